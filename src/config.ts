@@ -1,0 +1,144 @@
+import { readFileSync } from 'node:fs';
+import { BlockList, isIP } from 'node:net';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+
+const LOOPBACK = '127.0.0.1';
+
+const port = z.coerce.number().int().min(0).max(65535);
+const positive = z.coerce.number().int().min(1);
+const url = (protocols: string[]) =>
+  z
+    .url({ protocol: new RegExp(`^(${protocols.join('|')})$`) })
+    .transform((value) => value.replace(/\/+$/, ''));
+const commaList = z.string().transform((value) =>
+  value
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== ''),
+);
+
+/** An address range with a limit of its own, e.g. `203.0.113.0/24=6000`. */
+export interface RateLimitRange {
+  readonly addresses: BlockList;
+  readonly requestsPerMinute: number;
+}
+
+const rateLimitRanges = commaList.transform((parts, context): RateLimitRange[] =>
+  parts.flatMap((part) => {
+    const [, address = '', bits = '', limit = ''] = /^([^/=]+)\/(\d+)=(\d+)$/.exec(part) ?? [];
+    const family = isIP(address);
+    const longest = family === 6 ? 128 : 32;
+    if (family === 0 || Number(bits) > longest || Number(limit) < 1) {
+      context.addIssue({ code: 'custom', message: `"${part}" is not ADDRESS/BITS=REQUESTS_PER_MINUTE` });
+      return [];
+    }
+    const addresses = new BlockList();
+    addresses.addSubnet(address, Number(bits), family === 6 ? 'ipv6' : 'ipv4');
+    return [{ addresses, requestsPerMinute: Number(limit) }];
+  }),
+);
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+/** Each setting: how it is read, and in words what it may be. `.env.example` says what each is for. */
+const schema = z.object({
+  HOST: z.string().min(1).default(LOOPBACK).describe('an address to listen on'),
+  PORT: port.default(8080).describe('a port, 0 to 65535'),
+  ADMIN_PORT: port.default(9464).describe('a port, 0 to 65535'),
+  OPENSEARCH_URL: url(['https?']).optional().describe('an http or https URL'),
+  OPENSEARCH_USERNAME: z.string().optional().describe('a user name'),
+  OPENSEARCH_PASSWORD: z.string().optional().describe('a password'),
+  OPENSEARCH_CA: z.string().optional().describe('the path of a PEM file'),
+  INDEX_PREFIX: z
+    .string()
+    .regex(/^([a-z0-9][a-z0-9_-]{0,39})?$/)
+    .default('')
+    .describe('empty, or up to 40 lower-case letters, digits, - and _'),
+  REDIS_URL: url(['rediss?']).optional().describe('a redis or rediss URL'),
+  DATASET_INDIVIDUAL: z.string().optional().describe('a path or an https URL'),
+  DATASET_BUSINESS: z.string().optional().describe('a path or an https URL'),
+  PUBLISH_SCHEDULE: z.string().optional().describe('a cron expression'),
+  REST_REQUESTS_PER_MINUTE: positive.default(600).describe('a whole number from 1'),
+  MCP_REQUESTS_PER_MINUTE: positive.default(120).describe('a whole number from 1'),
+  RATE_LIMIT_RANGES: z
+    .string()
+    .default('')
+    .pipe(rateLimitRanges)
+    .describe('a comma list of ADDRESS/BITS=REQUESTS_PER_MINUTE'),
+  TRUSTED_PROXIES: z.coerce.number().int().min(0).max(10).default(0).describe('how many proxies, 0 to 10'),
+  MCP_ALLOWED_HOSTS: z.string().default('').pipe(commaList).describe('a comma list of host names'),
+  MCP_ALLOWED_ORIGINS: z.string().default('').pipe(commaList).describe('a comma list of origins'),
+  API_KEY_PREFIX: z
+    .string()
+    .regex(/^[a-z][a-z0-9]{0,15}$/)
+    .default('olv')
+    .describe('up to 16 lower-case letters and digits, a letter first'),
+  KEEP_PUBLICATIONS: positive.max(100).default(3).describe('a whole number, 1 to 100'),
+  LOG_LEVEL: z
+    .enum(LOG_LEVELS)
+    .default('info')
+    .describe(`one of ${LOG_LEVELS.join(', ')}`),
+  STATE_DIR: z.string().min(1).default('.local').describe('a folder'),
+});
+
+type SettingName = keyof typeof schema.shape;
+
+/** Every setting by its environment name, checked; the two addresses always present. */
+export type Config = Readonly<
+  Omit<z.output<typeof schema>, 'OPENSEARCH_URL' | 'REDIS_URL'> & {
+    OPENSEARCH_URL: string;
+    REDIS_URL: string;
+  }
+>;
+
+/** A setting is wrong. The message is one line that names the variable, its value and what it may be. */
+export class ConfigError extends Error {}
+
+const SECRET: ReadonlySet<string> = new Set(['OPENSEARCH_PASSWORD', 'OPENSEARCH_URL', 'REDIS_URL']);
+
+function isSettingName(name: PropertyKey | undefined): name is SettingName {
+  return typeof name === 'string' && name in schema.shape;
+}
+
+/**
+ * Reads and checks every setting. Blank variables count as unset.
+ *
+ * Without `OPENSEARCH_URL` or `REDIS_URL` the addresses come from `STATE_DIR/services.json`, which
+ * `npm start` writes while its servers run, so that commands in another terminal find them.
+ *
+ * @throws {ConfigError} for the first bad value, in one line
+ */
+export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value?.trim() !== ''));
+  const result = schema.safeParse(given);
+  if (!result.success) {
+    const name = result.error.issues[0]?.path[0];
+    if (!isSettingName(name)) throw new ConfigError(result.error.message);
+
+    const shown = SECRET.has(name) ? 'something else (not shown)' : `"${given[name] ?? ''}"`;
+    throw new ConfigError(`${name} is ${shown}, but must be ${schema.shape[name].description}.`);
+  }
+  const config = result.data;
+  const local = readLocalServices(config.STATE_DIR);
+  return {
+    ...config,
+    OPENSEARCH_URL: config.OPENSEARCH_URL ?? local.opensearch ?? `http://${LOOPBACK}:9200`,
+    REDIS_URL: config.REDIS_URL ?? local.redis ?? `redis://${LOOPBACK}:6379`,
+  };
+}
+
+const localServices = z.object({ opensearch: z.string().optional(), redis: z.string().optional() });
+
+function readLocalServices(stateDir: string): z.output<typeof localServices> {
+  try {
+    return localServices.parse(JSON.parse(readFileSync(localServicesPath(stateDir), 'utf8')));
+  } catch {
+    return {};
+  }
+}
+
+/** Where the addresses of locally started servers stand: `{"opensearch": URL, "redis": URL}`. */
+export function localServicesPath(stateDir: string): string {
+  return join(resolve(stateDir), 'services.json');
+}
