@@ -1,3 +1,4 @@
+import { closest } from 'fastest-levenshtein';
 import { z } from 'zod';
 import catalogueJson from '../../data/boards.json' with { type: 'json' };
 
@@ -27,6 +28,8 @@ export type Board = z.output<typeof board>;
 /** The 24 boards of `data/boards.json`, in its order. */
 export const BOARDS: readonly Board[] = z.array(board).parse(catalogueJson);
 
+const LONGEST_LABEL = 100;
+
 const byName = new Map(BOARDS.map((entry) => [entry.name, entry]));
 
 function labelKey(label: string): string {
@@ -45,4 +48,13 @@ export function boardByName(name: string): Board | undefined {
 /** The board that a BOARD column's label means: its name or an alias, whatever the case and punctuation. */
 export function boardByLabel(label: string): Board | undefined {
   return byLabel.get(labelKey(label));
+}
+
+/** The board whose name or alias is spelt most like this one. */
+export function nearestBoard(label: string): Board {
+  const exact = boardByLabel(label);
+  if (exact !== undefined) return exact;
+  const nearest = byLabel.get(closest(labelKey(label).slice(0, LONGEST_LABEL), [...byLabel.keys()]));
+  if (nearest === undefined) throw new Error('The catalogue has no boards.');
+  return nearest;
 }

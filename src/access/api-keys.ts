@@ -1,0 +1,127 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { Client } from '@opensearch-project/opensearch';
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+import { apiKeysIndex } from '../publications/index-name.ts';
+import { responseStatus } from '../search/client.ts';
+import { apiKeyHash, isWellFormedKey, newApiKey } from './api-key.ts';
+
+const storedKey = z.object({
+  /** What operators call it: the first 12 characters of the hash. */
+  id: z.string(),
+  /** The business that holds it. */
+  account: z.string(),
+  verified_by: z.string(),
+  sha256: z.string(),
+  last_four: z.string(),
+  created_at: z.string(),
+  revoked_at: z.string().nullable(),
+});
+
+export type StoredKey = z.output<typeof storedKey>;
+
+/** A key and, this once, its text. */
+export interface CreatedKey {
+  readonly stored: StoredKey;
+  readonly key: string;
+}
+
+/** Issues a key to an account. The document's id is the hash, so one realtime get finds it. */
+export async function createKey(
+  client: Client,
+  { indexPrefix, keyPrefix }: { indexPrefix: string; keyPrefix: string },
+  { account, verifiedBy }: { account: string; verifiedBy: string },
+): Promise<CreatedKey> {
+  const key = newApiKey(keyPrefix);
+  const sha256 = apiKeyHash(key);
+  const stored: StoredKey = {
+    id: sha256.slice(0, 12),
+    account,
+    verified_by: verifiedBy,
+    sha256,
+    last_four: key.slice(-4),
+    created_at: new Date().toISOString(),
+    revoked_at: null,
+  };
+  await client.index({
+    index: apiKeysIndex(indexPrefix),
+    id: sha256,
+    op_type: 'create',
+    body: stored,
+    refresh: true,
+  });
+  return { stored, key };
+}
+
+const MOST_KEYS = 10_000;
+const keysResponse = z.object({ hits: z.object({ hits: z.array(z.object({ _source: storedKey })) }) });
+
+/** All keys, the earliest first, revoked ones too. */
+export async function listKeys(client: Client, indexPrefix: string): Promise<StoredKey[]> {
+  const response = await client.search({
+    index: apiKeysIndex(indexPrefix),
+    body: { size: MOST_KEYS, query: { match_all: {} }, sort: [{ created_at: 'asc' }] },
+  });
+  return keysResponse.parse(response.body).hits.hits.map((hit) => hit._source);
+}
+
+/** No key has this id. */
+export class UnknownKeyError extends Error {}
+
+/** Ends a key. Every process stops taking it within `KEY_BELIEVED_MS`. */
+export async function revokeKey(client: Client, indexPrefix: string, id: string): Promise<StoredKey> {
+  const key = await keyById(client, indexPrefix, id);
+  if (key.revoked_at !== null) return key;
+  const revoked = { ...key, revoked_at: new Date().toISOString() };
+  await client.index({
+    index: apiKeysIndex(indexPrefix),
+    id: key.sha256,
+    body: revoked,
+    refresh: true,
+  });
+  return revoked;
+}
+
+/** The key of this id. @throws {UnknownKeyError} when there is none */
+export async function keyById(client: Client, indexPrefix: string, id: string): Promise<StoredKey> {
+  const response = await client.search({
+    index: apiKeysIndex(indexPrefix),
+    body: { size: 1, query: { term: { id } } },
+  });
+  const [hit] = keysResponse.parse(response.body).hits.hits;
+  if (hit === undefined) throw new UnknownKeyError(`No key has the id "${id}".`);
+  return hit._source;
+}
+
+/** How long a process believes what it read of a key: a revoked key works no longer than this. */
+export const KEY_BELIEVED_MS = 5000;
+const KEYS_REMEMBERED = 10_000;
+
+/** Tells whether a key is an active one. */
+export type KeyCheck = (key: string) => Promise<boolean>;
+
+/**
+ * A check of keys for one process. Malformed keys are refused without a look-up; others are looked up by their
+ * hash, at most once in five seconds each. Where OpenSearch is away the check fails: no key is believed longer.
+ */
+export function keyCheck(client: Client, indexPrefix: string, keyPrefix: string): KeyCheck {
+  const active = new LRUCache<string, boolean>({
+    max: KEYS_REMEMBERED,
+    ttl: KEY_BELIEVED_MS,
+    fetchMethod: (hash) => isActive(client, indexPrefix, hash),
+  });
+  return async (key) => isWellFormedKey(keyPrefix, key) && (await active.fetch(apiKeyHash(key))) === true;
+}
+
+const keyResponse = z.object({ _source: storedKey });
+
+async function isActive(client: Client, indexPrefix: string, hash: string): Promise<boolean> {
+  try {
+    const response = await client.get({ index: apiKeysIndex(indexPrefix), id: hash });
+    const key = keyResponse.parse(response.body)._source;
+    return timingSafeEqual(Buffer.from(key.sha256), Buffer.from(hash)) && key.revoked_at === null;
+  } catch (error) {
+    if (responseStatus(error) === 404) return false;
+    throw error;
+  }
+}

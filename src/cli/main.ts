@@ -1,0 +1,41 @@
+#!/usr/bin/env node
+import { Command } from 'commander';
+import { SERVICE_VERSION } from '../version.ts';
+import { keysCommand } from './keys.ts';
+import { printError } from './output.ts';
+import { pruneCommand, publicationsCommand, rollbackCommand } from './publications.ts';
+import { publishCommand } from './publish.ts';
+import { sampleDataCommand } from './sample-data.ts';
+
+const program = new Command('licenses')
+  .description('Operates the Ohio License Verification Service')
+  .version(SERVICE_VERSION)
+  .showHelpAfterError();
+
+program
+  .command('serve')
+  .description('run the API process: REST, MCP and status')
+  .action(async () => {
+    const { serve } = await import('../server.ts');
+    await serve();
+  });
+program
+  .command('work')
+  .description('run the worker process, which publishes')
+  .action(async () => {
+    const { work } = await import('../../workers/main.ts');
+    await work();
+  });
+program.addCommand(publishCommand());
+program.addCommand(publicationsCommand());
+program.addCommand(rollbackCommand());
+program.addCommand(pruneCommand());
+program.addCommand(keysCommand());
+program.addCommand(sampleDataCommand());
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  printError(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
+}

@@ -1,0 +1,188 @@
+/** One row of a CSV file. */
+export interface CsvRow {
+  /** The line on which it begins, counted from 1. */
+  readonly line: number;
+  readonly fields: readonly string[];
+  /** The row as it stands in the file, without the line break. */
+  readonly raw: string;
+  /** Why the row can't be read; its fields are then empty. */
+  readonly problem?: string;
+}
+
+/** No field of the State's files is near as long; a longer one is a quote left open. */
+export const MAX_FIELD_LENGTH = 4000;
+
+/** Far beyond 154 fields of 4,000 characters: what is longer is no CSV file, and must not fill the memory. */
+const LONGEST_ROW = 4_000_000;
+
+const COMMA = 44;
+const QUOTE = 34;
+const LINE_FEED = 10;
+const CARRIAGE_RETURN = 13;
+
+/**
+ * Reads CSV text (RFC 4180: quoted fields may hold commas, doubled quotes and line breaks), one batch of rows
+ * for each chunk of text.
+ *
+ * A row that can't be read (a field over 4,000 characters, text after a closing quote, a quote left open, a
+ * number of fields other than `width`) costs that row's first line alone: reading goes on with the next line,
+ * so that an open quote swallows nothing. A quote inside an unquoted field is a character like any other.
+ * Blank lines are passed over.
+ *
+ * @param width how many fields each row has; without it, as many as the first row, the header
+ * @throws {Error} when the text is no CSV at all: no row ends within 4,000,000 characters
+ */
+export async function* readCsv(
+  chunks: AsyncIterable<string>,
+  width?: number,
+): AsyncGenerator<CsvRow[], void, undefined> {
+  const reader = { text: '', line: 1, width };
+  for await (const chunk of chunks) {
+    reader.text += chunk;
+    const rows = takeRows(reader, false);
+    if (rows.length > 0) yield rows;
+    if (reader.text.length > LONGEST_ROW) throw new Error(`No row ends within ${LONGEST_ROW} characters.`);
+  }
+  const rows = takeRows(reader, true);
+  if (rows.length > 0) yield rows;
+}
+
+interface Reader {
+  text: string;
+  line: number;
+  width: number | undefined;
+}
+
+function takeRows(reader: Reader, isLast: boolean): CsvRow[] {
+  const { text } = reader;
+  const rows: CsvRow[] = [];
+  let at = 0;
+  let nextQuote = text.indexOf('"');
+  while (at < text.length) {
+    const lineBreak = text.indexOf('\n', at);
+    if (lineBreak < 0 && !isLast) break;
+    const lineEnd = lineBreak < 0 ? text.length : lineBreak;
+    if (nextQuote >= 0 && nextQuote < at) nextQuote = text.indexOf('"', at);
+    const end =
+      nextQuote < 0 || nextQuote > lineEnd
+        ? takePlainRow(reader, rows, at, lineEnd)
+        : takeQuotedRow(reader, rows, at, lineEnd, isLast);
+    if (end === undefined) break;
+    at = end;
+  }
+  reader.text = text.slice(at);
+  return rows;
+}
+
+function takePlainRow(reader: Reader, rows: CsvRow[], start: number, lineEnd: number): number {
+  const raw = reader.text.slice(start, withoutCarriageReturn(reader.text, start, lineEnd));
+  const line = reader.line++;
+  if (raw === '') return lineEnd + 1;
+  const fields = raw.split(',');
+  const isLong = raw.length > MAX_FIELD_LENGTH && fields.some((field) => field.length > MAX_FIELD_LENGTH);
+  rows.push(checked(reader, isLong ? { line, fields: [], raw, problem: TOO_LONG } : { line, fields, raw }));
+  return lineEnd + 1;
+}
+
+/** The end of the row, or `undefined` when its end has not been read yet. */
+function takeQuotedRow(
+  reader: Reader,
+  rows: CsvRow[],
+  start: number,
+  lineEnd: number,
+  isLast: boolean,
+): number | undefined {
+  const { text, line } = reader;
+  const firstLine = () => text.slice(start, withoutCarriageReturn(text, start, lineEnd));
+  const read = readFields(text, start, isLast);
+  if (read === 'more') return undefined;
+  const row: CsvRow =
+    typeof read === 'string'
+      ? { line, fields: [], raw: firstLine(), problem: read }
+      : checked(reader, { line, fields: read.fields, raw: text.slice(start, read.end) });
+  if (typeof read === 'string' || row.problem !== undefined) {
+    rows.push({ ...row, raw: firstLine() });
+    reader.line += 1;
+    return lineEnd + 1;
+  }
+  rows.push(row);
+  reader.line += 1 + read.lineBreaks;
+  return read.end + 1;
+}
+
+function checked(reader: Reader, row: CsvRow): CsvRow {
+  reader.width ??= row.fields.length;
+  if (row.problem !== undefined || row.fields.length === reader.width) return row;
+  return { ...row, fields: [], problem: `has ${row.fields.length} fields, not ${reader.width}` };
+}
+
+const TOO_LONG = `has a field of more than ${MAX_FIELD_LENGTH} characters (a quote left open?)`;
+const LEFT_OPEN = 'has a quote left open at the end of the file';
+const AFTER_QUOTE = 'has text after a closing quote';
+
+interface Fields {
+  fields: string[];
+  /** Where the row's line break stands, or the text ends. */
+  end: number;
+  lineBreaks: number;
+}
+
+function readFields(text: string, start: number, isLast: boolean): Fields | string {
+  const fields: string[] = [];
+  let lineBreaks = 0;
+  let at = start;
+  for (;;) {
+    if (text.charCodeAt(at) === QUOTE) {
+      const close = closingQuote(text, at);
+      if (close - at - 1 > MAX_FIELD_LENGTH) return TOO_LONG;
+      if (close >= text.length - 1 && !isLast) return 'more';
+      if (close >= text.length) return LEFT_OPEN;
+      const field = text.slice(at + 1, close).replaceAll('""', '"');
+      lineBreaks += count(field, '\n');
+      fields.push(field);
+      at = close + 1;
+      if (text.charCodeAt(at) === CARRIAGE_RETURN && text.charCodeAt(at + 1) === LINE_FEED) at += 1;
+    } else {
+      const end = fieldEnd(text, at);
+      if (end >= text.length && !isLast) return 'more';
+      const isLineEnd = text.charCodeAt(end) !== COMMA;
+      const field = text.slice(at, isLineEnd ? withoutCarriageReturn(text, at, end) : end);
+      if (field.length > MAX_FIELD_LENGTH) return TOO_LONG;
+      fields.push(field);
+      at = end;
+    }
+    if (at >= text.length || text.charCodeAt(at) === LINE_FEED) return { fields, end: at, lineBreaks };
+    if (text.charCodeAt(at) !== COMMA) return AFTER_QUOTE;
+    at += 1;
+  }
+}
+
+/** The quote that closes the one at `open`; the text's length, or just past the longest field, without one. */
+function closingQuote(text: string, open: number): number {
+  let at = open + 1;
+  for (;;) {
+    const quote = text.indexOf('"', at);
+    if (quote < 0 || quote - open - 1 > MAX_FIELD_LENGTH) {
+      return Math.min(text.length, open + MAX_FIELD_LENGTH + 2);
+    }
+    if (text.charCodeAt(quote + 1) !== QUOTE) return quote;
+    at = quote + 2;
+  }
+}
+
+function fieldEnd(text: string, start: number): number {
+  let at = start;
+  for (; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === COMMA || code === LINE_FEED) break;
+  }
+  return at;
+}
+
+function withoutCarriageReturn(text: string, start: number, end: number): number {
+  return end > start && text.charCodeAt(end - 1) === CARRIAGE_RETURN ? end - 1 : end;
+}
+
+function count(text: string, character: string): number {
+  return text.split(character).length - 1;
+}

@@ -1,0 +1,181 @@
+import { z } from 'zod';
+import aliasesJson from '../../data/column-aliases.json' with { type: 'json' };
+import { type DatasetFile, ENDORSEMENTS } from './columns.ts';
+
+const ALIASES = z.record(z.string(), z.array(z.string())).parse(aliasesJson);
+
+/** The columns that a record is made of, by what they mean; `name` is LICENSEE_NAME or BUSINESS_NAME. */
+const RECORD_COLUMNS = {
+  name: { individual: 'LICENSEE_NAME', business: 'BUSINESS_NAME', required: true },
+  board: { individual: 'BOARD', business: 'BOARD', required: true },
+  number: { individual: 'LICENSE_NUMBER', business: 'LICENSE_NUMBER', required: true },
+  type: { individual: 'TYPE', business: 'TYPE', required: true },
+  status: { individual: 'STATUS', business: 'STATUS', required: true },
+  subStatus: { individual: 'SUB_STATUS', business: 'SUB_STATUS', required: false },
+  city: { individual: 'PARCEL_CITY', business: 'PARCEL_CITY', required: false },
+  state: { individual: 'PARCEL_STATE', business: 'PARCEL_STATE', required: false },
+  county: { individual: 'PARCEL_COUNTY', business: 'PARCEL_COUNTY', required: false },
+  issueDate: { individual: 'ISSUE_DATE', business: 'ISSUE_DATE', required: false },
+  expirationDate: { individual: 'EXPIRATION_DATE', business: 'EXPIRATION_DATE', required: true },
+  runDate: { individual: 'QUERY_RUN_DATE', business: 'QUERY_RUN_DATE', required: false },
+} as const;
+
+export type RecordColumn = keyof typeof RECORD_COLUMNS;
+
+/** The columns of one numbered endorsement, as positions in a row. */
+export interface EndorsementColumns {
+  readonly number: number;
+  readonly type: number | undefined;
+  readonly status: number | undefined;
+  readonly subStatus: number | undefined;
+  readonly issueDate: number | undefined;
+  readonly expirationDate: number | undefined;
+  /** The group's other columns, with the names that they get in `extra_data`. */
+  readonly extra: readonly ExtraColumn[];
+}
+
+/** A column that goes into `extra_data`. */
+export interface ExtraColumn {
+  readonly position: number;
+  readonly label: string;
+  /** Whether it belongs to the address, where the word HIDDEN means blank. */
+  readonly isPlace: boolean;
+  readonly isDate: boolean;
+}
+
+/** Where each column of a file stands. Positions count from 0. */
+export interface Header {
+  readonly file: DatasetFile;
+  readonly width: number;
+  readonly columns: Readonly<Partial<Record<RecordColumn, number>>>;
+  readonly endorsements: readonly EndorsementColumns[];
+  readonly extra: readonly ExtraColumn[];
+}
+
+/** The header lacks a required column, or names one twice; no row of the file can be trusted. */
+export class HeaderError extends Error {}
+
+/**
+ * Maps a header by name: case, blanks and order do not matter, other known names are accepted, and columns
+ * that nobody knows go into `extra_data`.
+ *
+ * @throws {HeaderError} naming what is missing
+ */
+export function mapHeader(file: DatasetFile, names: readonly string[]): Header {
+  const positions = new Map<string, number>();
+  names.forEach((name, position) => {
+    const normal = normalName(name);
+    if (normal === '') return;
+    if (positions.has(normal)) throw new HeaderError(`The ${file} file names column ${normal} twice.`);
+    positions.set(normal, position);
+  });
+
+  const columns: Partial<Record<RecordColumn, number>> = {};
+  const missing: string[] = [];
+  for (const column of recordColumns) {
+    const definition = RECORD_COLUMNS[column];
+    const position = findColumn(positions, definition[file]);
+    if (position !== undefined) columns[column] = position;
+    else if (definition.required) missing.push(definition[file]);
+  }
+  if (missing.length > 0) throw new HeaderError(`The ${file} file lacks ${missing.join(', ')}.`);
+
+  const inRecord = new Set(Object.values(columns));
+  return {
+    file,
+    width: names.length,
+    columns,
+    endorsements: endorsementColumns(positions),
+    extra: [...positions]
+      .filter(([name, position]) => ALSO_IN_EXTRA.has(canonicalName(name)) || !inRecord.has(position))
+      .map(([name, position]) => extraColumn(canonicalName(name), position)),
+  };
+}
+
+const recordColumns: readonly RecordColumn[] = [
+  'name',
+  'board',
+  'number',
+  'type',
+  'status',
+  'subStatus',
+  'city',
+  'state',
+  'county',
+  'issueDate',
+  'expirationDate',
+  'runDate',
+];
+
+/** Fields of the record that `extra_data` repeats (specification 2.2). */
+const ALSO_IN_EXTRA: ReadonlySet<string> = new Set(['PARCEL_COUNTY', 'ISSUE_DATE']);
+
+function normalName(name: string): string {
+  return name
+    .trim()
+    .toUpperCase()
+    .replace(/[\s-]+/g, '_');
+}
+
+function findColumn(positions: ReadonlyMap<string, number>, name: string): number | undefined {
+  const names = [name, ...(ALIASES[name] ?? []).map(normalName)];
+  return names.map((candidate) => positions.get(candidate)).find((position) => position !== undefined);
+}
+
+const canonicalNames = new Map(
+  Object.entries(ALIASES).flatMap(([name, aliases]) =>
+    aliases.map((alias) => [normalName(alias), name] as const),
+  ),
+);
+
+function canonicalName(name: string): string {
+  return name in ALIASES ? name : (canonicalNames.get(name) ?? name);
+}
+
+const LABELS: Readonly<Record<string, string>> = {
+  PARCEL_ZIP_CODE: 'ZIP',
+  PARCEL_COUNTY: 'County',
+  PARCEL_COUNTRY: 'Country',
+  PARCEL_STREET_ADDRESS: 'Street Address',
+};
+
+function extraColumn(name: string, position: number): ExtraColumn {
+  return {
+    position,
+    label: LABELS[name] ?? readableName(name),
+    isPlace: name.startsWith('PARCEL_'),
+    isDate: name.includes('_DATE'),
+  };
+}
+
+/** `MED_SPECIALTY_TYPE_1` → `Medical Specialty Type 1`. */
+function readableName(name: string): string {
+  return name
+    .replace(/^MED_/, 'MEDICAL_')
+    .split('_')
+    .map((word) => word.charAt(0) + word.slice(1).toLowerCase())
+    .join(' ');
+}
+
+function endorsementColumns(positions: ReadonlyMap<string, number>): EndorsementColumns[] {
+  return Array.from({ length: ENDORSEMENTS }, (_, index) => index + 1).flatMap((n) => {
+    const column = (name: string) => positions.get(`ENDORSEMENT_${name}_${n}`);
+    const number = column('NUMBER');
+    if (number === undefined) return [];
+    const extra = ['SUB_CATEGORY', 'BOARD_ACTION'].flatMap((name) => {
+      const position = column(name);
+      return position === undefined ? [] : [extraColumn(name, position)];
+    });
+    return [
+      {
+        number,
+        type: column('TYPE'),
+        status: column('STATUS'),
+        subStatus: column('SUB_STATUS'),
+        issueDate: column('ISSUE_DATE'),
+        expirationDate: column('EXPIRATION_DATE'),
+        extra,
+      },
+    ];
+  });
+}

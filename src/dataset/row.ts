@@ -1,0 +1,184 @@
+import { z } from 'zod';
+import { boardByLabel } from '../licenses/boards.ts';
+import { isoDate } from '../licenses/dates.ts';
+import { type LicenseDocument, licenseDocument } from '../licenses/document.ts';
+import type { LicenseRecord } from '../licenses/record.ts';
+import { recordStatus } from '../licenses/status.ts';
+import type { CsvRow } from './csv.ts';
+import type { ExtraColumn, Header, RecordColumn } from './header.ts';
+
+/** What a row of the dataset gives: its licences, its own first, or why it can't be published. */
+export type RowLicenses =
+  | {
+      readonly documents: readonly LicenseDocument[];
+      /** Labels that the catalogue does not know, such as `board: Foo Board`. */
+      readonly unknownLabels: readonly string[];
+    }
+  | { readonly reason: string };
+
+const date = (name: string) =>
+  z.string().transform((text, context) => {
+    if (text === '') return null;
+    const iso = isoDate(text);
+    if (iso !== undefined) return iso;
+    context.addIssue({ code: 'custom', message: `${name} "${text.slice(0, 40)}" is no date` });
+    return z.NEVER;
+  });
+
+const needed = (name: string, most: number) =>
+  z.string().min(1, `${name} is blank`).max(most, `${name} is over ${most} characters`);
+
+/** A row's own columns. OpenSearch takes ids of 512 bytes at the most, so numbers are bounded. */
+const sourceRow = z.object({
+  name: needed('the name', 1000),
+  board: needed('BOARD', 200),
+  number: needed('LICENSE_NUMBER', 100),
+  type: z.string(),
+  status: z.string(),
+  subStatus: z.string(),
+  city: z.string(),
+  state: z.string(),
+  county: z.string(),
+  issueDate: date('ISSUE_DATE'),
+  expirationDate: date('EXPIRATION_DATE'),
+  runDate: date('QUERY_RUN_DATE'),
+});
+
+const endorsementGroup = z.object({
+  number: needed('ENDORSEMENT_NUMBER', 100),
+  issueDate: date('ENDORSEMENT_ISSUE_DATE'),
+  expirationDate: date('ENDORSEMENT_EXPIRATION_DATE'),
+});
+
+/**
+ * Makes licence records of one row: the row's own, and one for each endorsement with a number, which the
+ * dataset has nowhere else (dataset.md: an advanced-practice nurse's number stands only in the RN's row).
+ *
+ * @param publicationDate the run date that every row of the publication must have
+ */
+export function licensesOfRow(row: CsvRow, header: Header, publicationDate: string): RowLicenses {
+  if (row.problem !== undefined) return { reason: row.problem };
+  const result = sourceRow.safeParse(ownColumns(row, header));
+  if (!result.success) return { reason: firstIssue(result.error) };
+  const own = result.data;
+  if (own.runDate !== null && own.runDate !== publicationDate) {
+    return { reason: `QUERY_RUN_DATE is ${own.runDate}, not ${publicationDate}` };
+  }
+
+  const board = boardByLabel(own.board);
+  const place = { city: own.city || null, state: own.state || null, county: own.county || null };
+  const extra = extraData(row, header.extra);
+  const record: LicenseRecord = {
+    license_number: own.number,
+    full_name: own.name,
+    board: board?.name ?? own.board,
+    license_type: own.type || null,
+    ...recordStatus(own.status, own.subStatus),
+    expiry_date: own.expirationDate,
+    ...place,
+    issue_date: own.issueDate,
+    extra_data: extra,
+  };
+  const documents = [licenseDocument(record, holderKind(header), sourceRowId(row, header, 0))];
+
+  for (const [index, columns] of header.endorsements.entries()) {
+    if (text(row, columns.number) === '') continue;
+    const parsed = endorsementGroup.safeParse({
+      number: text(row, columns.number),
+      issueDate: text(row, columns.issueDate),
+      expirationDate: text(row, columns.expirationDate),
+    });
+    if (!parsed.success) return { reason: `endorsement ${index + 1}: ${firstIssue(parsed.error)}` };
+    const endorsement = parsed.data;
+    const endorsementRecord: LicenseRecord = {
+      ...record,
+      license_number: endorsement.number,
+      license_type: text(row, columns.type) || null,
+      ...recordStatus(text(row, columns.status), text(row, columns.subStatus)),
+      expiry_date: endorsement.expirationDate,
+      issue_date: endorsement.issueDate,
+      extra_data: {
+        'Endorsed License': own.number,
+        ...placeData(extra),
+        ...(endorsement.issueDate === null ? {} : { 'Issue Date': endorsement.issueDate }),
+        ...extraData(row, columns.extra),
+      },
+    };
+    documents.push(
+      licenseDocument(endorsementRecord, holderKind(header), sourceRowId(row, header, index + 1)),
+    );
+  }
+  return { documents, unknownLabels: unknownLabels(own.board, own.type) };
+}
+
+function ownColumns(row: CsvRow, header: Header): z.input<typeof sourceRow> {
+  const { columns } = header;
+  const own = (column: RecordColumn) => text(row, columns[column]);
+  const place = (column: RecordColumn) => visible(own(column));
+  return {
+    name: own('name'),
+    board: own('board'),
+    number: own('number'),
+    type: own('type'),
+    status: own('status'),
+    subStatus: own('subStatus'),
+    city: place('city'),
+    state: place('state'),
+    county: place('county'),
+    issueDate: own('issueDate'),
+    expirationDate: own('expirationDate'),
+    runDate: own('runDate'),
+  };
+}
+
+function text(row: CsvRow, position: number | undefined): string {
+  return position === undefined ? '' : (row.fields[position] ?? '').trim();
+}
+
+/** A place that the State withholds reads HIDDEN, which means blank. */
+function visible(place: string): string {
+  return place === 'HIDDEN' ? '' : place;
+}
+
+function extraData(row: CsvRow, columns: readonly ExtraColumn[]): Record<string, string> {
+  const extra: Record<string, string> = {};
+  for (const column of columns) {
+    const field = row.fields[column.position];
+    if (field === undefined || field === '') continue;
+    const trimmed = field.trim();
+    const value = column.isPlace ? visible(trimmed) : trimmed;
+    if (value !== '') extra[column.label] = column.isDate ? (isoDate(value) ?? value) : value;
+  }
+  return extra;
+}
+
+const PLACE_LABELS = ['County', 'ZIP', 'Country'] as const;
+
+/** What an endorsement has in common with the licence it endorses: where the holder is. */
+function placeData(extra: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    PLACE_LABELS.flatMap((label) => {
+      const value = extra[label];
+      return value === undefined ? [] : [[label, value]];
+    }),
+  );
+}
+
+function holderKind(header: Header): 'person' | 'business' {
+  return header.file === 'individual' ? 'person' : 'business';
+}
+
+function sourceRowId(row: CsvRow, header: Header, place: number): string {
+  return `${header.file}:${row.line}:${place}`;
+}
+
+function unknownLabels(boardLabel: string, type: string): string[] {
+  const board = boardByLabel(boardLabel);
+  if (board === undefined) return [`board: ${boardLabel}`];
+  const isKnown = type === '' || board.license_types.some(({ name }) => name === type);
+  return isKnown ? [] : [`license type at ${board.code}: ${type}`];
+}
+
+function firstIssue(error: z.ZodError): string {
+  return error.issues[0]?.message ?? 'can not be read';
+}

@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import proportionsJson from '../../../data/sample/proportions.json' with { type: 'json' };
+import { BOARDS, type LicenseType } from '../../licenses/boards.ts';
+
+/** By board code, then license type: how many thousands the State has, rows or numbered endorsements. */
+const PROPORTIONS = z.record(z.string(), z.record(z.string(), z.number().positive())).parse(proportionsJson);
+
+/** Each type has at least so many, however small the files. */
+const FEWEST = 3;
+
+/** For a type that the catalogue of boards knows and the proportions do not. */
+const UNKNOWN_THOUSANDS = 0.5;
+
+/** How many of one license type the sample has. */
+export interface PlannedType {
+  readonly boardName: string;
+  readonly boardCode: string;
+  readonly type: LicenseType;
+  /** Rows; for an endorsement, the numbered endorsements that stand in rows of the endorsed type. */
+  readonly count: number;
+}
+
+/** One board's license types, in the catalogue's order. */
+export interface PlannedBoard {
+  readonly types: readonly PlannedType[];
+}
+
+/**
+ * Shares out exactly `rows` rows among all license types of all boards that have rows of their own, a few at
+ * least to each, and numbers the endorsements in proportion.
+ */
+export function planBoards(rows: number): PlannedBoard[] {
+  const all = BOARDS.map((board) =>
+    board.license_types.map((type) => ({
+      boardName: board.name,
+      boardCode: board.code,
+      type,
+      thousands: PROPORTIONS[board.code]?.[type.name] ?? UNKNOWN_THOUSANDS,
+    })),
+  );
+  const withRows = all.flat().filter(({ type }) => type.endorses === undefined);
+  const thousands = withRows.reduce((sum, entry) => sum + entry.thousands, 0);
+  const shared = rows - FEWEST * withRows.length;
+  const countOf = (entry: { thousands: number }) =>
+    FEWEST + Math.floor((shared * entry.thousands) / thousands);
+  const largest = withRows.reduce((most, entry) => (entry.thousands > most.thousands ? entry : most));
+  const leftOver = rows - withRows.reduce((sum, entry) => sum + countOf(entry), 0);
+
+  return all.map((types) => ({
+    types: types.map((entry) => ({
+      boardName: entry.boardName,
+      boardCode: entry.boardCode,
+      type: entry.type,
+      count: countOf(entry) + (entry === largest ? leftOver : 0),
+    })),
+  }));
+}

@@ -1,0 +1,55 @@
+import { isHttpError } from 'http-errors';
+import { NothingPublishedError } from './publications/live.ts';
+import { isTransient, SearchUnavailableError } from './search/client.ts';
+
+/** The request can't be understood; the message says what to send instead. */
+export class BadRequestError extends Error {}
+
+/** No active API key came with the request. */
+export class InvalidKeyError extends Error {}
+
+/** The client was too fast. */
+export class TooManyRequestsError extends Error {
+  readonly retryAfterSeconds: number;
+
+  constructor(retryAfterSeconds: number) {
+    super(`Too many requests; try again in ${retryAfterSeconds} seconds.`);
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/** What a client may know of a failure. */
+export interface Failure {
+  readonly status: number;
+  readonly detail: string;
+  /** Seconds after which another try makes sense. */
+  readonly retryAfter?: number;
+}
+
+/** Words for what the HTTP layer refuses by itself. */
+const HTTP_DETAILS: Readonly<Record<number, string>> = {
+  400: 'The body is not valid JSON.',
+  404: 'There is nothing at this address. Lookups are at POST /api/v1/lookup/verify.',
+  405: 'This address does not take that method; the Allow header names those it takes.',
+  413: 'The body is too large; a lookup takes at most 16 KB.',
+  415: 'Send the body as JSON, with Content-Type: application/json.',
+};
+
+/** The one table from each kind of error to its status and a safe message, for every door. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof BadRequestError) return { status: 400, detail: error.message };
+  if (error instanceof InvalidKeyError) return { status: 401, detail: 'Invalid or inactive API key' };
+  if (error instanceof TooManyRequestsError) {
+    return { status: 429, detail: error.message, retryAfter: error.retryAfterSeconds };
+  }
+  if (error instanceof NothingPublishedError) {
+    return { status: 503, detail: 'No dataset has been published yet; try again later.', retryAfter: 60 };
+  }
+  if (error instanceof SearchUnavailableError || isTransient(error)) {
+    return { status: 503, detail: 'Lookups are not available right now; try again shortly.', retryAfter: 5 };
+  }
+  if (isHttpError(error) && error.status < 500) {
+    return { status: error.status, detail: HTTP_DETAILS[error.status] ?? 'The request can not be answered.' };
+  }
+  return { status: 500, detail: 'Something went wrong on our side; the request was not answered.' };
+}

@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import { boardByName } from './boards.ts';
+import { fold } from './fold.ts';
+import { holderName, tradeNameKey, tradeNameKeyWithLegalForm, tradeNames } from './name.ts';
+import { numberKey } from './number.ts';
+import { type LicenseRecord, licenseRecord } from './record.ts';
+
+/** Whether the licence is a person's or an establishment's. */
+export type HolderKind = 'person' | 'business';
+
+/** What a licence is found by; see `index-templates/licenses.json` for how each field is indexed. */
+export interface LicenseKeys {
+  readonly kind: HolderKind;
+  readonly number: string;
+  /** `BOARD|SURNAME|GIVEN` or `BOARD|TRADENAME`: the order of answers, and the exact name. */
+  readonly name: string;
+  /** A person's `BOARD|SURNAME|GIVEN`, one for each form of the surname. */
+  readonly holder?: readonly string[];
+  /** A business's `BOARD|TRADENAME`, and `|TRADENAME` for searches over all boards. */
+  readonly business?: readonly string[];
+  readonly license_type: readonly string[];
+  readonly status: readonly string[];
+  readonly city: string;
+  readonly county: string;
+}
+
+/** A licence as it is stored: the record, where it was read, and its keys. */
+export interface LicenseDocument extends LicenseRecord {
+  /** File, line and place in the line: `individual:120:0`, endorsements from 1. */
+  readonly source_row: string;
+  readonly keys: LicenseKeys;
+}
+
+/** What is read back of a stored licence. */
+export const storedLicense = licenseRecord.extend({
+  source_row: z.string(),
+  keys: z.object({ kind: z.enum(['person', 'business']) }),
+});
+
+export type StoredLicense = z.output<typeof storedLicense>;
+
+/** How a board stands in keys: its code, or its folded label where the catalogue does not know it. */
+export function boardKey(boardName: string): string {
+  return boardByName(boardName)?.code ?? fold(boardName);
+}
+
+export function licenseDocument(record: LicenseRecord, kind: HolderKind, sourceRow: string): LicenseDocument {
+  const names = kind === 'person' ? personKeys(record) : businessKeys(record);
+  return {
+    ...record,
+    source_row: sourceRow,
+    keys: {
+      kind,
+      number: numberKey(record.license_number),
+      ...names,
+      license_type: licenseTypeKeys(record.license_type ?? ''),
+      status: distinct([fold(record.status ?? ''), fold(record.raw_status ?? '')]),
+      city: fold(record.city ?? ''),
+      county: fold(record.county ?? ''),
+    },
+  };
+}
+
+function personKeys(record: LicenseRecord): Pick<LicenseKeys, 'name' | 'holder'> {
+  const board = boardKey(record.board);
+  const { surname, surnameForms, given } = holderName(record.full_name);
+  return {
+    name: `${board}|${surname}|${given}`,
+    holder: surnameForms.map((form) => `${board}|${form}|${given}`),
+  };
+}
+
+function businessKeys(record: LicenseRecord): Pick<LicenseKeys, 'name' | 'business'> {
+  const board = boardKey(record.board);
+  const names = tradeNames(record.full_name);
+  const forms = distinct(names.flatMap((name) => [tradeNameKey(name), tradeNameKeyWithLegalForm(name)]));
+  return {
+    name: `${board}|${tradeNameKey(names[0] ?? '')}`,
+    business: forms.flatMap((form) => [`${board}|${form}`, `|${form}`]),
+  };
+}
+
+const ABBREVIATION = /^(.*?)\s*\(([^)]+)\)\s*$/;
+
+/** A type's name, and both parts of one with its abbreviation: `Registered Nurse (RN)`. */
+function licenseTypeKeys(licenseType: string): string[] {
+  const [, name = '', abbreviation = ''] = ABBREVIATION.exec(licenseType) ?? [];
+  return distinct([fold(licenseType), fold(name), fold(abbreviation)]);
+}
+
+function distinct(keys: readonly string[]): string[] {
+  return [...new Set(keys)].filter((key) => key !== '');
+}

@@ -1,0 +1,35 @@
+/** Letters that Unicode does not decompose into a base letter and a mark. */
+const LETTERS: Readonly<Record<string, string>> = {
+  Æ: 'AE',
+  Đ: 'D',
+  Ð: 'D',
+  Ħ: 'H',
+  Ł: 'L',
+  Ø: 'O',
+  Œ: 'OE',
+  Þ: 'TH',
+  ẞ: 'SS',
+};
+
+const PLAIN = /^[A-Z0-9]*$/;
+const ASCII_ONLY = /^[\x20-\x7e]*$/;
+
+/** Upper case without accents: `Muñoz` → `MUNOZ`, `Bjørk` → `BJORK`. Punctuation and blanks stay. */
+export function unaccent(text: string): string {
+  const upper = text.toUpperCase();
+  if (ASCII_ONLY.test(upper)) return upper;
+  return upper
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/[ÆĐÐĦŁØŒÞẞ]/g, (letter) => LETTERS[letter] ?? letter);
+}
+
+/**
+ * Letters and digits alone, upper case, without accents: `O'Brien` → `OBRIEN`, `de la Cruz` → `DELACRUZ`.
+ * The one folding for all that is indexed and all that is asked.
+ */
+export function fold(text: string): string {
+  if (PLAIN.test(text)) return text;
+  const upper = unaccent(text);
+  return ASCII_ONLY.test(upper) ? upper.replace(/[^A-Z0-9]/g, '') : upper.replace(/[^\p{L}\p{N}]/gu, '');
+}

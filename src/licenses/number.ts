@@ -1,0 +1,17 @@
+import { unaccent } from './fold.ts';
+
+const SEPARATORS = /[\s./\p{Pd}\u2212]/gu;
+
+/**
+ * The key that all written forms of one licence number share: upper case, without blanks, dots, slashes and
+ * dashes of any kind. `rn 123456`, `RN/123456` and `RN.123456` give `RN123456`. Any other character stays, so
+ * that a pattern such as `RN.1234*` has a key that no licence has.
+ */
+export function numberKey(written: string): string {
+  return unaccent(written).replace(SEPARATORS, '');
+}
+
+/** Whether a written form is the number itself, case and blanks around it aside. */
+export function isExactNumber(written: string, licenseNumber: string): boolean {
+  return written.trim().toUpperCase() === licenseNumber.toUpperCase();
+}

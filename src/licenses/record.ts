@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { daysBetween } from './dates.ts';
+
+/** A licence as the dataset has it (specification 2.2), without what depends on the day or the publication. */
+export const licenseRecord = z.object({
+  license_number: z.string(),
+  full_name: z.string(),
+  board: z.string(),
+  license_type: z.string().nullable(),
+  status: z.string().nullable(),
+  expiry_date: z.string().nullable(),
+  city: z.string().nullable(),
+  state: z.string().nullable(),
+  raw_status: z.string().nullable(),
+  county: z.string().nullable(),
+  issue_date: z.string().nullable(),
+  extra_data: z.record(z.string(), z.string()),
+});
+
+export type LicenseRecord = Readonly<z.output<typeof licenseRecord>>;
+
+/** A licence record as every door answers it. Dates are `YYYY-MM-DD`; what the dataset lacks is null. */
+export const answeredRecord = z.object({
+  found: z.literal(true),
+  license_number: z.string(),
+  full_name: z.string(),
+  board: z.string(),
+  license_type: z.string().nullable(),
+  status: z.string().nullable(),
+  expiry_date: z.string().nullable(),
+  days_until_expiry: z.int().nullable(),
+  city: z.string().nullable(),
+  state: z.string().nullable(),
+  raw_status: z.string().nullable(),
+  county: z.string().nullable(),
+  issue_date: z.string().nullable(),
+  extra_data: z.record(z.string(), z.string()),
+  source: z.literal('dataset'),
+  last_scraped: z.string(),
+});
+
+export type AnsweredRecord = z.output<typeof answeredRecord>;
+
+/**
+ * @param publicationDate the dataset's run date, `YYYY-MM-DD`
+ * @param today the date in Ohio, from which `days_until_expiry` counts
+ */
+export function answerRecord(record: LicenseRecord, publicationDate: string, today: string): AnsweredRecord {
+  return {
+    found: true,
+    license_number: record.license_number,
+    full_name: record.full_name,
+    board: record.board,
+    license_type: record.license_type,
+    status: record.status,
+    expiry_date: record.expiry_date,
+    days_until_expiry: record.expiry_date === null ? null : daysBetween(today, record.expiry_date),
+    city: record.city,
+    state: record.state,
+    raw_status: record.raw_status,
+    county: record.county,
+    issue_date: record.issue_date,
+    extra_data: record.extra_data,
+    source: 'dataset',
+    last_scraped: lastScraped(publicationDate),
+  };
+}
+
+/** The publication's date as `last_scraped` gives it: midnight, without a zone. */
+export function lastScraped(publicationDate: string): string {
+  return `${publicationDate}T00:00:00`;
+}

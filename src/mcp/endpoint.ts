@@ -1,0 +1,70 @@
+import { toWebRequest } from '@modelcontextprotocol/node';
+import {
+  createMcpHandler,
+  hostHeaderValidationResponse,
+  isLegacyRequest,
+  localhostAllowedHostnames,
+  localhostAllowedOrigins,
+  originValidationResponse,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
+import type { Middleware } from 'koa';
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import type { Lookups } from '../lookups.ts';
+import { toolServer } from './tools.ts';
+
+const MOST_BODY_BYTES = 16 * 1024;
+
+/**
+ * The MCP endpoint: Streamable HTTP for the 2026 revision and the 2025 ones, stateless, answers in JSON. Each
+ * request gets a server of its own, since one shared by concurrent requests fails.
+ */
+export function mcpEndpoint(config: Config, lookups: Lookups, log: Logger): Middleware {
+  const newServer = () => toolServer(lookups, log);
+  const onerror = (error: Error) => log.warn({ error: error.message }, 'MCP request refused');
+  const modern = createMcpHandler(newServer, {
+    legacy: 'reject',
+    responseMode: 'json',
+    maxRequestBodySize: MOST_BODY_BYTES,
+    maxSubscriptions: 0,
+    onerror,
+  });
+  const hosts = [...localhostAllowedHostnames(), ...config.MCP_ALLOWED_HOSTS];
+  const origins = [...localhostAllowedOrigins(), ...config.MCP_ALLOWED_ORIGINS];
+
+  async function legacy(request: Request): Promise<Response> {
+    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+    const server = newServer();
+    await server.connect(transport);
+    try {
+      return await transport.handleRequest(request);
+    } finally {
+      await server.close();
+    }
+  }
+
+  async function answer(request: Request): Promise<Response> {
+    const refused =
+      hostHeaderValidationResponse(request, hosts) ?? originValidationResponse(request, origins);
+    if (refused !== undefined) return refused;
+    if (request.method !== 'POST') return methodNotAllowed();
+    const isLegacy = await isLegacyRequest(request.clone(), { maxRequestBodySize: MOST_BODY_BYTES });
+    return isLegacy ? legacy(request) : modern.fetch(request);
+  }
+
+  return async (ctx) => {
+    const request = await toWebRequest(Object.assign(ctx.req, { method: ctx.method, url: ctx.url }));
+    const response = await answer(request);
+    for (const [name, value] of response.headers) ctx.set(name, value);
+    ctx.body = await response.text();
+    ctx.status = response.status;
+  };
+}
+
+function methodNotAllowed(): Response {
+  return Response.json(
+    { detail: 'This is an MCP endpoint (Streamable HTTP, stateless): it takes POST only.' },
+    { status: 405, headers: { Allow: 'POST' } },
+  );
+}

@@ -1,0 +1,93 @@
+import type { Client } from '@opensearch-project/opensearch';
+import { z } from 'zod';
+import { responseStatus } from '../search/client.ts';
+import { licensesAlias } from './index-name.ts';
+import { currentEpoch } from './ledger.ts';
+
+const aliasResponse = z.record(z.string(), z.unknown());
+
+/** The physical indices under the alias: none before the first publication, one ever after. */
+export async function indicesUnderAlias(client: Client, prefix: string): Promise<string[]> {
+  try {
+    const response = await client.indices.getAlias({ name: licensesAlias(prefix) });
+    return Object.keys(aliasResponse.parse(response.body)).sort();
+  } catch (error) {
+    if (responseStatus(error) === 404) return [];
+    throw error;
+  }
+}
+
+/** The index that is live, if any. */
+export async function liveIndex(client: Client, prefix: string): Promise<string | undefined> {
+  const [index, another] = await indicesUnderAlias(client, prefix);
+  if (another !== undefined) throw new Error(`The alias has more than one index: ${index}, ${another}.`);
+  return index;
+}
+
+/** A flip was not made, or was taken back: another publication or rollback came in between. */
+export class FlipRefusedError extends Error {}
+
+/**
+ * Makes an index live in one `_aliases` call, fenced: not when a later epoch has been taken, not when another
+ * index is live than the one it takes the place of, and never beside another.
+ *
+ * @param epoch taken when the publication or rollback began
+ * @returns the index that was live before
+ * @throws {FlipRefusedError} when it was overtaken; the alias is then as the one that overtook it left it
+ */
+export async function flip(
+  client: Client,
+  prefix: string,
+  to: string,
+  epoch: number,
+): Promise<string | undefined> {
+  const alias = licensesAlias(prefix);
+  const [from] = await indicesUnderAlias(client, prefix);
+  await refuseIfOvertaken(client, prefix, epoch);
+  const add = { add: { index: to, alias } };
+  const actions = from === undefined ? [add] : [{ remove: { index: from, alias, must_exist: true } }, add];
+  try {
+    await client.indices.updateAliases({ body: { actions } });
+  } catch (error) {
+    if (responseStatus(error) !== 404) throw error;
+    throw new FlipRefusedError(`Another publication went live while ${to} was about to.`);
+  }
+  await settle(client, prefix, { from, to, epoch });
+  return from;
+}
+
+async function refuseIfOvertaken(client: Client, prefix: string, epoch: number): Promise<void> {
+  const latest = await currentEpoch(client, prefix);
+  if (latest !== epoch)
+    throw new FlipRefusedError(`A later publication or rollback has begun (epoch ${latest}).`);
+}
+
+/**
+ * What the checks before the call can't see: a pause between them and the call, and two first publications.
+ * The one with the latest epoch keeps the alias for itself; any other takes itself out again.
+ */
+async function settle(
+  client: Client,
+  prefix: string,
+  { from, to, epoch }: { from: string | undefined; to: string; epoch: number },
+): Promise<void> {
+  const alias = licensesAlias(prefix);
+  const under = await indicesUnderAlias(client, prefix);
+  const others = under.filter((index) => index !== to);
+  if ((await currentEpoch(client, prefix)) === epoch) {
+    const actions = others.map((index) => ({ remove: { index, alias, must_exist: true } }));
+    if (actions.length > 0) await client.indices.updateAliases({ body: { actions } });
+    return;
+  }
+  if (under.includes(to)) {
+    const back = others.length === 0 && from !== undefined ? [{ add: { index: from, alias } }] : [];
+    if (others.length > 0 || back.length > 0) {
+      await client.indices.updateAliases({
+        body: { actions: [{ remove: { index: to, alias, must_exist: true } }, ...back] },
+      });
+    }
+  }
+  throw new FlipRefusedError(
+    `A later publication or rollback began while ${to} went live; it was taken back.`,
+  );
+}

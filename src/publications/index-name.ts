@@ -1,0 +1,47 @@
+const FAMILY = 'licenses';
+const NAME = /^licenses-(\d{4}-\d{2}-\d{2})-([a-z0-9]+)$/;
+
+/** What the name of a physical index of licences says. */
+export interface LicensesIndexName {
+  /** The dataset's run date, `YYYY-MM-DD`. */
+  readonly date: string;
+  /** The build, unique for each attempt. */
+  readonly run: string;
+}
+
+/** `licenses-<date>-<run>`, behind the prefix of this installation. */
+export function licensesIndexName(prefix: string, { date, run }: LicensesIndexName): string {
+  return `${prefix}${FAMILY}-${date}-${run}`;
+}
+
+/** The parts of a name that `licensesIndexName` made with this prefix; `undefined` for any other name. */
+export function parseLicensesIndexName(prefix: string, name: string): LicensesIndexName | undefined {
+  if (!name.startsWith(prefix)) return undefined;
+  const [, date, run] = NAME.exec(name.slice(prefix.length)) ?? [];
+  return date === undefined || run === undefined ? undefined : { date, run };
+}
+
+/** The pattern of all physical indices of licences. */
+export function licensesIndexPattern(prefix: string): string {
+  return `${prefix}${FAMILY}-*`;
+}
+
+/** The alias whose one index is the live publication. */
+export function licensesAlias(prefix: string): string {
+  return `${prefix}${FAMILY}`;
+}
+
+/** The ledger of publications: appended events, and the epoch. */
+export function ledgerIndex(prefix: string): string {
+  return `${prefix}publications`;
+}
+
+/** The rows that publications set aside. */
+export function setAsideIndex(prefix: string): string {
+  return `${prefix}set-aside-rows`;
+}
+
+/** The API keys. */
+export function apiKeysIndex(prefix: string): string {
+  return `${prefix}api-keys`;
+}

@@ -1,0 +1,64 @@
+import { readFile } from 'node:fs/promises';
+import type { Client } from '@opensearch-project/opensearch';
+import { z } from 'zod';
+import { responseStatus } from '../search/client.ts';
+import { apiKeysIndex, ledgerIndex, licensesAlias, setAsideIndex } from './index-name.ts';
+
+const TEMPLATES = ['licenses', 'publications', 'set-aside-rows', 'api-keys'] as const;
+
+const template = z.object({
+  index_patterns: z.array(z.string()),
+  priority: z.int(),
+  template: z.object({
+    settings: z.record(z.string(), z.unknown()),
+    mappings: z.record(z.string(), z.unknown()),
+  }),
+});
+
+/** A composable index template as `index-templates/<family>.json` has it, without the installation's prefix. */
+export async function indexTemplate(family: (typeof TEMPLATES)[number]): Promise<z.output<typeof template>> {
+  const file = new URL(`../../index-templates/${family}.json`, import.meta.url);
+  return template.parse(JSON.parse(await readFile(file, 'utf8')));
+}
+
+/**
+ * Installs the index templates and creates the indices that hold what must survive, where they are missing.
+ *
+ * @throws {Error} when an index stands where the alias of the live publication belongs
+ */
+export async function prepareIndices(client: Client, prefix: string): Promise<void> {
+  for (const family of TEMPLATES) {
+    const body = await indexTemplate(family);
+    await client.indices.putIndexTemplate({
+      name: `${prefix}${family}`,
+      body: { ...body, index_patterns: body.index_patterns.map((pattern) => `${prefix}${pattern}`) },
+    });
+  }
+  for (const index of [ledgerIndex(prefix), setAsideIndex(prefix), apiKeysIndex(prefix)]) {
+    await createIfMissing(client, index);
+  }
+  await refuseIndexInPlaceOfAlias(client, licensesAlias(prefix));
+}
+
+async function createIfMissing(client: Client, index: string): Promise<void> {
+  const exists = await client.indices.exists({ index });
+  if (exists.body) return;
+  try {
+    await client.indices.create({ index });
+  } catch (error) {
+    const createdMeanwhile = responseStatus(error) === 400 && (await client.indices.exists({ index })).body;
+    if (!createdMeanwhile) throw error;
+  }
+}
+
+async function refuseIndexInPlaceOfAlias(client: Client, alias: string): Promise<void> {
+  const [exists, isAlias] = await Promise.all([
+    client.indices.exists({ index: alias }),
+    client.indices.existsAlias({ name: alias }),
+  ]);
+  if (exists.body && !isAlias.body) {
+    throw new Error(
+      `An index is named "${alias}", where the alias of the live publication belongs. Remove it.`,
+    );
+  }
+}

@@ -1,0 +1,75 @@
+import { type ConnectionOptions, Queue } from 'bullmq';
+import { z } from 'zod';
+import type { Config } from '../config.ts';
+
+const sourcePointer = z.object({ path: z.string(), sha256: z.string() });
+
+/** What a publish job carries: pointers to the files, never their rows. */
+export const publishJob = z.object({
+  publication: z.string(),
+  individual: sourcePointer,
+  business: sourcePointer,
+  /** The publication's date where the files have none, `YYYY-MM-DD`. */
+  date: z.string().optional(),
+  /** The operator's reason for going past the guards. */
+  force: z.string().optional(),
+});
+
+export type PublishJob = z.output<typeof publishJob>;
+
+export const publishStep = z.enum(['reading', 'loading', 'verifying', 'making durable', 'going live']);
+
+/** How far a publication is; loading alone takes long, so it alone counts. */
+export const publishProgress = z.object({
+  step: publishStep,
+  bytes: z.int(),
+  total_bytes: z.int(),
+  rows: z.int(),
+  documents: z.int(),
+});
+
+export type PublishProgress = z.output<typeof publishProgress>;
+
+/** How a publication ended, when it did not fail. */
+export const publishResult = z.discriminatedUnion('state', [
+  z.object({
+    state: z.literal('live'),
+    publication: z.string(),
+    index: z.string(),
+    date: z.string(),
+    rows: z.int(),
+    licenses: z.int(),
+    endorsements: z.int(),
+    set_aside: z.int(),
+    seconds: z.number(),
+    rows_per_second: z.int(),
+    unknown_labels: z.record(z.string(), z.int()),
+    pruned: z.array(z.string()),
+  }),
+  z.object({ state: z.literal('refused'), publication: z.string(), reasons: z.array(z.string()) }),
+]);
+
+export type PublishResult = z.output<typeof publishResult>;
+
+export const PUBLISH_QUEUE = 'publish';
+
+/** One publication at a time: jobs with this deduplication id join the one that waits or runs. */
+export const PUBLISH_DEDUPLICATION_ID = 'publication';
+
+/** What BullMQ's Redis keys begin with. */
+export function queuePrefix(indexPrefix: string): string {
+  return `${indexPrefix}bull`;
+}
+
+/** How BullMQ connects: it opens and closes its connections itself, and commands wait for Redis to come back. */
+export function queueConnection(config: Config): ConnectionOptions {
+  return { url: config.REDIS_URL, maxRetriesPerRequest: null };
+}
+
+/** The publish queue; the caller closes it. */
+export function publishQueue(config: Config): Queue {
+  return new Queue(PUBLISH_QUEUE, {
+    connection: queueConnection(config),
+    prefix: queuePrefix(config.INDEX_PREFIX),
+  });
+}

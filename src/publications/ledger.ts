@@ -1,0 +1,131 @@
+import type { Client } from '@opensearch-project/opensearch';
+import { z } from 'zod';
+import { responseStatus } from '../search/client.ts';
+import { ledgerIndex } from './index-name.ts';
+import { publicationCounts } from './metadata.ts';
+
+export const PUBLICATION_EVENTS = [
+  'queued',
+  'reading',
+  'loading',
+  'verifying',
+  'live',
+  'superseded',
+  'rolled_back',
+  'refused',
+  'failed',
+] as const;
+
+const ledgerEvent = z.object({
+  publication: z.string(),
+  at: z.string(),
+  event: z.enum(PUBLICATION_EVENTS),
+  /** The physical index, once there is one. */
+  index: z.string().optional(),
+  epoch: z.int().optional(),
+  date: z.string().optional(),
+  sample: z.boolean().optional(),
+  /** Names and hashes of the two files. */
+  sources: z.object({ individual: z.string(), business: z.string() }).optional(),
+  sha256: z.object({ individual: z.string(), business: z.string() }).optional(),
+  counts: publicationCounts.optional(),
+  /** Rows whose board or licence type the catalogue does not know, by label. */
+  unknown_labels: z.record(z.string(), z.int()).optional(),
+  /** Why it was refused or failed. */
+  reasons: z.array(z.string()).optional(),
+  /** The operator's reason for going past the guards. */
+  forced: z.string().optional(),
+  service_version: z.string().optional(),
+});
+
+export type LedgerEvent = z.output<typeof ledgerEvent>;
+
+/** Appends an event, of now unless it says when; nothing in the ledger is ever changed. */
+export async function appendEvent(
+  client: Client,
+  prefix: string,
+  event: Omit<LedgerEvent, 'at'> & { at?: string },
+): Promise<void> {
+  await client.index({
+    index: ledgerIndex(prefix),
+    body: { at: new Date().toISOString(), ...event },
+    refresh: true,
+  });
+}
+
+const MOST_EVENTS = 10_000;
+
+const eventsResponse = z.object({
+  hits: z.object({ hits: z.array(z.object({ _source: ledgerEvent })) }),
+});
+
+/** The ledger's events, the earliest first; the last 10,000 of them. */
+export async function readEvents(client: Client, prefix: string): Promise<LedgerEvent[]> {
+  const response = await client.search({
+    index: ledgerIndex(prefix),
+    body: { size: MOST_EVENTS, query: { exists: { field: 'event' } }, sort: [{ at: 'desc' }] },
+  });
+  return eventsResponse
+    .parse(response.body)
+    .hits.hits.map((hit) => hit._source)
+    .reverse();
+}
+
+const HAS_BEEN_LIVE: ReadonlySet<string> = new Set(['live', 'superseded', 'rolled_back']);
+
+/** The physical indices that have been live at some time. */
+export function indicesOnceLive(events: readonly LedgerEvent[]): Set<string> {
+  return new Set(
+    events.flatMap(({ event, index }) => (HAS_BEEN_LIVE.has(event) && index !== undefined ? [index] : [])),
+  );
+}
+
+const EPOCH_ID = 'epoch';
+const epochResponse = z.object({
+  _seq_no: z.int(),
+  _primary_term: z.int(),
+  _source: z.object({ epoch: z.int() }),
+});
+
+/**
+ * Takes the next epoch: from then on every flip prepared under an earlier one is refused.
+ *
+ * @param holder the publication or rollback that takes it
+ */
+export async function takeEpoch(client: Client, prefix: string, holder: string): Promise<number> {
+  for (;;) {
+    const last = await readEpoch(client, prefix);
+    const epoch = (last?._source.epoch ?? 0) + 1;
+    try {
+      await client.index({
+        index: ledgerIndex(prefix),
+        id: EPOCH_ID,
+        body: { epoch, holder },
+        ...(last === undefined
+          ? { op_type: 'create' as const }
+          : { if_seq_no: last._seq_no, if_primary_term: last._primary_term }),
+      });
+      return epoch;
+    } catch (error) {
+      if (responseStatus(error) !== 409) throw error;
+    }
+  }
+}
+
+/** The epoch taken last; 0 before the first. */
+export async function currentEpoch(client: Client, prefix: string): Promise<number> {
+  return (await readEpoch(client, prefix))?._source.epoch ?? 0;
+}
+
+async function readEpoch(
+  client: Client,
+  prefix: string,
+): Promise<z.output<typeof epochResponse> | undefined> {
+  try {
+    const response = await client.get({ index: ledgerIndex(prefix), id: EPOCH_ID });
+    return epochResponse.parse(response.body);
+  } catch (error) {
+    if (responseStatus(error) === 404) return undefined;
+    throw error;
+  }
+}

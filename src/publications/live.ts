@@ -1,0 +1,136 @@
+import type { Client } from '@opensearch-project/opensearch';
+import { z } from 'zod';
+import { BOARDS } from '../licenses/boards.ts';
+import { isIndexNotFound } from '../search/client.ts';
+import { liveIndex } from './alias.ts';
+import { type PublicationMetadata, readMetadata } from './metadata.ts';
+
+/** The publication that answers, as one process knows it. */
+export interface LivePublication {
+  readonly index: string;
+  readonly metadata: PublicationMetadata;
+  /** Licence types by board name: those of the publication, and the catalogue's. */
+  readonly licenseTypes: ReadonlyMap<string, readonly string[]>;
+  /** Licences by board name. */
+  readonly licenses: ReadonlyMap<string, number>;
+}
+
+/** Nothing has been published, so nothing can be answered. */
+export class NothingPublishedError extends Error {}
+
+/** A process's knowledge of what is live. */
+export interface LivePublicationTracker {
+  /** As last seen; `undefined` before anything was published or seen. */
+  current(): LivePublication | undefined;
+  /** Asks OpenSearch now. Calls at the same moment share one answer. */
+  refresh(): Promise<LivePublication | undefined>;
+  stop(): void;
+}
+
+const REFRESH_MS = 1000;
+
+/** Follows the alias, asking once a second. A failed refresh is reported and keeps what was known. */
+export function trackLivePublication(
+  client: Client,
+  prefix: string,
+  onError: (error: unknown) => void,
+): LivePublicationTracker {
+  let known: LivePublication | undefined;
+  let underWay: Promise<LivePublication | undefined> | undefined;
+
+  async function ask(): Promise<LivePublication | undefined> {
+    const index = await liveIndex(client, prefix);
+    if (index !== known?.index)
+      known = index === undefined ? undefined : await readPublication(client, index);
+    return known;
+  }
+
+  function refresh(): Promise<LivePublication | undefined> {
+    underWay ??= ask().finally(() => {
+      underWay = undefined;
+    });
+    return underWay;
+  }
+
+  const timer = setInterval(() => refresh().catch(onError), REFRESH_MS);
+  timer.unref();
+  return { current: () => known, refresh, stop: () => clearInterval(timer) };
+}
+
+/**
+ * Does all of one lookup's work against one publication. Where its index has gone meanwhile, the whole of the
+ * work is done again against the one that is live now; nothing is ever taken from two.
+ *
+ * @throws {NothingPublishedError} when nothing is live
+ */
+export async function withLivePublication<Result>(
+  tracker: LivePublicationTracker,
+  work: (publication: LivePublication) => Promise<Result>,
+): Promise<Result> {
+  const publication = tracker.current() ?? (await refreshed(tracker));
+  try {
+    return await work(publication);
+  } catch (error) {
+    if (!isIndexNotFound(error)) throw error;
+    return work(await refreshed(tracker));
+  }
+}
+
+async function refreshed(tracker: LivePublicationTracker): Promise<LivePublication> {
+  const publication = await tracker.refresh();
+  if (publication === undefined) throw new NothingPublishedError('Nothing has been published yet.');
+  return publication;
+}
+
+const MOST_TYPES = 5000;
+
+const typesResponse = z.object({
+  aggregations: z.object({
+    types: z.object({
+      buckets: z.array(
+        z.object({
+          key: z.object({ board: z.string(), license_type: z.string().nullable() }),
+          doc_count: z.int(),
+        }),
+      ),
+    }),
+  }),
+});
+
+async function readPublication(client: Client, index: string): Promise<LivePublication> {
+  const [metadata, response] = await Promise.all([
+    readMetadata(client, index),
+    client.search({
+      index,
+      body: {
+        size: 0,
+        aggs: {
+          types: {
+            composite: {
+              size: MOST_TYPES,
+              sources: [
+                { board: { terms: { field: 'board' } } },
+                { license_type: { terms: { field: 'license_type', missing_bucket: true } } },
+              ],
+            },
+          },
+        },
+      },
+    }),
+  ]);
+  const { buckets } = typesResponse.parse(response.body).aggregations.types;
+  const licenses = new Map<string, number>();
+  for (const { key, doc_count: count } of buckets) {
+    licenses.set(key.board, (licenses.get(key.board) ?? 0) + count);
+  }
+  const licenseTypes = BOARDS.map((board) => {
+    const published = buckets.flatMap(({ key }) =>
+      key.board === board.name ? (key.license_type ?? []) : [],
+    );
+    return [
+      board.name,
+      [...new Set([...board.license_types.map(({ name }) => name), ...published])],
+    ] as const;
+  });
+  return { index, metadata, licenseTypes: new Map(licenseTypes), licenses };
+}

@@ -1,0 +1,82 @@
+import type { Client } from '@opensearch-project/opensearch';
+import { z } from 'zod';
+import { licensesIndexPattern, parseLicensesIndexName } from './index-name.ts';
+
+const source = z.object({
+  /** The file's name or its address. */
+  name: z.string(),
+  sha256: z.string(),
+  bytes: z.int(),
+  rows: z.int(),
+});
+
+export const publicationCounts = z.object({
+  /** Rows read from both files. */
+  rows: z.int(),
+  /** Licences that are rows of their own. */
+  licenses: z.int(),
+  /** Licences that stand in another's endorsement columns. */
+  endorsements: z.int(),
+  /** Rows that could not be published. */
+  set_aside: z.int(),
+});
+
+export type PublicationCounts = z.output<typeof publicationCounts>;
+
+/** What a physical index says of itself in `_meta`. Counts only: `_meta` lives in the cluster state. */
+export const publicationMetadata = z.object({
+  publication: z.string(),
+  /** The fence's number under which it was built; of two builds the later has the greater. */
+  epoch: z.int(),
+  /** The files' QUERY_RUN_DATE, `YYYY-MM-DD`. */
+  date: z.string(),
+  /** Whether the files were generated, not the State's. */
+  sample: z.boolean(),
+  started_at: z.string(),
+  service_version: z.string(),
+  /** The rest is written once the load has been verified. */
+  verified_at: z.string().optional(),
+  counts: publicationCounts.optional(),
+  sources: z.object({ individual: source, business: source }).optional(),
+});
+
+export type PublicationMetadata = z.output<typeof publicationMetadata>;
+
+export interface LicensesIndex {
+  readonly index: string;
+  readonly metadata: PublicationMetadata;
+}
+
+const mappingsResponse = z.record(
+  z.string(),
+  z.object({ mappings: z.object({ _meta: publicationMetadata.optional() }) }),
+);
+
+/** Every physical index of licences with its metadata, the earliest build first. Others' indices are left out. */
+export async function licensesIndices(client: Client, prefix: string): Promise<LicensesIndex[]> {
+  const response = await client.indices.getMapping({ index: licensesIndexPattern(prefix) });
+  return Object.entries(mappingsResponse.parse(response.body))
+    .flatMap(([index, { mappings }]) =>
+      mappings._meta !== undefined && parseLicensesIndexName(prefix, index) !== undefined
+        ? [{ index, metadata: mappings._meta }]
+        : [],
+    )
+    .sort((one, other) => one.metadata.epoch - other.metadata.epoch);
+}
+
+/** The metadata of one physical index. */
+export async function readMetadata(client: Client, index: string): Promise<PublicationMetadata> {
+  const response = await client.indices.getMapping({ index });
+  const metadata = mappingsResponse.parse(response.body)[index]?.mappings._meta;
+  if (metadata === undefined) throw new Error(`Index ${index} has no publication metadata.`);
+  return metadata;
+}
+
+/** Replaces the metadata of one physical index. */
+export async function writeMetadata(
+  client: Client,
+  index: string,
+  metadata: PublicationMetadata,
+): Promise<void> {
+  await client.indices.putMapping({ index, body: { _meta: metadata } });
+}

@@ -1,0 +1,37 @@
+import type { Client } from '@opensearch-project/opensearch';
+import { responseStatus } from '../search/client.ts';
+import { liveIndex } from './alias.ts';
+import { currentEpoch, indicesOnceLive, readEvents } from './ledger.ts';
+import { licensesIndices } from './metadata.ts';
+
+/**
+ * Deletes the indices that nobody needs: all but the live one, the latest that have been live, and the one
+ * that is being built. What crashed runs left behind goes too: they were built under an earlier epoch, so they
+ * can never go live.
+ *
+ * @param keep how many publications stay, the live one included
+ * @returns the indices deleted
+ */
+export async function prune(client: Client, prefix: string, keep: number): Promise<string[]> {
+  const epoch = await currentEpoch(client, prefix);
+  const [live, indices, events] = await Promise.all([
+    liveIndex(client, prefix),
+    licensesIndices(client, prefix),
+    readEvents(client, prefix),
+  ]);
+  const onceLive = indicesOnceLive(events);
+  const previous = indices.map(({ index }) => index).filter((index) => index !== live && onceLive.has(index));
+  const kept = new Set([live, ...previous.slice(Math.max(0, previous.length - (keep - 1)))]);
+  const doomed = indices.filter(({ index, metadata }) => !kept.has(index) && metadata.epoch < epoch);
+  for (const { index } of doomed) await deleteIndex(client, index);
+  return doomed.map(({ index }) => index);
+}
+
+/** Deletes one index by its exact name; one that has gone already is no error. */
+export async function deleteIndex(client: Client, index: string): Promise<void> {
+  try {
+    await client.indices.delete({ index });
+  } catch (error) {
+    if (responseStatus(error) !== 404) throw error;
+  }
+}

@@ -1,0 +1,57 @@
+import type { Client } from '@opensearch-project/opensearch';
+import { flip, liveIndex } from './alias.ts';
+import { appendEvent, indicesOnceLive, readEvents, takeEpoch } from './ledger.ts';
+import { type LicensesIndex, licensesIndices } from './metadata.ts';
+import { newRunId } from './run-id.ts';
+
+/** There is nothing to roll back to. The message says what there is. */
+export class RollbackError extends Error {}
+
+/** What a rollback changed. */
+export interface Rollback {
+  readonly from: LicensesIndex;
+  readonly to: LicensesIndex;
+}
+
+/**
+ * Makes an earlier publication live again, in one `_aliases` call: the one named, or the latest before the
+ * live one. It takes an epoch, so no publication that began before it can go live after it.
+ *
+ * @throws {RollbackError} when there is none such
+ * @throws {FlipRefusedError} when another publication or rollback came in between
+ */
+export async function rollBack(client: Client, prefix: string, toPublication?: string): Promise<Rollback> {
+  const epoch = await takeEpoch(client, prefix, `rollback ${newRunId()}`);
+  const [live, indices, events] = await Promise.all([
+    liveIndex(client, prefix),
+    licensesIndices(client, prefix),
+    readEvents(client, prefix),
+  ]);
+  const from = indices.find(({ index }) => index === live);
+  if (from === undefined) throw new RollbackError('Nothing is live, so there is nothing to roll back.');
+
+  const onceLive = indicesOnceLive(events);
+  const candidates = indices.filter(({ index }) => index !== live && onceLive.has(index));
+  const to =
+    toPublication === undefined
+      ? candidates.findLast(({ metadata }) => metadata.epoch < from.metadata.epoch)
+      : candidates.find(({ metadata }) => metadata.publication === toPublication);
+  if (to === undefined) {
+    const ids = candidates.map(({ metadata }) => metadata.publication).join(', ');
+    throw new RollbackError(
+      `${toPublication ?? 'An earlier publication'} is not there to roll back to; there is ${ids || 'none'}.`,
+    );
+  }
+
+  await flip(client, prefix, to.index, epoch);
+  const event = (entry: LicensesIndex, name: 'live' | 'rolled_back') =>
+    appendEvent(client, prefix, {
+      publication: entry.metadata.publication,
+      event: name,
+      index: entry.index,
+      epoch,
+    });
+  await event(from, 'rolled_back');
+  await event(to, 'live');
+  return { from, to };
+}

@@ -1,0 +1,47 @@
+import type {} from '@koa/bodyparser';
+import { Router } from '@koa/router';
+import { BOARDS } from '../licenses/boards.ts';
+import { todayInOhio } from '../licenses/dates.ts';
+import type { Lookups } from '../lookups.ts';
+import { verifyAnswer } from './verify-answer.ts';
+import { boardNamed, verifyRequest } from './verify-request.ts';
+
+/** Where the REST API is mounted (specification 9.1). */
+export const REST_PATH = '/api/v1';
+
+/** When POST /lookup/verify took the place of POST /lookup/cached (RFC 9745: `@` and a Unix time). */
+const CACHED_DEPRECATED = '@1767225600';
+
+/** The four endpoints of specification 4. */
+export function restRoutes(lookups: Lookups): Router {
+  const router = new Router({ prefix: '/lookup' });
+
+  router.get('/boards', async (ctx) => {
+    const { licenseTypes } = await lookups.livePublication();
+    ctx.body = {
+      boards: BOARDS.map(({ name }) => name),
+      board_details: Object.fromEntries(
+        BOARDS.map(({ name, code }) => [name, { code, license_types: licenseTypes.get(name) ?? [] }]),
+      ),
+    };
+  });
+
+  router.get('/boards/:board/types', async (ctx) => {
+    const { name, code } = boardNamed(ctx.params.board ?? '');
+    const { licenseTypes } = await lookups.livePublication();
+    ctx.body = { board: name, code, license_types: licenseTypes.get(name) ?? [] };
+  });
+
+  router.post(['/verify', '/cached'], async (ctx) => {
+    if (ctx.path.endsWith('/cached')) {
+      ctx.set('Deprecation', CACHED_DEPRECATED);
+      ctx.set('Link', `<${REST_PATH}/lookup/verify>; rel="successor-version"`);
+    }
+    const { outcome, date } = await lookups.lookUp(verifyRequest(ctx.request.body));
+    const answer = verifyAnswer(outcome, date, todayInOhio());
+    ctx.status = answer.status;
+    ctx.body = answer.body;
+  });
+
+  return router;
+}

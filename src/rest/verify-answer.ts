@@ -1,0 +1,62 @@
+import type { LookupOutcome, NumberMiss } from '../licenses/lookup.ts';
+import { MAX_MATCHES } from '../licenses/queries.ts';
+import { answerRecord, lastScraped } from '../licenses/record.ts';
+
+/** A status and a JSON body. */
+export interface Answer {
+  readonly status: 200 | 404;
+  readonly body: object;
+}
+
+/**
+ * The answer to a lookup (specification 4.3, and the design where that is silent).
+ *
+ * @param publicationDate the run date of the dataset that answered, `YYYY-MM-DD`
+ * @param today the date in Ohio
+ */
+export function verifyAnswer(outcome: LookupOutcome, publicationDate: string, today: string): Answer {
+  const origin = { source: 'dataset', last_scraped: lastScraped(publicationDate) } as const;
+  switch (outcome.outcome) {
+    case 'record':
+      return { status: 200, body: answerRecord(outcome.record, publicationDate, today) };
+    case 'matches':
+      return {
+        status: 200,
+        body: {
+          found: true,
+          count: outcome.records.length,
+          truncated: outcome.truncated,
+          ...(outcome.truncated ? { message: TRUNCATED } : {}),
+          multiple: outcome.records.map((record) => answerRecord(record, publicationDate, today)),
+          ...origin,
+        },
+      };
+    case 'no_match':
+      return { status: 200, body: { found: false, count: 0, ...origin } };
+    case 'number_not_found':
+      return {
+        status: 404,
+        body: {
+          detail: missDetail(outcome.miss, outcome.board, publicationDate),
+          did_you_mean: outcome.didYouMean,
+        },
+      };
+  }
+}
+
+const TRUNCATED = `There are more than ${MAX_MATCHES} matches. Narrow the search with first_name, license_type, status, city or county.`;
+
+/** Why a number was not answered, in words that never call anybody unlicensed. */
+export function missDetail(miss: NumberMiss, board: string | undefined, publicationDate: string): string {
+  const where = `in the State's dataset of ${publicationDate}`;
+  switch (miss) {
+    case 'unknown':
+      return `No license with this number is ${where}. The issuing board is the authority; ask it before you conclude anything.`;
+    case 'ambiguous':
+      return `This way of writing the number fits more than one license ${where}. Send it as the board writes it.`;
+    case 'other_board':
+      return `This number is not one of the board asked, but one of the ${board} ${where}. Ask again with that board.`;
+    case 'not_a_business':
+      return `This number is a person's license ${where}, not a business's. Leave out search_type to look it up.`;
+  }
+}

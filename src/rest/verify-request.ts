@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { BadRequestError } from '../failures.ts';
+import { type Board, boardByName, nearestBoard } from '../licenses/boards.ts';
+import type { LookupRequest } from '../licenses/lookup.ts';
+
+const MOST_CHARACTERS = 200;
+
+/** A field of the body: text of up to 200 characters, where blanks count as absent. */
+const text = z
+  .string()
+  .max(MOST_CHARACTERS, `must have at most ${MOST_CHARACTERS} characters`)
+  .transform((value) => value.trim() || undefined)
+  .optional();
+
+/** The body of POST /lookup/verify (specification 4.3). Unknown fields are ignored. */
+export const verifyBody = z.object({
+  board: text,
+  license_number: text,
+  last_name: text,
+  first_name: text,
+  search_type: text,
+  business_name: text,
+  license_type: text,
+  status: text,
+  city: text,
+  county: text,
+});
+
+/**
+ * The lookup that a body asks for.
+ *
+ * @throws {BadRequestError} naming what is wrong and what to send instead
+ */
+export function verifyRequest(body: unknown): LookupRequest {
+  const result = verifyBody.safeParse(body);
+  if (!result.success) throw new BadRequestError(describe(result.error));
+  const asked = result.data;
+  const board = requiredBoard(asked.board);
+  if (asked.search_type !== undefined && asked.search_type !== 'business') {
+    throw new BadRequestError('search_type may only be "business"; leave it out to look for a person.');
+  }
+  const businessOnly = asked.search_type === 'business';
+  if (asked.business_name !== undefined && !businessOnly) {
+    throw new BadRequestError('To search by business_name, add "search_type": "business".');
+  }
+  if (asked.license_number !== undefined) {
+    return { by: 'number', number: asked.license_number, board, businessOnly };
+  }
+  const { license_type, status, city, county } = asked;
+  const narrowing = { license_type, status, city, county };
+  if (businessOnly) {
+    if (asked.business_name === undefined) {
+      throw new BadRequestError('A business search needs business_name or license_number.');
+    }
+    return { by: 'business', board, name: asked.business_name, narrowing };
+  }
+  if (asked.last_name === undefined) {
+    throw new BadRequestError(
+      asked.first_name === undefined
+        ? 'Give license_number, or last_name, or search_type "business" with business_name.'
+        : 'A search by name needs last_name; first_name only narrows it.',
+    );
+  }
+  return { by: 'person', board, lastName: asked.last_name, firstName: asked.first_name, narrowing };
+}
+
+function requiredBoard(name: string | undefined): Board {
+  if (name === undefined) {
+    throw new BadRequestError(
+      'board is required: the exact name of one of the boards at GET /lookup/boards.',
+    );
+  }
+  return boardNamed(name);
+}
+
+/** The board of exactly this name. @throws {BadRequestError} naming the nearest */
+export function boardNamed(name: string): Board {
+  const board = boardByName(name);
+  if (board !== undefined) return board;
+  throw new BadRequestError(
+    `No board has exactly the name given; the nearest is "${nearestBoard(name).name}". GET /lookup/boards lists all.`,
+  );
+}
+
+function describe(error: z.ZodError): string {
+  const [issue] = error.issues;
+  const field = issue?.path.join('.') ?? '';
+  if (field === '') return 'The body must be a JSON object.';
+  return issue?.code === 'invalid_type'
+    ? `${field} must be a string.`
+    : `${field} ${issue?.message ?? 'is wrong'}.`;
+}

@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import { Client, errors } from '@opensearch-project/opensearch';
+import type { Config } from '../config.ts';
+
+/**
+ * A client for OpenSearch that never retries by itself: who asks decides what a failure means.
+ *
+ * @param timeoutMs how long one request may take
+ */
+export function openSearchClient(config: Config, timeoutMs: number): Client {
+  const { OPENSEARCH_USERNAME: username, OPENSEARCH_PASSWORD: password, OPENSEARCH_CA: ca } = config;
+  return new Client({
+    node: config.OPENSEARCH_URL,
+    maxRetries: 0,
+    requestTimeout: timeoutMs,
+    ...(username !== undefined && password !== undefined ? { auth: { username, password } } : {}),
+    ...(ca !== undefined ? { ssl: { ca: readFileSync(ca) } } : {}),
+  });
+}
+
+/** OpenSearch did not answer, or not in full: nothing can be said about any licence now. */
+export class SearchUnavailableError extends Error {}
+
+/** The HTTP status of an error that OpenSearch answered with; `undefined` for any other error. */
+export function responseStatus(error: unknown): number | undefined {
+  return error instanceof errors.ResponseError ? error.statusCode : undefined;
+}
+
+/** Whether OpenSearch could not be reached, did not answer in time or refused for load: worth another try. */
+export function isTransient(error: unknown): boolean {
+  const status = responseStatus(error);
+  if (status !== undefined) return status === 429 || status >= 500;
+  return (
+    error instanceof errors.ConnectionError ||
+    error instanceof errors.TimeoutError ||
+    error instanceof errors.NoLivingConnectionsError
+  );
+}
+
+/** Whether OpenSearch answered that the index does not exist. */
+export function isIndexNotFound(error: unknown): boolean {
+  return error instanceof errors.ResponseError && error.message.startsWith('index_not_found_exception');
+}

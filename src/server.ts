@@ -1,0 +1,103 @@
+import { createServer, type Server } from 'node:http';
+import { bodyParser } from '@koa/bodyparser';
+import Koa from 'koa';
+import compose from 'koa-compose';
+import mount from 'koa-mount';
+import { pino } from 'pino';
+import { keyCheck } from './access/api-keys.ts';
+import { authenticated } from './access/authenticate.ts';
+import { limited, limitsConnection, rateLimit } from './access/rate-limit.ts';
+import { type Config, readConfig } from './config.ts';
+import { adminRoutes } from './http/admin.ts';
+import { errorAnswers, requestId, requestLog, securityHeaders } from './http/middleware.ts';
+import { pageRoutes } from './http/pages.ts';
+import { liveLookups } from './lookups.ts';
+import { mcpEndpoint } from './mcp/endpoint.ts';
+import { trackLivePublication } from './publications/live.ts';
+import { REST_PATH, restRoutes } from './rest/routes.ts';
+import { openSearchClient } from './search/client.ts';
+
+const SEARCH_TIMEOUT_MS = 2500;
+const BODY_LIMIT = '16kb';
+const STOP_WITHIN_MS = 10_000;
+
+/** Of an address's requests in a minute, how many may come with a bad key: a twentieth, at least ten. */
+function badKeysPerMinute(config: Config): number {
+  return Math.max(10, Math.floor(config.REST_REQUESTS_PER_MINUTE / 20));
+}
+
+/** The API process: REST, MCP and the status page on one port, health on another. */
+export async function serve(): Promise<void> {
+  const config = readConfig();
+  const log = pino({ level: config.LOG_LEVEL, name: 'api' });
+  const client = openSearchClient(config, SEARCH_TIMEOUT_MS);
+  const redis = limitsConnection(config.REDIS_URL);
+  redis.on('error', (error) => log.warn({ error: error.message }, 'Redis is away; limits count in memory'));
+  const tracker = trackLivePublication(client, config.INDEX_PREFIX, (error) =>
+    log.warn({ error: String(error) }, 'the live publication can not be read; the last known one answers'),
+  );
+  const lookups = liveLookups(client, tracker);
+  await tracker.refresh().catch((error: unknown) => log.warn({ error: String(error) }, 'OpenSearch is away'));
+
+  const limitOf = (name: string, requestsPerMinute: number) =>
+    rateLimit(redis, `${config.INDEX_PREFIX}${name}`, requestsPerMinute, config.RATE_LIMIT_RANGES);
+  const restLimit = limitOf('rest', config.REST_REQUESTS_PER_MINUTE);
+  const mcpLimit = limitOf('mcp', config.MCP_REQUESTS_PER_MINUTE);
+  const badKeyLimit = rateLimit(redis, `${config.INDEX_PREFIX}bad-keys`, badKeysPerMinute(config), []);
+  const isActiveKey = keyCheck(client, config.INDEX_PREFIX, config.API_KEY_PREFIX);
+
+  const app = new Koa({ proxy: config.TRUSTED_PROXIES > 0, maxIpsCount: config.TRUSTED_PROXIES });
+  const routes = restRoutes(lookups);
+  const rest = compose([
+    limited(restLimit),
+    authenticated(isActiveKey, restLimit, badKeyLimit),
+    bodyParser({ enableTypes: ['json'], jsonLimit: BODY_LIMIT }),
+    routes.routes(),
+    routes.allowedMethods(),
+  ]);
+  const mcp = compose([limited(mcpLimit), mcpEndpoint(config, lookups, log)]);
+
+  app.use(requestId());
+  app.use(requestLog(log));
+  app.use(securityHeaders());
+  app.use(errorAnswers(log));
+  app.use(mount(REST_PATH, rest));
+  app.use(mount('/mcp', mcp));
+  app.use(pageRoutes(tracker).routes());
+
+  const admin = new Koa().use(errorAnswers(log)).use(adminRoutes(client, config.INDEX_PREFIX).routes());
+  const servers = [
+    await listen(createServer(app.callback()), config.HOST, config.PORT),
+    await listen(createServer(admin.callback()), '127.0.0.1', config.ADMIN_PORT),
+  ];
+  log.info({ host: config.HOST, port: config.PORT, adminPort: config.ADMIN_PORT }, 'API ready');
+
+  async function stop(): Promise<void> {
+    setTimeout(() => process.exit(1), STOP_WITHIN_MS).unref();
+    tracker.stop();
+    await Promise.all(servers.map(close));
+    redis.disconnect();
+    await client.close();
+    process.exit(0);
+  }
+  process.once('SIGTERM', stop);
+  process.once('SIGINT', stop);
+}
+
+/** The server once it listens. @throws {Error} naming the port when it is taken */
+function listen(server: Server, host: string, port: number): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error) => reject(new Error(`Can't listen on ${host}:${port}: ${error.message}`)));
+    server.listen(port, host, () => resolve(server));
+  });
+}
+
+/** Ends when the requests in flight have been answered. */
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeIdleConnections();
+  });
+}
+
+if (import.meta.main) await serve();

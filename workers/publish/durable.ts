@@ -1,0 +1,38 @@
+import type { Client } from '@opensearch-project/opensearch';
+import { indexTemplate } from '../../src/publications/indices.ts';
+
+/** Settings that make loading cheap; `makeDurable` takes every one of them back. */
+export const LOADING_SETTINGS = {
+  'index.refresh_interval': '-1',
+  'index.auto_expand_replicas': 'false',
+  'index.number_of_replicas': 0,
+  'index.translog.durability': 'async',
+  'index.translog.flush_threshold_size': '1gb',
+} as const;
+
+const GREEN_WITHIN = '600s';
+
+/**
+ * Gives a loaded index the settings under which it may answer: everything on disk, its replicas in place, no
+ * more writes.
+ *
+ * @throws {Error} when its shards are not all there within ten minutes
+ */
+export async function makeDurable(client: Client, index: string): Promise<void> {
+  const { template } = await indexTemplate('licenses');
+  await client.indices.flush({ index, wait_if_ongoing: true });
+  await client.indices.putSettings({
+    index,
+    body: {
+      'index.refresh_interval': null,
+      'index.auto_expand_replicas': template.settings['index.auto_expand_replicas'] ?? 'false',
+      'index.translog.durability': 'request',
+      'index.translog.flush_threshold_size': null,
+      'index.blocks.write': true,
+    },
+  });
+  await client.cluster.health(
+    { index, wait_for_status: 'green', timeout: GREEN_WITHIN },
+    { requestTimeout: 610_000 },
+  );
+}

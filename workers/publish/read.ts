@@ -1,0 +1,53 @@
+import type { DatasetFile } from '../../src/dataset/columns.ts';
+import { type CsvRow, readCsv } from '../../src/dataset/csv.ts';
+import { type Header, mapHeader } from '../../src/dataset/header.ts';
+import { fileText, type InspectedFile, inspectFile } from '../../src/dataset/source-file.ts';
+import { isoDate } from '../../src/licenses/dates.ts';
+import { RefusedError } from './refused.ts';
+
+/** One of the State's two files, ready to be read. */
+export interface SourceFile extends InspectedFile {
+  readonly file: DatasetFile;
+  readonly header: Header;
+  /** The QUERY_RUN_DATE of its first row, where it has one. */
+  readonly runDate: string | undefined;
+}
+
+/**
+ * Hashes a file, tells its encoding and maps its header.
+ *
+ * @throws {HeaderError} when a required column is missing
+ * @throws {RefusedError} when the file is empty
+ */
+export async function openSource(file: DatasetFile, path: string): Promise<SourceFile> {
+  const inspected = await inspectFile(path);
+  let header: Header | undefined;
+  for await (const rows of readCsv(fileText(inspected))) {
+    for (const row of rows) {
+      if (header === undefined) {
+        if (row.problem !== undefined) throw new RefusedError([`The ${file} file's header ${row.problem}.`]);
+        header = mapHeader(file, row.fields);
+      } else if (row.problem === undefined) {
+        return { ...inspected, file, header, runDate: runDateOf(row, header) };
+      }
+    }
+  }
+  throw new RefusedError([`The ${file} file (${inspected.name}) has no rows.`]);
+}
+
+function runDateOf(row: CsvRow, header: Header): string | undefined {
+  const position = header.columns.runDate;
+  return position === undefined ? undefined : isoDate((row.fields[position] ?? '').trim());
+}
+
+/** The file's rows after the header, in batches of about 1 MB of text. */
+export async function* readRows(
+  source: SourceFile,
+  onBytes: (bytes: number) => void,
+): AsyncGenerator<readonly CsvRow[], void, undefined> {
+  let isHeader = true;
+  for await (const rows of readCsv(fileText(source, onBytes), source.header.width)) {
+    yield isHeader ? rows.slice(1) : rows;
+    isHeader = false;
+  }
+}
