@@ -1,5 +1,4 @@
 import { createServer, type Server } from 'node:http';
-import { bodyParser } from '@koa/bodyparser';
 import Koa from 'koa';
 import compose from 'koa-compose';
 import mount from 'koa-mount';
@@ -14,11 +13,11 @@ import { pageRoutes } from './http/pages.ts';
 import { liveLookups } from './lookups.ts';
 import { mcpEndpoint } from './mcp/endpoint.ts';
 import { trackLivePublication } from './publications/live.ts';
+import { jsonBody } from './rest/json-body.ts';
 import { REST_PATH, restRoutes } from './rest/routes.ts';
 import { openSearchClient } from './search/client.ts';
 
 const SEARCH_TIMEOUT_MS = 2500;
-const BODY_LIMIT = '16kb';
 const STOP_WITHIN_MS = 10_000;
 
 /** Of an address's requests in a minute, how many may come with a bad key: a twentieth, at least ten. */
@@ -51,7 +50,7 @@ export async function serve(): Promise<void> {
   const rest = compose([
     limited(restLimit),
     authenticated(isActiveKey, restLimit, badKeyLimit),
-    bodyParser({ enableTypes: ['json'], jsonLimit: BODY_LIMIT }),
+    jsonBody(),
     routes.routes(),
     routes.allowedMethods(),
   ]);

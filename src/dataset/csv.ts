@@ -94,7 +94,7 @@ function takeQuotedRow(
 ): number | undefined {
   const { text, line } = reader;
   const firstLine = () => text.slice(start, withoutCarriageReturn(text, start, lineEnd));
-  const read = readFields(text, start, isLast);
+  const read = readFields(text, start, lineEnd, isLast);
   if (read === 'more') return undefined;
   const row: CsvRow =
     typeof read === 'string'
@@ -127,11 +127,18 @@ interface Fields {
   lineBreaks: number;
 }
 
-function readFields(text: string, start: number, isLast: boolean): Fields | string {
+function readFields(text: string, start: number, firstLineEnd: number, isLast: boolean): Fields | string {
   const fields: string[] = [];
   let lineBreaks = 0;
   let at = start;
+  let nextQuote = start;
   for (;;) {
+    if (nextQuote >= 0 && nextQuote < at) nextQuote = text.indexOf('"', at);
+    if (lineBreaks === 0 && at <= firstLineEnd && (nextQuote < 0 || nextQuote > firstLineEnd)) {
+      const rest = text.slice(at, withoutCarriageReturn(text, at, firstLineEnd)).split(',');
+      if (rest.some((field) => field.length > MAX_FIELD_LENGTH)) return TOO_LONG;
+      return { fields: fields.concat(rest), end: firstLineEnd, lineBreaks };
+    }
     if (text.charCodeAt(at) === QUOTE) {
       const close = closingQuote(text, at);
       if (close - at - 1 > MAX_FIELD_LENGTH) return TOO_LONG;

@@ -47,7 +47,7 @@ export function boardByName(name: string): Board | undefined {
 
 /** The board that a BOARD column's label means: its name or an alias, whatever the case and punctuation. */
 export function boardByLabel(label: string): Board | undefined {
-  return byLabel.get(labelKey(label));
+  return byName.get(label) ?? byLabel.get(labelKey(label));
 }
 
 /** The board whose name or alias is spelt most like this one. */

@@ -1,3 +1,5 @@
+/** The form that nearly every date has, on a day that every month has. */
+const PLAIN_ISO = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])$/;
 const ISO = /^(\d{4})-(\d{2})-(\d{2})(?:[T ].*)?$/;
 const AMERICAN = /^(\d{1,2})\/(\d{1,2})\/(\d{4})(?: .*)?$/;
 const DAY_MS = 86_400_000;
@@ -7,6 +9,7 @@ const DAY_MS = 86_400_000;
  * `undefined` when the text is no date that exists.
  */
 export function isoDate(text: string): string | undefined {
+  if (PLAIN_ISO.test(text)) return text;
   const iso = ISO.exec(text);
   if (iso) return existing(iso[1], iso[2], iso[3]);
   const american = AMERICAN.exec(text);
@@ -15,10 +18,14 @@ export function isoDate(text: string): string | undefined {
 }
 
 function existing(year = '', month = '', day = ''): string | undefined {
-  const text = `${year}-${month}-${day}`;
-  if (Number(day) <= 28 && Number(day) >= 1 && Number(month) >= 1 && Number(month) <= 12) return text;
-  const date = new Date(`${text}T00:00:00Z`);
-  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text) ? text : undefined;
+  const isDay = Number(day) >= 1 && Number(day) <= daysInMonth(Number(year), Number(month));
+  return isDay ? `${year}-${month}-${day}` : undefined;
+}
+
+/** 0 for a month that does not exist. */
+function daysInMonth(year: number, month: number): number {
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+  return [31, 0, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1] ?? 0;
 }
 
 const ohioDate = new Intl.DateTimeFormat('en-CA', {

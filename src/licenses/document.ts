@@ -89,5 +89,5 @@ function licenseTypeKeys(licenseType: string): string[] {
 }
 
 function distinct(keys: readonly string[]): string[] {
-  return [...new Set(keys)].filter((key) => key !== '');
+  return keys.filter((key, at) => key !== '' && keys.indexOf(key) === at);
 }

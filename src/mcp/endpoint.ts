@@ -49,7 +49,9 @@ export function mcpEndpoint(config: Config, lookups: Lookups, log: Logger): Midd
       hostHeaderValidationResponse(request, hosts) ?? originValidationResponse(request, origins);
     if (refused !== undefined) return refused;
     if (request.method !== 'POST') return methodNotAllowed();
-    const isLegacy = await isLegacyRequest(request.clone(), { maxRequestBodySize: MOST_BODY_BYTES });
+    const isLegacy = await isLegacyRequest(request.clone(), undefined, {
+      maxRequestBodySize: MOST_BODY_BYTES,
+    });
     return isLegacy ? legacy(request) : modern.fetch(request);
   }
 

@@ -13,7 +13,8 @@ export interface PublicationDocument {
   /** The two lines of a bulk request that create it. */
   readonly body: string;
   readonly file: DatasetFile;
-  readonly row: CsvRow;
+  /** The row it comes from, should it have to be set aside. */
+  readonly row: Pick<CsvRow, 'line' | 'raw'>;
 }
 
 /** What parsing tells along the way. */
@@ -67,6 +68,6 @@ function publicationDocument(license: LicenseDocument, file: DatasetFile, row: C
     sourceRow: license.source_row,
     body: `{"create":{"_id":${JSON.stringify(id)}}}\n${JSON.stringify(license)}\n`,
     file,
-    row,
+    row: { line: row.line, raw: row.raw },
   };
 }

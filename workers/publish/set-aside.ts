@@ -11,7 +11,7 @@ const ROWS_A_REQUEST = 500;
 export interface SetAsideRows {
   /** How many there are, kept or not. */
   count(): number;
-  add(file: DatasetFile, row: CsvRow, reason: string): void;
+  add(file: DatasetFile, row: Pick<CsvRow, 'line' | 'raw'>, reason: string): void;
   /** Writes what has not been written yet. */
   flush(): Promise<void>;
 }
@@ -20,7 +20,7 @@ export function setAsideRows(client: Client, prefix: string, publication: string
   let count = 0;
   let pending: object[] = [];
 
-  function add(file: DatasetFile, row: CsvRow, reason: string): void {
+  function add(file: DatasetFile, row: Pick<CsvRow, 'line' | 'raw'>, reason: string): void {
     count += 1;
     if (count > MOST_ROWS_KEPT) return;
     pending.push({ publication, file, line: row.line, reason, raw: row.raw });

@@ -11,10 +11,13 @@ export class VerificationError extends Error {}
 /** How many documents of each board are read back and compared. */
 const SAMPLE_PER_BOARD = 20;
 
+/** A document to be read back. Only text of its own: a part of a row would keep a megabyte of the file. */
+type SampledDocument = Pick<PublicationDocument, 'sourceRow' | 'body'>;
+
 /** What was sent, as far as it is checked afterwards. Memory does not grow with the publication. */
 export interface SentDocuments {
   readonly counts: Map<string, number>;
-  readonly samples: Map<string, PublicationDocument[]>;
+  readonly samples: Map<string, SampledDocument[]>;
 }
 
 /** Notes one more document sent, keeping a uniform sample of each board (reservoir sampling). */
@@ -22,12 +25,13 @@ export function noteSent({ counts, samples }: SentDocuments, document: Publicati
   const count = (counts.get(document.board) ?? 0) + 1;
   counts.set(document.board, count);
   const sample = samples.get(document.board) ?? [];
+  const { sourceRow, body } = document;
   if (sample.length < SAMPLE_PER_BOARD) {
-    sample.push(document);
+    sample.push({ sourceRow, body });
     samples.set(document.board, sample);
   } else {
     const at = Math.floor(Math.random() * count);
-    if (at < SAMPLE_PER_BOARD) sample[at] = document;
+    if (at < SAMPLE_PER_BOARD) sample[at] = { sourceRow, body };
   }
 }
 
@@ -59,11 +63,17 @@ export async function verifyIndex(client: Client, index: string, sent: SentDocum
     if (atBoard !== count) {
       throw new VerificationError(`The index has ${atBoard} licences of ${board}, but ${count} were sent.`);
     }
-    const sample = sent.samples.get(board) ?? [];
+    const sample = (sent.samples.get(board) ?? []).map(sentLicense);
     await compareWithSent(client, index, sample);
     const [first] = sample;
-    if (first !== undefined) await findByNumber(client, index, first.id);
+    if (first !== undefined) await findByNumber(client, index, first.license_number);
   }
+}
+
+const license = z.looseObject({ license_number: z.string() });
+
+function sentLicense({ body }: SampledDocument): z.output<typeof license> {
+  return license.parse(JSON.parse(body.split('\n')[1] ?? ''));
 }
 
 const countResponse = z.object({ count: z.int(), _shards: z.object({ failed: z.literal(0) }) });
@@ -82,15 +92,15 @@ const mgetResponse = z.object({ docs: z.array(z.object({ _source: z.unknown() })
 async function compareWithSent(
   client: Client,
   index: string,
-  sample: readonly PublicationDocument[],
+  sample: readonly z.output<typeof license>[],
 ): Promise<void> {
   if (sample.length === 0) return;
-  const response = await client.mget({ index, body: { ids: sample.map(({ id }) => id) } });
+  const ids = sample.map(({ license_number }) => license_number);
+  const response = await client.mget({ index, body: { ids } });
   const { docs } = mgetResponse.parse(response.body);
-  for (const [at, document] of sample.entries()) {
-    const source: unknown = JSON.parse(document.body.split('\n')[1] ?? '');
-    if (!isDeepStrictEqual(docs[at]?._source, source)) {
-      throw new VerificationError(`Licence ${document.id} reads back otherwise than it was sent.`);
+  for (const [at, sent] of sample.entries()) {
+    if (!isDeepStrictEqual(docs[at]?._source, sent)) {
+      throw new VerificationError(`Licence ${sent.license_number} reads back otherwise than it was sent.`);
     }
   }
 }
