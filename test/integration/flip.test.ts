@@ -1,0 +1,106 @@
+import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { FlipRefusedError, flip, indicesUnderAlias, liveIndex } from '../../src/publications/alias.ts';
+import { licensesAlias, licensesIndexName } from '../../src/publications/index-name.ts';
+import { prepareIndices } from '../../src/publications/indices.ts';
+import { currentEpoch, takeEpoch } from '../../src/publications/ledger.ts';
+import { newRunId } from '../../src/publications/run-id.ts';
+import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
+
+let environment: TestEnvironment;
+const environments: TestEnvironment[] = [];
+
+beforeEach(async () => {
+  environment = await testEnvironment();
+  environments.push(environment);
+  await prepareIndices(environment.client, environment.config.INDEX_PREFIX);
+});
+afterEach(async () => {
+  expect((await under()).length).toBeLessThanOrEqual(1);
+});
+afterAll(async () => {
+  for (const each of environments) await each.cleanUp();
+});
+
+async function newIndex(): Promise<string> {
+  const index = licensesIndexName(environment.config.INDEX_PREFIX, { date: '2026-11-20', run: newRunId() });
+  await environment.client.indices.create({ index });
+  return index;
+}
+
+function epoch(holder: string): Promise<number> {
+  return takeEpoch(environment.client, environment.config.INDEX_PREFIX, holder);
+}
+
+function flipTo(index: string, under: number): Promise<string | undefined> {
+  return flip(environment.client, environment.config.INDEX_PREFIX, index, under);
+}
+
+function under(): Promise<string[]> {
+  return indicesUnderAlias(environment.client, environment.config.INDEX_PREFIX);
+}
+
+describe('the epoch', () => {
+  test('grows by one for each taker, also when ten take it at once', async () => {
+    const taken = await Promise.all(Array.from({ length: 10 }, (_, at) => epoch(`taker ${at}`)));
+    expect(taken.sort((one, other) => one - other)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    expect(await currentEpoch(environment.client, environment.config.INDEX_PREFIX)).toBe(10);
+  });
+});
+
+describe('a flip', () => {
+  test('makes the first index live, and then takes the place of the one before', async () => {
+    const [first, second] = [await newIndex(), await newIndex()];
+    expect(await flipTo(first, await epoch('first'))).toBeUndefined();
+    expect(await flipTo(second, await epoch('second'))).toBe(first);
+    expect(await under()).toEqual([second]);
+  });
+
+  test('is refused when a later publication or rollback has begun', async () => {
+    const [early, late] = [await newIndex(), await newIndex()];
+    const earlyEpoch = await epoch('early');
+    await flipTo(late, await epoch('late'));
+    await expect(flipTo(early, earlyEpoch)).rejects.toThrow(FlipRefusedError);
+    expect(await under()).toEqual([late]);
+  });
+
+  test('is refused after A, B and A again have been live meanwhile', async () => {
+    const [a, b, paused] = [await newIndex(), await newIndex(), await newIndex()];
+    await flipTo(a, await epoch('a'));
+    const pausedEpoch = await epoch('paused');
+    await flipTo(b, await epoch('b'));
+    await flipTo(a, await epoch('back to a'));
+    await expect(flipTo(paused, pausedEpoch)).rejects.toThrow(FlipRefusedError);
+    expect(await under()).toEqual([a]);
+  });
+
+  test('of two racing ones leaves exactly one index under the alias', async () => {
+    const first = await newIndex();
+    await flipTo(first, await epoch('first'));
+    const [one, other] = [await newIndex(), await newIndex()];
+    const shared = await epoch('both');
+    const results = await Promise.allSettled([flipTo(one, shared), flipTo(other, shared)]);
+    const live = await under();
+    expect(live).toHaveLength(1);
+    expect([one, other]).toContain(live[0]);
+    expect(results.some(({ status }) => status === 'fulfilled')).toBe(true);
+  });
+
+  test('of two first ones the later epoch keeps the alias for itself', async () => {
+    const [one, other] = [await newIndex(), await newIndex()];
+    const alias = licensesAlias(environment.config.INDEX_PREFIX);
+    await epoch('one');
+    const later = await epoch('other');
+    await environment.client.indices.updateAliases({ body: { actions: [{ add: { index: one, alias } }] } });
+    await flipTo(other, later);
+    expect(await under()).toEqual([other]);
+  });
+});
+
+test('an index under the name of the alias stops the start instead of taking writes', async () => {
+  const { client, config } = environment;
+  await client.indices.create({ index: licensesAlias(config.INDEX_PREFIX) });
+  await expect(prepareIndices(client, config.INDEX_PREFIX)).rejects.toThrow(
+    'where the alias of the live publication belongs',
+  );
+  expect(await liveIndex(client, config.INDEX_PREFIX)).toBeUndefined();
+});

@@ -1,0 +1,227 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { numberQuery } from '../../src/licenses/queries.ts';
+import { indicesUnderAlias } from '../../src/publications/alias.ts';
+import { publicationHistory } from '../../src/publications/history.ts';
+import { licensesIndices, readMetadata } from '../../src/publications/metadata.ts';
+import { rollBack } from '../../src/publications/rollback.ts';
+import { searchLicenses } from '../../src/search/license-search.ts';
+import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
+import { setAsideOf } from '../support/ledger.ts';
+import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
+
+const FIXTURES: DatasetFiles = {
+  individual: resolve(import.meta.dirname, '../fixtures/individual.csv'),
+  business: resolve(import.meta.dirname, '../fixtures/business.csv'),
+};
+
+let environment: TestEnvironment;
+
+beforeAll(async () => {
+  environment = await testEnvironment();
+});
+afterAll(() => environment.cleanUp());
+
+/** The fixtures with one file's text changed. */
+async function changed(
+  name: string,
+  file: keyof DatasetFiles,
+  change: (text: string) => string,
+): Promise<DatasetFiles> {
+  const path = join(environment.folder, `${name}.csv`);
+  await writeFile(path, change(await readFile(FIXTURES[file], 'utf8')));
+  return { ...FIXTURES, [file]: path };
+}
+
+async function live(): Promise<string[]> {
+  return indicesUnderAlias(environment.client, environment.config.INDEX_PREFIX);
+}
+
+async function licence(number: string) {
+  const [index = ''] = await live();
+  return searchLicenses(environment.client, index, numberQuery(number));
+}
+
+describe('publishing the odd rows', () => {
+  test('goes live with every good row and endorsement, and sets the others aside with line and reason', async () => {
+    const result = await publishFiles(environment, FIXTURES);
+    expect(result).toMatchObject({
+      state: 'live',
+      date: '2026-11-20',
+      rows: 28,
+      licenses: 22,
+      endorsements: 1,
+      set_aside: 6,
+      unknown_labels: { 'board: Board of Wizardry': 1 },
+    });
+    expect(await setAsideOf(environment, result.publication)).toEqual([
+      { file: 'individual', line: 19, reason: expect.stringContaining('number stands in an earlier row') },
+      { file: 'individual', line: 20, reason: expect.stringContaining('EXPIRATION_DATE "2099-02-30"') },
+      { file: 'individual', line: 21, reason: expect.stringContaining('LICENSE_NUMBER is blank') },
+      { file: 'individual', line: 22, reason: expect.stringContaining('has 3 fields, not 22') },
+      { file: 'individual', line: 23, reason: expect.stringContaining('text after a closing quote') },
+      { file: 'individual', line: 26, reason: expect.stringContaining('QUERY_RUN_DATE is 2026-11-19') },
+    ]);
+  });
+
+  test('keeps id, dates, sources, hashes and counts in the index itself', async () => {
+    const [index = ''] = await live();
+    const metadata = await readMetadata(environment.client, index);
+    expect(metadata).toMatchObject({
+      date: '2026-11-20',
+      sample: false,
+      counts: { rows: 28, licenses: 22, endorsements: 1, set_aside: 6 },
+      sources: {
+        individual: { name: 'individual.csv', rows: 24, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
+        business: { name: 'business.csv', rows: 4, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
+      },
+    });
+  });
+
+  test('the first of two rows with one number stays, the second is set aside', async () => {
+    expect(await licence('RN.700015')).toMatchObject([{ full_name: 'TWICE, ONE' }]);
+  });
+
+  test('an endorsement answers as a licence of its own and names the licence that it endorses', async () => {
+    expect(await licence('APRN.CNP.0070001')).toMatchObject([
+      {
+        full_name: 'DE LA CRUZ, MARIA ELENA',
+        license_type: 'APRN - Certified Nurse Practitioner (CNP)',
+        status: 'INACTIVE',
+        raw_status: 'Inactive - Lapsed',
+        issue_date: '2010-01-02',
+        expiry_date: '2020-10-31',
+        extra_data: { 'Endorsed License': 'RN.700001', 'Issue Date': '2010-01-02' },
+      },
+    ]);
+  });
+
+  test('nothing of a row is dropped: unknown columns and endorsements stand in extra_data', async () => {
+    expect(await licence('RN.700001')).toMatchObject([
+      {
+        extra_data: {
+          County: 'Franklin',
+          ZIP: '43004',
+          'Issue Date': '2001-05-17',
+          'Board Action': 'No',
+          'Compact Eligibility': 'Multi-State',
+          'Endorsement Number 1': 'APRN.CNP.0070001',
+          'Favourite Colour': 'teal',
+        },
+      },
+    ]);
+  });
+
+  test('HIDDEN and blank places are null', async () => {
+    expect(await licence('RN.700003')).toMatchObject([{ city: null, state: null, county: null }]);
+    const [record] = await licence('RN.700003');
+    expect(record?.extra_data).not.toHaveProperty('ZIP');
+  });
+
+  test('the durable settings stand: no more writes, translog on every request', async () => {
+    const [index = ''] = await live();
+    const { body } = await environment.client.indices.getSettings({ index, flat_settings: true });
+    expect(body[index]?.settings).toMatchObject({
+      'index.blocks.write': 'true',
+      'index.translog.durability': 'request',
+      'index.auto_expand_replicas': '0-1',
+    });
+    expect(body[index]?.settings).not.toHaveProperty('index.refresh_interval');
+  });
+});
+
+describe('files that must not go live', () => {
+  let before: string[];
+  beforeAll(async () => {
+    before = await live();
+  });
+  afterEach(async () => {
+    expect(await live()).toEqual(before);
+    const indices = await licensesIndices(environment.client, environment.config.INDEX_PREFIX);
+    expect(indices.map(({ index }) => index)).toEqual(before);
+  });
+
+  test.each([
+    [
+      'a required column is missing',
+      () => changed('no-status', 'individual', (text) => text.replace(',STATUS,', ',STATE_OF_MIND,')),
+      'The individual file lacks STATUS.',
+    ],
+    [
+      "the two files' dates differ",
+      () => changed('other-date', 'business', (text) => text.replaceAll('2026-11-20', '2026-11-19')),
+      "The files' dates differ: 2026-11-20 and 2026-11-19.",
+    ],
+    [
+      'a file has no rows',
+      () => changed('no-rows', 'business', (text) => `${text.split('\n')[0]}\n`),
+      'has no rows.',
+    ],
+    ['a file is empty', () => changed('empty', 'individual', () => ''), 'has no rows.'],
+  ])('refused when %s, and the live publication stays', async (_, files, reason) => {
+    const result = await publishFiles(environment, await files());
+    expect(result).toMatchObject({ state: 'refused', reasons: [expect.stringContaining(reason)] });
+    const history = await publicationHistory(environment.client, environment.config.INDEX_PREFIX);
+    expect(history.publications[0]).toMatchObject({ state: 'refused', publication: result.publication });
+  });
+
+  test('refused when --date says otherwise than the files', async () => {
+    const result = await publishFiles(environment, FIXTURES, { date: '2026-11-25' });
+    expect(result).toMatchObject({
+      state: 'refused',
+      reasons: ['--date says 2026-11-25, but the files say 2026-11-20.'],
+    });
+  });
+
+  test('an aborted load leaves nothing in flight and nothing behind', async () => {
+    const stop = new AbortController();
+    stop.abort(new Error('stopped by the test'));
+    await expect(publishFiles(environment, FIXTURES, { signal: stop.signal })).rejects.toThrow(
+      'stopped by the test',
+    );
+  });
+});
+
+describe('a history of publications', () => {
+  test('keeps the last three indices, and rolls back to the one before', async () => {
+    const { client, config } = environment;
+    for (const day of ['21', '22', '23']) {
+      const files = {
+        ...(await changed(`individual-${day}`, 'individual', (text) =>
+          text.replaceAll('2026-11-20', `2026-11-${day}`),
+        )),
+        business: (
+          await changed(`business-${day}`, 'business', (text) =>
+            text.replaceAll('2026-11-20', `2026-11-${day}`),
+          )
+        ).business,
+      };
+      expect(await publishFiles(environment, files)).toMatchObject({ state: 'live', date: `2026-11-${day}` });
+    }
+    const indices = await licensesIndices(client, config.INDEX_PREFIX);
+    expect(indices.map(({ metadata }) => metadata.date)).toEqual(['2026-11-21', '2026-11-22', '2026-11-23']);
+
+    const { from, to } = await rollBack(client, config.INDEX_PREFIX);
+    expect([from.metadata.date, to.metadata.date]).toEqual(['2026-11-23', '2026-11-22']);
+    expect(await live()).toEqual([to.index]);
+    const history = await publicationHistory(client, config.INDEX_PREFIX);
+    expect(history.live?.publication).toBe(to.metadata.publication);
+    expect(
+      history.publications.find(({ publication }) => publication === from.metadata.publication)?.state,
+    ).toBe('rolled_back');
+  });
+
+  test('takes the date from --date where the files have none', async () => {
+    const files = {
+      ...(await changed('undated', 'individual', (text) => text.replaceAll(/,2026-11-\d\d$/gm, ','))),
+      business: (await changed('undated-b', 'business', (text) => text.replaceAll(/,2026-11-20$/gm, ',')))
+        .business,
+    };
+    expect(await publishFiles(environment, files)).toMatchObject({ state: 'refused' });
+    expect(await publishFiles(environment, files, { date: '2026-11-24' })).toMatchObject({
+      state: 'live',
+      date: '2026-11-24',
+    });
+  });
+});

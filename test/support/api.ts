@@ -1,0 +1,53 @@
+import { createKey } from '../../src/access/api-keys.ts';
+import { prepareIndices } from '../../src/publications/indices.ts';
+import type { TestEnvironment } from './environment.ts';
+
+/** What the API answered; the body parsed. */
+export interface ApiAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly body: unknown;
+}
+
+/** A client of one API process with a key of its own. */
+export interface ApiClient {
+  readonly key: string;
+  request(method: string, path: string, options?: RequestInit): Promise<ApiAnswer>;
+  /** POST /lookup/verify with this body. */
+  verify(body: unknown, path?: string): Promise<ApiAnswer>;
+  get(path: string): Promise<ApiAnswer>;
+}
+
+/** A client with a new key for the API of this environment. */
+export async function apiClient({ client, config }: TestEnvironment): Promise<ApiClient> {
+  await prepareIndices(client, config.INDEX_PREFIX);
+  const prefixes = { indexPrefix: config.INDEX_PREFIX, keyPrefix: config.API_KEY_PREFIX };
+  const { key } = await createKey(client, prefixes, { account: 'Test', verifiedBy: 'the tests' });
+  const base = `http://127.0.0.1:${config.PORT}`;
+
+  async function request(method: string, path: string, options: RequestInit = {}): Promise<ApiAnswer> {
+    const headers = { 'X-API-Key': key, ...Object.fromEntries(new Headers(options.headers)) };
+    const response = await fetch(base + path, { ...options, method, headers });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, body: parsed(text) };
+  }
+  return {
+    key,
+    request,
+    get: (path) => request('GET', path),
+    verify: (body, path = '/api/v1/lookup/verify') =>
+      request('POST', path, {
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      }),
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

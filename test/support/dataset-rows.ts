@@ -1,0 +1,14 @@
+import type { CsvRow } from '../../src/dataset/csv.ts';
+
+/** A row of a file with these columns: the values by column name, every other field empty. */
+export function datasetRow(
+  columns: readonly string[],
+  values: Readonly<Record<string, string>>,
+  line = 2,
+): CsvRow {
+  for (const name of Object.keys(values)) {
+    if (!columns.includes(name)) throw new Error(`The file has no column ${name}.`);
+  }
+  const fields = columns.map((name) => values[name] ?? '');
+  return { line, fields, raw: fields.join(',') };
+}

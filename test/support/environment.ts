@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Client } from '@opensearch-project/opensearch';
+import { Redis } from 'ioredis';
+import { type Config, readConfig } from '../../src/config.ts';
+import { openSearchClient } from '../../src/search/client.ts';
+
+/** What one test file has for itself: its own indices, queue, counters, ports and folder. */
+export interface TestEnvironment {
+  readonly config: Config;
+  /** The settings as a child process takes them. */
+  readonly variables: Record<string, string>;
+  readonly client: Client;
+  readonly folder: string;
+  /** Removes all that was made under this environment's prefix. */
+  cleanUp(): Promise<void>;
+}
+
+/** A new environment on the OpenSearch and Redis that `npm test` started. */
+export async function testEnvironment(settings: Record<string, string> = {}): Promise<TestEnvironment> {
+  const shared = readConfig();
+  const prefix = `test-${randomBytes(5).toString('hex')}-`;
+  const [port, adminPort] = await freePorts(2);
+  const variables: Record<string, string> = {
+    OPENSEARCH_URL: shared.OPENSEARCH_URL,
+    REDIS_URL: shared.REDIS_URL,
+    INDEX_PREFIX: prefix,
+    PORT: String(port),
+    ADMIN_PORT: String(adminPort),
+    LOG_LEVEL: 'info',
+    ...settings,
+  };
+  const config = readConfig(variables);
+  const client = openSearchClient(config, 60_000);
+  const folder = await mkdtemp(join(tmpdir(), prefix));
+
+  async function cleanUp(): Promise<void> {
+    await deleteIndices(client, prefix);
+    await client.close();
+    await deleteRedisKeys(shared.REDIS_URL, prefix);
+    await rm(folder, { recursive: true, force: true });
+  }
+  return { config, variables, client, folder, cleanUp };
+}
+
+async function deleteIndices(client: Client, prefix: string): Promise<void> {
+  const { body } = await client.cat.indices({ index: `${prefix}*`, format: 'json', h: ['index'] });
+  for (const { index } of body) if (index !== undefined) await client.indices.delete({ index });
+  await client.indices.deleteIndexTemplate({ name: `${prefix}*` }).catch(() => undefined);
+}
+
+async function deleteRedisKeys(url: string, prefix: string): Promise<void> {
+  const redis = new Redis(url);
+  for (const pattern of [`${prefix}*`, `limit:${prefix}*`]) {
+    const keys = await redis.keys(pattern);
+    if (keys.length > 0) await redis.del(...keys);
+  }
+  redis.disconnect();
+}
+
+/** Ports that nothing listens on now. */
+export async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const server = createServer();
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      return server;
+    }),
+  );
+  const ports = servers.map((server) => {
+    const address = server.address();
+    return typeof address === 'object' && address !== null ? address.port : 0;
+  });
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}

@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { setAsideIndex } from '../../src/publications/index-name.ts';
+import type { TestEnvironment } from './environment.ts';
+
+const response = z.object({
+  hits: z.object({
+    hits: z.array(z.object({ _source: z.object({ file: z.string(), line: z.int(), reason: z.string() }) })),
+  }),
+});
+
+/** The rows that a publication set aside, in the order of the files. */
+export async function setAsideOf(
+  { client, config }: TestEnvironment,
+  publication: string,
+): Promise<{ file: string; line: number; reason: string }[]> {
+  const index = setAsideIndex(config.INDEX_PREFIX);
+  await client.indices.refresh({ index });
+  const found = await client.search({
+    index,
+    body: { size: 1000, query: { term: { publication } }, sort: [{ file: 'desc' }, { line: 'asc' }] },
+  });
+  return response
+    .parse(found.body)
+    .hits.hits.map(({ _source: { file, line, reason } }) => ({ file, line, reason }));
+}

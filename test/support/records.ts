@@ -1,0 +1,29 @@
+import type { HolderKind, StoredLicense } from '../../src/licenses/document.ts';
+import type { LicenseRecord } from '../../src/licenses/record.ts';
+
+/** The record of an invented nurse, with the fields given in place of hers. */
+export function nurseRecord(fields: Partial<LicenseRecord> = {}): LicenseRecord {
+  return {
+    license_number: 'RN.123456',
+    full_name: 'EXAMPLE, JANE Q',
+    board: 'Nursing Board',
+    license_type: 'Registered Nurse (RN)',
+    status: 'ACTIVE',
+    expiry_date: '2027-10-31',
+    city: 'COLUMBUS',
+    state: 'OH',
+    raw_status: 'Active',
+    county: 'FRANKLIN',
+    issue_date: '2015-06-01',
+    extra_data: { County: 'FRANKLIN', ZIP: '43215', 'Issue Date': '2015-06-01' },
+    ...fields,
+  };
+}
+
+/** A stored licence, as a search returns it. */
+export function storedLicense(
+  fields: Partial<LicenseRecord> = {},
+  kind: HolderKind = 'person',
+): StoredLicense {
+  return { ...nurseRecord(fields), source_row: 'individual:2:0', keys: { kind } };
+}

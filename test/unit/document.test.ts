@@ -1,0 +1,86 @@
+import { describe, expect, test } from '@jest/globals';
+import { boardKey, licenseDocument } from '../../src/licenses/document.ts';
+import { nurseRecord } from '../support/records.ts';
+
+describe('licenseDocument', () => {
+  test('keeps the record as it is and says where it was read', () => {
+    const record = nurseRecord();
+    expect(licenseDocument(record, 'person', 'individual:120:0')).toMatchObject({
+      ...record,
+      source_row: 'individual:120:0',
+    });
+  });
+
+  test('keys a person by number, name, type, status and place', () => {
+    const record = nurseRecord({
+      full_name: "O'BRIEN JR, MARY ANN",
+      raw_status: 'Active - Probation',
+      city: 'ST. CLAIRSVILLE',
+      county: 'Van Wert',
+    });
+    expect(licenseDocument(record, 'person', 'individual:2:0').keys).toEqual({
+      kind: 'person',
+      number: 'RN123456',
+      name: 'NUR|OBRIEN|MARYANN',
+      holder: ['NUR|OBRIEN|MARYANN'],
+      license_type: ['REGISTEREDNURSERN', 'REGISTEREDNURSE', 'RN'],
+      status: ['ACTIVE', 'ACTIVEPROBATION'],
+      city: ['STCLAIRSVILLE'],
+      county: ['VANWERT'],
+    });
+  });
+
+  test('keys a hyphenated surname by the whole, which is the name, and by either half', () => {
+    const { keys } = licenseDocument(nurseRecord({ full_name: 'SMITH-JONES, ANN B' }), 'person', 'individual:2:0');
+    expect(keys.name).toBe('NUR|SMITHJONES|ANNB');
+    expect(keys.holder).toEqual(['NUR|SMITHJONES|ANNB', 'NUR|SMITH|ANNB', 'NUR|JONES|ANNB']);
+  });
+
+  test('keys a business by both trade names, with and without legal form, at its board and over all', () => {
+    const record = nurseRecord({
+      license_number: '02-1234567',
+      full_name: 'THE ACME & SONS LLC D.B.A WIDGETS',
+      board: 'Board of Pharmacy',
+      license_type: 'Terminal Distributor of Dangerous Drugs',
+    });
+    expect(licenseDocument(record, 'business', 'business:2:0').keys).toMatchObject({
+      kind: 'business',
+      number: '021234567',
+      name: 'PRX|ACMESONS',
+      business: [
+        'PRX|ACMESONS',
+        '|ACMESONS',
+        'PRX|ACMESONSLLC',
+        '|ACMESONSLLC',
+        'PRX|WIDGETS',
+        '|WIDGETS',
+      ],
+      license_type: ['TERMINALDISTRIBUTOROFDANGEROUSDRUGS'],
+    });
+  });
+
+  test('gives a person no key as a business, and a business none as a holder', () => {
+    expect(licenseDocument(nurseRecord(), 'person', 'individual:2:0').keys).not.toHaveProperty('business');
+    expect(licenseDocument(nurseRecord(), 'business', 'business:2:0').keys).not.toHaveProperty('holder');
+  });
+
+  test('gives no empty key for what the dataset lacks, so that nothing asked can fold to it', () => {
+    const record = nurseRecord({ license_type: null, status: null, raw_status: null, city: null, county: null });
+    expect(licenseDocument(record, 'person', 'individual:2:0').keys).toMatchObject({
+      license_type: [],
+      status: [],
+      city: [],
+      county: [],
+    });
+  });
+});
+
+describe('boardKey', () => {
+  test.each([
+    ['Nursing Board', 'NUR'],
+    ['Div. of Industrial Compliance: Elevator', 'ELV'],
+    ['Board of Caf\u00e9s & Bars', 'BOARDOFCAFESBARS'],
+  ])('of %j is %s', (name, key) => {
+    expect(boardKey(name)).toBe(key);
+  });
+});

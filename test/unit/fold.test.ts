@@ -1,0 +1,81 @@
+import { describe, expect, test } from '@jest/globals';
+import { fold, unaccent } from '../../src/licenses/fold.ts';
+
+describe('fold', () => {
+  test.each([
+    ["O'Brien", 'OBRIEN'],
+    ['O\u2019Brien', 'OBRIEN'],
+    ['O\u02bcBrien', 'OBRIEN'],
+    ['Ka\u02bbahumanu', 'KAAHUMANU'],
+    ['de la Cruz', 'DELACRUZ'],
+    ['St. John', 'STJOHN'],
+    ['SMITH-JONES', 'SMITHJONES'],
+    ['SMITH\u2010JONES', 'SMITHJONES'],
+    ['SMITH\u2011JONES', 'SMITHJONES'],
+    ['SMITH\u2013JONES', 'SMITHJONES'],
+    ['SMITH\u00adJONES', 'SMITHJONES'],
+    ['  a\tb\nc\u00a0d ', 'ABCD'],
+    ['Room 12b', 'ROOM12B'],
+    ['*?"\\()[]{}~^|&+!:/', ''],
+    ['', ''],
+  ])('leaves only letters and digits of %j, in upper case: %j', (text, folded) => {
+    expect(fold(text)).toBe(folded);
+  });
+
+  test.each([
+    ['Mu\u00f1oz', 'MUNOZ'],
+    ['Mun\u0303oz', 'MUNOZ'],
+    ['Bj\u00f8rk', 'BJORK'],
+    ['\u0141uczak', 'LUCZAK'],
+    ['\u0142uczak', 'LUCZAK'],
+    ['Wei\u00df', 'WEISS'],
+    ['WEI\u1e9e', 'WEISS'],
+    ['\u00c6gir', 'AEGIR'],
+    ['c\u0153ur', 'COEUR'],
+    ['\u00deor', 'THOR'],
+    ['Gu\u00f0r\u00fan', 'GUDRUN'],
+    ['\u0110or\u0111e', 'DORDE'],
+    ['\u0126amrun', 'HAMRUN'],
+    ['I\u015f\u0131k', 'ISIK'],
+    ['\u0130zmir', 'IZMIR'],
+    ['Nguy\u1ec5n', 'NGUYEN'],
+    ['\ufb01nch', 'FINCH'],
+    ['\uff33mith', 'SMITH'],
+    ['M\u00aa', 'MA'],
+    ['N\u00ba 5', 'NO5'],
+  ])('writes %j without accents, joined letters or letters of its own: %j', (text, folded) => {
+    expect(fold(text)).toBe(folded);
+  });
+
+  test.each([
+    ['\u0391\u03bb\u03b5\u03be\u03af\u03bf\u03c5', '\u0391\u039b\u0395\u039e\u0399\u039f\u03a5'],
+    ['\u0418\u0432\u0430\u043d\u043e\u0432', '\u0418\u0412\u0410\u041d\u041e\u0412'],
+    ['\u738b-\u5c0f \u660e', '\u738b\u5c0f\u660e'],
+    ['\u0645\u062d\u0645\u062f', '\u0645\u062d\u0645\u062f'],
+  ])('keeps the letters of another script: %j', (text, folded) => {
+    expect(fold(text)).toBe(folded);
+  });
+
+  test.each(["O'Brien", 'Mu\u00f1oz', 'Wei\u00df', 'M\u00aa', '\u1fb3\u1f80', '\u0130\u0131', '\u738b'])(
+    'leaves what is folded already as it is: %j',
+    (text) => {
+      expect(fold(fold(text))).toBe(fold(text));
+    },
+  );
+
+  test('gives the same for either case of a name', () => {
+    for (const name of ['\u00e9clair', '\u00f8stg\u00e5rd', 'wei\u00df', '\u03ac\u03c3\u03c2']) {
+      expect(fold(name.toUpperCase())).toBe(fold(name.toLowerCase()));
+    }
+  });
+});
+
+describe('unaccent', () => {
+  test.each([
+    ["Jos\u00e9 O'Neil-Nu\u00f1ez, Jr.", "JOSE O'NEIL-NUNEZ, JR."],
+    ['plain text & more', 'PLAIN TEXT & MORE'],
+    ['Soci\u00e9t\u00e9 & S\u00f8n', 'SOCIETE & SON'],
+  ])('keeps the punctuation and blanks of %j', (text, expected) => {
+    expect(unaccent(text)).toBe(expected);
+  });
+});

@@ -1,0 +1,189 @@
+import { describe, expect, test } from '@jest/globals';
+import { fold } from '../../src/licenses/fold.ts';
+import {
+  holderName,
+  tradeNameKey,
+  tradeNameKeyWithLegalForm,
+  tradeNames,
+  typedSurname,
+} from '../../src/licenses/name.ts';
+
+describe('holderName', () => {
+  test.each([
+    ['SMITH, JOHN Q', 'SMITH', ['SMITH'], 'JOHNQ'],
+    ['DE LA CRUZ, MARIA', 'DELACRUZ', ['DELACRUZ'], 'MARIA'],
+    ['ST. JOHN, MARY ANN', 'STJOHN', ['STJOHN'], 'MARYANN'],
+    ["O'BRIEN JR, PAT", 'OBRIEN', ['OBRIEN'], 'PAT'],
+    ['O\u2019BRIEN, PAT', 'OBRIEN', ['OBRIEN'], 'PAT'],
+    ['O\u02bcBRIEN, PAT', 'OBRIEN', ['OBRIEN'], 'PAT'],
+    ['SMITH , JOHN', 'SMITH', ['SMITH'], 'JOHN'],
+    ['SMITH SR. , JOHN', 'SMITH', ['SMITH'], 'JOHN'],
+    ['SMITH,JOHN', 'SMITH', ['SMITH'], 'JOHN'],
+    ['SMITH,', 'SMITH', ['SMITH'], ''],
+    ['MADONNA', 'MADONNA', ['MADONNA'], ''],
+    ['MU\u00d1OZ, JOS\u00c9', 'MUNOZ', ['MUNOZ'], 'JOSE'],
+    ['\u00d8STERG\u00c5RD, S\u00d8REN', 'OSTERGARD', ['OSTERGARD'], 'SOREN'],
+    ['\u0141UCZAK, \u0141UCJA', 'LUCZAK', ['LUCZAK'], 'LUCJA'],
+    ['Wei\u00df, Ute', 'WEISS', ['WEISS'], 'UTE'],
+    ['\u738b, \u5c0f\u660e', '\u738b', ['\u738b'], '\u5c0f\u660e'],
+    [', JOHN', '', [], 'JOHN'],
+    ['', '', [], ''],
+  ])('folds %j to the surname %j', (name, surname, surnameForms, given) => {
+    expect(holderName(name)).toEqual({ surname, surnameForms, given });
+  });
+
+  test.each(['JR', 'SR', 'II', 'III', 'IV', 'Jr.', 'jr'])(
+    'leaves the generational suffix %s off the surname',
+    (suffix) => {
+      expect(holderName(`SMITH ${suffix}, JOHN`).surname).toBe('SMITH');
+    },
+  );
+
+  test.each([
+    ['JR, PAT', 'JR'],
+    ['III', 'III'],
+    ['JR SMITH, PAT', 'JRSMITH'],
+    ['SMITHIII, PAT', 'SMITHIII'],
+    ['IVY, PAT', 'IVY'],
+    ['DE LA IV ROSA, PAT', 'DELAIVROSA'],
+  ])('takes nothing off the surname of %j, where it is no suffix', (name, surname) => {
+    expect(holderName(name).surname).toBe(surname);
+  });
+
+  test.each([
+    ['SMITH-JONES, ANN', ['SMITHJONES', 'SMITH', 'JONES']],
+    ['SMITH - JONES, ANN', ['SMITHJONES', 'SMITH', 'JONES']],
+    ['SMITH\u2010JONES, ANN', ['SMITHJONES', 'SMITH', 'JONES']],
+    ['SMITH\u2011JONES, ANN', ['SMITHJONES', 'SMITH', 'JONES']],
+    ['SMITH\u2013JONES, ANN', ['SMITHJONES', 'SMITH', 'JONES']],
+    ['SMITH\u2212JONES, ANN', ['SMITHJONES', 'SMITH', 'JONES']],
+    ['SMITH-JONES III, ANN', ['SMITHJONES', 'SMITH', 'JONES']],
+    ["O'BRIEN-DE LA CRUZ, ANN", ['OBRIENDELACRUZ', 'OBRIEN', 'DELACRUZ']],
+    ['A-B-C, ANN', ['ABC', 'A', 'B', 'C']],
+    ['SMITH-SMITH, ANN', ['SMITHSMITH', 'SMITH']],
+    ['SMITH-, ANN', ['SMITH']],
+    ['-, ANN', []],
+  ])('finds %j by the whole surname and by each half', (name, forms) => {
+    expect(holderName(name).surnameForms).toEqual(forms);
+  });
+
+  test('does not split given names at hyphens', () => {
+    expect(holderName('SMITH, ANNE-MARIE').given).toBe('ANNEMARIE');
+  });
+});
+
+describe('typedSurname', () => {
+  test.each([
+    ["O'BRIEN, PAT", ['obrien', "O'Brien", 'O\u2019Brien', 'O Brien', "o'brien jr", 'O\u02bcBrien']],
+    ["O'BRIEN JR, PAT", ['obrien', "O'Brien Jr.", "O'Brien, Jr"]],
+    ['DE LA CRUZ, ANA', ['de la cruz', 'Delacruz', 'DeLaCruz', ' DE  LA CRUZ ']],
+    ['ST. JOHN, ANA', ['St John', 'st. john', 'StJohn']],
+    ['SMITH-JONES, ANA', ['smith jones', 'Smith-Jones', 'Smith\u2013Jones', 'smithjones', 'Smith', 'jones']],
+    ['MU\u00d1OZ, ANA', ['munoz', 'Mu\u00f1oz', 'Mun\u0303oz']],
+    ['JR, PAT', ['jr', 'Jr.']],
+  ])('finds %j however it is typed: %j', (name, typed) => {
+    const { surnameForms } = holderName(name);
+    for (const surname of typed) expect(surnameForms).toContain(typedSurname(surname));
+  });
+
+  test.each(['Obrie', 'Obriens', 'Brien', 'O*', "O'Brien?"])(
+    'takes surnames whole: %j is not how a pattern for another is written',
+    (typed) => {
+      expect(typedSurname(typed)).toBe(fold(typed));
+      if (!typed.endsWith('?')) {
+        expect(holderName("O'BRIEN, PAT").surnameForms).not.toContain(typedSurname(typed));
+      }
+    },
+  );
+
+  test.each(['', ' ', '*', '-', "'", '?!', '"', '\u2019'])('is empty for %j', (typed) => {
+    expect(typedSurname(typed)).toBe('');
+  });
+});
+
+describe('tradeNames', () => {
+  test.each([
+    ['ACME LLC', ['ACME LLC']],
+    ['ACME LLC D.B.A WIDGETS', ['ACME LLC', 'WIDGETS']],
+    ['ACME LLC D.B.A. WIDGETS', ['ACME LLC', 'WIDGETS']],
+    ['ACME LLC DBA WIDGETS', ['ACME LLC', 'WIDGETS']],
+    ['ACME LLC D/B/A WIDGETS', ['ACME LLC', 'WIDGETS']],
+    ['Acme Llc d.b.a Widgets', ['Acme Llc', 'Widgets']],
+    ['ACME  D.B.A   WIDGETS ', ['ACME', 'WIDGETS']],
+    ['ACME D.B.A WIDGETS DBA GADGETS', ['ACME', 'WIDGETS', 'GADGETS']],
+    ['DBASE SOFTWARE', ['DBASE SOFTWARE']],
+    ['THE DBASE SHOP', ['THE DBASE SHOP']],
+    ['BADBAD DOG', ['BADBAD DOG']],
+    ['ACME DXBXA WIDGETS', ['ACME DXBXA WIDGETS']],
+    ['', []],
+  ])('of %j are %j', (name, names) => {
+    expect(tradeNames(name)).toEqual(names);
+  });
+});
+
+describe('tradeNameKey', () => {
+  test.each([
+    ['THE GROOMERY', 'GROOMERY'],
+    ['The Groomery', 'GROOMERY'],
+    ['ACME PHARMACY, LLC', 'ACMEPHARMACY'],
+    ['ACME PHARMACY L.L.C.', 'ACMEPHARMACY'],
+    ['ACME CO., INC.', 'ACME'],
+    ['ACME CO LTD', 'ACME'],
+    ['SMITH & SONS', 'SMITHSONS'],
+    ['SMITH AND SONS', 'SMITHSONS'],
+    ['SMITH and SONS, Inc', 'SMITHSONS'],
+    ['A & P', 'AP'],
+    ['A&P', 'AP'],
+    ["MARY'S SALON", 'MARYSSALON'],
+    ['MARY\u2019S SALON', 'MARYSSALON'],
+    ['MARYS SALON', 'MARYSSALON'],
+    ['A.B.C. HAIR', 'ABCHAIR'],
+    ['E-Z CUTS', 'EZCUTS'],
+    ['CAF\u00c9 DE NU\u00d1EZ', 'CAFEDENUNEZ'],
+    ['7 DAY CLINIC #2', '7DAYCLINIC2'],
+    ['\u5c0f\u660e LLC', '\u5c0f\u660e'],
+  ])('of %j is %j', (name, key) => {
+    expect(tradeNameKey(name)).toBe(key);
+  });
+
+  test.each([
+    ['COMPANY STORE INC', 'COMPANYSTORE'],
+    ['INC SPOT', 'INCSPOT'],
+    ['LIMITED EDITION HAIR', 'LIMITEDEDITIONHAIR'],
+    ['SMITH CO PHARMACY', 'SMITHCOPHARMACY'],
+    ['ZINC', 'ZINC'],
+    ['TEXACO', 'TEXACO'],
+  ])('of %j keeps a legal form that is not at the end', (name, key) => {
+    expect(tradeNameKey(name)).toBe(key);
+  });
+
+  test.each([
+    ['OVER THE TOP', 'OVERTHETOP'],
+    ['THEODORE LLC', 'THEODORE'],
+    ['ANDERSON & ANDERSON', 'ANDERSONANDERSON'],
+    ['BANDAID', 'BANDAID'],
+  ])('of %j keeps THE and AND where they are no such word or not at the start', (name, key) => {
+    expect(tradeNameKey(name)).toBe(key);
+  });
+
+  test.each([
+    ['THE', 'THE'],
+    ['AND', 'AND'],
+    ['THE COMPANY', 'COMPANY'],
+    ['THE & CO', 'CO'],
+    ['LLC', 'LLC'],
+    ['INC LLC', 'INC'],
+    ['AND THE', 'THE'],
+  ])('of %j, made only of such words, is not empty', (name, key) => {
+    expect(tradeNameKey(name)).toBe(key);
+  });
+
+  test.each(['', ' ', '&', '***', '"?"', '...'])('of %j, without letter or digit, is empty', (name) => {
+    expect(tradeNameKey(name)).toBe('');
+  });
+
+  test('with the legal form kept goes on from the key without it', () => {
+    expect(tradeNameKeyWithLegalForm('The Acme & Sons, L.L.C.')).toBe('ACMESONSLLC');
+    expect(tradeNameKeyWithLegalForm('The Acme & Sons')).toBe(tradeNameKey('The Acme & Sons'));
+  });
+});

@@ -1,0 +1,69 @@
+import { describe, expect, test } from '@jest/globals';
+import { isExactNumber, numberKey } from '../../src/licenses/number.ts';
+
+describe('numberKey', () => {
+  test.each([
+    ['RN.123456', 'rn.123456'],
+    ['RN.123456', 'rn 123456'],
+    ['RN.123456', 'RN/123456'],
+    ['RN.123456', ' RN . 123456 '],
+    ['RN.123456', 'RN\u00a0123456'],
+    ['RN.123456', '\tRN.123456\n'],
+    ['APRN.CNP.0012345', 'aprn/cnp/0012345'],
+    ['APRN.CNP.0012345', 'APRN CNP 0012345'],
+    ['DC-01234', 'DC\u201001234'],
+    ['DC-01234', 'DC\u201101234'],
+    ['DC-01234', 'DC\u201301234'],
+    ['DC-01234', 'DC\u201401234'],
+    ['DC-01234', 'DC\u221201234'],
+    ['DC-01234', 'DC\uff0d01234'],
+    ['03123456', '03-123456'],
+    ['021234567', '02-1234567'],
+    ['E.1234567-SUPV', 'e.1234567-supv'],
+    ['E.1234567-SUPV', 'E/1234567 \u2013 SUPV'],
+  ])('is the same for %s and for %j', (number, written) => {
+    expect(numberKey(written)).toBe(numberKey(number));
+  });
+
+  test.each([
+    ['RN.1234', 'RN.1234*'],
+    ['RN.1234', 'RN.123?'],
+    ['RN.1234', '"RN.1234"'],
+    ['RN.1234', 'RN.1234~1'],
+    ['RN.1234', 'RN.1234, RN.1235'],
+    ['RN.1234', 'RN_1234'],
+    ['RN.1234', 'RN\\.1234'],
+    ['RN.1234', 'RN#1234'],
+    ['RN.1234', '1234'],
+    ['RN.1234', 'PN.1234'],
+    ['RN.1234', 'RN.12345'],
+    ['RN.1234', 'RN.123'],
+    ['APRN.CNP.26867', 'APRN.CNP.026867'],
+    ['APRN.CNP.026867', 'APRN.CNP.0026867'],
+    ['E.1234567', 'E.1234567-SUPV'],
+    ['APRN.CNP.14484', 'CNP.14484'],
+  ])('of %s is not that of %j', (number, other) => {
+    expect(numberKey(other)).not.toBe(numberKey(number));
+  });
+
+  test('is upper-case letters and digits', () => {
+    expect(numberKey(' aprn.cnp/00-12345 ')).toBe('APRNCNP0012345');
+  });
+});
+
+describe('isExactNumber', () => {
+  test.each([
+    ['RN.123456', 'RN.123456', true],
+    ['  rn.123456\t', 'RN.123456', true],
+    ['DC-01234', 'dc-01234', true],
+    ['RN 123456', 'RN.123456', false],
+    ['RN/123456', 'RN.123456', false],
+    ['RN123456', 'RN.123456', false],
+    ['03-123456', '03123456', false],
+    ['DC\u201301234', 'DC-01234', false],
+    ['RN.123456-SUPV', 'RN.123456', false],
+    ['RN.12345', 'RN.123456', false],
+  ])('of %j and %s is %s', (written, number, expected) => {
+    expect(isExactNumber(written, number)).toBe(expected);
+  });
+});

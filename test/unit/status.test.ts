@@ -1,0 +1,17 @@
+import { expect, test } from '@jest/globals';
+import { recordStatus } from '../../src/licenses/status.ts';
+
+test.each([
+  ['Active', '', 'ACTIVE', 'Active'],
+  ['Active', 'Active In Renewal', 'ACTIVE', 'Active - Active In Renewal'],
+  ['Inactive', 'Permanent Revocation', 'INACTIVE', 'Inactive - Permanent Revocation'],
+  ['Closed', 'Deceased', 'CLOSED', 'Closed - Deceased'],
+  ['In Review', 'Exam Eligible', 'IN REVIEW', 'In Review - Exam Eligible'],
+  ['Submitted', '', 'SUBMITTED', 'Submitted'],
+  ['Relinquished', '', 'RELINQUISHED', 'Relinquished'],
+  ['Some New Status', 'OnDeposit', 'SOME NEW STATUS', 'Some New Status - OnDeposit'],
+  ['', 'Expired', null, 'Expired'],
+  ['', '', null, null],
+])('STATUS %j with SUB_STATUS %j gives the status %j and the raw status %j', (primary, sub, status, raw) => {
+  expect(recordStatus(primary, sub)).toEqual({ status, raw_status: raw });
+});
