@@ -58,7 +58,6 @@ const schema = z.object({
   REDIS_URL: url(['rediss?']).optional().describe('a redis or rediss URL'),
   DATASET_INDIVIDUAL: z.string().optional().describe('a path or an https URL'),
   DATASET_BUSINESS: z.string().optional().describe('a path or an https URL'),
-  PUBLISH_SCHEDULE: z.string().optional().describe('a cron expression'),
   REST_REQUESTS_PER_MINUTE: positive.default(600).describe('a whole number from 1'),
   MCP_REQUESTS_PER_MINUTE: positive.default(120).describe('a whole number from 1'),
   RATE_LIMIT_RANGES: z
@@ -83,6 +82,9 @@ const schema = z.object({
 });
 
 type SettingName = keyof typeof schema.shape;
+
+/** The names of all settings. */
+export const SETTING_NAMES: readonly string[] = Object.keys(schema.shape);
 
 /** Every setting by its environment name, checked; the two addresses always present. */
 export type Config = Readonly<

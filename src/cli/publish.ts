@@ -1,6 +1,7 @@
 import { type Job, QueueEvents } from 'bullmq';
 import { Command } from 'commander';
-import { readConfig } from '../config.ts';
+import { Redis } from 'ioredis';
+import { type Config, readConfig } from '../config.ts';
 import {
   PUBLISH_QUEUE,
   publishProgress,
@@ -45,6 +46,7 @@ async function publishAndWait(options: PublishOptions): Promise<void> {
   if (individual === undefined || business === undefined) {
     throw new Error('Give both files: --individual FILE --business FILE.');
   }
+  await requireRedis(config);
   const queue = publishQueue(config);
   const events = new QueueEvents(PUBLISH_QUEUE, {
     connection: queueConnection(config),
@@ -70,6 +72,20 @@ async function publishAndWait(options: PublishOptions): Promise<void> {
   } finally {
     await events.close();
     await queue.close();
+  }
+}
+
+/** @throws {Error} in words for the operator when Redis is away: the queue itself would wait for it for ever */
+async function requireRedis(config: Config): Promise<void> {
+  const redis = new Redis(config.REDIS_URL, { lazyConnect: true, retryStrategy: () => null });
+  redis.on('error', () => undefined);
+  try {
+    await redis.ping();
+  } catch {
+    const where = new URL(config.REDIS_URL).host;
+    throw new Error(`Redis does not answer at ${where}. Is it running (npm start), and is REDIS_URL right?`);
+  } finally {
+    redis.disconnect();
   }
 }
 

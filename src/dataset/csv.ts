@@ -99,7 +99,11 @@ function takeQuotedRow(
   const row: CsvRow =
     typeof read === 'string'
       ? { line, fields: [], raw: firstLine(), problem: read }
-      : checked(reader, { line, fields: read.fields, raw: text.slice(start, read.end) });
+      : checked(reader, {
+          line,
+          fields: read.fields,
+          raw: text.slice(start, withoutCarriageReturn(text, start, read.end)),
+        });
   if (typeof read === 'string' || row.problem !== undefined) {
     rows.push({ ...row, raw: firstLine() });
     reader.line += 1;
@@ -111,8 +115,9 @@ function takeQuotedRow(
 }
 
 function checked(reader: Reader, row: CsvRow): CsvRow {
+  if (row.problem !== undefined) return row;
   reader.width ??= row.fields.length;
-  if (row.problem !== undefined || row.fields.length === reader.width) return row;
+  if (row.fields.length === reader.width) return row;
   return { ...row, fields: [], problem: `has ${row.fields.length} fields, not ${reader.width}` };
 }
 
@@ -141,14 +146,18 @@ function readFields(text: string, start: number, firstLineEnd: number, isLast: b
     }
     if (text.charCodeAt(at) === QUOTE) {
       const close = closingQuote(text, at);
-      if (close - at - 1 > MAX_FIELD_LENGTH) return TOO_LONG;
+      if (close === undefined) return TOO_LONG;
       if (close >= text.length - 1 && !isLast) return 'more';
       if (close >= text.length) return LEFT_OPEN;
       const field = text.slice(at + 1, close).replaceAll('""', '"');
       lineBreaks += count(field, '\n');
       fields.push(field);
       at = close + 1;
-      if (text.charCodeAt(at) === CARRIAGE_RETURN && text.charCodeAt(at + 1) === LINE_FEED) at += 1;
+      if (text.charCodeAt(at) === CARRIAGE_RETURN) {
+        const isLastCharacter = at + 1 >= text.length;
+        if (isLastCharacter && !isLast) return 'more';
+        if (isLastCharacter || text.charCodeAt(at + 1) === LINE_FEED) at += 1;
+      }
     } else {
       const end = fieldEnd(text, at);
       if (end >= text.length && !isLast) return 'more';
@@ -164,16 +173,20 @@ function readFields(text: string, start: number, firstLineEnd: number, isLast: b
   }
 }
 
-/** The quote that closes the one at `open`; the text's length, or just past the longest field, without one. */
-function closingQuote(text: string, open: number): number {
+/**
+ * The quote that closes the one at `open`; the text's length where it has not been read yet, and `undefined`
+ * where the field is longer than may be.
+ */
+function closingQuote(text: string, open: number): number | undefined {
   let at = open + 1;
+  /** Where the longest field would be closed; each doubled quote is one character of the field. */
+  let last = open + 1 + MAX_FIELD_LENGTH;
   for (;;) {
     const quote = text.indexOf('"', at);
-    if (quote < 0 || quote - open - 1 > MAX_FIELD_LENGTH) {
-      return Math.min(text.length, open + MAX_FIELD_LENGTH + 2);
-    }
+    if (quote < 0 || quote > last) return text.length > last ? undefined : text.length;
     if (text.charCodeAt(quote + 1) !== QUOTE) return quote;
     at = quote + 2;
+    last += 1;
   }
 }
 

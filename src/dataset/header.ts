@@ -86,9 +86,7 @@ export function mapHeader(file: DatasetFile, names: readonly string[]): Header {
     width: names.length,
     columns,
     endorsements: endorsementColumns(positions),
-    extra: [...positions]
-      .filter(([name, position]) => ALSO_IN_EXTRA.has(canonicalName(name)) || !inRecord.has(position))
-      .map(([name, position]) => extraColumn(canonicalName(name), position)),
+    extra: extraColumns(positions, inRecord),
   };
 }
 
@@ -128,9 +126,18 @@ const canonicalNames = new Map(
   ),
 );
 
-function canonicalName(name: string): string {
-  return name in ALIASES ? name : (canonicalNames.get(name) ?? name);
+/** The present name of a column; its own where another column of the file has that meaning. */
+function canonicalName(positions: ReadonlyMap<string, number>, name: string): string {
+  const canonical = canonicalNames.get(name);
+  if (canonical === undefined || NAME_COLUMNS.has(canonical)) return name;
+  return findColumn(positions, canonical) === positions.get(name) ? canonical : name;
 }
+
+/** Further columns of names keep their own names: which holder's they are, only the file tells. */
+const NAME_COLUMNS: ReadonlySet<string> = new Set([
+  RECORD_COLUMNS.name.individual,
+  RECORD_COLUMNS.name.business,
+]);
 
 const LABELS: Readonly<Record<string, string>> = {
   PARCEL_ZIP_CODE: 'ZIP',
@@ -139,10 +146,28 @@ const LABELS: Readonly<Record<string, string>> = {
   PARCEL_STREET_ADDRESS: 'Street Address',
 };
 
-function extraColumn(name: string, position: number): ExtraColumn {
+/** Every column that the record does not have, each under a label of its own, so that none hides another. */
+function extraColumns(
+  positions: ReadonlyMap<string, number>,
+  inRecord: ReadonlySet<number | undefined>,
+): ExtraColumn[] {
+  const taken = new Set(Object.values(LABELS));
+  const columns: ExtraColumn[] = [];
+  for (const [name, position] of positions) {
+    const canonical = canonicalName(positions, name);
+    if (inRecord.has(position) && !ALSO_IN_EXTRA.has(canonical)) continue;
+    const readable = readableName(canonical);
+    const label = LABELS[canonical] ?? (taken.has(readable) ? `${readable} (${name})` : readable);
+    taken.add(label);
+    columns.push(extraColumn(canonical, position, label));
+  }
+  return columns;
+}
+
+function extraColumn(name: string, position: number, label: string): ExtraColumn {
   return {
     position,
-    label: LABELS[name] ?? readableName(name),
+    label,
     isPlace: name.startsWith('PARCEL_'),
     isDate: name.includes('_DATE'),
   };
@@ -164,7 +189,7 @@ function endorsementColumns(positions: ReadonlyMap<string, number>): Endorsement
     if (number === undefined) return [];
     const extra = ['SUB_CATEGORY', 'BOARD_ACTION'].flatMap((name) => {
       const position = column(name);
-      return position === undefined ? [] : [extraColumn(name, position)];
+      return position === undefined ? [] : [extraColumn(name, position, readableName(name))];
     });
     return [
       {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { boardByLabel } from '../licenses/boards.ts';
+import { type Board, boardByLabel } from '../licenses/boards.ts';
 import { isoDate } from '../licenses/dates.ts';
 import { type LicenseDocument, licenseDocument } from '../licenses/document.ts';
 import type { LicenseRecord } from '../licenses/record.ts';
@@ -108,7 +108,8 @@ export function licensesOfRow(row: CsvRow, header: Header, publicationDate: stri
       licenseDocument(endorsementRecord, holderKind(header), sourceRowId(row, header, index + 1)),
     );
   }
-  return { documents, unknownLabels: unknownLabels(own.board, own.type) };
+  const types = documents.map(({ license_type: type }) => type ?? '');
+  return { documents, unknownLabels: unknownLabels(board, own.board, types) };
 }
 
 function ownColumns(row: CsvRow, header: Header): z.input<typeof sourceRow> {
@@ -172,11 +173,13 @@ function sourceRowId(row: CsvRow, header: Header, place: number): string {
   return `${header.file}:${row.line}:${place}`;
 }
 
-function unknownLabels(boardLabel: string, type: string): string[] {
-  const board = boardByLabel(boardLabel);
+function unknownLabels(board: Board | undefined, boardLabel: string, types: readonly string[]): string[] {
   if (board === undefined) return [`board: ${boardLabel}`];
-  const isKnown = type === '' || board.license_types.some(({ name }) => name === type);
-  return isKnown ? [] : [`license type at ${board.code}: ${type}`];
+  const isKnown = (type: string) => type === '' || board.license_types.some(({ name }) => name === type);
+  const unknown = types.filter((type) => !isKnown(type));
+  return unknown.length === 0
+    ? unknown
+    : [...new Set(unknown)].map((type) => `license type at ${board.code}: ${type}`);
 }
 
 function firstIssue(error: z.ZodError): string {

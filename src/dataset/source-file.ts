@@ -19,6 +19,9 @@ export interface InspectedFile {
 
 const CHUNK_BYTES = 1 << 20;
 
+/** A byte order mark of UTF-8 before text that is Latin-1 all the same. */
+const MARK_AS_LATIN1 = /^\u00ef\u00bb\u00bf/;
+
 /** Hashes a file and tells its encoding: UTF-8, or Latin-1 where the bytes are not UTF-8. */
 export async function inspectFile(path: string): Promise<InspectedFile> {
   const hash = createHash('sha256');
@@ -53,8 +56,11 @@ export async function* fileText(
   onBytes?: (bytes: number) => void,
 ): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder(file.encoding);
+  let isStart = true;
   for await (const chunk of createReadStream(file.path, { highWaterMark: CHUNK_BYTES })) {
-    yield decoder.decode(chunk, { stream: true });
+    const text = decoder.decode(chunk, { stream: true });
+    yield isStart ? text.replace(MARK_AS_LATIN1, '') : text;
+    isStart = false;
     onBytes?.(chunk.length);
   }
   yield decoder.decode();

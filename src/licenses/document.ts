@@ -20,8 +20,8 @@ export interface LicenseKeys {
   readonly business?: readonly string[];
   readonly license_type: readonly string[];
   readonly status: readonly string[];
-  readonly city: string;
-  readonly county: string;
+  readonly city: readonly string[];
+  readonly county: readonly string[];
 }
 
 /** A licence as it is stored: the record, where it was read, and its keys. */
@@ -55,8 +55,8 @@ export function licenseDocument(record: LicenseRecord, kind: HolderKind, sourceR
       ...names,
       license_type: licenseTypeKeys(record.license_type ?? ''),
       status: distinct([fold(record.status ?? ''), fold(record.raw_status ?? '')]),
-      city: fold(record.city ?? ''),
-      county: fold(record.county ?? ''),
+      city: distinct([fold(record.city ?? '')]),
+      county: distinct([fold(record.county ?? '')]),
     },
   };
 }

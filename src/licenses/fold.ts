@@ -11,6 +11,9 @@ const LETTERS: Readonly<Record<string, string>> = {
   ẞ: 'SS',
 };
 
+/** Apostrophes that Unicode counts among the letters: `ʼ` as in `OʼBrien`, the `ʻ` of Hawaii. */
+const LETTER_APOSTROPHES = /[\u02b9-\u02bf]/g;
+
 const PLAIN = /^[A-Z0-9]*$/;
 const ASCII_ONLY = /^[\x20-\x7e]*$/;
 
@@ -18,9 +21,11 @@ const ASCII_ONLY = /^[\x20-\x7e]*$/;
 export function unaccent(text: string): string {
   const upper = text.toUpperCase();
   if (ASCII_ONLY.test(upper)) return upper;
-  return upper
+  return text
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
+    .toUpperCase()
+    .replace(LETTER_APOSTROPHES, "'")
     .replace(/[ÆĐÐĦŁØŒÞẞ]/g, (letter) => LETTERS[letter] ?? letter);
 }
 

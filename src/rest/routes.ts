@@ -1,5 +1,5 @@
 import type {} from '@koa/bodyparser';
-import { Router } from '@koa/router';
+import { Router, type RouterMiddleware } from '@koa/router';
 import { BOARDS } from '../licenses/boards.ts';
 import { todayInOhio } from '../licenses/dates.ts';
 import type { Lookups } from '../lookups.ts';
@@ -32,16 +32,21 @@ export function restRoutes(lookups: Lookups): Router {
     ctx.body = { board: name, code, license_types: licenseTypes.get(name) ?? [] };
   });
 
-  router.post(['/verify', '/cached'], async (ctx) => {
-    if (ctx.path.endsWith('/cached')) {
-      ctx.set('Deprecation', CACHED_DEPRECATED);
-      ctx.set('Link', `<${REST_PATH}/lookup/verify>; rel="successor-version"`);
-    }
+  const verify: RouterMiddleware = async (ctx) => {
     const { outcome, date } = await lookups.lookUp(verifyRequest(ctx.request.body));
     const answer = verifyAnswer(outcome, date, todayInOhio());
     ctx.status = answer.status;
     ctx.body = answer.body;
-  });
+  };
+  router.post('/verify', verify);
+  router.post('/cached', deprecated, verify);
 
   return router;
 }
+
+/** Says that the address is deprecated, and by what, before the answer is known. */
+const deprecated: RouterMiddleware = async (ctx, next) => {
+  ctx.set('Deprecation', CACHED_DEPRECATED);
+  ctx.set('Link', `<${REST_PATH}/lookup/verify>; rel="successor-version"`);
+  await next();
+};

@@ -63,12 +63,17 @@ describe('boardByName', () => {
     expect(boardByName('Nursing Board')).toBe(boardOfCode('NUR'));
   });
 
-  test.each(['nursing board', 'NURSING BOARD', 'Nursing  Board', 'Nursing Board ', 'Board of Nursing', 'NUR', ''])(
-    'does not find %j',
-    (name) => {
-      expect(boardByName(name)).toBeUndefined();
-    },
-  );
+  test.each([
+    'nursing board',
+    'NURSING BOARD',
+    'Nursing  Board',
+    'Nursing Board ',
+    'Board of Nursing',
+    'NUR',
+    '',
+  ])('does not find %j', (name) => {
+    expect(boardByName(name)).toBeUndefined();
+  });
 
   test.each(['constructor', '__proto__', 'toString'])('does not find %j, which every object has', (name) => {
     expect(boardByName(name)).toBeUndefined();
@@ -107,7 +112,10 @@ describe('nearestBoard', () => {
     expect(nearestBoard(label).code).toBe(code);
   });
 
-  test.each(['', '***', 'x'.repeat(100_000)])('is some board of the catalogue, whatever is asked', (label) => {
-    expect(BOARDS).toContain(nearestBoard(label));
-  });
+  test.each(['', '***', 'x'.repeat(100_000)])(
+    'is some board of the catalogue, whatever is asked',
+    (label) => {
+      expect(BOARDS).toContain(nearestBoard(label));
+    },
+  );
 });

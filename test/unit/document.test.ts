@@ -31,7 +31,11 @@ describe('licenseDocument', () => {
   });
 
   test('keys a hyphenated surname by the whole, which is the name, and by either half', () => {
-    const { keys } = licenseDocument(nurseRecord({ full_name: 'SMITH-JONES, ANN B' }), 'person', 'individual:2:0');
+    const { keys } = licenseDocument(
+      nurseRecord({ full_name: 'SMITH-JONES, ANN B' }),
+      'person',
+      'individual:2:0',
+    );
     expect(keys.name).toBe('NUR|SMITHJONES|ANNB');
     expect(keys.holder).toEqual(['NUR|SMITHJONES|ANNB', 'NUR|SMITH|ANNB', 'NUR|JONES|ANNB']);
   });
@@ -47,14 +51,7 @@ describe('licenseDocument', () => {
       kind: 'business',
       number: '021234567',
       name: 'PRX|ACMESONS',
-      business: [
-        'PRX|ACMESONS',
-        '|ACMESONS',
-        'PRX|ACMESONSLLC',
-        '|ACMESONSLLC',
-        'PRX|WIDGETS',
-        '|WIDGETS',
-      ],
+      business: ['PRX|ACMESONS', '|ACMESONS', 'PRX|ACMESONSLLC', '|ACMESONSLLC', 'PRX|WIDGETS', '|WIDGETS'],
       license_type: ['TERMINALDISTRIBUTOROFDANGEROUSDRUGS'],
     });
   });
@@ -65,7 +62,13 @@ describe('licenseDocument', () => {
   });
 
   test('gives no empty key for what the dataset lacks, so that nothing asked can fold to it', () => {
-    const record = nurseRecord({ license_type: null, status: null, raw_status: null, city: null, county: null });
+    const record = nurseRecord({
+      license_type: null,
+      status: null,
+      raw_status: null,
+      city: null,
+      county: null,
+    });
     expect(licenseDocument(record, 'person', 'individual:2:0').keys).toMatchObject({
       license_type: [],
       status: [],

@@ -18,7 +18,10 @@ function publicationWith(...licenses: StoredLicense[]) {
   return { asked, search };
 }
 
-function byNumber(number: string, rest: { board?: typeof NURSING; businessOnly?: boolean } = {}): LookupRequest {
+function byNumber(
+  number: string,
+  rest: { board?: typeof NURSING; businessOnly?: boolean } = {},
+): LookupRequest {
   return { by: 'number', number, board: rest.board, businessOnly: rest.businessOnly ?? false };
 }
 
@@ -128,7 +131,9 @@ describe('a lookup by number', () => {
       outcome: 'record',
       record: business,
     });
-    expect(await lookUp(byNumber('02123456', { board: PHARMACY }), search)).toMatchObject({ miss: 'ambiguous' });
+    expect(await lookUp(byNumber('02123456', { board: PHARMACY }), search)).toMatchObject({
+      miss: 'ambiguous',
+    });
   });
 });
 
@@ -191,10 +196,11 @@ describe('a lookup by business', () => {
   });
 });
 
-test.each<LookupRequest>([byNumber('RN.1'), byPerson('Smith'), { by: 'business', name: 'Acme', narrowing: {} }])(
-  'a search that fails is an error, never a miss: %j',
-  async (request) => {
-    const failure = new Error('OpenSearch is away');
-    await expect(lookUp(request, () => Promise.reject(failure))).rejects.toBe(failure);
-  },
-);
+test.each<LookupRequest>([
+  byNumber('RN.1'),
+  byPerson('Smith'),
+  { by: 'business', name: 'Acme', narrowing: {} },
+])('a search that fails is an error, never a miss: %j', async (request) => {
+  const failure = new Error('OpenSearch is away');
+  await expect(lookUp(request, () => Promise.reject(failure))).rejects.toBe(failure);
+});

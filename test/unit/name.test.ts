@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import { fold } from '../../src/licenses/fold.ts';
 import {
   holderName,
   tradeNameKey,
@@ -86,13 +85,10 @@ describe('typedSurname', () => {
     for (const surname of typed) expect(surnameForms).toContain(typedSurname(surname));
   });
 
-  test.each(['Obrie', 'Obriens', 'Brien', 'O*', "O'Brien?"])(
-    'takes surnames whole: %j is not how a pattern for another is written',
+  test.each(['Obrie', 'Obriens', 'Brien', 'O*', "O'B?"])(
+    "does not find O'BRIEN by %j: surnames are whole",
     (typed) => {
-      expect(typedSurname(typed)).toBe(fold(typed));
-      if (!typed.endsWith('?')) {
-        expect(holderName("O'BRIEN, PAT").surnameForms).not.toContain(typedSurname(typed));
-      }
+      expect(holderName("O'BRIEN, PAT").surnameForms).not.toContain(typedSurname(typed));
     },
   );
 

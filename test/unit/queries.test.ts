@@ -69,7 +69,9 @@ describe('personQuery', () => {
     ['Smith', 'Jo|hn', 'NUR|SMITH|JOHN'],
     ['Smith\\', '.*', 'NUR|SMITH|'],
   ])('gives the punctuation of %j, %j no power', (lastName, firstName, key) => {
-    expect(filters(personQuery(NURSING, lastName, firstName, {}))).toEqual([{ prefix: { 'keys.holder': key } }]);
+    expect(filters(personQuery(NURSING, lastName, firstName, {}))).toEqual([
+      { prefix: { 'keys.holder': key } },
+    ]);
   });
 
   test('narrows by each condition given, whole and folded', () => {

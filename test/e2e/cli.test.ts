@@ -1,0 +1,176 @@
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
+import { licenses, type RunningProcess, startWorker } from '../support/processes.ts';
+
+const FIXTURES = resolve(import.meta.dirname, '../fixtures');
+
+let environment: TestEnvironment;
+let worker: RunningProcess;
+
+beforeAll(async () => {
+  environment = await testEnvironment();
+  worker = await startWorker(environment.variables);
+}, 60_000);
+afterAll(async () => {
+  await worker.stop();
+  await environment.cleanUp();
+});
+
+function run(...parameters: string[]) {
+  return licenses(environment.variables, ...parameters);
+}
+
+function publish(individual: string, business: string, ...more: string[]) {
+  return run('publish', '--individual', individual, '--business', business, ...more);
+}
+
+function sample(day: string, date: string, ...more: string[]) {
+  return run(
+    'sample-data',
+    join(environment.folder, day),
+    '--rows',
+    '2000',
+    '--seed',
+    '7',
+    '--date',
+    date,
+    ...more,
+  );
+}
+
+const files = (day: string): [string, string] => [
+  join(environment.folder, day, 'individual.csv'),
+  join(environment.folder, day, 'business.csv'),
+];
+
+const keyCreated = z.object({ id: z.string(), key: z.string(), account: z.string() });
+
+describe('licenses publish', () => {
+  test('exits 0 when the files are live, and says so in words and in JSON', async () => {
+    await sample('one', '2026-11-20');
+    const inWords = await publish(...files('one'));
+    expect(inWords).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/Live: publication \w+, dataset of 2026-11-20: 2,000 rows/),
+    });
+
+    await sample('two', '2026-11-21', '--changed', '0.01');
+    const inJson = await publish(...files('two'), '--json');
+    expect(inJson.code).toBe(0);
+    expect(JSON.parse(inJson.stdout)).toMatchObject({
+      state: 'live',
+      date: '2026-11-21',
+      rows: 2000,
+      set_aside: 0,
+    });
+  }, 60_000);
+
+  test('exits 2 with the reasons when the files are refused', async () => {
+    const refused = await publish(join(FIXTURES, 'individual.csv'), files('one')[1], '--date', '2026-11-25');
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--date says 2026-11-25') });
+  }, 30_000);
+
+  test('exits 1 with one clear line when a file is not there', async () => {
+    const missing = await publish(join(environment.folder, 'nowhere.csv'), files('one')[1]);
+    expect(missing.code).toBe(1);
+    expect(missing.stderr.trim().split('\n')).toHaveLength(1);
+    expect(missing.stderr).toContain('nowhere.csv');
+  });
+
+  test('joins a request for the same files and turns away one for others', async () => {
+    const [first, same, other] = await Promise.all([
+      publish(...files('one'), '--json'),
+      publish(...files('one'), '--json'),
+      publish(...files('two'), '--json'),
+    ]);
+    const results = [first, same, other].map(({ code, stdout }) => ({ code, ...JSON.parse(stdout) }));
+    const lives = results.filter(({ code }) => code === 0);
+    const turnedAway = results.filter(({ code }) => code === 2);
+    expect(lives.length + turnedAway.length).toBe(3);
+    expect(turnedAway.length).toBeGreaterThanOrEqual(1);
+    expect(new Set(lives.map(({ publication }) => publication)).size).toBe(1);
+    expect(turnedAway[0]).toMatchObject({ reasons: [expect.stringContaining('is under way')] });
+  }, 60_000);
+});
+
+describe('licenses publications, rollback and prune', () => {
+  test('tells every publication, goes back one and names both', async () => {
+    const history = JSON.parse((await run('publications', '--json')).stdout);
+    expect(history.live).toMatchObject({ state: 'live', sample: true });
+    expect(history.publications.length).toBeGreaterThanOrEqual(3);
+
+    const back = await run('rollback');
+    expect(back).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Live again: publication \w+ of 2026-11-2\d, in place of/),
+    });
+    expect((await run('publications')).stdout).toMatch(/rolled_back/);
+    expect(await run('prune')).toMatchObject({ code: 0 });
+  }, 60_000);
+
+  test('a rollback to what is not there exits 1 and says what there is', async () => {
+    const nowhere = await run('rollback', '--to', 'nothing');
+    expect(nowhere).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('nothing is not there to roll back to; there is'),
+    });
+  });
+});
+
+describe('licenses keys', () => {
+  test('shows a key once, lists it by its last four, rotates and revokes it', async () => {
+    const created = await run('keys', 'create', 'Acme Staffing', '--verified-by', 'Pat', '--json');
+    const { id, key } = keyCreated.parse(JSON.parse(created.stdout));
+    expect(key).toMatch(/^olv_[0-9A-Za-z]{49}$/);
+
+    const listed = await run('keys', 'list');
+    expect(listed.stdout).toContain(`olv_…${key.slice(-4)}`);
+    expect(listed.stdout).not.toContain(key);
+    expect(listed.stdout).toMatch(/Acme Staffing\s+Pat/);
+
+    const rotated = keyCreated.parse(JSON.parse((await run('keys', 'rotate', id, '--json')).stdout));
+    expect(rotated).toMatchObject({ account: 'Acme Staffing' });
+    expect(rotated.key).not.toBe(key);
+
+    expect(await run('keys', 'revoke', id)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('is revoked'),
+    });
+    const keys = z
+      .array(z.object({ id: z.string(), revoked_at: z.string().nullable() }))
+      .parse(JSON.parse((await run('keys', 'list', '--json')).stdout));
+    expect(keys.find((each) => each.id === id)?.revoked_at).not.toBeNull();
+    expect(keys.find((each) => each.id === rotated.id)?.revoked_at).toBeNull();
+    expect(await run('keys', 'revoke', 'nobody')).toMatchObject({
+      code: 1,
+      stderr: 'No key has the id "nobody".\n',
+    });
+  }, 60_000);
+});
+
+describe('settings and servers', () => {
+  test('a bad setting is one line that names it', async () => {
+    const bad = await licenses({ ...environment.variables, PORT: 'eighty' }, 'publications');
+    expect(bad).toMatchObject({ code: 1, stderr: 'PORT is "eighty", but must be a port, 0 to 65535.\n' });
+  });
+
+  test('OpenSearch away is one line that says where it was expected', async () => {
+    const away = await licenses(
+      { ...environment.variables, OPENSEARCH_URL: 'http://127.0.0.1:1' },
+      'publications',
+    );
+    expect(away.code).toBe(1);
+    expect(away.stderr).toMatch(/^OpenSearch does not answer at 127\.0\.0\.1:1\.[^\n]*\n$/);
+  });
+
+  test('Redis away ends a publish command with one line instead of a wait without end', async () => {
+    const away = await licenses(
+      { ...environment.variables, REDIS_URL: 'redis://127.0.0.1:1' },
+      ...['publish', '--individual', files('one')[0], '--business', files('one')[1]],
+    );
+    expect(away.code).toBe(1);
+    expect(away.stderr).toMatch(/^Redis does not answer at 127\.0\.0\.1:1\.[^\n]*\n$/);
+  }, 30_000);
+});

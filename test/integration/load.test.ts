@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Client } from '@opensearch-project/opensearch';
+import { licensesIndexName } from '../../src/publications/index-name.ts';
+import { prepareIndices } from '../../src/publications/indices.ts';
+import { newRunId } from '../../src/publications/run-id.ts';
+import { openSearchClient } from '../../src/search/client.ts';
+import { loadDocuments, type RefusedDocument } from '../../workers/publish/load.ts';
+import type { PublicationDocument } from '../../workers/publish/parse.ts';
+import { type BulkFault, bulkProxy } from '../support/bulk-proxy.ts';
+import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
+
+const DOCUMENTS = 100;
+
+let environment: TestEnvironment;
+
+beforeAll(async () => {
+  environment = await testEnvironment();
+  await prepareIndices(environment.client, environment.config.INDEX_PREFIX);
+});
+afterAll(() => environment.cleanUp());
+
+function document(number: string, line: number, body?: object): PublicationDocument {
+  const sourceRow = `individual:${line}:0`;
+  const license = { source_row: sourceRow, keys: { number, name: `NUR|${number}` }, ...body };
+  return {
+    id: number,
+    board: 'Nursing Board',
+    sourceRow,
+    body: `{"create":{"_id":"${number}"}}\n${JSON.stringify(license)}\n`,
+    file: 'individual',
+    row: { line, raw: number },
+  };
+}
+
+const DISTINCT = Array.from({ length: DOCUMENTS }, (_, at) => document(`RN.${at}`, at + 2));
+
+async function* once(documents: readonly PublicationDocument[]) {
+  yield documents;
+}
+
+/** Loads through a proxy with these faults, into an index of its own. */
+async function load(documents: readonly PublicationDocument[], faults: readonly BulkFault[]) {
+  const { config, client } = environment;
+  const index = licensesIndexName(config.INDEX_PREFIX, { date: '2026-11-20', run: newRunId() });
+  await client.indices.create({ index });
+  const proxy = await bulkProxy(config.OPENSEARCH_URL, faults);
+  const throughProxy: Client = openSearchClient({ ...config, OPENSEARCH_URL: proxy.url }, 10_000);
+  const refused: RefusedDocument[] = [];
+  let loaded = 0;
+  try {
+    await loadDocuments(throughProxy, index, once(documents), {
+      signal: new AbortController().signal,
+      onLoaded: (count) => {
+        loaded += count;
+      },
+      onRefused: (each) => refused.push(each),
+    });
+  } finally {
+    await throughProxy.close();
+    await proxy.close();
+  }
+  await client.indices.refresh({ index });
+  const { body } = await client.count({ index });
+  const reasons = refused.map(({ document: { id }, reason }) => `${id}: ${reason}`);
+  return { inIndex: body.count, loaded, refused: reasons, requests: proxy.requests };
+}
+
+describe('loading documents', () => {
+  test('every document arrives, each once', async () => {
+    expect(await load(DISTINCT, [])).toEqual({ inIndex: 100, loaded: 100, refused: [], requests: [100] });
+  });
+
+  test('only the items that failed are sent again', async () => {
+    expect(await load(DISTINCT, ['refuse half', 'refuse half'])).toEqual({
+      inIndex: 100,
+      loaded: 100,
+      refused: [],
+      requests: [100, 50, 25],
+    });
+  });
+
+  test('a request that was refused for load is sent again as a whole', async () => {
+    expect(await load(DISTINCT, ['refuse all', 'refuse all'])).toEqual({
+      inIndex: 100,
+      loaded: 100,
+      refused: [],
+      requests: [100, 100, 100],
+    });
+  });
+
+  test('a lost answer makes no duplicates of documents that had arrived', async () => {
+    expect(await load(DISTINCT, ['lose the answer'])).toEqual({
+      inIndex: 100,
+      loaded: 100,
+      refused: [],
+      requests: [100, 100],
+    });
+  });
+
+  test('a number that another row has is told, also after a lost answer', async () => {
+    const documents = [...DISTINCT, document('RN.7', 500)];
+    const duplicate = ['RN.7: the number stands in an earlier row too'];
+    expect(await load(documents, [])).toMatchObject({ inIndex: 100, loaded: 100, refused: duplicate });
+    expect(await load(documents, ['lose the answer'])).toMatchObject({
+      inIndex: 100,
+      loaded: 100,
+      refused: duplicate,
+    });
+  });
+
+  test('a document that OpenSearch can not take is told with its reason, and the others arrive', async () => {
+    const tooLong = document('RN.long', 900, { keys: { number: 'x'.repeat(40_000), name: 'NUR|x' } });
+    const { inIndex, loaded, refused } = await load([...DISTINCT, tooLong], []);
+    expect({ inIndex, loaded }).toEqual({ inIndex: 100, loaded: 100 });
+    expect(refused).toEqual([expect.stringMatching(/^RN\.long: OpenSearch refused it: .*immense term/)]);
+  });
+});
+
+test('an index that has gone ends the load at once', async () => {
+  const { client, config } = environment;
+  const gone = licensesIndexName(config.INDEX_PREFIX, { date: '2026-11-20', run: newRunId() });
+  await expect(
+    loadDocuments(client, gone, once(DISTINCT), {
+      signal: new AbortController().signal,
+      onLoaded: () => undefined,
+      onRefused: () => undefined,
+    }),
+  ).rejects.toThrow(/index_not_found|has gone/);
+});

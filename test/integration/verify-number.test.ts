@@ -1,0 +1,238 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { numberMissIn, recordIn } from '../support/answers.ts';
+import type { ApiClient } from '../support/api.ts';
+import { fixturesAnd, nurseRow } from '../support/fixtures.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { verifies } from '../support/verifies.ts';
+
+const NURSING = 'Nursing Board';
+const PHARMACY = 'Board of Pharmacy';
+const COUNSELORS = 'Counselor, Social Worker and Marriage and Family Therapist Board';
+const SPEECH = 'Speech and Hearing Professionals Board';
+const PSYCHOLOGY = 'Psychology Board';
+
+let service: TestService;
+let rest: ApiClient;
+
+beforeAll(async () => {
+  service = await startService({
+    files: (folder) =>
+      fixturesAnd(folder, {
+        individual: [nurseRow('TWIN, DOT', 'RN.71.0001'), nurseRow('TWIN, NODOT', 'RN.710.001')],
+      }),
+  });
+  rest = service.rest;
+});
+afterAll(() => service.stop());
+
+function byNumber(board: string, license_number: string) {
+  return rest.verify({ board, license_number });
+}
+
+describe('a number that exists', () => {
+  verifies(
+    ['SPEC-4.3-03', 'SPEC-4.3-10', 'SPEC-7-01', 'SPEC-2.2-02', 'SPEC-1-01'],
+    'answers 200 with the record itself, not in an array',
+    async () => {
+      expect(recordIn(await byNumber(NURSING, 'RN.700001'))).toMatchObject({
+        found: true,
+        license_number: 'RN.700001',
+        full_name: 'DE LA CRUZ, MARIA ELENA',
+        license_type: 'Registered Nurse (RN)',
+        status: 'ACTIVE',
+        expiry_date: '2099-10-31',
+        city: 'COLUMBUS',
+        county: 'Franklin',
+        state: 'OH',
+      });
+      expect(recordIn(await byNumber(PHARMACY, '0270000002'))).toMatchObject({
+        full_name: 'BEST LITTLE PHARMACY OF LIMA',
+      });
+    },
+  );
+
+  verifies(
+    'SPEC-4.3-03',
+    'of an endorsement answers with the endorsement, not the licence endorsed',
+    async () => {
+      expect(recordIn(await byNumber(NURSING, 'APRN.CNP.0070001'))).toMatchObject({
+        license_number: 'APRN.CNP.0070001',
+        license_type: 'APRN - Certified Nurse Practitioner (CNP)',
+        raw_status: 'Inactive - Lapsed',
+        extra_data: { 'Endorsed License': 'RN.700001' },
+      });
+    },
+  );
+
+  verifies(
+    'DESIGN-NUMBER-02',
+    'is found in any case, with blanks around and within, and with a slash for the dot',
+    async () => {
+      for (const written of ['rn.700001', '  RN.700001 ', 'RN 700001', 'RN/700001', 'rn . 700 001']) {
+        expect([written, recordIn(await byNumber(NURSING, written)).license_number]).toEqual([
+          written,
+          'RN.700001',
+        ]);
+      }
+      expect(recordIn(await byNumber(NURSING, 'aprn/cnp/0070001')).license_number).toBe('APRN.CNP.0070001');
+      expect(recordIn(await byNumber('Chiropractic Board', 'dc-01234')).license_number).toBe('DC-01234');
+    },
+  );
+
+  verifies('DESIGN-NUMBER-03', 'of digits alone may have a hyphen after the first two', async () => {
+    expect(recordIn(await byNumber(PHARMACY, '03-700011')).full_name).toBe('PILL, PAT');
+    expect(recordIn(await byNumber(PHARMACY, '02-70000001')).license_number).toBe('0270000001');
+  });
+
+  verifies(
+    ['DESIGN-NUMBER-06', 'SPEC-9-03'],
+    'is answered whatever license_type and the other narrowing fields say',
+    async () => {
+      const plain = await byNumber(NURSING, 'RN.700001');
+      const narrowed = await rest.verify({
+        board: NURSING,
+        license_number: 'RN.700001',
+        license_type: 'Barber',
+        status: 'Closed',
+        city: 'Nowhere',
+        county: 'None',
+      });
+      expect(narrowed.text).toBe(plain.text);
+      expect(recordIn(narrowed)).not.toHaveProperty('cached');
+      numberMissIn(await rest.verify({ board: NURSING, license_number: 'RN.1', license_type: 'Barber' }));
+    },
+  );
+
+  verifies('DESIGN-INPUT-03', 'is answered with unknown fields in the body', async () => {
+    const answer = await rest.verify({
+      board: NURSING,
+      license_number: 'RN.700001',
+      colour: ['teal'],
+      a: null,
+    });
+    expect(recordIn(answer).license_number).toBe('RN.700001');
+  });
+
+  test('goes before a name in the same body', async () => {
+    const answer = await rest.verify({ board: NURSING, license_number: 'RN.700002', last_name: 'Smith' });
+    expect(recordIn(answer).license_number).toBe('RN.700002');
+  });
+
+  test('with a suffix that makes another licence of it is that licence alone', async () => {
+    expect(recordIn(await byNumber(COUNSELORS, 'E.1234567'))).toMatchObject({ status: 'ACTIVE' });
+    expect(recordIn(await byNumber(COUNSELORS, 'e.1234567-supv'))).toMatchObject({ status: 'CLOSED' });
+  });
+
+  test('is answered as it stands, suspended, revoked, expired or closed', async () => {
+    expect(recordIn(await byNumber('Medical Board', '35.700006'))).toMatchObject({
+      status: 'INACTIVE',
+      raw_status: 'Inactive - Revocation',
+      extra_data: { 'Board Action': 'Yes' },
+    });
+  });
+});
+
+describe('a number that is not answered', () => {
+  verifies(
+    ['SPEC-4.3-12', 'SPEC-7-04', 'DESIGN-NUMBER-01'],
+    'because nobody has it gives 404 with detail and did_you_mean',
+    async () => {
+      expect(numberMissIn(await byNumber(NURSING, 'RN.999999')).did_you_mean).toEqual([]);
+      expect(numberMissIn(await byNumber(PHARMACY, '03')).did_you_mean).toEqual([]);
+    },
+  );
+
+  verifies(
+    ['DESIGN-MISS-01', 'SPEC-1-03'],
+    'names the publication and the board as the authority, and calls nobody unlicensed',
+    async () => {
+      const { detail } = numberMissIn(await byNumber(NURSING, 'RN.999999'));
+      expect(detail).toContain('number');
+      expect(detail).toContain('2026-11-20');
+      expect(detail).toMatch(/issuing board is the authority/);
+      expect(detail).not.toMatch(/unlicen[sc]ed|not licensed|fake|invalid/i);
+    },
+  );
+
+  verifies(
+    ['DESIGN-NUMBER-05', 'DESIGN-NUMBER-01'],
+    'because it is at another board gives 404 that says so and names no holder',
+    async () => {
+      const answer = await byNumber(PHARMACY, 'RN.700001');
+      expect(numberMissIn(answer).detail).toContain(NURSING);
+      expect(answer.text).not.toMatch(/cruz|maria/i);
+    },
+  );
+
+  verifies(
+    'DESIGN-NUMBER-04',
+    'because two licenses fit gives 404 with both, and guesses neither',
+    async () => {
+      const answer = await byNumber(NURSING, 'RN710001');
+      expect(numberMissIn(answer).did_you_mean.sort()).toEqual(['RN.71.0001', 'RN.710.001']);
+      expect(answer.text).not.toContain('TWIN');
+      expect(recordIn(await byNumber(NURSING, 'rn.71.0001')).full_name).toBe('TWIN, DOT');
+    },
+  );
+
+  verifies('DESIGN-NUMBER-04', 'is told apart by its board, where two boards have it', async () => {
+    expect(recordIn(await byNumber(SPEECH, 'sp 70013')).full_name).toBe('SPEAKER, SUE');
+    expect(recordIn(await byNumber(PSYCHOLOGY, 'sp 70013')).full_name).toBe('SCHOOL, SAL');
+  });
+
+  verifies('DESIGN-INPUT-01', 'because it is a pattern or a query gives 404', async () => {
+    for (const written of [
+      '*',
+      'RN.*',
+      'RN.70000?',
+      'RN.70000[1-9]',
+      '"RN.700001"',
+      'RN.700001 OR 1=1',
+      '%',
+    ]) {
+      numberMissIn(await byNumber(NURSING, written));
+    }
+  });
+
+  test('because it is a piece of one, or padded otherwise, gives 404', async () => {
+    for (const written of ['700001', 'RN', 'RN.70000', 'RN.0700001', 'RN.7000011', '.', '☃']) {
+      numberMissIn(await byNumber(NURSING, written));
+    }
+  });
+});
+
+describe('/lookup/cached', () => {
+  const BODIES = [
+    { board: NURSING, license_number: 'RN.700001', license_type: 'Registered Nurse (RN)' },
+    { board: NURSING, license_number: 'RN.999999' },
+    { board: PHARMACY, license_number: 'RN.700001' },
+    { board: NURSING, last_name: 'Smith' },
+    { board: NURSING, last_name: 'Nobody' },
+    { board: PHARMACY, search_type: 'business', business_name: 'best' },
+    { board: 'Nursing Bord', license_number: 'RN.700001' },
+    { board: NURSING },
+  ];
+
+  verifies(
+    ['SPEC-9-02', 'SPEC-9-03', 'DESIGN-CACHED-01'],
+    'answers byte for byte as /lookup/verify, misses and errors too, and says what took its place',
+    async () => {
+      for (const body of BODIES) {
+        const current = await rest.verify(body);
+        const deprecated = await rest.verify(body, '/api/v1/lookup/cached');
+        expect([deprecated.status, deprecated.text]).toEqual([current.status, current.text]);
+        expect(deprecated.headers.get('deprecation')).toMatch(/^@\d+$/);
+        expect(deprecated.headers.get('link')).toBe('</api/v1/lookup/verify>; rel="successor-version"');
+        expect(current.headers.get('deprecation')).toBeNull();
+        expect(current.headers.get('link')).toBeNull();
+      }
+    },
+  );
+
+  verifies('DESIGN-CACHED-01', 'says so however its address is written', async () => {
+    for (const path of ['/api/v1/lookup/cached/', '/api/v1/lookup/CACHED', '/api/v1/lookup/cached?x=1']) {
+      const answer = await rest.verify(BODIES[0], path);
+      expect([path, answer.headers.get('deprecation') !== null]).toEqual([path, answer.status === 200]);
+    }
+  });
+});

@@ -1,0 +1,90 @@
+import { expect } from '@jest/globals';
+import { z } from 'zod';
+import type { ApiAnswer } from './api.ts';
+
+/** A license record, with exactly the fields of specification 2.2. */
+export const recordAnswer = z.strictObject({
+  found: z.literal(true),
+  license_number: z.string().min(1),
+  full_name: z.string().min(1),
+  board: z.string().min(1),
+  license_type: z.string().min(1).nullable(),
+  status: z
+    .string()
+    .regex(/^[^a-z]+$/)
+    .nullable(),
+  expiry_date: z.iso.date().nullable(),
+  days_until_expiry: z.int().nullable(),
+  city: z.string().min(1).nullable(),
+  state: z
+    .string()
+    .regex(/^[A-Z]{2}$/)
+    .nullable(),
+  raw_status: z.string().min(1).nullable(),
+  county: z.string().min(1).nullable(),
+  issue_date: z.iso.date().nullable(),
+  extra_data: z.record(z.string(), z.string().min(1)),
+  source: z.literal('dataset'),
+  last_scraped: z.iso.datetime({ local: true }).regex(/^\d{4}-\d{2}-\d{2}T00:00:00$/),
+});
+
+const matchesAnswer = z.strictObject({
+  found: z.literal(true),
+  count: z.int().min(2),
+  truncated: z.boolean(),
+  message: z.string().optional(),
+  multiple: z.array(recordAnswer).min(2).max(100),
+  source: z.literal('dataset'),
+  last_scraped: z.string(),
+});
+
+const noMatchAnswer = z.strictObject({
+  found: z.literal(false),
+  count: z.literal(0),
+  source: z.literal('dataset'),
+  last_scraped: z.string(),
+});
+
+const errorAnswer = z.strictObject({ detail: z.string().min(1) });
+
+const numberMissAnswer = z.strictObject({ detail: z.string().min(1), did_you_mean: z.array(z.string()) });
+
+export type RecordAnswer = z.output<typeof recordAnswer>;
+
+function bodyOf<Body>(answer: ApiAnswer, status: number, schema: z.ZodType<Body>): Body {
+  expect({ status: answer.status, text: answer.text }).toMatchObject({ status });
+  expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  return schema.parse(answer.body);
+}
+
+/** The record that was answered, with 200. */
+export function recordIn(answer: ApiAnswer): RecordAnswer {
+  return bodyOf(answer, 200, recordAnswer);
+}
+
+/** The answer with more than one match, with 200. */
+export function matchesIn(answer: ApiAnswer): z.output<typeof matchesAnswer> {
+  return bodyOf(answer, 200, matchesAnswer);
+}
+
+/** The license numbers of a search's answer, one or more, in order. */
+export function numbersIn(answer: ApiAnswer): string[] {
+  const body = bodyOf(answer, 200, z.union([recordAnswer, matchesAnswer, noMatchAnswer]));
+  if (!body.found) return [];
+  return 'multiple' in body ? body.multiple.map((record) => record.license_number) : [body.license_number];
+}
+
+/** The answer of a search that found nothing, with 200. */
+export function noMatchIn(answer: ApiAnswer): z.output<typeof noMatchAnswer> {
+  return bodyOf(answer, 200, noMatchAnswer);
+}
+
+/** What a number that was not found answers, with 404. */
+export function numberMissIn(answer: ApiAnswer): z.output<typeof numberMissAnswer> {
+  return bodyOf(answer, 404, numberMissAnswer);
+}
+
+/** What an error says; its body has nothing else. */
+export function detailIn(answer: ApiAnswer, status: number): string {
+  return bodyOf(answer, status, errorAnswer).detail;
+}

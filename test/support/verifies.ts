@@ -1,0 +1,18 @@
+import { test } from '@jest/globals';
+import { type RequirementId, requirement } from '../requirements.ts';
+
+/**
+ * A test that says which requirements it verifies; they stand in its name.
+ *
+ * @throws {Error} when an id is not in test/requirements.ts
+ */
+export function verifies(
+  ids: RequirementId | readonly RequirementId[],
+  name: string,
+  verify: () => void | Promise<void>,
+  timeout?: number,
+): void {
+  const all = [ids].flat();
+  for (const id of all) requirement(id);
+  test(`${name} [${all.join(' ')}]`, verify, timeout);
+}

@@ -1,0 +1,430 @@
+import { describe, expect, test } from '@jest/globals';
+import { type CsvRow, MAX_FIELD_LENGTH, readCsv } from '../../src/dataset/csv.ts';
+
+async function read(chunks: readonly string[], width?: number): Promise<CsvRow[]> {
+  async function* source() {
+    yield* chunks;
+  }
+  const rows: CsvRow[] = [];
+  for await (const batch of readCsv(source(), width)) for (const row of batch) rows.push(row);
+  return rows;
+}
+
+/** The fields of each row, or what is wrong with it. */
+async function outcomes(text: string, width?: number): Promise<(readonly string[] | string)[]> {
+  return (await read([text], width)).map(({ fields, problem }) => problem ?? fields);
+}
+
+const TOO_LONG = 'has a field of more than 4000 characters (a quote left open?)';
+const LEFT_OPEN = 'has a quote left open at the end of the file';
+const AFTER_QUOTE = 'has text after a closing quote';
+
+describe('readCsv', () => {
+  test.each<[string, string, string[][]]>([
+    [
+      'plain fields',
+      'a,b\n1,2\n',
+      [
+        ['a', 'b'],
+        ['1', '2'],
+      ],
+    ],
+    [
+      'no line break at the end',
+      'a,b\n1,2',
+      [
+        ['a', 'b'],
+        ['1', '2'],
+      ],
+    ],
+    ['a header alone', 'a,b', [['a', 'b']]],
+    ['a header alone with its line break', 'a,b\r\n', [['a', 'b']]],
+    ['nothing at all', '', []],
+    ['nothing but line breaks', '\n\r\n\n', []],
+    [
+      'CRLF',
+      'a,b\r\n1,2\r\n',
+      [
+        ['a', 'b'],
+        ['1', '2'],
+      ],
+    ],
+    [
+      'CRLF after quoted fields',
+      '"a","b"\r\n"1","2"\r\n',
+      [
+        ['a', 'b'],
+        ['1', '2'],
+      ],
+    ],
+    [
+      'a carriage return alone at the end',
+      'a,b\r\n1,2\r',
+      [
+        ['a', 'b'],
+        ['1', '2'],
+      ],
+    ],
+    [
+      'a carriage return alone at the end after a quote',
+      'a,b\r\n1,"2"\r',
+      [
+        ['a', 'b'],
+        ['1', '2'],
+      ],
+    ],
+    [
+      'LF and CRLF mixed',
+      'a,b\n1,2\r\n3,4\n',
+      [
+        ['a', 'b'],
+        ['1', '2'],
+        ['3', '4'],
+      ],
+    ],
+    [
+      'blank lines between',
+      'a,b\n\n1,2\n\r\n\n3,4\n\n',
+      [
+        ['a', 'b'],
+        ['1', '2'],
+        ['3', '4'],
+      ],
+    ],
+    [
+      'empty fields',
+      'a,b,c\n,,\n"","",""\n',
+      [
+        ['a', 'b', 'c'],
+        ['', '', ''],
+        ['', '', ''],
+      ],
+    ],
+    [
+      'an empty field at the end of a quoted row',
+      'a,b\n"1",\n',
+      [
+        ['a', 'b'],
+        ['1', ''],
+      ],
+    ],
+    [
+      'an empty field at the end of the file',
+      'a,b\n"1",',
+      [
+        ['a', 'b'],
+        ['1', ''],
+      ],
+    ],
+    [
+      'quoted commas',
+      'a,b\n"x,y","z,"\n',
+      [
+        ['a', 'b'],
+        ['x,y', 'z,'],
+      ],
+    ],
+    [
+      'quoted quotes',
+      'a,b\n"say ""hi""",""""\n',
+      [
+        ['a', 'b'],
+        ['say "hi"', '"'],
+      ],
+    ],
+    [
+      'quoted line breaks',
+      'a,b\n"x\ny","z\r\nw"\n',
+      [
+        ['a', 'b'],
+        ['x\ny', 'z\r\nw'],
+      ],
+    ],
+    [
+      'quoted line breaks alone',
+      'a,b\n"\n","\n\n"\n',
+      [
+        ['a', 'b'],
+        ['\n', '\n\n'],
+      ],
+    ],
+    [
+      'quoted names in the header',
+      '"a","b ""c"""\n1,2\n',
+      [
+        ['a', 'b "c"'],
+        ['1', '2'],
+      ],
+    ],
+    [
+      'a quote within an unquoted field',
+      'a,b\n5" pipe,say "hi"\n',
+      [
+        ['a', 'b'],
+        ['5" pipe', 'say "hi"'],
+      ],
+    ],
+    [
+      'a quote after a blank',
+      'a,b\n "x",y\n',
+      [
+        ['a', 'b'],
+        [' "x"', 'y'],
+      ],
+    ],
+    [
+      'blanks around fields',
+      'a,b\n x , y \n',
+      [
+        ['a', 'b'],
+        [' x ', ' y '],
+      ],
+    ],
+    ['one column', 'a\n"x\ny"\nz\n', [['a'], ['x\ny'], ['z']]],
+    [
+      'letters of every kind',
+      'a,b\n\u00d1,\ud83d\ude00\n',
+      [
+        ['a', 'b'],
+        ['\u00d1', '\ud83d\ude00'],
+      ],
+    ],
+  ])('reads %s', async (_what, text, rows) => {
+    expect(await outcomes(text)).toEqual(rows);
+  });
+
+  test('counts lines, those within fields and blank ones too', async () => {
+    const text = 'a,b\n1,2\n\n"x\ny\r\nz","w\n"\n3,4\r\n\r\n5,6';
+    const rows = await read([text]);
+    expect(rows.map(({ line, fields }) => [line, fields[0]])).toEqual([
+      [1, 'a'],
+      [2, '1'],
+      [4, 'x\ny\r\nz'],
+      [8, '3'],
+      [10, '5'],
+    ]);
+  });
+
+  test('keeps each row as it stands in the file, without its line break', async () => {
+    const text = 'a,b\r\n1,"2"\r\n"x\r\ny",z\n"q ""q""", \r\n"wrong"x,y\r\n3,4';
+    expect((await read([text])).map(({ raw }) => raw)).toEqual([
+      'a,b',
+      '1,"2"',
+      '"x\r\ny",z',
+      '"q ""q""", ',
+      '"wrong"x,y',
+      '3,4',
+    ]);
+  });
+
+  test('takes the number of fields from the first row, or as given', async () => {
+    expect(await outcomes('a,b\n1,2,3\n1\n')).toEqual([
+      ['a', 'b'],
+      'has 3 fields, not 2',
+      'has 1 fields, not 2',
+    ]);
+    expect(await outcomes('a,b\n1,2,3\n', 3)).toEqual(['has 2 fields, not 3', ['1', '2', '3']]);
+  });
+
+  test('sets aside a quoted row with another number of fields, its first line alone', async () => {
+    const rows = await read(['a,b\n"x",y,z\n"p\nq",r,s\n1,2\n']);
+    expect(rows).toEqual([
+      { line: 1, fields: ['a', 'b'], raw: 'a,b' },
+      { line: 2, fields: [], raw: '"x",y,z', problem: 'has 3 fields, not 2' },
+      { line: 3, fields: [], raw: '"p', problem: 'has 3 fields, not 2' },
+      { line: 4, fields: [], raw: 'q",r,s', problem: 'has 3 fields, not 2' },
+      { line: 5, fields: ['1', '2'], raw: '1,2' },
+    ]);
+  });
+
+  test.each(['"x"y,z', '"x" ,z', '"x"\ty,z', '1,"x""y"z', '"x"\ry,z'])(
+    'sets aside a row with text after a closing quote: %j',
+    async (row) => {
+      expect(await read([`a,b\n${row}\n1,2\n`])).toEqual([
+        { line: 1, fields: ['a', 'b'], raw: 'a,b' },
+        { line: 2, fields: [], raw: row, problem: AFTER_QUOTE },
+        { line: 3, fields: ['1', '2'], raw: '1,2' },
+      ]);
+    },
+  );
+
+  test('loses to a quote left open in mid-file nothing but its own line', async () => {
+    const rows = Array.from({ length: 500 }, (_, at) => `${at},row number ${at}`);
+    const read500 = await outcomes(['a,b', '1,"open', ...rows].join('\n'));
+    expect(read500[1]).toBe(TOO_LONG);
+    expect(read500.slice(2)).toEqual(rows.map((row) => row.split(',')));
+  });
+
+  test('loses to a quote left open before quoted rows nothing but its own line', async () => {
+    expect(await outcomes('a,b\n1,"open\n"2","fine"\n3,"fine"\n')).toEqual([
+      ['a', 'b'],
+      AFTER_QUOTE,
+      ['2', 'fine'],
+      ['3', 'fine'],
+    ]);
+  });
+
+  test('loses to a quote left open at the end of the file nothing but its own line', async () => {
+    expect(await read(['a,b\n1,2\n3,"open\n4,5\r\n6,7'])).toEqual([
+      { line: 1, fields: ['a', 'b'], raw: 'a,b' },
+      { line: 2, fields: ['1', '2'], raw: '1,2' },
+      { line: 3, fields: [], raw: '3,"open', problem: LEFT_OPEN },
+      { line: 4, fields: ['4', '5'], raw: '4,5' },
+      { line: 5, fields: ['6', '7'], raw: '6,7' },
+    ]);
+  });
+
+  test.each(['"', '1,"', '1,"x""'])(
+    'says of a file that ends in %j that a quote is left open',
+    async (row) => {
+      expect(await outcomes(`a,b\n${row}`)).toEqual([['a', 'b'], LEFT_OPEN]);
+    },
+  );
+
+  test.each<[string, (content: string) => string]>([
+    ['unquoted', (content) => content],
+    ['quoted', (content) => `"${content}"`],
+    ['unquoted beside a quoted one', (content) => `${content},"q"`],
+  ])('reads an %s field of 4,000 characters, and sets aside one of 4,001', async (_how, write) => {
+    const most = 'x'.repeat(MAX_FIELD_LENGTH);
+    const width = write('').split(',').length;
+    const [fits, tooLong, next] = await read(
+      [`${write(most)}\n${write(`${most}x`)}\n${write('y')}\n`],
+      width,
+    );
+    expect(fits?.fields[0]).toBe(most);
+    expect(fits?.problem).toBeUndefined();
+    expect(tooLong).toEqual({ line: 2, fields: [], raw: write(`${most}x`), problem: TOO_LONG });
+    expect(next?.fields[0]).toBe('y');
+  });
+
+  test('counts the characters of a field, not the quotes that are doubled in the file', async () => {
+    const quotes = '"'.repeat(MAX_FIELD_LENGTH);
+    const doubled = quotes.replaceAll('"', '""');
+    expect(await outcomes(`"${doubled}"\n"${doubled}x"\n"${doubled}"""\ny\n`, 1)).toEqual([
+      [quotes],
+      TOO_LONG,
+      TOO_LONG,
+      ['y'],
+    ]);
+  });
+
+  test('takes no number of fields from a first row that can not be read', async () => {
+    const long = 'x'.repeat(MAX_FIELD_LENGTH + 1);
+    expect(await outcomes(`${long},b\n1,2\n`)).toEqual([TOO_LONG, ['1', '2']]);
+    expect(await outcomes(`"${long}",b\n1,2\n`)).toEqual([TOO_LONG, ['1', '2']]);
+  });
+
+  test('reads a row longer than any field', async () => {
+    const fields = Array.from({ length: 154 }, () => 'x'.repeat(MAX_FIELD_LENGTH));
+    const [plain, quoted] = await read([`${fields.join(',')}\n"${fields.join('","')}"\n`]);
+    expect(plain?.fields).toEqual(fields);
+    expect(quoted?.fields).toEqual(fields);
+  });
+});
+
+describe('readCsv, wherever the text is cut into chunks', () => {
+  const TRICKY = [
+    'n,"na""me",place\r\n',
+    '1,"SMITH, J",A\r\n',
+    '2,"two\r\nlines","B"\r\n',
+    '"3","""q"" ""","\r\n"\r\n',
+    '\r\n',
+    '4,5" pipe,\n',
+    '"5"x,y,z\n',
+    '6,"a",b,c\r\n',
+    '"7\n8","",""\n',
+    '9,"\u00d1\ud83d\ude00",""\r\n',
+    '10,"open,z\r\n',
+    '11,y,z\r\n',
+    '12,"y","z"\r\n',
+    '"13\r\n14","",""\r',
+  ].join('');
+
+  const expected: Partial<CsvRow>[] = [
+    { line: 1, fields: ['n', 'na"me', 'place'], raw: 'n,"na""me",place' },
+    { line: 2, fields: ['1', 'SMITH, J', 'A'], raw: '1,"SMITH, J",A' },
+    { line: 3, fields: ['2', 'two\r\nlines', 'B'], raw: '2,"two\r\nlines","B"' },
+    { line: 5, fields: ['3', '"q" "', '\r\n'], raw: '"3","""q"" ""","\r\n"' },
+    { line: 8, fields: ['4', '5" pipe', ''], raw: '4,5" pipe,' },
+    { line: 9, fields: [], raw: '"5"x,y,z', problem: AFTER_QUOTE },
+    { line: 10, fields: [], raw: '6,"a",b,c', problem: 'has 4 fields, not 3' },
+    { line: 11, fields: ['7\n8', '', ''], raw: '"7\n8","",""' },
+    { line: 13, fields: ['9', '\u00d1\ud83d\ude00', ''], raw: '9,"\u00d1\ud83d\ude00",""' },
+    { line: 14, fields: [], raw: '10,"open,z', problem: AFTER_QUOTE },
+    { line: 15, fields: ['11', 'y', 'z'], raw: '11,y,z' },
+    { line: 16, fields: ['12', 'y', 'z'], raw: '12,"y","z"' },
+    { line: 17, fields: ['13\r\n14', '', ''], raw: '"13\r\n14","",""' },
+  ];
+
+  test('gives the same rows for one cut at every place', async () => {
+    for (let cut = 0; cut <= TRICKY.length; cut += 1) {
+      const rows = await read([TRICKY.slice(0, cut), TRICKY.slice(cut)]);
+      expect({ cut, rows }).toEqual({ cut, rows: expected });
+    }
+  });
+
+  test.each([1, 2, 3, 5, 7])('gives the same rows for chunks of %d characters', async (size) => {
+    const chunks = Array.from({ length: Math.ceil(TRICKY.length / size) }, (_, at) =>
+      TRICKY.slice(at * size, (at + 1) * size),
+    );
+    expect(await read(['', ...chunks, ''])).toEqual(expected);
+  });
+
+  test('gives the same rows where a field is about as long as may be', async () => {
+    const most = 'x'.repeat(MAX_FIELD_LENGTH - 2);
+    const text = `"${most}""\r"\r\n"${most}""yz"\r\n"${most}""\n"\r\n"open\r\n1\r\n`;
+    const whole = await read([text], 1);
+    expect(whole.map(({ problem }) => problem)).toEqual([
+      undefined,
+      TOO_LONG,
+      undefined,
+      LEFT_OPEN,
+      undefined,
+    ]);
+    for (let cut = 0; cut <= text.length; cut += 1) {
+      if (!/[^x]/.test(text.slice(Math.max(0, cut - 4), cut + 4))) continue;
+      expect({ cut, rows: await read([text.slice(0, cut), text.slice(cut)], 1) }).toEqual({
+        cut,
+        rows: whole,
+      });
+    }
+  });
+
+  test('finds a quote left open wherever the text is cut', async () => {
+    const text = `a,b\n1,"open\n${'2,3\n'.repeat(1500)}`;
+    const whole = await read([text]);
+    expect(whole[1]).toEqual({ line: 2, fields: [], raw: '1,"open', problem: TOO_LONG });
+    expect(whole).toHaveLength(1502);
+    for (let cut = 1; cut < text.length; cut += 997) {
+      expect(await read([text.slice(0, cut), text.slice(cut)])).toEqual(whole);
+    }
+  });
+});
+
+describe('readCsv, given what is no CSV', () => {
+  const MILLION = 1_000_000;
+
+  test.each([
+    ['without line breaks', () => 'x'],
+    ['of fields without line breaks', () => 'x,'],
+    ['of carriage returns alone', () => 'x\r'],
+  ])('throws for more than 4,000,000 characters %s', async (_what, pattern) => {
+    const chunk = pattern().repeat(MILLION).slice(0, MILLION);
+    await expect(read([chunk, chunk, chunk, chunk, 'x'])).rejects.toThrow(
+      'No row ends within 4000000 characters.',
+    );
+  });
+
+  test('reads a row of 4,000,000 characters in many fields', async () => {
+    const chunk = 'xxx,'.repeat(MILLION / 4);
+    const [row] = await read([chunk, chunk, chunk, chunk]);
+    expect(row?.fields).toHaveLength(MILLION + 1);
+  });
+
+  test('does not mind how long the whole file is', async () => {
+    const row = `x,${'y'.repeat(997)}\n`;
+    const chunk = row.repeat(MILLION / row.length);
+    expect(await read([chunk, chunk, chunk, chunk, chunk])).toHaveLength(5000);
+  });
+});

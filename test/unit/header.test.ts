@@ -1,0 +1,259 @@
+import { describe, expect, test } from '@jest/globals';
+import { BUSINESS_COLUMNS, INDIVIDUAL_COLUMNS } from '../../src/dataset/columns.ts';
+import { type Header, HeaderError, mapHeader } from '../../src/dataset/header.ts';
+
+const REQUIRED = ['LICENSEE_NAME', 'BOARD', 'LICENSE_NUMBER', 'TYPE', 'STATUS', 'EXPIRATION_DATE'];
+
+function labels({ extra }: Header): Record<string, number> {
+  return Object.fromEntries(extra.map(({ label, position }) => [label, position]));
+}
+
+function refusal(file: 'individual' | 'business', names: readonly string[]): string {
+  try {
+    mapHeader(file, names);
+  } catch (error) {
+    if (error instanceof HeaderError) return error.message;
+    throw error;
+  }
+  throw new Error('The header was not refused.');
+}
+
+describe("the State's own headers", () => {
+  test('of people have 154 columns, of businesses 18', () => {
+    expect(mapHeader('individual', INDIVIDUAL_COLUMNS).width).toBe(154);
+    expect(mapHeader('business', BUSINESS_COLUMNS).width).toBe(18);
+  });
+
+  test.each([
+    ['individual', INDIVIDUAL_COLUMNS, 'LICENSEE_NAME'],
+    ['business', BUSINESS_COLUMNS, 'BUSINESS_NAME'],
+  ] as const)('of the %s file give every column of a record', (file, names, nameColumn) => {
+    const { columns } = mapHeader(file, names);
+    expect(Object.fromEntries(Object.entries(columns).map(([column, at]) => [column, names[at]]))).toEqual({
+      name: nameColumn,
+      board: 'BOARD',
+      number: 'LICENSE_NUMBER',
+      type: 'TYPE',
+      status: 'STATUS',
+      subStatus: 'SUB_STATUS',
+      city: 'PARCEL_CITY',
+      state: 'PARCEL_STATE',
+      county: 'PARCEL_COUNTY',
+      issueDate: 'ISSUE_DATE',
+      expirationDate: 'EXPIRATION_DATE',
+      runDate: 'QUERY_RUN_DATE',
+    });
+  });
+
+  test('of people give seven endorsements, each with its own columns', () => {
+    const { endorsements } = mapHeader('individual', INDIVIDUAL_COLUMNS);
+    expect(endorsements).toHaveLength(7);
+    const third = endorsements[2];
+    expect(third).toBeDefined();
+    expect(third?.extra.map(({ label }) => label)).toEqual(['Sub Category', 'Board Action']);
+    const { extra, ...columns } = third ?? { extra: [] };
+    expect(
+      Object.fromEntries(
+        Object.entries(columns).map(([column, at]) => [column, INDIVIDUAL_COLUMNS[at ?? -1]]),
+      ),
+    ).toEqual({
+      number: 'ENDORSEMENT_NUMBER_3',
+      type: 'ENDORSEMENT_TYPE_3',
+      status: 'ENDORSEMENT_STATUS_3',
+      subStatus: 'ENDORSEMENT_SUB_STATUS_3',
+      issueDate: 'ENDORSEMENT_ISSUE_DATE_3',
+      expirationDate: 'ENDORSEMENT_EXPIRATION_DATE_3',
+    });
+    expect(extra.map(({ position }) => INDIVIDUAL_COLUMNS[position])).toEqual([
+      'ENDORSEMENT_SUB_CATEGORY_3',
+      'ENDORSEMENT_BOARD_ACTION_3',
+    ]);
+  });
+
+  test('of businesses give no endorsements', () => {
+    expect(mapHeader('business', BUSINESS_COLUMNS).endorsements).toEqual([]);
+  });
+
+  test('put every column that is not in the record into extra_data, under a label of its own', () => {
+    for (const [file, names] of [
+      ['individual', INDIVIDUAL_COLUMNS],
+      ['business', BUSINESS_COLUMNS],
+    ] as const) {
+      const header = mapHeader(file, names);
+      const read = new Set([
+        ...Object.values(header.columns),
+        ...header.extra.map(({ position }) => position),
+      ]);
+      expect(read.size).toBe(names.length);
+      expect(Object.keys(labels(header))).toHaveLength(header.extra.length);
+    }
+  });
+
+  test.each([
+    ['PARCEL_COUNTY', 'County'],
+    ['PARCEL_ZIP_CODE', 'ZIP'],
+    ['ISSUE_DATE', 'Issue Date'],
+    ['PARCEL_COUNTRY', 'Country'],
+    ['SUB_CATEGORY', 'Sub Category'],
+    ['BOARD_ACTION', 'Board Action'],
+    ['COMPACT_ELIGIBILITY', 'Compact Eligibility'],
+    ['EFFECTIVE_DATE', 'Effective Date'],
+    ['ENDORSEMENT_NUMBER_1', 'Endorsement Number 1'],
+    ['MED_SPECIALTY_TYPE_10', 'Medical Specialty Type 10'],
+    ['NATIONAL_CERTIFICATION_FOCI_5', 'National Certification Foci 5'],
+  ])('give %s the readable name %s', (column, label) => {
+    expect(labels(mapHeader('individual', INDIVIDUAL_COLUMNS))[label]).toBe(
+      INDIVIDUAL_COLUMNS.indexOf(column),
+    );
+  });
+
+  test('give the street of a business a readable name', () => {
+    const at = BUSINESS_COLUMNS.indexOf('PARCEL_STREET_ADDRESS');
+    expect(labels(mapHeader('business', BUSINESS_COLUMNS))['Street Address']).toBe(at);
+  });
+
+  test('do not repeat in extra_data what the record says, but for county and issue date', () => {
+    const { columns, extra } = mapHeader('individual', INDIVIDUAL_COLUMNS);
+    const repeated = Object.values(columns).filter((at) => extra.some(({ position }) => position === at));
+    expect(repeated.map((at) => INDIVIDUAL_COLUMNS[at])).toEqual(['PARCEL_COUNTY', 'ISSUE_DATE']);
+  });
+});
+
+describe('mapHeader', () => {
+  test('goes by name, not by position', () => {
+    const reversed = INDIVIDUAL_COLUMNS.toReversed();
+    const { columns } = mapHeader('individual', reversed);
+    expect(reversed[columns.number ?? -1]).toBe('LICENSE_NUMBER');
+    expect(reversed[columns.expirationDate ?? -1]).toBe('EXPIRATION_DATE');
+  });
+
+  test.each([
+    ['lower case', (name: string) => name.toLowerCase()],
+    ['blanks for underscores', (name: string) => name.replaceAll('_', ' ')],
+    ['hyphens for underscores', (name: string) => name.replaceAll('_', '-')],
+    ['blanks around', (name: string) => `  ${name}\t`],
+    ['a byte order mark before', (name: string) => `\ufeff${name}`],
+  ])('takes names in %s for the same', (_how, write) => {
+    expect(mapHeader('individual', INDIVIDUAL_COLUMNS.map(write))).toEqual(
+      mapHeader('individual', INDIVIDUAL_COLUMNS),
+    );
+  });
+
+  test('knows the names of the older version', () => {
+    const names = [
+      'licensee_name',
+      'board_name',
+      'license_no',
+      'license_type',
+      'license_status',
+      'license_sub_status',
+      'city',
+      'state',
+      'county',
+      'zip',
+      'license_issue_date',
+      'license_expiration_date',
+      'run_date',
+    ];
+    const header = mapHeader('individual', names);
+    expect(Object.values(header.columns).sort((a, b) => a - b)).toEqual([
+      0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12,
+    ]);
+    expect(labels(header)).toEqual({ County: 8, ZIP: 9, 'Issue Date': 10 });
+    expect(mapHeader('business', names).columns.name).toBe(0);
+  });
+
+  test('prefers the present name of a column to an older one, and keeps both', () => {
+    const header = mapHeader('individual', ['county', ...REQUIRED, 'PARCEL_COUNTY', 'board_name']);
+    expect(header.columns).toMatchObject({ county: 7, board: 2 });
+    const extra = labels(header);
+    expect(extra.County).toBe(7);
+    expect(Object.keys(extra)).toHaveLength(3);
+    expect(Object.values(extra).sort()).toEqual([0, 7, 8]);
+  });
+
+  test('keeps every further name column of a file under a readable name of its own', () => {
+    const header = mapHeader('individual', [...REQUIRED, 'full_name', 'name']);
+    expect(labels(header)).toEqual({ 'Full Name': 6, Name: 7 });
+  });
+
+  test('keeps columns that nobody knows under a readable name', () => {
+    const header = mapHeader('individual', [
+      ...REQUIRED,
+      'SOMETHING_NEW',
+      'Favourite colour',
+      'last_visit_date',
+    ]);
+    expect(labels(header)).toEqual({ 'Something New': 6, 'Favourite Colour': 7, 'Last Visit Date': 8 });
+  });
+
+  test('marks places, where HIDDEN means blank, and dates', () => {
+    const names = [
+      ...REQUIRED,
+      'zip',
+      'EFFECTIVE_DATE',
+      'MED_SPECIALTY_1',
+      'NATIONAL_CERTIFICATION_EXPIRATION_DATE_2',
+    ];
+    expect(mapHeader('individual', names).extra).toEqual([
+      { position: 6, label: 'ZIP', isPlace: true, isDate: false },
+      { position: 7, label: 'Effective Date', isPlace: false, isDate: true },
+      { position: 8, label: 'Medical Specialty 1', isPlace: false, isDate: false },
+      { position: 9, label: 'National Certification Expiration Date 2', isPlace: false, isDate: true },
+    ]);
+  });
+
+  test('does without the columns that are not required', () => {
+    const header = mapHeader('individual', REQUIRED);
+    expect(header.columns).toEqual({ name: 0, board: 1, number: 2, type: 3, status: 4, expirationDate: 5 });
+    expect(header.extra).toEqual([]);
+    expect(header.endorsements).toEqual([]);
+  });
+
+  test('reads of an endorsement what columns there are, where there is its number', () => {
+    const names = [...REQUIRED, 'ENDORSEMENT_NUMBER_2', 'ENDORSEMENT_STATUS_2', 'ENDORSEMENT_STATUS_3'];
+    expect(mapHeader('individual', names).endorsements).toEqual([
+      {
+        number: 6,
+        type: undefined,
+        status: 7,
+        subStatus: undefined,
+        issueDate: undefined,
+        expirationDate: undefined,
+        extra: [],
+      },
+    ]);
+  });
+
+  test.each(REQUIRED)('refuses a header without %s', (column) => {
+    expect(
+      refusal(
+        'individual',
+        INDIVIDUAL_COLUMNS.filter((name) => name !== column),
+      ),
+    ).toBe(`The individual file lacks ${column}.`);
+  });
+
+  test('names all that is missing at once', () => {
+    expect(refusal('business', ['BOARD', 'LICENSEE', 'TYPE'])).toBe(
+      'The business file lacks BUSINESS_NAME, LICENSE_NUMBER, STATUS, EXPIRATION_DATE.',
+    );
+  });
+
+  test('refuses a file of the other kind', () => {
+    expect(refusal('individual', BUSINESS_COLUMNS)).toBe('The individual file lacks LICENSEE_NAME.');
+  });
+
+  test.each([
+    ['LICENSE_NUMBER', 'LICENSE_NUMBER'],
+    ['License Number', 'LICENSE_NUMBER'],
+  ])('refuses a header that has %s beside %s, since neither can be trusted', (again, column) => {
+    expect(refusal('individual', [...INDIVIDUAL_COLUMNS, again])).toBe(
+      `The individual file names column ${column} twice.`,
+    );
+  });
+
+  test('refuses a header of blank names', () => {
+    expect(refusal('business', ['', ' ', ''])).toMatch(/^The business file lacks BUSINESS_NAME, BOARD, /);
+  });
+});

@@ -1,0 +1,419 @@
+import { describe, expect, test } from '@jest/globals';
+import { BUSINESS_COLUMNS, INDIVIDUAL_COLUMNS } from '../../src/dataset/columns.ts';
+import { mapHeader } from '../../src/dataset/header.ts';
+import { licensesOfRow, type RowLicenses } from '../../src/dataset/row.ts';
+import type { LicenseDocument } from '../../src/licenses/document.ts';
+import { datasetRow } from '../support/dataset-rows.ts';
+
+const RUN_DATE = '2026-11-20';
+
+const NURSE = {
+  LICENSEE_NAME: 'EXAMPLE, JANE Q',
+  BOARD: 'Nursing Board',
+  LICENSE_NUMBER: 'RN.123456',
+  TYPE: 'Registered Nurse (RN)',
+  STATUS: 'Active',
+  SUB_STATUS: '',
+  PARCEL_CITY: 'COLUMBUS',
+  PARCEL_STATE: 'OH',
+  PARCEL_COUNTY: 'FRANKLIN',
+  PARCEL_ZIP_CODE: '43215-1234',
+  PARCEL_COUNTRY: 'United States',
+  COMPACT_ELIGIBILITY: 'Multi-State',
+  BOARD_ACTION: 'No',
+  ISSUE_DATE: '2015-06-01',
+  EXPIRATION_DATE: '2027-10-31',
+  QUERY_RUN_DATE: RUN_DATE,
+};
+
+const PRACTITIONER = {
+  ENDORSEMENT_NUMBER_1: 'APRN.CNP.0012345',
+  ENDORSEMENT_TYPE_1: 'APRN - Certified Nurse Practitioner (CNP)',
+  ENDORSEMENT_STATUS_1: 'Inactive',
+  ENDORSEMENT_SUB_STATUS_1: 'Lapsed',
+  ENDORSEMENT_SUB_CATEGORY_1: 'Family',
+  ENDORSEMENT_BOARD_ACTION_1: 'Yes',
+  ENDORSEMENT_ISSUE_DATE_1: '2018-02-03',
+  ENDORSEMENT_EXPIRATION_DATE_1: '2025-10-31',
+};
+
+const PHARMACY = {
+  BUSINESS_NAME: 'ACME DRUGS LLC D.B.A CORNER PHARMACY',
+  BOARD: 'Board of Pharmacy',
+  LICENSE_NUMBER: '021234567',
+  TYPE: 'Terminal Distributor of Dangerous Drugs',
+  STATUS: 'Active',
+  PARCEL_STREET_ADDRESS: '1 MAIN ST',
+  PARCEL_CITY: 'LIMA',
+  PARCEL_STATE: 'OH',
+  PARCEL_COUNTY: 'ALLEN',
+  PARCEL_ZIP_CODE: '45801',
+  ISSUE_DATE: '2001-01-01',
+  EXPIRATION_DATE: '2027-03-31',
+  QUERY_RUN_DATE: RUN_DATE,
+};
+
+/** What a nurse's row gives, with these fields in place of hers. */
+function nurseRow(values: Readonly<Record<string, string>> = {}, line = 2): RowLicenses {
+  const header = mapHeader('individual', INDIVIDUAL_COLUMNS);
+  return licensesOfRow(datasetRow(INDIVIDUAL_COLUMNS, { ...NURSE, ...values }, line), header, RUN_DATE);
+}
+
+function businessRow(values: Readonly<Record<string, string>> = {}): RowLicenses {
+  const header = mapHeader('business', BUSINESS_COLUMNS);
+  return licensesOfRow(datasetRow(BUSINESS_COLUMNS, { ...PHARMACY, ...values }), header, RUN_DATE);
+}
+
+/** The licences of a row that can be published, its own first. */
+function documents(result: RowLicenses): readonly LicenseDocument[] {
+  if ('reason' in result) throw new Error(`The row was set aside: ${result.reason}`);
+  return result.documents;
+}
+
+function own(result: RowLicenses): LicenseDocument {
+  const [document] = documents(result);
+  if (document === undefined) throw new Error('The row has no licence of its own.');
+  return document;
+}
+
+describe("a person's row", () => {
+  test('gives the record of specification 2.2, where it was read, and its keys', () => {
+    expect(documents(nurseRow({}, 120))).toEqual([
+      {
+        license_number: 'RN.123456',
+        full_name: 'EXAMPLE, JANE Q',
+        board: 'Nursing Board',
+        license_type: 'Registered Nurse (RN)',
+        status: 'ACTIVE',
+        expiry_date: '2027-10-31',
+        city: 'COLUMBUS',
+        state: 'OH',
+        raw_status: 'Active',
+        county: 'FRANKLIN',
+        issue_date: '2015-06-01',
+        extra_data: {
+          County: 'FRANKLIN',
+          ZIP: '43215-1234',
+          Country: 'United States',
+          'Issue Date': '2015-06-01',
+          'Board Action': 'No',
+          'Compact Eligibility': 'Multi-State',
+        },
+        source_row: 'individual:120:0',
+        keys: expect.objectContaining({ kind: 'person', number: 'RN123456', name: 'NUR|EXAMPLE|JANEQ' }),
+      },
+    ]);
+  });
+
+  test('keeps blanks around fields out of everything', () => {
+    const padded = Object.fromEntries(Object.entries(NURSE).map(([name, value]) => [name, `  ${value} `]));
+    expect(nurseRow(padded)).toEqual(nurseRow());
+  });
+
+  test('has null for what is blank, and nothing of it in extra_data', () => {
+    const blank = Object.fromEntries(
+      Object.keys(NURSE)
+        .filter((name) => !['LICENSEE_NAME', 'BOARD', 'LICENSE_NUMBER'].includes(name))
+        .map((name) => [name, ' ']),
+    );
+    expect(own(nurseRow(blank))).toMatchObject({
+      license_type: null,
+      status: null,
+      raw_status: null,
+      expiry_date: null,
+      city: null,
+      state: null,
+      county: null,
+      issue_date: null,
+    });
+    expect(own(nurseRow(blank)).extra_data).toEqual({});
+  });
+
+  test('has null where the place is HIDDEN, and nothing of it in extra_data', () => {
+    const hidden = Object.fromEntries(
+      ['CITY', 'STATE', 'COUNTY', 'ZIP_CODE', 'COUNTRY'].map((name) => [`PARCEL_${name}`, 'HIDDEN']),
+    );
+    const record = own(nurseRow(hidden));
+    expect(record).toMatchObject({ city: null, state: null, county: null });
+    expect(record.extra_data).toEqual({
+      'Issue Date': '2015-06-01',
+      'Board Action': 'No',
+      'Compact Eligibility': 'Multi-State',
+    });
+  });
+
+  test('may have a holder called HIDDEN', () => {
+    expect(own(nurseRow({ LICENSEE_NAME: 'HIDDEN, ANN' })).full_name).toBe('HIDDEN, ANN');
+  });
+
+  test('has a status in upper case and the raw one as the board wrote it', () => {
+    expect(own(nurseRow({ STATUS: 'In Review', SUB_STATUS: 'Exam Eligible' }))).toMatchObject({
+      status: 'IN REVIEW',
+      raw_status: 'In Review - Exam Eligible',
+    });
+  });
+
+  test('reports an Active licence past its date as it stands', () => {
+    expect(own(nurseRow({ EXPIRATION_DATE: '2019-10-31' }))).toMatchObject({
+      status: 'ACTIVE',
+      expiry_date: '2019-10-31',
+    });
+  });
+
+  test('may write dates as MM/DD/YYYY, the run date too', () => {
+    const record = own(
+      nurseRow({
+        ISSUE_DATE: '6/1/2015',
+        EXPIRATION_DATE: '10/31/2027',
+        EFFECTIVE_DATE: '06/01/2025',
+        QUERY_RUN_DATE: '11/20/2026',
+      }),
+    );
+    expect(record).toMatchObject({ issue_date: '2015-06-01', expiry_date: '2027-10-31' });
+    expect(record.extra_data).toMatchObject({ 'Issue Date': '2015-06-01', 'Effective Date': '2025-06-01' });
+  });
+
+  test('keeps every other attribute that it has under a readable name', () => {
+    expect(
+      own(
+        nurseRow({
+          SUB_CATEGORY: 'Temporary',
+          MED_SPECIALTY_TYPE_1: 'Primary',
+          NATIONAL_CERTIFICATION_ORGANIZATION_2: 'ANCC',
+          NATIONAL_CERTIFICATION_EXPIRATION_DATE_2: 'unlimited',
+          ENDORSEMENT_TYPE_4: 'Certificate of Authority',
+        }),
+      ).extra_data,
+    ).toMatchObject({
+      'Sub Category': 'Temporary',
+      'Medical Specialty Type 1': 'Primary',
+      'National Certification Organization 2': 'ANCC',
+      'National Certification Expiration Date 2': 'unlimited',
+      'Endorsement Type 4': 'Certificate of Authority',
+    });
+  });
+
+  test('keeps the fields of columns that nobody knows', () => {
+    const columns = [...INDIVIDUAL_COLUMNS, 'favourite_colour', 'FULL_NAME', 'NAME'];
+    const row = datasetRow(columns, {
+      ...NURSE,
+      favourite_colour: 'Green',
+      FULL_NAME: 'Jane Q',
+      NAME: 'Janie',
+    });
+    expect(own(licensesOfRow(row, mapHeader('individual', columns), RUN_DATE)).extra_data).toMatchObject({
+      'Favourite Colour': 'Green',
+      'Full Name': 'Jane Q',
+      Name: 'Janie',
+    });
+  });
+
+  test('of a file without a run date belongs to any publication', () => {
+    const columns = INDIVIDUAL_COLUMNS.filter((name) => name !== 'QUERY_RUN_DATE');
+    const { QUERY_RUN_DATE: _runDate, ...values } = NURSE;
+    const row = datasetRow(columns, values);
+    expect(own(licensesOfRow(row, mapHeader('individual', columns), RUN_DATE)).license_number).toBe(
+      'RN.123456',
+    );
+    expect(own(nurseRow({ QUERY_RUN_DATE: '' })).license_number).toBe('RN.123456');
+  });
+});
+
+describe('the board of a row', () => {
+  test.each([
+    'Nursing Board',
+    'NURSING BOARD',
+    'Board of Nursing',
+    'Ohio Board of Nursing',
+    ' nursing  board ',
+  ])('written %j is called by the name in the catalogue', (label) => {
+    const result = nurseRow({ BOARD: label });
+    expect(own(result).board).toBe('Nursing Board');
+    expect(own(result).keys.name).toBe('NUR|EXAMPLE|JANEQ');
+    expect(result).toMatchObject({ unknownLabels: [] });
+  });
+
+  test('that the catalogue does not know is reported, and the row published as it stands', () => {
+    const result = nurseRow({ BOARD: 'Board of Tarot Readers' });
+    expect(own(result).board).toBe('Board of Tarot Readers');
+    expect(result).toMatchObject({ unknownLabels: ['board: Board of Tarot Readers'] });
+  });
+
+  test('does not know a licence type: it is reported, and the row published', () => {
+    const result = nurseRow({ TYPE: 'Robot Nurse' });
+    expect(own(result).license_type).toBe('Robot Nurse');
+    expect(result).toMatchObject({ unknownLabels: ['license type at NUR: Robot Nurse'] });
+  });
+
+  test('does not know the licence type of an endorsement: it is reported, and both published', () => {
+    const result = nurseRow({ ...PRACTITIONER, ENDORSEMENT_TYPE_1: 'APRN - Robot' });
+    expect(documents(result)).toHaveLength(2);
+    expect(result).toMatchObject({ unknownLabels: ['license type at NUR: APRN - Robot'] });
+  });
+
+  test('says nothing of a blank licence type', () => {
+    expect(nurseRow({ TYPE: '' })).toMatchObject({ unknownLabels: [] });
+  });
+});
+
+describe('an endorsement with a number', () => {
+  test('is a licence of its own, with its own type, status and dates, that names the licence it endorses', () => {
+    const [rn, aprn, ...rest] = documents(nurseRow(PRACTITIONER, 7));
+    expect(rest).toEqual([]);
+    expect(rn).toMatchObject({ license_number: 'RN.123456', status: 'ACTIVE', source_row: 'individual:7:0' });
+    expect(aprn).toEqual({
+      license_number: 'APRN.CNP.0012345',
+      full_name: 'EXAMPLE, JANE Q',
+      board: 'Nursing Board',
+      license_type: 'APRN - Certified Nurse Practitioner (CNP)',
+      status: 'INACTIVE',
+      expiry_date: '2025-10-31',
+      city: 'COLUMBUS',
+      state: 'OH',
+      raw_status: 'Inactive - Lapsed',
+      county: 'FRANKLIN',
+      issue_date: '2018-02-03',
+      extra_data: {
+        'Endorsed License': 'RN.123456',
+        County: 'FRANKLIN',
+        ZIP: '43215-1234',
+        Country: 'United States',
+        'Issue Date': '2018-02-03',
+        'Sub Category': 'Family',
+        'Board Action': 'Yes',
+      },
+      source_row: 'individual:7:1',
+      keys: expect.objectContaining({
+        kind: 'person',
+        number: 'APRNCNP0012345',
+        name: 'NUR|EXAMPLE|JANEQ',
+        license_type: expect.arrayContaining(['CNP']),
+        status: ['INACTIVE', 'INACTIVELAPSED'],
+      }),
+    });
+  });
+
+  test('stays visible in the extra_data of the licence it endorses', () => {
+    expect(own(nurseRow(PRACTITIONER)).extra_data).toMatchObject({
+      'Endorsement Number 1': 'APRN.CNP.0012345',
+      'Endorsement Status 1': 'Inactive',
+      'Endorsement Expiration Date 1': '2025-10-31',
+    });
+  });
+
+  test('takes no status, type or date from the licence it endorses where it has none', () => {
+    const [, endorsement] = documents(nurseRow({ ENDORSEMENT_NUMBER_1: 'APRN.CNP.0012345' }));
+    expect(endorsement).toMatchObject({
+      license_type: null,
+      status: null,
+      raw_status: null,
+      expiry_date: null,
+      issue_date: null,
+    });
+    expect(endorsement?.extra_data).not.toHaveProperty('Issue Date');
+  });
+
+  test('answers for each number of a row, wherever in the seven places it stands', () => {
+    const numbers = documents(
+      nurseRow({
+        ENDORSEMENT_NUMBER_2: 'APRN.CNS.1',
+        ENDORSEMENT_NUMBER_7: 'APRN.CNM.2',
+        ENDORSEMENT_TYPE_3: 'Other',
+      }),
+    ).map(({ license_number: number, source_row: sourceRow }) => [number, sourceRow]);
+    expect(numbers).toEqual([
+      ['RN.123456', 'individual:2:0'],
+      ['APRN.CNS.1', 'individual:2:2'],
+      ['APRN.CNM.2', 'individual:2:7'],
+    ]);
+  });
+
+  test('has dates in either form', () => {
+    const [, endorsement] = documents(
+      nurseRow({
+        ...PRACTITIONER,
+        ENDORSEMENT_ISSUE_DATE_1: '2/3/2018',
+        ENDORSEMENT_EXPIRATION_DATE_1: '10/31/2025',
+      }),
+    );
+    expect(endorsement).toMatchObject({ issue_date: '2018-02-03', expiry_date: '2025-10-31' });
+  });
+});
+
+describe("a business's row", () => {
+  test('gives its licence, found by either trade name', () => {
+    const [license, ...rest] = documents(businessRow());
+    expect(rest).toEqual([]);
+    expect(license).toMatchObject({
+      license_number: '021234567',
+      full_name: 'ACME DRUGS LLC D.B.A CORNER PHARMACY',
+      board: 'Board of Pharmacy',
+      source_row: 'business:2:0',
+      keys: { kind: 'business', name: 'PRX|ACMEDRUGS' },
+      extra_data: {
+        'Street Address': '1 MAIN ST',
+        County: 'ALLEN',
+        ZIP: '45801',
+        'Issue Date': '2001-01-01',
+      },
+    });
+    expect(license?.keys.business).toEqual(expect.arrayContaining(['PRX|CORNERPHARMACY', '|CORNERPHARMACY']));
+  });
+});
+
+describe('a row is set aside, with the reason,', () => {
+  test.each([
+    ['a blank name', { LICENSEE_NAME: ' ' }, 'the name is blank'],
+    ['a blank board', { BOARD: '' }, 'BOARD is blank'],
+    ['a blank number', { LICENSE_NUMBER: '  ' }, 'LICENSE_NUMBER is blank'],
+    ['a name over 1000 characters', { LICENSEE_NAME: 'X'.repeat(1001) }, 'the name is over 1000 characters'],
+    ['a board over 200 characters', { BOARD: 'X'.repeat(201) }, 'BOARD is over 200 characters'],
+    [
+      'a number over 100 characters',
+      { LICENSE_NUMBER: '1'.repeat(101) },
+      'LICENSE_NUMBER is over 100 characters',
+    ],
+    ['an issue date that is none', { ISSUE_DATE: '2027-02-30' }, 'ISSUE_DATE "2027-02-30" is no date'],
+    ['an expiration date that is none', { EXPIRATION_DATE: 'never' }, 'EXPIRATION_DATE "never" is no date'],
+    ['a run date that is none', { QUERY_RUN_DATE: 'today' }, 'QUERY_RUN_DATE "today" is no date'],
+    ['another run date', { QUERY_RUN_DATE: '2026-11-19' }, 'QUERY_RUN_DATE is 2026-11-19, not 2026-11-20'],
+    [
+      'another run date as MM/DD/YYYY',
+      { QUERY_RUN_DATE: '11/19/2026' },
+      'QUERY_RUN_DATE is 2026-11-19, not 2026-11-20',
+    ],
+    [
+      "an endorsement's date that is none",
+      { ...PRACTITIONER, ENDORSEMENT_EXPIRATION_DATE_1: '13/13/2025' },
+      'endorsement 1: ENDORSEMENT_EXPIRATION_DATE "13/13/2025" is no date',
+    ],
+    [
+      "an endorsement's number over 100 characters",
+      { ENDORSEMENT_NUMBER_5: '1'.repeat(101) },
+      'endorsement 5: ENDORSEMENT_NUMBER is over 100 characters',
+    ],
+  ])('for %s', (_what, values, reason) => {
+    expect(nurseRow(values)).toEqual({ reason });
+  });
+
+  test('quoting no more than the beginning of a long text', () => {
+    expect(nurseRow({ ISSUE_DATE: 'x'.repeat(3000) })).toEqual({
+      reason: `ISSUE_DATE "${'x'.repeat(40)}" is no date`,
+    });
+  });
+
+  test('where it could not be read', () => {
+    const header = mapHeader('individual', INDIVIDUAL_COLUMNS);
+    const row = { line: 9, fields: [], raw: '"x"y', problem: 'has text after a closing quote' };
+    expect(licensesOfRow(row, header, RUN_DATE)).toEqual({ reason: 'has text after a closing quote' });
+  });
+
+  test('not for the longest values that may be', () => {
+    const values = {
+      LICENSEE_NAME: 'X'.repeat(1000),
+      BOARD: 'X'.repeat(200),
+      LICENSE_NUMBER: '1'.repeat(100),
+    };
+    expect(own(nurseRow(values)).license_number).toBe('1'.repeat(100));
+  });
+});
