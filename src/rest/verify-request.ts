@@ -12,9 +12,16 @@ const text = z
   .transform((value) => value.trim() || undefined)
   .optional();
 
+/** A board's name, which must be exact: blanks around it are not taken off. */
+const boardName = z
+  .string()
+  .max(MOST_CHARACTERS, `must have at most ${MOST_CHARACTERS} characters`)
+  .transform((value) => (value.trim() === '' ? undefined : value))
+  .optional();
+
 /** The body of POST /lookup/verify (specification 4.3). Unknown fields are ignored. */
 export const verifyBody = z.object({
-  board: text,
+  board: boardName,
   license_number: text,
   last_name: text,
   first_name: text,

@@ -284,7 +284,8 @@ describe('readCsv', () => {
   test.each<[string, (content: string) => string]>([
     ['unquoted', (content) => content],
     ['quoted', (content) => `"${content}"`],
-    ['unquoted beside a quoted one', (content) => `${content},"q"`],
+    ['unquoted before a quoted one', (content) => `${content},"q"`],
+    ['unquoted after a quoted one', (content) => `"q",${content}`],
   ])('reads an %s field of 4,000 characters, and sets aside one of 4,001', async (_how, write) => {
     const most = 'x'.repeat(MAX_FIELD_LENGTH);
     const width = write('').split(',').length;
@@ -292,10 +293,10 @@ describe('readCsv', () => {
       [`${write(most)}\n${write(`${most}x`)}\n${write('y')}\n`],
       width,
     );
-    expect(fits?.fields[0]).toBe(most);
+    expect(fits?.fields).toContain(most);
     expect(fits?.problem).toBeUndefined();
     expect(tooLong).toEqual({ line: 2, fields: [], raw: write(`${most}x`), problem: TOO_LONG });
-    expect(next?.fields[0]).toBe('y');
+    expect(next?.fields).toContain('y');
   });
 
   test('counts the characters of a field, not the quotes that are doubled in the file', async () => {

@@ -110,6 +110,7 @@ describe('tradeNames', () => {
     ['DBASE SOFTWARE', ['DBASE SOFTWARE']],
     ['THE DBASE SHOP', ['THE DBASE SHOP']],
     ['BADBAD DOG', ['BADBAD DOG']],
+    ['MELDBA SALON', ['MELDBA SALON']],
     ['ACME DXBXA WIDGETS', ['ACME DXBXA WIDGETS']],
     ['', []],
   ])('of %j are %j', (name, names) => {

@@ -1,0 +1,209 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { describe, expect, test } from '@jest/globals';
+import { type Config, ConfigError, localServicesPath, readConfig } from '../../src/config.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const folder = temporaryFolder();
+
+/** The settings of an environment in which no local servers were started. */
+function configOf(environment: Readonly<Record<string, string | undefined>> = {}): Config {
+  return readConfig({ STATE_DIR: folder.path('nothing-started'), ...environment });
+}
+
+function refusal(environment: Readonly<Record<string, string>>): string {
+  try {
+    configOf(environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+  throw new Error('The settings were not refused.');
+}
+
+describe('without any setting', () => {
+  const defaults = {
+    HOST: '127.0.0.1',
+    PORT: 8080,
+    ADMIN_PORT: 9464,
+    OPENSEARCH_URL: 'http://127.0.0.1:9200',
+    INDEX_PREFIX: '',
+    REDIS_URL: 'redis://127.0.0.1:6379',
+    REST_REQUESTS_PER_MINUTE: 600,
+    MCP_REQUESTS_PER_MINUTE: 120,
+    RATE_LIMIT_RANGES: [],
+    TRUSTED_PROXIES: 0,
+    MCP_ALLOWED_HOSTS: [],
+    MCP_ALLOWED_ORIGINS: [],
+    API_KEY_PREFIX: 'olv',
+    KEEP_PUBLICATIONS: 3,
+    LOG_LEVEL: 'info',
+  };
+
+  test('has the defaults of the design', () => {
+    const { STATE_DIR: _folder, ...config } = configOf();
+    expect(config).toEqual(defaults);
+  });
+
+  test('keeps its state in .local', () => {
+    expect(
+      readConfig({ OPENSEARCH_URL: 'http://127.0.0.1:1', REDIS_URL: 'redis://127.0.0.1:1' }).STATE_DIR,
+    ).toBe('.local');
+  });
+
+  test.each(['', ' ', '\t'])('takes the blank %j for none', (blank) => {
+    const names = [...Object.keys(defaults), 'OPENSEARCH_PASSWORD', 'DATASET_INDIVIDUAL'];
+    const { STATE_DIR: _folder, ...config } = configOf(
+      Object.fromEntries(names.map((name) => [name, blank])),
+    );
+    expect(config).toEqual(defaults);
+  });
+
+  test('leaves out what other programs have in the environment', () => {
+    expect(configOf({ HOME: '/root', PATH: '/bin' })).not.toHaveProperty('HOME');
+  });
+});
+
+describe('a setting', () => {
+  test.each<[string, string, unknown]>([
+    ['HOST', '::', '::'],
+    ['PORT', '0', 0],
+    ['PORT', '65535', 65_535],
+    ['ADMIN_PORT', '1234', 1234],
+    ['OPENSEARCH_URL', 'https://search.example:9200/', 'https://search.example:9200'],
+    ['OPENSEARCH_URL', 'http://127.0.0.1:9200', 'http://127.0.0.1:9200'],
+    ['OPENSEARCH_USERNAME', 'admin', 'admin'],
+    ['OPENSEARCH_PASSWORD', ' secret ', ' secret '],
+    ['OPENSEARCH_CA', '/etc/ca.pem', '/etc/ca.pem'],
+    ['INDEX_PREFIX', 'test-1_', 'test-1_'],
+    ['INDEX_PREFIX', 'a'.repeat(40), 'a'.repeat(40)],
+    ['REDIS_URL', 'rediss://:secret@redis.example:6380/2', 'rediss://:secret@redis.example:6380/2'],
+    ['DATASET_INDIVIDUAL', 'https://data.example/individual.csv', 'https://data.example/individual.csv'],
+    ['DATASET_BUSINESS', '/data/business.csv', '/data/business.csv'],
+    ['REST_REQUESTS_PER_MINUTE', '1', 1],
+    ['MCP_REQUESTS_PER_MINUTE', '60000', 60_000],
+    ['TRUSTED_PROXIES', '10', 10],
+    ['MCP_ALLOWED_HOSTS', ' a.example, ,b.example:8080,', ['a.example', 'b.example:8080']],
+    ['MCP_ALLOWED_ORIGINS', 'https://a.example', ['https://a.example']],
+    ['API_KEY_PREFIX', 'a', 'a'],
+    ['API_KEY_PREFIX', 'abcdefghijklmno1', 'abcdefghijklmno1'],
+    ['KEEP_PUBLICATIONS', '100', 100],
+    ['LOG_LEVEL', 'silent', 'silent'],
+  ])('%s may be %j', (name, value, read) => {
+    expect(configOf({ [name]: value })).toHaveProperty(name, read);
+  });
+
+  const PORT = 'a port, 0 to 65535';
+  const WHOLE = 'a whole number from 1';
+  const RANGES = 'a comma list of ADDRESS/BITS=REQUESTS_PER_MINUTE';
+
+  test.each([
+    ['PORT', '-1', PORT],
+    ['PORT', '65536', PORT],
+    ['PORT', '80.5', PORT],
+    ['PORT', 'http', PORT],
+    ['PORT', 'Infinity', PORT],
+    ['ADMIN_PORT', '9464x', PORT],
+    ['INDEX_PREFIX', 'Test-', 'empty, or up to 40 lower-case letters, digits, - and _'],
+    ['INDEX_PREFIX', '-test', 'empty, or up to 40 lower-case letters, digits, - and _'],
+    ['INDEX_PREFIX', 'a*', 'empty, or up to 40 lower-case letters, digits, - and _'],
+    ['INDEX_PREFIX', 'a'.repeat(41), 'empty, or up to 40 lower-case letters, digits, - and _'],
+    ['REST_REQUESTS_PER_MINUTE', '0', WHOLE],
+    ['MCP_REQUESTS_PER_MINUTE', '1.5', WHOLE],
+    ['TRUSTED_PROXIES', '-1', 'how many proxies, 0 to 10'],
+    ['TRUSTED_PROXIES', '11', 'how many proxies, 0 to 10'],
+    ['TRUSTED_PROXIES', 'true', 'how many proxies, 0 to 10'],
+    ['API_KEY_PREFIX', 'OLV', 'up to 16 lower-case letters and digits, a letter first'],
+    ['API_KEY_PREFIX', '1olv', 'up to 16 lower-case letters and digits, a letter first'],
+    ['API_KEY_PREFIX', 'olv_', 'up to 16 lower-case letters and digits, a letter first'],
+    ['API_KEY_PREFIX', 'a'.repeat(17), 'up to 16 lower-case letters and digits, a letter first'],
+    ['KEEP_PUBLICATIONS', '0', 'a whole number, 1 to 100'],
+    ['KEEP_PUBLICATIONS', '101', 'a whole number, 1 to 100'],
+    ['LOG_LEVEL', 'verbose', 'one of fatal, error, warn, info, debug, trace, silent'],
+    ['RATE_LIMIT_RANGES', '203.0.113.0/24', RANGES],
+    ['RATE_LIMIT_RANGES', '203.0.113.0=10', RANGES],
+    ['RATE_LIMIT_RANGES', '203.0.113.0/33=10', RANGES],
+    ['RATE_LIMIT_RANGES', '2001:db8::/129=10', RANGES],
+    ['RATE_LIMIT_RANGES', '203.0.113/24=10', RANGES],
+    ['RATE_LIMIT_RANGES', '203.0.113.0/24=0', RANGES],
+    ['RATE_LIMIT_RANGES', '203.0.113.0/24=-5', RANGES],
+    ['RATE_LIMIT_RANGES', '198.51.100.0/24=5,example.org/24=5', RANGES],
+  ])('%s is refused as %j, in one line that names it, its value and what it may be', (name, value, may) => {
+    expect(refusal({ [name]: value })).toBe(`${name} is "${value}", but must be ${may}.`);
+  });
+
+  test.each([
+    ['OPENSEARCH_URL', 'search.example:9200', 'an http or https URL'],
+    ['OPENSEARCH_URL', 'ftp://user:secret@search.example', 'an http or https URL'],
+    ['REDIS_URL', 'http://:secret@redis.example', 'a redis or rediss URL'],
+    ['REDIS_URL', 'secret', 'a redis or rediss URL'],
+  ])('%s, which may hold a password, is refused without being shown', (name, value, may) => {
+    expect(refusal({ [name]: value })).toBe(`${name} is something else (not shown), but must be ${may}.`);
+  });
+
+  test('with a line break in it is refused in one line all the same', () => {
+    expect(refusal({ PORT: '80\n80' })).not.toContain('\n');
+  });
+});
+
+describe('RATE_LIMIT_RANGES', () => {
+  const { RATE_LIMIT_RANGES: ranges } = readConfig({
+    OPENSEARCH_URL: 'http://127.0.0.1:1',
+    REDIS_URL: 'redis://127.0.0.1:1',
+    RATE_LIMIT_RANGES: '203.0.113.0/24=6000, 198.51.100.7/32=10,2001:db8::/32=70',
+  });
+
+  test('gives each range its limit, in their order', () => {
+    expect(ranges.map(({ requestsPerMinute }) => requestsPerMinute)).toEqual([6000, 10, 70]);
+  });
+
+  test.each([
+    ['203.0.113.0', 'ipv4', 6000],
+    ['203.0.113.255', 'ipv4', 6000],
+    ['203.0.114.0', 'ipv4', undefined],
+    ['198.51.100.7', 'ipv4', 10],
+    ['198.51.100.8', 'ipv4', undefined],
+    ['2001:db8:ffff::1', 'ipv6', 70],
+    ['2001:db9::1', 'ipv6', undefined],
+  ] as const)('has %s (%s) under the limit %j', (address, family, limit) => {
+    const found = ranges.find(({ addresses }) => addresses.check(address, family));
+    expect(found?.requestsPerMinute).toBe(limit);
+  });
+});
+
+describe('the servers that were started locally', () => {
+  async function started(name: string, services: string): Promise<string> {
+    const stateDir = folder.path(name);
+    await mkdir(stateDir);
+    await writeFile(localServicesPath(stateDir), services);
+    return stateDir;
+  }
+
+  const SERVICES = JSON.stringify({ opensearch: 'http://127.0.0.1:9333', redis: 'redis://127.0.0.1:6333' });
+
+  test('are used where no address is given', async () => {
+    expect(configOf({ STATE_DIR: await started('both', SERVICES) })).toMatchObject({
+      OPENSEARCH_URL: 'http://127.0.0.1:9333',
+      REDIS_URL: 'redis://127.0.0.1:6333',
+    });
+  });
+
+  test('give way to an address that is given', async () => {
+    const stateDir = await started('given', SERVICES);
+    expect(configOf({ STATE_DIR: stateDir, REDIS_URL: 'redis://redis.example' })).toMatchObject({
+      OPENSEARCH_URL: 'http://127.0.0.1:9333',
+      REDIS_URL: 'redis://redis.example',
+    });
+  });
+
+  test.each([
+    ['empty', ''],
+    ['no JSON', '{'],
+    ['a list', '[]'],
+    ['of wrong types', '{"opensearch": 9200}'],
+  ])('are passed over where their file is %s', async (what, services) => {
+    expect(configOf({ STATE_DIR: await started(what, services) })).toMatchObject({
+      OPENSEARCH_URL: 'http://127.0.0.1:9200',
+      REDIS_URL: 'redis://127.0.0.1:6379',
+    });
+  });
+});

@@ -1,0 +1,69 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  apiKeysIndex,
+  ledgerIndex,
+  licensesAlias,
+  licensesIndexName,
+  licensesIndexPattern,
+  parseLicensesIndexName,
+  setAsideIndex,
+} from '../../src/publications/index-name.ts';
+import { newRunId } from '../../src/publications/run-id.ts';
+
+const PREFIXES = ['', 'test-', 'a_b-1'];
+
+describe('the name of a physical index', () => {
+  test('says the date and the run behind the prefix', () => {
+    expect(licensesIndexName('test-', { date: '2026-11-20', run: 'abc123' })).toBe(
+      'test-licenses-2026-11-20-abc123',
+    );
+  });
+
+  test.each(PREFIXES)('is read back with the prefix %j', (prefix) => {
+    const name = { date: '2026-11-20', run: newRunId() };
+    expect(parseLicensesIndexName(prefix, licensesIndexName(prefix, name))).toEqual(name);
+  });
+
+  test.each([
+    ['', 'test-licenses-2026-11-20-abc'],
+    ['test-', 'licenses-2026-11-20-abc'],
+    ['test-', 'best-licenses-2026-11-20-abc'],
+    ['test-', 'test-test-licenses-2026-11-20-abc'],
+    ['', 'licenses'],
+    ['', 'licenses-2026-11-20'],
+    ['', 'licenses-2026-11-20-'],
+    ['', 'licenses-2026-11-20-ABC'],
+    ['', 'licenses-2026-11-20-abc-def'],
+    ['', 'licenses-2026-11-20-abc\n'],
+    ['', 'licenses-26-11-20-abc'],
+    ['', 'licenses-archive'],
+    ['', 'publications'],
+    ['', ''],
+  ])('with the prefix %j is not %j', (prefix, name) => {
+    expect(parseLicensesIndexName(prefix, name)).toBeUndefined();
+  });
+
+  test('is never that of another index of the service', () => {
+    for (const prefix of PREFIXES) {
+      const pattern = licensesIndexPattern(prefix).replace('*', '');
+      for (const other of [licensesAlias, ledgerIndex, setAsideIndex, apiKeysIndex]) {
+        expect(other(prefix).startsWith(pattern)).toBe(false);
+        expect(parseLicensesIndexName(prefix, other(prefix))).toBeUndefined();
+      }
+    }
+  });
+});
+
+test('every index, and the alias, stands behind the prefix', () => {
+  expect(
+    [licensesAlias, ledgerIndex, setAsideIndex, apiKeysIndex, licensesIndexPattern].map((name) => name('p-')),
+  ).toEqual(['p-licenses', 'p-publications', 'p-set-aside-rows', 'p-api-keys', 'p-licenses-*']);
+});
+
+test('a run has lower-case letters and digits, another id each time, sorted by time', () => {
+  const now = Date.parse('2026-11-21T12:00:00Z');
+  const ids = Array.from({ length: 1000 }, (_, at) => newRunId(now + at));
+  expect(ids.filter((id) => !/^[a-z0-9]+$/.test(id))).toEqual([]);
+  expect(ids.toSorted()).toEqual(ids);
+  expect(new Set(Array.from({ length: 1000 }, () => newRunId(now))).size).toBe(1000);
+});

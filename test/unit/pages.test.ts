@@ -1,0 +1,15 @@
+import { expect, test } from '@jest/globals';
+import { freshness } from '../../src/http/pages.ts';
+
+test.each([
+  [-1, 'fresh'],
+  [0, 'fresh'],
+  [1, 'fresh'],
+  [2, 'fresh'],
+  [3, 'late'],
+  [7, 'late'],
+  [8, 'stale'],
+  [365, 'stale'],
+])('data of %d days ago is %s', (age, expected) => {
+  expect(freshness(age)).toBe(expected);
+});

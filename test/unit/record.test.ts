@@ -1,0 +1,57 @@
+import { describe, expect, test } from '@jest/globals';
+import { answeredRecord, answerRecord, lastScraped } from '../../src/licenses/record.ts';
+import { nurseRecord, storedLicense } from '../support/records.ts';
+
+describe('answerRecord', () => {
+  test('has every field of specification 2.2, and no other', () => {
+    expect(answerRecord(storedLicense(), '2026-11-20', '2026-11-21')).toEqual({
+      found: true,
+      license_number: 'RN.123456',
+      full_name: 'EXAMPLE, JANE Q',
+      board: 'Nursing Board',
+      license_type: 'Registered Nurse (RN)',
+      status: 'ACTIVE',
+      expiry_date: '2027-10-31',
+      days_until_expiry: 344,
+      city: 'COLUMBUS',
+      state: 'OH',
+      raw_status: 'Active',
+      county: 'FRANKLIN',
+      issue_date: '2015-06-01',
+      extra_data: { County: 'FRANKLIN', ZIP: '43215', 'Issue Date': '2015-06-01' },
+      source: 'dataset',
+      last_scraped: '2026-11-20T00:00:00',
+    });
+  });
+
+  test.each([
+    ['2026-11-22', 1],
+    ['2026-11-21', 0],
+    ['2026-11-20', -1],
+    ['2025-11-21', -365],
+    [null, null],
+  ])('counts the days to %s from today in Ohio, not from the publication: %j', (expiry, days) => {
+    const record = nurseRecord({ expiry_date: expiry });
+    expect(answerRecord(record, '2026-11-01', '2026-11-21').days_until_expiry).toBe(days);
+  });
+
+  test('answers null, and the field, for what the dataset lacks', () => {
+    const blank = {
+      license_type: null,
+      status: null,
+      expiry_date: null,
+      city: null,
+      state: null,
+      raw_status: null,
+      county: null,
+      issue_date: null,
+    };
+    const answer = answerRecord(nurseRecord({ ...blank, extra_data: {} }), '2026-11-20', '2026-11-21');
+    expect(answer).toMatchObject({ ...blank, days_until_expiry: null, extra_data: {} });
+    expect(answeredRecord.parse(answer)).toEqual(answer);
+  });
+});
+
+test('last_scraped is midnight of the run date, without a zone', () => {
+  expect(lastScraped('2026-11-20')).toBe('2026-11-20T00:00:00');
+});

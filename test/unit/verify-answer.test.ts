@@ -1,0 +1,112 @@
+import { describe, expect, test } from '@jest/globals';
+import type { LookupOutcome, NumberMiss } from '../../src/licenses/lookup.ts';
+import { answerRecord } from '../../src/licenses/record.ts';
+import { missDetail, verifyAnswer } from '../../src/rest/verify-answer.ts';
+import { storedLicense } from '../support/records.ts';
+
+const DATE = '2026-11-20';
+const TODAY = '2026-11-21';
+const MISSES: NumberMiss[] = ['unknown', 'ambiguous', 'other_board', 'not_a_business'];
+
+function answer(outcome: LookupOutcome) {
+  return verifyAnswer(outcome, DATE, TODAY);
+}
+
+describe('the answer', () => {
+  test('to one match is the record', () => {
+    const record = storedLicense();
+    expect(answer({ outcome: 'record', record })).toEqual({
+      status: 200,
+      body: answerRecord(record, DATE, TODAY),
+    });
+  });
+
+  test('keeps to itself where the record was read and what it is found by', () => {
+    const { body } = answer({ outcome: 'record', record: storedLicense() });
+    expect(body).not.toHaveProperty('source_row');
+    expect(body).not.toHaveProperty('keys');
+  });
+
+  test('to no match says so, and from which publication, and is no error', () => {
+    expect(answer({ outcome: 'no_match' })).toEqual({
+      status: 200,
+      body: { found: false, count: 0, source: 'dataset', last_scraped: '2026-11-20T00:00:00' },
+    });
+  });
+
+  test('to several matches has all of them, in their order', () => {
+    const records = [storedLicense({ license_number: 'RN.2' }), storedLicense({ license_number: 'RN.1' })];
+    expect(answer({ outcome: 'matches', records, truncated: false })).toEqual({
+      status: 200,
+      body: {
+        found: true,
+        count: 2,
+        truncated: false,
+        multiple: records.map((record) => answerRecord(record, DATE, TODAY)),
+        source: 'dataset',
+        last_scraped: '2026-11-20T00:00:00',
+      },
+    });
+  });
+
+  test('to more matches than are answered says how to narrow the search', () => {
+    const records = Array.from({ length: 100 }, () => storedLicense());
+    const { status, body } = answer({ outcome: 'matches', records, truncated: true });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      found: true,
+      count: 100,
+      truncated: true,
+      message:
+        'There are more than 100 matches. Narrow the search with first_name, license_type, status, city or county.',
+    });
+  });
+
+  test.each(MISSES)(
+    'to a number that is missed (%s) is 404 with the detail and the numbers that exist',
+    (miss) => {
+      const outcome: LookupOutcome = {
+        outcome: 'number_not_found',
+        miss,
+        didYouMean: ['DC-01234', 'DC.01234'],
+        board: 'Chiropractic Board',
+      };
+      expect(answer(outcome)).toEqual({
+        status: 404,
+        body: {
+          detail: missDetail(miss, 'Chiropractic Board', DATE),
+          did_you_mean: ['DC-01234', 'DC.01234'],
+        },
+      });
+    },
+  );
+
+  test('to an unknown number has an empty list of numbers', () => {
+    const { body } = answer({ outcome: 'number_not_found', miss: 'unknown', didYouMean: [] });
+    expect(body).toMatchObject({ did_you_mean: [] });
+  });
+});
+
+describe('the words for a missed number', () => {
+  test.each(MISSES)('(%s) name the publication and call nobody unlicensed', (miss) => {
+    const words = missDetail(miss, 'Nursing Board', DATE);
+    expect(words).toContain(DATE);
+    expect(words).not.toMatch(/unlicensed|not licensed|no license exists|invalid/i);
+  });
+
+  test('that nobody has refer to the issuing board', () => {
+    expect(missDetail('unknown', undefined, DATE)).toContain('The issuing board is the authority');
+  });
+
+  test('of another board name that board', () => {
+    expect(missDetail('other_board', 'Nursing Board', DATE)).toContain('one of the Nursing Board');
+  });
+
+  test('that fits several licences ask for the way in which the board writes it', () => {
+    expect(missDetail('ambiguous', undefined, DATE)).toContain('Send it as the board writes it');
+  });
+
+  test('of a person tell how to look it up', () => {
+    expect(missDetail('not_a_business', undefined, DATE)).toContain('Leave out search_type');
+  });
+});
