@@ -118,7 +118,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     const name = result.error.issues[0]?.path[0];
     if (!isSettingName(name)) throw new ConfigError(result.error.message);
 
-    const shown = SECRET.has(name) ? 'something else (not shown)' : `"${given[name] ?? ''}"`;
+    const shown = SECRET.has(name) ? 'something else (not shown)' : JSON.stringify(given[name] ?? '');
     throw new ConfigError(`${name} is ${shown}, but must be ${schema.shape[name].description}.`);
   }
   const config = result.data;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import aliasesJson from '../../data/column-aliases.json' with { type: 'json' };
-import { type DatasetFile, ENDORSEMENTS } from './columns.ts';
+import { BUSINESS_COLUMNS, type DatasetFile, ENDORSEMENTS, INDIVIDUAL_COLUMNS } from './columns.ts';
 
 const ALIASES = z.record(z.string(), z.array(z.string())).parse(aliasesJson);
 
@@ -66,8 +66,10 @@ export function mapHeader(file: DatasetFile, names: readonly string[]): Header {
   names.forEach((name, position) => {
     const normal = normalName(name);
     if (normal === '') return;
-    if (positions.has(normal)) throw new HeaderError(`The ${file} file names column ${normal} twice.`);
-    positions.set(normal, position);
+    if (!positions.has(normal)) positions.set(normal, position);
+    else if (KNOWN_COLUMNS.has(normal))
+      throw new HeaderError(`The ${file} file names column ${normal} twice.`);
+    else positions.set(`${normal}_${position + 1}`, position);
   });
 
   const columns: Partial<Record<RecordColumn, number>> = {};
@@ -107,6 +109,9 @@ const recordColumns: readonly RecordColumn[] = [
 
 /** Fields of the record that `extra_data` repeats (specification 2.2). */
 const ALSO_IN_EXTRA: ReadonlySet<string> = new Set(['PARCEL_COUNTY', 'ISSUE_DATE']);
+
+/** Two of one of these, and nobody can tell which is meant; any other column may come twice. */
+const KNOWN_COLUMNS: ReadonlySet<string> = new Set([...INDIVIDUAL_COLUMNS, ...BUSINESS_COLUMNS]);
 
 function normalName(name: string): string {
   return name

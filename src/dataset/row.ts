@@ -2,17 +2,22 @@ import { z } from 'zod';
 import { type Board, boardByLabel } from '../licenses/boards.ts';
 import { isoDate } from '../licenses/dates.ts';
 import { type LicenseDocument, licenseDocument } from '../licenses/document.ts';
+import { numberKey } from '../licenses/number.ts';
 import type { LicenseRecord } from '../licenses/record.ts';
 import { recordStatus } from '../licenses/status.ts';
 import type { CsvRow } from './csv.ts';
-import type { ExtraColumn, Header, RecordColumn } from './header.ts';
+import type { EndorsementColumns, ExtraColumn, Header, RecordColumn } from './header.ts';
 
-/** What a row of the dataset gives: its licences, its own first, or why it can't be published. */
+/**
+ * What a row of the dataset gives: its licences, its own first, with why an endorsement of it can't be
+ * published; or why the row can't be.
+ */
 export type RowLicenses =
   | {
       readonly documents: readonly LicenseDocument[];
       /** Labels that the catalogue does not know, such as `board: Foo Board`. */
       readonly unknownLabels: readonly string[];
+      readonly reasons: readonly string[];
     }
   | { readonly reason: string };
 
@@ -28,11 +33,15 @@ const date = (name: string) =>
 const needed = (name: string, most: number) =>
   z.string().min(1, `${name} is blank`).max(most, `${name} is over ${most} characters`);
 
-/** A row's own columns. OpenSearch takes ids of 512 bytes at the most, so numbers are bounded. */
+/** OpenSearch takes ids of 512 bytes at the most; a number of separators alone could be found by anything. */
+const licenseNumber = (name: string) =>
+  needed(name, 100).refine((number) => numberKey(number) !== '', `${name} has neither letter nor digit`);
+
+/** A row's own columns. */
 const sourceRow = z.object({
   name: needed('the name', 1000),
   board: needed('BOARD', 200),
-  number: needed('LICENSE_NUMBER', 100),
+  number: licenseNumber('LICENSE_NUMBER'),
   type: z.string(),
   status: z.string(),
   subStatus: z.string(),
@@ -45,7 +54,7 @@ const sourceRow = z.object({
 });
 
 const endorsementGroup = z.object({
-  number: needed('ENDORSEMENT_NUMBER', 100),
+  number: licenseNumber('ENDORSEMENT_NUMBER'),
   issueDate: date('ENDORSEMENT_ISSUE_DATE'),
   expirationDate: date('ENDORSEMENT_EXPIRATION_DATE'),
 });
@@ -80,36 +89,45 @@ export function licensesOfRow(row: CsvRow, header: Header, publicationDate: stri
     extra_data: extra,
   };
   const documents = [licenseDocument(record, holderKind(header), sourceRowId(row, header, 0))];
-
+  const reasons: string[] = [];
   for (const [index, columns] of header.endorsements.entries()) {
     if (text(row, columns.number) === '') continue;
-    const parsed = endorsementGroup.safeParse({
-      number: text(row, columns.number),
-      issueDate: text(row, columns.issueDate),
-      expirationDate: text(row, columns.expirationDate),
-    });
-    if (!parsed.success) return { reason: `endorsement ${index + 1}: ${firstIssue(parsed.error)}` };
-    const endorsement = parsed.data;
-    const endorsementRecord: LicenseRecord = {
-      ...record,
-      license_number: endorsement.number,
-      license_type: text(row, columns.type) || null,
-      ...recordStatus(text(row, columns.status), text(row, columns.subStatus)),
-      expiry_date: endorsement.expirationDate,
-      issue_date: endorsement.issueDate,
-      extra_data: {
-        'Endorsed License': own.number,
-        ...placeData(extra),
-        ...(endorsement.issueDate === null ? {} : { 'Issue Date': endorsement.issueDate }),
-        ...extraData(row, columns.extra),
-      },
-    };
-    documents.push(
-      licenseDocument(endorsementRecord, holderKind(header), sourceRowId(row, header, index + 1)),
-    );
+    const endorsement = endorsementRecord(row, columns, record);
+    if (typeof endorsement === 'string') reasons.push(`endorsement ${index + 1}: ${endorsement}`);
+    else
+      documents.push(licenseDocument(endorsement, holderKind(header), sourceRowId(row, header, index + 1)));
   }
   const types = documents.map(({ license_type: type }) => type ?? '');
-  return { documents, unknownLabels: unknownLabels(board, own.board, types) };
+  return { documents, unknownLabels: unknownLabels(board, own.board, types), reasons };
+}
+
+/** A numbered endorsement as a licence of its own, or why it can't be one. */
+function endorsementRecord(
+  row: CsvRow,
+  columns: EndorsementColumns,
+  endorsed: LicenseRecord,
+): LicenseRecord | string {
+  const parsed = endorsementGroup.safeParse({
+    number: text(row, columns.number),
+    issueDate: text(row, columns.issueDate),
+    expirationDate: text(row, columns.expirationDate),
+  });
+  if (!parsed.success) return firstIssue(parsed.error);
+  const { number, issueDate, expirationDate } = parsed.data;
+  return {
+    ...endorsed,
+    license_number: number,
+    license_type: text(row, columns.type) || null,
+    ...recordStatus(text(row, columns.status), text(row, columns.subStatus)),
+    expiry_date: expirationDate,
+    issue_date: issueDate,
+    extra_data: {
+      'Endorsed License': endorsed.license_number,
+      ...placeData(endorsed.extra_data),
+      ...(issueDate === null ? {} : { 'Issue Date': issueDate }),
+      ...extraData(row, columns.extra),
+    },
+  };
 }
 
 function ownColumns(row: CsvRow, header: Header): z.input<typeof sourceRow> {

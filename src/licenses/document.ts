@@ -16,7 +16,7 @@ export interface LicenseKeys {
   readonly name: string;
   /** A person's `BOARD|SURNAME|GIVEN`, one for each form of the surname. */
   readonly holder?: readonly string[];
-  /** A business's `BOARD|TRADENAME`, and `|TRADENAME` for searches over all boards. */
+  /** A business's `BOARD|TRADENAME` and the whole name's, and `|TRADENAME` for searches over all boards. */
   readonly business?: readonly string[];
   readonly license_type: readonly string[];
   readonly status: readonly string[];
@@ -73,7 +73,10 @@ function personKeys(record: LicenseRecord): Pick<LicenseKeys, 'name' | 'holder'>
 function businessKeys(record: LicenseRecord): Pick<LicenseKeys, 'name' | 'business'> {
   const board = boardKey(record.board);
   const names = tradeNames(record.full_name);
-  const forms = distinct(names.flatMap((name) => [tradeNameKey(name), tradeNameKeyWithLegalForm(name)]));
+  const forms = distinct([
+    ...names.flatMap((name) => [tradeNameKey(name), tradeNameKeyWithLegalForm(name)]),
+    tradeNameKeyWithLegalForm(record.full_name),
+  ]);
   return {
     name: `${board}|${tradeNameKey(names[0] ?? '')}`,
     business: forms.flatMap((form) => [`${board}|${form}`, `|${form}`]),

@@ -56,8 +56,10 @@ export type Search = (body: SearchBody) => Promise<readonly StoredLicense[]>;
 /** Answers a lookup from the one publication that `search` asks. */
 export async function lookUp(request: LookupRequest, search: Search): Promise<LookupOutcome> {
   switch (request.by) {
-    case 'number':
-      return byNumber(request, await search(numberQuery(request.number)));
+    case 'number': {
+      const query = numberQuery(request.number);
+      return byNumber(request, query === undefined ? [] : await search(query));
+    }
     case 'person':
       return byName(
         personQuery(request.board, request.lastName, request.firstName, request.narrowing),

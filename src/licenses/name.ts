@@ -18,7 +18,7 @@ const ARTICLES = new Set(NAMES.business_articles);
 const CONJUNCTIONS = new Set(NAMES.business_conjunctions);
 const LEGAL_FORMS = new Set(NAMES.business_legal_forms);
 const DOING_BUSINESS_AS = new RegExp(
-  `\\s(?:${NAMES.doing_business_as.map((word) => word.replace(/[./]/g, '\\$&')).join('|')})\\s+`,
+  `(?:^|\\s)(?:${NAMES.doing_business_as.map((word) => word.replace(/[./]/g, '\\$&')).join('|')})(?:\\s+|$)`,
   'i',
 );
 const DASH = /[\p{Pd}\u2212]/u;
@@ -61,7 +61,7 @@ export function typedSurname(lastName: string): string {
 }
 
 function withoutGenerationalSuffix(surname: string): string {
-  const parts = surname.trim().split(/[\s,]+/);
+  const parts = surname.split(/[\s,]+/).filter((part) => part !== '');
   const last = parts.at(-1);
   if (parts.length < 2 || last === undefined || !GENERATIONAL_SUFFIXES.has(fold(last))) return surname;
   return parts.slice(0, -1).join(' ');

@@ -34,12 +34,14 @@ export interface SearchBody {
 /** More than one licence of a key is rare; ten are enough to say which written forms exist. */
 const SAME_KEY = 10;
 
-/** Every licence whose number has the key of the written form. */
-export function numberQuery(written: string): SearchBody {
+/** Every licence whose number has the key of the written form; `undefined` for separators alone. */
+export function numberQuery(written: string): SearchBody | undefined {
+  const key = numberKey(written);
+  if (key === '') return undefined;
   return {
     size: SAME_KEY,
     track_total_hits: false,
-    query: { bool: { filter: [{ term: { 'keys.number': numberKey(written) } }] } },
+    query: { bool: { filter: [{ term: { 'keys.number': key } }] } },
   };
 }
 

@@ -51,7 +51,16 @@ describe('licenseDocument', () => {
       kind: 'business',
       number: '021234567',
       name: 'PRX|ACMESONS',
-      business: ['PRX|ACMESONS', '|ACMESONS', 'PRX|ACMESONSLLC', '|ACMESONSLLC', 'PRX|WIDGETS', '|WIDGETS'],
+      business: [
+        'PRX|ACMESONS',
+        '|ACMESONS',
+        'PRX|ACMESONSLLC',
+        '|ACMESONSLLC',
+        'PRX|WIDGETS',
+        '|WIDGETS',
+        'PRX|ACMESONSLLCDBAWIDGETS',
+        '|ACMESONSLLCDBAWIDGETS',
+      ],
       license_type: ['TERMINALDISTRIBUTOROFDANGEROUSDRUGS'],
     });
   });

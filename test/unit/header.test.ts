@@ -253,6 +253,11 @@ describe('mapHeader', () => {
     );
   });
 
+  test('keeps both of two columns that nobody knows, also when they have one name', () => {
+    const header = mapHeader('individual', [...INDIVIDUAL_COLUMNS, 'MOOD', 'MOOD']);
+    expect(header.extra.slice(-2).map(({ label }) => label)).toEqual(['Mood', 'Mood 156']);
+  });
+
   test('refuses a header of blank names', () => {
     expect(refusal('business', ['', ' ', ''])).toMatch(/^The business file lacks BUSINESS_NAME, BOARD, /);
   });

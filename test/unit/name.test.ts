@@ -74,7 +74,7 @@ describe('holderName', () => {
 describe('typedSurname', () => {
   test.each([
     ["O'BRIEN, PAT", ['obrien', "O'Brien", 'O\u2019Brien', 'O Brien', "o'brien jr", 'O\u02bcBrien']],
-    ["O'BRIEN JR, PAT", ['obrien', "O'Brien Jr.", "O'Brien, Jr"]],
+    ["O'BRIEN JR, PAT", ['obrien', "O'Brien Jr.", "O'Brien, Jr", "O'Brien Jr,"]],
     ['DE LA CRUZ, ANA', ['de la cruz', 'Delacruz', 'DeLaCruz', ' DE  LA CRUZ ']],
     ['ST. JOHN, ANA', ['St John', 'st. john', 'StJohn']],
     ['SMITH-JONES, ANA', ['smith jones', 'Smith-Jones', 'Smith\u2013Jones', 'smithjones', 'Smith', 'jones']],
@@ -107,6 +107,8 @@ describe('tradeNames', () => {
     ['Acme Llc d.b.a Widgets', ['Acme Llc', 'Widgets']],
     ['ACME  D.B.A   WIDGETS ', ['ACME', 'WIDGETS']],
     ['ACME D.B.A WIDGETS DBA GADGETS', ['ACME', 'WIDGETS', 'GADGETS']],
+    ['DBA WIDGETS', ['WIDGETS']],
+    ['ACME D.B.A', ['ACME']],
     ['DBASE SOFTWARE', ['DBASE SOFTWARE']],
     ['THE DBASE SHOP', ['THE DBASE SHOP']],
     ['BADBAD DOG', ['BADBAD DOG']],

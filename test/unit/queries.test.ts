@@ -22,11 +22,15 @@ describe('numberQuery', () => {
   test.each(['RN.1234*', 'RN.123?', 'RN.1234"', 'RN.[0-9]+', 'RN.1234 OR 1:1', '{"match_all":{}}'])(
     'gives the characters of %j no power: they stay part of a term',
     (written) => {
-      const [clause] = numberQuery(written).query.bool.filter;
+      const [clause] = numberQuery(written)?.query.bool.filter ?? [];
       const key = written.toUpperCase().replace(/[ .-]/g, '');
       expect(clause).toEqual({ term: { 'keys.number': key } });
     },
   );
+});
+
+test('a number of separators alone is not asked for: it is the key of none', () => {
+  expect(numberQuery(' .-/ ')).toBeUndefined();
 });
 
 describe('personQuery', () => {

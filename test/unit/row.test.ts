@@ -382,18 +382,27 @@ describe('a row is set aside, with the reason,', () => {
       { QUERY_RUN_DATE: '11/19/2026' },
       'QUERY_RUN_DATE is 2026-11-19, not 2026-11-20',
     ],
+    ['a number of separators alone', { LICENSE_NUMBER: '-.' }, 'LICENSE_NUMBER has neither letter nor digit'],
+  ])('for %s', (_what, values, reason) => {
+    expect(nurseRow(values)).toEqual({ reason });
+  });
+
+  test.each([
     [
-      "an endorsement's date that is none",
+      'date that is none',
       { ...PRACTITIONER, ENDORSEMENT_EXPIRATION_DATE_1: '13/13/2025' },
       'endorsement 1: ENDORSEMENT_EXPIRATION_DATE "13/13/2025" is no date',
     ],
     [
-      "an endorsement's number over 100 characters",
+      'number over 100 characters',
       { ENDORSEMENT_NUMBER_5: '1'.repeat(101) },
       'endorsement 5: ENDORSEMENT_NUMBER is over 100 characters',
     ],
-  ])('for %s', (_what, values, reason) => {
-    expect(nurseRow(values)).toEqual({ reason });
+  ])("but for an endorsement's %s only the endorsement is", (_what, values, reason) => {
+    expect(nurseRow(values)).toMatchObject({
+      documents: [{ license_number: 'RN.123456' }],
+      reasons: [reason],
+    });
   });
 
   test('quoting no more than the beginning of a long text', () => {

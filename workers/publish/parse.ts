@@ -53,6 +53,7 @@ function parseRows(
     }
     licenses += 1;
     parsed.unknownLabels.forEach(listener.onUnknownLabel);
+    for (const reason of parsed.reasons) listener.onSetAside(source.file, row, reason);
     for (const license of parsed.documents) documents.push(publicationDocument(license, source.file, row));
   }
   listener.onRows(rows.length);

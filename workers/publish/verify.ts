@@ -106,7 +106,8 @@ async function compareWithSent(
 }
 
 async function findByNumber(client: Client, index: string, number: string): Promise<void> {
-  const found = await searchLicenses(client, index, numberQuery(number));
+  const query = numberQuery(number);
+  const found = query === undefined ? [] : await searchLicenses(client, index, query);
   if (!found.some((license) => license.license_number === number)) {
     throw new VerificationError(`Licence ${number} is in the index but is not found by its number.`);
   }
