@@ -83,12 +83,11 @@ function businessKeys(record: LicenseRecord): Pick<LicenseKeys, 'name' | 'busine
   };
 }
 
-const ABBREVIATION = /^(.*?)\s*\(([^)]+)\)\s*$/;
-
 /** A type's name, and both parts of one with its abbreviation: `Registered Nurse (RN)`. */
 function licenseTypeKeys(licenseType: string): string[] {
-  const [, name = '', abbreviation = ''] = ABBREVIATION.exec(licenseType) ?? [];
-  return distinct([fold(licenseType), fold(name), fold(abbreviation)]);
+  const open = licenseType.indexOf('(');
+  if (open < 0 || !licenseType.endsWith(')')) return distinct([fold(licenseType)]);
+  return distinct([licenseType, licenseType.slice(0, open), licenseType.slice(open)].map(fold));
 }
 
 function distinct(keys: readonly string[]): string[] {
