@@ -13,7 +13,6 @@ import { pageRoutes } from './http/pages.ts';
 import { liveLookups } from './lookups.ts';
 import { mcpEndpoint } from './mcp/endpoint.ts';
 import { trackLivePublication } from './publications/live.ts';
-import { jsonBody } from './rest/json-body.ts';
 import { REST_PATH, restRoutes } from './rest/routes.ts';
 import { openSearchClient } from './search/client.ts';
 
@@ -50,7 +49,6 @@ export async function serve(): Promise<void> {
   const rest = compose([
     limited(restLimit),
     authenticated(isActiveKey, restLimit, badKeyLimit),
-    jsonBody(),
     routes.routes(),
     routes.allowedMethods(),
   ]);

@@ -51,10 +51,13 @@ export function rateLimit(
   }
 
   async function spend(address: string): Promise<RateLimiterRes> {
+    const [limiter, key] = [limiterFor(address), addressKey(address)];
     try {
-      return await limiterFor(address).consume(addressKey(address));
+      return await limiter.consume(key);
     } catch (error) {
       if (!(error instanceof RateLimiterRes)) throw error;
+      // What is refused must not count: after a burst of bad keys, whose points come back, nothing may be missing.
+      await limiter.reward(key);
       throw new TooManyRequestsError(Math.max(1, Math.ceil(error.msBeforeNext / 1000)));
     }
   }

@@ -8,7 +8,8 @@ import {
   originValidationResponse,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import type { Middleware } from 'koa';
+import createError from 'http-errors';
+import type { Context, Middleware } from 'koa';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { Lookups } from '../lookups.ts';
@@ -31,7 +32,7 @@ export function mcpEndpoint(config: Config, lookups: Lookups, log: Logger): Midd
     onerror,
   });
   const hosts = [...localhostAllowedHostnames(), ...config.MCP_ALLOWED_HOSTS];
-  const origins = [...localhostAllowedOrigins(), ...config.MCP_ALLOWED_ORIGINS];
+  const originHosts = [...localhostAllowedOrigins(), ...config.MCP_ALLOWED_ORIGINS];
 
   async function legacy(request: Request): Promise<Response> {
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
@@ -44,11 +45,20 @@ export function mcpEndpoint(config: Config, lookups: Lookups, log: Logger): Midd
     }
   }
 
+  /** The refusal of a Host, an Origin or a method, told by these alone, before a body is read. */
+  function refusal(ctx: Context): Response | undefined {
+    const [host, origin] = [ctx.get('host'), ctx.get('origin')];
+    const asked = new Request('http://localhost', { headers: { host, origin } });
+    return (
+      hostHeaderValidationResponse(asked, hosts) ??
+      (config.MCP_ALLOWED_ORIGINS.includes(origin)
+        ? undefined
+        : originValidationResponse(asked, originHosts)) ??
+      (ctx.method === 'POST' ? undefined : methodNotAllowed())
+    );
+  }
+
   async function answer(request: Request): Promise<Response> {
-    const refused =
-      hostHeaderValidationResponse(request, hosts) ?? originValidationResponse(request, origins);
-    if (refused !== undefined) return refused;
-    if (request.method !== 'POST') return methodNotAllowed();
     const isLegacy = await isLegacyRequest(request.clone(), undefined, {
       maxRequestBodySize: MOST_BODY_BYTES,
     });
@@ -56,12 +66,21 @@ export function mcpEndpoint(config: Config, lookups: Lookups, log: Logger): Midd
   }
 
   return async (ctx) => {
-    const request = await toWebRequest(Object.assign(ctx.req, { method: ctx.method, url: ctx.url }));
-    const response = await answer(request);
+    const response = refusal(ctx) ?? (await answer(await webRequest(ctx)));
     for (const [name, value] of response.headers) ctx.set(name, value);
     ctx.body = await response.text();
     ctx.status = response.status;
   };
+}
+
+/** The request with its body. @throws {HttpError} 413 when that is too large */
+async function webRequest(ctx: Context): Promise<Request> {
+  const request = Object.assign(ctx.req, { method: ctx.method, url: ctx.url });
+  try {
+    return await toWebRequest(request, undefined, { maxRequestBodySize: MOST_BODY_BYTES });
+  } catch (error) {
+    throw error instanceof Error && error.name === 'RequestBodyTooLargeError' ? createError(413) : error;
+  }
 }
 
 function methodNotAllowed(): Response {

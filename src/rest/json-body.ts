@@ -1,5 +1,5 @@
 import { bodyParser } from '@koa/bodyparser';
-import createError from 'http-errors';
+import createError, { isHttpError } from 'http-errors';
 import type { Middleware } from 'koa';
 
 const BODY_LIMIT = '16kb';
@@ -8,11 +8,19 @@ const parse = bodyParser({
   enableTypes: ['json'],
   jsonLimit: BODY_LIMIT,
   onError: (error) => {
-    throw error instanceof SyntaxError ? createError(400) : error;
+    throw isHttpError(error) ? error : createError(isUnknownCompression(error) ? 415 : 400);
   },
 });
 
-/** Middleware that reads a JSON body of at most 16 KB: 415 for another type, 413 for more, 400 for no JSON. */
+/** Whether the body came in a Content-Encoding that can't be undone; any other plain error is the body's own. */
+function isUnknownCompression(error: Error): boolean {
+  return 'status' in error && error.status === 415;
+}
+
+/**
+ * Middleware that reads a JSON body of at most 16 KB: 415 for another type or compression, 413 for more, 400 for
+ * no JSON.
+ */
 export function jsonBody(): Middleware {
   return async (ctx, next) => {
     if (ctx.request.is('json') === false) throw createError(415);

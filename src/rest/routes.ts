@@ -1,8 +1,10 @@
+import { METHODS } from 'node:http';
 import type {} from '@koa/bodyparser';
 import { Router, type RouterMiddleware } from '@koa/router';
 import { BOARDS } from '../licenses/boards.ts';
 import { todayInOhio } from '../licenses/dates.ts';
 import type { Lookups } from '../lookups.ts';
+import { jsonBody } from './json-body.ts';
 import { verifyAnswer } from './verify-answer.ts';
 import { boardNamed, verifyRequest } from './verify-request.ts';
 
@@ -12,9 +14,9 @@ export const REST_PATH = '/api/v1';
 /** When POST /lookup/verify took the place of POST /lookup/cached (RFC 9745: `@` and a Unix time). */
 const CACHED_DEPRECATED = '@1767225600';
 
-/** The four endpoints of specification 4. */
+/** The four endpoints of specification 4. Every other method of HTTP is known, so that it gives 405. */
 export function restRoutes(lookups: Lookups): Router {
-  const router = new Router({ prefix: '/lookup' });
+  const router = new Router({ prefix: '/lookup', methods: METHODS });
 
   router.get('/boards', async (ctx) => {
     const { licenseTypes } = await lookups.livePublication();
@@ -38,8 +40,8 @@ export function restRoutes(lookups: Lookups): Router {
     ctx.status = answer.status;
     ctx.body = answer.body;
   };
-  router.post('/verify', verify);
-  router.post('/cached', deprecated, verify);
+  router.post('/verify', jsonBody(), verify);
+  router.post('/cached', deprecated, jsonBody(), verify);
 
   return router;
 }

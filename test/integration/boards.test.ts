@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, expect } from '@jest/globals';
+import { z } from 'zod';
+import { BOARDS } from '../../src/licenses/boards.ts';
+import { detailIn } from '../support/answers.ts';
+import type { ApiClient } from '../support/api.ts';
+import { fixturesAnd, nurseRow } from '../support/fixtures.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { verifies } from '../support/verifies.ts';
+
+const PATH = '/api/v1/lookup/boards';
+const COUNSELORS = 'Counselor, Social Worker and Marriage and Family Therapist Board';
+
+const boardsAnswer = z.strictObject({
+  boards: z.array(z.string()),
+  board_details: z.record(
+    z.string(),
+    z.strictObject({ code: z.string(), license_types: z.array(z.string().min(1)) }),
+  ),
+});
+
+const typesAnswer = z.strictObject({
+  board: z.string(),
+  code: z.string(),
+  license_types: z.array(z.string().min(1)),
+});
+
+let service: TestService;
+let rest: ApiClient;
+
+beforeAll(async () => {
+  service = await startService({
+    files: (folder) =>
+      fixturesAnd(folder, { individual: [nurseRow('NEW, NELL', 'NEW.1', { TYPE: 'Nurse of the Future' })] }),
+  });
+  rest = service.rest;
+});
+afterAll(() => service.stop());
+
+verifies(
+  ['SPEC-4.1-01', 'SPEC-2.1-01', 'SPEC-2.1-03', 'SPEC-1-04', 'SPEC-7-01'],
+  'all 24 boards are listed by name, with the code and the license types of each',
+  async () => {
+    const answer = await rest.get(PATH);
+    expect(answer.status).toBe(200);
+    const { boards, board_details } = boardsAnswer.parse(answer.body);
+    expect(boards).toHaveLength(24);
+    expect(new Set(boards).size).toBe(24);
+    expect(boards).toEqual(expect.arrayContaining(['Nursing Board', 'Board of Pharmacy', 'Medical Board']));
+    expect(boards).toEqual(expect.arrayContaining(['Accountancy Board', 'Architects Board']));
+    expect(Object.keys(board_details)).toEqual(boards);
+    for (const { name, code, license_types } of BOARDS) {
+      expect(board_details[name]?.code).toBe(code);
+      expect(board_details[name]?.license_types).toEqual(
+        expect.arrayContaining(license_types.map((type) => type.name)),
+      );
+    }
+  },
+);
+
+verifies(
+  ['SPEC-4.2-01', 'DESIGN-BOARDS-01', 'SPEC-1-04'],
+  'each board answers its types as the list of all boards has them',
+  async () => {
+    const { board_details } = boardsAnswer.parse((await rest.get(PATH)).body);
+    for (const { name, code } of BOARDS) {
+      const answer = await rest.get(`${PATH}/${encodeURIComponent(name)}/types`);
+      expect(answer.status).toBe(200);
+      expect(typesAnswer.parse(answer.body)).toEqual({
+        board: name,
+        code,
+        license_types: board_details[name]?.license_types,
+      });
+    }
+  },
+);
+
+verifies('DESIGN-BOARDS-04', 'types are the catalogue’s and those of the live publication', async () => {
+  const { license_types } = typesAnswer.parse((await rest.get(`${PATH}/Nursing%20Board/types`)).body);
+  expect(license_types).toContain('Nurse of the Future');
+  expect(license_types).toContain('Medication Aide');
+  expect(new Set(license_types).size).toBe(license_types.length);
+});
+
+verifies('DESIGN-BOARDS-03', 'a board in the path may be percent-encoded in any way', async () => {
+  const encoded = [
+    'Board%20of%20Pharmacy',
+    '%42oard%20of%20%50harmacy',
+    encodeURIComponent(COUNSELORS),
+    COUNSELORS.replaceAll(' ', '%20'),
+    encodeURIComponent('Div. of Industrial Compliance: Elevator'),
+  ];
+  for (const path of encoded) {
+    const answer = await rest.get(`${PATH}/${path}/types`);
+    expect([path, answer.status]).toEqual([path, 200]);
+    expect(typesAnswer.parse(answer.body).board).toBe(decodeURIComponent(path));
+  }
+});
+
+verifies(
+  ['DESIGN-BOARDS-02', 'SPEC-2.1-02', 'DESIGN-ERRORS-02'],
+  'an unknown or misspelt board in the path is 400 and told the nearest',
+  async () => {
+    const wrong = [
+      ['Nursing%20Bord', 'Nursing Board'],
+      ['nursing%20board', 'Nursing Board'],
+      ['Nursing+Board', 'Nursing Board'],
+      ['Nursing%20Board%20', 'Nursing Board'],
+      ['Nursing%2FBoard', 'Nursing Board'],
+      ['NUR%00SING', ''],
+      ['%E0%A4%A', ''],
+      ['*', ''],
+      ['%20', ''],
+      ['x'.repeat(3000), ''],
+    ] as const;
+    for (const [path, nearest] of wrong) {
+      const detail = detailIn(await rest.get(`${PATH}/${path}/types`), 400);
+      expect([path, detail]).toEqual([path, expect.stringContaining(`nearest is "${nearest}`)]);
+    }
+  },
+);

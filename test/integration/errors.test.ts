@@ -1,0 +1,297 @@
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { numberKey } from '../../src/licenses/number.ts';
+import { licensesAlias } from '../../src/publications/index-name.ts';
+import { detailIn, recordIn } from '../support/answers.ts';
+import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
+import { freePorts, type TestEnvironment, testEnvironment } from '../support/environment.ts';
+import { startApi } from '../support/processes.ts';
+import { rawRequest } from '../support/raw-http.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { verifies } from '../support/verifies.ts';
+
+const NURSING = 'Nursing Board';
+const VERIFY = '/api/v1/lookup/verify';
+const GOOD = { board: NURSING, license_number: 'RN.700001' };
+
+let service: TestService;
+let rest: ApiClient;
+
+beforeAll(async () => {
+  service = await startService();
+  rest = service.rest;
+});
+afterAll(() => service.stop());
+
+/** A POST to /lookup/verify with this very body. */
+function posted(body: string | Buffer, headers: Record<string, string> = {}): Promise<ApiAnswer> {
+  return rawRequest({
+    port: service.environment.config.PORT,
+    method: 'POST',
+    path: VERIFY,
+    headers: {
+      'x-api-key': rest.key,
+      'content-type': 'application/json',
+      'content-length': String(Buffer.byteLength(body)),
+      ...headers,
+    },
+    body,
+  });
+}
+
+/** The detail of an error, which must tell nothing of the inside. */
+function safeDetailIn(answer: ApiAnswer, status: number): string {
+  const detail = detailIn(answer, status);
+  expect(answer.text).not.toMatch(
+    /at \w+.*:\d+|node_modules|\.ts\b|Error:|opensearch|redis|stack|licenses-\d/i,
+  );
+  return detail;
+}
+
+describe('400', () => {
+  verifies(['SPEC-4.3-01', 'DESIGN-INPUT-02'], 'for a missing or blank board', async () => {
+    for (const body of [{}, { board: '' }, { board: '  ' }, { license_number: 'RN.700001' }]) {
+      expect(safeDetailIn(await rest.verify(body), 400)).toMatch(/^board is required/);
+    }
+    const search = { search_type: 'business', business_name: 'best' };
+    expect(safeDetailIn(await rest.verify(search), 400)).toMatch(/^board is required/);
+  });
+
+  verifies(
+    ['SPEC-4.3-02', 'SPEC-2.1-02', 'SPEC-7-02', 'DESIGN-ERRORS-02'],
+    'for a board that is not exactly one, naming the nearest',
+    async () => {
+      const wrong = [
+        ['Nursing Bord', NURSING],
+        ['nursing board', NURSING],
+        ['NURSING BOARD', NURSING],
+        ['Nursing  Board', NURSING],
+        [' Nursing Board', NURSING],
+        ['Nursing Board\n', NURSING],
+        ['Board of Nursing', NURSING],
+        ['NUR', ''],
+        ['Pharmacy', 'Board of Pharmacy'],
+        ['Accountancy', 'Accountancy Board'],
+        ['*', ''],
+        ['x'.repeat(200), ''],
+      ] as const;
+      for (const [board, nearest] of wrong) {
+        for (const asked of [{ license_number: 'RN.700001' }, { last_name: 'Smith' }]) {
+          const detail = safeDetailIn(await rest.verify({ board, ...asked }), 400);
+          expect([board, detail]).toEqual([board, expect.stringContaining(`"${nearest}`)]);
+        }
+      }
+    },
+  );
+
+  verifies(['SPEC-4.3-04', 'SPEC-7-02'], 'for a search that lacks what it needs', async () => {
+    expect(safeDetailIn(await rest.verify({ board: NURSING }), 400)).toMatch(/license_number, or last_name/);
+    expect(safeDetailIn(await rest.verify({ board: NURSING, first_name: 'Ann' }), 400)).toMatch(/last_name/);
+    const blank = { board: NURSING, license_number: ' ', last_name: '' };
+    expect(safeDetailIn(await rest.verify(blank), 400)).toMatch(/license_number, or last_name/);
+  });
+
+  verifies(['DESIGN-INPUT-04', 'SPEC-7-02'], 'for a field of a wrong type, by its name', async () => {
+    const fields = [
+      ...['board', 'license_number', 'last_name', 'first_name', 'search_type', 'business_name'],
+      ...['license_type', 'status', 'city', 'county'],
+    ];
+    for (const field of fields) {
+      for (const value of [1, true, null, [], ['RN.700001'], {}, { $ne: '' }]) {
+        const detail = safeDetailIn(await rest.verify({ ...GOOD, [field]: value }), 400);
+        expect(detail).toBe(`${field} must be a string.`);
+      }
+    }
+  });
+
+  verifies(['DESIGN-INPUT-04', 'SPEC-7-02'], 'for a body that is no JSON object', async () => {
+    for (const body of ['[]', `[${JSON.stringify(GOOD)}]`, 'null', '"text"', '1', 'true', '', ' ']) {
+      const answer = await posted(body);
+      expect([body, safeDetailIn(answer, 400).length > 0]).toEqual([body, true]);
+    }
+  });
+
+  verifies('SPEC-7-02', 'for JSON that is malformed', async () => {
+    const whole = JSON.stringify(GOOD);
+    for (const body of [
+      whole.slice(0, -1),
+      `${whole}}`,
+      "{'board':1}",
+      '{"board":',
+      'board=Nursing',
+      '\u0000',
+    ]) {
+      expect([body, safeDetailIn(await posted(body), 400)]).toEqual([body, 'The body is not valid JSON.']);
+    }
+  });
+
+  verifies('SPEC-7-02', 'for a body that is not compressed as its header says', async () => {
+    const body = JSON.stringify(GOOD);
+    safeDetailIn(await posted(body, { 'content-encoding': 'gzip' }), 400);
+    const packed = gzipSync(body);
+    expect(recordIn(await posted(packed, { 'content-encoding': 'gzip' })).license_number).toBe('RN.700001');
+  });
+
+  test('for a field of more than 200 characters, by its name', async () => {
+    for (const field of ['license_number', 'last_name', 'first_name', 'city', 'board']) {
+      const detail = safeDetailIn(await rest.verify({ ...GOOD, [field]: 'x'.repeat(201) }), 400);
+      expect(detail).toBe(`${field} must have at most 200 characters.`);
+    }
+    expect((await rest.verify({ ...GOOD, license_number: 'x'.repeat(200) })).status).toBe(404);
+  });
+
+  test('never for odd text, which is only data', async () => {
+    for (const odd of [
+      '\u0000',
+      '\ud800',
+      '💉',
+      '<script>',
+      "'; DROP TABLE",
+      '../../etc',
+      '‮',
+      'a\u0301'.repeat(90),
+    ]) {
+      expect([odd, (await rest.verify({ ...GOOD, license_number: odd })).status]).toEqual([odd, 404]);
+      expect([odd, (await rest.verify({ board: NURSING, last_name: odd })).status]).toEqual([odd, 200]);
+    }
+  });
+});
+
+describe('404', () => {
+  verifies(
+    ['SPEC-9-01', 'DESIGN-ERRORS-01'],
+    'for an address that there is not, without the version too',
+    async () => {
+      for (const path of [
+        '/lookup/verify',
+        '/api/lookup/verify',
+        '/api/v2/lookup/verify',
+        '/api/v1/lookup',
+      ]) {
+        expect([path, safeDetailIn(await rest.verify(GOOD, path), 404)]).toEqual([
+          path,
+          expect.stringContaining('/api/v1/lookup/verify'),
+        ]);
+      }
+      for (const path of ['/nothing', '/api/v1/lookup/boards/Nursing%20Board', '/api/v1', '/%E0%A4%A']) {
+        safeDetailIn(await rest.get(path), 404);
+      }
+      expect((await rest.verify(GOOD)).status).toBe(200);
+    },
+  );
+});
+
+describe('405', () => {
+  verifies(
+    ['DESIGN-ERRORS-03', 'DESIGN-ERRORS-01', 'SPEC-3-01'],
+    'for any other method, with those that are allowed: nothing can be changed',
+    async () => {
+      for (const [path, allowed] of [
+        [VERIFY, 'POST'],
+        ['/api/v1/lookup/cached', 'POST'],
+        ['/api/v1/lookup/boards', 'HEAD, GET'],
+        ['/api/v1/lookup/boards/Nursing%20Board/types', 'HEAD, GET'],
+      ] as const) {
+        for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND']) {
+          if (allowed.includes(method)) continue;
+          const answer = await rest.request(method, path);
+          expect([method, path, answer.status]).toEqual([method, path, 405]);
+          safeDetailIn(answer, 405);
+          expect(answer.headers.get('allow')).toBe(allowed);
+        }
+      }
+    },
+  );
+});
+
+describe('413 and 415', () => {
+  verifies('DESIGN-ERRORS-04', 'for a body that is too large, its length said or not', async () => {
+    for (const size of [17_000, 300_000]) {
+      const body = JSON.stringify({ ...GOOD, filler: 'x'.repeat(size) });
+      safeDetailIn(await posted(body), 413);
+    }
+    const packed = gzipSync(JSON.stringify({ ...GOOD, filler: 'x'.repeat(1_000_000) }));
+    safeDetailIn(await posted(packed, { 'content-encoding': 'gzip' }), 413);
+  });
+
+  verifies(['DESIGN-ERRORS-04', 'SPEC-4-02'], 'for a body that is not sent as JSON', async () => {
+    const body = JSON.stringify(GOOD);
+    for (const type of [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data',
+      'json',
+      '',
+    ]) {
+      expect([type, safeDetailIn(await posted(body, { 'content-type': type }), 415)]).toEqual([
+        type,
+        expect.stringContaining('application/json'),
+      ]);
+    }
+    safeDetailIn(await posted(body, { 'content-encoding': 'snappy' }), 415);
+    const written = await posted(body, { 'content-type': 'Application/JSON; charset=utf-8' });
+    expect(recordIn(written).license_number).toBe('RN.700001');
+  });
+});
+
+describe('500', () => {
+  verifies(
+    ['SPEC-7-06', 'DESIGN-ERRORS-01'],
+    'for what went wrong inside, of which it tells nothing',
+    async () => {
+      const { client, config } = service.environment;
+      const index = licensesAlias(config.INDEX_PREFIX);
+      await client.indices.putSettings({ index, body: { 'index.blocks.write': false } });
+      const broken = { license_number: 'BROKEN.1', keys: { number: numberKey('BROKEN.1'), kind: 'person' } };
+      await client.index({ index, body: broken, refresh: true });
+      const answer = await rest.verify({ board: NURSING, license_number: 'BROKEN.1' });
+      expect(safeDetailIn(answer, 500)).not.toMatch(/BROKEN|zod|full_name|invalid/i);
+      expect(service.api.output()).toMatch(/"request failed"/);
+    },
+  );
+});
+
+describe('503', () => {
+  let bare: TestEnvironment;
+
+  beforeAll(async () => {
+    bare = await testEnvironment();
+  });
+  afterAll(() => bare.cleanUp());
+
+  verifies(
+    ['DESIGN-ERRORS-05', 'DESIGN-ERRORS-01'],
+    'with Retry-After while nothing is published',
+    async () => {
+      const api = await startApi(bare.variables);
+      try {
+        const client = await apiClient(bare);
+        for (const answer of [await client.verify(GOOD), await client.get('/api/v1/lookup/boards')]) {
+          expect(safeDetailIn(answer, 503)).toMatch(/published/);
+          expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+        }
+        detailIn(await client.verify({ board: 'Nursing Bord', license_number: '1' }), 400);
+      } finally {
+        await api.stop();
+      }
+    },
+  );
+
+  verifies(
+    ['DESIGN-ERRORS-05', 'DESIGN-ERRORS-01'],
+    'with Retry-After while OpenSearch is away',
+    async () => {
+      const [closed] = await freePorts(1);
+      const api = await startApi({ ...bare.variables, OPENSEARCH_URL: `http://127.0.0.1:${closed}` });
+      try {
+        const client = await apiClient(bare);
+        for (const answer of [await client.verify(GOOD), await client.get('/api/v1/lookup/boards')]) {
+          expect(safeDetailIn(answer, 503)).toMatch(/try again/);
+          expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+        }
+      } finally {
+        await api.stop();
+      }
+    },
+  );
+});

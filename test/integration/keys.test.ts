@@ -1,0 +1,215 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { apiKeyHash, isWellFormedKey, newApiKey } from '../../src/access/api-key.ts';
+import { revokeKey } from '../../src/access/api-keys.ts';
+import { apiKeysIndex } from '../../src/publications/index-name.ts';
+import { numbersIn, recordIn } from '../support/answers.ts';
+import { type ApiAnswer, apiClient } from '../support/api.ts';
+import { licenses } from '../support/processes.ts';
+import { rawRequest } from '../support/raw-http.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { verifies } from '../support/verifies.ts';
+
+const REFUSED = '{"detail":"Invalid or inactive API key"}';
+const GOOD = { board: 'Nursing Board', license_number: 'RN.700001' };
+const ENDPOINTS = [
+  ['GET', '/api/v1/lookup/boards'],
+  ['GET', '/api/v1/lookup/boards/Nursing%20Board/types'],
+  ['POST', '/api/v1/lookup/verify'],
+  ['POST', '/api/v1/lookup/cached'],
+] as const;
+
+let service: TestService;
+
+beforeAll(async () => {
+  // A twentieth of the limit may come with a bad key: here 50,000.
+  service = await startService();
+});
+afterAll(() => service.stop());
+
+/** A request with these headers alone. */
+function asked(method: string, path: string, headers: Record<string, string>): Promise<ApiAnswer> {
+  const body = method === 'POST' ? JSON.stringify(GOOD) : '';
+  const type = method === 'POST' ? { 'content-type': 'application/json' } : {};
+  const length = { 'content-length': String(body.length) };
+  const { PORT: port } = service.environment.config;
+  return rawRequest({ port, method, path, headers: { ...headers, ...type, ...length }, body });
+}
+
+function expectRefused(answer: ApiAnswer): void {
+  expect([answer.status, answer.text]).toEqual([401, REFUSED]);
+  expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+}
+
+describe('a request', () => {
+  verifies(
+    ['SPEC-1-05', 'SPEC-4-01', 'SPEC-5-01', 'SPEC-5-03', 'SPEC-7-03'],
+    'without a key is refused on every path, whatever it asks',
+    async () => {
+      for (const [method, path] of ENDPOINTS) {
+        expectRefused(await asked(method, path, {}));
+        const { key } = service.rest;
+        expect((await asked(method, path, { 'x-api-key': key })).status).toBe(200);
+        for (const elsewhere of [{ authorization: `Bearer ${key}` }, { 'api-key': key }, { cookie: key }]) {
+          expectRefused(await asked(method, path, elsewhere));
+        }
+        expectRefused(await asked(method, `${path}?x-api-key=${key}&api_key=${key}`, {}));
+      }
+      expectRefused(await asked('DELETE', '/api/v1/lookup/verify', {}));
+      expectRefused(await asked('GET', '/api/v1/nothing', {}));
+    },
+  );
+
+  verifies(
+    ['SPEC-5-03', 'SPEC-7-03', 'DESIGN-ERRORS-01'],
+    'with a malformed or unknown key is refused in the same words',
+    async () => {
+      const { key } = service.rest;
+      const swapped = key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a');
+      const bad = [
+        ...['', ' ', 'x', 'olv_', 'olv_KEY', '*', '{}', 'null', 'undefined', key.slice(0, -1), `${key}x`],
+        ...[
+          swapped,
+          key.toUpperCase(),
+          key.slice(4),
+          `xyz${key.slice(3)}`,
+          `${key},${key}`,
+          'a'.repeat(5000),
+        ],
+        ...[newApiKey('olv'), newApiKey('xyz'), apiKeyHash(key), `olv_${apiKeyHash(key)}`],
+      ];
+      for (const each of bad) {
+        expectRefused(await asked('POST', '/api/v1/lookup/verify', { 'x-api-key': each }));
+      }
+    },
+  );
+
+  verifies(
+    'SPEC-5-03',
+    'with a revoked key is refused on every path, and its owner’s other key is not',
+    async () => {
+      const first = await issued('Twofold Staffing');
+      const second = await issued('Twofold Staffing');
+      await revokeKey(service.environment.client, service.environment.config.INDEX_PREFIX, first.id);
+      for (const [method, path] of ENDPOINTS) {
+        expectRefused(await asked(method, path, { 'x-api-key': first.key }));
+        expect((await asked(method, path, { 'x-api-key': second.key })).status).toBe(200);
+      }
+    },
+  );
+
+  verifies(
+    'DESIGN-KEYS-03',
+    'with a key that worked a moment ago is refused 10 seconds after it was revoked',
+    async () => {
+      const { key, id } = await issued('Shortlived Inc');
+      const tried = () => asked('GET', '/api/v1/lookup/boards', { 'x-api-key': key });
+      expect((await tried()).status).toBe(200);
+      await revokeKey(service.environment.client, service.environment.config.INDEX_PREFIX, id);
+      const deadline = Date.now() + 10_000;
+      let answer = await tried();
+      while (answer.status === 200 && Date.now() < deadline) {
+        await sleep(200);
+        answer = await tried();
+      }
+      expectRefused(answer);
+    },
+  );
+
+  test('with a new key is answered at once', async () => {
+    const { environment } = service;
+    const newcomer = await apiClient(environment);
+    expect(recordIn(await newcomer.verify(GOOD)).license_number).toBe('RN.700001');
+  });
+});
+
+const issuedKey = z.object({
+  id: z.string(),
+  key: z.string(),
+  account: z.string(),
+  verified_by: z.string(),
+});
+
+/** A key issued by the operator's command. */
+async function issued(account: string) {
+  const { code, stdout } = await licenses(
+    service.environment.variables,
+    ...['keys', 'create', account, '--verified-by', 'Ada Operator', '--json'],
+  );
+  expect(code).toBe(0);
+  return issuedKey.parse(JSON.parse(stdout));
+}
+
+describe('a key', () => {
+  verifies(
+    ['SPEC-5-02', 'SPEC-5-04', 'DESIGN-KEYS-01'],
+    'begins with the prefix, is issued to an account that somebody verified, and is shown that once',
+    async () => {
+      const { key, account, verified_by } = await issued('Acme Staffing LLC');
+      expect(key).toMatch(/^olv_[0-9A-Za-z]{49}$/);
+      expect(isWellFormedKey('olv', key)).toBe(true);
+      expect([account, verified_by]).toEqual(['Acme Staffing LLC', 'Ada Operator']);
+      expect((await asked('GET', '/api/v1/lookup/boards', { 'x-api-key': key })).status).toBe(200);
+
+      for (const options of [[], ['--json']]) {
+        const { stdout } = await licenses(service.environment.variables, 'keys', 'list', ...options);
+        expect(stdout).toContain('Acme Staffing LLC');
+        expect(stdout).not.toContain(key);
+        expect(stdout).not.toContain(key.slice(4, 20));
+      }
+    },
+  );
+
+  verifies('DESIGN-KEYS-02', 'is stored as its SHA-256 alone', async () => {
+    const { client, config } = service.environment;
+    const { key, id } = await issued('Hashed Inc');
+    const found = await client.search({
+      index: apiKeysIndex(config.INDEX_PREFIX),
+      body: { size: 100, query: { match_all: {} } },
+    });
+    const stored = JSON.stringify(found.body);
+    expect(stored).toContain(apiKeyHash(key));
+    expect(apiKeyHash(key).startsWith(id)).toBe(true);
+    for (const secret of [key, key.slice(4), key.slice(4, 30), service.rest.key]) {
+      expect(stored).not.toContain(secret);
+    }
+  });
+});
+
+test('the log has neither keys, nor names searched for, nor anything of a holder', async () => {
+  const { rest, environment, api } = service;
+  const unknown = newApiKey('olv');
+  await asked('POST', '/api/v1/lookup/verify', { 'x-api-key': unknown });
+  await asked('GET', `/api/v1/lookup/boards?key=${unknown}`, { 'x-api-key': unknown });
+  const search = { board: 'Nursing Board', last_name: 'De la Cruz', first_name: 'Mario' };
+  expect(numbersIn(await rest.verify(search))).toEqual(['RN.700002']);
+  await rest.verify({ ...search, search_type: 'business', business_name: 'Secretive Salon' });
+  await rest.verify({ board: 'Bord of Secrets', last_name: 'Secretive' });
+  await rest.verify({ board: 'Nursing Board', license_number: 'RN.5ecret' });
+  await rest.request('POST', '/api/v1/lookup/verify', {
+    headers: { 'content-type': 'application/json' },
+    body: 'Secretive { "last_name": "Secretive" ',
+  });
+  const mcp = { host: `127.0.0.1:${environment.config.PORT}`, accept: 'application/json, text/event-stream' };
+  for (const body of [
+    'Secretive { "last_name": "Secretive" ',
+    '{"jsonrpc":"2.0","id":1,"method":"Secretive","params":{"Secretive":"Secretive"}}',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_licenses_by_name","arguments":{"last_name":"Secretive","board":7}}}',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_licenses_by_name","arguments":{"last_name":"Secretive","board":"Nursing Board"}}}',
+    '{"Secretive":"Secretive"}',
+  ]) {
+    const headers = { ...mcp, 'content-type': 'application/json', 'content-length': String(body.length) };
+    await rawRequest({ port: environment.config.PORT, method: 'POST', path: '/mcp', headers, body });
+  }
+
+  await rest.request('GET', '/status', { headers: { 'x-request-id': 'last-of-the-log' } });
+  await api.printed('last-of-the-log');
+  const log = api.output();
+  expect(log).toContain('"path":"/api/v1/lookup/verify"');
+  expect(log).toContain('"path":"/mcp"');
+  for (const secret of [rest.key, rest.key.slice(4, 20), unknown, unknown.slice(4, 20)]) {
+    expect(log).not.toContain(secret);
+  }
+  expect(log).not.toMatch(/cruz|mario|secretive|bord of secrets|5ecret|700002/i);
+});

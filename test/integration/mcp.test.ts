@@ -1,0 +1,463 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { z } from 'zod';
+import { BOARDS } from '../../src/licenses/boards.ts';
+import { recordAnswer, recordIn } from '../support/answers.ts';
+import { freePorts } from '../support/environment.ts';
+import { fixturesAnd, nurseRow, pharmacyRow, times } from '../support/fixtures.ts';
+import { startApi } from '../support/processes.ts';
+import { rawRequest } from '../support/raw-http.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { verifies } from '../support/verifies.ts';
+
+const NURSING = 'Nursing Board';
+const PHARMACY = 'Board of Pharmacy';
+const FUNERALS = 'Embalmers and Funeral Directors Board';
+const TOOLS = ['list_ohio_boards', 'search_licenses_by_name', 'verify_business_license', 'verify_license'];
+
+const lookupResult = z.strictObject({
+  outcome: z.enum(['found', 'not_found', 'ambiguous']),
+  data_as_of: z.literal('2026-11-20'),
+  searched: z.record(z.string(), z.string()),
+  count: z.int(),
+  truncated: z.boolean(),
+  licenses: z.array(recordAnswer).max(100),
+  did_you_mean: z.array(z.string()),
+  message: z.string().min(1),
+});
+
+const boardsResult = z.strictObject({
+  data_as_of: z.literal('2026-11-20'),
+  boards: z.array(
+    z.strictObject({ name: z.string(), code: z.string(), license_types: z.array(z.string()).min(1) }),
+  ),
+});
+
+const toolResult = z.object({
+  isError: z.boolean().optional(),
+  structuredContent: z.unknown().optional(),
+  content: z.tuple([z.object({ type: z.literal('text'), text: z.string() })]),
+});
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startService({
+    settings: {
+      MCP_ALLOWED_HOSTS: 'licenses.example',
+      MCP_ALLOWED_ORIGINS: 'https://assistant.example',
+    },
+    files: (folder) =>
+      fixturesAnd(folder, {
+        individual: [
+          ...times(120, (number) =>
+            nurseRow(`CROWD, GIVEN${String(number).padStart(3, '0')}`, `RN.${810_000 + number}`),
+          ),
+          nurseRow('TWIN, DOT', 'RN.71.0001'),
+          nurseRow('TWIN, NODOT', 'RN.710.001'),
+          nurseRow('NARROW, NED', 'RN.850001', { PARCEL_CITY: 'AKRON', PARCEL_COUNTY: 'Summit' }),
+          nurseRow('NARROW, NORA', 'RN.850002', { STATUS: 'Inactive', SUB_STATUS: 'Lapsed' }),
+        ],
+        business: [
+          ...times(101, (number) => pharmacyRow(`CHAIN ${number}`, `02${80_000_000 + number}`)),
+          pharmacyRow('SMITH FUNERAL SUPPLIES', '0290000001'),
+        ],
+      }),
+  });
+});
+afterAll(() => service.stop());
+
+function url(): URL {
+  return new URL(`http://127.0.0.1:${service.environment.config.PORT}/mcp`);
+}
+
+/** The protocol's two eras: revision 2026-07-28, and the one with a handshake before it. */
+const ERAS = [
+  ['modern', { mode: { pin: '2026-07-28' } }],
+  ['legacy', { mode: 'legacy' }],
+] as const;
+
+async function connected(versionNegotiation: (typeof ERAS)[number][1]): Promise<Client> {
+  const client = new Client({ name: 'tests', version: '1' }, { versionNegotiation });
+  await client.connect(new StreamableHTTPClientTransport(url()));
+  return client;
+}
+
+describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
+  let client: Client;
+
+  beforeAll(async () => {
+    client = await connected(versionNegotiation);
+  });
+  afterAll(() => client.close());
+
+  async function called(name: string, parameters: Record<string, unknown> = {}) {
+    return toolResult.parse(await client.callTool({ name, arguments: parameters }));
+  }
+
+  /** What a tool returned, the same in both forms. */
+  async function answered(name: string, parameters: Record<string, unknown> = {}): Promise<unknown> {
+    const { isError, structuredContent, content } = await called(name, parameters);
+    expect([isError ?? false, content[0].text]).toEqual([false, expect.any(String)]);
+    expect(JSON.parse(content[0].text)).toEqual(structuredContent);
+    return structuredContent;
+  }
+
+  async function found(name: string, parameters: Record<string, unknown>) {
+    return lookupResult.parse(await answered(name, parameters));
+  }
+
+  async function numbers(name: string, parameters: Record<string, unknown>): Promise<string[]> {
+    return (await found(name, parameters)).licenses.map(({ license_number }) => license_number);
+  }
+
+  /** What a tool says of a call that it can't answer. */
+  async function refused(name: string, parameters: Record<string, unknown>): Promise<string> {
+    const { isError, structuredContent, content } = await called(name, parameters);
+    expect([isError, structuredContent]).toEqual([true, undefined]);
+    expect(content[0].text).not.toMatch(/node_modules|\.ts:|\n\s+at /);
+    return content[0].text;
+  }
+
+  verifies(
+    ['SPEC-1-06', 'SPEC-4.4-01', 'SPEC-5-05'],
+    'connects over Streamable HTTP without a key, to a server with a name',
+    async () => {
+      expect(client.getProtocolEra()).toBe(era);
+      expect(client.getServerVersion()).toMatchObject({ name: 'ohio-license-verification' });
+      expect((await client.listTools()).tools).toHaveLength(4);
+    },
+  );
+
+  verifies(
+    'SPEC-4.4-02',
+    'finds the four tools, with titles, and schemas of what they take and give',
+    async () => {
+      const { tools } = await client.listTools();
+      expect(tools.map(({ name }) => name).sort()).toEqual(TOOLS);
+      for (const { title, description, inputSchema, outputSchema, annotations } of tools) {
+        expect(title).toBeTruthy();
+        expect(description?.length).toBeGreaterThan(40);
+        expect(inputSchema).toMatchObject({ type: 'object' });
+        expect(outputSchema).toMatchObject({
+          type: 'object',
+          required: expect.arrayContaining(['data_as_of']),
+        });
+        expect(annotations).toMatchObject({ readOnlyHint: true, destructiveHint: false });
+      }
+      const required = Object.fromEntries(
+        tools.map(({ name, inputSchema }) => [name, inputSchema.required ?? []]),
+      );
+      expect(required).toEqual({
+        list_ohio_boards: [],
+        search_licenses_by_name: ['board', 'last_name'],
+        verify_business_license: [],
+        verify_license: ['license_number'],
+      });
+    },
+  );
+
+  verifies(
+    ['SPEC-4.4-03', 'SPEC-4.4-08', 'DESIGN-MCP-01', 'SPEC-1-01'],
+    'verifies a license by its number alone, as REST answers it',
+    async () => {
+      const result = await found('verify_license', { license_number: ' rn 700001 ' });
+      expect(result).toMatchObject({ outcome: 'found', count: 1, truncated: false, did_you_mean: [] });
+      const rest = await service.rest.verify({ board: NURSING, license_number: 'RN.700001' });
+      expect(result.licenses).toEqual([recordIn(rest)]);
+      expect(result.message).toMatch(/issuing board is the authority/);
+      const [endorsement] = (await found('verify_license', { license_number: 'APRN.CNP.0070001' })).licenses;
+      expect(endorsement?.extra_data).toMatchObject({ 'Endorsed License': 'RN.700001' });
+      const [business] = (await found('verify_license', { license_number: 'FH.70004' })).licenses;
+      expect(business).toMatchObject({ board: FUNERALS, full_name: 'SMITH FUNERAL HOME' });
+    },
+  );
+
+  verifies('SPEC-4.4-03', 'verifies a license by its number and board', async () => {
+    expect(await numbers('verify_license', { license_number: 'RN.700001', board: NURSING })).toEqual([
+      'RN.700001',
+    ]);
+    const elsewhere = await found('verify_license', { license_number: 'RN.700001', board: PHARMACY });
+    expect(elsewhere).toMatchObject({ outcome: 'not_found', count: 0, licenses: [] });
+    expect(elsewhere.message).toContain(NURSING);
+    expect(JSON.stringify(elsewhere)).not.toMatch(/cruz|maria/i);
+  });
+
+  verifies(
+    ['SPEC-4.4-08', 'DESIGN-MISS-01', 'SPEC-1-03'],
+    'is told of a miss as an answer, with its date, and never that somebody is unlicensed',
+    async () => {
+      for (const [tool, parameters] of [
+        ['verify_license', { license_number: 'RN.999999' }],
+        ['search_licenses_by_name', { board: NURSING, last_name: 'Nobody' }],
+        ['verify_business_license', { business_name: 'Nowhere Drugs' }],
+        ['verify_business_license', { license_number: '0299999999' }],
+      ] as const) {
+        const result = await found(tool, parameters);
+        expect(result).toMatchObject({ outcome: 'not_found', count: 0, licenses: [], searched: parameters });
+        expect(result.message).toMatch(/2026-11-20.*issuing board is the authority/s);
+        expect(result.message).not.toMatch(/unlicensed|not licensed/);
+      }
+    },
+  );
+
+  verifies('DESIGN-NUMBER-04', 'is not given one of two licenses that a number fits', async () => {
+    const twins = await found('verify_license', { license_number: 'RN710001' });
+    expect(twins).toMatchObject({ outcome: 'ambiguous', licenses: [] });
+    expect(twins.did_you_mean.sort()).toEqual(['RN.71.0001', 'RN.710.001']);
+    const boards = await found('verify_license', { license_number: 'SP 70013' });
+    expect(boards.did_you_mean.sort()).toEqual(['SP-70013', 'SP.70013']);
+  });
+
+  verifies(
+    ['SPEC-4.4-04', 'DESIGN-MCP-01', 'SPEC-4.4-08'],
+    'finds holders by name at a board, as REST does',
+    async () => {
+      const search = { board: NURSING, last_name: 'smith', first_name: 'mary' };
+      const result = await found('search_licenses_by_name', search);
+      expect(result).toMatchObject({ outcome: 'found', count: 3, searched: search });
+      const rest = z
+        .object({ multiple: z.array(recordAnswer) })
+        .parse((await service.rest.verify(search)).body);
+      expect(result.licenses).toEqual(rest.multiple);
+      expect(await refused('search_licenses_by_name', { last_name: 'Smith' })).toMatch(/board/);
+      expect(await refused('search_licenses_by_name', { board: NURSING })).toMatch(/last_name/);
+    },
+  );
+
+  verifies(
+    ['SPEC-4.4-05', 'SPEC-8-04'],
+    'gets at most 100 matches, and is told that there are more and to narrow',
+    async () => {
+      const crowd = await found('search_licenses_by_name', { board: NURSING, last_name: 'Crowd' });
+      expect([crowd.licenses.length, crowd.count, crowd.truncated]).toEqual([100, 100, true]);
+      expect(crowd.message).toMatch(/narrow/);
+      const chain = await found('verify_business_license', { business_name: 'chain' });
+      expect([chain.licenses.length, chain.truncated]).toEqual([100, true]);
+      const few = { board: NURSING, last_name: 'Crowd', first_name: 'given11' };
+      expect(await found('search_licenses_by_name', few)).toMatchObject({ count: 10, truncated: false });
+    },
+  );
+
+  verifies(
+    'DESIGN-NARROWING-01',
+    'narrows by license_type, status, city and county as REST does',
+    async () => {
+      for (const narrowing of [
+        { city: 'akron' },
+        { county: 'SUMMIT' },
+        { status: 'active' },
+        { first_name: 'ned' },
+      ]) {
+        const search = { board: NURSING, last_name: 'Narrow', ...narrowing };
+        expect(await numbers('search_licenses_by_name', search)).toEqual(['RN.850001']);
+      }
+      const typed = { board: NURSING, last_name: 'Narrow', license_type: 'RN' };
+      expect(await numbers('search_licenses_by_name', typed)).toHaveLength(2);
+    },
+  );
+
+  verifies(
+    'SPEC-4.4-06',
+    'verifies establishments by either trade name or number, with and without board',
+    async () => {
+      expect(await numbers('verify_business_license', { business_name: "Joe & Son's" })).toEqual([
+        '0270000001',
+      ]);
+      expect(await numbers('verify_business_license', { business_name: 'smith funeral' })).toEqual([
+        'FH.70004',
+        '0290000001',
+      ]);
+      expect(await numbers('verify_business_license', { board: FUNERALS, business_name: 'smith' })).toEqual([
+        'FH.70004',
+      ]);
+      expect(await numbers('verify_business_license', { license_number: 'coss.70003' })).toEqual([
+        'COSS.70003',
+      ]);
+      const person = await found('verify_business_license', { license_number: 'RN.700001' });
+      expect(person).toMatchObject({ outcome: 'not_found', licenses: [] });
+      expect(await refused('verify_business_license', {})).toMatch(/business_name or license_number/);
+      expect(await refused('verify_business_license', { board: PHARMACY })).toMatch(/business_name/);
+    },
+  );
+
+  verifies(['SPEC-4.4-07', 'SPEC-4.4-08', 'SPEC-1-04'], 'lists the 24 boards with their types', async () => {
+    const { boards } = boardsResult.parse(await answered('list_ohio_boards'));
+    expect(boards.map(({ name }) => name)).toEqual(BOARDS.map(({ name }) => name));
+    const nursing = boards.find(({ name }) => name === NURSING);
+    expect(nursing?.license_types).toContain('Registered Nurse (RN)');
+  });
+
+  verifies('DESIGN-ERRORS-02', 'is told the nearest board for a wrong one', async () => {
+    for (const [tool, parameters] of [
+      ['verify_license', { license_number: 'RN.700001' }],
+      ['search_licenses_by_name', { last_name: 'Smith' }],
+      ['verify_business_license', { business_name: 'Smith' }],
+    ] as const) {
+      for (const board of ['Nursing Bord', 'nursing board', 'Ohio Board of Nursing']) {
+        expect(await refused(tool, { ...parameters, board })).toContain(`"${NURSING}"`);
+      }
+    }
+  });
+
+  verifies('DESIGN-INPUT-04', 'is told what is wrong with what it gave a tool', async () => {
+    for (const license_number of [7, null, '', '   ', 'x'.repeat(201), ['RN.700001']]) {
+      expect(await refused('verify_license', { license_number })).toMatch(/license_number/);
+    }
+    expect(await refused('verify_license', {})).toMatch(/license_number/);
+    await expect(client.callTool({ name: 'drop_licenses', arguments: {} })).rejects.toThrow(/drop_licenses/);
+  });
+
+  verifies('DESIGN-INPUT-01', 'finds nothing by wildcards', async () => {
+    for (const written of ['*', '?', 'S*th', '"']) {
+      expect(await numbers('search_licenses_by_name', { board: NURSING, last_name: written })).toEqual([]);
+      expect(await numbers('verify_business_license', { business_name: written })).toEqual([]);
+      expect(await numbers('verify_license', { license_number: written })).toEqual([]);
+    }
+  });
+
+  verifies('DESIGN-MCP-03', 'gets each answer right with 50 calls at once', async () => {
+    const asked = times(50, (number) => `RN.${810_000 + number}`);
+    const answers = await Promise.all(
+      asked.map((license_number) => numbers('verify_license', { license_number })),
+    );
+    expect(answers).toEqual(asked.map((number) => [number]));
+  });
+});
+
+describe('the address of the tool server', () => {
+  const LIST = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} });
+
+  function posted(headers: Record<string, string>, body = LIST) {
+    return rawRequest({
+      port: service.environment.config.PORT,
+      method: 'POST',
+      path: '/mcp',
+      headers: {
+        host: 'localhost',
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        'content-length': String(Buffer.byteLength(body)),
+        ...headers,
+      },
+      body,
+    });
+  }
+
+  verifies(
+    'DESIGN-MCP-02',
+    'takes the Host and Origin of this machine and those allowed, no others',
+    async () => {
+      for (const host of [
+        'localhost',
+        '127.0.0.1:8080',
+        '[::1]:8080',
+        'licenses.example',
+        'licenses.example:443',
+      ]) {
+        expect([host, (await posted({ host })).status]).toEqual([host, 200]);
+      }
+      for (const host of [
+        'evil.example',
+        'licenses.example.evil.example',
+        'localhost.evil.example',
+        'a b',
+        '[::',
+      ]) {
+        expect([host, (await posted({ host })).status]).toEqual([host, 403]);
+      }
+      for (const origin of ['http://localhost:3000', 'https://127.0.0.1', 'https://assistant.example']) {
+        expect([origin, (await posted({ origin })).status]).toEqual([origin, 200]);
+      }
+      for (const origin of ['https://evil.example', 'https://assistant.example.evil.example', 'null', 'x']) {
+        const answer = await posted({ origin });
+        expect([origin, answer.status]).toEqual([origin, 403]);
+        expect(answer.text).not.toContain('tools');
+      }
+    },
+  );
+
+  verifies(['DESIGN-MCP-03', 'DESIGN-ERRORS-03'], 'takes POST alone and says so', async () => {
+    for (const method of ['GET', 'DELETE', 'PUT', 'PATCH']) {
+      const answer = await rawRequest({
+        port: service.environment.config.PORT,
+        ...{ method, path: '/mcp', headers: { host: 'localhost', accept: 'text/event-stream' } },
+      });
+      expect([method, answer.status, answer.headers.get('allow')]).toEqual([method, 405, 'POST']);
+      expect(answer.body).toEqual({ detail: expect.stringContaining('POST') });
+    }
+  });
+
+  verifies(
+    'DESIGN-MCP-03',
+    'keeps no session: none is given, and one that is sent changes nothing',
+    async () => {
+      const client = { name: 'tests', version: '1' };
+      const initialize = JSON.stringify({
+        ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
+        params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: client },
+      });
+      for (const answer of [
+        await posted({}, initialize),
+        await posted({}),
+        await posted({ 'mcp-session-id': 'x' }),
+      ]) {
+        expect(answer.status).toBe(200);
+        expect(answer.headers.get('mcp-session-id')).toBeNull();
+        expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
+      }
+    },
+  );
+
+  verifies('SPEC-5-05', 'needs no key, and a bad one is no matter', async () => {
+    expect((await posted({})).status).toBe(200);
+    expect((await posted({ 'x-api-key': 'bad' })).status).toBe(200);
+  });
+
+  test('refuses what is no JSON-RPC, too large or of another type, without a word of the inside', async () => {
+    for (const [body, headers, statuses] of [
+      ['{', {}, [400]],
+      ['', {}, [400]],
+      [`"${'x'.repeat(300_000)}"`, {}, [413]],
+      ['[]', {}, [400]],
+      ['null', {}, [400]],
+      [`{"jsonrpc":"2.0","id":1,"method":"${'x'.repeat(17_000)}"}`, {}, [413]],
+      [LIST, { 'content-type': 'text/plain' }, [415]],
+      [LIST, { accept: 'text/html' }, [406]],
+    ] as const) {
+      const answer = await posted(headers, body);
+      expect([body.slice(0, 20), headers, statuses]).toEqual([
+        body.slice(0, 20),
+        headers,
+        expect.arrayContaining([answer.status]),
+      ]);
+      expect(answer.text).not.toMatch(/node_modules|\.ts:|\n\s+at /);
+    }
+  });
+});
+
+verifies(
+  ['DESIGN-ERRORS-05', 'DESIGN-ERRORS-01'],
+  'a tool says that lookups are not available while OpenSearch is away, and nothing of the inside',
+  async () => {
+    const [closed, port, adminPort] = await freePorts(3);
+    const api = await startApi({
+      ...service.environment.variables,
+      OPENSEARCH_URL: `http://127.0.0.1:${closed}`,
+      PORT: String(port),
+      ADMIN_PORT: String(adminPort),
+    });
+    const client = new Client({ name: 'tests', version: '1' });
+    try {
+      await client.connect(new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port}/mcp`)));
+      const call = { name: 'verify_license', arguments: { license_number: 'RN.700001' } };
+      const { isError, content } = toolResult.parse(await client.callTool(call));
+      expect(isError).toBe(true);
+      expect(content[0].text).toMatch(/not available right now/);
+      expect(content[0].text).not.toMatch(/opensearch|127\.0\.0\.1|ECONN/i);
+    } finally {
+      await client.close();
+      await api.stop();
+    }
+  },
+);

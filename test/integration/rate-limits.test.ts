@@ -1,0 +1,300 @@
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { newApiKey } from '../../src/access/api-key.ts';
+import { detailIn } from '../support/answers.ts';
+import { type ApiAnswer, apiClient } from '../support/api.ts';
+import { freePorts, type TestEnvironment, testEnvironment } from '../support/environment.ts';
+import { FIXTURES, times } from '../support/fixtures.ts';
+import { type RunningProcess, startApi } from '../support/processes.ts';
+import { publishFiles } from '../support/publishing.ts';
+import { rawRequest } from '../support/raw-http.ts';
+import { verifies } from '../support/verifies.ts';
+
+const REST = 20;
+const MCP = 6;
+/** A twentieth of the REST limit, but at least ten. */
+const BAD_KEYS = 10;
+const PARTNER = 25;
+
+const SETTINGS = {
+  REST_REQUESTS_PER_MINUTE: String(REST),
+  MCP_REQUESTS_PER_MINUTE: String(MCP),
+  RATE_LIMIT_RANGES: `203.0.113.0/24=${PARTNER}, 2001:db8:77::/48=${PARTNER}`,
+};
+
+let environment: TestEnvironment;
+let key: string;
+const running: RunningProcess[] = [];
+
+/** An API process of its own port, which counts what it is asked. */
+interface Api {
+  /** GET /lookup/boards from this address, as its proxy says. */
+  rest(from: string, apiKey?: string, headers?: Record<string, string>): Promise<ApiAnswer>;
+  /** A call of the tool server from this address. */
+  mcp(from: string): Promise<ApiAnswer>;
+  /** POST /lookup/verify. */
+  lookup(from: string): Promise<ApiAnswer>;
+}
+
+async function api(settings: Record<string, string>): Promise<Api> {
+  const [port = 0, adminPort] = await freePorts(2);
+  const ports = { PORT: String(port), ADMIN_PORT: String(adminPort) };
+  running.push(await startApi({ ...environment.variables, ...settings, ...ports }));
+
+  const posted = (path: string, from: string, headers: Record<string, string>, content: object) => {
+    const body = JSON.stringify(content);
+    const length = String(Buffer.byteLength(body));
+    const all = { host: `localhost:${port}`, 'x-forwarded-for': from, 'content-type': 'application/json' };
+    return rawRequest({
+      ...{ port, method: 'POST', path, body },
+      headers: { ...all, 'content-length': length, ...headers },
+    });
+  };
+  return {
+    rest: (from, apiKey = key, more = {}) =>
+      rawRequest({
+        ...{ port, method: 'GET', path: '/api/v1/lookup/boards' },
+        headers: { 'x-forwarded-for': from, 'x-api-key': apiKey, ...more },
+      }),
+    mcp: (from) =>
+      posted(
+        '/mcp',
+        from,
+        { accept: 'application/json, text/event-stream' },
+        { jsonrpc: '2.0', id: 1, method: 'tools/list' },
+      ),
+    lookup: (from) =>
+      posted(
+        '/api/v1/lookup/verify',
+        from,
+        { 'x-api-key': key },
+        { board: 'Nursing Board', license_number: 'RN.700001' },
+      ),
+  };
+}
+
+let behindProxy: Api;
+let direct: Api;
+
+beforeAll(async () => {
+  environment = await testEnvironment(SETTINGS);
+  await publishFiles(environment, FIXTURES);
+  ({ key } = await apiClient(environment));
+  behindProxy = await api({ TRUSTED_PROXIES: '1' });
+  direct = await api({ TRUSTED_PROXIES: '0' });
+});
+afterAll(async () => {
+  await Promise.all(running.map((each) => each.stop()));
+  await environment.cleanUp();
+});
+
+let lastAddress = 0;
+
+/** An address that nothing has been counted for. */
+function newAddress(): string {
+  lastAddress += 1;
+  return `198.51.100.${lastAddress}`;
+}
+
+async function spend(count: number, ask: () => Promise<ApiAnswer>): Promise<number[]> {
+  const statuses: number[] = [];
+  for (const _ of times(count, Number)) statuses.push((await ask()).status);
+  return statuses;
+}
+
+function expectLimited(answer: ApiAnswer): void {
+  expect(detailIn(answer, 429)).toMatch(/^Too many requests; try again in \d+ seconds/);
+  const seconds = Number(answer.headers.get('retry-after'));
+  expect(seconds).toBeGreaterThanOrEqual(1);
+  expect(seconds).toBeLessThanOrEqual(60);
+}
+
+function all(status: number, count: number): number[] {
+  return times(count, () => status);
+}
+
+describe('the limit of an address', () => {
+  verifies(
+    ['SPEC-8-01', 'SPEC-8-03', 'SPEC-7-05', 'DESIGN-ERRORS-01'],
+    'lets so many requests through, refuses the next with 429, and is no other address’s',
+    async () => {
+      const [busy, calm] = [newAddress(), newAddress()];
+      expect(await spend(REST, () => behindProxy.rest(busy))).toEqual(all(200, REST));
+      expectLimited(await behindProxy.rest(busy));
+      expectLimited(await behindProxy.lookup(busy));
+      expect((await behindProxy.rest(calm)).status).toBe(200);
+    },
+  );
+
+  verifies('DESIGN-LIMITS-01', 'is said in X-RateLimit headers, as is what is left of it', async () => {
+    const address = newAddress();
+    for (const left of times(REST, (number) => REST - number)) {
+      const { headers } = await behindProxy.rest(address);
+      expect(headers.get('x-ratelimit-limit')).toBe(String(REST));
+      expect(headers.get('x-ratelimit-remaining')).toBe(String(left));
+      const reset = Number(headers.get('x-ratelimit-reset')) - Date.now() / 1000;
+      expect(reset).toBeGreaterThan(0);
+      expect(reset).toBeLessThan(62);
+      expect(headers.get('retry-after')).toBeNull();
+    }
+    const over = await behindProxy.rest(address);
+    expectLimited(over);
+    expect(over.headers.get('x-ratelimit-limit')).toBe(String(REST));
+    expect(over.headers.get('x-ratelimit-remaining')).toBe('0');
+  });
+
+  verifies('SPEC-8-02', 'is one for REST and another for the tool server', async () => {
+    const [address, other] = [newAddress(), newAddress()];
+    expect(await spend(MCP, () => behindProxy.mcp(address))).toEqual(all(200, MCP));
+    const over = await behindProxy.mcp(address);
+    expectLimited(over);
+    expect(over.headers.get('x-ratelimit-limit')).toBe(String(MCP));
+    expect((await behindProxy.rest(address)).headers.get('x-ratelimit-remaining')).toBe(String(REST - 1));
+
+    await spend(REST, () => behindProxy.rest(other));
+    expectLimited(await behindProxy.rest(other));
+    expect((await behindProxy.mcp(other)).headers.get('x-ratelimit-remaining')).toBe(String(MCP - 1));
+  });
+
+  verifies('DESIGN-LIMITS-02', 'counts before the key is looked at', async () => {
+    const address = newAddress();
+    await spend(REST, () => behindProxy.rest(address));
+    for (const apiKey of [key, '', 'malformed', newApiKey('olv')]) {
+      expectLimited(await behindProxy.rest(address, apiKey));
+    }
+  });
+
+  verifies('DESIGN-LIMITS-01', 'holds when the requests come all at once', async () => {
+    const address = newAddress();
+    const answers = await Promise.all(times(REST + 10, () => behindProxy.rest(address)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(REST);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(10);
+  });
+
+  verifies('DESIGN-LIMITS-01', 'is shared by all processes', async () => {
+    const second = await api({ TRUSTED_PROXIES: '1' });
+    const address = newAddress();
+    await spend(REST - 1, () => behindProxy.rest(address));
+    expect((await second.rest(address)).headers.get('x-ratelimit-remaining')).toBe('0');
+    expectLimited(await behindProxy.rest(address));
+    expectLimited(await second.rest(address));
+  });
+});
+
+describe('bad keys', () => {
+  verifies(
+    ['DESIGN-LIMITS-03', 'SPEC-5-03'],
+    'have a smaller limit of their own, and lock out no good key from the same address',
+    async () => {
+      const address = newAddress();
+      const guess = () => behindProxy.rest(address, newApiKey('olv'));
+      expect(await spend(BAD_KEYS, guess)).toEqual(all(401, BAD_KEYS));
+      expectLimited(await guess());
+      expectLimited(await behindProxy.rest(address, 'malformed'));
+      expectLimited(await behindProxy.rest(address, ''));
+      await spend(REST, guess);
+      const good = await behindProxy.rest(address);
+      expect(good.status).toBe(200);
+      expect(good.headers.get('x-ratelimit-remaining')).toBe(String(REST - 1));
+      expect((await behindProxy.rest(newAddress(), 'malformed')).status).toBe(401);
+    },
+  );
+});
+
+describe('a burst of bad keys', () => {
+  verifies(
+    'DESIGN-LIMITS-03',
+    'far over every limit leaves the good keys of its address their own',
+    async () => {
+      const address = newAddress();
+      const guesses = times(3 * REST, () => behindProxy.rest(address, newApiKey('olv')));
+      const statuses = (await Promise.all(guesses)).map(({ status }) => status);
+      expect(statuses.filter((status) => status === 401).length).toBeLessThanOrEqual(BAD_KEYS);
+      expect(statuses.every((status) => status === 401 || status === 429)).toBe(true);
+      expect(await spend(REST, () => behindProxy.rest(address))).toEqual(all(200, REST));
+      expectLimited(await behindProxy.rest(address));
+    },
+  );
+});
+
+describe('ranges of addresses', () => {
+  verifies('DESIGN-LIMITS-05', 'have limits of their own, for each of their addresses', async () => {
+    for (const [address, neighbour] of [
+      ['203.0.113.7', '203.0.113.8'],
+      ['2001:db8:77:1::1', '2001:db8:77:2::1'],
+    ] as const) {
+      const first = await behindProxy.rest(address);
+      expect(first.headers.get('x-ratelimit-limit')).toBe(String(PARTNER));
+      expect(await spend(PARTNER - 1, () => behindProxy.rest(address))).toEqual(all(200, PARTNER - 1));
+      expectLimited(await behindProxy.rest(address));
+      expect((await behindProxy.rest(neighbour)).status).toBe(200);
+    }
+    expect((await behindProxy.rest('203.0.114.7')).headers.get('x-ratelimit-limit')).toBe(String(REST));
+  });
+});
+
+describe('the address of a client', () => {
+  function remaining(answer: ApiAnswer): number {
+    return Number(answer.headers.get('x-ratelimit-remaining'));
+  }
+
+  verifies(
+    'DESIGN-LIMITS-04',
+    'behind one proxy is what that proxy added, whatever stands before it',
+    async () => {
+      const address = newAddress();
+      expect(remaining(await behindProxy.rest(address))).toBe(REST - 1);
+      expect(remaining(await behindProxy.rest(`203.0.113.9, ${address}`))).toBe(REST - 2);
+      expect(remaining(await behindProxy.rest(`1.2.3.4, 5.6.7.8,${address}`))).toBe(REST - 3);
+      expect(remaining(await behindProxy.rest(`::ffff:${address}`))).toBe(REST - 4);
+      expect((await behindProxy.rest('not-an-address')).status).toBe(200);
+    },
+  );
+
+  verifies('DESIGN-LIMITS-04', 'of IPv6 counts by its /64, which one client has whole', async () => {
+    expect(remaining(await behindProxy.rest('2001:db8:1:2::1'))).toBe(REST - 1);
+    expect(remaining(await behindProxy.rest('2001:db8:1:2:ffff::9'))).toBe(REST - 2);
+    expect(remaining(await behindProxy.rest('2001:db8:1:3::1'))).toBe(REST - 1);
+  });
+
+  verifies(
+    'DESIGN-LIMITS-04',
+    "without a trusted proxy is the socket's: a forged header changes nothing",
+    async () => {
+      const left = remaining(await direct.rest(newAddress()));
+      expect(left).toBeGreaterThan(0);
+      expect(await spend(left, () => direct.rest(newAddress()))).toEqual(all(200, left));
+      expectLimited(await direct.rest(newAddress()));
+      expectLimited(await direct.rest('203.0.113.7'));
+    },
+  );
+
+  verifies(
+    'DESIGN-HTTPS-01',
+    'who comes by https, as a trusted proxy says, is told to stay with it',
+    async () => {
+      const byHttps = { 'x-forwarded-proto': 'https' };
+      const header = async (asked: Api, more: Record<string, string>) =>
+        (await asked.rest(newAddress(), key, more)).headers.get('strict-transport-security');
+      expect(await header(behindProxy, byHttps)).toMatch(/^max-age=\d{7,}/);
+      expect(await header(behindProxy, { 'x-forwarded-proto': 'http' })).toBeNull();
+      expect(await header(direct, byHttps)).toBeNull();
+    },
+  );
+});
+
+describe('while Redis is away', () => {
+  verifies('DESIGN-LIMITS-06', 'lookups go on, and the limits still hold', async () => {
+    const [closed] = await freePorts(1);
+    const alone = await api({ TRUSTED_PROXIES: '1', REDIS_URL: `redis://127.0.0.1:${closed}` });
+    const [address, other, guesser] = [newAddress(), newAddress(), newAddress()];
+    expect(await spend(REST, () => alone.lookup(address))).toEqual(all(200, REST));
+    expectLimited(await alone.lookup(address));
+    expect((await alone.lookup(other)).headers.get('x-ratelimit-remaining')).toBe(String(REST - 1));
+    expect(await spend(MCP, () => alone.mcp(other))).toEqual(all(200, MCP));
+    expectLimited(await alone.mcp(other));
+    const guess = () => alone.rest(guesser, newApiKey('olv'));
+    expect(await spend(BAD_KEYS, guess)).toEqual(all(401, BAD_KEYS));
+    expectLimited(await guess());
+    expect((await alone.rest(guesser)).headers.get('x-ratelimit-remaining')).toBe(String(REST - 1));
+  });
+});

@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { detailIn, matchesIn, noMatchIn, numberMissIn, numbersIn, recordIn } from '../support/answers.ts';
+import type { ApiClient } from '../support/api.ts';
+import { fixturesAnd, pharmacyRow, times } from '../support/fixtures.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { verifies } from '../support/verifies.ts';
+
+const PHARMACY = 'Board of Pharmacy';
+const FUNERALS = 'Embalmers and Funeral Directors Board';
+const BEAUTY = 'Cosmetology and Barber Board';
+
+let service: TestService;
+let rest: ApiClient;
+
+beforeAll(async () => {
+  service = await startService({
+    files: (folder) =>
+      fixturesAnd(folder, {
+        business: [
+          ...times(101, (number) =>
+            pharmacyRow(`CHAIN STORE ${String(number).padStart(4, '0')}`, `02${80_000_000 + number}`),
+          ),
+          pharmacyRow('CHAIN', '0289000000'),
+          pharmacyRow('NARROW DRUGS', '0290000001', { parcel_city: 'AKRON', parcel_county: 'Summit' }),
+          pharmacyRow('NARROW DRUGS', '0290000002', {
+            license_status: 'Closed',
+            sub_status: 'Out of Business',
+          }),
+        ],
+      }),
+  });
+  rest = service.rest;
+});
+afterAll(() => service.stop());
+
+function business(board: string, asked: Record<string, string>) {
+  return rest.verify({ board, search_type: 'business', ...asked });
+}
+
+async function numbers(business_name: string, asked: Record<string, string> = {}) {
+  return numbersIn(await business(PHARMACY, { business_name, ...asked }));
+}
+
+const JOES = '0270000001';
+const LIMA = '0270000002';
+
+describe('a business by name', () => {
+  verifies(
+    ['SPEC-4.3-06', 'SPEC-1-01', 'DESIGN-SEARCH-02', 'SPEC-4.3-10'],
+    'is answered with its record when it is the only match',
+    async () => {
+      const record = recordIn(await business(FUNERALS, { business_name: 'Smith Funeral Home' }));
+      expect(record).toMatchObject({
+        license_number: 'FH.70004',
+        full_name: 'SMITH FUNERAL HOME',
+        board: FUNERALS,
+        license_type: 'Funeral Home',
+        status: 'ACTIVE',
+        city: 'LIMA',
+      });
+    },
+  );
+
+  verifies('DESIGN-BUSINESS-01', 'is found by the beginning of either trade name', async () => {
+    expect((await numbers('best little')).sort()).toEqual([JOES, LIMA]);
+    expect(await numbers('joe & son')).toEqual([JOES]);
+    expect(await numbers("JOE & SON'S DRUGS")).toEqual([JOES]);
+    expect(await numbers('the best little pharmacy llc')).toContain(JOES);
+    expect(await numbers('drugs')).toEqual([]);
+    expect(await numbers('little pharmacy')).toEqual([]);
+  });
+
+  verifies('DESIGN-BUSINESS-02', 'is found with or without THE, in any case and punctuation', async () => {
+    for (const written of [
+      'the best little',
+      'BEST LITTLE',
+      'Best-Little',
+      "The 'Best' Little",
+      'bestlittle',
+    ]) {
+      expect([written, (await numbers(written)).sort()]).toEqual([written, [JOES, LIMA]]);
+    }
+    for (const written of ['joe and sons', 'Joe & Sons', 'JOE SONS', "joe son's"]) {
+      expect([written, await numbers(written)]).toEqual([written, [JOES]]);
+    }
+    const shears = await business(BEAUTY, { business_name: 'shear 1 salon' });
+    expect(recordIn(shears).license_number).toBe('COSS.70003');
+  });
+
+  verifies('DESIGN-SEARCH-05', 'stands first when its name is exactly the one asked', async () => {
+    const { multiple } = matchesIn(await business(PHARMACY, { business_name: 'Best Little Pharmacy' }));
+    expect(multiple.map(({ license_number }) => license_number)).toEqual([JOES, LIMA]);
+    expect((await numbers('chain'))[0]).toBe('0289000000');
+  });
+
+  verifies(
+    ['SPEC-2.3-01', 'SPEC-4.3-11', 'DESIGN-SEARCH-04'],
+    'comes with at most 99 others, and the answer says that there were more',
+    async () => {
+      const answer = matchesIn(await business(PHARMACY, { business_name: 'chain' }));
+      expect(answer).toMatchObject({ count: 100, truncated: true, message: expect.stringMatching(/city/) });
+    },
+  );
+
+  verifies('DESIGN-SEARCH-01', 'that nobody has is 200 with found false', async () => {
+    expect(noMatchIn(await business(PHARMACY, { business_name: 'Nowhere Drugs' }))).toMatchObject({
+      found: false,
+      count: 0,
+      last_scraped: '2026-11-20T00:00:00',
+    });
+  });
+
+  verifies('DESIGN-NARROWING-01', 'is narrowed by license_type, status, city and county', async () => {
+    const [akron, closed] = ['0290000001', '0290000002'];
+    expect(await numbers('narrow')).toEqual([akron, closed]);
+    expect(await numbers('narrow', { city: 'Akron' })).toEqual([akron]);
+    expect(await numbers('narrow', { county: 'allen' })).toEqual([closed]);
+    expect(await numbers('narrow', { status: 'Closed' })).toEqual([closed]);
+    expect(await numbers('narrow', { status: 'Closed - Out of Business' })).toEqual([closed]);
+    expect(await numbers('narrow', { license_type: 'Wholesale Distributor of Dangerous Drugs' })).toEqual([]);
+  });
+
+  verifies('DESIGN-INPUT-01', 'is not found by wildcards or quotes', async () => {
+    for (const written of ['*', '?', 'BEST*PHARMACY', 'b?st', '"', '.*', '|']) {
+      expect([written, await numbers(written)]).toEqual([written, []]);
+    }
+  });
+
+  test('is looked for at the board given alone, and no person is', async () => {
+    expect(noMatchIn(await business(BEAUTY, { business_name: 'best little' })).count).toBe(0);
+    expect(noMatchIn(await business(PHARMACY, { business_name: 'Pill' })).count).toBe(0);
+  });
+});
+
+describe('a business by number', () => {
+  verifies('SPEC-4.3-07', 'is answered with its record', async () => {
+    expect(recordIn(await business(BEAUTY, { license_number: 'coss.70003' }))).toMatchObject({
+      full_name: 'SHEAR #1 SALON INC',
+      raw_status: 'Inactive - Expired',
+    });
+    const withName = { license_number: LIMA, business_name: 'joe' };
+    expect(recordIn(await business(PHARMACY, withName)).license_number).toBe(LIMA);
+  });
+
+  verifies(
+    'DESIGN-BUSINESS-04',
+    "is not found when the number is a person's, whom nothing names",
+    async () => {
+      const answer = await business(PHARMACY, { license_number: '03700011' });
+      expect(numberMissIn(answer).detail).toMatch(/not a business/);
+      expect(answer.text).not.toMatch(/pill/i);
+      expect(recordIn(await rest.verify({ board: PHARMACY, license_number: '03700011' })).full_name).toBe(
+        'PILL, PAT',
+      );
+    },
+  );
+
+  verifies('SPEC-4.3-12', 'that nobody has is 404', async () => {
+    numberMissIn(await business(PHARMACY, { license_number: '0299999999' }));
+  });
+});
+
+describe('a business search that is not whole', () => {
+  verifies('SPEC-4.3-09', 'needs business_name or license_number', async () => {
+    for (const asked of [{}, { business_name: '  ' }, { last_name: 'Smith' }]) {
+      expect(detailIn(await business(PHARMACY, asked), 400)).toMatch(/business_name or license_number/);
+    }
+  });
+
+  verifies('DESIGN-BUSINESS-03', 'needs search_type beside business_name, and is told so', async () => {
+    const detail = detailIn(await rest.verify({ board: PHARMACY, business_name: 'best' }), 400);
+    expect(detail).toContain('"search_type": "business"');
+  });
+
+  verifies('SPEC-4.3-08', 'has a search_type of "business" and no other', async () => {
+    for (const search_type of ['individual', 'Business', 'person', 'businesses']) {
+      const answer = await rest.verify({ board: PHARMACY, search_type, business_name: 'best' });
+      expect(detailIn(answer, 400)).toContain('"business"');
+    }
+  });
+});

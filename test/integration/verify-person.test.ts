@@ -1,0 +1,275 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { matchesIn, noMatchIn, numbersIn, recordIn } from '../support/answers.ts';
+import type { ApiClient } from '../support/api.ts';
+import { fixturesAnd, nurseRow, times } from '../support/fixtures.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { verifies } from '../support/verifies.ts';
+
+const NURSING = 'Nursing Board';
+const MEDICAL = 'Medical Board';
+
+let service: TestService;
+let rest: ApiClient;
+
+beforeAll(async () => {
+  service = await startService({
+    files: (folder) =>
+      fixturesAnd(folder, {
+        individual: [
+          ...times(119, (number) =>
+            nurseRow(`CROWD, GIVEN${String(number).padStart(3, '0')}`, `RN.${810_000 + number}`),
+          ),
+          nurseRow('CROWD, ZOE', 'RN.810000', { PARCEL_CITY: 'AKRON', PARCEL_COUNTY: 'Summit' }),
+          ...times(100, (number) => nurseRow(`HUNDRED, H${number}`, `RN.${820_000 + number}`)),
+          nurseRow('ORDER, ANNA', 'RN.830003'),
+          nurseRow('ORDER, ANN', 'RN.830002'),
+          nurseRow('ORDER, ANN', 'RN.830001'),
+          nurseRow('ORDER-BOOK, AARON', 'RN.830000'),
+          nurseRow('ST. JOHN, "JACK" A', 'RN.840000'),
+          nurseRow('NARROW, NED', 'PN.850001', {
+            TYPE: 'Licensed Practical Nurse (LPN)',
+            STATUS: 'Inactive',
+            SUB_STATUS: 'Lapsed',
+            PARCEL_CITY: 'ST. MARYS',
+            PARCEL_COUNTY: 'Van Wert',
+          }),
+          nurseRow('NARROW, NORA', 'RN.850002'),
+          nurseRow('BLANK, PLACE', 'RN.860000', { PARCEL_CITY: '', PARCEL_COUNTY: '' }),
+        ],
+      }),
+  });
+  rest = service.rest;
+});
+afterAll(() => service.stop());
+
+function byName(last_name: string, first_name?: string, narrowing: Record<string, string> = {}) {
+  return rest.verify({ board: NURSING, last_name, first_name, ...narrowing });
+}
+
+async function numbers(last_name: string, first_name?: string, narrowing?: Record<string, string>) {
+  return numbersIn(await byName(last_name, first_name, narrowing));
+}
+
+const CRUZ = ['APRN.CNP.0070001', 'RN.700001', 'RN.700002'];
+
+describe('how many match', () => {
+  verifies(
+    ['SPEC-4.3-04', 'SPEC-4.3-10', 'DESIGN-SEARCH-02', 'SPEC-1-01'],
+    'one match is answered with its record',
+    async () => {
+      expect(recordIn(await byName('Twice'))).toMatchObject({ full_name: 'TWICE, ONE' });
+      expect(recordIn(await byName('de la cruz', 'mario')).license_number).toBe('RN.700002');
+    },
+  );
+
+  verifies(
+    ['SPEC-2.3-01', 'SPEC-4.3-11', 'DESIGN-SEARCH-03'],
+    'several matches are answered whole in the array multiple, with their count and their date',
+    async () => {
+      const answer = matchesIn(await byName('Smith'));
+      expect(answer).toMatchObject({
+        found: true,
+        count: 3,
+        truncated: false,
+        source: 'dataset',
+        last_scraped: '2026-11-20T00:00:00',
+      });
+      expect(answer.multiple).toHaveLength(3);
+      expect(answer).not.toHaveProperty('message');
+    },
+  );
+
+  verifies('DESIGN-SEARCH-01', 'no match is 200 with found false, and names the date', async () => {
+    expect(noMatchIn(await byName('Nobody'))).toEqual({
+      found: false,
+      count: 0,
+      source: 'dataset',
+      last_scraped: '2026-11-20T00:00:00',
+    });
+  });
+
+  verifies(
+    'DESIGN-SEARCH-04',
+    'of 120 matches the first 100 by name are answered, marked as cut off, with words on how to narrow',
+    async () => {
+      const answer = matchesIn(await byName('Crowd'));
+      expect(answer).toMatchObject({ count: 100, truncated: true });
+      expect(answer.message).toMatch(/first_name.*license_type.*status.*city.*county/);
+      expect(answer.multiple.map(({ full_name }) => full_name)).toEqual(
+        times(100, (number) => `CROWD, GIVEN${String(number).padStart(3, '0')}`),
+      );
+      expect(await numbers('Crowd', 'given11')).toHaveLength(10);
+    },
+  );
+
+  verifies('DESIGN-SEARCH-04', 'exactly 100 matches are all of them, not marked', async () => {
+    expect(matchesIn(await byName('Hundred'))).toMatchObject({ count: 100, truncated: false });
+  });
+});
+
+describe('the order of matches', () => {
+  verifies('DESIGN-SEARCH-05', 'is exact names first, then by name, then by number', async () => {
+    expect(await numbers('Order')).toEqual(['RN.830001', 'RN.830002', 'RN.830003', 'RN.830000']);
+    expect(await numbers('Order', 'Anna')).toEqual(['RN.830003']);
+    expect(await numbers('Order', 'Ann')).toEqual(['RN.830001', 'RN.830002', 'RN.830003']);
+    expect(await numbers('Smith')).toEqual(['RN.700005', 'PN.700004', 'RN.700003']);
+  });
+
+  test('is the same each time', async () => {
+    const first = await byName('Crowd');
+    for (const again of await Promise.all(times(5, () => byName('Crowd')))) {
+      expect(again.text).toBe(first.text);
+    }
+  });
+});
+
+describe('last_name', () => {
+  verifies(
+    'DESIGN-PERSON-01',
+    'matches whatever the case, accents, apostrophes, periods, blanks and hyphens',
+    async () => {
+      for (const written of [
+        'de la cruz',
+        'DE LA CRUZ',
+        'Delacruz',
+        'DeLa-Cruz',
+        "d'e la cruz.",
+        ' dela cruz ',
+      ]) {
+        expect([written, (await numbers(written)).sort()]).toEqual([written, CRUZ]);
+      }
+      for (const written of ['obrien', "O'Brien", 'O’BRIEN', 'o brien', 'Ó Brién']) {
+        const answer = await rest.verify({ board: MEDICAL, last_name: written });
+        expect([written, recordIn(answer).license_number]).toEqual([written, '35.700006']);
+      }
+      for (const written of ['munoz', 'MUÑOZ', 'Mun\u0303oz']) {
+        const answer = await rest.verify({ board: MEDICAL, last_name: written });
+        expect(recordIn(answer).full_name).toBe('MUÑOZ, JOSÉ');
+      }
+      for (const written of ['st john', 'St. John', 'ST.JOHN', 'stjohn']) {
+        expect([written, await numbers(written)]).toEqual([written, ['RN.840000']]);
+      }
+    },
+  );
+
+  verifies('DESIGN-PERSON-01', 'is a whole surname: its beginning or end finds nobody', async () => {
+    for (const written of ['Smi', 'mith', 'de la', 'Cruz', 'Smithers', 'Crowdg', 'Crowdgiven001']) {
+      expect([written, await numbers(written)]).toEqual([written, []]);
+    }
+  });
+
+  verifies('DESIGN-PERSON-02', 'goes without a generational suffix, and with one', async () => {
+    expect(await numbers('Smith', 'Mary')).toContain('RN.700005');
+    expect(await numbers('Smith Jr', 'Mary')).toContain('RN.700005');
+    const written = await rest.verify({ board: MEDICAL, last_name: "O'Brien III" });
+    expect(recordIn(written).license_number).toBe('35.700006');
+    expect(await numbers('Jr')).toEqual([]);
+  });
+
+  verifies('DESIGN-PERSON-03', 'may be either half of a hyphenated surname, or the whole', async () => {
+    expect(await numbers('Jones')).toEqual(['RN.700003']);
+    expect(await numbers('Smith')).toContain('RN.700003');
+    expect(await numbers('smith jones')).toEqual(['RN.700003']);
+    expect(await numbers('Smith-Jones')).toEqual(['RN.700003']);
+    expect(await numbers('Jones-Smith')).toEqual([]);
+  });
+
+  test('finds a single name without a comma', async () => {
+    expect(recordIn(await rest.verify({ board: MEDICAL, last_name: 'madonna' })).full_name).toBe('MADONNA');
+  });
+
+  test('finds holders at the board given alone, and never a business', async () => {
+    expect(noMatchIn(await rest.verify({ board: MEDICAL, last_name: 'Smith' })).count).toBe(0);
+    const board = 'Embalmers and Funeral Directors Board';
+    expect(noMatchIn(await rest.verify({ board, last_name: 'Smith Funeral Home' })).count).toBe(0);
+    expect(noMatchIn(await rest.verify({ board, last_name: 'Smith' })).count).toBe(0);
+  });
+});
+
+describe('first_name', () => {
+  verifies(['SPEC-4.3-05', 'DESIGN-PERSON-04'], 'is optional, and its beginning is enough', async () => {
+    expect(await numbers('de la cruz')).toHaveLength(3);
+    expect((await numbers('de la cruz', 'mar')).sort()).toEqual(CRUZ);
+    expect(await numbers('de la cruz', 'mari')).toHaveLength(3);
+    expect(await numbers('de la cruz', 'maria')).toHaveLength(2);
+    expect(await numbers('de la cruz', 'aria')).toEqual([]);
+    expect(await numbers('de la cruz', 'elena')).toEqual([]);
+  });
+
+  verifies('DESIGN-PERSON-04', 'crosses words and is folded as surnames are', async () => {
+    expect(await numbers('Smith', 'maryann')).toEqual(['PN.700004', 'RN.700003']);
+    expect(await numbers('Smith', 'Mary Ann')).toEqual(['PN.700004', 'RN.700003']);
+    expect((await numbers('Smith', 'mary-a')).sort()).toEqual(['PN.700004', 'RN.700003']);
+    expect(await numbers('de la cruz', 'María E')).toHaveLength(2);
+    const answer = await rest.verify({ board: MEDICAL, last_name: 'muñoz', first_name: 'jose' });
+    expect(recordIn(answer).full_name).toBe('MUÑOZ, JOSÉ');
+  });
+});
+
+describe('what is written', () => {
+  verifies('DESIGN-INPUT-01', 'has no power as a wildcard, a query or a pattern', async () => {
+    for (const written of ['*', '?', '.*', 'SM*', 'Smit?', '"', '{"match_all":{}}', 'NUR|', '|']) {
+      expect([written, await numbers(written)]).toEqual([written, []]);
+    }
+    expect(await numbers('Smith', 'M*N')).toEqual([]);
+    expect(await numbers('Smith', '?ary')).toEqual([]);
+    expect(await numbers('Smith OR Crowd')).toEqual([]);
+    expect(await numbers('"Smith*"')).toEqual(await numbers('Smith'));
+  });
+
+  verifies('DESIGN-INPUT-01', 'in a narrowing field has no power either', async () => {
+    expect(await numbers('Blank')).toEqual(['RN.860000']);
+    for (const field of ['license_type', 'status', 'city', 'county']) {
+      for (const written of ['L*', '*', '?', '"']) {
+        expect([field, written, await numbers('Blank', undefined, { [field]: written })]).toEqual([
+          field,
+          written,
+          [],
+        ]);
+      }
+    }
+  });
+
+  verifies('DESIGN-INPUT-02', 'counts as absent when it is blank', async () => {
+    const blanks = { license_number: ' ', search_type: '', business_name: '\t', city: '  ', status: '' };
+    const answer = await rest.verify({ board: NURSING, last_name: 'Twice', first_name: ' ', ...blanks });
+    expect(recordIn(answer).license_number).toBe('RN.700015');
+  });
+});
+
+describe('narrowing', () => {
+  verifies(
+    'DESIGN-NARROWING-01',
+    'takes license_type, status, city and county, folded and whole',
+    async () => {
+      const fits: [string, string][] = [
+        ['license_type', 'licensed practical nurse (lpn)'],
+        ['license_type', 'LPN'],
+        ['status', 'inactive'],
+        ['status', 'Inactive - Lapsed'],
+        ['city', 'St Marys'],
+        ['county', 'VAN WERT'],
+      ];
+      for (const [field, value] of fits) {
+        expect([field, await numbers('Narrow', undefined, { [field]: value })]).toEqual([
+          field,
+          ['PN.850001'],
+        ]);
+      }
+      for (const [field, value] of [
+        ['license_type', 'Barber'],
+        ['status', 'act'],
+        ['city', 'St'],
+        ['county', 'Van'],
+      ] as const) {
+        expect([field, await numbers('Narrow', undefined, { [field]: value })]).toEqual([field, []]);
+      }
+    },
+  );
+
+  verifies('DESIGN-NARROWING-01', 'takes several at once, with first_name', async () => {
+    expect(await numbers('Narrow', 'n', { status: 'active', city: 'Lima' })).toEqual(['RN.850002']);
+    expect(await numbers('Narrow', 'ned', { status: 'active' })).toEqual([]);
+    expect(await numbers('Crowd', undefined, { city: 'akron', county: 'summit' })).toEqual(['RN.810000']);
+  });
+});
