@@ -42,13 +42,13 @@ export async function serve(): Promise<void> {
   const restLimit = limitOf('rest', config.REST_REQUESTS_PER_MINUTE);
   const mcpLimit = limitOf('mcp', config.MCP_REQUESTS_PER_MINUTE);
   const badKeyLimit = rateLimit(redis, `${config.INDEX_PREFIX}bad-keys`, badKeysPerMinute(config), []);
-  const isActiveKey = keyCheck(client, config.INDEX_PREFIX, config.API_KEY_PREFIX);
+  const keys = keyCheck(client, config.INDEX_PREFIX, config.API_KEY_PREFIX);
 
   const app = new Koa({ proxy: config.TRUSTED_PROXIES > 0, maxIpsCount: config.TRUSTED_PROXIES });
   const routes = restRoutes(lookups);
   const rest = compose([
     limited(restLimit),
-    authenticated(isActiveKey, restLimit, badKeyLimit),
+    authenticated(keys, restLimit, badKeyLimit),
     routes.routes(),
     routes.allowedMethods(),
   ]);

@@ -97,8 +97,13 @@ export async function keyById(client: Client, indexPrefix: string, id: string): 
 export const KEY_BELIEVED_MS = 5000;
 const KEYS_REMEMBERED = 10_000;
 
-/** Tells whether a key is an active one. */
-export type KeyCheck = (key: string) => Promise<boolean>;
+/** What one process knows of keys. */
+export interface KeyCheck {
+  /** Whether the key is an active one, as read at most five seconds ago. */
+  isActive(key: string): Promise<boolean>;
+  /** Whether the key was active when it was last looked up here; asks nobody. */
+  hasBeenActive(key: string): boolean;
+}
 
 /**
  * A check of keys for one process. Malformed keys are refused without a look-up; others are looked up by their
@@ -110,7 +115,12 @@ export function keyCheck(client: Client, indexPrefix: string, keyPrefix: string)
     ttl: KEY_BELIEVED_MS,
     fetchMethod: (hash) => isActive(client, indexPrefix, hash),
   });
-  return async (key) => isWellFormedKey(keyPrefix, key) && (await active.fetch(apiKeyHash(key))) === true;
+  return {
+    isActive: async (key) =>
+      isWellFormedKey(keyPrefix, key) && (await active.fetch(apiKeyHash(key))) === true,
+    hasBeenActive: (key) =>
+      isWellFormedKey(keyPrefix, key) && active.peek(apiKeyHash(key), { allowStale: true }) === true,
+  };
 }
 
 const keyResponse = z.object({ _source: storedKey });

@@ -1,19 +1,22 @@
 import type { Middleware } from 'koa';
 import { InvalidKeyError } from '../failures.ts';
 import type { KeyCheck } from './api-keys.ts';
-import { plainAddress, type RateLimit } from './rate-limit.ts';
+import { plainAddress, type RateLimit, toldWhenOver } from './rate-limit.ts';
 
 /**
  * Middleware that lets only requests with an active API key pass (specification 5). A request with a bad one
- * spends from the address's limit for bad keys instead of its general one: keys can't be guessed at speed, and
- * a neighbour's bad key locks no good one out.
+ * spends from the address's limit for bad keys instead of its general one. Once that is spent, only keys that
+ * this process has seen active are looked at: keys can't be guessed at speed, and bad ones lock out no good
+ * neighbour that is at work.
  */
-export function authenticated(isActive: KeyCheck, general: RateLimit, badKeys: RateLimit): Middleware {
+export function authenticated(keys: KeyCheck, general: RateLimit, badKeys: RateLimit): Middleware {
   return async (ctx, next) => {
-    if (await isActive(ctx.get('X-API-Key'))) return next();
+    const key = ctx.get('X-API-Key');
     const address = plainAddress(ctx.ip);
+    const mayBeLookedAt = keys.hasBeenActive(key) || (await badKeys.hasLeft(address));
+    if (mayBeLookedAt && (await keys.isActive(key))) return next();
     await general.giveBack(address);
-    await badKeys.spend(address);
+    await toldWhenOver(ctx, badKeys, () => badKeys.spend(address));
     throw new InvalidKeyError();
   };
 }

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import ipaddr from 'ipaddr.js';
-import type { Middleware } from 'koa';
+import type { Context, Middleware } from 'koa';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { RateLimitRange } from '../config.ts';
 import { TooManyRequestsError } from '../failures.ts';
@@ -13,6 +13,8 @@ export interface RateLimit {
   limitFor(address: string): number;
   /** Counts one. @throws {TooManyRequestsError} when it is over the limit */
   spend(address: string): Promise<RateLimiterRes>;
+  /** Whether one more would be within the limit; counts nothing. */
+  hasLeft(address: string): Promise<boolean>;
   /** Takes one back that should not have counted. */
   giveBack(address: string): Promise<void>;
 }
@@ -62,9 +64,15 @@ export function rateLimit(
     }
   }
 
+  async function hasLeft(address: string): Promise<boolean> {
+    const spent = await limiterFor(address).get(addressKey(address));
+    return spent === null || spent.remainingPoints > 0;
+  }
+
   return {
     limitFor: (address) => limiterFor(address).points,
     spend,
+    hasLeft,
     giveBack: async (address) => {
       await limiterFor(address).reward(addressKey(address));
     },
@@ -101,17 +109,27 @@ export function limited(limit: RateLimit): Middleware {
   return async (ctx, next) => {
     const address = plainAddress(ctx.ip);
     ctx.set('X-RateLimit-Limit', String(limit.limitFor(address)));
-    try {
-      const spent = await limit.spend(address);
-      ctx.set('X-RateLimit-Remaining', String(spent.remainingPoints));
-      ctx.set('X-RateLimit-Reset', String(Math.ceil((Date.now() + spent.msBeforeNext) / 1000)));
-    } catch (error) {
-      if (error instanceof TooManyRequestsError) {
-        ctx.set('X-RateLimit-Remaining', '0');
-        ctx.set('X-RateLimit-Reset', String(Math.ceil(Date.now() / 1000) + error.retryAfterSeconds));
-      }
-      throw error;
-    }
+    const spent = await toldWhenOver(ctx, limit, () => limit.spend(address));
+    ctx.set('X-RateLimit-Remaining', String(spent.remainingPoints));
+    ctx.set('X-RateLimit-Reset', String(Math.ceil((Date.now() + spent.msBeforeNext) / 1000)));
     await next();
   };
+}
+
+/** Does what may be over a limit, and if it is, says so in the headers too. */
+export async function toldWhenOver<Result>(
+  ctx: Context,
+  limit: RateLimit,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof TooManyRequestsError) {
+      ctx.set('X-RateLimit-Limit', String(limit.limitFor(plainAddress(ctx.ip))));
+      ctx.set('X-RateLimit-Remaining', '0');
+      ctx.set('X-RateLimit-Reset', String(Math.ceil(Date.now() / 1000) + error.retryAfterSeconds));
+    }
+    throw error;
+  }
 }

@@ -12,11 +12,11 @@ export type HolderKind = 'person' | 'business';
 export interface LicenseKeys {
   readonly kind: HolderKind;
   readonly number: string;
-  /** `BOARD|SURNAME|GIVEN` or `BOARD|TRADENAME`: the order of answers, and the exact name. */
+  /** `BOARD/SURNAME/GIVEN` or `BOARD/TRADENAME`: the order of answers, and the exact name. */
   readonly name: string;
-  /** A person's `BOARD|SURNAME|GIVEN`, one for each form of the surname. */
+  /** A person's `BOARD/SURNAME/GIVEN`, one for each form of the surname. */
   readonly holder?: readonly string[];
-  /** A business's `BOARD|TRADENAME` and the whole name's, and `|TRADENAME` for searches over all boards. */
+  /** A business's `BOARD/TRADENAME` and the whole name's, and `/TRADENAME` for searches over all boards. */
   readonly business?: readonly string[];
   readonly license_type: readonly string[];
   readonly status: readonly string[];
@@ -65,8 +65,8 @@ function personKeys(record: LicenseRecord): Pick<LicenseKeys, 'name' | 'holder'>
   const board = boardKey(record.board);
   const { surname, surnameForms, given } = holderName(record.full_name);
   return {
-    name: `${board}|${surname}|${given}`,
-    holder: surnameForms.map((form) => `${board}|${form}|${given}`),
+    name: `${board}/${surname}/${given}`,
+    holder: surnameForms.map((form) => `${board}/${form}/${given}`),
   };
 }
 
@@ -78,8 +78,8 @@ function businessKeys(record: LicenseRecord): Pick<LicenseKeys, 'name' | 'busine
     tradeNameKeyWithLegalForm(record.full_name),
   ]);
   return {
-    name: `${board}|${tradeNameKey(names[0] ?? '')}`,
-    business: forms.flatMap((form) => [`${board}|${form}`, `|${form}`]),
+    name: `${board}/${tradeNameKey(names[0] ?? '')}`,
+    business: forms.flatMap((form) => [`${board}/${form}`, `/${form}`]),
   };
 }
 

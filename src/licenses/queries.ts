@@ -47,7 +47,7 @@ export function numberQuery(written: string): SearchBody | undefined {
 
 /**
  * Holders at a board by whole surname and the beginning of the given names, exact names first, then by name
- * and number. `undefined` when the surname has neither letter nor digit: nobody has such a name.
+ * and number. `undefined` when one of the names has neither letter nor digit: nobody has such a name.
  */
 export function personQuery(
   board: Board,
@@ -58,7 +58,8 @@ export function personQuery(
   const surname = typedSurname(lastName);
   if (surname === '') return undefined;
   const given = fold(firstName ?? '');
-  const name = `${board.code}|${surname}|${given}`;
+  if (firstName !== undefined && given === '') return undefined;
+  const name = `${board.code}/${surname}/${given}`;
   return namesQuery(
     { prefix: { 'keys.holder': name } },
     given === '' ? { prefix: { 'keys.name': name } } : { term: { 'keys.name': name } },
@@ -77,7 +78,7 @@ export function businessQuery(
 ): SearchBody | undefined {
   const tradeName = tradeNameKey(businessName);
   if (tradeName === '') return undefined;
-  const name = `${board?.code ?? ''}|${tradeName}`;
+  const name = `${board?.code ?? ''}/${tradeName}`;
   return namesQuery({ prefix: { 'keys.business': name } }, { term: { 'keys.business': name } }, narrowing);
 }
 

@@ -26,7 +26,6 @@ export function mcpEndpoint(config: Config, lookups: Lookups, log: Logger): Midd
   const onerror = (error: Error) => log.warn({ error: error.message }, 'MCP request refused');
   const modern = createMcpHandler(newServer, {
     legacy: 'reject',
-    responseMode: 'json',
     maxRequestBodySize: MOST_BODY_BYTES,
     maxSubscriptions: 0,
     onerror,

@@ -71,7 +71,7 @@ export function toolServer(lookups: Lookups, log: Logger): McpServer {
       annotations: READ_ONLY,
     },
     (input) =>
-      answered(log, () =>
+      answered(lookups, log, () =>
         lookedUp(lookups, input, {
           by: 'number',
           number: input.license_number,
@@ -92,7 +92,7 @@ export function toolServer(lookups: Lookups, log: Logger): McpServer {
       annotations: READ_ONLY,
     },
     (input) =>
-      answered(log, () =>
+      answered(lookups, log, () =>
         lookedUp(lookups, input, {
           by: 'person',
           board: boardNeeded(input.board),
@@ -113,7 +113,7 @@ export function toolServer(lookups: Lookups, log: Logger): McpServer {
       outputSchema: lookupResult,
       annotations: READ_ONLY,
     },
-    (input) => answered(log, () => lookedUp(lookups, input, businessRequest(input))),
+    (input) => answered(lookups, log, () => lookedUp(lookups, input, businessRequest(input))),
   );
 
   server.registerTool(
@@ -125,7 +125,7 @@ export function toolServer(lookups: Lookups, log: Logger): McpServer {
       outputSchema: boardsResult,
       annotations: READ_ONLY,
     },
-    () => answered(log, () => boards(lookups)),
+    () => answered(lookups, log, () => boards(lookups)),
   );
 
   return server;
@@ -173,14 +173,29 @@ async function boards(lookups: Lookups): Promise<Record<string, unknown>> {
 }
 
 /** The result as structured content and as text; a failure as a tool error with a safe message. */
-async function answered(log: Logger, work: () => Promise<Record<string, unknown>>): Promise<CallToolResult> {
+async function answered(
+  lookups: Lookups,
+  log: Logger,
+  work: () => Promise<Record<string, unknown>>,
+): Promise<CallToolResult> {
   try {
-    const structuredContent = await work();
-    return { structuredContent, content: [{ type: 'text', text: JSON.stringify(structuredContent) }] };
+    return toolResult(await work());
   } catch (error) {
     const { status, detail } = failureOf(error);
     if (status >= 500)
       log.error({ error: error instanceof Error ? error.stack : String(error) }, 'tool failed');
-    return { isError: true, content: [{ type: 'text', text: detail }] };
+    return { isError: true, ...toolResult({ error: detail, data_as_of: await dataAsOf(lookups) }) };
   }
+}
+
+function toolResult(structuredContent: Record<string, unknown>): CallToolResult {
+  return { structuredContent, content: [{ type: 'text', text: JSON.stringify(structuredContent) }] };
+}
+
+/** The date of the live publication, where there is one and it is known. */
+async function dataAsOf(lookups: Lookups): Promise<string | null> {
+  return lookups.livePublication().then(
+    ({ metadata }) => metadata.date,
+    () => null,
+  );
 }

@@ -32,7 +32,7 @@ export function verifyAnswer(outcome: LookupOutcome, publicationDate: string, to
         },
       };
     case 'no_match':
-      return { status: 200, body: { found: false, count: 0, ...origin } };
+      return { status: 200, body: { found: false, count: 0, message: noMatch(publicationDate), ...origin } };
     case 'number_not_found':
       return {
         status: 404,
@@ -42,6 +42,13 @@ export function verifyAnswer(outcome: LookupOutcome, publicationDate: string, to
         },
       };
   }
+}
+
+function noMatch(publicationDate: string): string {
+  return (
+    `No license of the board asked matches this name and narrowing in the State's dataset of ${publicationDate}. ` +
+    'Check the spelling and the board; the issuing board is the authority.'
+  );
 }
 
 const TRUNCATED = `There are more than ${MAX_MATCHES} matches. Narrow the search with first_name, license_type, status, city or county.`;

@@ -21,7 +21,7 @@ afterAll(() => environment.cleanUp());
 
 function document(number: string, line: number, body?: object): PublicationDocument {
   const sourceRow = `individual:${line}:0`;
-  const license = { source_row: sourceRow, keys: { number, name: `NUR|${number}` }, ...body };
+  const license = { source_row: sourceRow, keys: { number, name: `NUR/${number}` }, ...body };
   return {
     id: number,
     board: 'Nursing Board',

@@ -114,9 +114,12 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
   /** What a tool says of a call that it can't answer. */
   async function refused(name: string, parameters: Record<string, unknown>): Promise<string> {
     const { isError, structuredContent, content } = await called(name, parameters);
-    expect([isError, structuredContent]).toEqual([true, undefined]);
+    expect(isError).toBe(true);
     expect(content[0].text).not.toMatch(/node_modules|\.ts:|\n\s+at /);
-    return content[0].text;
+    if (structuredContent === undefined) return content[0].text;
+    expect(JSON.parse(content[0].text)).toEqual(structuredContent);
+    expect(structuredContent).toMatchObject({ data_as_of: '2026-11-20' });
+    return z.object({ error: z.string() }).parse(structuredContent).error;
   }
 
   verifies(

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { newApiKey } from '../../src/access/api-key.ts';
+import { createKey } from '../../src/access/api-keys.ts';
 import { detailIn } from '../support/answers.ts';
 import { type ApiAnswer, apiClient } from '../support/api.ts';
 import { freePorts, type TestEnvironment, testEnvironment } from '../support/environment.ts';
@@ -185,6 +186,7 @@ describe('bad keys', () => {
     ['DESIGN-LIMITS-03', 'SPEC-5-03'],
     'have a smaller limit of their own, and lock out no good key from the same address',
     async () => {
+      expect((await behindProxy.rest(newAddress())).status).toBe(200);
       const address = newAddress();
       const guess = () => behindProxy.rest(address, newApiKey('olv'));
       expect(await spend(BAD_KEYS, guess)).toEqual(all(401, BAD_KEYS));
@@ -200,11 +202,33 @@ describe('bad keys', () => {
   );
 });
 
+describe('an address that has spent its bad keys', () => {
+  verifies(
+    'DESIGN-LIMITS-03',
+    'can not try another, right or wrong, that was not at work before',
+    async () => {
+      const address = newAddress();
+      await spend(BAD_KEYS, () => behindProxy.rest(address, newApiKey('olv')));
+      const created = await createKey(
+        environment.client,
+        { indexPrefix: environment.config.INDEX_PREFIX, keyPrefix: 'olv' },
+        { account: 'Guessed', verifiedBy: 'the tests' },
+      );
+      const guessed = await behindProxy.rest(address, created.key);
+      expectLimited(guessed);
+      expect(guessed.headers.get('x-ratelimit-limit')).toBe(String(BAD_KEYS));
+      expect((await behindProxy.rest(newAddress(), created.key)).status).toBe(200);
+      expect((await behindProxy.rest(address, created.key)).status).toBe(200);
+    },
+  );
+});
+
 describe('a burst of bad keys', () => {
   verifies(
     'DESIGN-LIMITS-03',
     'far over every limit leaves the good keys of its address their own',
     async () => {
+      expect((await behindProxy.rest(newAddress())).status).toBe(200);
       const address = newAddress();
       const guesses = times(3 * REST, () => behindProxy.rest(address, newApiKey('olv')));
       const statuses = (await Promise.all(guesses)).map(({ status }) => status);

@@ -83,6 +83,7 @@ describe('how many match', () => {
     expect(noMatchIn(await byName('Nobody'))).toEqual({
       found: false,
       count: 0,
+      message: expect.stringContaining('dataset of 2026-11-20'),
       source: 'dataset',
       last_scraped: '2026-11-20T00:00:00',
     });
@@ -199,7 +200,7 @@ describe('first_name', () => {
   verifies('DESIGN-PERSON-04', 'crosses words and is folded as surnames are', async () => {
     expect(await numbers('Smith', 'maryann')).toEqual(['PN.700004', 'RN.700003']);
     expect(await numbers('Smith', 'Mary Ann')).toEqual(['PN.700004', 'RN.700003']);
-    expect((await numbers('Smith', 'mary-a')).sort()).toEqual(['PN.700004', 'RN.700003']);
+    expect(await numbers('Smith', 'mary-a')).toEqual(['PN.700004', 'RN.700003']);
     expect(await numbers('de la cruz', 'María E')).toHaveLength(2);
     const answer = await rest.verify({ board: MEDICAL, last_name: 'muñoz', first_name: 'jose' });
     expect(recordIn(answer).full_name).toBe('MUÑOZ, JOSÉ');

@@ -41,6 +41,7 @@ const matchesAnswer = z.strictObject({
 const noMatchAnswer = z.strictObject({
   found: z.literal(false),
   count: z.literal(0),
+  message: z.string().regex(/dataset of \d{4}-\d{2}-\d{2}.*the issuing board is the authority/),
   source: z.literal('dataset'),
   last_scraped: z.string(),
 });

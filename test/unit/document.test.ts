@@ -21,8 +21,8 @@ describe('licenseDocument', () => {
     expect(licenseDocument(record, 'person', 'individual:2:0').keys).toEqual({
       kind: 'person',
       number: 'RN123456',
-      name: 'NUR|OBRIEN|MARYANN',
-      holder: ['NUR|OBRIEN|MARYANN'],
+      name: 'NUR/OBRIEN/MARYANN',
+      holder: ['NUR/OBRIEN/MARYANN'],
       license_type: ['REGISTEREDNURSERN', 'REGISTEREDNURSE', 'RN'],
       status: ['ACTIVE', 'ACTIVEPROBATION'],
       city: ['STCLAIRSVILLE'],
@@ -36,8 +36,8 @@ describe('licenseDocument', () => {
       'person',
       'individual:2:0',
     );
-    expect(keys.name).toBe('NUR|SMITHJONES|ANNB');
-    expect(keys.holder).toEqual(['NUR|SMITHJONES|ANNB', 'NUR|SMITH|ANNB', 'NUR|JONES|ANNB']);
+    expect(keys.name).toBe('NUR/SMITHJONES/ANNB');
+    expect(keys.holder).toEqual(['NUR/SMITHJONES/ANNB', 'NUR/SMITH/ANNB', 'NUR/JONES/ANNB']);
   });
 
   test('keys a business by both trade names, with and without legal form, at its board and over all', () => {
@@ -50,16 +50,16 @@ describe('licenseDocument', () => {
     expect(licenseDocument(record, 'business', 'business:2:0').keys).toMatchObject({
       kind: 'business',
       number: '021234567',
-      name: 'PRX|ACMESONS',
+      name: 'PRX/ACMESONS',
       business: [
-        'PRX|ACMESONS',
-        '|ACMESONS',
-        'PRX|ACMESONSLLC',
-        '|ACMESONSLLC',
-        'PRX|WIDGETS',
-        '|WIDGETS',
-        'PRX|ACMESONSLLCDBAWIDGETS',
-        '|ACMESONSLLCDBAWIDGETS',
+        'PRX/ACMESONS',
+        '/ACMESONS',
+        'PRX/ACMESONSLLC',
+        '/ACMESONSLLC',
+        'PRX/WIDGETS',
+        '/WIDGETS',
+        'PRX/ACMESONSLLCDBAWIDGETS',
+        '/ACMESONSLLCDBAWIDGETS',
       ],
       license_type: ['TERMINALDISTRIBUTOROFDANGEROUSDRUGS'],
     });

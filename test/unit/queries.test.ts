@@ -40,8 +40,8 @@ describe('personQuery', () => {
       track_total_hits: false,
       query: {
         bool: {
-          filter: [{ prefix: { 'keys.holder': 'NUR|OBRIEN|' } }],
-          should: [{ constant_score: { filter: { prefix: { 'keys.name': 'NUR|OBRIEN|' } } } }],
+          filter: [{ prefix: { 'keys.holder': 'NUR/OBRIEN/' } }],
+          should: [{ constant_score: { filter: { prefix: { 'keys.name': 'NUR/OBRIEN/' } } } }],
         },
       },
       sort: EXACT_THEN_NAME_THEN_NUMBER,
@@ -54,8 +54,8 @@ describe('personQuery', () => {
       track_total_hits: false,
       query: {
         bool: {
-          filter: [{ prefix: { 'keys.holder': 'NUR|DELACRUZ|MARYANN' } }],
-          should: [{ constant_score: { filter: { term: { 'keys.name': 'NUR|DELACRUZ|MARYANN' } } } }],
+          filter: [{ prefix: { 'keys.holder': 'NUR/DELACRUZ/MARYANN' } }],
+          should: [{ constant_score: { filter: { term: { 'keys.name': 'NUR/DELACRUZ/MARYANN' } } } }],
         },
       },
       sort: EXACT_THEN_NAME_THEN_NUMBER,
@@ -67,15 +67,19 @@ describe('personQuery', () => {
   });
 
   test.each([
-    ['Sm*', 'J?', 'NUR|SM|J'],
-    ['Smith"', 'Jo"hn', 'NUR|SMITH|JOHN'],
-    ['Smith|Jones', undefined, 'NUR|SMITHJONES|'],
-    ['Smith', 'Jo|hn', 'NUR|SMITH|JOHN'],
-    ['Smith\\', '.*', 'NUR|SMITH|'],
+    ['Sm*', 'J?', 'NUR/SM/J'],
+    ['Smith"', 'Jo"hn', 'NUR/SMITH/JOHN'],
+    ['Smith|Jones', undefined, 'NUR/SMITHJONES/'],
+    ['Smith', 'Jo|hn', 'NUR/SMITH/JOHN'],
+    ['Smith\\', '.j*', 'NUR/SMITH/J'],
   ])('gives the punctuation of %j, %j no power', (lastName, firstName, key) => {
     expect(filters(personQuery(NURSING, lastName, firstName, {}))).toEqual([
       { prefix: { 'keys.holder': key } },
     ]);
+  });
+
+  test("asks nobody for a given name without letters: it is nobody's, not everybody's", () => {
+    expect(personQuery(NURSING, 'Smith', '*', {})).toBeUndefined();
   });
 
   test('narrows by each condition given, whole and folded', () => {
@@ -86,7 +90,7 @@ describe('personQuery', () => {
       county: 'van wert',
     };
     expect(filters(personQuery(NURSING, 'Smith', undefined, narrowing))).toEqual([
-      { prefix: { 'keys.holder': 'NUR|SMITH|' } },
+      { prefix: { 'keys.holder': 'NUR/SMITH/' } },
       { term: { 'keys.license_type': 'REGISTEREDNURSERN' } },
       { term: { 'keys.status': 'INREVIEW' } },
       { term: { 'keys.city': 'STCLAIRSVILLE' } },
@@ -97,7 +101,7 @@ describe('personQuery', () => {
   test('does not narrow by conditions that are absent', () => {
     const narrowing = { license_type: undefined, city: 'Dayton' };
     expect(filters(personQuery(NURSING, 'Smith', undefined, narrowing))).toEqual([
-      { prefix: { 'keys.holder': 'NUR|SMITH|' } },
+      { prefix: { 'keys.holder': 'NUR/SMITH/' } },
       { term: { 'keys.city': 'DAYTON' } },
     ]);
   });
@@ -110,8 +114,8 @@ describe('businessQuery', () => {
       track_total_hits: false,
       query: {
         bool: {
-          filter: [{ prefix: { 'keys.business': 'PRX|ACMESONS' } }],
-          should: [{ constant_score: { filter: { term: { 'keys.business': 'PRX|ACMESONS' } } } }],
+          filter: [{ prefix: { 'keys.business': 'PRX/ACMESONS' } }],
+          should: [{ constant_score: { filter: { term: { 'keys.business': 'PRX/ACMESONS' } } } }],
         },
       },
       sort: EXACT_THEN_NAME_THEN_NUMBER,
@@ -119,12 +123,12 @@ describe('businessQuery', () => {
   });
 
   test('asks over all boards without one', () => {
-    expect(filters(businessQuery(undefined, 'Acme', {}))).toEqual([{ prefix: { 'keys.business': '|ACME' } }]);
+    expect(filters(businessQuery(undefined, 'Acme', {}))).toEqual([{ prefix: { 'keys.business': '/ACME' } }]);
   });
 
   test('narrows like a search for a person', () => {
     expect(filters(businessQuery(PHARMACY, 'Acme', { city: 'Lima', status: 'Active' }))).toEqual([
-      { prefix: { 'keys.business': 'PRX|ACME' } },
+      { prefix: { 'keys.business': 'PRX/ACME' } },
       { term: { 'keys.status': 'ACTIVE' } },
       { term: { 'keys.city': 'LIMA' } },
     ]);
@@ -135,10 +139,10 @@ describe('businessQuery', () => {
   });
 
   test.each([
-    ['Ac*e', 'PRX|ACE'],
-    ['Acme?', 'PRX|ACME'],
-    ['"Acme"', 'PRX|ACME'],
-    ['|Acme', 'PRX|ACME'],
+    ['Ac*e', 'PRX/ACE'],
+    ['Acme?', 'PRX/ACME'],
+    ['"Acme"', 'PRX/ACME'],
+    ['/Acme', 'PRX/ACME'],
   ])('gives the punctuation of %j no power', (name, key) => {
     expect(filters(businessQuery(PHARMACY, name, {}))).toEqual([{ prefix: { 'keys.business': key } }]);
   });

@@ -100,7 +100,7 @@ describe("a person's row", () => {
           'Compact Eligibility': 'Multi-State',
         },
         source_row: 'individual:120:0',
-        keys: expect.objectContaining({ kind: 'person', number: 'RN123456', name: 'NUR|EXAMPLE|JANEQ' }),
+        keys: expect.objectContaining({ kind: 'person', number: 'RN123456', name: 'NUR/EXAMPLE/JANEQ' }),
       },
     ]);
   });
@@ -229,7 +229,7 @@ describe('the board of a row', () => {
   ])('written %j is called by the name in the catalogue', (label) => {
     const result = nurseRow({ BOARD: label });
     expect(own(result).board).toBe('Nursing Board');
-    expect(own(result).keys.name).toBe('NUR|EXAMPLE|JANEQ');
+    expect(own(result).keys.name).toBe('NUR/EXAMPLE/JANEQ');
     expect(result).toMatchObject({ unknownLabels: [] });
   });
 
@@ -286,7 +286,7 @@ describe('an endorsement with a number', () => {
       keys: expect.objectContaining({
         kind: 'person',
         number: 'APRNCNP0012345',
-        name: 'NUR|EXAMPLE|JANEQ',
+        name: 'NUR/EXAMPLE/JANEQ',
         license_type: expect.arrayContaining(['CNP']),
         status: ['INACTIVE', 'INACTIVELAPSED'],
       }),
@@ -349,7 +349,7 @@ describe("a business's row", () => {
       full_name: 'ACME DRUGS LLC D.B.A CORNER PHARMACY',
       board: 'Board of Pharmacy',
       source_row: 'business:2:0',
-      keys: { kind: 'business', name: 'PRX|ACMEDRUGS' },
+      keys: { kind: 'business', name: 'PRX/ACMEDRUGS' },
       extra_data: {
         'Street Address': '1 MAIN ST',
         County: 'ALLEN',
@@ -357,7 +357,7 @@ describe("a business's row", () => {
         'Issue Date': '2001-01-01',
       },
     });
-    expect(license?.keys.business).toEqual(expect.arrayContaining(['PRX|CORNERPHARMACY', '|CORNERPHARMACY']));
+    expect(license?.keys.business).toEqual(expect.arrayContaining(['PRX/CORNERPHARMACY', '/CORNERPHARMACY']));
   });
 });
 

@@ -30,7 +30,15 @@ describe('the answer', () => {
   test('to no match says so, and from which publication, and is no error', () => {
     expect(answer({ outcome: 'no_match' })).toEqual({
       status: 200,
-      body: { found: false, count: 0, source: 'dataset', last_scraped: '2026-11-20T00:00:00' },
+      body: {
+        found: false,
+        count: 0,
+        message: expect.stringMatching(
+          /^No license of the board asked matches .* of 2026-11-20\. .* authority\.$/,
+        ),
+        source: 'dataset',
+        last_scraped: '2026-11-20T00:00:00',
+      },
     });
   });
 
