@@ -1,0 +1,22 @@
+# One image for both processes: the API as it stands, the worker with another command.
+FROM node:24-slim AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev --omit=optional
+
+FROM node:24-slim
+WORKDIR /app
+ENV NODE_ENV=production \
+    HOST=0.0.0.0 \
+    STATE_DIR=/var/lib/licenses
+RUN mkdir "$STATE_DIR" && chown node:node "$STATE_DIR"
+COPY --from=dependencies /app/node_modules node_modules
+COPY . .
+# So that `licenses publish …` is a command in the container too.
+RUN chmod 755 src/cli/main.ts && ln -s /app/src/cli/main.ts /usr/local/bin/licenses
+USER node
+VOLUME /var/lib/licenses
+EXPOSE 8080
+HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
+    CMD ["node", "--eval", "fetch(`http://127.0.0.1:${process.env.ADMIN_PORT || 9464}/healthz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "src/server.ts"]

@@ -1,0 +1,61 @@
+import { createServer, type Server } from 'node:net';
+import { StartError } from './processes.ts';
+
+/** The address that only this machine reaches. */
+export const LOOPBACK = '127.0.0.1';
+
+/** Three ports of the loopback address that nobody uses. */
+export async function freePorts(): Promise<[number, number, number]> {
+  const [one, two, three] = [await listen(LOOPBACK, 0), await listen(LOOPBACK, 0), await listen(LOOPBACK, 0)];
+  const ports: [number, number, number] = [portOf(one), portOf(two), portOf(three)];
+  for (const server of [one, two, three]) await close(server);
+  return ports;
+}
+
+/** Where something will listen, and the setting that names the port. */
+export interface WantedPort {
+  readonly setting: string;
+  readonly host: string;
+  readonly port: number;
+}
+
+/**
+ * Checks that ports can be listened on, all at once.
+ *
+ * @throws {StartError} for the first that can't, naming the setting to change
+ */
+export async function checkPortsAreFree(ports: readonly WantedPort[]): Promise<void> {
+  const servers: Server[] = [];
+  try {
+    for (const { setting, host, port } of ports) {
+      servers.push(
+        await listen(host, port).catch((error: NodeJS.ErrnoException) => {
+          const what = error.code === 'EADDRINUSE' ? 'is taken' : `can't be listened on (${error.code})`;
+          throw new StartError(
+            `Port ${port} of ${host} ${what}: stop what uses it, or set ${setting} to another.`,
+          );
+        }),
+      );
+    }
+  } finally {
+    for (const server of servers) await close(server);
+  }
+}
+
+function listen(host: string, port: number): Promise<Server> {
+  return new Promise((listening, failed) => {
+    const server = createServer();
+    server.once('error', failed);
+    server.listen(port, host, () => listening(server));
+  });
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((closed) => server.close(() => closed()));
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('A server listens without a port.');
+  return address.port;
+}

@@ -1,0 +1,104 @@
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { BlockList, isIP } from 'node:net';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import { ConfigError, readConfig } from '../src/config.ts';
+import { aborted, Interrupted, watchInterrupts } from './interrupts.ts';
+import { type RunningProcess, StartError, startProcess } from './processes.ts';
+import { startServices } from './services.ts';
+import { print } from './terminal.ts';
+
+const JEST = 'node_modules/jest/bin/jest.js';
+const JEST_STOP_MS = 10_000;
+const NODE_OPTIONS = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
+
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+loopback.addAddress('::1', 'ipv6');
+
+/** Whether an address is this machine's own: tests write and delete, so they run against no other. */
+function isLoopback(url: string): boolean {
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
+  if (host === 'localhost') return true;
+  return isIP(host) !== 0 && loopback.check(host, isIP(host) === 6 ? 'ipv6' : 'ipv4');
+}
+
+function refuseOtherMachines(): void {
+  const config = readConfig();
+  for (const name of ['OPENSEARCH_URL', 'REDIS_URL'] as const) {
+    if (isLoopback(config[name])) continue;
+    throw new StartError(
+      `${name} points to ${new URL(config[name]).hostname}, but tests write and delete: they run against a loopback address only (127.0.0.1, ::1, localhost).`,
+    );
+  }
+}
+
+interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+const report = z.object({
+  numPassedTests: z.number(),
+  numFailedTests: z.number(),
+  numPendingTests: z.number(),
+  numTodoTests: z.number(),
+  numRuntimeErrorTestSuites: z.number(),
+});
+
+function countsIn(reportFile: string): Counts {
+  if (!existsSync(reportFile)) return { passed: 0, failed: 0, skipped: 0 };
+  const read = report.parse(JSON.parse(readFileSync(reportFile, 'utf8')));
+  return {
+    passed: read.numPassedTests,
+    failed: read.numFailedTests + read.numRuntimeErrorTestSuites,
+    skipped: read.numPendingTests + read.numTodoTests,
+  };
+}
+
+async function test(signal: AbortSignal): Promise<Counts> {
+  refuseOtherMachines();
+  const stateDir = resolve(readConfig().STATE_DIR);
+  const reportFile = join(stateDir, 'jest.json');
+  const services = await startServices({ signal }, print);
+  mkdirSync(stateDir, { recursive: true });
+  rmSync(reportFile, { force: true });
+  const addresses = { OPENSEARCH_URL: services.opensearch, REDIS_URL: services.redis };
+  const jest = startJest(reportFile, addresses);
+  try {
+    const lost = await Promise.race([jest.ended.then(() => undefined), services.lost, aborted(signal)]);
+    if (lost !== undefined) throw new StartError(lost);
+    return countsIn(reportFile);
+  } finally {
+    await jest.stop(JEST_STOP_MS);
+    await services.stop();
+  }
+}
+
+/** Runs jest on this terminal, with the arguments that this was called with. */
+function startJest(reportFile: string, addresses: NodeJS.ProcessEnv): RunningProcess {
+  const args = [...NODE_OPTIONS, JEST, '--maxWorkers=2', '--json', `--outputFile=${reportFile}`];
+  return startProcess('jest', process.execPath, [...args, ...process.argv.slice(2)], {
+    ownsTerminal: true,
+    env: { ...process.env, ...addresses, NODE_ENV: 'test' },
+  });
+}
+
+function summary({ passed, failed, skipped }: Counts): string {
+  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
+}
+
+const signal = watchInterrupts();
+try {
+  const counts = await test(signal);
+  print(summary(counts));
+  process.exitCode = counts.failed > 0 || counts.passed === 0 ? 1 : 0;
+} catch (error) {
+  process.exitCode = 1;
+  if (error instanceof Interrupted) {
+    print('Interrupted.');
+    process.exitCode = error.exitCode;
+  } else if (error instanceof StartError || error instanceof ConfigError) print(error.message);
+  else throw error;
+}

@@ -1,0 +1,244 @@
+import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Config, readConfig } from '../src/config.ts';
+import { openSearchClient } from '../src/search/client.ts';
+import { dockerAnswers, startDockerServers } from './docker-servers.ts';
+import { startLocalOpenSearch, waitForOpenSearch } from './local-opensearch.ts';
+import { redisProblem, startLocalRedis, waitForRedis } from './local-redis.ts';
+import { freePorts } from './ports.ts';
+import { type RunningProcess, StartError } from './processes.ts';
+import {
+  type Addresses,
+  checkoutName,
+  claimServers,
+  forgetServers,
+  isRunning,
+  recordServers,
+  releaseServers,
+  runningServers,
+  type ServerName,
+} from './shared-servers.ts';
+
+const STOP_MS = 20_000;
+const ANSWER_MS = 5_000;
+
+/** Where OpenSearch and Redis answer. */
+export interface Services {
+  readonly opensearch: string;
+  readonly redis: string;
+  /** Resolves, in words, when one of them ends although nobody stopped it. */
+  readonly lost: Promise<string>;
+  /** Ends what was started for this, and nothing else. */
+  stop(): Promise<void>;
+}
+
+/** For whom the servers are started. */
+export interface ServicesOptions {
+  /** The settings; `process.env` when left out. */
+  readonly environment?: NodeJS.ProcessEnv;
+  /** Ends a start that is under way. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Makes OpenSearch and Redis available: at the addresses given in the environment, else those that another
+ * command of this checkout runs, else in containers, else as local processes under STATE_DIR.
+ *
+ * @param report is told, line by line, what takes time
+ * @throws {StartError} with what to do, after all that it started has been stopped
+ */
+export async function startServices(
+  { environment = process.env, signal = new AbortController().signal }: ServicesOptions,
+  report: (line: string) => void,
+): Promise<Services> {
+  const config = readConfig(environment);
+  const given = { opensearch: isSet(environment.OPENSEARCH_URL), redis: isSet(environment.REDIS_URL) };
+  if (given.opensearch) await checkGivenOpenSearch(config);
+  if (given.redis) await checkGivenRedis(config);
+  const wanted = (['redis', 'opensearch'] as const).filter((name) => !given[name]);
+  const servers = await obtainServers({
+    wanted,
+    stateDir: resolve(config.STATE_DIR),
+    environment,
+    signal,
+    report,
+  });
+  return {
+    opensearch: servers.addresses.opensearch ?? config.OPENSEARCH_URL,
+    redis: servers.addresses.redis ?? config.REDIS_URL,
+    lost: servers.lost,
+    stop: servers.stop,
+  };
+}
+
+interface Task {
+  readonly wanted: readonly ServerName[];
+  readonly stateDir: string;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly signal: AbortSignal;
+  readonly report: (line: string) => void;
+}
+
+interface Servers {
+  readonly addresses: Addresses;
+  readonly lost: Promise<string>;
+  stop(): Promise<void>;
+}
+
+const never = new Promise<never>(() => {});
+
+async function obtainServers(task: Task): Promise<Servers> {
+  if (task.wanted.length === 0) return { addresses: {}, lost: never, stop: async () => {} };
+
+  return (await borrowedServers(task)) ?? (await ownServers(task));
+}
+
+/** Those of another command of this checkout; `undefined` once the right to start them is ours. */
+async function borrowedServers({ wanted, stateDir, signal, report }: Task): Promise<Servers | undefined> {
+  let told = false;
+  while (true) {
+    signal.throwIfAborted();
+    const owner = await claimServers(stateDir);
+    if (owner === undefined) return undefined;
+
+    const addresses = await runningServers(stateDir, wanted);
+    if (addresses !== undefined) {
+      report(`Using the OpenSearch and Redis that process ${owner} of this checkout runs.`);
+      return { addresses, ...endingWith(owner) };
+    }
+    if (!told) report(`Waiting for process ${owner} of this checkout, which starts or stops its servers …`);
+    told = true;
+    await sleep(500);
+  }
+}
+
+function endingWith(owner: number): Pick<Servers, 'lost' | 'stop'> {
+  const { promise, resolve: end } = Promise.withResolvers<string>();
+  const timer = setInterval(() => {
+    if (!isRunning(owner)) end(`Process ${owner}, which ran OpenSearch and Redis for this one, has ended.`);
+  }, 1000);
+  return { lost: promise, stop: async () => clearInterval(timer) };
+}
+
+/** Starts them; the claim on this checkout's servers is ours until they have been stopped. */
+async function ownServers(task: Task): Promise<Servers> {
+  const { stateDir } = task;
+  try {
+    await earlierServersGone(task);
+    const servers = (await inContainers(task)) ?? (await asLocalProcesses(task));
+    await recordServers(stateDir, servers.addresses);
+    return {
+      ...servers,
+      async stop() {
+        await forgetServers(stateDir);
+        await servers.stop();
+        await releaseServers(stateDir);
+      },
+    };
+  } catch (error) {
+    await releaseServers(stateDir);
+    throw error;
+  }
+}
+
+/** A command that was killed leaves servers that are still ending: two must not write to the same data. */
+async function earlierServersGone({ wanted, stateDir, signal, report }: Task): Promise<void> {
+  const deadline = Date.now() + STOP_MS;
+  for (const name of wanted) {
+    while ((await runningServers(stateDir, [name])) !== undefined) {
+      signal.throwIfAborted();
+      if (Date.now() > deadline) {
+        throw new StartError(
+          `The ${name} of an earlier run still runs at the address in services.json: end it.`,
+        );
+      }
+      report(`Waiting for the ${name} of an earlier run to end …`);
+      await sleep(1000);
+    }
+  }
+  await forgetServers(stateDir);
+}
+
+async function inContainers({ wanted, stateDir, signal, report }: Task): Promise<Servers | undefined> {
+  if (!(await dockerAnswers())) return undefined;
+  report('Starting OpenSearch and Redis with docker compose …');
+  try {
+    const { addresses, stop } = await startDockerServers(stateDir, wanted, signal);
+    return { addresses, stop, lost: never };
+  } catch (error) {
+    signal.throwIfAborted();
+    report(`${error instanceof Error ? error.message : error}\nStarting them as local processes instead.`);
+    return undefined;
+  }
+}
+
+async function asLocalProcesses({ wanted, stateDir, environment, signal, report }: Task): Promise<Servers> {
+  const started: RunningProcess[] = [];
+  let stopping = false;
+  const stop = async () => {
+    stopping = true;
+    for (const server of started.toReversed()) await server.stop(STOP_MS);
+  };
+  const [redisPort, httpPort, transportPort] = await freePorts();
+  const addresses: Addresses = {};
+  try {
+    if (wanted.includes('redis')) {
+      report('Starting Redis …');
+      addresses.redis = `redis://127.0.0.1:${redisPort}`;
+      const redis = await startLocalRedis(stateDir, redisPort, report);
+      started.push(redis);
+      await waitForRedis(redis, addresses.redis, signal);
+    }
+    if (wanted.includes('opensearch')) {
+      report('Starting OpenSearch …');
+      addresses.opensearch = `http://127.0.0.1:${httpPort}`;
+      const clusterName = checkoutName(stateDir);
+      const opensearch = await startLocalOpenSearch({
+        stateDir,
+        clusterName,
+        httpPort,
+        transportPort,
+        environment,
+        signal,
+        report,
+      });
+      started.push(opensearch);
+      await waitForOpenSearch(opensearch, addresses.opensearch, clusterName, signal);
+    }
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const ends = started.map(async (server) => {
+    const how = await server.ended;
+    return stopping ? never : `${server.name} has ended (${how}). Its last lines:\n${server.lastLines()}`;
+  });
+  return { addresses, stop, lost: Promise.race([never, ...ends]) };
+}
+
+async function checkGivenOpenSearch(config: Config): Promise<void> {
+  const client = openSearchClient(config, ANSWER_MS);
+  try {
+    await client.info();
+  } catch (error) {
+    throw unreachable('OPENSEARCH_URL', config.OPENSEARCH_URL, error instanceof Error ? error.message : '');
+  } finally {
+    await client.close();
+  }
+}
+
+async function checkGivenRedis(config: Config): Promise<void> {
+  const problem = await redisProblem(config.REDIS_URL);
+  if (problem !== undefined) throw unreachable('REDIS_URL', config.REDIS_URL, problem);
+}
+
+/** The address may hold a password: only host and port are shown. */
+function unreachable(setting: string, url: string, problem: string): StartError {
+  return new StartError(
+    `${setting} is set, but nothing usable answers at ${new URL(url).host} (${problem}): start that server, or unset ${setting} to have one started here.`,
+  );
+}
+
+function isSet(value: string | undefined): boolean {
+  return value !== undefined && value.trim() !== '';
+}
