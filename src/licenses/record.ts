@@ -20,21 +20,9 @@ export const licenseRecord = z.object({
 export type LicenseRecord = Readonly<z.output<typeof licenseRecord>>;
 
 /** A licence record as every door answers it. Dates are `YYYY-MM-DD`; what the dataset lacks is null. */
-export const answeredRecord = z.object({
+export const answeredRecord = licenseRecord.extend({
   found: z.literal(true),
-  license_number: z.string(),
-  full_name: z.string(),
-  board: z.string(),
-  license_type: z.string().nullable(),
-  status: z.string().nullable(),
-  expiry_date: z.string().nullable(),
   days_until_expiry: z.int().nullable(),
-  city: z.string().nullable(),
-  state: z.string().nullable(),
-  raw_status: z.string().nullable(),
-  county: z.string().nullable(),
-  issue_date: z.string().nullable(),
-  extra_data: z.record(z.string(), z.string()),
   source: z.literal('dataset'),
   last_scraped: z.string(),
 });
