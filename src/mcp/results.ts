@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { LookupOutcome } from '../licenses/lookup.ts';
+import { missDetail } from '../licenses/miss-detail.ts';
 import { answeredRecord, answerRecord } from '../licenses/record.ts';
-import { missDetail } from '../rest/verify-answer.ts';
 
 const AUTHORITY =
   'The data is the State of Ohio’s daily dataset, not primary-source verification; the issuing board is the authority.';

@@ -29,7 +29,7 @@ export interface LivePublicationTracker {
 
 const REFRESH_MS = 1000;
 
-/** Follows the alias, asking once a second. A failed refresh is reported and keeps what was known. */
+/** Follows the alias, asking once a second. The first of failed refreshes is reported; what was known stays. */
 export function trackLivePublication(
   client: Client,
   prefix: string,
@@ -52,7 +52,18 @@ export function trackLivePublication(
     return underWay;
   }
 
-  const timer = setInterval(() => refresh().catch(onError), REFRESH_MS);
+  let isFailing = false;
+  async function follow(): Promise<void> {
+    try {
+      await refresh();
+      isFailing = false;
+    } catch (error) {
+      if (!isFailing) onError(error);
+      isFailing = true;
+    }
+  }
+
+  const timer = setInterval(follow, REFRESH_MS);
   timer.unref();
   return { current: () => known, refresh, stop: () => clearInterval(timer) };
 }

@@ -1,0 +1,16 @@
+import type { NumberMiss } from './lookup.ts';
+
+/** Why a number was not answered, in words that never call anybody unlicensed. */
+export function missDetail(miss: NumberMiss, board: string | undefined, publicationDate: string): string {
+  const where = `in the State's dataset of ${publicationDate}`;
+  switch (miss) {
+    case 'unknown':
+      return `No license with this number is ${where}. The issuing board is the authority; ask it before you conclude anything.`;
+    case 'ambiguous':
+      return `This way of writing the number fits more than one license ${where}. Send it as the board writes it.`;
+    case 'other_board':
+      return `This number is not one of the board asked, but one of the ${board} ${where}. Ask again with that board.`;
+    case 'not_a_business':
+      return `This number is a person's license ${where}, not a business's. Leave out search_type to look it up.`;
+  }
+}
