@@ -6,7 +6,7 @@ import {
   NothingPublishedError,
   withLivePublication,
 } from './publications/live.ts';
-import { searchLicenses } from './search/license-search.ts';
+import { nearTerms, searchLicenses } from './search/license-search.ts';
 
 /** What was found, and the run date of the one publication that answered, `YYYY-MM-DD`. */
 export interface DatedOutcome {
@@ -20,14 +20,34 @@ export interface Lookups {
   livePublication(): Promise<LivePublication>;
 }
 
+/** With more lookups than this in flight, the process is busy and leaves out suggestions. */
+const BUSY = 64;
+
 /** Lookups answered by the live publication, all of one lookup's queries by the same. */
 export function liveLookups(client: Client, tracker: LivePublicationTracker): Lookups {
+  let inFlight = 0;
+
+  async function counted<Result>(work: () => Promise<Result>): Promise<Result> {
+    inFlight += 1;
+    try {
+      return await work();
+    } finally {
+      inFlight -= 1;
+    }
+  }
+
   return {
     lookUp: (request) =>
-      withLivePublication(tracker, async ({ index, metadata }) => ({
-        outcome: await lookUp(request, (body) => searchLicenses(client, index, body)),
-        date: metadata.date,
-      })),
+      counted(() =>
+        withLivePublication(tracker, async ({ index, metadata }) => ({
+          outcome: await lookUp(
+            request,
+            (body) => searchLicenses(client, index, body),
+            inFlight > BUSY ? undefined : (body) => nearTerms(client, index, body),
+          ),
+          date: metadata.date,
+        })),
+      ),
     livePublication: async () => {
       const publication = tracker.current() ?? (await tracker.refresh());
       if (publication === undefined) throw new NothingPublishedError('Nothing has been published yet.');

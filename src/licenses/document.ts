@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { boardByName } from './boards.ts';
 import { fold } from './fold.ts';
-import { holderName, tradeNameKey, tradeNameKeyWithLegalForm, tradeNames } from './name.ts';
-import { numberKey } from './number.ts';
+import { holderName, tradeNameForms, tradeNameKey, tradeNames, tradeNameWords } from './name.ts';
+import { numberDigits, numberKey } from './number.ts';
 import { type LicenseRecord, licenseRecord } from './record.ts';
 
 /** Whether the licence is a person's or an establishment's. */
@@ -12,12 +12,18 @@ export type HolderKind = 'person' | 'business';
 export interface LicenseKeys {
   readonly kind: HolderKind;
   readonly number: string;
+  /** The number's last group of digits, leading zeros aside: by it numbers nearly alike are found. */
+  readonly digits: string;
   /** `BOARD/SURNAME/GIVEN` or `BOARD/TRADENAME`: the order of answers, and the exact name. */
   readonly name: string;
   /** A person's `BOARD/SURNAME/GIVEN`, one for each form of the surname. */
   readonly holder?: readonly string[];
+  /** A person's `BOARD/SURNAME`, one for each form: the surnames that a mistyped one may have meant. */
+  readonly surname?: readonly string[];
   /** A business's `BOARD/TRADENAME` and the whole name's, and `/TRADENAME` for searches over all boards. */
   readonly business?: readonly string[];
+  /** A business's `BOARD/WORD` and `/WORD`, one for each word of its trade names. */
+  readonly words?: readonly string[];
   readonly license_type: readonly string[];
   readonly status: readonly string[];
   readonly city: readonly string[];
@@ -52,6 +58,7 @@ export function licenseDocument(record: LicenseRecord, kind: HolderKind, sourceR
     keys: {
       kind,
       number: numberKey(record.license_number),
+      digits: numberDigits(record.license_number),
       ...names,
       license_type: licenseTypeKeys(record.license_type ?? ''),
       status: distinct([fold(record.status ?? ''), fold(record.raw_status ?? '')]),
@@ -61,25 +68,23 @@ export function licenseDocument(record: LicenseRecord, kind: HolderKind, sourceR
   };
 }
 
-function personKeys(record: LicenseRecord): Pick<LicenseKeys, 'name' | 'holder'> {
+function personKeys(record: LicenseRecord): Pick<LicenseKeys, 'name' | 'holder' | 'surname'> {
   const board = boardKey(record.board);
   const { surname, surnameForms, given } = holderName(record.full_name);
   return {
     name: `${board}/${surname}/${given}`,
     holder: surnameForms.map((form) => `${board}/${form}/${given}`),
+    surname: surnameForms.map((form) => `${board}/${form}`),
   };
 }
 
-function businessKeys(record: LicenseRecord): Pick<LicenseKeys, 'name' | 'business'> {
+function businessKeys(record: LicenseRecord): Pick<LicenseKeys, 'name' | 'business' | 'words'> {
   const board = boardKey(record.board);
   const names = tradeNames(record.full_name);
-  const forms = distinct([
-    ...names.flatMap((name) => [tradeNameKey(name), tradeNameKeyWithLegalForm(name)]),
-    tradeNameKeyWithLegalForm(record.full_name),
-  ]);
   return {
     name: `${board}/${tradeNameKey(names[0] ?? '')}`,
-    business: forms.flatMap((form) => [`${board}/${form}`, `/${form}`]),
+    business: tradeNameForms(record.full_name).flatMap((form) => [`${board}/${form}`, `/${form}`]),
+    words: distinct(names.flatMap(tradeNameWords)).flatMap((word) => [`${board}/${word}`, `/${word}`]),
   };
 }
 

@@ -1,15 +1,28 @@
 import type { Board } from './boards.ts';
 import type { StoredLicense } from './document.ts';
+import { isHoldersName, isTradeName } from './name.ts';
+import { nearest } from './nearest.ts';
 import { isExactNumber } from './number.ts';
 import {
   businessQuery,
+  businessWordsQuery,
   MAX_MATCHES,
+  MOST_NEAR_NAMES,
   type Narrowing,
+  type NearTermsBody,
+  nearNumbersQuery,
+  nearSurnamesBody,
+  nearWordsBody,
   numberQuery,
   personQuery,
   type SearchBody,
 } from './queries.ts';
 import type { LicenseRecord } from './record.ts';
+
+/** A person's or a business's name as typed. */
+export type HolderTyped =
+  | { readonly lastName: string; readonly firstName?: string | undefined }
+  | { readonly businessName: string };
 
 /** What a door asks: by number (at one board or statewide), by person, or by business. */
 export type LookupRequest =
@@ -18,6 +31,8 @@ export type LookupRequest =
       readonly number: string;
       readonly board?: Board | undefined;
       readonly businessOnly: boolean;
+      /** A name sent along with the number, to be compared with the holder's. */
+      readonly holder?: HolderTyped | undefined;
     }
   | {
       readonly by: 'person';
@@ -38,9 +53,18 @@ export type NumberMiss = 'unknown' | 'ambiguous' | 'other_board' | 'not_a_busine
 
 /** What was found, in one publication. A miss is an outcome, never an error. */
 export type LookupOutcome =
-  | { readonly outcome: 'record'; readonly record: LicenseRecord }
+  | {
+      readonly outcome: 'record';
+      readonly record: LicenseRecord;
+      /** Whether the name sent along with the number is the holder's; absent without such a name. */
+      readonly nameMatch?: boolean;
+    }
   | { readonly outcome: 'matches'; readonly records: readonly LicenseRecord[]; readonly truncated: boolean }
-  | { readonly outcome: 'no_match' }
+  | {
+      readonly outcome: 'no_match';
+      /** Surnames or business names there that are spelt nearly alike, best first; offered, never acted on. */
+      readonly didYouMean: readonly string[];
+    }
   | {
       readonly outcome: 'number_not_found';
       readonly miss: NumberMiss;
@@ -53,27 +77,94 @@ export type LookupOutcome =
 /** Sends one search body to one publication. */
 export type Search = (body: SearchBody) => Promise<readonly StoredLicense[]>;
 
-/** Answers a lookup from the one publication that `search` asks. */
-export async function lookUp(request: LookupRequest, search: Search): Promise<LookupOutcome> {
+/** Finds terms of one publication that are spelt nearly like those asked for. */
+export type NearTerms = (
+  body: NearTermsBody,
+) => Promise<readonly { readonly term: string; readonly near: readonly string[] }[]>;
+
+/**
+ * Answers a lookup from the one publication that `search` asks.
+ *
+ * @param nearTerms asks the same publication; without it a miss costs no further search and offers nothing
+ */
+export async function lookUp(
+  request: LookupRequest,
+  search: Search,
+  nearTerms?: NearTerms,
+): Promise<LookupOutcome> {
+  const asked = async (body: SearchBody | undefined) => (body === undefined ? [] : search(body));
   switch (request.by) {
     case 'number': {
-      const query = numberQuery(request.number);
-      return byNumber(request, query === undefined ? [] : await search(query));
+      const outcome = byNumber(request, await asked(numberQuery(request.number)));
+      if (outcome.outcome === 'record' || outcome.miss !== 'unknown' || !nearTerms) return outcome;
+      const near = await asked(nearNumbersQuery(request.board, request.number));
+      return {
+        ...outcome,
+        didYouMean: nearest(request.number, numbersOf(near), MOST_NEAR_NUMBERS),
+      };
     }
-    case 'person':
-      return byName(
+    case 'person': {
+      const found = await asked(
         personQuery(request.board, request.lastName, request.firstName, request.narrowing),
-        search,
       );
-    case 'business':
-      return byName(businessQuery(request.board, request.name, request.narrowing), search);
+      if (found.length > 0) return matches(found);
+      return { outcome: 'no_match', didYouMean: nearTerms ? await nearSurnames(request, nearTerms) : [] };
+    }
+    case 'business': {
+      const begun = await asked(businessQuery(request.board, request.name, request.narrowing));
+      if (begun.length > 0) return matches(begun);
+      const worded = await asked(businessWordsQuery(request.board, request.name, request.narrowing));
+      if (worded.length > 0) return matches(worded);
+      return {
+        outcome: 'no_match',
+        didYouMean: nearTerms ? await nearBusinesses(request, search, nearTerms) : [],
+      };
+    }
   }
 }
+
+/** Surnames at the board that are spelt nearly like the one typed, itself left out. */
+async function nearSurnames(
+  request: Extract<LookupRequest, { by: 'person' }>,
+  nearTerms: NearTerms,
+): Promise<string[]> {
+  const body = nearSurnamesBody(request.board, request.lastName);
+  const [entry] = body === undefined ? [] : await nearTerms(body);
+  return (entry?.near ?? []).map((term) => term.slice(term.indexOf('/') + 1));
+}
+
+/** Businesses there that have every word typed, each as it is or spelt nearly so. */
+async function nearBusinesses(
+  request: Extract<LookupRequest, { by: 'business' }>,
+  search: Search,
+  nearTerms: NearTerms,
+): Promise<string[]> {
+  const body = nearWordsBody(request.board, request.name);
+  if (body === undefined) return [];
+  const words = (await nearTerms(body)).map(({ term, near: [best] }) => best ?? term);
+  const likely = words.map((word) => word.slice(word.indexOf('/') + 1)).join(' ');
+  const query = businessWordsQuery(request.board, likely, {});
+  const found = query === undefined ? [] : await search(query);
+  return nearest(
+    request.name,
+    found.map((license) => license.full_name),
+    MOST_NEAR_NAMES,
+  );
+}
+
+/** How many numbers are offered in place of one that no licence has. */
+const MOST_NEAR_NUMBERS = 3;
+
+function numbersOf(licenses: readonly StoredLicense[]): string[] {
+  return licenses.map((license) => license.license_number);
+}
+
+type NumberOutcome = Extract<LookupOutcome, { outcome: 'record' | 'number_not_found' }>;
 
 function byNumber(
   request: Extract<LookupRequest, { by: 'number' }>,
   sameKey: readonly StoredLicense[],
-): LookupOutcome {
+): NumberOutcome {
   const { board, businessOnly } = request;
   const exact = sameKey.filter((license) => isExactNumber(request.number, license.license_number));
   const candidates = exact.length > 0 ? exact : sameKey;
@@ -81,26 +172,35 @@ function byNumber(
     board === undefined ? candidates : candidates.filter(({ board: name }) => name === board.name);
   const eligible = businessOnly ? atBoard.filter(({ keys }) => keys.kind === 'business') : atBoard;
   const [only, another] = eligible;
-  if (another !== undefined) return numberMiss('ambiguous', eligible);
-  if (only !== undefined) return { outcome: 'record', record: only };
-  if (atBoard.length > 0) return numberMiss('not_a_business', []);
+  if (another !== undefined) return numberMiss(request.number, 'ambiguous', eligible);
+  if (only !== undefined) {
+    const { holder } = request;
+    return { outcome: 'record', record: only, ...(holder && { nameMatch: isHolder(only, holder) }) };
+  }
+  if (atBoard.length > 0) return numberMiss(request.number, 'not_a_business', []);
   const [elsewhere] = candidates;
-  if (elsewhere === undefined) return numberMiss('unknown', []);
-  return { ...numberMiss('other_board', candidates), board: elsewhere.board };
+  if (elsewhere === undefined) return numberMiss(request.number, 'unknown', []);
+  return { ...numberMiss(request.number, 'other_board', candidates), board: elsewhere.board };
+}
+
+function isHolder(license: StoredLicense, typed: HolderTyped): boolean {
+  return 'businessName' in typed
+    ? license.keys.kind === 'business' && isTradeName(license.full_name, typed.businessName)
+    : license.keys.kind === 'person' && isHoldersName(license.full_name, typed.lastName, typed.firstName);
 }
 
 function numberMiss(
+  typed: string,
   miss: NumberMiss,
   existing: readonly StoredLicense[],
 ): Extract<LookupOutcome, { outcome: 'number_not_found' }> {
-  const didYouMean = existing.slice(0, 3).map((license) => license.license_number);
+  const didYouMean = nearest(typed, numbersOf(existing), MOST_NEAR_NUMBERS);
   return { outcome: 'number_not_found', miss, didYouMean };
 }
 
-async function byName(body: SearchBody | undefined, search: Search): Promise<LookupOutcome> {
-  const found = body === undefined ? [] : await search(body);
+function matches(found: readonly StoredLicense[]): LookupOutcome {
   const [only, another] = found;
-  if (only === undefined) return { outcome: 'no_match' };
+  if (only === undefined) return { outcome: 'no_match', didYouMean: [] };
   if (another === undefined) return { outcome: 'record', record: only };
   return {
     outcome: 'matches',

@@ -1,13 +1,17 @@
-import type { NumberMiss } from './lookup.ts';
+import type { LookupOutcome } from './lookup.ts';
 
 /** Why a number was not answered, in words that never call anybody unlicensed. */
-export function missDetail(miss: NumberMiss, board: string | undefined, publicationDate: string): string {
+export function missDetail(
+  { miss, board, didYouMean }: Extract<LookupOutcome, { outcome: 'number_not_found' }>,
+  publicationDate: string,
+): string {
   const where = `in the State's dataset of ${publicationDate}`;
+  const nearest = didYouMean.length === 0 ? '' : ` Numbers that are: ${didYouMean.join(', ')}.`;
   switch (miss) {
     case 'unknown':
-      return `No license with this number is ${where}. The issuing board is the authority; ask it before you conclude anything.`;
+      return `No license with this number is ${where}.${nearest} The issuing board is the authority; ask it before you conclude anything.`;
     case 'ambiguous':
-      return `This way of writing the number fits more than one license ${where}. Send it as the board writes it.`;
+      return `This way of writing the number fits more than one license ${where}.${nearest} Send it as the board writes it.`;
     case 'other_board':
       return `This number is not one of the board asked, but one of the ${board} ${where}. Ask again with that board.`;
     case 'not_a_business':

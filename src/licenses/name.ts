@@ -45,7 +45,7 @@ export function holderName(licenseeName: string): HolderName {
   return {
     surname,
     surnameForms: surnameForms(written, surname),
-    given: comma < 0 ? '' : fold(licenseeName.slice(comma + 1)),
+    given: comma < 0 ? '' : typedGiven(licenseeName.slice(comma + 1)),
   };
 }
 
@@ -58,6 +58,29 @@ function surnameForms(written: string, surname: string): string[] {
 /** The key of a surname as typed: folded, a generational suffix at its end left off. */
 export function typedSurname(lastName: string): string {
   return fold(withoutGenerationalSuffix(lastName));
+}
+
+/** The key of given names as typed, or as they stand in the file: a generational suffix at the end left off. */
+export function typedGiven(firstName: string): string {
+  return fold(withoutGenerationalSuffix(firstName));
+}
+
+/** Whether a holder's name is the one typed: a form of the surname, and the beginning of the given names. */
+export function isHoldersName(
+  licenseeName: string,
+  lastName: string,
+  firstName: string | undefined,
+): boolean {
+  const { surnameForms, given } = holderName(licenseeName);
+  const beginning = typedGiven(firstName ?? '');
+  if (firstName !== undefined && beginning === '') return false;
+  return surnameForms.includes(typedSurname(lastName)) && given.startsWith(beginning);
+}
+
+/** Whether what was typed is the beginning of one of a business's trade names, or of its whole name. */
+export function isTradeName(businessName: string, typed: string): boolean {
+  const key = tradeNameKey(typed);
+  return key !== '' && tradeNameForms(businessName).some((form) => form.startsWith(key));
 }
 
 function withoutGenerationalSuffix(surname: string): string {
@@ -75,20 +98,43 @@ export function tradeNames(businessName: string): string[] {
     .filter((name) => name !== '');
 }
 
+/** The keys whose beginning finds a business: each trade name with and without legal form, and the whole name. */
+export function tradeNameForms(businessName: string): string[] {
+  const forms = [
+    ...tradeNames(businessName).flatMap((name) => [tradeNameKey(name), tradeNameKeyWithLegalForm(name)]),
+    tradeNameKeyWithLegalForm(businessName),
+  ];
+  return [...new Set(forms)].filter((form) => form !== '');
+}
+
 /**
  * The key of a trade name: folded, `THE` at its start, `AND` and `&`, punctuation and the legal form at its
  * end left off. A name made of nothing else keeps its words.
  */
 export function tradeNameKey(tradeName: string): string {
-  const kept = contentWords(tradeName);
-  const core = [...kept];
-  while (core.length > 1 && LEGAL_FORMS.has(core.at(-1) ?? '')) core.pop();
-  return core.join('');
+  return tradeNameWords(tradeName).join('');
 }
 
 /** As `tradeNameKey`, with the legal form kept, so that a name typed halfway through it is still a prefix. */
 export function tradeNameKeyWithLegalForm(tradeName: string): string {
   return contentWords(tradeName).join('');
+}
+
+/** The words of a trade name that say something, folded, legal forms at the end left off. */
+export function tradeNameWords(tradeName: string): string[] {
+  const words = contentWords(tradeName);
+  while (words.length > 1 && LEGAL_FORMS.has(words.at(-1) ?? '')) words.pop();
+  return words;
+}
+
+/**
+ * The words of a business's name as typed, which each must be the beginning of one of its own: those of every
+ * trade name, without `D.B.A` between them and `THE` wherever it stands.
+ */
+export function typedBusinessWords(businessName: string): string[] {
+  const words = tradeNames(businessName).flatMap(tradeNameWords);
+  const kept = words.filter((word) => !ARTICLES.has(word));
+  return kept.length > 0 ? kept : words;
 }
 
 function contentWords(tradeName: string): string[] {

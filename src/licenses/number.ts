@@ -11,6 +11,14 @@ export function numberKey(written: string): string {
   return unaccent(written).replace(SEPARATORS, '');
 }
 
+/**
+ * The last group of digits of a number, without leading zeros: what numbers have in common that differ by
+ * zeros, prefix or suffix. `APRN.CNP.0014484` → `14484`, `E.1234567-SUPV` → `1234567`; empty without digits.
+ */
+export function numberDigits(written: string): string {
+  return /(\d+)\D*$/.exec(unaccent(written).replace(/\s/g, ''))?.[1]?.replace(/^0+(?=\d)/, '') ?? '';
+}
+
 /** Whether a written form is the number itself, case and blanks around it aside. */
 export function isExactNumber(written: string, licenseNumber: string): boolean {
   return written.trim().toUpperCase() === licenseNumber.toUpperCase();

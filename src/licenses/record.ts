@@ -25,6 +25,8 @@ export const answeredRecord = licenseRecord.extend({
   days_until_expiry: z.int().nullable(),
   source: z.literal('dataset'),
   last_scraped: z.string(),
+  /** Whether the name sent along with the number is the holder's; absent without such a name. */
+  name_match: z.boolean().optional(),
 });
 
 export type AnsweredRecord = z.output<typeof answeredRecord>;
@@ -32,8 +34,14 @@ export type AnsweredRecord = z.output<typeof answeredRecord>;
 /**
  * @param publicationDate the dataset's run date, `YYYY-MM-DD`
  * @param today the date in Ohio, from which `days_until_expiry` counts
+ * @param nameMatch whether a name sent along with the number is the holder's
  */
-export function answerRecord(record: LicenseRecord, publicationDate: string, today: string): AnsweredRecord {
+export function answerRecord(
+  record: LicenseRecord,
+  publicationDate: string,
+  today: string,
+  nameMatch?: boolean,
+): AnsweredRecord {
   return {
     found: true,
     license_number: record.license_number,
@@ -51,6 +59,7 @@ export function answerRecord(record: LicenseRecord, publicationDate: string, tod
     extra_data: record.extra_data,
     source: 'dataset',
     last_scraped: lastScraped(publicationDate),
+    ...(nameMatch === undefined ? {} : { name_match: nameMatch }),
   };
 }
 

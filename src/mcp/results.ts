@@ -6,6 +6,9 @@ import { answeredRecord, answerRecord } from '../licenses/record.ts';
 const AUTHORITY =
   'The data is the State of Ohio’s daily dataset, not primary-source verification; the issuing board is the authority.';
 
+const OTHER_NAME =
+  'The name given is not the holder’s: the number may be mistyped, so do not take this license for that person’s.';
+
 /** What every lookup tool returns. */
 export const lookupResult = z.object({
   outcome: z.enum(['found', 'not_found', 'ambiguous']),
@@ -14,7 +17,11 @@ export const lookupResult = z.object({
   count: z.int().describe('How many licenses are in this result'),
   truncated: z.boolean().describe('Whether more matched than are returned'),
   licenses: z.array(answeredRecord),
-  did_you_mean: z.array(z.string()).describe('License numbers that exist and look alike'),
+  did_you_mean: z
+    .array(z.string())
+    .describe(
+      'Numbers, surnames or business names that exist and are written nearly alike; ask before you use one',
+    ),
   message: z.string().describe('What the outcome means and what to do next'),
 });
 
@@ -40,9 +47,9 @@ export function lookupToolResult(
         ...origin,
         count: 1,
         truncated: false,
-        licenses: [answerRecord(outcome.record, dataAsOf, today)],
+        licenses: [answerRecord(outcome.record, dataAsOf, today, outcome.nameMatch)],
         did_you_mean: [],
-        message: AUTHORITY,
+        message: outcome.nameMatch === false ? `${OTHER_NAME} ${AUTHORITY}` : AUTHORITY,
       };
     case 'matches':
       return {
@@ -63,7 +70,7 @@ export function lookupToolResult(
         count: 0,
         truncated: false,
         licenses: [],
-        did_you_mean: [],
+        did_you_mean: [...outcome.didYouMean],
         message: `No license matches in the dataset of ${dataAsOf}. That does not mean that nobody is licensed: check the spelling and the board. ${AUTHORITY}`,
       };
     case 'number_not_found':
@@ -74,7 +81,7 @@ export function lookupToolResult(
         truncated: false,
         licenses: [],
         did_you_mean: [...outcome.didYouMean],
-        message: `${missDetail(outcome.miss, outcome.board, dataAsOf)} ${AUTHORITY}`,
+        message: `${missDetail(outcome, dataAsOf)} ${AUTHORITY}`,
       };
   }
 }

@@ -25,6 +25,8 @@ const narrowing = {
 const numberInput = z.object({
   license_number: text('The license number as written, prefix included, e.g. RN.123456'),
   board: text(`${BOARD}. May be left out: numbers are unique in Ohio`).optional(),
+  last_name: text('The surname that the holder should have; the license then says name_match').optional(),
+  first_name: text('The given name that the holder should have, or its beginning').optional(),
 });
 
 const personInput = z.object({
@@ -77,6 +79,10 @@ export function toolServer(lookups: Lookups, log: Logger): McpServer {
           number: input.license_number,
           board: boardGiven(input.board),
           businessOnly: false,
+          holder:
+            input.last_name === undefined
+              ? undefined
+              : { lastName: input.last_name, firstName: input.first_name },
         }),
       ),
   );
@@ -134,7 +140,8 @@ export function toolServer(lookups: Lookups, log: Logger): McpServer {
 function businessRequest(input: z.output<typeof businessInput>): LookupRequest {
   const board = boardGiven(input.board);
   if (input.license_number !== undefined) {
-    return { by: 'number', number: input.license_number, board, businessOnly: true };
+    const holder = input.business_name === undefined ? undefined : { businessName: input.business_name };
+    return { by: 'number', number: input.license_number, board, businessOnly: true, holder };
   }
   if (input.business_name === undefined) throw new BadRequestError('Give business_name or license_number.');
   return { by: 'business', board, name: input.business_name, narrowing: input };

@@ -19,7 +19,7 @@ export function verifyAnswer(outcome: LookupOutcome, publicationDate: string, to
   const origin = { source: 'dataset', last_scraped: lastScraped(publicationDate) } as const;
   switch (outcome.outcome) {
     case 'record':
-      return { status: 200, body: answerRecord(outcome.record, publicationDate, today) };
+      return { status: 200, body: answerRecord(outcome.record, publicationDate, today, outcome.nameMatch) };
     case 'matches':
       return {
         status: 200,
@@ -33,12 +33,21 @@ export function verifyAnswer(outcome: LookupOutcome, publicationDate: string, to
         },
       };
     case 'no_match':
-      return { status: 200, body: { found: false, count: 0, message: noMatch(publicationDate), ...origin } };
+      return {
+        status: 200,
+        body: {
+          found: false,
+          count: 0,
+          message: noMatch(publicationDate),
+          did_you_mean: outcome.didYouMean,
+          ...origin,
+        },
+      };
     case 'number_not_found':
       return {
         status: 404,
         body: {
-          detail: missDetail(outcome.miss, outcome.board, publicationDate),
+          detail: missDetail(outcome, publicationDate),
           did_you_mean: outcome.didYouMean,
         },
       };

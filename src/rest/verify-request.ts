@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { BadRequestError } from '../failures.ts';
 import { type Board, boardByName, nearestBoard } from '../licenses/boards.ts';
-import type { LookupRequest } from '../licenses/lookup.ts';
+import type { HolderTyped, LookupRequest } from '../licenses/lookup.ts';
 
 const MOST_CHARACTERS = 200;
 
@@ -51,7 +51,7 @@ export function verifyRequest(body: unknown): LookupRequest {
     throw new BadRequestError('To search by business_name, add "search_type": "business".');
   }
   if (asked.license_number !== undefined) {
-    return { by: 'number', number: asked.license_number, board, businessOnly };
+    return { by: 'number', number: asked.license_number, board, businessOnly, holder: holderTyped(asked) };
   }
   const { license_type, status, city, county } = asked;
   const narrowing = { license_type, status, city, county };
@@ -69,6 +69,13 @@ export function verifyRequest(body: unknown): LookupRequest {
     );
   }
   return { by: 'person', board, lastName: asked.last_name, firstName: asked.first_name, narrowing };
+}
+
+/** The name sent along with a number, if any. */
+function holderTyped(asked: z.output<typeof verifyBody>): HolderTyped | undefined {
+  const { last_name: lastName, first_name: firstName, business_name: businessName } = asked;
+  if (businessName !== undefined) return { businessName };
+  return lastName === undefined ? undefined : { lastName, firstName };
 }
 
 function requiredBoard(name: string | undefined): Board {

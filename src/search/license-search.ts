@@ -1,7 +1,7 @@
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { type StoredLicense, storedLicense } from '../licenses/document.ts';
-import type { SearchBody } from '../licenses/queries.ts';
+import type { NearTermsBody, SearchBody } from '../licenses/queries.ts';
 import { SearchUnavailableError } from './client.ts';
 
 const searchResponse = z.object({
@@ -26,4 +26,32 @@ export async function searchLicenses(
   const { timed_out: timedOut, _shards: shards, hits } = searchResponse.parse(response.body);
   if (timedOut || shards.failed > 0) throw new SearchUnavailableError('OpenSearch answered only in part');
   return hits.hits.map((hit) => hit._source);
+}
+
+const nearTermsResponse = z.object({
+  timed_out: z.boolean(),
+  _shards: z.object({ failed: z.int() }),
+  suggest: z.record(
+    z.string(),
+    z.array(z.object({ text: z.string(), options: z.array(z.object({ text: z.string() })) })),
+  ),
+});
+
+/**
+ * Asks one physical index for terms spelt nearly like those of the body, each term with its list, best first.
+ *
+ * @throws {SearchUnavailableError} when the answer is not whole
+ */
+export async function nearTerms(
+  client: Client,
+  index: string,
+  body: NearTermsBody,
+): Promise<{ term: string; near: string[] }[]> {
+  const response = await client.search({ index, body });
+  const { timed_out: timedOut, _shards: shards, suggest } = nearTermsResponse.parse(response.body);
+  if (timedOut || shards.failed > 0) throw new SearchUnavailableError('OpenSearch answered only in part');
+  return Object.keys(body.suggest).map((name) => {
+    const [entry] = suggest[name] ?? [];
+    return { term: entry?.text ?? '', near: (entry?.options ?? []).map((option) => option.text) };
+  });
 }

@@ -176,6 +176,38 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
     },
   );
 
+  test('is told whether the name sent along with a number is the holder’s, and warned if not', async () => {
+    const cases = [
+      ['verify_license', { license_number: 'RN.700001', last_name: 'Smith' }, false],
+      ['verify_license', { license_number: 'RN.700001', last_name: 'Delacruz', first_name: 'mar' }, true],
+      ['verify_license', { license_number: 'RN.700003', last_name: 'jones' }, true],
+      ['verify_business_license', { license_number: 'FH.70004', business_name: 'smith funeral' }, true],
+      ['verify_business_license', { license_number: 'FH.70004', business_name: 'Acme' }, false],
+    ] as const;
+    for (const [tool, parameters, name_match] of cases) {
+      const result = await found(tool, parameters);
+      expect([parameters, result.licenses[0]?.name_match]).toEqual([parameters, name_match]);
+      expect(/not the holder’s/.test(result.message)).toBe(!name_match);
+    }
+    const [plain] = (await found('verify_license', { license_number: 'RN.700001' })).licenses;
+    expect(plain).not.toHaveProperty('name_match');
+  });
+
+  test('is offered numbers, surnames and business names that exist, as REST offers them', async () => {
+    for (const [tool, parameters, did_you_mean] of [
+      ['verify_license', { license_number: 'APRN.CNP.70001' }, ['APRN.CNP.0070001']],
+      ['search_licenses_by_name', { board: NURSING, last_name: 'Smiht' }, ['SMITH']],
+      ['verify_business_license', { business_name: 'smith funerel home' }, ['SMITH FUNERAL HOME']],
+      ['verify_business_license', { board: PHARMACY, business_name: 'smith funeral home' }, []],
+    ] as const) {
+      expect(await found(tool, parameters)).toMatchObject({
+        outcome: 'not_found',
+        licenses: [],
+        did_you_mean,
+      });
+    }
+  });
+
   verifies('SPEC-4.4-03', 'verifies a license by its number and board', async () => {
     expect(await numbers('verify_license', { license_number: 'RN.700001', board: NURSING })).toEqual([
       'RN.700001',

@@ -66,8 +66,36 @@ describe('a business by name', () => {
     expect(await numbers('joe & son')).toEqual([JOES]);
     expect(await numbers("JOE & SON'S DRUGS")).toEqual([JOES]);
     expect(await numbers('the best little pharmacy llc')).toContain(JOES);
-    expect(await numbers('drugs')).toEqual([]);
-    expect(await numbers('little pharmacy')).toEqual([]);
+  });
+
+  test('is found by the beginnings of its words, in any order, where no name begins so', async () => {
+    expect(await numbers('drugs')).toEqual([JOES, '0290000001', '0290000002']);
+    expect(await numbers('little pharmacy')).toEqual([JOES, LIMA]);
+    expect(await numbers('pharm litt, best')).toEqual([JOES, LIMA]);
+    expect(await numbers('lima pharmacy')).toEqual([LIMA]);
+    expect(await numbers('drugs', { city: 'Akron' })).toEqual(['0290000001']);
+    expect(await numbers('ittle pharmacy')).toEqual([]);
+    expect(await numbers('little salon')).toEqual([]);
+    expect(await numbers('of lima drugs')).toEqual([]);
+    expect(noMatchIn(await business(BEAUTY, { business_name: 'little pharmacy' })).count).toBe(0);
+  });
+
+  test('spelt nearly right is not answered; names that exist are offered, best first', async () => {
+    const offers: [string, string[]][] = [
+      [
+        'Best Littel Pharmcy',
+        ['BEST LITTLE PHARMACY OF LIMA', "THE BEST LITTLE PHARMACY LLC D.B.A JOE & SON'S DRUGS"],
+      ],
+      ['narow drugs', ['NARROW DRUGS']],
+      ['lima farmacy', ['BEST LITTLE PHARMACY OF LIMA']],
+      ['lima salon', []],
+      ['Nowhere Drugs', []],
+    ];
+    for (const [written, names] of offers) {
+      const { did_you_mean } = noMatchIn(await business(PHARMACY, { business_name: written }));
+      expect([written, did_you_mean]).toEqual([written, names]);
+    }
+    expect(noMatchIn(await business(BEAUTY, { business_name: 'narow drugs' })).did_you_mean).toEqual([]);
   });
 
   verifies('DESIGN-BUSINESS-02', 'is found with or without THE, in any case and punctuation', async () => {
@@ -121,9 +149,10 @@ describe('a business by name', () => {
   });
 
   verifies('DESIGN-INPUT-01', 'is not found by wildcards or quotes', async () => {
-    for (const written of ['*', '?', 'BEST*PHARMACY', 'b?st', '"', '.*', '|']) {
+    for (const written of ['*', '?', 'BEST*LIMO', 'B*TTLE', 'b?st', '"', '.*', '|']) {
       expect([written, await numbers(written)]).toEqual([written, []]);
     }
+    expect(await numbers('PHARMACY*BEST')).toEqual(await numbers('pharmacy best'));
   });
 
   test('is looked for at the board given alone, and no person is', async () => {
@@ -138,8 +167,25 @@ describe('a business by number', () => {
       full_name: 'SHEAR #1 SALON INC',
       raw_status: 'Inactive - Expired',
     });
-    const withName = { license_number: LIMA, business_name: 'joe' };
-    expect(recordIn(await business(PHARMACY, withName)).license_number).toBe(LIMA);
+    expect(recordIn(await business(PHARMACY, { license_number: LIMA }))).not.toHaveProperty('name_match');
+  });
+
+  test('says whether the name sent along is one of its own', async () => {
+    for (const [business_name, name_match] of [
+      ['joe', true],
+      ["Joe & Son's Drugs, Inc.", true],
+      ['the best little pharmacy', true],
+      ["THE BEST LITTLE PHARMACY LLC D.B.A JOE & SON'S DRUGS", true],
+      ['little', false],
+      ['Shear', false],
+      ['*', false],
+    ] as const) {
+      const record = recordIn(await business(PHARMACY, { license_number: JOES, business_name }));
+      expect([business_name, record]).toEqual([
+        business_name,
+        expect.objectContaining({ license_number: JOES, name_match }),
+      ]);
+    }
   });
 
   verifies(

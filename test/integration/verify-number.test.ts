@@ -113,9 +113,22 @@ describe('a number that exists', () => {
     expect(recordIn(answer).license_number).toBe('RN.700001');
   });
 
-  test('goes before a name in the same body', async () => {
-    const answer = await rest.verify({ board: NURSING, license_number: 'RN.700002', last_name: 'Smith' });
-    expect(recordIn(answer).license_number).toBe('RN.700002');
+  test('goes before a name in the same body, which is compared with the holder’s', async () => {
+    const compared: [string, Record<string, string>, boolean][] = [
+      ['RN.700002', { last_name: 'Smith' }, false],
+      ['RN.700002', { last_name: 'de la Cruz', first_name: 'mar' }, true],
+      ['RN.700002', { last_name: 'de la Cruz', first_name: 'maria' }, false],
+      ['RN.700003', { last_name: 'Jones', first_name: 'Maryann' }, true],
+      ['RN.700003', { last_name: 'smith jones' }, true],
+      ['RN.700005', { last_name: 'Smith III', first_name: 'M' }, true],
+      ['rn 700005', { last_name: '*' }, false],
+    ];
+    for (const [license_number, name, name_match] of compared) {
+      const record = recordIn(await rest.verify({ board: NURSING, license_number, ...name }));
+      expect([license_number, name, record.name_match]).toEqual([license_number, name, name_match]);
+    }
+    const plain = await rest.verify({ board: NURSING, license_number: 'RN.700002', last_name: ' ' });
+    expect(recordIn(plain)).not.toHaveProperty('name_match');
   });
 
   test('with a suffix that makes another licence of it is that licence alone', async () => {
@@ -139,6 +152,32 @@ describe('a number that is not answered', () => {
     async () => {
       expect(numberMissIn(await byNumber(NURSING, 'RN.999999')).did_you_mean).toEqual([]);
       expect(numberMissIn(await byNumber(PHARMACY, '03')).did_you_mean).toEqual([]);
+    },
+  );
+
+  verifies(
+    'DESIGN-NUMBER-01',
+    'offers the nearest numbers that exist at the board, without holders',
+    async () => {
+      const offers: [string, string, string[]][] = [
+        [NURSING, 'APRN.CNP.70001', ['APRN.CNP.0070001']],
+        [NURSING, 'RN.0700001', ['RN.700001']],
+        [NURSING, '700001', ['RN.700001']],
+        [NURSING, 'PN.700001', ['RN.700001']],
+        [NURSING, 'RN.70000*', ['RN.700001', 'RN.700002', 'RN.700003']],
+        [COUNSELORS, '1234567', ['E.1234567', 'E.1234567-SUPV']],
+        [COUNSELORS, 'S.1234567-SUPV', ['E.1234567-SUPV', 'E.1234567']],
+        [PHARMACY, '700001', []],
+        [PHARMACY, '270000001', ['0270000001']],
+        [NURSING, 'RN.7', []],
+      ];
+      for (const [board, written, numbers] of offers) {
+        const answer = await byNumber(board, written);
+        const { detail, did_you_mean } = numberMissIn(answer);
+        expect([written, did_you_mean]).toEqual([written, numbers]);
+        for (const number of numbers) expect(detail).toContain(number);
+        expect(answer.text).not.toMatch(/cruz|smith|weiss|joe/i);
+      }
     },
   );
 
@@ -207,7 +246,10 @@ describe('/lookup/cached', () => {
     { board: NURSING, license_number: 'RN.999999' },
     { board: PHARMACY, license_number: 'RN.700001' },
     { board: NURSING, last_name: 'Smith' },
+    { board: NURSING, license_number: 'RN.700001', last_name: 'Smith' },
+    { board: NURSING, license_number: 'RN.0700001' },
     { board: NURSING, last_name: 'Nobody' },
+    { board: NURSING, last_name: 'Smiht' },
     { board: PHARMACY, search_type: 'business', business_name: 'best' },
     { board: 'Nursing Bord', license_number: 'RN.700001' },
     { board: NURSING },

@@ -84,6 +84,7 @@ describe('how many match', () => {
       found: false,
       count: 0,
       message: expect.stringContaining('dataset of 2026-11-20'),
+      did_you_mean: [],
       source: 'dataset',
       last_scraped: '2026-11-20T00:00:00',
     });
@@ -105,6 +106,29 @@ describe('how many match', () => {
 
   verifies('DESIGN-SEARCH-04', 'exactly 100 matches are all of them, not marked', async () => {
     expect(matchesIn(await byName('Hundred'))).toMatchObject({ count: 100, truncated: false });
+  });
+});
+
+describe('surnames that may have been meant', () => {
+  async function offered(last_name: string, board = NURSING) {
+    return noMatchIn(await rest.verify({ board, last_name })).did_you_mean;
+  }
+
+  test('are those at the board that are a letter or two off, by the length of what was typed', async () => {
+    expect(await offered('Smiht')).toEqual(['SMITH']);
+    expect(await offered('Jomes')).toEqual(['JONES']);
+    expect(await offered('Dela Cruc')).toEqual(['DELACRUZ']);
+    expect(await offered('de la Krus')).toEqual(['DELACRUZ']);
+    expect(await offered('Jomis')).toEqual([]);
+    expect(await offered('munos', MEDICAL)).toEqual(['MUNOZ']);
+    expect(await offered('Smiht', MEDICAL)).toEqual([]);
+    expect(await offered('***')).toEqual([]);
+  });
+
+  test('are offered, with no holder of theirs, and leave the search without a match', async () => {
+    const answer = await byName('Smiht');
+    expect(noMatchIn(answer)).toMatchObject({ found: false, count: 0 });
+    expect(answer.text).not.toMatch(/mary|RN\.|PN\./i);
   });
 });
 

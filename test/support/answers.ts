@@ -2,7 +2,7 @@ import { expect } from '@jest/globals';
 import { z } from 'zod';
 import type { ApiAnswer } from './api.ts';
 
-/** A license record, with exactly the fields of specification 2.2. */
+/** A license record, with exactly the fields of specification 2.2, and name_match where a name was compared. */
 export const recordAnswer = z.strictObject({
   found: z.literal(true),
   license_number: z.string().min(1),
@@ -26,6 +26,8 @@ export const recordAnswer = z.strictObject({
   extra_data: z.record(z.string(), z.string().min(1)),
   source: z.literal('dataset'),
   last_scraped: z.iso.datetime({ local: true }).regex(/^\d{4}-\d{2}-\d{2}T00:00:00$/),
+  /** Only where a name was sent along with a number. */
+  name_match: z.boolean().optional(),
 });
 
 const matchesAnswer = z.strictObject({
@@ -42,13 +44,17 @@ const noMatchAnswer = z.strictObject({
   found: z.literal(false),
   count: z.literal(0),
   message: z.string().regex(/dataset of \d{4}-\d{2}-\d{2}.*the issuing board is the authority/),
+  did_you_mean: z.array(z.string().min(1)).max(5),
   source: z.literal('dataset'),
   last_scraped: z.string(),
 });
 
 const errorAnswer = z.strictObject({ detail: z.string().min(1) });
 
-const numberMissAnswer = z.strictObject({ detail: z.string().min(1), did_you_mean: z.array(z.string()) });
+const numberMissAnswer = z.strictObject({
+  detail: z.string().min(1),
+  did_you_mean: z.array(z.string().min(1)).max(3),
+});
 
 export type RecordAnswer = z.output<typeof recordAnswer>;
 

@@ -21,8 +21,10 @@ describe('licenseDocument', () => {
     expect(licenseDocument(record, 'person', 'individual:2:0').keys).toEqual({
       kind: 'person',
       number: 'RN123456',
+      digits: '123456',
       name: 'NUR/OBRIEN/MARYANN',
       holder: ['NUR/OBRIEN/MARYANN'],
+      surname: ['NUR/OBRIEN'],
       license_type: ['REGISTEREDNURSERN', 'REGISTEREDNURSE', 'RN'],
       status: ['ACTIVE', 'ACTIVEPROBATION'],
       city: ['STCLAIRSVILLE'],
@@ -38,6 +40,7 @@ describe('licenseDocument', () => {
     );
     expect(keys.name).toBe('NUR/SMITHJONES/ANNB');
     expect(keys.holder).toEqual(['NUR/SMITHJONES/ANNB', 'NUR/SMITH/ANNB', 'NUR/JONES/ANNB']);
+    expect(keys.surname).toEqual(['NUR/SMITHJONES', 'NUR/SMITH', 'NUR/JONES']);
   });
 
   test('keys a business by both trade names, with and without legal form, at its board and over all', () => {
@@ -47,9 +50,10 @@ describe('licenseDocument', () => {
       board: 'Board of Pharmacy',
       license_type: 'Terminal Distributor of Dangerous Drugs',
     });
-    expect(licenseDocument(record, 'business', 'business:2:0').keys).toMatchObject({
+    expect(licenseDocument(record, 'business', 'business:2:0').keys).toEqual({
       kind: 'business',
       number: '021234567',
+      digits: '1234567',
       name: 'PRX/ACMESONS',
       business: [
         'PRX/ACMESONS',
@@ -61,13 +65,34 @@ describe('licenseDocument', () => {
         'PRX/ACMESONSLLCDBAWIDGETS',
         '/ACMESONSLLCDBAWIDGETS',
       ],
+      words: ['PRX/ACME', '/ACME', 'PRX/SONS', '/SONS', 'PRX/WIDGETS', '/WIDGETS'],
       license_type: ['TERMINALDISTRIBUTOROFDANGEROUSDRUGS'],
+      status: ['ACTIVE'],
+      city: ['COLUMBUS'],
+      county: ['FRANKLIN'],
     });
   });
 
+  test('keys a word that stands in both trade names once', () => {
+    const record = nurseRecord({ full_name: 'ACME DRUGS LLC D.B.A ACME', board: 'Board of Pharmacy' });
+    expect(licenseDocument(record, 'business', 'business:2:0').keys.words).toEqual([
+      'PRX/ACME',
+      '/ACME',
+      'PRX/DRUGS',
+      '/DRUGS',
+    ]);
+  });
+
+  test('keys a number by its last digits without leading zeros', () => {
+    const record = nurseRecord({ license_number: 'APRN.CNP.0014484' });
+    expect(licenseDocument(record, 'person', 'individual:2:1').keys.digits).toBe('14484');
+  });
+
   test('gives a person no key as a business, and a business none as a holder', () => {
-    expect(licenseDocument(nurseRecord(), 'person', 'individual:2:0').keys).not.toHaveProperty('business');
-    expect(licenseDocument(nurseRecord(), 'business', 'business:2:0').keys).not.toHaveProperty('holder');
+    const { keys: person } = licenseDocument(nurseRecord(), 'person', 'individual:2:0');
+    const { keys: business } = licenseDocument(nurseRecord(), 'business', 'business:2:0');
+    for (const key of ['business', 'words']) expect(person).not.toHaveProperty(key);
+    for (const key of ['holder', 'surname']) expect(business).not.toHaveProperty(key);
   });
 
   test('gives no empty key for what the dataset lacks, so that nothing asked can fold to it', () => {

@@ -1,7 +1,23 @@
 import { describe, expect, test } from '@jest/globals';
 import type { StoredLicense } from '../../src/licenses/document.ts';
-import { type LookupRequest, lookUp } from '../../src/licenses/lookup.ts';
-import { businessQuery, numberQuery, personQuery, type SearchBody } from '../../src/licenses/queries.ts';
+import {
+  type HolderTyped,
+  type LookupRequest,
+  lookUp,
+  type NearTerms,
+  type NumberMiss,
+} from '../../src/licenses/lookup.ts';
+import {
+  businessQuery,
+  businessWordsQuery,
+  type NearTermsBody,
+  nearNumbersQuery,
+  nearSurnamesBody,
+  nearWordsBody,
+  numberQuery,
+  personQuery,
+  type SearchBody,
+} from '../../src/licenses/queries.ts';
 import { boardOfCode } from '../support/boards.ts';
 import { storedLicense } from '../support/records.ts';
 
@@ -18,9 +34,35 @@ function publicationWith(...licenses: StoredLicense[]) {
   return { asked, search };
 }
 
+/** A publication that answers each search in turn with the next of these lists, and notes what it was asked. */
+function publicationAnswering(...lists: StoredLicense[][]) {
+  const asked: SearchBody[] = [];
+  const search = async (body: SearchBody): Promise<readonly StoredLicense[]> => {
+    const list = lists[asked.length];
+    asked.push(body);
+    if (list === undefined) throw new Error('Nothing more was expected to be asked.');
+    return list;
+  };
+  return { asked, search };
+}
+
+/** Terms that are spelt nearly alike, by the term; and what was asked for. */
+function termsNear(near: Readonly<Record<string, string[]>> = {}) {
+  const askedNear: NearTermsBody[] = [];
+  const nearTerms: NearTerms = async (body) => {
+    askedNear.push(body);
+    return Object.values(body.suggest).map(({ text }) => ({ term: text, near: near[text] ?? [] }));
+  };
+  return { askedNear, nearTerms };
+}
+
+function numbered(...numbers: string[]): StoredLicense[] {
+  return numbers.map((number) => storedLicense({ license_number: number }));
+}
+
 function byNumber(
   number: string,
-  rest: { board?: typeof NURSING; businessOnly?: boolean } = {},
+  rest: { board?: typeof NURSING | undefined; businessOnly?: boolean } = {},
 ): LookupRequest {
   return { by: 'number', number, board: rest.board, businessOnly: rest.businessOnly ?? false };
 }
@@ -75,13 +117,14 @@ describe('a lookup by number', () => {
     });
   });
 
-  test('names at most three numbers that exist', async () => {
-    const numbers = ['A.1-2', 'A.12', 'A1.2', 'A1-2', 'A-12'];
-    const { search } = publicationWith(...numbers.map((number) => storedLicense({ license_number: number })));
-    expect(await lookUp(byNumber('A12'), search)).toMatchObject({
-      miss: 'ambiguous',
-      didYouMean: ['A.1-2', 'A.12', 'A1.2'],
-    });
+  test('names at most three numbers that exist, the same whatever their order, each once', async () => {
+    const numbers = ['A.1-2', 'A.12', 'A1.2', 'A1-2', 'A-12', 'A-12'];
+    for (const existing of [numbers, [...numbers].reverse()]) {
+      expect(await lookUp(byNumber('A12'), publicationWith(...numbered(...existing)).search)).toMatchObject({
+        miss: 'ambiguous',
+        didYouMean: ['A-12', 'A.1-2', 'A.12'],
+      });
+    }
   });
 
   test('of another board than the one asked says where it is, never whose', async () => {
@@ -146,12 +189,15 @@ describe('a lookup by person', () => {
 
   test.each(['-', "'", '***', ' '])('asks nothing for the surname %j and matches nobody', async (surname) => {
     const { asked, search } = publicationWith(storedLicense());
-    expect(await lookUp(byPerson(surname), search)).toEqual({ outcome: 'no_match' });
+    expect(await lookUp(byPerson(surname), search)).toEqual({ outcome: 'no_match', didYouMean: [] });
     expect(asked).toEqual([]);
   });
 
   test('without a match is no error', async () => {
-    expect(await lookUp(byPerson('Smith'), publicationWith().search)).toEqual({ outcome: 'no_match' });
+    expect(await lookUp(byPerson('Smith'), publicationWith().search)).toEqual({
+      outcome: 'no_match',
+      didYouMean: [],
+    });
   });
 
   test('with one match answers that record', async () => {
@@ -181,19 +227,247 @@ describe('a lookup by business', () => {
   test.each([
     ['at its board', PHARMACY],
     ['over all boards', undefined],
-  ])('asks once, %s', async (_where, board) => {
+  ])('that has no match asks by prefix, then by words, %s', async (_where, board) => {
     const { asked, search } = publicationWith();
     const request: LookupRequest = { by: 'business', board, name: 'Acme', narrowing: { county: 'Allen' } };
-    expect(await lookUp(request, search)).toEqual({ outcome: 'no_match' });
-    expect(asked).toEqual([businessQuery(board, 'Acme', { county: 'Allen' })]);
+    expect(await lookUp(request, search)).toEqual({ outcome: 'no_match', didYouMean: [] });
+    expect(asked).toEqual([
+      businessQuery(board, 'Acme', { county: 'Allen' }),
+      businessWordsQuery(board, 'Acme', { county: 'Allen' }),
+    ]);
   });
 
   test('asks nothing for a name without letter or digit', async () => {
     const { asked, search } = publicationWith(storedLicense({}, 'business'));
     const request: LookupRequest = { by: 'business', name: '&', narrowing: {} };
-    expect(await lookUp(request, search)).toEqual({ outcome: 'no_match' });
+    expect(await lookUp(request, search)).toEqual({ outcome: 'no_match', didYouMean: [] });
     expect(asked).toEqual([]);
   });
+});
+
+describe('a number that nobody has', () => {
+  test('is asked for once more, by digits and beginning; offered are the three nearest numbers, never holders', async () => {
+    const { asked, search } = publicationAnswering(
+      [],
+      numbered('RN.0014484', 'APRN.CNP.014484', 'PN.14484', 'APRN.CNP.0014484', 'APRN.CNP.014484'),
+    );
+    const { askedNear, nearTerms } = termsNear();
+    const outcome = await lookUp(byNumber('aprn.cnp.14484', { board: NURSING }), search, nearTerms);
+    expect(outcome).toEqual({
+      outcome: 'number_not_found',
+      miss: 'unknown',
+      didYouMean: ['APRN.CNP.014484', 'APRN.CNP.0014484', 'PN.14484'],
+    });
+    expect(JSON.stringify(outcome)).not.toMatch(/EXAMPLE|JANE/);
+    expect(asked).toEqual([numberQuery('aprn.cnp.14484'), nearNumbersQuery(NURSING, 'aprn.cnp.14484')]);
+    expect(askedNear).toEqual([]);
+  });
+
+  test.each([
+    ['over all boards', undefined],
+    ['at its board', PHARMACY],
+  ])('is asked for once more %s, and nothing is offered where nothing is near', async (_where, board) => {
+    const { asked, search } = publicationAnswering([], []);
+    expect(await lookUp(byNumber('RN.000001', { board }), search, termsNear().nearTerms)).toEqual({
+      outcome: 'number_not_found',
+      miss: 'unknown',
+      didYouMean: [],
+    });
+    expect(asked).toEqual([numberQuery('RN.000001'), nearNumbersQuery(board, 'RN.000001')]);
+  });
+
+  test('is not asked for again where it has no digits, nor asked for at all where it has no key', async () => {
+    const unknown = { outcome: 'number_not_found', miss: 'unknown', didYouMean: [] };
+    const letters = publicationAnswering([]);
+    expect(await lookUp(byNumber('NURSE*'), letters.search, termsNear().nearTerms)).toEqual(unknown);
+    expect(letters.asked).toHaveLength(1);
+    const separators = publicationAnswering();
+    expect(await lookUp(byNumber(' .-/'), separators.search, termsNear().nearTerms)).toEqual(unknown);
+    expect(separators.asked).toEqual([]);
+  });
+
+  test('is asked for once and offered nothing without nearTerms, as when the service is busy', async () => {
+    const { asked, search } = publicationAnswering([]);
+    expect(await lookUp(byNumber('APRN.CNP.14484'), search)).toMatchObject({ didYouMean: [] });
+    expect(asked).toHaveLength(1);
+  });
+});
+
+describe('a number is asked for once, suggestions or not,', () => {
+  test.each<[string, LookupRequest, StoredLicense[], 'record' | NumberMiss]>([
+    ['when it is found', byNumber('RN.1'), numbered('RN.1'), 'record'],
+    ['when it is ambiguous', byNumber('DC01234'), numbered('DC-01234', 'DC.01234'), 'ambiguous'],
+    ['when it is at another board', byNumber('RN.1', { board: PHARMACY }), numbered('RN.1'), 'other_board'],
+    ['when it is a person’s', byNumber('RN.1', { businessOnly: true }), numbered('RN.1'), 'not_a_business'],
+  ])('%s', async (_when, request, same, expected) => {
+    const { asked, search } = publicationAnswering(same);
+    const { askedNear, nearTerms } = termsNear();
+    const outcome = await lookUp(request, search, nearTerms);
+    expect('miss' in outcome ? outcome.miss : outcome.outcome).toBe(expected);
+    expect(asked).toHaveLength(1);
+    expect(askedNear).toEqual([]);
+  });
+});
+
+describe('the name sent along with a number', () => {
+  const person = storedLicense({ full_name: 'DE LA CRUZ JR, MARIA ELENA' });
+  const hyphenated = storedLicense({ full_name: 'SMITH-JONES, MARY ANN III' });
+  const business = storedLicense({ full_name: "ACME & SONS LLC D.B.A JOE'S DRUGS" }, 'business');
+
+  test.each<[string, StoredLicense, HolderTyped, boolean]>([
+    ['a surname', person, { lastName: 'de la Cruz' }, true],
+    ['a surname with a suffix', person, { lastName: 'Delacruz III' }, true],
+    ['the beginning of the given names', person, { lastName: 'de la cruz', firstName: 'mar' }, true],
+    ['a given name with a suffix', person, { lastName: 'de la cruz', firstName: 'Maria E Jr.' }, true],
+    ['another surname', person, { lastName: 'Smith', firstName: 'Maria' }, false],
+    ['part of a surname', person, { lastName: 'Cruz' }, false],
+    ['the middle name', person, { lastName: 'de la cruz', firstName: 'Elena' }, false],
+    ['a pattern', person, { lastName: '*' }, false],
+    ['a pattern for the given name', person, { lastName: 'de la cruz', firstName: '*' }, false],
+    ["a business's name", person, { businessName: 'de la Cruz' }, false],
+    ['a hyphenated surname', hyphenated, { lastName: 'smith jones', firstName: 'maryann' }, true],
+    ['the first half', hyphenated, { lastName: 'Smith', firstName: 'Mary' }, true],
+    ['the other half', hyphenated, { lastName: 'JONES' }, true],
+    ['halves the other way round', hyphenated, { lastName: 'Jones-Smith' }, false],
+    ['the beginning of a trade name', business, { businessName: 'acme and' }, true],
+    ['the other trade name', business, { businessName: 'Joe’s Drugs, Inc.' }, true],
+    ['the whole name', business, { businessName: "Acme & Sons LLC D.B.A Joe's Drugs" }, true],
+    ['the end of a trade name', business, { businessName: 'Drugs' }, false],
+    ['another name', business, { businessName: 'Best' }, false],
+    ['a sign alone', business, { businessName: '&' }, false],
+    ["a person's name", business, { lastName: 'Acme' }, false],
+  ])('is compared with the holder’s: %s', async (_what, record, holder, nameMatch) => {
+    const { search } = publicationAnswering([record]);
+    expect(await lookUp({ by: 'number', number: 'RN.123456', businessOnly: false, holder }, search)).toEqual({
+      outcome: 'record',
+      record,
+      nameMatch,
+    });
+  });
+
+  test('does not choose between two licences that the number fits', async () => {
+    const { search } = publicationAnswering([
+      storedLicense({ license_number: 'DC-01234', full_name: 'SMITH, ANN' }),
+      storedLicense({ license_number: 'DC.01234', full_name: 'JONES, BEA' }),
+    ]);
+    const holder = { lastName: 'Smith' };
+    const outcome = await lookUp({ by: 'number', number: 'DC01234', businessOnly: false, holder }, search);
+    expect(outcome).toMatchObject({ outcome: 'number_not_found', miss: 'ambiguous' });
+    expect(outcome).not.toHaveProperty('nameMatch');
+  });
+
+  test('is absent from the outcome where none was sent', async () => {
+    const { search } = publicationAnswering([person]);
+    expect(await lookUp(byNumber('RN.123456'), search)).not.toHaveProperty('nameMatch');
+  });
+});
+
+describe('a person whom nobody matches', () => {
+  test('is offered the surnames that are spelt nearly alike, in their order', async () => {
+    const { asked, search } = publicationAnswering([]);
+    const { askedNear, nearTerms } = termsNear({ 'NUR/SMIHT': ['NUR/SMITH', 'NUR/SMIT'] });
+    expect(await lookUp(byPerson('Smiht'), search, nearTerms)).toEqual({
+      outcome: 'no_match',
+      didYouMean: ['SMITH', 'SMIT'],
+    });
+    expect(asked).toHaveLength(1);
+    expect(askedNear).toEqual([nearSurnamesBody(NURSING, 'Smiht')]);
+  });
+
+  test.each([1, 2])('is offered nothing where there are matches: %d', async (hits) => {
+    const { search } = publicationAnswering(numbered(...['RN.1', 'RN.2'].slice(0, hits)));
+    const { askedNear, nearTerms } = termsNear({ 'NUR/SMITH': ['NUR/SMIT'] });
+    expect(await lookUp(byPerson('Smith'), search, nearTerms)).not.toHaveProperty('didYouMean');
+    expect(askedNear).toEqual([]);
+  });
+
+  test('is offered nothing for a surname without letters, or where no surname is near', async () => {
+    const none = { outcome: 'no_match', didYouMean: [] };
+    const { askedNear, nearTerms } = termsNear();
+    expect(await lookUp(byPerson('***'), publicationAnswering().search, nearTerms)).toEqual(none);
+    expect(askedNear).toEqual([]);
+    expect(await lookUp(byPerson('Zzyzx'), publicationAnswering([]).search, nearTerms)).toEqual(none);
+  });
+});
+
+describe('a business that no prefix matches', () => {
+  function named(...names: string[]): StoredLicense[] {
+    return names.map((name, at) => storedLicense({ license_number: `02${at}`, full_name: name }, 'business'));
+  }
+  function byBusiness(name: string, board = PHARMACY): LookupRequest {
+    return { by: 'business', board, name, narrowing: { city: 'Lima' } };
+  }
+
+  test.each([
+    [1, 'record'],
+    [2, 'matches'],
+  ])('is found by its words: %d hits', async (hits, outcome) => {
+    const { asked, search } = publicationAnswering([], named('ACME DRUGS', 'BEST DRUGS').slice(0, hits));
+    const { askedNear, nearTerms } = termsNear();
+    expect(await lookUp(byBusiness('drugs'), search, nearTerms)).toMatchObject({ outcome });
+    expect(asked).toEqual([
+      businessQuery(PHARMACY, 'drugs', { city: 'Lima' }),
+      businessWordsQuery(PHARMACY, 'drugs', { city: 'Lima' }),
+    ]);
+    expect(askedNear).toEqual([]);
+  });
+
+  test('is not looked for by its words where a prefix matches', async () => {
+    const { asked, search } = publicationAnswering(named('ACME DRUGS'));
+    await lookUp(byBusiness('acme'), search, termsNear().nearTerms);
+    expect(asked).toHaveLength(1);
+  });
+
+  test.each([
+    ['at its board', PHARMACY, 'PRX'],
+    ['over all boards', undefined, ''],
+  ])(
+    'nor its words is offered the names that have the nearest words, nearest first, %s',
+    async (_where, board, code) => {
+      const names = ['BEST LITTLE PHARMACY OF LIMA', 'BEST LITTLE PHARMACY', 'THE BEST LITTLE PHARMACY'];
+      const { asked, search } = publicationAnswering([], [], named(...names, ...names));
+      const { askedNear, nearTerms } = termsNear({
+        [`${code}/LITTEL`]: [`${code}/LITTLE`, `${code}/LITEL`],
+        [`${code}/FARMACY`]: [`${code}/PHARMACY`],
+      });
+      const request: LookupRequest = {
+        by: 'business',
+        board,
+        name: 'Best Littel Farmacy',
+        narrowing: { city: 'Lima' },
+      };
+      expect(await lookUp(request, search, nearTerms)).toEqual({
+        outcome: 'no_match',
+        didYouMean: ['BEST LITTLE PHARMACY', 'THE BEST LITTLE PHARMACY', 'BEST LITTLE PHARMACY OF LIMA'],
+      });
+      expect(askedNear).toEqual([nearWordsBody(board, 'Best Littel Farmacy')]);
+      expect(asked.at(-1)).toEqual(businessWordsQuery(board, 'BEST LITTLE PHARMACY', {}));
+      expect(asked).toHaveLength(3);
+    },
+  );
+
+  test('is offered at most five names', async () => {
+    const many = named(...Array.from({ length: 9 }, (_, at) => `ACME ${at}`));
+    const { search } = publicationAnswering([], [], many);
+    expect(await lookUp(byBusiness('Acmee'), search, termsNear().nearTerms)).toEqual({
+      outcome: 'no_match',
+      didYouMean: ['ACME 0', 'ACME 1', 'ACME 2', 'ACME 3', 'ACME 4'],
+    });
+  });
+
+  test('is offered nothing without nearTerms, at two searches, nor for a name without letters, at none', async () => {
+    const none = { outcome: 'no_match', didYouMean: [] };
+    expect(await lookUp(byBusiness('Acmee'), publicationAnswering([], []).search)).toEqual(none);
+    const { askedNear, nearTerms } = termsNear();
+    expect(await lookUp(byBusiness('&'), publicationAnswering().search, nearTerms)).toEqual(none);
+    expect(askedNear).toEqual([]);
+  });
+});
+
+test('suggestions that fail are an error, never a miss', async () => {
+  const failure = new Error('OpenSearch is away');
+  const away: NearTerms = () => Promise.reject(failure);
+  await expect(lookUp(byPerson('Smith'), publicationAnswering([]).search, away)).rejects.toBe(failure);
 });
 
 test.each<LookupRequest>([

@@ -3,28 +3,38 @@ import type { NumberMiss } from '../../src/licenses/lookup.ts';
 import { missDetail } from '../../src/licenses/miss-detail.ts';
 
 const DATE = '2026-11-20';
+function missed(miss: NumberMiss, board?: string, didYouMean: string[] = []) {
+  const outcome = { outcome: 'number_not_found', miss, didYouMean } as const;
+  return missDetail(board === undefined ? outcome : { ...outcome, board }, DATE);
+}
+
 const MISSES: NumberMiss[] = ['unknown', 'ambiguous', 'other_board', 'not_a_business'];
 
 describe('the words for a missed number', () => {
   test.each(MISSES)('(%s) name the publication and call nobody unlicensed', (miss) => {
-    const words = missDetail(miss, 'Nursing Board', DATE);
+    const words = missed(miss, 'Nursing Board');
     expect(words).toContain(DATE);
     expect(words).not.toMatch(/unlicensed|not licensed|no license exists|invalid/i);
   });
 
   test('that nobody has refer to the issuing board', () => {
-    expect(missDetail('unknown', undefined, DATE)).toContain('The issuing board is the authority');
+    expect(missed('unknown')).toContain('The issuing board is the authority');
   });
 
   test('of another board name that board', () => {
-    expect(missDetail('other_board', 'Nursing Board', DATE)).toContain('one of the Nursing Board');
+    expect(missed('other_board', 'Nursing Board')).toContain('one of the Nursing Board');
   });
 
   test('that fits several licences ask for the way in which the board writes it', () => {
-    expect(missDetail('ambiguous', undefined, DATE)).toContain('Send it as the board writes it');
+    expect(missed('ambiguous')).toContain('Send it as the board writes it');
   });
 
   test('of a person tell how to look it up', () => {
-    expect(missDetail('not_a_business', undefined, DATE)).toContain('Leave out search_type');
+    expect(missed('not_a_business')).toContain('Leave out search_type');
+  });
+
+  test.each(['unknown', 'ambiguous'] as const)('(%s) name the numbers that may have been meant', (miss) => {
+    expect(missed(miss, undefined, ['RN.1', 'RN.01'])).toContain('RN.1, RN.01');
+    expect(missed(miss)).not.toContain('Numbers that are');
   });
 });

@@ -1,9 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
 import {
   holderName,
+  isHoldersName,
+  isTradeName,
+  tradeNameForms,
   tradeNameKey,
   tradeNameKeyWithLegalForm,
   tradeNames,
+  tradeNameWords,
+  typedGiven,
   typedSurname,
 } from '../../src/licenses/name.ts';
 
@@ -94,6 +99,145 @@ describe('typedSurname', () => {
 
   test.each(['', ' ', '*', '-', "'", '?!', '"', '\u2019'])('is empty for %j', (typed) => {
     expect(typedSurname(typed)).toBe('');
+  });
+});
+
+describe('typedGiven', () => {
+  test.each([
+    ['Mary Ann', 'MARYANN'],
+    ['mary-ann', 'MARYANN'],
+    [' Mary  A. ', 'MARYA'],
+    ['Jos\u00e9', 'JOSE'],
+    ["D'Andre", 'DANDRE'],
+    ['John Jr', 'JOHN'],
+    ['John, Jr.', 'JOHN'],
+    ['John Q III', 'JOHNQ'],
+    ['Jr', 'JR'],
+    ['IV', 'IV'],
+    ['Johniii', 'JOHNIII'],
+    ['Jr John', 'JRJOHN'],
+    ['', ''],
+    ['*', ''],
+    [' - ', ''],
+  ])('of %j is %j', (typed, given) => {
+    expect(typedGiven(typed)).toBe(given);
+  });
+
+  test.each([
+    'SMITH, JOHN Q',
+    'SMITH JR, JOHN Q',
+    'SMITH, JOHN Q JR',
+    'SMITH, JOHN Q., III',
+    'SMITH, JOHN Q,',
+  ])('is what the given names of %j fold to', (name) => {
+    expect(holderName(name).given).toBe(typedGiven('john q'));
+  });
+});
+
+describe('isHoldersName', () => {
+  const CRUZ = 'DE LA CRUZ, MARIA ELENA';
+  const JONES = 'SMITH-JONES III, MARY ANN';
+
+  test.each<[string, string, string | undefined]>([
+    [CRUZ, 'de la cruz', undefined],
+    [CRUZ, 'Delacruz', 'Mar\u00eda'],
+    [CRUZ, 'DE LA CRUZ', 'maria elena'],
+    [CRUZ, 'De la Cruz', 'mariaelena'],
+    [CRUZ, 'De la Cruz', 'M'],
+    [CRUZ, 'de la cruz jr', 'Maria E. III'],
+    [JONES, 'Smith-Jones', 'mary-a'],
+    [JONES, 'smith jones', undefined],
+    [JONES, 'Smith', 'maryann'],
+    [JONES, 'Jones', 'Mary'],
+    [JONES, 'Smith-Jones Jr.', 'Mary Ann'],
+    ["O'BRIEN JR , PAT", 'O\u2019Brien', 'pat'],
+    ['MADONNA', 'madonna', undefined],
+    ['MU\u00d1OZ, JOS\u00c9', 'munoz', 'jose'],
+  ])('of %j is what was typed: %j, %j', (name, lastName, firstName) => {
+    expect(isHoldersName(name, lastName, firstName)).toBe(true);
+  });
+
+  test.each<[string, string, string | undefined]>([
+    [CRUZ, 'Cruz', undefined],
+    [CRUZ, 'de la cruzes', undefined],
+    [CRUZ, 'Smith', 'Maria'],
+    [CRUZ, 'de la cruz', 'elena'],
+    [CRUZ, 'de la cruz', 'maria elena sofia'],
+    [CRUZ, 'de la cruz', 'mariana'],
+    [CRUZ, 'Maria', 'de la Cruz'],
+    [JONES, 'Jones-Smith', undefined],
+    [JONES, 'Jone', undefined],
+    [JONES, 'Smith', 'Ann'],
+    ['SMITH, MARY', 'Smith-Jones', 'Mary'],
+    ['SMITH, MARY', '*', undefined],
+    ['SMITH, MARY', '', undefined],
+    ['SMITH, MARY', 'Smith', '*'],
+    [', MARY', '-', 'Mary'],
+    ['MADONNA', 'madonna', 'm'],
+  ])('of %j is not what was typed: %j, %j', (name, lastName, firstName) => {
+    expect(isHoldersName(name, lastName, firstName)).toBe(false);
+  });
+});
+
+describe('isTradeName', () => {
+  const ACME = "THE ACME & SONS LLC D.B.A JOE'S DRUGS #2";
+
+  test.each([
+    'Acme',
+    'the acme and sons',
+    'ACME & SONS, L.L.C.',
+    'acme sons inc',
+    'Acme & Sons LL',
+    'joes',
+    "Joe's Drugs",
+    'joe\u2019s drugs 2 LLC',
+    "The Acme & Sons LLC D.B.A Joe's Drugs #2",
+    'acme sons llc dba joes',
+  ])('finds the business by %j', (typed) => {
+    expect(isTradeName(ACME, typed)).toBe(true);
+  });
+
+  test.each(['', '&', '*', 'Sons', 'Drugs', 'Acme Daughters', 'Joe & Sons', 'Jo?s', 'LLC', 'DBA'])(
+    'does not find it by %j',
+    (typed) => {
+      expect(isTradeName(ACME, typed)).toBe(false);
+    },
+  );
+
+  test.each(['', '&', 'LLC', 'D.B.A'])('of %j, which is no name, is nothing', (name) => {
+    expect(isTradeName(name, '*')).toBe(false);
+    expect(isTradeName(name, 'Acme')).toBe(false);
+  });
+});
+
+describe('tradeNameForms', () => {
+  test.each([
+    ['ACME LLC D.B.A WIDGETS', ['ACME', 'ACMELLC', 'WIDGETS', 'ACMELLCDBAWIDGETS']],
+    ['THE WIDGETS', ['WIDGETS']],
+    ['WIDGETS INC', ['WIDGETS', 'WIDGETSINC']],
+    ['&', []],
+    ['', []],
+  ])('of %j are %j', (name, forms) => {
+    expect(tradeNameForms(name)).toEqual(forms);
+  });
+});
+
+describe('tradeNameWords', () => {
+  test.each([
+    ['THE ACME & SONS, LLC', ['ACME', 'SONS']],
+    ['Joe\u2019s Drugs #2', ['JOES', 'DRUGS', '2']],
+    ['A.B.C. Hair-Cuts', ['ABC', 'HAIR', 'CUTS']],
+    ['Caf\u00e9 and Nails', ['CAFE', 'NAILS']],
+    ['Over the Top', ['OVER', 'THE', 'TOP']],
+    ['Company Store Co Inc', ['COMPANY', 'STORE']],
+    ['LLC', ['LLC']],
+    ['the', ['THE']],
+    ['acme*', ['ACME']],
+    ['&', []],
+    [' ?! ', []],
+    ['', []],
+  ])('of %j are %j', (name, words) => {
+    expect(tradeNameWords(name)).toEqual(words);
   });
 });
 

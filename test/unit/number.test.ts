@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { isExactNumber, numberKey } from '../../src/licenses/number.ts';
+import { isExactNumber, numberDigits, numberKey } from '../../src/licenses/number.ts';
 
 describe('numberKey', () => {
   test.each([
@@ -48,6 +48,39 @@ describe('numberKey', () => {
 
   test('is upper-case letters and digits', () => {
     expect(numberKey(' aprn.cnp/00-12345 ')).toBe('APRNCNP0012345');
+  });
+});
+
+describe('numberDigits', () => {
+  test.each([
+    ['RN.123456', '123456'],
+    ['rn 123 456', '123456'],
+    ['RN\u00a0123\u2009456', '123456'],
+    ['APRN.CNP.0014484', '14484'],
+    ['APRN.CNP.14484', '14484'],
+    ['14484', '14484'],
+    ['E.1234567', '1234567'],
+    ['E.1234567-SUPV', '1234567'],
+    ['S.0001.2-B', '2'],
+    ['03-123456', '123456'],
+    ['03123456', '3123456'],
+    ['DC\u201301234', '1234'],
+    ['DC-01234*', '1234'],
+    ['RN.\uff11\uff12\uff13', '123'],
+    ['RN.100', '100'],
+    ['RN.0', '0'],
+    ['RN.000', '0'],
+    ['RN.00-X', '0'],
+    ['RN', ''],
+    ['RN.\u0967', ''],
+    ['*', ''],
+    ['', ''],
+  ])('of %j are %j', (written, digits) => {
+    expect(numberDigits(written)).toBe(digits);
+  });
+
+  test('are found at once in a long text without any', () => {
+    expect(numberDigits('x'.repeat(100_000))).toBe('');
   });
 });
 

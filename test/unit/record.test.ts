@@ -24,6 +24,17 @@ describe('answerRecord', () => {
     });
   });
 
+  test.each([true, false])("says whether the name sent along is the holder's: %s", (nameMatch) => {
+    const plain = answerRecord(storedLicense(), '2026-11-20', '2026-11-21');
+    const compared = answerRecord(storedLicense(), '2026-11-20', '2026-11-21', nameMatch);
+    expect(compared).toEqual({ ...plain, name_match: nameMatch });
+    expect(answeredRecord.parse(compared)).toEqual(compared);
+  });
+
+  test('has no name_match, not even an empty one, without a name', () => {
+    expect(answerRecord(storedLicense(), '2026-11-20', '2026-11-21')).not.toHaveProperty('name_match');
+  });
+
   test.each([
     ['2026-11-22', 1],
     ['2026-11-21', 0],

@@ -22,6 +22,15 @@ describe('the answer', () => {
     });
   });
 
+  test.each([true, false])("to a number with a name says whether it is the holder's: %s", (nameMatch) => {
+    const record = storedLicense();
+    expect(answer({ outcome: 'record', record, nameMatch })).toEqual({
+      status: 200,
+      body: answerRecord(record, DATE, TODAY, nameMatch),
+    });
+    expect(answer({ outcome: 'record', record, nameMatch }).body).toHaveProperty('name_match', nameMatch);
+  });
+
   test('keeps to itself where the record was read and what it is found by', () => {
     const { body } = answer({ outcome: 'record', record: storedLicense() });
     expect(body).not.toHaveProperty('source_row');
@@ -29,7 +38,7 @@ describe('the answer', () => {
   });
 
   test('to no match says so, and from which publication, and is no error', () => {
-    expect(answer({ outcome: 'no_match' })).toEqual({
+    expect(answer({ outcome: 'no_match', didYouMean: ['SMITH'] })).toEqual({
       status: 200,
       body: {
         found: false,
@@ -37,6 +46,7 @@ describe('the answer', () => {
         message: expect.stringMatching(
           /^No license of the board asked matches .* of 2026-11-20\. .* authority\.$/,
         ),
+        did_you_mean: ['SMITH'],
         source: 'dataset',
         last_scraped: '2026-11-20T00:00:00',
       },
@@ -74,7 +84,7 @@ describe('the answer', () => {
   test.each(MISSES)(
     'to a number that is missed (%s) is 404 with the detail and the numbers that exist',
     (miss) => {
-      const outcome: LookupOutcome = {
+      const outcome: Extract<LookupOutcome, { outcome: 'number_not_found' }> = {
         outcome: 'number_not_found',
         miss,
         didYouMean: ['DC-01234', 'DC.01234'],
@@ -83,7 +93,7 @@ describe('the answer', () => {
       expect(answer(outcome)).toEqual({
         status: 404,
         body: {
-          detail: missDetail(miss, 'Chiropractic Board', DATE),
+          detail: missDetail(outcome, DATE),
           did_you_mean: ['DC-01234', 'DC.01234'],
         },
       });

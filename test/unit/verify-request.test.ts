@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { BadRequestError } from '../../src/failures.ts';
+import type { HolderTyped } from '../../src/licenses/lookup.ts';
 import { boardNamed, verifyRequest } from '../../src/rest/verify-request.ts';
 import { boardOfCode } from '../support/boards.ts';
 
@@ -31,22 +32,24 @@ function nearest(name: string): string {
 }
 
 describe('a number', () => {
-  test.each<[string, object, boolean]>([
-    ['with its board', { license_number: 'RN.123456' }, false],
-    ['with blanks around', { license_number: '  RN.123456\t' }, false],
+  test.each<[string, object, boolean, HolderTyped | undefined]>([
+    ['with its board', { license_number: 'RN.123456' }, false, undefined],
+    ['with blanks around', { license_number: '  RN.123456\t' }, false, undefined],
     [
       'with license_type, as old clients of /lookup/cached send it',
       { license_number: 'RN.123456', license_type: 'RN' },
       false,
+      undefined,
     ],
-    ['of a business', { license_number: 'RN.123456', search_type: 'business' }, true],
+    ['of a business', { license_number: 'RN.123456', search_type: 'business' }, true, undefined],
     [
       'of a business with its name',
       { license_number: 'RN.123456', search_type: 'business', business_name: 'Acme' },
       true,
+      { businessName: 'Acme' },
     ],
     [
-      'with names and narrowing, which do not touch it',
+      'with the name of its holder, and narrowing, which does not touch it',
       {
         license_number: 'RN.123456',
         last_name: 'Smith',
@@ -56,18 +59,51 @@ describe('a number', () => {
         status: 'Active',
       },
       false,
+      { lastName: 'Smith', firstName: 'Ann' },
+    ],
+    [
+      'with a last name alone, blanks around it',
+      { license_number: 'RN.123456', last_name: ' Smith ', first_name: ' ' },
+      false,
+      { lastName: 'Smith' },
+    ],
+    [
+      'with a first name alone, which is nobody',
+      { license_number: 'RN.123456', first_name: 'Ann' },
+      false,
+      undefined,
+    ],
+    [
+      'of a business with a last name',
+      { license_number: 'RN.123456', search_type: 'business', last_name: 'Smith' },
+      true,
+      { lastName: 'Smith' },
+    ],
+    [
+      'of a business with its name and a last name, of which its own counts',
+      { license_number: 'RN.123456', search_type: 'business', last_name: 'Smith', business_name: 'Acme' },
+      true,
+      { businessName: 'Acme' },
+    ],
+    [
+      'of a business with a blank name and a last name',
+      { license_number: 'RN.123456', search_type: 'business', last_name: 'Smith', business_name: ' ' },
+      true,
+      { lastName: 'Smith' },
     ],
     [
       'with blanks for the rest',
       { license_number: 'RN.123456', last_name: '', business_name: ' ', search_type: '' },
       false,
+      undefined,
     ],
-  ])('is looked up %s', (_what, fields, businessOnly) => {
+  ])('is looked up %s', (_what, fields, businessOnly, holder) => {
     expect(verifyRequest({ board: 'Nursing Board', ...fields })).toEqual({
       by: 'number',
       number: 'RN.123456',
       board: NURSING,
       businessOnly,
+      holder,
     });
   });
 });
