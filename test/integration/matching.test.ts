@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import {
+  BUSINESSES,
+  HOLDERS,
+  TYPED_FORMS,
+  type TypedFields,
+  type TypedForm,
+} from '../fixtures/typed-forms.ts';
+import { fixturesAnd } from '../support/fixtures.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+/** What these tests look at of an answer; its exact form is tested elsewhere. */
+const answerBody = z.object({
+  license_number: z.string().optional(),
+  multiple: z.array(z.object({ license_number: z.string() })).optional(),
+  did_you_mean: z.array(z.string()).optional(),
+  name_match: z.boolean().optional(),
+});
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startService({
+    files: (folder) => fixturesAnd(folder, { individual: HOLDERS, business: BUSINESSES }),
+  });
+});
+afterAll(() => service.stop());
+
+function named({ typed: { board, ...typed }, note, finds }: TypedForm): string {
+  const fields = Object.entries(typed).map(([field, value]) => `${field} ${JSON.stringify(value)}`);
+  const found = finds.length === 0 ? 'nothing' : finds.join(', ');
+  return `${fields.join(', ')} at ${board} finds ${found}: ${note}`;
+}
+
+function hasName({ last_name, business_name }: TypedFields): boolean {
+  return last_name !== undefined || business_name !== undefined;
+}
+
+function rows(by: TypedForm['by']): [string, TypedForm][] {
+  return TYPED_FORMS.filter((form) => form.by === by).map((form) => [named(form), form]);
+}
+
+describe.each(['number', 'person', 'business'] as const)('by %s', (by) => {
+  test.each(rows(by))('%s', async (_name, { typed, finds, didYouMean, answers }) => {
+    const { status, body } = await service.rest.verify(typed);
+    const answer = answerBody.parse(body);
+    const numbers = (answer.multiple ?? [answer]).flatMap(({ license_number }) => license_number ?? []);
+    expect({ status, numbers }).toEqual({
+      status: by === 'number' && finds.length === 0 ? 404 : 200,
+      numbers: finds,
+    });
+    const isChecked = by === 'number' && finds.length > 0 && hasName(typed);
+    expect(answer.name_match !== undefined).toBe(isChecked);
+    if (didYouMean !== undefined) expect(answer.did_you_mean).toEqual(didYouMean);
+    if (answers !== undefined) expect(body).toMatchObject(answers);
+  });
+});
+
+test('there are at least 150 typed forms', () => {
+  expect(TYPED_FORMS.length).toBeGreaterThanOrEqual(150);
+});
+
+test('no miss by number says whose license is nearly alike', async () => {
+  const misses = TYPED_FORMS.filter(({ by, finds }) => by === 'number' && finds.length === 0);
+  for (const { typed } of misses) {
+    const { text } = await service.rest.verify(typed);
+    for (const { LICENSEE_NAME: name = '' } of HOLDERS) {
+      expect(text).not.toContain(name.replace(/,.*/, ''));
+    }
+  }
+});
