@@ -1,0 +1,9 @@
+const MEASUREMENTS = ['matching'];
+
+const [name = ''] = process.argv.slice(2);
+if (MEASUREMENTS.includes(name)) {
+  await import(`./${name}.ts`);
+} else {
+  process.stderr.write(`npm run bench NAME, where NAME is one of: ${MEASUREMENTS.join(', ')}.\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,101 @@
+import { boardByName } from '../src/licenses/boards.ts';
+import type { LookupRequest } from '../src/licenses/lookup.ts';
+import type { LicenseRecord } from '../src/licenses/record.ts';
+
+/** A way in which people write what they look for. */
+export interface TypingHabit {
+  readonly name: string;
+  /** The lookup that somebody with this habit asks for a licence; `undefined` where the habit does not apply. */
+  ask(license: LicenseRecord, kind: 'person' | 'business'): LookupRequest | undefined;
+}
+
+function number(name: string, write: (number: string) => string): TypingHabit {
+  return {
+    name: `number ${name}`,
+    ask: (license) => ({
+      by: 'number',
+      number: write(license.license_number),
+      board: boardByName(license.board),
+      businessOnly: false,
+    }),
+  };
+}
+
+interface WrittenName {
+  readonly last: string;
+  readonly first: string;
+}
+
+function person(name: string, write: (name: WrittenName) => WrittenName): TypingHabit {
+  return {
+    name: `person ${name}`,
+    ask: (license, kind) => {
+      const board = boardByName(license.board);
+      if (kind !== 'person' || board === undefined) return undefined;
+      const [last = '', first = ''] = license.full_name.split(',').map((part) => part.trim());
+      const typed = write({ last, first });
+      return {
+        by: 'person',
+        board,
+        lastName: typed.last,
+        firstName: typed.first === '' ? undefined : typed.first,
+        narrowing: {},
+      };
+    },
+  };
+}
+
+function business(name: string, write: (name: string) => string): TypingHabit {
+  return {
+    name: `business ${name}`,
+    ask: (license, kind) => {
+      const board = boardByName(license.board);
+      if (kind !== 'business' || board === undefined) return undefined;
+      return { by: 'business', board, name: write(license.full_name), narrowing: {} };
+    },
+  };
+}
+
+const SUFFIX = /\s+(JR|SR|II|III|IV)\.?$/;
+const withoutAccents = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '');
+const firstWord = (text: string) => text.split(/\s+/)[0] ?? '';
+const titleCase = (text: string) =>
+  text.toLowerCase().replace(/(^|[\s'-])\p{L}/gu, (start) => start.toUpperCase());
+
+/** The twelve habits that the rates in `docs/matching.md` are measured with. */
+export const TYPING_HABITS: readonly TypingHabit[] = [
+  number('in lower case', (text) => text.toLowerCase()),
+  number('with blanks for separators', (text) => text.replace(/[.-]/g, ' ')),
+  number('with slashes, blanks around', (text) => `  ${text.replaceAll('.', '/')} `),
+  number('without separators', (text) => text.replace(/[.-]/g, '')),
+  number('with a typographic dash', (text) => text.replace(/[.-]/, '\u2013')),
+  person('in title case, first name alone', ({ last, first }) => ({
+    last: titleCase(last),
+    first: titleCase(firstWord(first)),
+  })),
+  person('without accents, apostrophes, hyphens or blanks', ({ last, first }) => ({
+    last: withoutAccents(last).replace(/[^\p{L}\s]|\s(?!(JR|SR|II|III|IV)\.?$)/gu, ''),
+    first: withoutAccents(first).replace(/[^\p{L}]/gu, ''),
+  })),
+  person('with another generational suffix', ({ last, first }) => ({
+    last: `${last.replace(SUFFIX, '')}, Jr.`,
+    first,
+  })),
+  person('by the last half of a hyphenated surname', ({ last, first }) => ({
+    last: last.replace(SUFFIX, '').split('-').at(-1) ?? last,
+    first: firstWord(first),
+  })),
+  person('with three letters of the first name', ({ last, first }) => ({ last, first: first.slice(0, 3) })),
+  business(
+    'in lower case without THE and legal form',
+    (text) =>
+      text
+        .split(/\sD\.?B\.?A\.?\s/)[0]
+        ?.toLowerCase()
+        .replace(/^the\s/, '')
+        .replace(/[\s,]+(llc|inc|co|corp|ltd)\.?$/, '') ?? text,
+  ),
+  business('by the second name, AND for &, no punctuation', (text) =>
+    (text.split(/\sD\.?B\.?A\.?\s/).at(-1) ?? text).replaceAll('&', 'and').replace(/[^\p{L}\p{N}\s]/gu, ''),
+  ),
+];
