@@ -1,6 +1,6 @@
 import type { Board } from './boards.ts';
 import type { StoredLicense } from './document.ts';
-import { isHoldersName, isTradeName } from './name.ts';
+import { hasWordsOf, isHoldersName, isTradeName } from './name.ts';
 import { nearest } from './nearest.ts';
 import { isExactNumber } from './number.ts';
 import {
@@ -10,18 +10,18 @@ import {
   MOST_NEAR_NAMES,
   type Narrowing,
   type NearTermsBody,
+  nearBusinessesQuery,
   nearNumbersQuery,
   nearSurnamesBody,
-  nearWordsBody,
   numberQuery,
   personQuery,
   type SearchBody,
 } from './queries.ts';
 import type { LicenseRecord } from './record.ts';
 
-/** A person's or a business's name as typed. */
+/** A person's name (either part) or a business's, as typed. */
 export type HolderTyped =
-  | { readonly lastName: string; readonly firstName?: string | undefined }
+  | { readonly lastName?: string | undefined; readonly firstName?: string | undefined }
   | { readonly businessName: string };
 
 /** What a door asks: by number (at one board or statewide), by person, or by business. */
@@ -70,22 +70,20 @@ export type LookupOutcome =
       readonly miss: NumberMiss;
       /** Written forms that exist, never with their holders. */
       readonly didYouMean: readonly string[];
-      /** For `other_board`: where the number is. */
-      readonly board?: string;
+      /** For `other_board`: where the number is; mostly one board. */
+      readonly boards?: readonly string[];
     };
 
 /** Sends one search body to one publication. */
 export type Search = (body: SearchBody) => Promise<readonly StoredLicense[]>;
 
-/** Finds terms of one publication that are spelt nearly like those asked for. */
-export type NearTerms = (
-  body: NearTermsBody,
-) => Promise<readonly { readonly term: string; readonly near: readonly string[] }[]>;
+/** Finds terms of one publication that are spelt nearly like the one asked for, best first. */
+export type NearTerms = (body: NearTermsBody) => Promise<readonly string[]>;
 
 /**
  * Answers a lookup from the one publication that `search` asks.
  *
- * @param nearTerms asks the same publication; without it a miss costs no further search and offers nothing
+ * @param nearTerms asks the same publication; without it a miss offers nothing and costs less
  */
 export async function lookUp(
   request: LookupRequest,
@@ -97,11 +95,11 @@ export async function lookUp(
     case 'number': {
       const outcome = byNumber(request, await asked(numberQuery(request.number)));
       if (outcome.outcome === 'record' || outcome.miss !== 'unknown' || !nearTerms) return outcome;
-      const near = await asked(nearNumbersQuery(request.board, request.number));
-      return {
-        ...outcome,
-        didYouMean: nearest(request.number, numbersOf(near), MOST_NEAR_NUMBERS),
-      };
+      const { board, number, businessOnly } = request;
+      const near = await asked(nearNumbersQuery(board, number, businessOnly));
+      const atBoard = near.filter((license) => license.board === board?.name);
+      const offered = numbersOf(atBoard.length > 0 ? atBoard : near);
+      return { ...outcome, didYouMean: nearest(number, offered, MOST_NEAR_NUMBERS) };
     }
     case 'person': {
       const found = await asked(
@@ -113,12 +111,12 @@ export async function lookUp(
     case 'business': {
       const begun = await asked(businessQuery(request.board, request.name, request.narrowing));
       if (begun.length > 0) return matches(begun);
-      const worded = await asked(businessWordsQuery(request.board, request.name, request.narrowing));
+      const query = nearTerms ? nearBusinessesQuery : businessWordsQuery;
+      const near = await asked(query(request.board, request.name, request.narrowing));
+      const worded = near.filter((license) => hasWordsOf(license.full_name, request.name));
       if (worded.length > 0) return matches(worded);
-      return {
-        outcome: 'no_match',
-        didYouMean: nearTerms ? await nearBusinesses(request, search, nearTerms) : [],
-      };
+      const names = near.map((license) => license.full_name);
+      return { outcome: 'no_match', didYouMean: nearest(request.name, names, MOST_NEAR_NAMES) };
     }
   }
 }
@@ -129,27 +127,8 @@ async function nearSurnames(
   nearTerms: NearTerms,
 ): Promise<string[]> {
   const body = nearSurnamesBody(request.board, request.lastName);
-  const [entry] = body === undefined ? [] : await nearTerms(body);
-  return (entry?.near ?? []).map((term) => term.slice(term.indexOf('/') + 1));
-}
-
-/** Businesses there that have every word typed, each as it is or spelt nearly so. */
-async function nearBusinesses(
-  request: Extract<LookupRequest, { by: 'business' }>,
-  search: Search,
-  nearTerms: NearTerms,
-): Promise<string[]> {
-  const body = nearWordsBody(request.board, request.name);
-  if (body === undefined) return [];
-  const words = (await nearTerms(body)).map(({ term, near: [best] }) => best ?? term);
-  const likely = words.map((word) => word.slice(word.indexOf('/') + 1)).join(' ');
-  const query = businessWordsQuery(request.board, likely, {});
-  const found = query === undefined ? [] : await search(query);
-  return nearest(
-    request.name,
-    found.map((license) => license.full_name),
-    MOST_NEAR_NAMES,
-  );
+  const near = body === undefined ? [] : await nearTerms(body);
+  return near.map((term) => term.slice(term.indexOf('/') + 1));
 }
 
 /** How many numbers are offered in place of one that no licence has. */
@@ -178,9 +157,10 @@ function byNumber(
     return { outcome: 'record', record: only, ...(holder && { nameMatch: isHolder(only, holder) }) };
   }
   if (atBoard.length > 0) return numberMiss(request.number, 'not_a_business', []);
-  const [elsewhere] = candidates;
-  if (elsewhere === undefined) return numberMiss(request.number, 'unknown', []);
-  return { ...numberMiss(request.number, 'other_board', candidates), board: elsewhere.board };
+  if (candidates.length === 0) return numberMiss(request.number, 'unknown', []);
+  const boards = [...new Set(candidates.map((license) => license.board))].toSorted();
+  const forms = businessOnly ? sameKey.filter(({ keys }) => keys.kind === 'business') : sameKey;
+  return { ...numberMiss(request.number, 'other_board', forms), boards };
 }
 
 function isHolder(license: StoredLicense, typed: HolderTyped): boolean {

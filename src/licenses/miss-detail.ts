@@ -2,7 +2,7 @@ import type { LookupOutcome } from './lookup.ts';
 
 /** Why a number was not answered, in words that never call anybody unlicensed. */
 export function missDetail(
-  { miss, board, didYouMean }: Extract<LookupOutcome, { outcome: 'number_not_found' }>,
+  { miss, boards = [], didYouMean }: Extract<LookupOutcome, { outcome: 'number_not_found' }>,
   publicationDate: string,
 ): string {
   const where = `in the State's dataset of ${publicationDate}`;
@@ -13,7 +13,7 @@ export function missDetail(
     case 'ambiguous':
       return `This way of writing the number fits more than one license ${where}.${nearest} Send it as the board writes it.`;
     case 'other_board':
-      return `This number is not one of the board asked, but one of the ${board} ${where}. Ask again with that board.`;
+      return `This number is not one of the board asked, but one of the ${boards.join(' and the ')} ${where}. Ask again with that board.`;
     case 'not_a_business':
       return `This number is a person's license ${where}, not a business's. Leave out search_type to look it up.`;
   }

@@ -68,19 +68,28 @@ export function typedGiven(firstName: string): string {
 /** Whether a holder's name is the one typed: a form of the surname, and the beginning of the given names. */
 export function isHoldersName(
   licenseeName: string,
-  lastName: string,
+  lastName: string | undefined,
   firstName: string | undefined,
 ): boolean {
   const { surnameForms, given } = holderName(licenseeName);
+  const isSurname = lastName === undefined || surnameForms.includes(typedSurname(lastName));
   const beginning = typedGiven(firstName ?? '');
-  if (firstName !== undefined && beginning === '') return false;
-  return surnameForms.includes(typedSurname(lastName)) && given.startsWith(beginning);
+  const isGiven = firstName === undefined || (beginning !== '' && given.startsWith(beginning));
+  return isSurname && isGiven;
 }
 
-/** Whether what was typed is the beginning of one of a business's trade names, or of its whole name. */
+/** Whether a search for what was typed finds a business of this name: by a beginning, or by its words. */
 export function isTradeName(businessName: string, typed: string): boolean {
   const key = tradeNameKey(typed);
-  return key !== '' && tradeNameForms(businessName).some((form) => form.startsWith(key));
+  if (key === '') return false;
+  return tradeNameForms(businessName).some((form) => form.startsWith(key)) || hasWordsOf(businessName, typed);
+}
+
+/** Whether every word typed is the beginning of a word of a business's trade names. */
+export function hasWordsOf(businessName: string, typed: string): boolean {
+  const words = tradeNames(businessName).flatMap(tradeNameWords);
+  const typedWords = typedBusinessWords(typed);
+  return typedWords.length > 0 && typedWords.every((start) => words.some((word) => word.startsWith(start)));
 }
 
 function withoutGenerationalSuffix(surname: string): string {
@@ -127,14 +136,17 @@ export function tradeNameWords(tradeName: string): string[] {
   return words;
 }
 
+/** Words of a business's name that are looked at; more only make the search dearer. */
+const MOST_TYPED_WORDS = 10;
+
 /**
- * The words of a business's name as typed, which each must be the beginning of one of its own: those of every
+ * The words (the first ten) of a business's name as typed, which each must be the beginning of one of its own: those of every
  * trade name, without `D.B.A` between them and `THE` wherever it stands.
  */
 export function typedBusinessWords(businessName: string): string[] {
   const words = tradeNames(businessName).flatMap(tradeNameWords);
   const kept = words.filter((word) => !ARTICLES.has(word));
-  return kept.length > 0 ? kept : words;
+  return (kept.length > 0 ? kept : words).slice(0, MOST_TYPED_WORDS);
 }
 
 function contentWords(tradeName: string): string[] {

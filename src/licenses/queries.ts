@@ -16,19 +16,25 @@ export interface Narrowing {
 
 export const NARROWING_FIELDS = ['license_type', 'status', 'city', 'county'] as const;
 
-type Clause = { term: Record<string, string> } | { prefix: Record<string, string> };
+type Clause =
+  | { term: Record<string, string> }
+  | { prefix: Record<string, string> }
+  | {
+      fuzzy: Record<
+        string,
+        { value: string; fuzziness: 1; prefix_length: number; rewrite: 'constant_score' }
+      >;
+    }
+  | { constant_score: { filter: Clause; boost?: number } }
+  | BoolClause;
+
+type BoolClause = { bool: { filter?: Clause[]; should?: Clause[] } };
 
 /** The body of one OpenSearch `_search`. */
 export interface SearchBody {
   size: number;
   track_total_hits: false;
-  query: {
-    bool: {
-      filter: Clause[];
-      should?: (Clause | { constant_score: { filter: Clause } })[];
-      minimum_should_match?: 1;
-    };
-  };
+  query: BoolClause;
   sort?: Record<string, 'asc' | 'desc'>[];
 }
 
@@ -83,9 +89,6 @@ export function businessQuery(
   return namesQuery({ prefix: { 'keys.business': name } }, { term: { 'keys.business': name } }, narrowing);
 }
 
-/** Words of a business's name that are looked at; more only make the search dearer. */
-const MOST_WORDS = 10;
-
 /** How many numbers are weighed against a mistyped one. */
 const NEAR_NUMBERS = 50;
 
@@ -93,27 +96,41 @@ const NEAR_NUMBERS = 50;
 const SHORTEST_BEGINNING = 5;
 
 /**
- * Licences, at one board or at all, whose number may have been meant by a written form that no licence has:
- * those with the same digits (other zeros, another prefix or suffix), and those that it is the beginning of.
- * `undefined` when the form has no digits.
+ * Licences whose number may have been meant by a written form that no licence has: those with the same digits
+ * (other zeros, another prefix or suffix), then those that it is the beginning of; the board's first, if one is
+ * given. `undefined` when the form has no digits.
  */
-export function nearNumbersQuery(board: Board | undefined, written: string): SearchBody | undefined {
+export function nearNumbersQuery(
+  board: Board | undefined,
+  written: string,
+  businessOnly: boolean,
+): SearchBody | undefined {
   const digits = numberDigits(written);
   if (digits === '') return undefined;
   const beginning = fold(written);
+  const sameDigits: Clause = { term: { 'keys.digits': digits } };
+  const candidates: Clause[] = [
+    sameDigits,
+    ...(beginning.length < SHORTEST_BEGINNING ? [] : [{ prefix: { 'keys.number': beginning } }]),
+  ];
   return {
     size: NEAR_NUMBERS,
     track_total_hits: false,
     query: {
       bool: {
-        filter: board === undefined ? [] : [{ term: { board: board.name } }],
-        should: [
-          { term: { 'keys.digits': digits } },
-          ...(beginning.length < SHORTEST_BEGINNING ? [] : [{ prefix: { 'keys.number': beginning } }]),
+        filter: [
+          { bool: { should: candidates } },
+          ...(businessOnly ? [{ term: { 'keys.kind': 'business' } }] : []),
         ],
-        minimum_should_match: 1,
+        should: [
+          { constant_score: { filter: sameDigits } },
+          ...(board === undefined
+            ? []
+            : [{ constant_score: { filter: { term: { board: board.name } }, boost: 2 } }]),
+        ],
       },
     },
+    sort: [{ _score: 'desc' }, { 'keys.number': 'asc' }],
   };
 }
 
@@ -126,39 +143,75 @@ export function businessWordsQuery(
   businessName: string,
   narrowing: Narrowing,
 ): SearchBody | undefined {
-  const words = typedBusinessWords(businessName).slice(0, MOST_WORDS);
+  const words = wordPrefixes(board, businessName);
+  if (words.length === 0) return undefined;
+  return {
+    size: MAX_MATCHES + 1,
+    track_total_hits: false,
+    query: { bool: { filter: [...words, ...narrowingClauses(narrowing)] } },
+    sort: [{ 'keys.name': 'asc' }, { 'keys.number': 'asc' }],
+  };
+}
+
+/** A shorter word with a letter changed is any other word. */
+const SHORTEST_MISSPELT = 3;
+
+/**
+ * What `businessWordsQuery` finds, first, and then businesses where words typed are words of theirs but for
+ * one letter: those that may have been meant.
+ */
+export function nearBusinessesQuery(
+  board: Board | undefined,
+  businessName: string,
+  narrowing: Narrowing,
+): SearchBody | undefined {
+  const words = wordPrefixes(board, businessName);
   if (words.length === 0) return undefined;
   return {
     size: MAX_MATCHES + 1,
     track_total_hits: false,
     query: {
       bool: {
-        filter: [
-          ...words.map((word) => ({ prefix: { 'keys.words': `${board?.code ?? ''}/${word}` } })),
-          ...narrowingClauses(narrowing),
-        ],
+        filter: [...words.map((word) => nearly(board, word)), ...narrowingClauses(narrowing)],
+        should: [{ constant_score: { filter: { bool: { filter: words } } } }],
       },
     },
-    sort: [{ 'keys.name': 'asc' }, { 'keys.number': 'asc' }],
+    sort: [{ _score: 'desc' }, { 'keys.name': 'asc' }, { 'keys.number': 'asc' }],
   };
 }
 
-/** The body of an OpenSearch `_search` for terms that are spelt nearly like those given; one list for each. */
+type WordPrefix = { prefix: { 'keys.words': string } };
+
+function wordPrefixes(board: Board | undefined, businessName: string): WordPrefix[] {
+  return typedBusinessWords(businessName).map((word) => ({
+    prefix: { 'keys.words': `${board?.code ?? ''}/${word}` },
+  }));
+}
+
+/** A word's beginning as typed, or the word with one letter changed, added, left out or swapped. */
+function nearly(board: Board | undefined, beginning: WordPrefix): Clause {
+  const value = beginning.prefix['keys.words'];
+  const boardLength = `${board?.code ?? ''}/`.length;
+  if (value.length - boardLength < SHORTEST_MISSPELT) return beginning;
+  const fuzzy = { value, fuzziness: 1, prefix_length: boardLength, rewrite: 'constant_score' } as const;
+  return { bool: { should: [beginning, { fuzzy: { 'keys.words': fuzzy } }] } };
+}
+
+/** The body of an OpenSearch `_search` for the terms that are spelt nearly like one, best first. */
 export interface NearTermsBody {
   size: 0;
-  suggest: Record<
-    string,
-    {
+  suggest: {
+    near: {
       text: string;
       term: {
-        field: 'keys.surname' | 'keys.words';
-        suggest_mode: 'always' | 'missing';
+        field: 'keys.surname';
+        suggest_mode: 'always';
         max_edits: 1 | 2;
         prefix_length: number;
         size: number;
       };
-    }
-  >;
+    };
+  };
 }
 
 /** How many names are offered in place of one that nobody has. */
@@ -173,33 +226,17 @@ export function nearSurnamesBody(board: Board, lastName: string): NearTermsBody 
   if (surname === '') return undefined;
   return {
     size: 0,
-    suggest: { '0': nearTerm('keys.surname', board.code, surname, 'always', MOST_NEAR_NAMES) },
-  };
-}
-
-/** For each word of a business's name, where no business has it, the word that is spelt most like it. */
-export function nearWordsBody(board: Board | undefined, businessName: string): NearTermsBody | undefined {
-  const words = typedBusinessWords(businessName).slice(0, MOST_WORDS);
-  if (words.length === 0) return undefined;
-  const terms = words.map((word) => nearTerm('keys.words', board?.code ?? '', word, 'missing', 1));
-  return { size: 0, suggest: Object.fromEntries(terms.map((term, at) => [String(at), term])) };
-}
-
-function nearTerm(
-  field: 'keys.surname' | 'keys.words',
-  board: string,
-  word: string,
-  mode: 'always' | 'missing',
-  size: number,
-): NearTermsBody['suggest'][string] {
-  return {
-    text: `${board}/${word}`,
-    term: {
-      field,
-      suggest_mode: mode,
-      max_edits: word.length < TWO_EDITS_FROM ? 1 : 2,
-      prefix_length: board.length + 1,
-      size,
+    suggest: {
+      near: {
+        text: `${board.code}/${surname}`,
+        term: {
+          field: 'keys.surname',
+          suggest_mode: 'always',
+          max_edits: surname.length < TWO_EDITS_FROM ? 1 : 2,
+          prefix_length: `${board.code}/`.length,
+          size: MOST_NEAR_NAMES,
+        },
+      },
     },
   };
 }

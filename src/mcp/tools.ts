@@ -80,7 +80,7 @@ export function toolServer(lookups: Lookups, log: Logger): McpServer {
           board: boardGiven(input.board),
           businessOnly: false,
           holder:
-            input.last_name === undefined
+            input.last_name === undefined && input.first_name === undefined
               ? undefined
               : { lastName: input.last_name, firstName: input.first_name },
         }),

@@ -75,7 +75,7 @@ export function verifyRequest(body: unknown): LookupRequest {
 function holderTyped(asked: z.output<typeof verifyBody>): HolderTyped | undefined {
   const { last_name: lastName, first_name: firstName, business_name: businessName } = asked;
   if (businessName !== undefined) return { businessName };
-  return lastName === undefined ? undefined : { lastName, firstName };
+  return lastName === undefined && firstName === undefined ? undefined : { lastName, firstName };
 }
 
 function requiredBoard(name: string | undefined): Board {

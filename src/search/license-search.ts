@@ -31,27 +31,17 @@ export async function searchLicenses(
 const nearTermsResponse = z.object({
   timed_out: z.boolean(),
   _shards: z.object({ failed: z.int() }),
-  suggest: z.record(
-    z.string(),
-    z.array(z.object({ text: z.string(), options: z.array(z.object({ text: z.string() })) })),
-  ),
+  suggest: z.object({ near: z.tuple([z.object({ options: z.array(z.object({ text: z.string() })) })]) }),
 });
 
 /**
- * Asks one physical index for terms spelt nearly like those of the body, each term with its list, best first.
+ * Asks one physical index for terms spelt nearly like the body's, best first.
  *
  * @throws {SearchUnavailableError} when the answer is not whole
  */
-export async function nearTerms(
-  client: Client,
-  index: string,
-  body: NearTermsBody,
-): Promise<{ term: string; near: string[] }[]> {
+export async function nearTerms(client: Client, index: string, body: NearTermsBody): Promise<string[]> {
   const response = await client.search({ index, body });
   const { timed_out: timedOut, _shards: shards, suggest } = nearTermsResponse.parse(response.body);
   if (timedOut || shards.failed > 0) throw new SearchUnavailableError('OpenSearch answered only in part');
-  return Object.keys(body.suggest).map((name) => {
-    const [entry] = suggest[name] ?? [];
-    return { term: entry?.text ?? '', near: (entry?.options ?? []).map((option) => option.text) };
-  });
+  return suggest.near[0].options.map((option) => option.text);
 }

@@ -33,8 +33,8 @@ function named({ typed: { board, ...typed }, note, finds }: TypedForm): string {
   return `${fields.join(', ')} at ${board} finds ${found}: ${note}`;
 }
 
-function hasName({ last_name, business_name }: TypedFields): boolean {
-  return last_name !== undefined || business_name !== undefined;
+function hasName({ last_name, first_name, business_name }: TypedFields): boolean {
+  return [last_name, first_name, business_name].some((name) => name !== undefined);
 }
 
 function rows(by: TypedForm['by']): [string, TypedForm][] {
@@ -68,5 +68,6 @@ test('no miss by number says whose license is nearly alike', async () => {
     for (const { LICENSEE_NAME: name = '' } of HOLDERS) {
       expect(text).not.toContain(name.replace(/,.*/, ''));
     }
+    for (const { business_name: name = '' } of BUSINESSES) expect(text).not.toContain(name);
   }
 });

@@ -13,6 +13,7 @@ import { verifies } from '../support/verifies.ts';
 const NURSING = 'Nursing Board';
 const PHARMACY = 'Board of Pharmacy';
 const FUNERALS = 'Embalmers and Funeral Directors Board';
+const SPEECH = 'Speech and Hearing Professionals Board';
 const TOOLS = ['list_ohio_boards', 'search_licenses_by_name', 'verify_business_license', 'verify_license'];
 
 const lookupResult = z.strictObject({
@@ -181,7 +182,10 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
       ['verify_license', { license_number: 'RN.700001', last_name: 'Smith' }, false],
       ['verify_license', { license_number: 'RN.700001', last_name: 'Delacruz', first_name: 'mar' }, true],
       ['verify_license', { license_number: 'RN.700003', last_name: 'jones' }, true],
+      ['verify_license', { license_number: 'RN.700001', first_name: 'Maria' }, true],
+      ['verify_license', { license_number: 'RN.700001', first_name: 'Elena' }, false],
       ['verify_business_license', { license_number: 'FH.70004', business_name: 'smith funeral' }, true],
+      ['verify_business_license', { license_number: 'FH.70004', business_name: 'home, smith' }, true],
       ['verify_business_license', { license_number: 'FH.70004', business_name: 'Acme' }, false],
     ] as const;
     for (const [tool, parameters, name_match] of cases) {
@@ -196,6 +200,10 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
   test('is offered numbers, surnames and business names that exist, as REST offers them', async () => {
     for (const [tool, parameters, did_you_mean] of [
       ['verify_license', { license_number: 'APRN.CNP.70001' }, ['APRN.CNP.0070001']],
+      ['verify_license', { license_number: 'APRN.CNP.70001', board: PHARMACY }, ['APRN.CNP.0070001']],
+      ['verify_license', { license_number: 'SP-70013', board: SPEECH }, ['SP-70013', 'SP.70013']],
+      ['verify_business_license', { license_number: 'APRN.CNP.70001' }, []],
+      ['verify_business_license', { license_number: 'COSS.070003', board: FUNERALS }, ['COSS.70003']],
       ['search_licenses_by_name', { board: NURSING, last_name: 'Smiht' }, ['SMITH']],
       ['verify_business_license', { business_name: 'smith funerel home' }, ['SMITH FUNERAL HOME']],
       ['verify_business_license', { board: PHARMACY, business_name: 'smith funeral home' }, []],

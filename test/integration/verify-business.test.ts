@@ -87,7 +87,9 @@ describe('a business by name', () => {
         ['BEST LITTLE PHARMACY OF LIMA', "THE BEST LITTLE PHARMACY LLC D.B.A JOE & SON'S DRUGS"],
       ],
       ['narow drugs', ['NARROW DRUGS']],
-      ['lima farmacy', ['BEST LITTLE PHARMACY OF LIMA']],
+      ['lima pharmcy', ['BEST LITTLE PHARMACY OF LIMA']],
+      ['lmia phramacy', ['BEST LITTLE PHARMACY OF LIMA']],
+      ['lima farmacy', []],
       ['lima salon', []],
       ['Nowhere Drugs', []],
     ];
@@ -96,6 +98,20 @@ describe('a business by name', () => {
       expect([written, did_you_mean]).toEqual([written, names]);
     }
     expect(noMatchIn(await business(BEAUTY, { business_name: 'narow drugs' })).did_you_mean).toEqual([]);
+  });
+
+  test('spelt nearly right is offered only where the narrowing holds of it', async () => {
+    for (const [narrowing, names] of [
+      [{ city: 'akron' }, ['NARROW DRUGS']],
+      [{ county: 'SUMMIT', status: 'Active' }, ['NARROW DRUGS']],
+      [{ city: 'akron', status: 'Closed' }, []],
+      [{ city: 'Nowhere' }, []],
+    ] as const) {
+      const { did_you_mean } = noMatchIn(
+        await business(PHARMACY, { business_name: 'narow drugs', ...narrowing }),
+      );
+      expect([narrowing, did_you_mean]).toEqual([narrowing, names]);
+    }
   });
 
   verifies('DESIGN-BUSINESS-02', 'is found with or without THE, in any case and punctuation', async () => {
@@ -176,7 +192,11 @@ describe('a business by number', () => {
       ["Joe & Son's Drugs, Inc.", true],
       ['the best little pharmacy', true],
       ["THE BEST LITTLE PHARMACY LLC D.B.A JOE & SON'S DRUGS", true],
-      ['little', false],
+      ['little', true],
+      ['the best little pharmacy joe & sons drugs', true],
+      ["drugs, Joe & Son's", true],
+      ['litle', false],
+      ['little salon', false],
       ['Shear', false],
       ['*', false],
     ] as const) {
@@ -203,6 +223,21 @@ describe('a business by number', () => {
 
   verifies('SPEC-4.3-12', 'that nobody has is 404', async () => {
     numberMissIn(await business(PHARMACY, { license_number: '0299999999' }));
+  });
+
+  verifies('DESIGN-BUSINESS-04', 'that nobody has offers numbers of businesses alone', async () => {
+    const offers: [string, string, string[], string[]][] = [
+      [BEAUTY, 'COSS.070003', ['COSS.70003'], ['COSS.70003']],
+      [FUNERALS, 'COSS.070003', ['COSS.70003'], ['COSS.70003']],
+      [FUNERALS, 'FH.700006', [], ['35.700006']],
+      [PHARMACY, '700011', [], []],
+      [PHARMACY, '3700011', [], ['03700011']],
+    ];
+    for (const [board, license_number, businesses, all] of offers) {
+      const ofBusinesses = numberMissIn(await business(board, { license_number })).did_you_mean;
+      const ofAll = numberMissIn(await rest.verify({ board, license_number })).did_you_mean;
+      expect([license_number, ofBusinesses, ofAll]).toEqual([license_number, businesses, all]);
+    }
   });
 });
 

@@ -122,6 +122,10 @@ describe('a number that exists', () => {
       ['RN.700003', { last_name: 'smith jones' }, true],
       ['RN.700005', { last_name: 'Smith III', first_name: 'M' }, true],
       ['rn 700005', { last_name: '*' }, false],
+      ['RN.700002', { first_name: 'mar' }, true],
+      ['RN.700002', { first_name: 'maria' }, false],
+      ['RN.700002', { first_name: 'Delacruz' }, false],
+      ['RN.700003', { last_name: ' ', first_name: 'MARY-ANN' }, true],
     ];
     for (const [license_number, name, name_match] of compared) {
       const record = recordIn(await rest.verify({ board: NURSING, license_number, ...name }));
@@ -157,7 +161,7 @@ describe('a number that is not answered', () => {
 
   verifies(
     'DESIGN-NUMBER-01',
-    'offers the nearest numbers that exist at the board, without holders',
+    'offers the nearest numbers that exist, those of the board asked alone where it has any, without holders',
     async () => {
       const offers: [string, string, string[]][] = [
         [NURSING, 'APRN.CNP.70001', ['APRN.CNP.0070001']],
@@ -167,7 +171,12 @@ describe('a number that is not answered', () => {
         [NURSING, 'RN.70000*', ['RN.700001', 'RN.700002', 'RN.700003']],
         [COUNSELORS, '1234567', ['E.1234567', 'E.1234567-SUPV']],
         [COUNSELORS, 'S.1234567-SUPV', ['E.1234567-SUPV', 'E.1234567']],
-        [PHARMACY, '700001', []],
+        [PHARMACY, '700001', ['RN.700001']],
+        [PHARMACY, 'APRN.CNP.70001', ['APRN.CNP.0070001']],
+        [COUNSELORS, 'RN.70000', ['RN.700001', 'RN.700002', 'RN.700003']],
+        [SPEECH, 'SP.070013', ['SP.70013']],
+        [PSYCHOLOGY, 'SP.070013', ['SP-70013']],
+        [NURSING, 'SP.070013', ['SP.70013', 'SP-70013']],
         [PHARMACY, '270000001', ['0270000001']],
         [NURSING, 'RN.7', []],
       ];
@@ -176,7 +185,7 @@ describe('a number that is not answered', () => {
         const { detail, did_you_mean } = numberMissIn(answer);
         expect([written, did_you_mean]).toEqual([written, numbers]);
         for (const number of numbers) expect(detail).toContain(number);
-        expect(answer.text).not.toMatch(/cruz|smith|weiss|joe/i);
+        expect(answer.text).not.toMatch(/cruz|smith|weiss|joe|speaker|school/i);
       }
     },
   );
@@ -200,6 +209,25 @@ describe('a number that is not answered', () => {
       const answer = await byNumber(PHARMACY, 'RN.700001');
       expect(numberMissIn(answer).detail).toContain(NURSING);
       expect(answer.text).not.toMatch(/cruz|maria/i);
+    },
+  );
+
+  verifies(
+    ['DESIGN-NUMBER-05', 'DESIGN-NUMBER-01'],
+    'because it is at other boards gives 404 that says which, and offers every form of it',
+    async () => {
+      for (const [board, written, boards, forms] of [
+        [NURSING, 'sp 70013', [PSYCHOLOGY, SPEECH], ['SP-70013', 'SP.70013']],
+        [NURSING, 'SP.70013', [SPEECH], ['SP.70013', 'SP-70013']],
+        [SPEECH, 'SP-70013', [PSYCHOLOGY], ['SP-70013', 'SP.70013']],
+        [PSYCHOLOGY, 'sp.70013', [SPEECH], ['SP.70013', 'SP-70013']],
+      ] as const) {
+        const answer = await byNumber(board, written);
+        const { detail, did_you_mean } = numberMissIn(answer);
+        const named = [PSYCHOLOGY, SPEECH].filter((name) => detail.includes(name));
+        expect([board, written, named, did_you_mean]).toEqual([...[board, written, boards, forms]]);
+        expect(answer.text).not.toMatch(/speaker|school, sal/i);
+      }
     },
   );
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import type { Board } from '../../src/licenses/boards.ts';
 import type { StoredLicense } from '../../src/licenses/document.ts';
 import {
   type HolderTyped,
@@ -11,9 +12,9 @@ import {
   businessQuery,
   businessWordsQuery,
   type NearTermsBody,
+  nearBusinessesQuery,
   nearNumbersQuery,
   nearSurnamesBody,
-  nearWordsBody,
   numberQuery,
   personQuery,
   type SearchBody,
@@ -23,6 +24,8 @@ import { storedLicense } from '../support/records.ts';
 
 const NURSING = boardOfCode('NUR');
 const PHARMACY = boardOfCode('PRX');
+const SPEECH = boardOfCode('SHP');
+const PSYCHOLOGY = boardOfCode('PSY');
 
 /** A publication that answers every search with these licences, and notes what it was asked. */
 function publicationWith(...licenses: StoredLicense[]) {
@@ -51,7 +54,7 @@ function termsNear(near: Readonly<Record<string, string[]>> = {}) {
   const askedNear: NearTermsBody[] = [];
   const nearTerms: NearTerms = async (body) => {
     askedNear.push(body);
-    return Object.values(body.suggest).map(({ text }) => ({ term: text, near: near[text] ?? [] }));
+    return near[body.suggest.near.text] ?? [];
   };
   return { askedNear, nearTerms };
 }
@@ -107,11 +110,11 @@ describe('a lookup by number', () => {
   });
 
   test('does not choose between two boards that have the same number', async () => {
-    const speech = storedLicense({ license_number: 'SP.1234', board: boardOfCode('SHP').name });
-    const psychology = storedLicense({ license_number: 'SP.1234', board: boardOfCode('PSY').name });
+    const speech = storedLicense({ license_number: 'SP.1234', board: SPEECH.name });
+    const psychology = storedLicense({ license_number: 'SP.1234', board: PSYCHOLOGY.name });
     const { search } = publicationWith(speech, psychology);
     expect(await lookUp(byNumber('SP.1234'), search)).toMatchObject({ miss: 'ambiguous' });
-    expect(await lookUp(byNumber('SP.1234', { board: boardOfCode('PSY') }), search)).toEqual({
+    expect(await lookUp(byNumber('SP.1234', { board: PSYCHOLOGY }), search)).toEqual({
       outcome: 'record',
       record: psychology,
     });
@@ -122,7 +125,7 @@ describe('a lookup by number', () => {
     for (const existing of [numbers, [...numbers].reverse()]) {
       expect(await lookUp(byNumber('A12'), publicationWith(...numbered(...existing)).search)).toMatchObject({
         miss: 'ambiguous',
-        didYouMean: ['A-12', 'A.1-2', 'A.12'],
+        didYouMean: ['A-12', 'A.12', 'A1-2'],
       });
     }
   });
@@ -134,19 +137,74 @@ describe('a lookup by number', () => {
       outcome: 'number_not_found',
       miss: 'other_board',
       didYouMean: ['RN.123456'],
-      board: 'Nursing Board',
+      boards: ['Nursing Board'],
     });
   });
 
-  test('that stands exactly at another board is not answered by one at this board that merely shares its key', async () => {
-    const { search } = publicationWith(
-      storedLicense({ license_number: 'SP.1234', board: boardOfCode('SHP').name }),
-      storedLicense({ license_number: 'SP-1234', board: boardOfCode('PSY').name }),
-    );
-    expect(await lookUp(byNumber('SP.1234', { board: boardOfCode('PSY') }), search)).toMatchObject({
-      miss: 'other_board',
-      board: boardOfCode('SHP').name,
-    });
+  test('that stands exactly at another board is not answered by one at this board that merely shares its key, but both are offered', async () => {
+    const speech = storedLicense({ license_number: 'SP.1234', board: SPEECH.name });
+    const psychology = storedLicense({ license_number: 'SP-1234', board: PSYCHOLOGY.name });
+    for (const same of [
+      [speech, psychology],
+      [psychology, speech],
+    ]) {
+      const { search } = publicationWith(...same);
+      expect(await lookUp(byNumber('SP.1234', { board: PSYCHOLOGY }), search)).toEqual({
+        outcome: 'number_not_found',
+        miss: 'other_board',
+        didYouMean: ['SP.1234', 'SP-1234'],
+        boards: [SPEECH.name],
+      });
+    }
+  });
+
+  test.each<[string, string, readonly [string, string][], string[], string[]]>([
+    [
+      'both, where each has a form of it',
+      'SP 1234',
+      [
+        ['SP.1234', SPEECH.name],
+        ['SP-1234', PSYCHOLOGY.name],
+      ],
+      [PSYCHOLOGY.name, SPEECH.name],
+      ['SP-1234', 'SP.1234'],
+    ],
+    [
+      'both, where each has it exactly',
+      'SP.1234',
+      [
+        ['SP.1234', SPEECH.name],
+        ['SP.1234', PSYCHOLOGY.name],
+      ],
+      [PSYCHOLOGY.name, SPEECH.name],
+      ['SP.1234'],
+    ],
+    [
+      'one, once, where it has two forms of it',
+      'SP 1234',
+      [
+        ['SP.1234', SPEECH.name],
+        ['SP-1234', SPEECH.name],
+      ],
+      [SPEECH.name],
+      ['SP-1234', 'SP.1234'],
+    ],
+    [
+      'that where it stands exactly, not the third that has another form of it, which is offered',
+      'SP.1234',
+      [
+        ['SP.1234', SPEECH.name],
+        ['SP-1234', PSYCHOLOGY.name],
+      ],
+      [SPEECH.name],
+      ['SP.1234', 'SP-1234'],
+    ],
+  ])('of other boards than the one asked names %s', async (_which, typed, same, boards, didYouMean) => {
+    const licenses = same.map(([license_number, board]) => storedLicense({ license_number, board }));
+    for (const found of [licenses, licenses.toReversed()]) {
+      const outcome = await lookUp(byNumber(typed, { board: NURSING }), publicationWith(...found).search);
+      expect(outcome).toEqual({ outcome: 'number_not_found', miss: 'other_board', didYouMean, boards });
+    }
   });
 
   test('that nobody has is unknown', async () => {
@@ -227,15 +285,18 @@ describe('a lookup by business', () => {
   test.each([
     ['at its board', PHARMACY],
     ['over all boards', undefined],
-  ])('that has no match asks by prefix, then by words, %s', async (_where, board) => {
-    const { asked, search } = publicationWith();
-    const request: LookupRequest = { by: 'business', board, name: 'Acme', narrowing: { county: 'Allen' } };
-    expect(await lookUp(request, search)).toEqual({ outcome: 'no_match', didYouMean: [] });
-    expect(asked).toEqual([
-      businessQuery(board, 'Acme', { county: 'Allen' }),
-      businessWordsQuery(board, 'Acme', { county: 'Allen' }),
-    ]);
-  });
+  ])(
+    'that has no match asks by prefix, then by words, %s, and for no suggestions where none are wanted',
+    async (_where, board) => {
+      const { asked, search } = publicationWith();
+      const request: LookupRequest = { by: 'business', board, name: 'Acme', narrowing: { county: 'Allen' } };
+      expect(await lookUp(request, search)).toEqual({ outcome: 'no_match', didYouMean: [] });
+      expect(asked).toEqual([
+        businessQuery(board, 'Acme', { county: 'Allen' }),
+        businessWordsQuery(board, 'Acme', { county: 'Allen' }),
+      ]);
+    },
+  );
 
   test('asks nothing for a name without letter or digit', async () => {
     const { asked, search } = publicationWith(storedLicense({}, 'business'));
@@ -259,21 +320,68 @@ describe('a number that nobody has', () => {
       didYouMean: ['APRN.CNP.014484', 'APRN.CNP.0014484', 'PN.14484'],
     });
     expect(JSON.stringify(outcome)).not.toMatch(/EXAMPLE|JANE/);
-    expect(asked).toEqual([numberQuery('aprn.cnp.14484'), nearNumbersQuery(NURSING, 'aprn.cnp.14484')]);
+    expect(asked).toEqual([
+      numberQuery('aprn.cnp.14484'),
+      nearNumbersQuery(NURSING, 'aprn.cnp.14484', false),
+    ]);
     expect(askedNear).toEqual([]);
   });
 
   test.each([
-    ['over all boards', undefined],
-    ['at its board', PHARMACY],
-  ])('is asked for once more %s, and nothing is offered where nothing is near', async (_where, board) => {
-    const { asked, search } = publicationAnswering([], []);
-    expect(await lookUp(byNumber('RN.000001', { board }), search, termsNear().nearTerms)).toEqual({
-      outcome: 'number_not_found',
-      miss: 'unknown',
-      didYouMean: [],
-    });
-    expect(asked).toEqual([numberQuery('RN.000001'), nearNumbersQuery(board, 'RN.000001')]);
+    ['with no board', undefined, false],
+    ['with its board', PHARMACY, false],
+    ['among businesses, with no board', undefined, true],
+    ['among businesses, with its board', PHARMACY, true],
+  ])(
+    'is asked for once more %s, and nothing is offered where nothing is near',
+    async (_how, board, businessOnly) => {
+      const { asked, search } = publicationAnswering([], []);
+      const request = byNumber('RN.000001', { board, businessOnly });
+      expect(await lookUp(request, search, termsNear().nearTerms)).toEqual({
+        outcome: 'number_not_found',
+        miss: 'unknown',
+        didYouMean: [],
+      });
+      expect(asked).toEqual([numberQuery('RN.000001'), nearNumbersQuery(board, 'RN.000001', businessOnly)]);
+    },
+  );
+
+  test.each<[string, Board | undefined, readonly [string, Board][], string[]]>([
+    [
+      'those of the board asked alone, though others are nearer',
+      NURSING,
+      [
+        ['A.123', PHARMACY],
+        ['ABC.0123', NURSING],
+        ['AB.123', SPEECH],
+      ],
+      ['ABC.0123'],
+    ],
+    [
+      'those of other boards where the board asked has none',
+      NURSING,
+      [
+        ['AB.0123', SPEECH],
+        ['AB.123', PHARMACY],
+      ],
+      ['AB.0123', 'AB.123'],
+    ],
+    [
+      'those of all boards, nearest first, where none was asked',
+      undefined,
+      [
+        ['ABC.0123', NURSING],
+        ['AB.123', SPEECH],
+      ],
+      ['AB.123', 'ABC.0123'],
+    ],
+  ])('is offered %s', async (_which, board, near, didYouMean) => {
+    const licenses = near.map(([license_number, { name }]) => storedLicense({ license_number, board: name }));
+    for (const found of [licenses, licenses.toReversed()]) {
+      const { search } = publicationAnswering([], found);
+      const outcome = await lookUp(byNumber('A.0123', { board }), search, termsNear().nearTerms);
+      expect(outcome).toEqual({ outcome: 'number_not_found', miss: 'unknown', didYouMean });
+    }
   });
 
   test('is not asked for again where it has no digits, nor asked for at all where it has no key', async () => {
@@ -322,6 +430,12 @@ describe('the name sent along with a number', () => {
     ['another surname', person, { lastName: 'Smith', firstName: 'Maria' }, false],
     ['part of a surname', person, { lastName: 'Cruz' }, false],
     ['the middle name', person, { lastName: 'de la cruz', firstName: 'Elena' }, false],
+    ['the beginning of the given names alone', person, { firstName: 'mar' }, true],
+    ['first and middle name alone', person, { firstName: 'maria elena' }, true],
+    ['another given name alone', person, { firstName: 'Ana' }, false],
+    ['the middle name alone', person, { firstName: 'Elena' }, false],
+    ['the surname in place of the given name', person, { firstName: 'de la Cruz' }, false],
+    ['a pattern for the given name alone', person, { firstName: '*' }, false],
     ['a pattern', person, { lastName: '*' }, false],
     ['a pattern for the given name', person, { lastName: 'de la cruz', firstName: '*' }, false],
     ["a business's name", person, { businessName: 'de la Cruz' }, false],
@@ -332,10 +446,17 @@ describe('the name sent along with a number', () => {
     ['the beginning of a trade name', business, { businessName: 'acme and' }, true],
     ['the other trade name', business, { businessName: 'Joe’s Drugs, Inc.' }, true],
     ['the whole name', business, { businessName: "Acme & Sons LLC D.B.A Joe's Drugs" }, true],
-    ['the end of a trade name', business, { businessName: 'Drugs' }, false],
+    ['the end of a trade name', business, { businessName: 'Drugs' }, true],
+    ['words of a trade name in other order', business, { businessName: 'Sons Acme' }, true],
+    ['both trade names without the legal form', business, { businessName: 'Acme & Sons Joe’s Drugs' }, true],
+    ['beginnings of words of both trade names', business, { businessName: 'dru ac' }, true],
+    ['words of which one is none of its own', business, { businessName: 'Acme Shoes' }, false],
+    ['a word spelt nearly as one of its own', business, { businessName: 'Acne Sons' }, false],
+    ['the end of a word', business, { businessName: 'rugs' }, false],
     ['another name', business, { businessName: 'Best' }, false],
     ['a sign alone', business, { businessName: '&' }, false],
     ["a person's name", business, { lastName: 'Acme' }, false],
+    ["a person's given name", business, { firstName: 'Acme' }, false],
   ])('is compared with the holder’s: %s', async (_what, record, holder, nameMatch) => {
     const { search } = publicationAnswering([record]);
     expect(await lookUp({ by: 'number', number: 'RN.123456', businessOnly: false, holder }, search)).toEqual({
@@ -394,20 +515,42 @@ describe('a business that no prefix matches', () => {
   function named(...names: string[]): StoredLicense[] {
     return names.map((name, at) => storedLicense({ license_number: `02${at}`, full_name: name }, 'business'));
   }
-  function byBusiness(name: string, board = PHARMACY): LookupRequest {
-    return { by: 'business', board, name, narrowing: { city: 'Lima' } };
+  function byBusiness(name: string): LookupRequest {
+    return { by: 'business', board: PHARMACY, name, narrowing: { city: 'Lima' } };
   }
 
   test.each([
-    [1, 'record'],
-    [2, 'matches'],
-  ])('is found by its words: %d hits', async (hits, outcome) => {
+    ['at its board', PHARMACY],
+    ['over all boards', undefined],
+  ])(
+    'is asked for once more %s, by words as typed or nearly so, narrowed as before',
+    async (_where, board) => {
+      const { asked, search } = publicationAnswering([], []);
+      const { askedNear, nearTerms } = termsNear();
+      const request: LookupRequest = { by: 'business', board, name: 'Acme', narrowing: { county: 'Allen' } };
+      expect(await lookUp(request, search, nearTerms)).toEqual({ outcome: 'no_match', didYouMean: [] });
+      expect(asked).toEqual([
+        businessQuery(board, 'Acme', { county: 'Allen' }),
+        nearBusinessesQuery(board, 'Acme', { county: 'Allen' }),
+      ]);
+      expect(askedNear).toEqual([]);
+    },
+  );
+
+  test.each([
+    ['with suggestions', true, 1, 'record'],
+    ['with suggestions', true, 2, 'matches'],
+    ['without, as when the service is busy', false, 1, 'record'],
+    ['without, as when the service is busy', false, 2, 'matches'],
+  ])('is found by its words, %s (%s): %d hits', async (_how, suggesting, hits, outcome) => {
     const { asked, search } = publicationAnswering([], named('ACME DRUGS', 'BEST DRUGS').slice(0, hits));
     const { askedNear, nearTerms } = termsNear();
-    expect(await lookUp(byBusiness('drugs'), search, nearTerms)).toMatchObject({ outcome });
+    const found = await lookUp(byBusiness('drugs'), search, suggesting ? nearTerms : undefined);
+    expect(found).toMatchObject({ outcome });
+    const query = suggesting ? nearBusinessesQuery : businessWordsQuery;
     expect(asked).toEqual([
       businessQuery(PHARMACY, 'drugs', { city: 'Lima' }),
-      businessWordsQuery(PHARMACY, 'drugs', { city: 'Lima' }),
+      query(PHARMACY, 'drugs', { city: 'Lima' }),
     ]);
     expect(askedNear).toEqual([]);
   });
@@ -419,36 +562,47 @@ describe('a business that no prefix matches', () => {
   });
 
   test.each([
-    ['at its board', PHARMACY, 'PRX'],
-    ['over all boards', undefined, ''],
+    ['one', ['LITTLE BEST DRUGS'], 'record'],
+    ['two', ['LITTLE BEST DRUGS', 'SALON LLC D.B.A LITTLE BESTS'], 'matches'],
   ])(
-    'nor its words is offered the names that have the nearest words, nearest first, %s',
-    async (_where, board, code) => {
-      const names = ['BEST LITTLE PHARMACY OF LIMA', 'BEST LITTLE PHARMACY', 'THE BEST LITTLE PHARMACY'];
-      const { asked, search } = publicationAnswering([], [], named(...names, ...names));
-      const { askedNear, nearTerms } = termsNear({
-        [`${code}/LITTEL`]: [`${code}/LITTLE`, `${code}/LITEL`],
-        [`${code}/FARMACY`]: [`${code}/PHARMACY`],
-      });
-      const request: LookupRequest = {
-        by: 'business',
-        board,
-        name: 'Best Littel Farmacy',
-        narrowing: { city: 'Lima' },
-      };
-      expect(await lookUp(request, search, nearTerms)).toEqual({
-        outcome: 'no_match',
-        didYouMean: ['BEST LITTLE PHARMACY', 'THE BEST LITTLE PHARMACY', 'BEST LITTLE PHARMACY OF LIMA'],
-      });
-      expect(askedNear).toEqual([nearWordsBody(board, 'Best Littel Farmacy')]);
-      expect(asked.at(-1)).toEqual(businessWordsQuery(board, 'BEST LITTLE PHARMACY', {}));
-      expect(asked).toHaveLength(3);
+    'is %s of those that have every word typed, never one spelt nearly so',
+    async (_how, worded, outcome) => {
+      const found = named(...worded, 'BEST LITTEL DRUGS', 'BEST DRUGS');
+      const answer = await lookUp(
+        byBusiness('best little'),
+        publicationAnswering([], found).search,
+        termsNear().nearTerms,
+      );
+      const records = found.slice(0, worded.length);
+      expect(answer).toEqual(
+        outcome === 'record' ? { outcome, record: records[0] } : { outcome, records, truncated: false },
+      );
     },
   );
 
+  test('nor its words as typed is offered the names that have them nearly so, nearest first, each once', async () => {
+    const names = ['BEST LITTLE PHARMACY OF LIMA', 'BEST LITTLE PHARMACY', 'THE BEST LITTLE PHARMACY'];
+    const { asked, search } = publicationAnswering([], named(...names, ...names));
+    const { askedNear, nearTerms } = termsNear();
+    expect(await lookUp(byBusiness('Best Littel Pharmcy'), search, nearTerms)).toEqual({
+      outcome: 'no_match',
+      didYouMean: ['BEST LITTLE PHARMACY', 'THE BEST LITTLE PHARMACY', 'BEST LITTLE PHARMACY OF LIMA'],
+    });
+    expect(asked).toHaveLength(2);
+    expect(askedNear).toEqual([]);
+  });
+
+  test('but one spelt nearly so is offered it, never answered with it', async () => {
+    const { search } = publicationAnswering([], named('ACME DRUGS'));
+    expect(await lookUp(byBusiness('Acmee'), search, termsNear().nearTerms)).toEqual({
+      outcome: 'no_match',
+      didYouMean: ['ACME DRUGS'],
+    });
+  });
+
   test('is offered at most five names', async () => {
     const many = named(...Array.from({ length: 9 }, (_, at) => `ACME ${at}`));
-    const { search } = publicationAnswering([], [], many);
+    const { search } = publicationAnswering([], many);
     expect(await lookUp(byBusiness('Acmee'), search, termsNear().nearTerms)).toEqual({
       outcome: 'no_match',
       didYouMean: ['ACME 0', 'ACME 1', 'ACME 2', 'ACME 3', 'ACME 4'],

@@ -64,7 +64,7 @@ describe('the result of a miss', () => {
       outcome: 'number_not_found',
       miss,
       didYouMean: ['RN.123', 'RN.0123'],
-      board: 'Nursing Board',
+      boards: ['Nursing Board', 'Medical Board'],
     };
     const answered = result(outcome);
     expect(answered).toMatchObject({ outcome: word, count: 0, licenses: [] });

@@ -3,16 +3,16 @@ import type { NumberMiss } from '../../src/licenses/lookup.ts';
 import { missDetail } from '../../src/licenses/miss-detail.ts';
 
 const DATE = '2026-11-20';
-function missed(miss: NumberMiss, board?: string, didYouMean: string[] = []) {
+function missed(miss: NumberMiss, boards?: string[], didYouMean: string[] = []) {
   const outcome = { outcome: 'number_not_found', miss, didYouMean } as const;
-  return missDetail(board === undefined ? outcome : { ...outcome, board }, DATE);
+  return missDetail(boards === undefined ? outcome : { ...outcome, boards }, DATE);
 }
 
 const MISSES: NumberMiss[] = ['unknown', 'ambiguous', 'other_board', 'not_a_business'];
 
 describe('the words for a missed number', () => {
   test.each(MISSES)('(%s) name the publication and call nobody unlicensed', (miss) => {
-    const words = missed(miss, 'Nursing Board');
+    const words = missed(miss, ['Nursing Board']);
     expect(words).toContain(DATE);
     expect(words).not.toMatch(/unlicensed|not licensed|no license exists|invalid/i);
   });
@@ -21,8 +21,15 @@ describe('the words for a missed number', () => {
     expect(missed('unknown')).toContain('The issuing board is the authority');
   });
 
-  test('of another board name that board', () => {
-    expect(missed('other_board', 'Nursing Board')).toContain('one of the Nursing Board');
+  test.each([
+    [['Nursing Board'], 'one of the Nursing Board in the'],
+    [['Medical Board', 'Nursing Board'], 'one of the Medical Board and the Nursing Board in the'],
+    [
+      ['Dental Board', 'Medical Board', 'Nursing Board'],
+      'one of the Dental Board and the Medical Board and the Nursing Board in the',
+    ],
+  ])('of other boards name them: %j', (boards, words) => {
+    expect(missed('other_board', boards)).toContain(words);
   });
 
   test('that fits several licences ask for the way in which the board writes it', () => {

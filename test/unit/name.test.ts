@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import {
+  hasWordsOf,
   holderName,
   isHoldersName,
   isTradeName,
@@ -8,6 +9,7 @@ import {
   tradeNameKeyWithLegalForm,
   tradeNames,
   tradeNameWords,
+  typedBusinessWords,
   typedGiven,
   typedSurname,
 } from '../../src/licenses/name.ts';
@@ -138,7 +140,7 @@ describe('isHoldersName', () => {
   const CRUZ = 'DE LA CRUZ, MARIA ELENA';
   const JONES = 'SMITH-JONES III, MARY ANN';
 
-  test.each<[string, string, string | undefined]>([
+  test.each<[string, string | undefined, string | undefined]>([
     [CRUZ, 'de la cruz', undefined],
     [CRUZ, 'Delacruz', 'Mar\u00eda'],
     [CRUZ, 'DE LA CRUZ', 'maria elena'],
@@ -150,6 +152,12 @@ describe('isHoldersName', () => {
     [JONES, 'Smith', 'maryann'],
     [JONES, 'Jones', 'Mary'],
     [JONES, 'Smith-Jones Jr.', 'Mary Ann'],
+    [CRUZ, undefined, 'maria'],
+    [CRUZ, undefined, 'Mar\u00eda E.'],
+    [CRUZ, undefined, 'M'],
+    [CRUZ, undefined, 'Maria Elena III'],
+    [JONES, undefined, 'Mary-Ann'],
+    [', MARY', undefined, 'Mary'],
     ["O'BRIEN JR , PAT", 'O\u2019Brien', 'pat'],
     ['MADONNA', 'madonna', undefined],
     ['MU\u00d1OZ, JOS\u00c9', 'munoz', 'jose'],
@@ -157,7 +165,7 @@ describe('isHoldersName', () => {
     expect(isHoldersName(name, lastName, firstName)).toBe(true);
   });
 
-  test.each<[string, string, string | undefined]>([
+  test.each<[string, string | undefined, string | undefined]>([
     [CRUZ, 'Cruz', undefined],
     [CRUZ, 'de la cruzes', undefined],
     [CRUZ, 'Smith', 'Maria'],
@@ -174,6 +182,12 @@ describe('isHoldersName', () => {
     ['SMITH, MARY', 'Smith', '*'],
     [', MARY', '-', 'Mary'],
     ['MADONNA', 'madonna', 'm'],
+    [CRUZ, undefined, 'Elena'],
+    [CRUZ, undefined, 'Mariana'],
+    [CRUZ, undefined, 'de la Cruz'],
+    [CRUZ, undefined, '*'],
+    [CRUZ, undefined, ''],
+    ['MADONNA', undefined, 'Madonna'],
   ])('of %j is not what was typed: %j, %j', (name, lastName, firstName) => {
     expect(isHoldersName(name, lastName, firstName)).toBe(false);
   });
@@ -193,20 +207,110 @@ describe('isTradeName', () => {
     'joe\u2019s drugs 2 LLC',
     "The Acme & Sons LLC D.B.A Joe's Drugs #2",
     'acme sons llc dba joes',
+    'Sons',
+    'drugs',
+    'Sons, Acme',
+    "Acme & Sons Joe's Drugs",
+    'the Acme & Sons, the drugs',
+    'Joe & Sons',
+    'Drugs dba Sons',
+    'dru so',
+    'Jo?s',
+    '2',
   ])('finds the business by %j', (typed) => {
     expect(isTradeName(ACME, typed)).toBe(true);
   });
 
-  test.each(['', '&', '*', 'Sons', 'Drugs', 'Acme Daughters', 'Joe & Sons', 'Jo?s', 'LLC', 'DBA'])(
-    'does not find it by %j',
-    (typed) => {
-      expect(isTradeName(ACME, typed)).toBe(false);
-    },
-  );
+  test.each([
+    '',
+    '&',
+    '*',
+    'ons',
+    'rugs',
+    'Acme Daughters',
+    'Sons of Acme',
+    'Sonss',
+    'Acne & Sons',
+    'Jo?z',
+    'LLC',
+    'DBA',
+    'd.b.a.',
+    'DBA &',
+  ])('does not find it by %j', (typed) => {
+    expect(isTradeName(ACME, typed)).toBe(false);
+  });
+
+  test.each([
+    ['SMITH CO PHARMACY', 'Smith Pharmacy'],
+    ['ACME LLC OF LIMA', 'acme of lima'],
+    ['ACME LLC D.B.A WIDGETS', 'Acme Widgets'],
+    ['OVER THE TOP SALON', 'Over Top Salon'],
+  ])('finds %j by %j, an inner word left out', (name, typed) => {
+    expect(isTradeName(name, typed)).toBe(true);
+  });
 
   test.each(['', '&', 'LLC', 'D.B.A'])('of %j, which is no name, is nothing', (name) => {
     expect(isTradeName(name, '*')).toBe(false);
     expect(isTradeName(name, 'Acme')).toBe(false);
+  });
+});
+
+describe('hasWordsOf', () => {
+  const CORNER = 'THE CORNER APOTHECARY LLC D.B.A SMITH & WESTON DRUGS #4';
+
+  test.each([
+    'corner',
+    'Apothecary, Corner',
+    'apoth corn',
+    'Weston & Smith',
+    'corner drugs',
+    'the Weston the Smith',
+    'Smith Smith',
+    'smi s',
+    'drugs 4',
+    'weston dba corner',
+  ])('is so for %j: each is the beginning of a word', (typed) => {
+    expect(hasWordsOf(CORNER, typed)).toBe(true);
+  });
+
+  test.each([
+    'orner',
+    'corners',
+    'Corner Store',
+    'cornerapothecary',
+    'smithweston',
+    'Smith of Weston',
+    'Corner LLC x',
+  ])('is not so for %j', (typed) => {
+    expect(hasWordsOf(CORNER, typed)).toBe(false);
+  });
+
+  test.each([
+    ['ACME LLC', 'LLC', false],
+    ['LLC SUPPLIES', 'LLC', true],
+    ['ACME LLC', 'Acme Inc', true],
+    ['CAF\u00c9 RX', 'rx cafe', true],
+    ['THE THERAPY PLACE', 'the', true],
+    ['ACME PLACE', 'the', false],
+    ['', 'Acme', false],
+  ])('of %j by %j is %s', (name, typed, expected) => {
+    expect(hasWordsOf(name, typed)).toBe(expected);
+  });
+});
+
+describe('typedBusinessWords', () => {
+  test.each([
+    ['The Acme & Sons, LLC', ['ACME', 'SONS']],
+    ['Acme LLC DBA The Widgets Inc', ['ACME', 'WIDGETS']],
+    ['Shear Delight, The', ['SHEAR', 'DELIGHT']],
+    ['Smith Co Pharmacy', ['SMITH', 'CO', 'PHARMACY']],
+    ['the', ['THE']],
+    ['LLC', ['LLC']],
+    ['&', []],
+    ['D.B.A', []],
+    ['', []],
+  ])('of %j are %j', (typed, words) => {
+    expect(typedBusinessWords(typed)).toEqual(words);
   });
 });
 

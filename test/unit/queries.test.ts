@@ -2,9 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import {
   businessQuery,
   businessWordsQuery,
+  nearBusinessesQuery,
   nearNumbersQuery,
   nearSurnamesBody,
-  nearWordsBody,
   numberQuery,
   personQuery,
   type SearchBody,
@@ -158,22 +158,45 @@ describe('businessQuery', () => {
 });
 
 describe('nearNumbersQuery', () => {
-  test('asks for the same digits, and for what the form is the beginning of, at the board', () => {
-    expect(nearNumbersQuery(NURSING, 'aprn/cnp 014484')).toEqual({
+  const sameDigits = (digits: string) => ({ term: { 'keys.digits': digits } });
+
+  test('asks for the same digits, and for what the form is the beginning of, everywhere; ranks the board first', () => {
+    expect(nearNumbersQuery(NURSING, 'aprn/cnp 014484', false)).toEqual({
       size: 50,
       track_total_hits: false,
       query: {
         bool: {
-          filter: [{ term: { board: 'Nursing Board' } }],
-          should: [{ term: { 'keys.digits': '14484' } }, { prefix: { 'keys.number': 'APRNCNP014484' } }],
-          minimum_should_match: 1,
+          filter: [
+            { bool: { should: [sameDigits('14484'), { prefix: { 'keys.number': 'APRNCNP014484' } }] } },
+          ],
+          should: [
+            { constant_score: { filter: sameDigits('14484') } },
+            { constant_score: { filter: { term: { board: 'Nursing Board' } }, boost: 2 } },
+          ],
         },
       },
+      sort: [{ _score: 'desc' }, { 'keys.number': 'asc' }],
     });
   });
 
-  test('asks over all boards without one', () => {
-    expect(filters(nearNumbersQuery(undefined, 'RN.123456'))).toEqual([]);
+  test('without a board ranks by the digits alone', () => {
+    expect(nearNumbersQuery(undefined, 'RN.123456', false)?.query.bool.should).toEqual([
+      { constant_score: { filter: sameDigits('123456') } },
+    ]);
+  });
+
+  test.each([
+    ['with a board', NURSING],
+    ['without one', undefined],
+  ])('among businesses asks for theirs only, %s', (_how, board) => {
+    const all = nearNumbersQuery(board, 'RN.123456', false);
+    const businesses = nearNumbersQuery(board, 'RN.123456', true);
+    expect(filters(businesses)).toEqual([
+      ...(all?.query.bool.filter ?? []),
+      { term: { 'keys.kind': 'business' } },
+    ]);
+    expect(businesses?.query.bool.should).toEqual(all?.query.bool.should);
+    expect(JSON.stringify(all)).not.toContain('keys.kind');
   });
 
   test.each([
@@ -188,16 +211,23 @@ describe('nearNumbersQuery', () => {
     ['RN.7000[1-9]', '9', 'RN700019'],
     ['{"RN":1234}', '1234', 'RN1234'],
   ])('of %j asks for the digits %s and the beginning %s', (written, digits, beginning) => {
-    expect(nearNumbersQuery(undefined, written)?.query.bool.should).toEqual([
-      { term: { 'keys.digits': digits } },
-      ...(beginning === undefined ? [] : [{ prefix: { 'keys.number': beginning } }]),
+    expect(filters(nearNumbersQuery(undefined, written, false))).toEqual([
+      {
+        bool: {
+          should: [
+            sameDigits(digits),
+            ...(beginning === undefined ? [] : [{ prefix: { 'keys.number': beginning } }]),
+          ],
+        },
+      },
     ]);
   });
 
   test.each(['', ' ', 'RN', 'APRN.CNP', '*', '.-/', 'NURSES'])(
     'asks nothing for %j, without digits',
     (written) => {
-      expect(nearNumbersQuery(NURSING, written)).toBeUndefined();
+      expect(nearNumbersQuery(NURSING, written, false)).toBeUndefined();
+      expect(nearNumbersQuery(undefined, written, true)).toBeUndefined();
     },
   );
 });
@@ -250,6 +280,93 @@ describe('businessWordsQuery', () => {
   });
 });
 
+describe('nearBusinessesQuery', () => {
+  const starts = (value: string) => ({ prefix: { 'keys.words': value } });
+
+  /** The word as a beginning, or with one letter wrong; never another board's. */
+  function nearly(value: string) {
+    const fuzzy = {
+      value,
+      fuzziness: 1,
+      prefix_length: value.indexOf('/') + 1,
+      rewrite: 'constant_score',
+    };
+    return { bool: { should: [starts(value), { fuzzy: { 'keys.words': fuzzy } }] } };
+  }
+
+  test('asks for every word at the board as typed or nearly so; ranks those first that have all as typed', () => {
+    expect(nearBusinessesQuery(PHARMACY, 'The Drgus & Joe\u2019s, LLC', {})).toEqual({
+      size: 101,
+      track_total_hits: false,
+      query: {
+        bool: {
+          filter: [nearly('PRX/DRGUS'), nearly('PRX/JOES')],
+          should: [
+            { constant_score: { filter: { bool: { filter: [starts('PRX/DRGUS'), starts('PRX/JOES')] } } } },
+          ],
+        },
+      },
+      sort: EXACT_THEN_NAME_THEN_NUMBER,
+    });
+  });
+
+  test.each<[string, ReturnType<typeof starts | typeof nearly>[]]>([
+    ['Acme', [nearly('/ACME')]],
+    ['ABC', [nearly('/ABC')]],
+    ['A.B.C.', [nearly('/ABC')]],
+    ['AB', [starts('/AB')]],
+    ['A & P', [starts('/A'), starts('/P')]],
+    ['Best #1 Rx', [nearly('/BEST'), starts('/1'), starts('/RX')]],
+    ['\u5c0f\u660e', [starts('/\u5c0f\u660e')]],
+  ])('over all boards, of %j takes words of three letters and more for misspelt ones', (name, words) => {
+    expect(filters(nearBusinessesQuery(undefined, name, {}))).toEqual(words);
+  });
+
+  test.each([
+    [PHARMACY, 'Rx', starts('PRX/RX')],
+    [PHARMACY, 'Rxs', nearly('PRX/RXS')],
+    [undefined, 'Rx', starts('/RX')],
+    [undefined, 'Rxs', nearly('/RXS')],
+  ])("counts a word's own letters, not its board's: %j, %j", (board, name, word) => {
+    expect(filters(nearBusinessesQuery(board, name, {}))).toEqual([word]);
+  });
+
+  test('narrows like a search by prefix, and narrowing does not rank', () => {
+    const body = nearBusinessesQuery(PHARMACY, 'Acme', { city: 'St. Marys', status: 'Active' });
+    expect(filters(body)).toEqual([
+      nearly('PRX/ACME'),
+      { term: { 'keys.status': 'ACTIVE' } },
+      { term: { 'keys.city': 'STMARYS' } },
+    ]);
+    expect(body?.query.bool.should).toEqual([
+      { constant_score: { filter: { bool: { filter: [starts('PRX/ACME')] } } } },
+    ]);
+  });
+
+  test('looks at ten words at most', () => {
+    const words = Array.from({ length: 12 }, (_, at) => `WORD${at}`);
+    const ten = words.slice(0, 10);
+    const body = nearBusinessesQuery(undefined, words.join(' '), {});
+    expect(filters(body)).toEqual(ten.map((word) => nearly(`/${word}`)));
+    expect(body?.query.bool.should).toEqual([
+      { constant_score: { filter: { bool: { filter: ten.map((word) => starts(`/${word}`)) } } } },
+    ]);
+  });
+
+  test.each(['', ' ', '*', '&', '...', '"', 'D.B.A'])('asks nothing for the name %j', (name) => {
+    expect(nearBusinessesQuery(PHARMACY, name, {})).toBeUndefined();
+  });
+
+  test('gives punctuation no power: it stands between words', () => {
+    expect(filters(nearBusinessesQuery(PHARMACY, 'B*st/"Drugs"?~2', {}))).toEqual([
+      starts('PRX/B'),
+      starts('PRX/ST'),
+      nearly('PRX/DRUGS'),
+      starts('PRX/2'),
+    ]);
+  });
+});
+
 describe('nearSurnamesBody', () => {
   test.each([
     ['Li', 'LI', 1],
@@ -262,7 +379,7 @@ describe('nearSurnamesBody', () => {
     expect(nearSurnamesBody(NURSING, lastName)).toEqual({
       size: 0,
       suggest: {
-        '0': {
+        near: {
           text: `NUR/${surname}`,
           term: {
             field: 'keys.surname',
@@ -278,46 +395,5 @@ describe('nearSurnamesBody', () => {
 
   test.each(['', ' ', '*', '-', "'"])('asks nothing for the surname %j', (lastName) => {
     expect(nearSurnamesBody(NURSING, lastName)).toBeUndefined();
-  });
-});
-
-describe('nearWordsBody', () => {
-  function nearWord(text: string, edits: number, prefixLength: number) {
-    return {
-      text,
-      term: {
-        field: 'keys.words',
-        suggest_mode: 'missing',
-        max_edits: edits,
-        prefix_length: prefixLength,
-        size: 1,
-      },
-    };
-  }
-
-  test('asks for each word at the board, in its order, for the one most like it where none has it', () => {
-    const body = nearWordsBody(PHARMACY, 'The Littel Farm & Pharmcy Inc');
-    expect(body).toEqual({
-      size: 0,
-      suggest: {
-        '0': nearWord('PRX/LITTEL', 2, 4),
-        '1': nearWord('PRX/FARM', 1, 4),
-        '2': nearWord('PRX/PHARMCY', 2, 4),
-      },
-    });
-    expect(Object.keys(body?.suggest ?? {})).toEqual(['0', '1', '2']);
-  });
-
-  test('asks over all boards without one', () => {
-    expect(nearWordsBody(undefined, 'Acme')).toEqual({ size: 0, suggest: { '0': nearWord('/ACME', 1, 1) } });
-  });
-
-  test('looks at ten words at most', () => {
-    const name = Array.from({ length: 12 }, (_, at) => `W${at}`).join(' ');
-    expect(Object.keys(nearWordsBody(PHARMACY, name)?.suggest ?? {})).toHaveLength(10);
-  });
-
-  test.each(['', ' ', '*', '&', '...'])('asks nothing for the name %j', (name) => {
-    expect(nearWordsBody(PHARMACY, name)).toBeUndefined();
   });
 });

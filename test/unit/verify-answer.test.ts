@@ -88,7 +88,7 @@ describe('the answer', () => {
         outcome: 'number_not_found',
         miss,
         didYouMean: ['DC-01234', 'DC.01234'],
-        board: 'Chiropractic Board',
+        boards: ['Chiropractic Board', 'Medical Board'],
       };
       expect(answer(outcome)).toEqual({
         status: 404,

@@ -68,10 +68,22 @@ describe('a number', () => {
       { lastName: 'Smith' },
     ],
     [
-      'with a first name alone, which is nobody',
-      { license_number: 'RN.123456', first_name: 'Ann' },
+      'with a first name alone, blanks around it',
+      { license_number: 'RN.123456', first_name: ' Ann ', last_name: ' ' },
       false,
-      undefined,
+      { firstName: 'Ann' },
+    ],
+    [
+      'of a business with a first name alone',
+      { license_number: 'RN.123456', search_type: 'business', first_name: 'Ann' },
+      true,
+      { firstName: 'Ann' },
+    ],
+    [
+      'of a business with its name and a first name, of which its own counts',
+      { license_number: 'RN.123456', search_type: 'business', first_name: 'Ann', business_name: 'Acme' },
+      true,
+      { businessName: 'Acme' },
     ],
     [
       'of a business with a last name',
@@ -93,7 +105,7 @@ describe('a number', () => {
     ],
     [
       'with blanks for the rest',
-      { license_number: 'RN.123456', last_name: '', business_name: ' ', search_type: '' },
+      { license_number: 'RN.123456', last_name: '', first_name: ' ', business_name: ' ', search_type: '' },
       false,
       undefined,
     ],
