@@ -1,8 +1,15 @@
 import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
-import { fileText, inspectFile, isGeneratedSample } from '../../src/dataset/source-file.ts';
+import {
+  BrokenSourceError,
+  fileText,
+  inspectFile,
+  isGeneratedSample,
+} from '../../src/dataset/source-file.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { type Zipped, zip } from '../support/zip-file.ts';
 
 const folder = temporaryFolder();
 const BOM = '\ufeff';
@@ -103,7 +110,139 @@ describe('fileText', () => {
     const path = await written('counted.csv', Buffer.alloc(MEGABYTE + 5, '\u00d1'));
     const told: number[] = [];
     for await (const _chunk of fileText(await inspectFile(path), (bytes) => told.push(bytes)));
-    expect(told).toEqual([MEGABYTE, 5]);
+    expect(told.reduce((sum, bytes) => sum + bytes, 0)).toBe(MEGABYTE + 5);
+    expect(told.length).toBeGreaterThan(1);
+  });
+});
+
+/** As long as several chunks, packed as well as unpacked. */
+function manyRows(): Buffer {
+  const random = createHash('shake256', { outputLength: 3 * MEGABYTE })
+    .update('rows')
+    .digest('base64');
+  return Buffer.from(`NAME,NUMBER\n${random.replace(/.{30}/g, '$&,\u00d1\n')}`);
+}
+
+describe('a packed file', () => {
+  const TEXT = 'LICENSEE_NAME\r\n"MU\u00d1OZ, ANA"\r\n';
+  const utf8 = Buffer.from(TEXT);
+  const latin1 = Buffer.from(TEXT, 'latin1');
+  const marked = Buffer.from(`${BOM}${TEXT}`);
+  const csv = (content: Buffer): Zipped => ({ name: 'people.csv', content });
+  const members = [utf8.subarray(0, 20), utf8.subarray(20)].map((part) => gzipSync(part));
+
+  test.each<[string, Buffer, string]>([
+    ['gzip', gzipSync(utf8), 'utf-8'],
+    ['gzip of Latin-1', gzipSync(latin1), 'windows-1252'],
+    ['gzip with a byte order mark', gzipSync(marked), 'utf-8'],
+    ['gzip of several members', Buffer.concat(members), 'utf-8'],
+    ['zip', zip(csv(utf8)), 'utf-8'],
+    ['zip of Latin-1', zip(csv(latin1)), 'windows-1252'],
+    ['zip with a byte order mark', zip(csv(marked)), 'utf-8'],
+    ['zip without compression', zip({ ...csv(utf8), isStored: true }), 'utf-8'],
+    ['zip in capitals and a folder', zip({ name: 'out/PEOPLE.CSV', content: utf8 }), 'utf-8'],
+    [
+      'zip with other files in it',
+      zip({ name: 'read me.txt', content: latin1 }, csv(utf8), {
+        name: '__MACOSX/._people.csv',
+        content: latin1,
+      }),
+      'utf-8',
+    ],
+  ])('reads %s as it reads the plain text, whatever its name', async (name, content, encoding) => {
+    const path = await written(`${name}.csv`, content);
+    expect(await inspectFile(path)).toEqual({
+      path,
+      name: `${name}.csv`,
+      bytes: content.length,
+      sha256: createHash('sha256').update(content).digest('hex'),
+      encoding,
+    });
+    expect(await textOf(path)).toBe(TEXT);
+  });
+
+  test.each<[string, (content: Buffer) => Buffer]>([
+    ['gzip', (content) => gzipSync(content)],
+    ['zip', (content) => zip(csv(content))],
+    ['stored zip', (content) => zip({ ...csv(content), isStored: true })],
+  ])('of many chunks comes whole out of %s, and its bytes on disk are counted', async (name, pack) => {
+    const content = manyRows();
+    const packed = pack(content);
+    const path = await written(`many-${name}`, packed);
+    let text = '';
+    let told = 0;
+    for await (const chunk of fileText(await inspectFile(path), (bytes) => {
+      told += bytes;
+    })) {
+      text += chunk;
+    }
+    expect(Buffer.from(text).equals(content)).toBe(true);
+    const around = name === 'gzip' ? 0 : zip({ ...csv(Buffer.alloc(0)), isStored: true }).length;
+    expect(told).toBe(packed.length - around);
+  });
+
+  test.each<[string, Buffer]>([
+    ['gzip', gzipSync('')],
+    ['zip', zip(csv(Buffer.alloc(0)))],
+    ['stored zip', zip({ ...csv(Buffer.alloc(0)), isStored: true })],
+  ])('may be empty in %s', async (name, content) => {
+    expect(await textOf(await written(`empty-${name}`, content))).toBe('');
+  });
+
+  test('is let go when its reader has enough', async () => {
+    const path = await written('enough.gz', gzipSync(manyRows()));
+    for await (const text of fileText({ path, encoding: 'utf-8' })) {
+      expect(text.startsWith('NAME,NUMBER\n')).toBe(true);
+      break;
+    }
+  });
+
+  const gz = gzipSync(manyRows());
+  const zipped = zip(csv(manyRows()));
+  const flipped = (content: Buffer, at: number) => {
+    const copy = Buffer.from(content);
+    copy.writeUInt8(copy.readUInt8(at) ^ 255, at);
+    return copy;
+  };
+  const two = zip(csv(utf8), { name: 'b.csv', content: latin1 });
+
+  test.each<[string, Buffer, string]>([
+    ['gzip cut off', gz.subarray(0, gz.length / 2), "can't be read as a gzip file (unexpected end of file)"],
+    ['gzip cut off before its checksum', gz.subarray(0, -8), '(unexpected end of file)'],
+    [
+      'gzip cut off within a later member',
+      Buffer.concat([gz, gz.subarray(0, 99)]),
+      '(unexpected end of file)',
+    ],
+    ['gzip damaged in the middle', flipped(gz, gz.length / 2), "can't be read as a gzip file"],
+    ['gzip with a wrong checksum', flipped(gz, gz.length - 8), '(incorrect data check)'],
+    ['gzip with a wrong length', flipped(gz, gz.length - 4), '(incorrect length check)'],
+    ['gzip with more behind it', Buffer.concat([gz, utf8]), '(incorrect header check)'],
+    ['gzip with zeros behind it', Buffer.concat([gz, Buffer.alloc(9)]), '(something follows after its end)'],
+    ['zip cut off', zipped.subarray(0, zipped.length / 2), "can't be read as a zip file (End of central dir"],
+    ['zip cut off at its very end', zipped.subarray(0, -1), "can't be read as a zip file"],
+    ['zip damaged in the middle', flipped(zipped, zipped.length / 2), "can't be read as a zip file"],
+    ['zip with a wrong CRC', zip({ ...csv(utf8), checksum: 1 }), '(the checksum of people.csv is wrong)'],
+    [
+      'stored zip with a wrong CRC',
+      zip({ ...csv(utf8), isStored: true, checksum: 1 }),
+      '(the checksum of people.csv is wrong)',
+    ],
+    ['zip with a wrong size', zip({ ...csv(utf8), size: 7 }), `(people.csv has ${utf8.length} bytes, not 7)`],
+    ['encrypted zip', zip({ ...csv(utf8), flags: 1 }), '(people.csv is encrypted)'],
+    ['zip of another method', zip({ ...csv(utf8), method: 9 }), '(people.csv is compressed by method 9)'],
+    ['zip of two CSV files', two, 'holds more than one .csv file (people.csv and b.csv); pack each alone.'],
+    ['zip without a CSV file', zip({ name: 'a.txt', content: utf8 }), 'holds no .csv file'],
+    ['zip of nothing', zip(), 'holds no .csv file'],
+  ])('is refused as %s', async (name, content, message) => {
+    const path = await written(name, content);
+    const failure: unknown = await inspectFile(path).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(BrokenSourceError);
+    expect(failure).toMatchObject({ message: expect.stringContaining(`${name} `) });
+    expect(failure).toMatchObject({ message: expect.stringContaining(message) });
+    await expect(async () => {
+      for await (const _text of fileText({ path, encoding: 'utf-8' }));
+    }).rejects.toThrow(BrokenSourceError);
   });
 });
 

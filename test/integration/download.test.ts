@@ -1,0 +1,438 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import {
+  DownloadError,
+  type DownloadOptions,
+  type DownloadPatience,
+  downloadSource,
+} from '../../src/dataset/download.ts';
+import {
+  answered,
+  type FileAnswer,
+  type FileServer,
+  fileServer,
+  type ServedFile,
+  served,
+  stalledAfter,
+} from '../support/file-server.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const folder = temporaryFolder();
+const SIZE = 300_000;
+const CUT = 100_000;
+const IMPATIENT: DownloadPatience = { stall: 10_000, firstWait: 1, longestWait: 4, longestRetryAfter: 50 };
+const LONG_AGO = 'Sat, 01 Aug 2026 04:00:00 GMT';
+
+const servers: FileServer[] = [];
+let folders = 0;
+
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.close()));
+});
+
+async function serving(...answers: FileAnswer[]): Promise<FileServer> {
+  const server = await fileServer(...answers);
+  servers.push(server);
+  return server;
+}
+
+function file(headers: Record<string, string> = { etag: '"one"' }): ServedFile {
+  return { content: randomBytes(SIZE), headers };
+}
+
+function sha256(content: Buffer): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
+function newDirectory(): string {
+  folders += 1;
+  return folder.path(`downloads-${folders}`);
+}
+
+/** Downloads into a directory of its own, or the one given. */
+function download(url: string, directory = newDirectory(), options: Partial<DownloadOptions> = {}) {
+  const signal = AbortSignal.timeout(30_000);
+  return downloadSource(url, { directory, signal, patience: IMPATIENT, ...options });
+}
+
+/** Downloads while the connection is cut each time that so many bytes more are there. */
+function downloadWithCuts(server: FileServer, every = CUT) {
+  const cut = (bytes: number) => {
+    if (bytes % every === 0 && bytes < SIZE) server.cut();
+  };
+  return download(server.url, undefined, { onBytes: cut });
+}
+
+/** Breaks a download off after its first bytes, as a killed process would. */
+async function brokenOff(server: FileServer, directory: string): Promise<void> {
+  const controller = new AbortController();
+  const onBytes = () => controller.abort(new Error('broken off by the test'));
+  const downloading = download(server.url, directory, { signal: controller.signal, onBytes });
+  await expect(downloading).rejects.toThrow('broken off by the test');
+}
+
+async function messageOf(downloading: Promise<unknown>): Promise<string> {
+  const error: unknown = await downloading.catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(DownloadError);
+  return error instanceof Error ? error.message : '';
+}
+
+async function namesIn(directory: string): Promise<string[]> {
+  return (await readdir(directory)).sort();
+}
+
+describe('a first download', () => {
+  test('brings the whole file under a name of its own, with what is known of it beside it', async () => {
+    const one = file({ etag: '"one"', 'last-modified': LONG_AGO });
+    const server = await serving(served(one));
+    const directory = newDirectory();
+    const downloaded = await download(`${server.url}?token=secret`, directory);
+    expect(downloaded).toMatchObject({ sha256: sha256(one.content), bytes: SIZE, isUnchanged: false });
+    expect((await readFile(downloaded.path)).equals(one.content)).toBe(true);
+    expect(await namesIn(directory)).toEqual([
+      expect.stringMatching(/^[0-9a-f]{32}-individual\.csv$/),
+      expect.stringMatching(/^[0-9a-f]{32}-individual\.csv\.json$/),
+    ]);
+    expect(JSON.parse(await readFile(`${downloaded.path}.json`, 'utf8'))).toEqual({
+      url: `${server.url}?…`,
+      etag: '"one"',
+      last_modified: LONG_AGO,
+      length: SIZE,
+      sha256: sha256(one.content),
+    });
+    expect((await stat(directory)).mode & 0o777).toBe(0o700);
+  });
+
+  test('asks for the bytes as they are', async () => {
+    const server = await serving(served(file()));
+    await download(server.url);
+    expect(server.requests[0]).toMatchObject({ 'accept-encoding': 'identity' });
+    expect(server.requests[0]).not.toHaveProperty('range');
+  });
+
+  test('tells how many bytes are there, and of how many', async () => {
+    const server = await serving(served(file()));
+    const told: [number, number | undefined][] = [];
+    await download(server.url, undefined, { onBytes: (...bytes) => told.push(bytes) });
+    expect(told.at(-1)).toEqual([SIZE, SIZE]);
+    expect(told.map(([bytes]) => bytes)).toEqual(told.map(([bytes]) => bytes).sort((a, b) => a - b));
+  });
+
+  test.each<[string, Buffer, Record<string, string>]>([
+    ['of unknown length', randomBytes(SIZE), { 'transfer-encoding': 'chunked' }],
+    ['that is empty', Buffer.alloc(0), { 'content-length': '0' }],
+  ])('brings a file %s', async (_what, content, headers) => {
+    const server = await serving(answered(200, headers, content));
+    expect(await download(server.url)).toMatchObject({ bytes: content.length, sha256: sha256(content) });
+  });
+
+  test("sends the URL's user name and password, and to no other origin", async () => {
+    const elsewhere = await serving(served(file()));
+    const server = await serving(answered(302, { location: elsewhere.url }));
+    await download(server.url.replace('//', '//ann:s%40fe@'));
+    const expected = `Basic ${Buffer.from('ann:s@fe').toString('base64')}`;
+    expect(server.requests[0]).toMatchObject({ authorization: expected });
+    expect(elsewhere.requests[0]).not.toHaveProperty('authorization');
+  });
+
+  test.each(['Repr-Digest', 'Digest'])('holds a file against a right %s', async (header) => {
+    const content = randomBytes(SIZE);
+    const digest = createHash('sha256').update(content).digest('base64');
+    const value = header === 'Digest' ? `SHA-256=${digest}` : `sha-512=:AAAA:, sha-256=:${digest}:`;
+    const server = await serving(served({ content, headers: { [header]: value } }));
+    expect(await download(server.url)).toMatchObject({ bytes: SIZE });
+  });
+
+  test('holds a file against the SHA-256 in its URL', async () => {
+    const one = file();
+    const server = await serving(served(one));
+    const url = `${server.url}#sha256=${sha256(one.content).toUpperCase()}`;
+    expect(await download(url)).toMatchObject({ bytes: SIZE });
+  });
+});
+
+describe('a download that broke off', () => {
+  test.each<[string, Record<string, string>, string]>([
+    ['its ETag', { etag: '"one"', 'last-modified': LONG_AGO }, '"one"'],
+    ['its date where the ETag is weak', { etag: 'W/"one"', 'last-modified': LONG_AGO }, LONG_AGO],
+  ])('goes on where it was, by %s', async (_what, headers, ifRange) => {
+    const one = file(headers);
+    const server = await serving(stalledAfter(CUT, one), served(one));
+    expect(await downloadWithCuts(server)).toMatchObject({ bytes: SIZE, sha256: sha256(one.content) });
+    expect(server.requests).toHaveLength(2);
+    expect(server.requests[1]).toMatchObject({ range: `bytes=${CUT}-`, 'if-range': ifRange });
+  });
+
+  test('goes on in a later call', async () => {
+    const one = file();
+    const server = await serving(stalledAfter(CUT, one), served(one));
+    const directory = newDirectory();
+    await brokenOff(server, directory);
+    expect(await download(server.url, directory)).toMatchObject({ sha256: sha256(one.content) });
+    expect(server.requests[1]).toMatchObject({ range: expect.stringMatching(/^bytes=[1-9]\d*-$/) });
+    expect(await namesIn(directory)).toHaveLength(2);
+  });
+
+  test('goes on when no byte has come for too long', async () => {
+    const one = file();
+    const server = await serving(stalledAfter(CUT, one), served(one));
+    const downloaded = await download(server.url, undefined, { patience: { ...IMPATIENT, stall: 1000 } });
+    expect(downloaded).toMatchObject({ sha256: sha256(one.content) });
+    expect(server.requests[1]).toMatchObject({ range: `bytes=${CUT}-` });
+  });
+
+  test('goes on as long as each try brings something', async () => {
+    const one = file();
+    const pieces = Array.from({ length: 12 }, () => stalledAfter(20_000, one));
+    const server = await serving(...pieces, served(one));
+    expect(await downloadWithCuts(server, 20_000)).toMatchObject({ sha256: sha256(one.content) });
+    expect(server.requests).toHaveLength(13);
+  });
+
+  const other = file({ etag: '"two"' });
+  const continued = (headers: Record<string, string>) => answered(206, headers, other.content.subarray(CUT));
+  const rest = `bytes ${CUT}-${SIZE - 1}`;
+
+  test.each<[string, Record<string, string>, FileAnswer]>([
+    ['the file has changed', { etag: '"one"' }, served(other)],
+    [
+      'the server continues a changed file all the same',
+      { etag: '"one"' },
+      continued({ etag: '"two"', 'content-range': `${rest}/${SIZE}` }),
+    ],
+    ['another part comes', { etag: '"one"' }, continued({ 'content-range': `bytes 5-${SIZE - 1}/${SIZE}` })],
+    ['the length differs', { etag: '"one"' }, continued({ 'content-range': `${rest}/${SIZE + 1}` })],
+    ['the part has no Content-Range', { etag: '"one"' }, continued({})],
+    ['the part does not exist', { etag: '"one"' }, answered(416)],
+  ])('starts over where %s', async (_what, headers, second) => {
+    const server = await serving(stalledAfter(CUT, file(headers)), second, served(other));
+    const downloaded = await downloadWithCuts(server);
+    expect(downloaded).toMatchObject({ bytes: SIZE, sha256: sha256(other.content) });
+    expect((await readFile(downloaded.path)).equals(other.content)).toBe(true);
+  });
+
+  test.each<[string, Record<string, string>]>([
+    ['neither ETag nor date', {}],
+    ['a weak ETag alone', { etag: 'W/"one"' }],
+    ['a date, but in the same second', { 'last-modified': LONG_AGO, date: LONG_AGO }],
+  ])('starts over where the server named %s', async (_what, headers) => {
+    const server = await serving(stalledAfter(CUT, file(headers)), served(other));
+    expect(await downloadWithCuts(server)).toMatchObject({ sha256: sha256(other.content) });
+    expect(server.requests[1]).not.toHaveProperty('range');
+  });
+
+  test('starts over where what was known of it can no longer be read', async () => {
+    const one = file();
+    const server = await serving(stalledAfter(CUT, one), served(one));
+    const directory = newDirectory();
+    await brokenOff(server, directory);
+    const note = (await namesIn(directory)).find((name) => name.endsWith('.part.json'));
+    await writeFile(`${directory}/${note}`, '{"etag":');
+    expect(await download(server.url, directory)).toMatchObject({ sha256: sha256(one.content) });
+    expect(server.requests[1]).not.toHaveProperty('range');
+  });
+
+  test('ends with the reason of the signal, and leaves what has come', async () => {
+    const server = await serving(stalledAfter(CUT, file()));
+    const directory = newDirectory();
+    await brokenOff(server, directory);
+    expect(await namesIn(directory)).toEqual([
+      expect.stringMatching(/csv\.part$/),
+      expect.stringMatching(/csv\.part\.json$/),
+    ]);
+  });
+
+  test('ends at once while it waits for the next try', async () => {
+    const server = await serving(answered(503));
+    const downloading = download(server.url, undefined, {
+      signal: AbortSignal.timeout(200),
+      patience: { ...IMPATIENT, firstWait: 20_000, longestWait: 20_000 },
+    });
+    await expect(downloading).rejects.toMatchObject({ name: 'TimeoutError' });
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe('a server in trouble', () => {
+  test.each([500, 502, 503, 429])('is asked again after %i', async (status) => {
+    const one = file();
+    const server = await serving(answered(status), answered(status), served(one));
+    expect(await download(server.url)).toMatchObject({ sha256: sha256(one.content) });
+    expect(server.requests).toHaveLength(3);
+  });
+
+  test.each<[string, string, number]>([
+    ['as long as it asks for', '1', 900],
+    ['no longer than may be', '86400', 250],
+    ['no longer than may be for a date', 'Fri, 31 Dec 2100 23:59:59 GMT', 250],
+  ])('is given time %s', async (_what, retryAfter, atLeastMs) => {
+    const server = await serving(answered(503, { 'retry-after': retryAfter }), served(file()));
+    const startedAt = Date.now();
+    const longestRetryAfter = retryAfter === '1' ? 5000 : 250;
+    await download(server.url, undefined, { patience: { ...IMPATIENT, longestRetryAfter } });
+    expect(Date.now() - startedAt).toBeGreaterThanOrEqual(atLeastMs);
+  });
+
+  test('is given up after six tries that brought nothing', async () => {
+    const server = await serving(answered(503));
+    const message = await messageOf(download(server.url));
+    expect(message).toContain('6 tries in a row brought nothing; at last, the server answered 503');
+    expect(server.requests).toHaveLength(6);
+  });
+
+  test('is given up when each try ends at the same place', async () => {
+    const server = await serving(stalledAfter(CUT, file({})));
+    expect(await messageOf(downloadWithCuts(server))).toContain('the connection was lost');
+    expect(server.requests).toHaveLength(7);
+  });
+
+  test('is given up when it does not listen', async () => {
+    const server = await serving(answered(200));
+    await server.close();
+    expect(await messageOf(download(server.url))).toContain('the connection failed (ECONNREFUSED)');
+  });
+});
+
+describe('the second download of a file', () => {
+  test.each<[string, Record<string, string>, Record<string, string>]>([
+    ['an ETag', { etag: '"one"' }, { 'if-none-match': '"one"' }],
+    ['a weak ETag', { etag: 'W/"one"' }, { 'if-none-match': 'W/"one"' }],
+    ['a date', { 'last-modified': LONG_AGO }, { 'if-modified-since': LONG_AGO }],
+  ])('is skipped where the server knows it by %s', async (_what, headers, asked) => {
+    const server = await serving(served(file(headers)));
+    const directory = newDirectory();
+    const first = await download(server.url, directory);
+    const told: number[] = [];
+    const again = await download(server.url, directory, { onBytes: (bytes) => told.push(bytes) });
+    expect(again).toEqual({ ...first, isUnchanged: true });
+    expect(server.requests[1]).toMatchObject(asked);
+    expect(told).toEqual([]);
+  });
+
+  test('brings a file that has changed', async () => {
+    const two = file({ etag: '"two"' });
+    const server = await serving(served(file()), served(two));
+    const directory = newDirectory();
+    await download(server.url, directory);
+    const again = await download(server.url, directory);
+    expect(again).toMatchObject({ sha256: sha256(two.content), isUnchanged: false });
+    expect((await readFile(again.path)).equals(two.content)).toBe(true);
+  });
+
+  test('says so where the server can only send the same again', async () => {
+    const server = await serving(served(file({})));
+    const directory = newDirectory();
+    const first = await download(server.url, directory);
+    expect(await download(server.url, directory)).toEqual({ ...first, isUnchanged: true });
+  });
+
+  const damages: [string, (path: string) => Promise<void>][] = [
+    ['is damaged', (path) => writeFile(path, randomBytes(SIZE))],
+    ['is shorter', (path) => writeFile(path, 'short')],
+    ['is missing', (path) => rm(path)],
+    ['has no note', (path) => rm(`${path}.json`)],
+    ['has a note that can not be read', (path) => writeFile(`${path}.json`, '{}')],
+  ];
+  test.each(damages)('brings it again where the one on disk %s', async (_what, damage) => {
+    const one = file();
+    const server = await serving(served(one));
+    const directory = newDirectory();
+    const first = await download(server.url, directory);
+    await damage(first.path);
+    const again = await download(server.url, directory);
+    expect(again.sha256).toBe(sha256(one.content));
+    expect((await readFile(again.path)).equals(one.content)).toBe(true);
+    expect(server.requests[1]).not.toHaveProperty('if-none-match');
+  });
+
+  test('keeps the one before where the new one is refused', async () => {
+    const one = file();
+    const two = file({ etag: '"two"', 'repr-digest': `sha-256=:${Buffer.alloc(32).toString('base64')}:` });
+    const server = await serving(served(one), served(two));
+    const directory = newDirectory();
+    const first = await download(server.url, directory);
+    await messageOf(download(server.url, directory));
+    expect((await readFile(first.path)).equals(one.content)).toBe(true);
+  });
+});
+
+describe('a download is refused', () => {
+  const ZEROS = Buffer.alloc(32);
+  const url = 'http://127.0.0.1';
+
+  test.each<[string, FileAnswer, string]>([
+    ['404', answered(404), 'the server answered 404 Not Found'],
+    ['403', answered(403), 'the server answered 403 Forbidden'],
+    ['304 that was not asked for', answered(304), 'the server answered 304 Not Modified'],
+    ['206 that was not asked for', answered(206), 'the server answered 206 Partial Content'],
+    ['a redirection without an address', answered(302), 'the server answered 302 Found'],
+    [
+      'a redirection to itself',
+      answered(302, { location: '/individual.csv' }),
+      'redirects more than 5 times',
+    ],
+    [
+      'a redirection to http elsewhere',
+      answered(301, { location: 'http://ann:secret@files.example/a.csv?token=secret' }),
+      'redirects to http://files.example/a.csv?…, which is not https',
+    ],
+    ['a redirection to no URL', answered(302, { location: 'http://[' }), 'redirects to what is no URL'],
+    [
+      'a wrong Repr-Digest',
+      answered(200, { 'repr-digest': `sha-256=:${ZEROS.toString('base64')}:` }),
+      'not the one that its server names (0000',
+    ],
+    [
+      'a wrong Digest',
+      answered(200, { digest: `SHA-256=${ZEROS.toString('base64')}` }),
+      'not the one that its server names (0000',
+    ],
+    ['another encoding', answered(200, { 'content-encoding': 'gzip' }), 'comes with Content-Encoding gzip'],
+    ['too many bytes', answered(200, { 'content-length': String(9 * 2 ** 30) }), 'more than 8 GiB'],
+  ])('for %s, and nothing of it stays', async (_what, answer, reason) => {
+    const server = await serving(answer);
+    const directory = newDirectory();
+    const message = await messageOf(
+      download(`${server.url.replace('//', '//ann:secret@')}?token=secret`, directory),
+    );
+    expect(message).toContain(reason);
+    expect(message).toContain(`${server.url}?…`);
+    expect(message).not.toContain('secret');
+    expect(await namesIn(directory)).toEqual([]);
+  });
+
+  test('for fewer bytes than the server names', async () => {
+    const server = await serving((_request, response) => {
+      response.writeHead(200, { 'content-length': '100' }).write('short', () => response.destroy());
+    });
+    expect(await messageOf(download(server.url))).toContain('6 tries in a row brought nothing');
+  });
+
+  test('for another SHA-256 than its URL names', async () => {
+    const server = await serving(served(file()));
+    const directory = newDirectory();
+    const hash = ZEROS.toString('hex');
+    const message = await messageOf(download(`${server.url}#sha256=${hash}`, directory));
+    expect(message).toContain(`not the one that its URL names (${hash})`);
+    expect(await namesIn(directory)).toEqual([]);
+  });
+
+  test.each<[string, string, string]>([
+    ['that is none', 'secret', 'needs a URL that begins with https://'],
+    ['without https', 'ann:secret@files.example/a', 'needs a URL that begins with https://'],
+    [
+      'of http elsewhere',
+      'http://ann:secret@files.example/a?b=secret',
+      'http://files.example/a?… is not https',
+    ],
+    ['of a file', 'file:///secret', 'needs a URL that begins with https://'],
+    ['with half a SHA-256', `${url}/a.csv#sha256=secret`, '64 hexadecimal digits'],
+    ['with a stray %', 'https://ann:secret%@files.example/a', 'is not written %25'],
+  ])('for a URL %s', async (_what, wrong, reason) => {
+    const directory = newDirectory();
+    const message = await messageOf(download(wrong, directory));
+    expect(message).toContain(reason);
+    expect(message).not.toContain('secret');
+  });
+});

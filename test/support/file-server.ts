@@ -1,0 +1,104 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+
+/** How one request is answered. */
+export type FileAnswer = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** A file and the headers it is served with, such as its ETag. */
+export interface ServedFile {
+  readonly content: Buffer;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A web server on this machine, of one file. */
+export interface FileServer {
+  readonly url: string;
+  /** The headers of each request so far. */
+  readonly requests: readonly IncomingHttpHeaders[];
+  /** Cuts the connections of the moment; it goes on to listen. */
+  cut(): void;
+  close(): Promise<void>;
+}
+
+/** @param answers to the first request, the second, …; the last one to all that follow too */
+export async function fileServer(...answers: readonly FileAnswer[]): Promise<FileServer> {
+  const requests: IncomingHttpHeaders[] = [];
+  const server = createServer((request, response) => {
+    const answer = answers[Math.min(requests.length, answers.length - 1)];
+    requests.push(request.headers);
+    answer?.(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return {
+    url: `http://127.0.0.1:${port}/individual.csv`,
+    requests,
+    cut: () => server.closeAllConnections(),
+    close: () => {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+/** The file, as by a server that knows conditions and ranges. */
+export function served(file: ServedFile): FileAnswer {
+  return (request, response) => {
+    const { status, headers, body } = answerTo(request.headers, file);
+    response.writeHead(status, headers).end(body);
+  };
+}
+
+/** The file, but nothing more comes after so many bytes, and the connection stays open. */
+export function stalledAfter(bytes: number, file: ServedFile): FileAnswer {
+  return (request, response) => {
+    const { status, headers, body } = answerTo(request.headers, file);
+    response.writeHead(status, headers).write(body.subarray(0, bytes));
+  };
+}
+
+/** A status and headers with a short body, or with the one given. */
+export function answered(
+  status: number,
+  headers: Record<string, string> = {},
+  body: string | Buffer = 'by the test',
+): FileAnswer {
+  return (_request, response) => {
+    response.writeHead(status, headers).end(body);
+  };
+}
+
+interface Answered {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: Buffer;
+}
+
+const NOTHING = Buffer.alloc(0);
+
+function answerTo(asked: IncomingHttpHeaders, { content, headers = {} }: ServedFile): Answered {
+  const { etag, 'last-modified': lastModified } = headers;
+  const isKnown =
+    asked['if-none-match'] === undefined
+      ? lastModified !== undefined && asked['if-modified-since'] === lastModified
+      : asked['if-none-match'] === etag;
+  if (isKnown) return { status: 304, headers: { ...headers }, body: NOTHING };
+  const from = /^bytes=(\d+)-$/.exec(asked.range ?? '')?.[1];
+  if (from === undefined || ![etag, lastModified].includes(asked['if-range']?.toString())) {
+    return {
+      status: 200,
+      headers: { 'content-length': String(content.length), ...headers },
+      body: content,
+    };
+  }
+  if (Number(from) >= content.length) {
+    return { status: 416, headers: { 'content-range': `bytes */${content.length}` }, body: NOTHING };
+  }
+  const body = content.subarray(Number(from));
+  const range = `bytes ${from}-${content.length - 1}/${content.length}`;
+  return {
+    status: 206,
+    headers: { 'content-length': String(body.length), 'content-range': range, ...headers },
+    body,
+  };
+}
