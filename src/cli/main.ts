@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command } from 'commander';
 import { SERVICE_VERSION } from '../version.ts';
+import { backupCommand, restoreCommand } from './backup.ts';
 import { keysCommand } from './keys.ts';
 import { printError } from './output.ts';
 import { pruneCommand, publicationsCommand, rollbackCommand } from './publications.ts';
@@ -31,6 +32,8 @@ program.addCommand(publicationsCommand());
 program.addCommand(rollbackCommand());
 program.addCommand(pruneCommand());
 program.addCommand(keysCommand());
+program.addCommand(backupCommand());
+program.addCommand(restoreCommand());
 program.addCommand(sampleDataCommand());
 
 try {

@@ -1,0 +1,320 @@
+import { createHash } from 'node:crypto';
+import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Client } from '@opensearch-project/opensearch';
+import { z } from 'zod';
+import { SERVICE_VERSION } from '../version.ts';
+import { apiKeysIndex, ledgerIndex } from './index-name.ts';
+import { PUBLICATION_EVENTS } from './ledger.ts';
+
+/** A backup can't be used, or not here. The message says why. */
+export class BackupError extends Error {}
+
+const FORMAT = 'ohio-license-verification';
+const FORMAT_VERSION = 1;
+const OWNER_ALONE = 0o600;
+
+/** The first line; of a later version nothing but its number is known. */
+const anyHeader = z.looseObject({ backup: z.literal(FORMAT), version: z.int().positive() });
+const header = z.strictObject({
+  backup: z.literal(FORMAT),
+  version: z.literal(FORMAT_VERSION),
+  at: z.iso.datetime(),
+  service_version: z.string(),
+});
+
+const keyDocument = z
+  .strictObject({
+    index: z.literal('api-keys'),
+    id: z.string(),
+    source: z.looseObject({
+      id: z.string(),
+      account: z.string(),
+      sha256: z.string(),
+      revoked_at: z.string().nullable(),
+    }),
+  })
+  .refine(({ id, source }) => id === source.sha256, 'a key is stored under its hash');
+
+const ledgerDocument = z.strictObject({
+  index: z.literal('publications'),
+  id: z.string(),
+  source: z.union([
+    z.looseObject({ publication: z.string(), at: z.string(), event: z.enum(PUBLICATION_EVENTS) }),
+    z.looseObject({ epoch: z.int() }),
+  ]),
+});
+
+/** A line between the first and the last: a document, its index named without the installation's prefix. */
+const backupDocument = z.discriminatedUnion('index', [keyDocument, ledgerDocument]);
+
+type BackupDocument = z.output<typeof backupDocument>;
+
+const backupCounts = z.strictObject({ 'api-keys': z.int(), publications: z.int() });
+
+/** How many documents a backup has of the API keys, and of the ledger of publications with its epoch. */
+export type BackupCounts = z.output<typeof backupCounts>;
+
+/** The last line; the hash is of all the bytes before it. */
+const footer = z.strictObject({ documents: backupCounts, sha256: z.string() });
+
+const BACKED_UP = { 'api-keys': apiKeysIndex, publications: ledgerIndex } as const;
+const BACKED_UP_NAMES = ['api-keys', 'publications'] as const satisfies readonly (keyof BackupCounts)[];
+
+/** A backup that is whole and as it was written. */
+export interface Backup {
+  readonly at: string;
+  readonly counts: BackupCounts;
+  /** In the order in which they were written to their index. */
+  readonly documents: readonly BackupDocument[];
+}
+
+/**
+ * Writes the API keys and the ledger to a file that its owner alone may read. The file takes its name once it
+ * is on the disk and has been read back: whatever happens before, a file of that name stays as it was.
+ *
+ * @throws {BackupError} when the indices have something that could not be restored
+ */
+export async function writeBackup(client: Client, prefix: string, file: string): Promise<BackupCounts> {
+  const part = `${file}.part`;
+  await rm(part, { force: true });
+  try {
+    await writePart(client, prefix, part);
+    const { counts } = await readBackup(part);
+    await rename(part, file);
+    await syncToDisk(dirname(file));
+    return counts;
+  } catch (error) {
+    await rm(part, { force: true });
+    throw error;
+  }
+}
+
+async function writePart(client: Client, prefix: string, part: string): Promise<void> {
+  const handle = await open(part, 'wx', OWNER_ALONE);
+  try {
+    const lines = hashedLines(handle);
+    const at = new Date().toISOString();
+    await lines.write([{ backup: FORMAT, version: FORMAT_VERSION, at, service_version: SERVICE_VERSION }]);
+    const documents: BackupCounts = { 'api-keys': 0, publications: 0 };
+    for (const name of BACKED_UP_NAMES) {
+      for await (const page of pagesOf(client, BACKED_UP[name](prefix))) {
+        await lines.write(page.map(({ _id: id, _source: source }) => ({ index: name, id, source })));
+        documents[name] += page.length;
+      }
+    }
+    await lines.write([{ documents, sha256: lines.sha256() }]);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Writes values as lines of JSON, and knows the hash of all that it has written. */
+function hashedLines(handle: FileHandle) {
+  const hash = createHash('sha256');
+  return {
+    write: async (values: readonly unknown[]): Promise<void> => {
+      const text = values.map((value) => `${JSON.stringify(value)}\n`).join('');
+      hash.update(text);
+      await handle.appendFile(text);
+    },
+    sha256: (): string => hash.copy().digest('hex'),
+  };
+}
+
+/** Makes a folder's new names last through a loss of power. */
+async function syncToDisk(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+const PAGE_SIZE = 1000;
+const PAGE_KEPT = '1m';
+
+const pageResponse = z.object({
+  timed_out: z.literal(false),
+  hits: z.object({
+    total: z.object({ value: z.int() }),
+    hits: z.array(
+      z.object({ _id: z.string(), _source: z.record(z.string(), z.unknown()), sort: z.array(z.int()) }),
+    ),
+  }),
+});
+
+type StoredDocument = z.output<typeof pageResponse>['hits']['hits'][number];
+
+/**
+ * Every document of an index as of now, in the order in which they were written.
+ *
+ * @throws {Error} when fewer or more were read than there are
+ */
+async function* pagesOf(client: Client, index: string): AsyncGenerator<readonly StoredDocument[]> {
+  await client.indices.refresh({ index });
+  const { body: pointInTime } = await client.createPit({
+    index: [index],
+    keep_alive: PAGE_KEPT,
+    allow_partial_pit_creation: false,
+  });
+  try {
+    let read = 0;
+    let after: StoredDocument['sort'] | undefined;
+    for (;;) {
+      const response = await client.search({
+        allow_partial_search_results: false,
+        body: {
+          pit: { id: pointInTime.pit_id, keep_alive: PAGE_KEPT },
+          size: PAGE_SIZE,
+          track_total_hits: true,
+          sort: [{ _seq_no: 'asc' }, { _shard_doc: 'asc' }],
+          ...(after === undefined ? {} : { search_after: after }),
+        },
+      });
+      const { total, hits } = pageResponse.parse(response.body).hits;
+      const last = hits.at(-1);
+      if (last === undefined) {
+        if (read !== total.value)
+          throw new Error(`${index} has ${total.value} documents; ${read} were read.`);
+        return;
+      }
+      read += hits.length;
+      after = last.sort;
+      yield hits;
+    }
+  } finally {
+    // Whether or not this is heard, it ends by itself; what was read, or went wrong, counts.
+    await client.deletePit({ body: { pit_id: [pointInTime.pit_id] } }).catch(() => undefined);
+  }
+}
+
+/**
+ * Reads a backup and checks all of it.
+ *
+ * @throws {BackupError} when the file is no backup, of a later version, cut off or altered
+ */
+export async function readBackup(file: string): Promise<Backup> {
+  const bytes = await readFile(file).catch((error: unknown) => {
+    throw new BackupError(`The backup ${file} can't be read: ${String(error)}`);
+  });
+  const { at } = headerOf(file, bytes);
+  const footerBegins = bytes.lastIndexOf('\n', -2) + 1;
+  const { documents: counts, sha256 } = footerOf(file, bytes.subarray(footerBegins));
+  const content = bytes.subarray(0, footerBegins);
+  if (createHash('sha256').update(content).digest('hex') !== sha256) {
+    throw new BackupError(`${file} was altered or damaged after it was written; use another backup.`);
+  }
+
+  const documents = linesOf(content)
+    .slice(1)
+    .map((line, index) => {
+      const document = parsedAs(backupDocument, line);
+      if (document === undefined) {
+        throw new BackupError(`Line ${index + 2} of ${file} is neither an API key nor of the ledger.`);
+      }
+      return document;
+    });
+  for (const name of BACKED_UP_NAMES) {
+    const found = documents.filter(({ index }) => index === name).length;
+    if (found !== counts[name]) {
+      throw new BackupError(`${file} has ${found} documents of ${name}, not ${counts[name]} as it says.`);
+    }
+  }
+  return { at, counts, documents };
+}
+
+function headerOf(file: string, bytes: Buffer): z.output<typeof header> {
+  const [first = ''] = linesOf(bytes.subarray(0, bytes.indexOf('\n') + 1));
+  const begins = parsedAs(anyHeader, first);
+  if (begins === undefined) throw new BackupError(`${file} is no backup of this service.`);
+  if (begins.version > FORMAT_VERSION) {
+    throw new BackupError(
+      `${file} was written by a later release of this service (format ${begins.version}); restore it with that.`,
+    );
+  }
+  const parsed = parsedAs(header, first);
+  if (parsed === undefined)
+    throw new BackupError(`The first line of ${file} is damaged; use another backup.`);
+  return parsed;
+}
+
+function footerOf(file: string, bytes: Buffer): z.output<typeof footer> {
+  const [line = ''] = linesOf(bytes);
+  const parsed = parsedAs(footer, line);
+  if (parsed === undefined) throw new BackupError(`${file} is cut off: its last line is missing.`);
+  return parsed;
+}
+
+/** Lines that end: what comes after the last line break is not one. */
+function linesOf(bytes: Buffer): string[] {
+  return bytes.toString('utf8').split('\n').slice(0, -1);
+}
+
+function parsedAs<Schema extends z.ZodType>(schema: Schema, line: string): z.output<Schema> | undefined {
+  try {
+    return schema.safeParse(JSON.parse(line)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Restores a backup into the indices that `prepareIndices` made, the documents one after the other: the ledger
+ * is read in the order in which it was written. It takes an empty installation, so nothing is ever overwritten.
+ *
+ * @throws {BackupError} before anything is written, when the file can't be used or there are keys or a ledger
+ * already; later, with what was done, when OpenSearch fails
+ */
+export async function restoreBackup(client: Client, prefix: string, file: string): Promise<BackupCounts> {
+  const { documents, counts } = await readBackup(file);
+  const found = await storedCounts(client, prefix);
+  if (found['api-keys'] > 0 || found.publications > 0) {
+    throw new BackupError(
+      `There are ${found['api-keys']} API keys and ${found.publications} entries in the ledger already; ` +
+        'a backup is restored only where there are none.',
+    );
+  }
+  await createDocuments(client, prefix, documents);
+  const restored = await storedCounts(client, prefix);
+  if (restored['api-keys'] !== counts['api-keys'] || restored.publications !== counts.publications) {
+    throw new BackupError(
+      `There are now ${restored['api-keys']} API keys and ${restored.publications} entries in the ledger; the ` +
+        `backup has ${counts['api-keys']} and ${counts.publications}: something else writes to them.`,
+    );
+  }
+  return restored;
+}
+
+async function createDocuments(
+  client: Client,
+  prefix: string,
+  documents: readonly BackupDocument[],
+): Promise<void> {
+  for (const [done, { index, id, source }] of documents.entries()) {
+    try {
+      await client.index({ index: BACKED_UP[index](prefix), id, op_type: 'create', body: source });
+    } catch (error) {
+      const indices = BACKED_UP_NAMES.map((name) => BACKED_UP[name](prefix)).join(' and ');
+      throw new BackupError(
+        `Stopped after ${done} of ${documents.length} documents: ${String(error)} ` +
+          `Delete the indices ${indices} and restore again.`,
+        { cause: error },
+      );
+    }
+  }
+}
+
+async function storedCounts(client: Client, prefix: string): Promise<BackupCounts> {
+  return {
+    'api-keys': await documentsIn(client, apiKeysIndex(prefix)),
+    publications: await documentsIn(client, ledgerIndex(prefix)),
+  };
+}
+
+async function documentsIn(client: Client, index: string): Promise<number> {
+  await client.indices.refresh({ index });
+  return (await client.count({ index })).body.count;
+}

@@ -1,0 +1,278 @@
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { createKey, keyCheck, listKeys, revokeKey } from '../../src/access/api-keys.ts';
+import { readBackup, restoreBackup, writeBackup } from '../../src/publications/backup.ts';
+import { publicationHistory } from '../../src/publications/history.ts';
+import { apiKeysIndex, ledgerIndex } from '../../src/publications/index-name.ts';
+import { prepareIndices } from '../../src/publications/indices.ts';
+import { currentEpoch, readEvents, takeEpoch } from '../../src/publications/ledger.ts';
+import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
+import { FIXTURES } from '../support/fixtures.ts';
+import { licenses } from '../support/processes.ts';
+import { publishFiles } from '../support/publishing.ts';
+
+let original: TestEnvironment;
+let environments: TestEnvironment[] = [];
+let active: string;
+let revoked: string;
+let file: string;
+
+/** An environment whose indices are there and empty, as after losing the cluster. */
+async function emptyEnvironment(): Promise<TestEnvironment> {
+  const environment = await testEnvironment();
+  environments = [...environments, environment];
+  await prepareIndices(environment.client, environment.config.INDEX_PREFIX);
+  return environment;
+}
+
+function backUp({ client, config }: TestEnvironment, to: string) {
+  return writeBackup(client, config.INDEX_PREFIX, to);
+}
+
+function restore({ client, config }: TestEnvironment, from: string) {
+  return restoreBackup(client, config.INDEX_PREFIX, from);
+}
+
+async function issued({ client, config }: TestEnvironment, account: string) {
+  const prefixes = { indexPrefix: config.INDEX_PREFIX, keyPrefix: config.API_KEY_PREFIX };
+  return createKey(client, prefixes, { account, verifiedBy: 'Ada Operator' });
+}
+
+beforeAll(async () => {
+  original = await emptyEnvironment();
+  file = join(original.folder, 'licenses.backup');
+  const first = await issued(original, 'Acme Staffing');
+  const second = await issued(original, 'Zoë’s “Care”\nHome');
+  await revokeKey(original.client, original.config.INDEX_PREFIX, second.stored.id);
+  [active, revoked] = [first.key, second.key];
+  await publishFiles(original, FIXTURES);
+  await publishFiles(original, FIXTURES, { date: '2001-01-01' });
+});
+afterAll(async () => {
+  for (const environment of environments) await environment.cleanUp();
+});
+
+const stored = z.object({
+  hits: z.object({ hits: z.array(z.object({ _id: z.string(), _source: z.unknown() })) }),
+});
+
+/** The documents of both indices with their ids, in the order in which they were written. */
+async function documentsOf({ client, config: { INDEX_PREFIX: prefix } }: TestEnvironment) {
+  const indices = [apiKeysIndex(prefix), ledgerIndex(prefix)];
+  await client.indices.refresh({ index: indices });
+  const found = await Promise.all(
+    indices.map((index) => client.search({ index, body: { size: 1000, sort: [{ _seq_no: 'asc' }] } })),
+  );
+  return found.map(({ body }) => stored.parse(body).hits.hits.map(({ _id, _source }) => [_id, _source]));
+}
+
+describe('a backup', () => {
+  test('has every document of both indices, no key’s text, and one reader', async () => {
+    const counts = await backUp(original, file);
+    const [keys = [], ledger = []] = await documentsOf(original);
+    expect(counts).toEqual({ 'api-keys': 2, publications: ledger.length });
+
+    const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ backup: 'ohio-license-verification', version: 1 });
+    expect(lines).toHaveLength(keys.length + ledger.length + 2);
+    for (const key of [active, revoked]) expect(lines.join()).not.toContain(key.slice(4, 30));
+
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    await expect(stat(`${file}.part`)).rejects.toThrow('ENOENT');
+  });
+
+  test('takes the place of an earlier one and of a broken-off part, and stays its owner’s alone', async () => {
+    const again = join(original.folder, 'again.backup');
+    await writeFile(again, 'an earlier backup', { mode: 0o644 });
+    await writeFile(`${again}.part`, 'a part', { mode: 0o644 });
+    await backUp(original, again);
+    expect((await stat(again)).mode & 0o777).toBe(0o600);
+    await expect(readBackup(again)).resolves.toMatchObject({ counts: { 'api-keys': 2 } });
+  });
+
+  test('that can’t be written leaves the earlier one as it was, and no part', async () => {
+    const kept = join(original.folder, 'kept.backup');
+    await writeFile(kept, 'an earlier backup');
+    await expect(writeBackup(original.client, 'test-nowhere-', kept)).rejects.toThrow('index_not_found');
+    expect(await readFile(kept, 'utf8')).toBe('an earlier backup');
+    await expect(stat(`${kept}.part`)).rejects.toThrow('ENOENT');
+  });
+
+  test('of more documents than a page has all of them', async () => {
+    const large = await emptyEnvironment();
+    const index = ledgerIndex(large.config.INDEX_PREFIX);
+    const ids = Array.from({ length: 2500 }, (_, number) => `run${number}`);
+    await large.client.bulk({
+      body: ids.flatMap((publication) => [
+        { create: { _index: index } },
+        { publication, at: '2026-11-20T00:00:00.000Z', event: 'queued' },
+      ]),
+    });
+    const path = join(large.folder, 'large.backup');
+    expect(await backUp(large, path)).toEqual({ 'api-keys': 0, publications: 2500 });
+    const { documents } = await readBackup(path);
+    expect(documents.map(({ source }) => 'publication' in source && source.publication)).toEqual(ids);
+  });
+});
+
+describe('a restored backup', () => {
+  let restored: TestEnvironment;
+
+  beforeAll(async () => {
+    restored = await emptyEnvironment();
+    await backUp(original, file);
+    expect(await restore(restored, file)).toEqual((await readBackup(file)).counts);
+  });
+
+  test('has the same documents under the same ids in the same order', async () => {
+    expect(await documentsOf(restored)).toEqual(await documentsOf(original));
+  });
+
+  test('has keys that work, and revoked ones that don’t', async () => {
+    const { client, config } = restored;
+    const keys = keyCheck(client, config.INDEX_PREFIX, config.API_KEY_PREFIX);
+    expect([await keys.isActive(active), await keys.isActive(revoked)]).toEqual([true, false]);
+    const { client: before, config: settings } = original;
+    expect(await listKeys(client, config.INDEX_PREFIX)).toEqual(
+      await listKeys(before, settings.INDEX_PREFIX),
+    );
+  });
+
+  test('tells the same history, of which nothing is live before the next publication', async () => {
+    const { client, config } = restored;
+    expect(await readEvents(client, config.INDEX_PREFIX)).toEqual(
+      await readEvents(original.client, original.config.INDEX_PREFIX),
+    );
+    const before = await publicationHistory(original.client, original.config.INDEX_PREFIX);
+    const after = await publicationHistory(client, config.INDEX_PREFIX);
+    expect(before.publications.map(({ state }) => state)).toEqual(['refused', 'live']);
+    expect(after.live).toBeNull();
+    expect(after.publications.map(({ publication }) => publication)).toEqual(
+      before.publications.map(({ publication }) => publication),
+    );
+  });
+
+  test('goes on counting epochs, and takes the next publication', async () => {
+    const { client, config } = restored;
+    const last = await currentEpoch(original.client, original.config.INDEX_PREFIX);
+    expect(last).toBeGreaterThan(0);
+    expect(await takeEpoch(client, config.INDEX_PREFIX, 'the test')).toBe(last + 1);
+    expect(await publishFiles(restored, FIXTURES)).toMatchObject({ state: 'live' });
+    expect((await publicationHistory(client, config.INDEX_PREFIX)).live).toMatchObject({ state: 'live' });
+  });
+});
+
+describe('a restore is refused', () => {
+  let target: TestEnvironment;
+  let lines: string[];
+
+  beforeAll(async () => {
+    target = await emptyEnvironment();
+    await backUp(original, file);
+    lines = (await readFile(file, 'utf8')).split('\n');
+  });
+
+  /** Restores these bytes, expects one sentence that says this, and that nothing was written. */
+  async function expectRefused(bytes: string | Buffer, message: RegExp): Promise<void> {
+    const broken = join(target.folder, 'broken.backup');
+    await writeFile(broken, bytes);
+    await expect(restore(target, broken)).rejects.toThrow(message);
+    expect(await documentsOf(target)).toEqual([[], []]);
+  }
+
+  test('of a file that is cut off anywhere', async () => {
+    const bytes = await readFile(file);
+    const ends = [bytes.length - 1, bytes.length - 20, bytes.lastIndexOf('\n', -2) + 1, bytes.length >> 1];
+    for (const end of ends) await expectRefused(bytes.subarray(0, end), /is cut off: its last line/);
+    await expectRefused(`${lines[0]}\n`, /is cut off: its last line/);
+  });
+
+  test('of an altered line, a missing one, one too many, or other counts', async () => {
+    const altered = lines.map((line) => line.replace('Acme Staffing', 'Acne Staffing'));
+    await expectRefused(altered.join('\n'), /was altered or damaged/);
+    await expectRefused(lines.toSpliced(2, 1).join('\n'), /was altered or damaged/);
+    await expectRefused(lines.toSpliced(2, 0, lines[2] ?? '').join('\n'), /was altered or damaged/);
+    const recounted = lines.map((line) => line.replace('"api-keys":2', '"api-keys":3'));
+    await expectRefused(recounted.join('\n'), /has 2 documents of api-keys, not 3 as it says/);
+  });
+
+  test('of a file of a later release, and of what is no backup', async () => {
+    const later = lines.map((line) => line.replace('"version":1', '"version":2,"more":[]'));
+    await expectRefused(later.join('\n'), /was written by a later release of this service \(format 2\)/);
+    const other = lines.map((line) => line.replace('ohio-license-verification', 'another'));
+    await expectRefused(other.join('\n'), /is no backup of this service/);
+    for (const bytes of ['', '\n', 'SEQ,BOARD\n', '{}\n{}\n', Buffer.from([0xff, 0x0a, 0x00])]) {
+      await expectRefused(bytes, /is no backup of this service/);
+    }
+    await expect(restore(target, join(target.folder, 'nowhere'))).rejects.toThrow(/can't be read: .*ENOENT/);
+  });
+
+  test('where there are keys or a ledger already', async () => {
+    const { client, config } = target;
+    await takeEpoch(client, config.INDEX_PREFIX, 'the test');
+    await expect(restore(target, file)).rejects.toThrow(
+      'There are 0 API keys and 1 entries in the ledger already',
+    );
+
+    const other = await emptyEnvironment();
+    const { key } = await issued(other, 'Newcomer Inc');
+    await expect(restore(other, file)).rejects.toThrow(
+      'There are 1 API keys and 0 entries in the ledger already',
+    );
+    const keys = keyCheck(other.client, other.config.INDEX_PREFIX, other.config.API_KEY_PREFIX);
+    expect([await keys.isActive(key), await keys.isActive(active)]).toEqual([true, false]);
+  });
+
+  test('half-way when OpenSearch fails, and then says what was done and what to do', async () => {
+    const { client, config } = await emptyEnvironment();
+    const [keys, ledger] = [apiKeysIndex(config.INDEX_PREFIX), ledgerIndex(config.INDEX_PREFIX)];
+    const block = (write: boolean) =>
+      client.indices.putSettings({ index: ledger, body: { 'index.blocks.write': write } });
+    await block(true);
+    await expect(restoreBackup(client, config.INDEX_PREFIX, file)).rejects.toThrow(
+      new RegExp(
+        `^Stopped after 2 of \\d+ documents: .* Delete the indices ${keys} and ${ledger} and restore`,
+      ),
+    );
+    await block(false);
+    await expect(restoreBackup(client, config.INDEX_PREFIX, file)).rejects.toThrow('There are 2 API keys');
+    await client.indices.delete({ index: [keys, ledger] });
+    await prepareIndices(client, config.INDEX_PREFIX);
+    await expect(restoreBackup(client, config.INDEX_PREFIX, file)).resolves.toMatchObject({ 'api-keys': 2 });
+  });
+});
+
+describe('licenses backup and licenses restore', () => {
+  const created = z.object({ id: z.string(), key: z.string() });
+
+  test('carry keys and ledger to another installation, in words and in JSON', async () => {
+    const [from, to] = [await emptyEnvironment(), await emptyEnvironment()];
+    const issue = await licenses(from.variables, 'keys', 'create', 'Acme', '--json');
+    const { id, key } = created.parse(JSON.parse(issue.stdout));
+    await publishFiles(from, FIXTURES);
+    const path = join(from.folder, 'daily.backup');
+
+    const backedUp = await licenses(from.variables, 'backup', path);
+    expect(backedUp).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Backed up 1 API keys and \d+ entries of the ledger to /),
+    });
+    const restored = await licenses(to.variables, 'restore', path, '--json');
+    expect(restored.code).toBe(0);
+    expect(JSON.parse(restored.stdout)).toMatchObject({ file: path, documents: { 'api-keys': 1 } });
+
+    expect((await licenses(to.variables, 'keys', 'list')).stdout).toContain(id);
+    const keys = keyCheck(to.client, to.config.INDEX_PREFIX, to.config.API_KEY_PREFIX);
+    expect(await keys.isActive(key)).toBe(true);
+
+    const again = await licenses(to.variables, 'restore', path);
+    expect(again).toMatchObject({ code: 1, stdout: '' });
+    expect(again.stderr).toMatch(/^There are 1 API keys and \d+ entries in the ledger already; [^\n]*\n$/);
+    expect(await licenses(to.variables, 'backup', join(to.folder, 'no', 'such', 'folder'))).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^[^\n]*ENOENT[^\n]*\n$/),
+    });
+  });
+});
