@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import Koa from 'koa';
 import compose from 'koa-compose';
 import mount from 'koa-mount';
@@ -10,14 +11,17 @@ import { type Config, readConfig } from './config.ts';
 import { adminRoutes } from './http/admin.ts';
 import { errorAnswers, requestId, requestLog, securityHeaders } from './http/middleware.ts';
 import { pageRoutes } from './http/pages.ts';
+import { queueBoard } from './http/queue-board.ts';
 import { liveLookups } from './lookups.ts';
 import { mcpEndpoint } from './mcp/endpoint.ts';
+import { publishQueue } from './publications/job.ts';
 import { trackLivePublication } from './publications/live.ts';
 import { REST_PATH, restRoutes } from './rest/routes.ts';
 import { openSearchClient } from './search/client.ts';
 
 const SEARCH_TIMEOUT_MS = 2500;
 const STOP_WITHIN_MS = 10_000;
+const QUEUE_CLOSES_WITHIN_MS = 1000;
 
 /** Of an address's requests in a minute, how many may come with a bad key: a twentieth, at least ten. */
 function badKeysPerMinute(config: Config): number {
@@ -62,7 +66,12 @@ export async function serve(): Promise<void> {
   app.use(mount('/mcp', mcp));
   app.use(pageRoutes(tracker).routes());
 
-  const admin = new Koa().use(errorAnswers(log)).use(adminRoutes(client, config.INDEX_PREFIX).routes());
+  const queue = publishQueue(config);
+  const admin = new Koa();
+  admin.on('error', (error) => log.warn({ error: String(error) }, 'admin request failed'));
+  admin.use(errorAnswers(log));
+  admin.use(adminRoutes(client, config.INDEX_PREFIX).routes());
+  admin.use(queueBoard(queue, log));
   const servers = [
     await listen(createServer(app.callback()), config.HOST, config.PORT),
     await listen(createServer(admin.callback()), '127.0.0.1', config.ADMIN_PORT),
@@ -74,6 +83,8 @@ export async function serve(): Promise<void> {
     tracker.stop();
     await Promise.all(servers.map(close));
     redis.disconnect();
+    // A Redis that is stuck would never answer the goodbye.
+    await Promise.race([queue.close(), sleep(QUEUE_CLOSES_WITHIN_MS)]);
     await client.close();
     process.exit(0);
   }

@@ -1,0 +1,94 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createBullBoard } from '@bull-board/api';
+import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
+import { KoaAdapter } from '@bull-board/koa';
+import type { Queue } from 'bullmq';
+import type { Middleware } from 'koa';
+import compose from 'koa-compose';
+import mount from 'koa-mount';
+import type { Logger } from 'pino';
+import { securityHeaders } from './middleware.ts';
+
+const QUEUES_PATH = '/queues';
+
+/**
+ * The board of the publish queue: what waits, runs and ended, with progress and log lines. It shows and changes
+ * nothing: a job retried, removed or added there would be a publication that the ledger knows nothing of. It has
+ * no login, so it belongs on the admin port alone. While Redis does not answer, neither does it (503).
+ */
+export function queueBoard(queue: Queue, log: Logger): Middleware {
+  const adapter = new KoaAdapter().setBasePath(QUEUES_PATH);
+  createBullBoard({
+    queues: [new BullMQAdapter(queue, { readOnlyMode: true })],
+    serverAdapter: adapter,
+    options: { uiConfig: { boardTitle: 'Publications', hideDocsLink: true } },
+  });
+  logOutagesOnce(queue, log);
+  const board = adapter.registerPlugin({ mount: '/' });
+  return mount(
+    QUEUES_PATH,
+    compose([securityHeaders(), ownHostOnly(), readOnly(), whileRedisAnswers(queue), board]),
+  );
+}
+
+function logOutagesOnce(queue: Queue, log: Logger): void {
+  let isAway = false;
+  queue.on('error', (error) => {
+    if (!isAway) log.warn({ error: error.message }, 'Redis is away; the queue can not be shown');
+    isAway = true;
+  });
+  queue.getBackend().on('ready', () => {
+    isAway = false;
+  });
+}
+
+/** The page's own loading sign and its components set styles in place; scripts are files. */
+const OWN_HOST_ONLY =
+  "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
+  "object-src 'none'; base-uri 'self'; form-action 'none'; frame-ancestors 'none'";
+
+const LINK_TO_OTHER_HOST = /<link\b[^>]*\bhref="(?:https?:)?\/\/[^>]*>/g;
+
+/** Keeps the page from asking any other host: it comes with a link to a font host, which no option removes. */
+function ownHostOnly(): Middleware {
+  return async (ctx, next) => {
+    ctx.set('Content-Security-Policy', OWN_HOST_ONLY);
+    await next();
+    if (ctx.response.is('html') && typeof ctx.body === 'string') {
+      ctx.body = ctx.body.replaceAll(LINK_TO_OTHER_HOST, '');
+    }
+  };
+}
+
+/** Refuses whatever would change something, whichever of its routes the board forgets to. */
+function readOnly(): Middleware {
+  return async (ctx, next) => {
+    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
+      ctx.set('Allow', 'GET, HEAD');
+      ctx.throw(405);
+    }
+    await next();
+  };
+}
+
+const REDIS_ANSWERS_WITHIN_MS = 3000;
+
+/** Answers 503 while Redis is away or too slow; the queue's commands would wait for it without end. */
+function whileRedisAnswers(queue: Queue): Middleware {
+  return async (ctx, next) => {
+    const tooLate = sleep(REDIS_ANSWERS_WITHIN_MS, false, { ref: false });
+    if (await Promise.race([isConnected(queue), tooLate])) {
+      const answered = next().then(() => true);
+      if (await Promise.race([answered, tooLate])) return;
+    }
+    ctx.status = 503;
+    ctx.set('Retry-After', '5');
+    ctx.body = { detail: 'Redis does not answer, so the queue can not be shown; try again shortly.' };
+  };
+}
+
+/** Whether commands would be sent now; before the first connection it waits for that. */
+async function isConnected(queue: Queue): Promise<boolean> {
+  const client = await queue.getBackend().connection.client;
+  return client.status === 'ready';
+}

@@ -1,0 +1,278 @@
+import { connect, createServer, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Queue } from 'bullmq';
+import { z } from 'zod';
+import { publishQueue } from '../../src/publications/job.ts';
+import { freePorts, type TestEnvironment, testEnvironment } from '../support/environment.ts';
+import { type RunningProcess, startApi } from '../support/processes.ts';
+
+const ANSWERED_WITHIN_MS = 4500;
+
+let environment: TestEnvironment;
+let api: RunningProcess;
+let queue: Queue;
+
+beforeAll(async () => {
+  environment = await testEnvironment();
+  api = await startApi(environment.variables);
+  queue = publishQueue(environment.config);
+});
+afterAll(async () => {
+  await queue.close();
+  await api.stop();
+  await environment.cleanUp();
+});
+
+/** An answer of the admin server at this path, with how long it took. */
+async function asked(port: number, path: string, method = 'GET') {
+  const startedAt = performance.now();
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, redirect: 'manual' });
+  const text = await response.text();
+  const { status, headers } = response;
+  return { status, headers, text, type: headers.get('content-type'), ms: performance.now() - startedAt };
+}
+
+function board(path: string, method?: string) {
+  return asked(environment.config.ADMIN_PORT, `/queues${path}`, method);
+}
+
+/** What a page or style sheet makes a browser load. */
+function loadedBy(text: string): string[] {
+  const links = [...text.matchAll(/<(?:link|script|img|iframe)\b[^>]*?\b(?:href|src)="([^"]*)"/g)];
+  const urls = [...text.matchAll(/url\(\s*["']?([^"')]+)|@import\s+["']([^"']+)/g)];
+  return [...links, ...urls].map(([, first, second]) => first ?? second ?? '');
+}
+
+const queues = z.object({
+  queues: z.array(
+    z.object({
+      name: z.string(),
+      readOnlyMode: z.boolean(),
+      allowRetries: z.boolean(),
+      jobs: z.array(z.object({ id: z.string(), name: z.string(), data: z.unknown(), progress: z.unknown() })),
+    }),
+  ),
+});
+
+async function queuesShown() {
+  const { text } = await board('/api/queues?activeQueue=publish&page=1&jobsPerPage=10');
+  return queues.parse(JSON.parse(text)).queues;
+}
+
+const SAMPLE_JOB = {
+  publication: 'run1',
+  individual: { path: '/data/individual.csv', sha256: 'a' },
+  business: { path: '/data/business.csv', sha256: 'b' },
+};
+
+describe('the queue board', () => {
+  test.each(['', '/', '/queue/publish', '/queue/publish/run1'])(
+    'answers /queues%s with its page',
+    async (path) => {
+      const page = await board(path);
+      expect([page.status, page.type]).toEqual([200, 'text/html; charset=utf-8']);
+      expect(page.text).toContain('<title>Publications</title>');
+      expect(page.text).toContain('</html>');
+      expect(page.headers.get('content-length')).toBe(String(Buffer.byteLength(page.text)));
+    },
+  );
+
+  test('loads every asset from its own host, and none from another', async () => {
+    const page = await board('');
+    const assets = loadedBy(page.text);
+    expect(assets.filter((asset) => asset.endsWith('.js')).length).toBeGreaterThan(1);
+    expect(assets.filter((asset) => asset.endsWith('.css')).length).toBeGreaterThan(0);
+    expect(page.text).toContain('<base href="/queues/" />');
+    expect(page.text).not.toMatch(/(?:https?:)?\/\/(?!127\.0\.0\.1)\w/);
+    for (const asset of assets) {
+      const answered = await board(`/${asset}`);
+      expect([asset, answered.status]).toEqual([asset, 200]);
+      if (!asset.endsWith('.css')) continue;
+      expect(answered.type).toBe('text/css; charset=utf-8');
+      expect(loadedBy(answered.text).filter((url) => !url.startsWith('data:'))).toEqual([]);
+    }
+  });
+
+  test.each(['', '/static/favicon.ico', '/api/queues', '/nothing'])(
+    'forbids the browser to ask any other host, at /queues%s too',
+    async (path) => {
+      const policy = (await board(path)).headers.get('content-security-policy') ?? '';
+      expect(policy).toContain("default-src 'self'");
+      expect(policy).toContain("frame-ancestors 'none'");
+      expect(policy).not.toMatch(/https?:|\*|unsafe-eval|script-src/);
+    },
+  );
+
+  test('shows the publish queue with its job, progress and log lines', async () => {
+    const job = await queue.add('publish', SAMPLE_JOB, { jobId: 'run1' });
+    await job.updateProgress({ step: 'loading', bytes: 5, total_bytes: 10, rows: 3, documents: 3 });
+    await job.log('reading /data/individual.csv');
+    await job.log('3 rows');
+
+    expect(await queuesShown()).toEqual([
+      {
+        name: 'publish',
+        readOnlyMode: true,
+        allowRetries: false,
+        jobs: [
+          {
+            id: 'run1',
+            name: 'publish',
+            data: SAMPLE_JOB,
+            progress: { step: 'loading', bytes: 5, total_bytes: 10, rows: 3, documents: 3 },
+          },
+        ],
+      },
+    ]);
+    const logs = await board('/api/queues/publish/run1/logs');
+    expect(JSON.parse(logs.text)).toEqual(['reading /data/individual.csv', '3 rows']);
+    expect((await board('/api/queues/publish/run1')).text).toContain('"status":"waiting"');
+  });
+
+  test.each([
+    ['POST', '/add'],
+    ['PUT', '/pause'],
+    ['PUT', '/empty'],
+    ['PUT', '/obliterate'],
+    ['PUT', '/clean/wait'],
+    ['PUT', '/retry/failed'],
+    ['PUT', '/promote'],
+    ['PUT', '/run1/clean'],
+    ['PUT', '/run1/retry/failed'],
+    ['PATCH', '/run1/update-data'],
+    ['DELETE', '/run1'],
+  ])('refuses %s %s and changes nothing', async (method, path) => {
+    await queue.add('publish', SAMPLE_JOB, { jobId: 'run1' });
+    const before = await queuesShown();
+    const refused = await board(`/api/queues/publish${path}`, method);
+    expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+    expect(JSON.parse(refused.text)).toHaveProperty('detail');
+    expect(await queuesShown()).toEqual(before);
+    expect(await queue.isPaused()).toBe(false);
+  });
+
+  test('is not on the port that others reach', async () => {
+    expect((await asked(environment.config.PORT, '/queues')).status).toBe(404);
+    expect((await asked(environment.config.PORT, '/queues/api/queues')).status).toBe(404);
+  });
+});
+
+/** A way to Redis that can be cut, held up and opened again. */
+async function wayTo(redisUrl: string) {
+  const { hostname, port } = new URL(redisUrl);
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    const onward = connect(Number(port), hostname);
+    socket.pipe(onward).pipe(socket);
+    for (const each of [socket, onward]) {
+      sockets.add(each);
+      each.on('error', () => undefined);
+      each.on('close', () => {
+        sockets.delete(each);
+        socket.destroy();
+        onward.destroy();
+      });
+    }
+  });
+  const [own = 0] = await freePorts(1);
+  const open = () => new Promise<void>((resolve) => server.listen(own, '127.0.0.1', resolve));
+  await open();
+  return {
+    url: `redis://127.0.0.1:${own}`,
+    open,
+    cut: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+    hold: () => {
+      for (const socket of sockets) socket.pause();
+    },
+    letGo: () => {
+      for (const socket of sockets) socket.resume();
+    },
+  };
+}
+
+describe('with Redis away, the admin server', () => {
+  const OUTAGE_LOGGED = 'Redis is away; the queue can not be shown';
+
+  function timesLogged(running: RunningProcess): number {
+    return running.output().split(OUTAGE_LOGGED).length - 1;
+  }
+
+  /** That the board says so within seconds, while the process's health is told at once. */
+  async function expectBoardAway(port: number): Promise<void> {
+    const [away, health, ready] = await Promise.all([
+      asked(port, '/queues/api/queues'),
+      asked(port, '/healthz'),
+      asked(port, '/readyz'),
+    ]);
+    expect([away.status, away.headers.get('retry-after')]).toEqual([503, '5']);
+    expect(JSON.parse(away.text)).toEqual({ detail: expect.stringContaining('Redis does not answer') });
+    expect(away.ms).toBeLessThan(ANSWERED_WITHIN_MS);
+    expect([health.status, ready.status]).toEqual([200, 503]);
+    expect(Math.max(health.ms, ready.ms)).toBeLessThan(1500);
+  }
+
+  test('starts and lives, answers its health at once and the board with an error, and stops in order', async () => {
+    const elsewhere = await testEnvironment({ REDIS_URL: 'redis://127.0.0.1:1' });
+    const running = await startApi(elsewhere.variables);
+    try {
+      const { ADMIN_PORT: port } = elsewhere.config;
+      await expectBoardAway(port);
+      expect((await asked(port, '/queues')).status).toBe(503);
+      expect(timesLogged(running)).toBe(1);
+      expect(running.child.exitCode).toBeNull();
+    } finally {
+      await running.stop();
+      await elsewhere.cleanUp();
+    }
+    expect(running.child.exitCode).toBe(0);
+  });
+
+  test('shows the queue again once Redis is back from being gone or stuck, and logs each outage once', async () => {
+    const way = await wayTo(environment.config.REDIS_URL);
+    const elsewhere = await testEnvironment({ REDIS_URL: way.url });
+    const running = await startApi(elsewhere.variables);
+    try {
+      const { ADMIN_PORT: port } = elsewhere.config;
+      const isShown = async () => (await asked(port, '/queues/api/queues')).status === 200;
+      async function comesBack(): Promise<void> {
+        const deadline = Date.now() + 15_000;
+        while (!(await isShown()) && Date.now() < deadline) await sleep(200);
+        expect(await isShown()).toBe(true);
+      }
+      await comesBack();
+
+      await way.cut();
+      await running.printed(OUTAGE_LOGGED);
+      await expectBoardAway(port);
+      await sleep(1500);
+      expect(timesLogged(running)).toBe(1);
+      await way.open();
+      await comesBack();
+
+      way.hold();
+      await expectBoardAway(port);
+      way.letGo();
+      await comesBack();
+
+      await way.cut();
+      await expectBoardAway(port);
+      await sleep(1500);
+      expect(timesLogged(running)).toBe(2);
+
+      await way.open();
+      await comesBack();
+      way.hold();
+      await running.stop();
+      expect(running.child.exitCode).toBe(0);
+    } finally {
+      await running.stop();
+      await way.cut();
+      await elsewhere.cleanUp();
+    }
+  });
+});
