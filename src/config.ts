@@ -7,6 +7,8 @@ const LOOPBACK = '127.0.0.1';
 
 const port = z.coerce.number().int().min(0).max(65535);
 const positive = z.coerce.number().int().min(1);
+const count = z.coerce.number().int().min(0);
+const percent = z.coerce.number().min(0).max(100);
 const url = (protocols: string[]) =>
   z
     .url({ protocol: new RegExp(`^(${protocols.join('|')})$`) })
@@ -58,6 +60,11 @@ const schema = z.object({
   REDIS_URL: url(['rediss?']).optional().describe('a redis or rediss URL'),
   DATASET_INDIVIDUAL: z.string().optional().describe('a path or an https URL'),
   DATASET_BUSINESS: z.string().optional().describe('a path or an https URL'),
+  PUBLISH_SCHEDULE: z
+    .string()
+    .regex(/^(\S+\s+){4,5}\S+$/)
+    .optional()
+    .describe('a cron pattern of five fields, in the time of America/New_York'),
   REST_REQUESTS_PER_MINUTE: positive.default(600).describe('a whole number from 1'),
   MCP_REQUESTS_PER_MINUTE: positive.default(120).describe('a whole number from 1'),
   RATE_LIMIT_RANGES: z
@@ -74,6 +81,12 @@ const schema = z.object({
     .default('olv')
     .describe('up to 16 lower-case letters and digits, a letter first'),
   KEEP_PUBLICATIONS: positive.max(100).default(3).describe('a whole number, 1 to 100'),
+  GUARD_MIN_ROWS_PERCENT: percent.default(97).describe('a percentage, 0 to 100'),
+  GUARD_BOARD_ROWS_FEWER: count.default(50).describe('a whole number from 0'),
+  GUARD_MAX_SET_ASIDE_PERCENT: percent.default(0.5).describe('a percentage, 0 to 100'),
+  GUARD_MAX_DUPLICATES: count.default(0).describe('a whole number from 0'),
+  GUARD_MAX_UNKNOWN_PERCENT: percent.default(1).describe('a percentage, 0 to 100'),
+  GUARD_MAX_DAYS_OLDER: count.default(0).describe('a whole number from 0'),
   LOG_LEVEL: z
     .enum(LOG_LEVELS)
     .default('info')
@@ -122,6 +135,11 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     throw new ConfigError(`${name} is ${shown}, but must be ${schema.shape[name].description}.`);
   }
   const config = result.data;
+  if (config.PUBLISH_SCHEDULE !== undefined && !(config.DATASET_INDIVIDUAL && config.DATASET_BUSINESS)) {
+    throw new ConfigError(
+      `PUBLISH_SCHEDULE is ${JSON.stringify(config.PUBLISH_SCHEDULE)}, but must stand beside DATASET_INDIVIDUAL and DATASET_BUSINESS.`,
+    );
+  }
   const local = readLocalServices(config.STATE_DIR);
   return {
     ...config,

@@ -7,6 +7,8 @@ export interface CsvRow {
   readonly raw: string;
   /** Why the row can't be read; its fields are then empty. */
   readonly problem?: string;
+  /** The file ends inside the row or just behind it: no line break, or a quote that is never closed. */
+  readonly isUnended?: true;
 }
 
 /** No field of the State's files is near as long; a longer one is a quote left open. */
@@ -43,7 +45,10 @@ export async function* readCsv(
     if (rows.length > 0) yield rows;
     if (reader.text.length > LONGEST_ROW) throw new Error(`No row ends within ${LONGEST_ROW} characters.`);
   }
+  const isEnded = reader.text.endsWith('\n');
   const rows = takeRows(reader, true);
+  const last = rows.at(-1);
+  if (last !== undefined && !isEnded) rows.splice(-1, 1, { ...last, isUnended: true });
   if (rows.length > 0) yield rows;
 }
 
@@ -98,7 +103,7 @@ function takeQuotedRow(
   if (read === 'more') return undefined;
   const row: CsvRow =
     typeof read === 'string'
-      ? { line, fields: [], raw: firstLine(), problem: read }
+      ? { line, fields: [], raw: firstLine(), problem: read, ...(read === LEFT_OPEN && { isUnended: true }) }
       : checked(reader, {
           line,
           fields: read.fields,
@@ -140,8 +145,10 @@ function readFields(text: string, start: number, firstLineEnd: number, isLast: b
   for (;;) {
     if (nextQuote >= 0 && nextQuote < at) nextQuote = text.indexOf('"', at);
     if (lineBreaks === 0 && at <= firstLineEnd && (nextQuote < 0 || nextQuote > firstLineEnd)) {
-      const rest = text.slice(at, withoutCarriageReturn(text, at, firstLineEnd)).split(',');
-      if (rest.some((field) => field.length > MAX_FIELD_LENGTH)) return TOO_LONG;
+      const plain = text.slice(at, withoutCarriageReturn(text, at, firstLineEnd));
+      const rest = plain.split(',');
+      if (plain.length > MAX_FIELD_LENGTH && rest.some((field) => field.length > MAX_FIELD_LENGTH))
+        return TOO_LONG;
       return { fields: fields.concat(rest), end: firstLineEnd, lineBreaks };
     }
     if (text.charCodeAt(at) === QUOTE) {

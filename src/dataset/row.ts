@@ -4,9 +4,16 @@ import { isoDate } from '../licenses/dates.ts';
 import { type LicenseDocument, licenseDocument } from '../licenses/document.ts';
 import { numberKey } from '../licenses/number.ts';
 import type { LicenseRecord } from '../licenses/record.ts';
-import { recordStatus } from '../licenses/status.ts';
+import { isKnownStatus, isKnownSubStatus, recordStatus } from '../licenses/status.ts';
 import type { CsvRow } from './csv.ts';
 import type { EndorsementColumns, ExtraColumn, Header, RecordColumn } from './header.ts';
+
+/** A label that the catalogues of boards and statuses do not know. */
+export interface UnknownLabel {
+  readonly kind: 'board' | 'license type' | 'status' | 'sub-status';
+  /** As it stands in the row; a licence type's with its board's code before it. */
+  readonly label: string;
+}
 
 /**
  * What a row of the dataset gives: its licences, its own first, with why an endorsement of it can't be
@@ -15,8 +22,7 @@ import type { EndorsementColumns, ExtraColumn, Header, RecordColumn } from './he
 export type RowLicenses =
   | {
       readonly documents: readonly LicenseDocument[];
-      /** Labels that the catalogue does not know, such as `board: Foo Board`. */
-      readonly unknownLabels: readonly string[];
+      readonly unknownLabels: readonly UnknownLabel[];
       readonly reasons: readonly string[];
     }
   | { readonly reason: string };
@@ -63,15 +69,15 @@ const endorsementGroup = z.object({
  * Makes licence records of one row: the row's own, and one for each endorsement with a number, which the
  * dataset has nowhere else (dataset.md: an advanced-practice nurse's number stands only in the RN's row).
  *
- * @param publicationDate the run date that every row of the publication must have
+ * @param runDate the run date that every row of the file must have
  */
-export function licensesOfRow(row: CsvRow, header: Header, publicationDate: string): RowLicenses {
+export function licensesOfRow(row: CsvRow, header: Header, runDate: string): RowLicenses {
   if (row.problem !== undefined) return { reason: row.problem };
   const result = sourceRow.safeParse(ownColumns(row, header));
   if (!result.success) return { reason: firstIssue(result.error) };
   const own = result.data;
-  if (own.runDate !== null && own.runDate !== publicationDate) {
-    return { reason: `QUERY_RUN_DATE is ${own.runDate}, not ${publicationDate}` };
+  if (own.runDate !== null && own.runDate !== runDate) {
+    return { reason: `QUERY_RUN_DATE is ${own.runDate}, not ${runDate}` };
   }
 
   const board = boardByLabel(own.board);
@@ -98,7 +104,7 @@ export function licensesOfRow(row: CsvRow, header: Header, publicationDate: stri
       documents.push(licenseDocument(endorsement, holderKind(header), sourceRowId(row, header, index + 1)));
   }
   const types = documents.map(({ license_type: type }) => type ?? '');
-  return { documents, unknownLabels: unknownLabels(board, own.board, types), reasons };
+  return { documents, unknownLabels: unknownLabels(board, own, types), reasons };
 }
 
 /** A numbered endorsement as a licence of its own, or why it can't be one. */
@@ -191,13 +197,24 @@ function sourceRowId(row: CsvRow, header: Header, place: number): string {
   return `${header.file}:${row.line}:${place}`;
 }
 
-function unknownLabels(board: Board | undefined, boardLabel: string, types: readonly string[]): string[] {
-  if (board === undefined) return [`board: ${boardLabel}`];
-  const isKnown = (type: string) => type === '' || board.license_types.some(({ name }) => name === type);
-  const unknown = types.filter((type) => !isKnown(type));
-  return unknown.length === 0
-    ? unknown
-    : [...new Set(unknown)].map((type) => `license type at ${board.code}: ${type}`);
+const NONE_UNKNOWN: readonly UnknownLabel[] = [];
+
+function unknownLabels(
+  board: Board | undefined,
+  own: Pick<z.output<typeof sourceRow>, 'board' | 'status' | 'subStatus'>,
+  types: readonly string[],
+): readonly UnknownLabel[] {
+  const isKnown = (type: string) => type === '' || board?.license_types.some(({ name }) => name === type);
+  const labels: UnknownLabel[] = [];
+  if (board === undefined) labels.push({ kind: 'board', label: own.board });
+  else {
+    for (const type of types) {
+      if (!isKnown(type)) labels.push({ kind: 'license type', label: `${board.code}: ${type}` });
+    }
+  }
+  if (!isKnownStatus(own.status)) labels.push({ kind: 'status', label: own.status });
+  if (!isKnownSubStatus(own.subStatus)) labels.push({ kind: 'sub-status', label: own.subStatus });
+  return labels.length === 0 ? NONE_UNKNOWN : labels;
 }
 
 function firstIssue(error: z.ZodError): string {

@@ -4,6 +4,7 @@ import { fold } from './fold.ts';
 import { holderName, tradeNameForms, tradeNameKey, tradeNames, tradeNameWords } from './name.ts';
 import { numberDigits, numberKey } from './number.ts';
 import { type LicenseRecord, licenseRecord } from './record.ts';
+import { remembered } from './remembered.ts';
 
 /** Whether the licence is a person's or an establishment's. */
 export type HolderKind = 'person' | 'business';
@@ -51,49 +52,74 @@ export function boardKey(boardName: string): string {
 }
 
 export function licenseDocument(record: LicenseRecord, kind: HolderKind, sourceRow: string): LicenseDocument {
-  const names = kind === 'person' ? personKeys(record) : businessKeys(record);
   return {
-    ...record,
+    license_number: record.license_number,
+    full_name: record.full_name,
+    board: record.board,
+    license_type: record.license_type,
+    status: record.status,
+    expiry_date: record.expiry_date,
+    city: record.city,
+    state: record.state,
+    raw_status: record.raw_status,
+    county: record.county,
+    issue_date: record.issue_date,
+    extra_data: record.extra_data,
     source_row: sourceRow,
-    keys: {
-      kind,
-      number: numberKey(record.license_number),
-      digits: numberDigits(record.license_number),
-      ...names,
-      license_type: licenseTypeKeys(record.license_type ?? ''),
-      status: distinct([fold(record.status ?? ''), fold(record.raw_status ?? '')]),
-      city: distinct([fold(record.city ?? '')]),
-      county: distinct([fold(record.county ?? '')]),
-    },
+    keys: kind === 'person' ? personKeys(record) : businessKeys(record),
   };
 }
 
-function personKeys(record: LicenseRecord): Pick<LicenseKeys, 'name' | 'holder' | 'surname'> {
+function personKeys(record: LicenseRecord): LicenseKeys {
   const board = boardKey(record.board);
   const { surname, surnameForms, given } = holderName(record.full_name);
   return {
+    kind: 'person',
+    number: numberKey(record.license_number),
+    digits: numberDigits(record.license_number),
     name: `${board}/${surname}/${given}`,
     holder: surnameForms.map((form) => `${board}/${form}/${given}`),
     surname: surnameForms.map((form) => `${board}/${form}`),
+    license_type: licenseTypeKeys(record.license_type ?? ''),
+    status: statusKeys(record),
+    city: placeKeys(record.city ?? ''),
+    county: placeKeys(record.county ?? ''),
   };
 }
 
-function businessKeys(record: LicenseRecord): Pick<LicenseKeys, 'name' | 'business' | 'words'> {
+function businessKeys(record: LicenseRecord): LicenseKeys {
   const board = boardKey(record.board);
   const names = tradeNames(record.full_name);
   return {
+    kind: 'business',
+    number: numberKey(record.license_number),
+    digits: numberDigits(record.license_number),
     name: `${board}/${tradeNameKey(names[0] ?? '')}`,
     business: tradeNameForms(record.full_name).flatMap((form) => [`${board}/${form}`, `/${form}`]),
     words: distinct(names.flatMap(tradeNameWords)).flatMap((word) => [`${board}/${word}`, `/${word}`]),
+    license_type: licenseTypeKeys(record.license_type ?? ''),
+    status: statusKeys(record),
+    city: placeKeys(record.city ?? ''),
+    county: placeKeys(record.county ?? ''),
   };
 }
 
+/** Few types, statuses and places stand in many rows: each is folded once. */
+const foldedKey = remembered((text) => distinct([fold(text)]));
+
+const placeKeys = foldedKey;
+
+function statusKeys({ status, raw_status: raw }: LicenseRecord): readonly string[] {
+  const [primary, whole] = [foldedKey(status ?? ''), foldedKey(raw ?? '')];
+  return primary[0] === whole[0] ? primary : [...primary, ...whole];
+}
+
 /** A type's name, and both parts of one with its abbreviation: `Registered Nurse (RN)`. */
-function licenseTypeKeys(licenseType: string): string[] {
+const licenseTypeKeys = remembered((licenseType) => {
   const open = licenseType.indexOf('(');
   if (open < 0 || !licenseType.endsWith(')')) return distinct([fold(licenseType)]);
   return distinct([licenseType, licenseType.slice(0, open), licenseType.slice(open)].map(fold));
-}
+});
 
 function distinct(keys: readonly string[]): string[] {
   return keys.filter((key, at) => key !== '' && keys.indexOf(key) === at);

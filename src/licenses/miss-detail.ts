@@ -11,6 +11,9 @@ export function missDetail(
     case 'unknown':
       return `No license with this number is ${where}.${nearest} The issuing board is the authority; ask it before you conclude anything.`;
     case 'ambiguous':
+      if (didYouMean.length === 1) {
+        return `More than one board has a license with this number ${where}. Name the board.`;
+      }
       return `This way of writing the number fits more than one license ${where}.${nearest} Send it as the board writes it.`;
     case 'other_board':
       return `This number is not one of the board asked, but one of the ${boards.join(' and the ')} ${where}. Ask again with that board.`;

@@ -92,11 +92,13 @@ export function hasWordsOf(businessName: string, typed: string): boolean {
   return typedWords.length > 0 && typedWords.every((start) => words.some((word) => word.startsWith(start)));
 }
 
-function withoutGenerationalSuffix(surname: string): string {
-  const parts = surname.split(/[\s,]+/).filter((part) => part !== '');
-  const last = parts.at(-1);
-  if (parts.length < 2 || last === undefined || !GENERATIONAL_SUFFIXES.has(fold(last))) return surname;
-  return parts.slice(0, -1).join(' ');
+const LAST_WORD = /[\s,]+([^\s,]+)[\s,]*$/;
+
+function withoutGenerationalSuffix(name: string): string {
+  const [end, last] = LAST_WORD.exec(name) ?? [];
+  if (end === undefined || last === undefined || !GENERATIONAL_SUFFIXES.has(fold(last))) return name;
+  const rest = name.slice(0, -end.length);
+  return fold(rest) === '' ? name : rest;
 }
 
 /** The trade names of a BUSINESS_NAME: one, or those before and after `D.B.A`. */

@@ -1,3 +1,23 @@
+import { z } from 'zod';
+import statusesJson from '../../data/statuses.json' with { type: 'json' };
+
+const labels = z.array(z.string().min(1)).min(1);
+const STATUSES = z.strictObject({ primary: labels, sub: labels }).parse(statusesJson);
+
+const labelKeys = (names: readonly string[]) => new Set(['', ...names.map((name) => name.toUpperCase())]);
+const PRIMARY = labelKeys(STATUSES.primary);
+const SUB = labelKeys(STATUSES.sub);
+
+/** Whether a STATUS is blank or one of the primary statuses of specification 2.4, whatever its case. */
+export function isKnownStatus(primary: string): boolean {
+  return PRIMARY.has(primary.toUpperCase());
+}
+
+/** Whether a SUB_STATUS is blank or one of those of specification 2.5, whatever its case. */
+export function isKnownSubStatus(sub: string): boolean {
+  return SUB.has(sub.toUpperCase());
+}
+
 /** The two status fields of a record (specification 2.2). */
 export interface RecordStatus {
   /** The primary status in upper case. */

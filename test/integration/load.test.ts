@@ -5,7 +5,7 @@ import { prepareIndices } from '../../src/publications/indices.ts';
 import { newRunId } from '../../src/publications/run-id.ts';
 import { openSearchClient } from '../../src/search/client.ts';
 import { loadDocuments, type RefusedDocument } from '../../workers/publish/load.ts';
-import type { PublicationDocument } from '../../workers/publish/parse.ts';
+import type { BulkOperation } from '../../workers/publish/parse.ts';
 import { type BulkFault, bulkProxy } from '../support/bulk-proxy.ts';
 import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
 
@@ -19,27 +19,30 @@ beforeAll(async () => {
 });
 afterAll(() => environment.cleanUp());
 
-function document(number: string, line: number, body?: object): PublicationDocument {
+function operation(number: string, line: number, body?: object): BulkOperation {
   const sourceRow = `individual:${line}:0`;
   const license = { source_row: sourceRow, keys: { number, name: `NUR/${number}` }, ...body };
   return {
-    id: number,
-    board: 'Nursing Board',
-    sourceRow,
+    document: {
+      id: number,
+      status: 'ACTIVE',
+      board: 'Nursing Board',
+      sourceRow,
+      file: 'individual',
+      row: { line, raw: number },
+    },
     body: `{"create":{"_id":"${number}"}}\n${JSON.stringify(license)}\n`,
-    file: 'individual',
-    row: { line, raw: number },
   };
 }
 
-const DISTINCT = Array.from({ length: DOCUMENTS }, (_, at) => document(`RN.${at}`, at + 2));
+const DISTINCT = Array.from({ length: DOCUMENTS }, (_, at) => operation(`RN.${at}`, at + 2));
 
-async function* once(documents: readonly PublicationDocument[]) {
+async function* once(documents: readonly BulkOperation[]) {
   yield documents;
 }
 
 /** Loads through a proxy with these faults, into an index of its own. */
-async function load(documents: readonly PublicationDocument[], faults: readonly BulkFault[]) {
+async function load(documents: readonly BulkOperation[], faults: readonly BulkFault[]) {
   const { config, client } = environment;
   const index = licensesIndexName(config.INDEX_PREFIX, { date: '2026-11-20', run: newRunId() });
   await client.indices.create({ index });
@@ -98,8 +101,8 @@ describe('loading documents', () => {
   });
 
   test('a number that another row has is told, also after a lost answer', async () => {
-    const documents = [...DISTINCT, document('RN.7', 500)];
-    const duplicate = ['RN.7: the number stands in an earlier row too'];
+    const documents = [...DISTINCT, operation('RN.7', 500)];
+    const duplicate = ['RN.7: the number stands in an earlier row of the board too'];
     expect(await load(documents, [])).toMatchObject({ inIndex: 100, loaded: 100, refused: duplicate });
     expect(await load(documents, ['lose the answer'])).toMatchObject({
       inIndex: 100,
@@ -109,7 +112,7 @@ describe('loading documents', () => {
   });
 
   test('a document that OpenSearch can not take is told with its reason, and the others arrive', async () => {
-    const tooLong = document('RN.long', 900, { keys: { number: 'x'.repeat(40_000), name: 'NUR|x' } });
+    const tooLong = operation('RN.long', 900, { keys: { number: 'x'.repeat(40_000), name: 'NUR|x' } });
     const { inIndex, loaded, refused } = await load([...DISTINCT, tooLong], []);
     expect({ inIndex, loaded }).toEqual({ inIndex: 100, loaded: 100 });
     expect(refused).toEqual([expect.stringMatching(/^RN\.long: OpenSearch refused it: .*immense term/)]);

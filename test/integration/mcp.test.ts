@@ -12,6 +12,7 @@ import { verifies } from '../support/verifies.ts';
 
 const NURSING = 'Nursing Board';
 const PHARMACY = 'Board of Pharmacy';
+const MEDICAL = 'Medical Board';
 const FUNERALS = 'Embalmers and Funeral Directors Board';
 const SPEECH = 'Speech and Hearing Professionals Board';
 const TOOLS = ['list_ohio_boards', 'search_licenses_by_name', 'verify_business_license', 'verify_license'];
@@ -56,6 +57,8 @@ beforeAll(async () => {
           ),
           nurseRow('TWIN, DOT', 'RN.71.0001'),
           nurseRow('TWIN, NODOT', 'RN.710.001'),
+          nurseRow('SHARED, NURSE', 'RN.72.0001'),
+          nurseRow('SHARED, DOCTOR', 'RN.72.0001', { BOARD: MEDICAL, TYPE: 'Doctor of Medicine (MD)' }),
           nurseRow('NARROW, NED', 'RN.850001', { PARCEL_CITY: 'AKRON', PARCEL_COUNTY: 'Summit' }),
           nurseRow('NARROW, NORA', 'RN.850002', { STATUS: 'Inactive', SUB_STATUS: 'Lapsed' }),
         ],
@@ -250,6 +253,20 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
     expect(twins.did_you_mean.sort()).toEqual(['RN.71.0001', 'RN.710.001']);
     const boards = await found('verify_license', { license_number: 'SP 70013' });
     expect(boards.did_you_mean.sort()).toEqual(['SP-70013', 'SP.70013']);
+  });
+
+  verifies('DESIGN-NUMBER-04', 'is asked for the board where two boards have the very number', async () => {
+    const shared = await found('verify_license', { license_number: 'RN.72.0001' });
+    expect(shared).toMatchObject({ outcome: 'ambiguous', licenses: [], did_you_mean: ['RN.72.0001'] });
+    expect(shared.message).toContain('Name the board');
+    expect(JSON.stringify(shared)).not.toContain('SHARED');
+    for (const [board, full_name] of [
+      [NURSING, 'SHARED, NURSE'],
+      [MEDICAL, 'SHARED, DOCTOR'],
+    ]) {
+      const one = await found('verify_license', { license_number: 'rn 720001', board });
+      expect(one).toMatchObject({ outcome: 'found', licenses: [{ full_name, board }] });
+    }
   });
 
   verifies(

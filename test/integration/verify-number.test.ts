@@ -7,6 +7,7 @@ import { verifies } from '../support/verifies.ts';
 
 const NURSING = 'Nursing Board';
 const PHARMACY = 'Board of Pharmacy';
+const MEDICAL = 'Medical Board';
 const COUNSELORS = 'Counselor, Social Worker and Marriage and Family Therapist Board';
 const SPEECH = 'Speech and Hearing Professionals Board';
 const PSYCHOLOGY = 'Psychology Board';
@@ -18,7 +19,12 @@ beforeAll(async () => {
   service = await startService({
     files: (folder) =>
       fixturesAnd(folder, {
-        individual: [nurseRow('TWIN, DOT', 'RN.71.0001'), nurseRow('TWIN, NODOT', 'RN.710.001')],
+        individual: [
+          nurseRow('TWIN, DOT', 'RN.71.0001'),
+          nurseRow('TWIN, NODOT', 'RN.710.001'),
+          nurseRow('SHARED, NURSE', 'RN.72.0001'),
+          nurseRow('SHARED, DOCTOR', 'RN.72.0001', { BOARD: MEDICAL, TYPE: 'Doctor of Medicine (MD)' }),
+        ],
       }),
   });
   rest = service.rest;
@@ -245,6 +251,11 @@ describe('a number that is not answered', () => {
   verifies('DESIGN-NUMBER-04', 'is told apart by its board, where two boards have it', async () => {
     expect(recordIn(await byNumber(SPEECH, 'sp 70013')).full_name).toBe('SPEAKER, SUE');
     expect(recordIn(await byNumber(PSYCHOLOGY, 'sp 70013')).full_name).toBe('SCHOOL, SAL');
+    expect(recordIn(await byNumber(NURSING, 'RN.72.0001')).full_name).toBe('SHARED, NURSE');
+    expect(recordIn(await byNumber(MEDICAL, 'RN.72.0001')).full_name).toBe('SHARED, DOCTOR');
+    const elsewhere = await byNumber(PSYCHOLOGY, 'RN.72.0001');
+    expect(numberMissIn(elsewhere).detail).toContain('one of the Medical Board and the Nursing Board');
+    expect(elsewhere.text).not.toContain('SHARED');
   });
 
   verifies('DESIGN-INPUT-01', 'because it is a pattern or a query gives 404', async () => {

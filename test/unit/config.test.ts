@@ -36,6 +36,12 @@ describe('without any setting', () => {
     MCP_ALLOWED_ORIGINS: [],
     API_KEY_PREFIX: 'olv',
     KEEP_PUBLICATIONS: 3,
+    GUARD_MIN_ROWS_PERCENT: 97,
+    GUARD_BOARD_ROWS_FEWER: 50,
+    GUARD_MAX_SET_ASIDE_PERCENT: 0.5,
+    GUARD_MAX_DUPLICATES: 0,
+    GUARD_MAX_UNKNOWN_PERCENT: 1,
+    GUARD_MAX_DAYS_OLDER: 0,
     LOG_LEVEL: 'info',
   };
 
@@ -51,7 +57,7 @@ describe('without any setting', () => {
   });
 
   test.each(['', ' ', '\t'])('takes the blank %j for none', (blank) => {
-    const names = [...Object.keys(defaults), 'OPENSEARCH_PASSWORD', 'DATASET_INDIVIDUAL'];
+    const names = [...Object.keys(defaults), 'OPENSEARCH_PASSWORD', 'DATASET_INDIVIDUAL', 'PUBLISH_SCHEDULE'];
     const { STATE_DIR: _folder, ...config } = configOf(
       Object.fromEntries(names.map((name) => [name, blank])),
     );
@@ -87,6 +93,13 @@ describe('a setting', () => {
     ['API_KEY_PREFIX', 'a', 'a'],
     ['API_KEY_PREFIX', 'abcdefghijklmno1', 'abcdefghijklmno1'],
     ['KEEP_PUBLICATIONS', '100', 100],
+    ['GUARD_MIN_ROWS_PERCENT', '0', 0],
+    ['GUARD_MIN_ROWS_PERCENT', '99.5', 99.5],
+    ['GUARD_BOARD_ROWS_FEWER', '0', 0],
+    ['GUARD_MAX_SET_ASIDE_PERCENT', '100', 100],
+    ['GUARD_MAX_DUPLICATES', '12', 12],
+    ['GUARD_MAX_UNKNOWN_PERCENT', '0', 0],
+    ['GUARD_MAX_DAYS_OLDER', '365', 365],
     ['LOG_LEVEL', 'silent', 'silent'],
   ])('%s may be %j', (name, value, read) => {
     expect(configOf({ [name]: value })).toHaveProperty(name, read);
@@ -94,6 +107,8 @@ describe('a setting', () => {
 
   const PORT = 'a port, 0 to 65535';
   const WHOLE = 'a whole number from 1';
+  const COUNT = 'a whole number from 0';
+  const PERCENT = 'a percentage, 0 to 100';
   const RANGES = 'a comma list of ADDRESS/BITS=REQUESTS_PER_MINUTE';
 
   test.each([
@@ -118,6 +133,13 @@ describe('a setting', () => {
     ['API_KEY_PREFIX', 'a'.repeat(17), 'up to 16 lower-case letters and digits, a letter first'],
     ['KEEP_PUBLICATIONS', '0', 'a whole number, 1 to 100'],
     ['KEEP_PUBLICATIONS', '101', 'a whole number, 1 to 100'],
+    ['GUARD_MIN_ROWS_PERCENT', '97%', PERCENT],
+    ['GUARD_MIN_ROWS_PERCENT', '-1', PERCENT],
+    ['GUARD_BOARD_ROWS_FEWER', '0.5', COUNT],
+    ['GUARD_MAX_SET_ASIDE_PERCENT', '100.1', PERCENT],
+    ['GUARD_MAX_DUPLICATES', '-1', COUNT],
+    ['GUARD_MAX_UNKNOWN_PERCENT', 'none', PERCENT],
+    ['GUARD_MAX_DAYS_OLDER', '1.5', COUNT],
     ['LOG_LEVEL', 'verbose', 'one of fatal, error, warn, info, debug, trace, silent'],
     ['RATE_LIMIT_RANGES', '203.0.113.0/24', RANGES],
     ['RATE_LIMIT_RANGES', '203.0.113.0=10', RANGES],
@@ -142,6 +164,26 @@ describe('a setting', () => {
 
   test('with a line break in it is refused in one line all the same', () => {
     expect(refusal({ PORT: '80\n80' })).not.toContain('\n');
+  });
+});
+
+describe('PUBLISH_SCHEDULE', () => {
+  const SOURCES = { DATASET_INDIVIDUAL: 'individual.csv', DATASET_BUSINESS: 'business.csv' };
+
+  test.each(['0 4 * * *', '*/5 * * * 1-5', '30 0 4 * * *'])('may be %j beside both sources', (pattern) => {
+    expect(configOf({ ...SOURCES, PUBLISH_SCHEDULE: pattern }).PUBLISH_SCHEDULE).toBe(pattern);
+  });
+
+  test.each(['daily', '0 4 * *', '@daily', '0 4 * * * * *'])('is refused as %j', (pattern) => {
+    expect(refusal({ ...SOURCES, PUBLISH_SCHEDULE: pattern })).toBe(
+      `PUBLISH_SCHEDULE is "${pattern}", but must be a cron pattern of five fields, in the time of America/New_York.`,
+    );
+  });
+
+  test.each(['DATASET_INDIVIDUAL', 'DATASET_BUSINESS'])('is refused without %s', (missing) => {
+    expect(refusal({ ...SOURCES, [missing]: '', PUBLISH_SCHEDULE: '0 4 * * *' })).toBe(
+      'PUBLISH_SCHEDULE is "0 4 * * *", but must stand beside DATASET_INDIVIDUAL and DATASET_BUSINESS.',
+    );
   });
 });
 

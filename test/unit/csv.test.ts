@@ -268,9 +268,9 @@ describe('readCsv', () => {
     expect(await read(['a,b\n1,2\n3,"open\n4,5\r\n6,7'])).toEqual([
       { line: 1, fields: ['a', 'b'], raw: 'a,b' },
       { line: 2, fields: ['1', '2'], raw: '1,2' },
-      { line: 3, fields: [], raw: '3,"open', problem: LEFT_OPEN },
+      { line: 3, fields: [], raw: '3,"open', problem: LEFT_OPEN, isUnended: true },
       { line: 4, fields: ['4', '5'], raw: '4,5' },
-      { line: 5, fields: ['6', '7'], raw: '6,7' },
+      { line: 5, fields: ['6', '7'], raw: '6,7', isUnended: true },
     ]);
   });
 
@@ -355,7 +355,7 @@ describe('readCsv, wherever the text is cut into chunks', () => {
     { line: 14, fields: [], raw: '10,"open,z', problem: AFTER_QUOTE },
     { line: 15, fields: ['11', 'y', 'z'], raw: '11,y,z' },
     { line: 16, fields: ['12', 'y', 'z'], raw: '12,"y","z"' },
-    { line: 17, fields: ['13\r\n14', '', ''], raw: '"13\r\n14","",""' },
+    { line: 17, fields: ['13\r\n14', '', ''], raw: '"13\r\n14","",""', isUnended: true },
   ];
 
   test('gives the same rows for one cut at every place', async () => {
@@ -400,6 +400,38 @@ describe('readCsv, wherever the text is cut into chunks', () => {
     for (let cut = 1; cut < text.length; cut += 997) {
       expect(await read([text.slice(0, cut), text.slice(cut)])).toEqual(whole);
     }
+  });
+});
+
+describe('readCsv, where the file ends inside a row or just behind it', () => {
+  const HEAD = 'a,b\n1,2\n';
+
+  test.each<[string, string, { line: number; problem?: string } | undefined]>([
+    ['a line break', '3,4\n', undefined],
+    ['a carriage return and line break', '"3","4"\r\n', undefined],
+    ['blank lines', '3,4\n\n\r\n', undefined],
+    ['a row that can not be read, and its line break', '3\n', undefined],
+    ['a whole row without line break', '3,4', { line: 3 }],
+    ['a whole quoted row without line break', '"3","4"', { line: 3 }],
+    ['half a line break', '3,4\r', { line: 3 }],
+    ['half a row', '3', { line: 3, problem: 'has 1 fields, not 2' }],
+    ['an open quote', '3,"4', { line: 3, problem: LEFT_OPEN }],
+    ['an open quote and a line break', '3,"4\n', { line: 3, problem: LEFT_OPEN }],
+  ])('says so of the last row alone: after %s', async (_how, end, last) => {
+    for (const chunks of [[HEAD + end], [HEAD, end], [...(HEAD + end)]]) {
+      const unended = (await read(chunks)).filter(({ isUnended }) => isUnended === true);
+      expect(unended).toEqual(last === undefined ? [] : [expect.objectContaining(last)]);
+    }
+  });
+
+  test('says so of the row whose quote stays open, though the lines behind it are rows', async () => {
+    const rows = await read([`${HEAD}3,"4\n5,6\n`]);
+    expect(rows.map(({ line, isUnended }) => [line, isUnended === true])).toEqual([
+      [1, false],
+      [2, false],
+      [3, true],
+      [4, false],
+    ]);
   });
 });
 

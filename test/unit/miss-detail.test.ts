@@ -36,6 +36,13 @@ describe('the words for a missed number', () => {
     expect(missed('ambiguous')).toContain('Send it as the board writes it');
   });
 
+  test('that two boards have, written the same, ask for the board', () => {
+    const words = missed('ambiguous', undefined, ['RN.1']);
+    expect(words).toContain('More than one board has a license with this number');
+    expect(words).toContain('Name the board');
+    expect(words).not.toContain('Send it as');
+  });
+
   test('of a person tell how to look it up', () => {
     expect(missed('not_a_business')).toContain('Leave out search_type');
   });

@@ -236,23 +236,55 @@ describe('the board of a row', () => {
   test('that the catalogue does not know is reported, and the row published as it stands', () => {
     const result = nurseRow({ BOARD: 'Board of Tarot Readers' });
     expect(own(result).board).toBe('Board of Tarot Readers');
-    expect(result).toMatchObject({ unknownLabels: ['board: Board of Tarot Readers'] });
+    expect(result).toMatchObject({ unknownLabels: [{ kind: 'board', label: 'Board of Tarot Readers' }] });
   });
 
   test('does not know a licence type: it is reported, and the row published', () => {
     const result = nurseRow({ TYPE: 'Robot Nurse' });
     expect(own(result).license_type).toBe('Robot Nurse');
-    expect(result).toMatchObject({ unknownLabels: ['license type at NUR: Robot Nurse'] });
+    expect(result).toMatchObject({ unknownLabels: [{ kind: 'license type', label: 'NUR: Robot Nurse' }] });
   });
 
   test('does not know the licence type of an endorsement: it is reported, and both published', () => {
     const result = nurseRow({ ...PRACTITIONER, ENDORSEMENT_TYPE_1: 'APRN - Robot' });
     expect(documents(result)).toHaveLength(2);
-    expect(result).toMatchObject({ unknownLabels: ['license type at NUR: APRN - Robot'] });
+    expect(result).toMatchObject({ unknownLabels: [{ kind: 'license type', label: 'NUR: APRN - Robot' }] });
   });
 
   test('says nothing of a blank licence type', () => {
     expect(nurseRow({ TYPE: '' })).toMatchObject({ unknownLabels: [] });
+  });
+});
+
+describe('the status of a row', () => {
+  test.each([
+    ['Active', ''],
+    ['INACTIVE', 'lapsed'],
+    ['In Review', 'Exam Eligible'],
+    ['', ''],
+    ['', 'Expired'],
+  ])('says nothing of the labels that the catalogue knows, whatever their case: %j, %j', (status, sub) => {
+    expect(nurseRow({ STATUS: status, SUB_STATUS: sub })).toMatchObject({ unknownLabels: [] });
+  });
+
+  test('that the catalogue does not know is reported, and the row published as it stands', () => {
+    const result = nurseRow({ STATUS: 'Hovering', SUB_STATUS: 'In Orbit' });
+    expect(own(result)).toMatchObject({ status: 'HOVERING', raw_status: 'Hovering - In Orbit' });
+    expect(result).toMatchObject({
+      unknownLabels: [
+        { kind: 'status', label: 'Hovering' },
+        { kind: 'sub-status', label: 'In Orbit' },
+      ],
+    });
+  });
+
+  test('is reported beside a board that the catalogue does not know, the licence types there not', () => {
+    expect(nurseRow({ BOARD: 'Board of Tarot Readers', TYPE: 'Seer', STATUS: 'Hovering' })).toMatchObject({
+      unknownLabels: [
+        { kind: 'board', label: 'Board of Tarot Readers' },
+        { kind: 'status', label: 'Hovering' },
+      ],
+    });
   });
 });
 

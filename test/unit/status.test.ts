@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { recordStatus } from '../../src/licenses/status.ts';
+import { isKnownStatus, isKnownSubStatus, recordStatus } from '../../src/licenses/status.ts';
 
 test.each([
   ['Active', '', 'ACTIVE', 'Active'],
@@ -14,4 +14,29 @@ test.each([
   ['', '', null, null],
 ])('STATUS %j with SUB_STATUS %j gives the status %j and the raw status %j', (primary, sub, status, raw) => {
   expect(recordStatus(primary, sub)).toEqual({ status, raw_status: raw });
+});
+
+test.each(['', 'Active', 'ACTIVE', 'inactive', 'Closed', 'In Review', 'Submitted', 'Relinquished'])(
+  'knows the STATUS %j',
+  (primary) => {
+    expect(isKnownStatus(primary)).toBe(true);
+  },
+);
+
+test.each(['Expired', 'Active - Expired', 'InReview', ' Active', 'Current'])(
+  'does not know the STATUS %j',
+  (primary) => {
+    expect(isKnownStatus(primary)).toBe(false);
+  },
+);
+
+test.each(['', 'Expired', 'PROBATION', 'Active In Renewal', 'permanent revocation', 'OnDeposit'])(
+  'knows the SUB_STATUS %j',
+  (sub) => {
+    expect(isKnownSubStatus(sub)).toBe(true);
+  },
+);
+
+test.each(['Active', 'Probated', 'Active - Probation'])('does not know the SUB_STATUS %j', (sub) => {
+  expect(isKnownSubStatus(sub)).toBe(false);
 });

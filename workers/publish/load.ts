@@ -2,11 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { isIndexNotFound, isTransient } from '../../src/search/client.ts';
-import type { PublicationDocument } from './parse.ts';
+import { type Batch, batched } from './batch.ts';
+import type { BulkOperation, PublicationDocument } from './parse.ts';
 
-/** Big enough that a request's own cost vanishes, small enough that three in flight fit in memory. */
-const BATCH_BYTES = 4 << 20;
-const BATCH_DOCUMENTS = 10_000;
 const REQUESTS_IN_FLIGHT = 3;
 const FIRST_WAIT_MS = 200;
 const LONGEST_WAIT_MS = 10_000;
@@ -16,40 +14,47 @@ const GIVE_UP_AFTER_MS = 300_000;
 export interface RefusedDocument {
   readonly document: PublicationDocument;
   readonly reason: string;
+  /** Whether its id is an earlier row's. */
+  readonly isDuplicate: boolean;
 }
 
 interface LoadOptions {
   readonly signal: AbortSignal;
   readonly onLoaded: (documents: number) => void;
   readonly onRefused: (refused: RefusedDocument) => void;
+  /** How long documents that are not taken are sent again; five minutes when left out. */
+  readonly giveUpAfterMs?: number | undefined;
 }
 
 /**
  * Loads documents into one physical index, a few bulk requests at a time. Every document is accounted for: it
  * is loaded or it is handed to `onRefused`. Only what failed for load or connection is sent again, after a
- * growing, jittered wait, for five minutes at the most. It returns, or throws, with nothing left in flight.
+ * growing, jittered wait, until `giveUpAfterMs` have passed. It returns, or throws, with nothing left in flight.
  *
  * @throws the first error that is not one document's fault, or the signal's reason
  */
 export async function loadDocuments(
   client: Client,
   index: string,
-  documents: AsyncIterable<readonly PublicationDocument[]>,
+  operations: AsyncIterable<readonly BulkOperation[]>,
   options: LoadOptions,
 ): Promise<void> {
   const failed = new AbortController();
   const signal = AbortSignal.any([options.signal, failed.signal]);
   const inFlight = new Set<Promise<void>>();
 
-  function send(batch: PublicationDocument[]): void {
+  function send(batch: Batch): void {
     const request = sendBatch(client, index, batch, { ...options, signal })
       .catch((error: unknown) => failed.abort(error))
-      .finally(() => inFlight.delete(request));
+      .finally(() => {
+        batch.release();
+        inFlight.delete(request);
+      });
     inFlight.add(request);
   }
 
   try {
-    for await (const batch of batched(documents)) {
+    for await (const batch of batched(operations)) {
       while (inFlight.size >= REQUESTS_IN_FLIGHT) await Promise.race(inFlight);
       signal.throwIfAborted();
       send(batch);
@@ -60,108 +65,114 @@ export async function loadDocuments(
   signal.throwIfAborted();
 }
 
-async function* batched(
-  documents: AsyncIterable<readonly PublicationDocument[]>,
-): AsyncGenerator<PublicationDocument[], void, undefined> {
-  let batch: PublicationDocument[] = [];
-  let length = 0;
-  for await (const group of documents) {
-    for (const document of group) {
-      batch.push(document);
-      length += document.body.length;
-      if (length >= BATCH_BYTES || batch.length >= BATCH_DOCUMENTS) {
-        yield batch;
-        batch = [];
-        length = 0;
-      }
-    }
-  }
-  if (batch.length > 0) yield batch;
-}
-
-async function sendBatch(
-  client: Client,
-  index: string,
-  batch: readonly PublicationDocument[],
-  options: LoadOptions,
-): Promise<void> {
-  const deadline = Date.now() + GIVE_UP_AFTER_MS;
-  let pending = batch;
+async function sendBatch(client: Client, index: string, batch: Batch, options: LoadOptions): Promise<void> {
+  const { giveUpAfterMs = GIVE_UP_AFTER_MS } = options;
+  const deadline = Date.now() + giveUpAfterMs;
+  let pending = batch.documents;
   let isRetry = false;
   for (let wait = FIRST_WAIT_MS; ; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
     options.signal.throwIfAborted();
-    const outcome = await sendOnce(client, index, pending);
+    const outcome = await sendOnce(client, index, pending, batch.body(pending));
     const conflicts = isRetry ? await withoutOwn(client, index, outcome.conflicts) : outcome.conflicts;
-    const refused = [...conflicts.map((document) => ({ document, reason: DUPLICATE })), ...outcome.refused];
+    const duplicates = conflicts.map((document) => ({ document, reason: DUPLICATE, isDuplicate: true }));
+    const refused = [...duplicates, ...outcome.refused];
     refused.forEach(options.onRefused);
     options.onLoaded(pending.length - outcome.again.length - refused.length);
     if (outcome.again.length === 0) return;
-    if (Date.now() > deadline)
-      throw outcome.error ?? new Error('OpenSearch took no documents for five minutes.');
+    if (Date.now() > deadline) {
+      const seconds = Math.round(giveUpAfterMs / 1000);
+      throw new Error(`OpenSearch did not take every document within ${seconds} s: ${outcome.whyAgain}`);
+    }
     await sleep(wait * (0.5 + Math.random()), undefined, { signal: options.signal });
     pending = outcome.again;
     isRetry = true;
   }
 }
 
-const DUPLICATE = 'the number stands in an earlier row too';
+const DUPLICATE = 'the number stands in an earlier row of the board too';
 
 interface BatchOutcome {
   /** Failed for load or connection. */
   readonly again: readonly PublicationDocument[];
+  /** Why, of the last of them. */
+  readonly whyAgain?: string;
   /** The id is taken: by an earlier row, or by the same document when an answer was lost. */
   readonly conflicts: readonly PublicationDocument[];
   readonly refused: readonly RefusedDocument[];
-  readonly error?: unknown;
 }
 
-const bulkResponse = z.object({
-  errors: z.boolean(),
-  items: z.array(
-    z.object({
-      create: z.object({
-        status: z.int(),
-        error: z.object({ type: z.string(), reason: z.string().nullish() }).optional(),
+const ALL_TAKEN: BatchOutcome = { again: [], conflicts: [], refused: [] };
+
+const bulkResponse = z.union([
+  z.object({ errors: z.literal(false) }),
+  z.object({
+    errors: z.literal(true),
+    items: z.array(
+      z.object({
+        create: z.object({
+          status: z.int(),
+          error: z.object({ type: z.string(), reason: z.string().nullish() }).optional(),
+        }),
       }),
-    }),
-  ),
-});
+    ),
+  }),
+]);
 
 const FILTER_PATH = 'errors,items.create.status,items.create.error.type,items.create.error.reason';
+
+/** What OpenSearch answers while it lets nobody write, as when its disk is nearly full. */
+const DISK_FULL = 'cluster_block_exception';
 
 async function sendOnce(
   client: Client,
   index: string,
   documents: readonly PublicationDocument[],
+  body: Buffer,
 ): Promise<BatchOutcome> {
-  let items: z.output<typeof bulkResponse>['items'];
+  let answer: z.output<typeof bulkResponse>;
   try {
     const response = await client.transport.request({
       method: 'POST',
       path: `/${index}/_bulk`,
       querystring: { filter_path: FILTER_PATH },
-      bulkBody: documents.map((document) => document.body).join(''),
+      bulkBody: body,
     });
-    ({ items } = bulkResponse.parse(response.body));
+    answer = bulkResponse.parse(response.body);
   } catch (error) {
     if (!isTransient(error) || isIndexNotFound(error)) throw error;
-    return { again: documents, conflicts: [], refused: [], error };
+    return { again: documents, whyAgain: wordsOf(error), conflicts: [], refused: [] };
   }
-  if (items.length !== documents.length) throw new Error('A bulk answer does not match its request.');
+  if (!answer.errors) return ALL_TAKEN;
+  if (answer.items.length !== documents.length) throw new Error('A bulk answer does not match its request.');
 
   const again: PublicationDocument[] = [];
+  let whyAgain = '';
   const conflicts: PublicationDocument[] = [];
   const refused: RefusedDocument[] = [];
   for (const [at, document] of documents.entries()) {
-    const { status = 0, error } = items[at]?.create ?? {};
+    const { status = 0, error } = answer.items[at]?.create ?? {};
     if (status === 201) continue;
     if (error?.type === 'index_not_found_exception') throw new Error(`The index ${index} has gone.`);
     if (status === 409) conflicts.push(document);
-    else if (status === 429 || status >= 500) again.push(document);
-    else
-      refused.push({ document, reason: `OpenSearch refused it: ${error?.reason ?? error?.type ?? status}` });
+    else if (status === 429 || status >= 500 || error?.type === DISK_FULL) {
+      again.push(document);
+      whyAgain = reasonOf(status, error);
+    } else
+      refused.push({
+        document,
+        reason: `OpenSearch refused it: ${reasonOf(status, error)}`,
+        isDuplicate: false,
+      });
   }
-  return { again, conflicts, refused };
+  return { again, whyAgain, conflicts, refused };
+}
+
+function reasonOf(status: number, error: { type: string; reason?: string | null | undefined } | undefined) {
+  return error?.reason ?? error?.type ?? `status ${status}`;
+}
+
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 const mgetResponse = z.object({

@@ -1,20 +1,27 @@
 import type { DatasetFile } from '../../src/dataset/columns.ts';
 import type { CsvRow } from '../../src/dataset/csv.ts';
-import { licensesOfRow } from '../../src/dataset/row.ts';
-import type { LicenseDocument } from '../../src/licenses/document.ts';
+import { licensesOfRow, type UnknownLabel } from '../../src/dataset/row.ts';
+import { boardKey, type LicenseDocument } from '../../src/licenses/document.ts';
 import { readRows, type SourceFile } from './read.ts';
 
 /** A licence on its way into the index. */
 export interface PublicationDocument {
-  /** The licence number. */
+  /** `BOARD/number`: two boards may use the same number, one board may not use it twice. */
   readonly id: string;
   readonly board: string;
+  /** The primary status; empty without one. */
+  readonly status: string;
   readonly sourceRow: string;
-  /** The two lines of a bulk request that create it. */
-  readonly body: string;
   readonly file: DatasetFile;
   /** The row it comes from, should it have to be set aside. */
   readonly row: Pick<CsvRow, 'line' | 'raw'>;
+}
+
+/** The creation of one document, as bulk requests have it. */
+export interface BulkOperation {
+  readonly document: PublicationDocument;
+  /** The request's two lines. */
+  readonly body: string;
 }
 
 /** What parsing tells along the way. */
@@ -23,52 +30,61 @@ export interface ParseListener {
   readonly onRows: (rows: number) => void;
   readonly onDocuments: (licenses: number, endorsements: number) => void;
   readonly onSetAside: (file: DatasetFile, row: CsvRow, reason: string) => void;
-  readonly onUnknownLabel: (label: string) => void;
+  readonly onUnknownLabels: (labels: readonly UnknownLabel[]) => void;
+  readonly onCutOff: (file: DatasetFile) => void;
 }
 
-/** The licences of one file, in batches, and each row that gives none told with its reason. */
+/**
+ * The licences of one file, in batches, and each row that gives none told with its reason.
+ *
+ * @param runDate the date that every row of the file must have
+ */
 export async function* parseFile(
   source: SourceFile,
-  publicationDate: string,
+  runDate: string,
   listener: ParseListener,
-): AsyncGenerator<readonly PublicationDocument[], void, undefined> {
+): AsyncGenerator<readonly BulkOperation[], void, undefined> {
   for await (const rows of readRows(source, listener.onBytes)) {
-    yield parseRows(rows, source, publicationDate, listener);
+    yield parseRows(rows, source, runDate, listener);
   }
 }
 
 function parseRows(
   rows: readonly CsvRow[],
   source: SourceFile,
-  publicationDate: string,
+  runDate: string,
   listener: ParseListener,
-): PublicationDocument[] {
-  const documents: PublicationDocument[] = [];
+): BulkOperation[] {
+  const operations: BulkOperation[] = [];
   let licenses = 0;
   for (const row of rows) {
-    const parsed = licensesOfRow(row, source.header, publicationDate);
+    const parsed = licensesOfRow(row, source.header, runDate);
     if ('reason' in parsed) {
       listener.onSetAside(source.file, row, parsed.reason);
+      if (row.isUnended) listener.onCutOff(source.file);
       continue;
     }
     licenses += 1;
-    parsed.unknownLabels.forEach(listener.onUnknownLabel);
+    if (parsed.unknownLabels.length > 0) listener.onUnknownLabels(parsed.unknownLabels);
     for (const reason of parsed.reasons) listener.onSetAside(source.file, row, reason);
-    for (const license of parsed.documents) documents.push(publicationDocument(license, source.file, row));
+    for (const license of parsed.documents) operations.push(bulkOperation(license, source.file, row));
   }
   listener.onRows(rows.length);
-  listener.onDocuments(licenses, documents.length - licenses);
-  return documents;
+  listener.onDocuments(licenses, operations.length - licenses);
+  return operations;
 }
 
-function publicationDocument(license: LicenseDocument, file: DatasetFile, row: CsvRow): PublicationDocument {
-  const id = license.license_number;
+function bulkOperation(license: LicenseDocument, file: DatasetFile, row: CsvRow): BulkOperation {
+  const id = `${boardKey(license.board)}/${license.license_number}`;
   return {
-    id,
-    board: license.board,
-    sourceRow: license.source_row,
+    document: {
+      id,
+      board: license.board,
+      status: license.status ?? '',
+      sourceRow: license.source_row,
+      file,
+      row: { line: row.line, raw: row.raw },
+    },
     body: `{"create":{"_id":${JSON.stringify(id)}}}\n${JSON.stringify(license)}\n`,
-    file,
-    row: { line: row.line, raw: row.raw },
   };
 }

@@ -3,6 +3,7 @@ import { type CsvRow, readCsv } from '../../src/dataset/csv.ts';
 import { type Header, mapHeader } from '../../src/dataset/header.ts';
 import { fileText, type InspectedFile, inspectFile } from '../../src/dataset/source-file.ts';
 import { isoDate } from '../../src/licenses/dates.ts';
+import type { FetchedFile } from './fetch.ts';
 import { RefusedError } from './refused.ts';
 
 /** One of the State's two files, ready to be read. */
@@ -19,20 +20,22 @@ export interface SourceFile extends InspectedFile {
  * @throws {HeaderError} when a required column is missing
  * @throws {RefusedError} when the file is empty
  */
-export async function openSource(file: DatasetFile, path: string): Promise<SourceFile> {
-  const inspected = await inspectFile(path);
+export async function openSource(file: DatasetFile, { path, name }: FetchedFile): Promise<SourceFile> {
+  const found = await inspectFile(path);
+  const inspected = { ...found, name: name ?? found.name };
   let header: Header | undefined;
   for await (const rows of readCsv(fileText(inspected))) {
     for (const row of rows) {
       if (header === undefined) {
-        if (row.problem !== undefined) throw new RefusedError([`The ${file} file's header ${row.problem}.`]);
+        if (row.problem !== undefined)
+          throw new RefusedError([`columns: The ${file} file's header ${row.problem}.`]);
         header = mapHeader(file, row.fields);
       } else if (row.problem === undefined) {
         return { ...inspected, file, header, runDate: runDateOf(row, header) };
       }
     }
   }
-  throw new RefusedError([`The ${file} file (${inspected.name}) has no rows.`]);
+  throw new RefusedError([`no_rows: The ${file} file (${inspected.name}) has no rows.`]);
 }
 
 function runDateOf(row: CsvRow, header: Header): string | undefined {
@@ -40,7 +43,7 @@ function runDateOf(row: CsvRow, header: Header): string | undefined {
   return position === undefined ? undefined : isoDate((row.fields[position] ?? '').trim());
 }
 
-/** The file's rows after the header, in batches of about 1 MB of text. */
+/** The file's rows after the header, in batches of about 128 KB of text. */
 export async function* readRows(
   source: SourceFile,
   onBytes: (bytes: number) => void,
