@@ -8,7 +8,7 @@ import { readCsv } from '../src/dataset/csv.ts';
 import { type Header, mapHeader } from '../src/dataset/header.ts';
 import { licensesOfRow } from '../src/dataset/row.ts';
 import { writeSampleData } from '../src/dataset/sample-data.ts';
-import { fileText, inspectFile } from '../src/dataset/source-file.ts';
+import { fileText } from '../src/dataset/source-file.ts';
 import type { LicenseDocument } from '../src/licenses/document.ts';
 import { type LookupOutcome, type LookupRequest, lookUp } from '../src/licenses/lookup.ts';
 import { deleteIndex } from '../src/publications/prune.ts';
@@ -161,12 +161,15 @@ async function main(): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), prefix));
   try {
     const files = await writeSampleData({ directory, rows: ROWS, seed: SEED, date: DATE });
-    const [individual, business] = [await inspectFile(files.individual), await inspectFile(files.business)];
     const result = await publish(
-      { publication: newRunId(), individual, business },
+      {
+        publication: newRunId(),
+        individual: { location: files.individual },
+        business: { location: files.business },
+      },
       { client, config, signal: new AbortController().signal, onProgress: () => undefined },
     );
-    if (result.state !== 'live') throw new Error(result.reasons.join(' '));
+    if (result.state !== 'live') throw new Error(JSON.stringify(result));
     const licenses = [
       ...(await sampleOf('individual', files.individual, files.individualRows, PERSONS)),
       ...(await sampleOf('business', files.business, files.businessRows, BUSINESSES)),

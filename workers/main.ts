@@ -1,15 +1,24 @@
 import { fileURLToPath } from 'node:url';
-import { Worker } from 'bullmq';
-import { pino } from 'pino';
-import { readConfig } from '../src/config.ts';
+import { type Job, type Queue, Worker } from 'bullmq';
+import { type Logger, pino } from 'pino';
+import { type Config, ConfigError, readConfig } from '../src/config.ts';
 import { prepareIndices } from '../src/publications/indices.ts';
-import { PUBLISH_QUEUE, publishJob, queueConnection, queuePrefix } from '../src/publications/job.ts';
+import {
+  PUBLISH_QUEUE,
+  publicationOf,
+  publishQueue,
+  queueConnection,
+  queuePrefix,
+} from '../src/publications/job.ts';
 import { appendEvent } from '../src/publications/ledger.ts';
+import { reconcileLedger } from '../src/publications/reconcile.ts';
+import { schedulePublications } from '../src/publications/schedule.ts';
 import { openSearchClient } from '../src/search/client.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 const LOCK_MS = 60_000;
 const STALLED_CHECK_MS = 15_000;
+const STOP_WITHIN_MS = 20_000;
 
 /** How often a job whose worker was killed is taken up again. */
 const MOST_STALLS = 3;
@@ -17,12 +26,26 @@ const MOST_STALLS = 3;
 /** The load keeps a few batches in memory, never the file; a roomy young generation saves collecting them. */
 const CHILD_MEMORY = ['--max-old-space-size=256', '--max-semi-space-size=32'];
 
-/** The worker process: takes publish jobs one at a time and runs each in a child process. */
+/**
+ * The worker process: takes publish jobs, one at a time however many workers there are, and runs each in a child
+ * process. When it is asked to stop, a publication under way goes back to the queue.
+ */
 export async function work(): Promise<void> {
   const config = readConfig();
   const log = pino({ level: config.LOG_LEVEL, name: 'worker' });
   const client = openSearchClient(config, REQUEST_TIMEOUT_MS);
   await prepareIndices(client, config.INDEX_PREFIX);
+  await reconcileLedger(client, config.INDEX_PREFIX);
+
+  const queue = publishQueue(config);
+  queue.on('error', (error) => log.error({ error: error.message }, 'queue error'));
+  const next = await setUpQueue(queue, config).catch(async (error: unknown) => {
+    await queue.close();
+    await client.close();
+    throw error;
+  });
+  if (next !== undefined) log.info({ next }, 'publication scheduled');
+  setUpAfterOutages(queue, config, log);
 
   const processor = fileURLToPath(new URL('./publish/processor.ts', import.meta.url));
   const worker = new Worker(PUBLISH_QUEUE, processor, {
@@ -36,12 +59,15 @@ export async function work(): Promise<void> {
     workerForkOptions: { execArgv: CHILD_MEMORY },
   });
 
-  worker.on('active', (job) => log.info({ publication: job.id, attempt: job.attemptsStarted }, 'publishing'));
+  worker.on('active', (job) => {
+    log.info({ publication: job.id, attempt: job.attemptsStarted }, 'publishing');
+    outliveQueue(job);
+  });
   worker.on('completed', (job, result) => log.info({ publication: job.id, result }, 'publication ended'));
   worker.on('failed', (job, error) => {
     log.error({ publication: job?.id, error: error.message }, 'publication failed');
     if (job === undefined || job.finishedOn === undefined) return;
-    const { publication } = publishJob.parse(job.data);
+    const { publication } = publicationOf(job);
     appendEvent(client, config.INDEX_PREFIX, {
       publication,
       event: 'failed',
@@ -54,7 +80,13 @@ export async function work(): Promise<void> {
 
   async function stop(): Promise<void> {
     log.info('worker stopping');
+    setTimeout(() => {
+      log.error('worker not stopped in order, as where Redis is away; it ends');
+      process.exit(1);
+    }, STOP_WITHIN_MS);
+    worker.cancelAllJobs('the worker stops');
     await worker.close();
+    await queue.close();
     await client.close();
     process.exit(0);
   }
@@ -62,4 +94,47 @@ export async function work(): Promise<void> {
   process.once('SIGINT', stop);
 }
 
-if (import.meta.main) await work();
+/**
+ * Where the queue has lost a job, as a Redis that came back empty, its process goes on all the same and the
+ * ledger tells how it ends. Progress that nobody hears of must not make the queue take that process for idle,
+ * and give it the next job.
+ */
+function outliveQueue(job: Job): void {
+  const updateProgress = job.updateProgress.bind(job);
+  const log = job.log.bind(job);
+  job.updateProgress = (progress) => updateProgress(progress).catch(() => undefined);
+  job.log = (row) => log(row).catch(() => 0);
+}
+
+/** @returns when the next publication is due, if one is */
+async function setUpQueue(queue: Queue, config: Config): Promise<Date | undefined> {
+  await queue.setGlobalConcurrency(1);
+  return schedulePublications(queue, config);
+}
+
+/** A Redis that comes back empty knows neither the schedule nor that publications go one at a time. */
+function setUpAfterOutages(queue: Queue, config: Config, log: Logger): void {
+  let isUnderWay = false;
+  queue.on('ioredis:close', async () => {
+    if (isUnderWay) return;
+    isUnderWay = true;
+    try {
+      // Waits until Redis is back.
+      await setUpQueue(queue, config);
+    } catch (error) {
+      log.error({ error: String(error) }, 'queue not set up again');
+    } finally {
+      isUnderWay = false;
+    }
+  });
+}
+
+if (import.meta.main) {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = 1;
+  }
+}

@@ -1,7 +1,8 @@
 import { Command } from 'commander';
-import { publicationHistory } from '../publications/history.ts';
+import { type PublicationDetails, publicationDetails, publicationHistory } from '../publications/history.ts';
 import { prune } from '../publications/prune.ts';
 import { rollBack } from '../publications/rollback.ts';
+import { writeRejects } from '../publications/set-aside.ts';
 import { withOpenSearch } from './open-search.ts';
 import { grouped, print, printJson, table } from './output.ts';
 
@@ -27,7 +28,79 @@ export function publicationsCommand(): Command {
         ]);
         print(table(['PUBLICATION', 'STATE', 'DATE', 'ROWS', 'SET ASIDE', 'LAST EVENT', 'REASONS'], rows));
       }),
+    )
+    .addCommand(showCommand());
+}
+
+/** `licenses publications show ID`: one publication, and the rows that it set aside. */
+function showCommand(): Command {
+  return new Command('show')
+    .description('one publication: its events, times, counts, and the rows that it set aside')
+    .argument('<publication>', 'its id')
+    .option('--rejects <file>', 'write the rows that were set aside to a CSV file')
+    .option(...JSON_OPTION)
+    .action((id: string, options: { rejects?: string; json?: boolean }, command: Command) =>
+      withOpenSearch(async (client, config) => {
+        const isJson = command.optsWithGlobals<{ json?: boolean }>().json === true;
+        const found = await publicationDetails(client, config.INDEX_PREFIX, id);
+        const rejects =
+          options.rejects === undefined
+            ? undefined
+            : await writeRejects(client, config.INDEX_PREFIX, id, options.rejects);
+        if (isJson) return printJson({ ...found, ...(rejects && { rejects }) });
+        printDetails(found);
+        if (rejects !== undefined) print(`${grouped(rejects.rows)} rows written to ${rejects.file}.`);
+      }),
     );
+}
+
+function printDetails({ summary, events }: PublicationDetails): void {
+  const { counts, sources } = summary;
+  const total = Object.values(summary.seconds ?? {}).reduce((sum, each) => sum + each, 0);
+  const facts: (readonly [string, string | undefined])[] = [
+    ['publication', summary.publication],
+    ['state', summary.state],
+    ['dataset of', summary.date && `${summary.date}${summary.sample ? ' (generated sample)' : ''}`],
+    ['index', summary.index],
+    ['individual', sources && `${sources.individual}, SHA-256 ${summary.sha256?.individual}`],
+    ['business', sources && `${sources.business}, SHA-256 ${summary.sha256?.business}`],
+    ['rows', counts && grouped(counts.rows)],
+    ['licences', counts && grouped(counts.licenses)],
+    ['endorsements', counts && grouped(counts.endorsements)],
+    ['set aside', counts && grouped(counts.set_aside)],
+    ['forced', summary.forced],
+    ['service', summary.service_version],
+    ['took', summary.seconds && `${total.toFixed(1)} s`],
+  ];
+  for (const [name, value] of facts) if (value) print(`${name.padEnd(14)}${value}`);
+  for (const reason of summary.reasons ?? []) print(`  ${reason}`);
+  printCounts('STEP', 'SECONDS', summary.seconds);
+  printCounts('BOARD', 'LICENCES', summary.boards);
+  printCounts('STATUS', 'LICENCES', summary.statuses);
+  printCounts('NOT IN THE CATALOGUE', 'ROWS', summary.unknown_labels);
+  print('');
+  print(
+    table(
+      ['AT', 'EVENT'],
+      events.map(({ at, event }) => [at, event]),
+    ),
+  );
+}
+
+function printCounts(
+  heading: string,
+  unit: string,
+  counts: Readonly<Record<string, number>> | undefined,
+): void {
+  const rows = Object.entries(counts ?? {});
+  if (rows.length === 0) return;
+  print('');
+  print(
+    table(
+      [heading, unit],
+      rows.map(([name, count]) => [name || '(blank)', grouped(count)]),
+    ),
+  );
 }
 
 /** `licenses rollback`: an earlier publication live again. */

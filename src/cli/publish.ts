@@ -1,4 +1,5 @@
-import { type Job, QueueEvents } from 'bullmq';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Job, type Queue, QueueEvents } from 'bullmq';
 import { Command } from 'commander';
 import { Redis } from 'ioredis';
 import { type Config, readConfig } from '../config.ts';
@@ -10,7 +11,7 @@ import {
   queueConnection,
   queuePrefix,
 } from '../publications/job.ts';
-import { appendEvent } from '../publications/ledger.ts';
+import { appendEvent, type LedgerEvent, readEvents } from '../publications/ledger.ts';
 import { requestPublication } from '../publications/request.ts';
 import { withOpenSearch } from './open-search.ts';
 import { grouped, print, printError, printJson } from './output.ts';
@@ -18,6 +19,10 @@ import { progressDisplay } from './progress.ts';
 
 const EXIT_FAILED = 1;
 const EXIT_REFUSED = 2;
+const LEDGER_EVERY_MS = 2000;
+
+/** A load of 2.6 million rows tells the ledger nothing for minutes. */
+const LOST_AFTER_MS = 900_000;
 
 interface PublishOptions {
   individual?: string;
@@ -31,8 +36,11 @@ interface PublishOptions {
 export function publishCommand(): Command {
   return new Command('publish')
     .description("publish the State's two files: load, check, go live")
-    .option('--individual <file>', 'the individual file (default: DATASET_INDIVIDUAL)')
-    .option('--business <file>', 'the business file (default: DATASET_BUSINESS)')
+    .option(
+      '--individual <file>',
+      'the individual file, a path or an https URL (default: DATASET_INDIVIDUAL)',
+    )
+    .option('--business <file>', 'the business file, a path or an https URL (default: DATASET_BUSINESS)')
     .option('--date <date>', 'the run date, YYYY-MM-DD, where the files have none')
     .option('--force <reason>', 'go past the guards; the reason is kept in the ledger')
     .option('--json', 'print JSON')
@@ -68,7 +76,11 @@ async function publishAndWait(options: PublishOptions): Promise<void> {
       return;
     }
     if (requested.state === 'queued') await recordQueued(requested.data.publication, askedAt, options.force);
-    await waitForEnd(requested.job, events, requested.data.publication, options.json === true);
+    await waitForEnd(
+      { job: requested.job, queue, events },
+      requested.data.publication,
+      options.json === true,
+    );
   } finally {
     await events.close();
     await queue.close();
@@ -100,30 +112,112 @@ function recordQueued(publication: string, at: string, forced: string | undefine
   );
 }
 
-async function waitForEnd(
-  job: Job,
-  events: QueueEvents,
-  publication: string,
-  asJson: boolean,
-): Promise<void> {
+interface Waiting {
+  readonly job: Job;
+  readonly queue: Queue;
+  readonly events: QueueEvents;
+}
+
+/** Shows the publication's progress until it has ended, as the queue tells it or, where that lost it, the ledger. */
+async function waitForEnd(waiting: Waiting, publication: string, asJson: boolean): Promise<void> {
+  const { job, events } = waiting;
   const display = asJson ? undefined : progressDisplay(publication);
   events.on('progress', ({ jobId, data }) => {
     const progress = publishProgress.safeParse(data);
     if (jobId === job.id && progress.success) display?.show(progress.data);
   });
-  let returned: unknown;
+  const ended = new AbortController();
+  let result: Report;
   try {
-    returned = await job.waitUntilFinished(events);
+    const returned = await Promise.race([
+      job.waitUntilFinished(events),
+      endInLedger(waiting, publication, ended.signal),
+    ]);
+    result = publishResult.parse(returned);
   } catch (error) {
-    display?.end();
-    report({ state: 'failed', publication, reasons: [String(error)] }, asJson);
-    process.exitCode = EXIT_FAILED;
-    return;
+    const reason = error instanceof Error ? error.message : String(error);
+    result = { state: 'failed', publication, reasons: [reason] };
+  } finally {
+    ended.abort();
   }
   display?.end();
-  const result = publishResult.parse(returned);
   report(result, asJson);
   if (result.state === 'refused') process.exitCode = EXIT_REFUSED;
+  if (result.state === 'failed') process.exitCode = EXIT_FAILED;
+}
+
+/**
+ * How a publication ended whose job the queue has lost, as when Redis was restarted without its data: the
+ * worker goes on all the same, and the ledger tells.
+ *
+ * @throws {Error} when it failed, or nothing more is told of it
+ */
+async function endInLedger(
+  { job, queue }: Waiting,
+  publication: string,
+  signal: AbortSignal,
+): Promise<unknown> {
+  let lastTold = { at: Date.now(), events: 0 };
+  for (;;) {
+    await sleep(LEDGER_EVERY_MS, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return undefined;
+    if ((await Job.fromId(queue, job.id ?? '')) !== undefined) {
+      lastTold = { ...lastTold, at: Date.now() };
+      continue;
+    }
+    const events = await eventsOf(publication).catch(() => []);
+    const result = resultOf(events);
+    if (result !== undefined) return result;
+    if (events.length > lastTold.events) lastTold = { at: Date.now(), events: events.length };
+    if (Date.now() - lastTold.at > LOST_AFTER_MS) {
+      throw new Error('The queue has lost this publication and no worker tells of it; publish again.');
+    }
+  }
+}
+
+function eventsOf(publication: string): Promise<LedgerEvent[]> {
+  return withOpenSearch(async (client, config) => {
+    const events = await readEvents(client, config.INDEX_PREFIX);
+    return events.filter((event) => event.publication === publication);
+  });
+}
+
+/**
+ * A publication's result as its events tell it; `undefined` while it goes on.
+ *
+ * @throws {Error} when it failed
+ */
+function resultOf(events: readonly LedgerEvent[]): object | undefined {
+  const live = events.find(({ event }) => event === 'live');
+  if (live !== undefined) return liveResult(live);
+  // Whoever asked may have written that it is queued only when it had begun, or ended.
+  const last = events.findLast(({ event }) => event !== 'queued');
+  const { publication, reasons = [] } = last ?? {};
+  switch (last?.event) {
+    case 'refused':
+      return { state: 'refused', publication, reasons };
+    case 'skipped':
+      return { state: 'skipped', publication, live: last.same_as, date: last.date };
+    case 'failed':
+      throw new Error(reasons.join(' '));
+    default:
+      return undefined;
+  }
+}
+
+function liveResult({ publication, index, date, counts, seconds = {}, unknown_labels }: LedgerEvent) {
+  const took = Object.values(seconds).reduce((sum, each) => sum + each, 0);
+  return {
+    state: 'live',
+    publication,
+    index,
+    date,
+    ...counts,
+    seconds: Math.round(took * 10) / 10,
+    rows_per_second: took === 0 ? 0 : Math.round((counts?.rows ?? 0) / took),
+    unknown_labels: unknown_labels ?? {},
+    pruned: [],
+  };
 }
 
 type Report =
@@ -136,8 +230,12 @@ function report(result: Report, asJson: boolean): void {
     printJson(result);
     return;
   }
+  if (result.state === 'skipped') {
+    print(`Skipped: publication ${result.live} of ${result.date} has the same files and is live.`);
+    return;
+  }
   if (result.state !== 'live') {
-    printError(`${result.state === 'refused' ? 'Refused' : 'Failed'}: ${result.reasons.join(' ')}`);
+    printError(`${result.state === 'refused' ? 'Refused' : 'Failed'}: ${result.reasons.join('\n')}`);
     return;
   }
   print(

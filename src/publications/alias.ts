@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { responseStatus } from '../search/client.ts';
 import { licensesAlias } from './index-name.ts';
 import { currentEpoch } from './ledger.ts';
+import { type LicensesIndex, readMetadata } from './metadata.ts';
 
 const aliasResponse = z.record(z.string(), z.unknown());
 
@@ -22,6 +23,12 @@ export async function liveIndex(client: Client, prefix: string): Promise<string 
   const [index, another] = await indicesUnderAlias(client, prefix);
   if (another !== undefined) throw new Error(`The alias has more than one index: ${index}, ${another}.`);
   return index;
+}
+
+/** The live index and its metadata, if anything is live. */
+export async function liveLicensesIndex(client: Client, prefix: string): Promise<LicensesIndex | undefined> {
+  const index = await liveIndex(client, prefix);
+  return index === undefined ? undefined : { index, metadata: await readMetadata(client, index) };
 }
 
 /** A flip was not made, or was taken back: another publication or rollback came in between. */

@@ -1,7 +1,6 @@
 import type { Client } from '@opensearch-project/opensearch';
-import { liveIndex } from './alias.ts';
+import { liveLicensesIndex } from './alias.ts';
 import { type LedgerEvent, readEvents } from './ledger.ts';
-import { readMetadata } from './metadata.ts';
 
 /** A publication as its events tell it. */
 export interface PublicationSummary {
@@ -15,7 +14,14 @@ export interface PublicationSummary {
   readonly counts?: LedgerEvent['counts'];
   readonly sources?: LedgerEvent['sources'];
   readonly sha256?: LedgerEvent['sha256'];
+  readonly boards?: LedgerEvent['boards'];
+  readonly statuses?: LedgerEvent['statuses'];
+  readonly unknown_labels?: LedgerEvent['unknown_labels'];
+  readonly same_as?: LedgerEvent['same_as'];
+  readonly seconds?: LedgerEvent['seconds'];
   readonly reasons?: readonly string[] | undefined;
+  readonly forced?: string | undefined;
+  readonly service_version?: string | undefined;
 }
 
 export interface PublicationHistory {
@@ -26,10 +32,30 @@ export interface PublicationHistory {
 
 /** The ledger told by publication, reconciled with the alias: what is live is what the alias says. */
 export async function publicationHistory(client: Client, prefix: string): Promise<PublicationHistory> {
-  const [events, index] = await Promise.all([readEvents(client, prefix), liveIndex(client, prefix)]);
-  const live = index === undefined ? undefined : (await readMetadata(client, index)).publication;
+  const [events, index] = await Promise.all([readEvents(client, prefix), liveLicensesIndex(client, prefix)]);
+  const live = index?.metadata.publication;
   const publications = summarize(events, live).reverse();
   return { live: publications.find(({ publication }) => publication === live) ?? null, publications };
+}
+
+/** One publication, and its events. */
+export interface PublicationDetails {
+  readonly summary: PublicationSummary;
+  readonly events: readonly LedgerEvent[];
+}
+
+/** @throws {Error} when the ledger does not know it */
+export async function publicationDetails(
+  client: Client,
+  prefix: string,
+  publication: string,
+): Promise<PublicationDetails> {
+  const [events, live] = await Promise.all([readEvents(client, prefix), liveLicensesIndex(client, prefix)]);
+  const summary = summarize(events, live?.metadata.publication).find(
+    (each) => each.publication === publication,
+  );
+  if (summary === undefined) throw new Error(`The ledger has no publication ${publication}.`);
+  return { summary, events: events.filter((event) => event.publication === publication) };
 }
 
 /** One summary for each publication, in the order in which they began. */
@@ -40,7 +66,12 @@ export function summarize(
   const summaries = new Map<string, PublicationSummary>();
   for (const { publication, event, at, ...details } of events) {
     const before = summaries.get(publication);
-    summaries.set(publication, { ...before, ...details, publication, at, state: event });
+    // A worker may have begun before the one who asked could write that it is queued.
+    const isLate = event === 'queued' && before !== undefined;
+    summaries.set(
+      publication,
+      isLate ? { ...details, ...before } : { ...before, ...details, publication, at, state: event },
+    );
   }
   return [...summaries.values()].map((summary) =>
     summary.publication === livePublication

@@ -2,7 +2,12 @@ import { type ConnectionOptions, Queue } from 'bullmq';
 import { z } from 'zod';
 import type { Config } from '../config.ts';
 
-const sourcePointer = z.object({ path: z.string(), sha256: z.string() });
+const sourcePointer = z.object({
+  /** A path as the worker sees it, or an https URL. */
+  location: z.string(),
+  /** Of the file, where it could be read when the publication was asked for. */
+  sha256: z.string().optional(),
+});
 
 /** What a publish job carries: pointers to the files, never their rows. */
 export const publishJob = z.object({
@@ -17,7 +22,28 @@ export const publishJob = z.object({
 
 export type PublishJob = z.output<typeof publishJob>;
 
-export const publishStep = z.enum(['reading', 'loading', 'verifying', 'making durable', 'going live']);
+/**
+ * The publication that a job of the queue asks for. A scheduled job has no id of its own in its data: it is made
+ * from the moment for which it was scheduled, so that all its attempts are one publication.
+ */
+export function publicationOf(job: { id?: string | undefined; data: unknown }): PublishJob {
+  const [, scheduledFor] = /^repeat:.*:(\d+)$/.exec(job.id ?? '') ?? [];
+  if (scheduledFor === undefined) return publishJob.parse(job.data);
+  const publication = `${Number(scheduledFor).toString(36)}scheduled`;
+  return publishJob.parse({ ...scheduledJob.parse(job.data), publication });
+}
+
+/** What the schedule asks for each time. */
+export const scheduledJob = publishJob.omit({ publication: true });
+
+export const publishStep = z.enum([
+  'downloading',
+  'reading',
+  'loading',
+  'verifying',
+  'making durable',
+  'going live',
+]);
 
 /** How far a publication is; loading alone takes long, so it alone counts. */
 export const publishProgress = z.object({
@@ -46,6 +72,14 @@ export const publishResult = z.discriminatedUnion('state', [
     unknown_labels: z.record(z.string(), z.int()),
     pruned: z.array(z.string()),
   }),
+  z.object({
+    /** The same two files are live already. */
+    state: z.literal('skipped'),
+    publication: z.string(),
+    /** The publication that has these files. */
+    live: z.string(),
+    date: z.string(),
+  }),
   z.object({ state: z.literal('refused'), publication: z.string(), reasons: z.array(z.string()) }),
 ]);
 
@@ -55,6 +89,13 @@ export const PUBLISH_QUEUE = 'publish';
 
 /** One publication at a time: jobs with this deduplication id join the one that waits or runs. */
 export const PUBLISH_DEDUPLICATION_ID = 'publication';
+
+export const PUBLISH_JOB_OPTIONS = {
+  attempts: 3,
+  backoff: { type: 'exponential', delay: 5000 },
+  removeOnComplete: { count: 50 },
+  removeOnFail: { count: 50 },
+} as const;
 
 /** What BullMQ's Redis keys begin with. */
 export function queuePrefix(indexPrefix: string): string {

@@ -13,6 +13,7 @@ export const PUBLICATION_EVENTS = [
   'superseded',
   'rolled_back',
   'refused',
+  'skipped',
   'failed',
 ] as const;
 
@@ -29,10 +30,17 @@ const ledgerEvent = z.object({
   sources: z.object({ individual: z.string(), business: z.string() }).optional(),
   sha256: z.object({ individual: z.string(), business: z.string() }).optional(),
   counts: publicationCounts.optional(),
-  /** Rows whose board or licence type the catalogue does not know, by label. */
+  /** Licences, endorsements with them, by board and by primary status. */
+  boards: z.record(z.string(), z.int()).optional(),
+  statuses: z.record(z.string(), z.int()).optional(),
+  /** Rows whose board, licence type or status the catalogue does not know, by label. */
   unknown_labels: z.record(z.string(), z.int()).optional(),
-  /** Why it was refused or failed. */
+  /** Why it was refused, failed or skipped; of a forced one, what the guards said. */
   reasons: z.array(z.string()).optional(),
+  /** Of a skipped one: the live publication that has the same files. */
+  same_as: z.string().optional(),
+  /** Seconds that each step took. */
+  seconds: z.record(z.string(), z.number()).optional(),
   /** The operator's reason for going past the guards. */
   forced: z.string().optional(),
   service_version: z.string().optional(),
@@ -40,12 +48,11 @@ const ledgerEvent = z.object({
 
 export type LedgerEvent = z.output<typeof ledgerEvent>;
 
+/** An event as it is told; its time is now unless it says when. */
+export type NewLedgerEvent = Omit<LedgerEvent, 'at'> & { readonly at?: string };
+
 /** Appends an event, of now unless it says when; nothing in the ledger is ever changed. */
-export async function appendEvent(
-  client: Client,
-  prefix: string,
-  event: Omit<LedgerEvent, 'at'> & { at?: string },
-): Promise<void> {
+export async function appendEvent(client: Client, prefix: string, event: NewLedgerEvent): Promise<void> {
   await client.index({
     index: ledgerIndex(prefix),
     body: { at: new Date().toISOString(), ...event },
@@ -63,7 +70,7 @@ const eventsResponse = z.object({
 export async function readEvents(client: Client, prefix: string): Promise<LedgerEvent[]> {
   const response = await client.search({
     index: ledgerIndex(prefix),
-    body: { size: MOST_EVENTS, query: { exists: { field: 'event' } }, sort: [{ at: 'desc' }] },
+    body: { size: MOST_EVENTS, query: { exists: { field: 'event' } }, sort: [{ _seq_no: 'desc' }] },
   });
   return eventsResponse
     .parse(response.body)
@@ -84,7 +91,7 @@ const EPOCH_ID = 'epoch';
 const epochResponse = z.object({
   _seq_no: z.int(),
   _primary_term: z.int(),
-  _source: z.object({ epoch: z.int() }),
+  _source: z.object({ epoch: z.int(), holder: z.string() }),
 });
 
 /**
@@ -114,7 +121,15 @@ export async function takeEpoch(client: Client, prefix: string, holder: string):
 
 /** The epoch taken last; 0 before the first. */
 export async function currentEpoch(client: Client, prefix: string): Promise<number> {
-  return (await readEpoch(client, prefix))?._source.epoch ?? 0;
+  return (await latestEpoch(client, prefix))?.epoch ?? 0;
+}
+
+/** The epoch taken last, and the publication or rollback that took it. */
+export async function latestEpoch(
+  client: Client,
+  prefix: string,
+): Promise<{ epoch: number; holder: string } | undefined> {
+  return (await readEpoch(client, prefix))?._source;
 }
 
 async function readEpoch(

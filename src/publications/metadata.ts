@@ -37,6 +37,8 @@ export const publicationMetadata = z.object({
   /** The rest is written once the load has been verified. */
   verified_at: z.string().optional(),
   counts: publicationCounts.optional(),
+  /** Licences, endorsements with them, by the label in the BOARD column. */
+  boards: z.record(z.string(), z.int()).optional(),
   sources: z.object({ individual: source, business: source }).optional(),
 });
 

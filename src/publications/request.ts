@@ -1,20 +1,18 @@
+import { resolve } from 'node:path';
 import { Job, type Queue } from 'bullmq';
-import { inspectFile } from '../dataset/source-file.ts';
-import { PUBLISH_DEDUPLICATION_ID, type PublishJob, publishJob } from './job.ts';
+import { isAddress } from '../dataset/download.ts';
+import { BrokenSourceError, inspectFile } from '../dataset/source-file.ts';
+import { PUBLISH_DEDUPLICATION_ID, PUBLISH_JOB_OPTIONS, type PublishJob, publishJob } from './job.ts';
 import { newRunId } from './run-id.ts';
 
 /** What an operator asks to be published. */
 export interface PublicationRequest {
-  /** Paths of the two files, as the worker sees them. */
+  /** Paths of the two files as the worker sees them, or https URLs. */
   readonly individual: string;
   readonly business: string;
   readonly date?: string | undefined;
   readonly force?: string | undefined;
 }
-
-const ATTEMPTS = 3;
-const FIRST_RETRY_MS = 5000;
-const ENDED_JOBS_KEPT = 50;
 
 /** The job of these files, new or under way already, or the other publication that must end first. */
 export type RequestedPublication =
@@ -31,21 +29,17 @@ export async function requestPublication(
   queue: Queue,
   request: PublicationRequest,
 ): Promise<RequestedPublication> {
-  const [individual, business] = [await inspectFile(request.individual), await inspectFile(request.business)];
   const data: PublishJob = {
     publication: newRunId(),
-    individual: { path: individual.path, sha256: individual.sha256 },
-    business: { path: business.path, sha256: business.sha256 },
+    individual: await sourceAt(request.individual),
+    business: await sourceAt(request.business),
     ...(request.date === undefined ? {} : { date: request.date }),
     ...(request.force === undefined ? {} : { force: request.force }),
   };
   const added = await queue.add('publish', data, {
     jobId: data.publication,
     deduplication: { id: PUBLISH_DEDUPLICATION_ID },
-    attempts: ATTEMPTS,
-    backoff: { type: 'exponential', delay: FIRST_RETRY_MS },
-    removeOnComplete: { count: ENDED_JOBS_KEPT },
-    removeOnFail: { count: ENDED_JOBS_KEPT },
+    ...PUBLISH_JOB_OPTIONS,
   });
   if (added.id === data.publication) return { state: 'queued', job: added, data };
 
@@ -53,9 +47,32 @@ export async function requestPublication(
   if (job === undefined) return requestPublication(queue, request);
   const underWay = publishJob.parse(job.data);
   const isSame =
-    underWay.individual.sha256 === data.individual.sha256 &&
-    underWay.business.sha256 === data.business.sha256;
+    isSameSource(underWay.individual, data.individual) && isSameSource(underWay.business, data.business);
   return isSame
     ? { state: 'joined', job, data: underWay }
     : { state: 'busy', publication: underWay.publication };
+}
+
+type Source = PublishJob['individual'];
+
+/**
+ * A source as a job names it. A file's hash is taken at once, so that one that changes before its turn is
+ * noticed; one that can't be unpacked has none: the worker refuses it, and the ledger tells why.
+ *
+ * @throws {Error} when there is no such file
+ */
+export async function sourceAt(location: string): Promise<Source> {
+  if (isAddress(location)) return { location };
+  const path = resolve(location);
+  try {
+    const { sha256 } = await inspectFile(path);
+    return { location: path, sha256 };
+  } catch (error) {
+    if (!(error instanceof BrokenSourceError)) throw error;
+    return { location: path };
+  }
+}
+
+function isSameSource(one: Source, other: Source): boolean {
+  return one.sha256 === undefined ? one.location === other.location : one.sha256 === other.sha256;
 }

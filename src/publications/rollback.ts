@@ -1,6 +1,7 @@
 import type { Client } from '@opensearch-project/opensearch';
 import { flip, liveIndex } from './alias.ts';
-import { appendEvent, indicesOnceLive, readEvents, takeEpoch } from './ledger.ts';
+import { summarize } from './history.ts';
+import { appendEvent, indicesOnceLive, type LedgerEvent, readEvents, takeEpoch } from './ledger.ts';
 import { type LicensesIndex, licensesIndices } from './metadata.ts';
 import { newRunId } from './run-id.ts';
 
@@ -15,7 +16,7 @@ export interface Rollback {
 
 /**
  * Makes an earlier publication live again, in one `_aliases` call: the one named, or the latest before the
- * live one. It takes an epoch, so no publication that began before it can go live after it.
+ * live one that was not itself rolled back. It takes an epoch, so no publication that began before it can go live after it.
  *
  * @throws {RollbackError} when there is none such
  * @throws {FlipRefusedError} when another publication or rollback came in between
@@ -32,9 +33,12 @@ export async function rollBack(client: Client, prefix: string, toPublication?: s
 
   const onceLive = indicesOnceLive(events);
   const candidates = indices.filter(({ index }) => index !== live && onceLive.has(index));
+  const regretted = rolledBack(events, from);
   const to =
     toPublication === undefined
-      ? candidates.findLast(({ metadata }) => metadata.epoch < from.metadata.epoch)
+      ? candidates.findLast(
+          ({ metadata }) => metadata.epoch < from.metadata.epoch && !regretted.has(metadata.publication),
+        )
       : candidates.find(({ metadata }) => metadata.publication === toPublication);
   if (to === undefined) {
     const ids = candidates.map(({ metadata }) => metadata.publication).join(', ');
@@ -44,14 +48,27 @@ export async function rollBack(client: Client, prefix: string, toPublication?: s
   }
 
   await flip(client, prefix, to.index, epoch);
-  const event = (entry: LicensesIndex, name: 'live' | 'rolled_back') =>
+  const event = (entry: LicensesIndex, name: 'live' | 'superseded' | 'rolled_back') =>
     appendEvent(client, prefix, {
       publication: entry.metadata.publication,
       event: name,
       index: entry.index,
       epoch,
     });
-  await event(from, 'rolled_back');
+  await event(from, isGoingBack(from, to) ? 'rolled_back' : 'superseded');
   await event(to, 'live');
   return { from, to };
+}
+
+/** Not where a rollback itself is taken back, by going to a later publication. */
+function isGoingBack(from: LicensesIndex, to: LicensesIndex): boolean {
+  return to.metadata.epoch < from.metadata.epoch;
+}
+
+/** The publications that were gone back from and have not been live since. */
+function rolledBack(events: readonly LedgerEvent[], live: LicensesIndex): Set<string> {
+  const publications = summarize(events, live.metadata.publication);
+  return new Set(
+    publications.filter(({ state }) => state === 'rolled_back').map(({ publication }) => publication),
+  );
 }

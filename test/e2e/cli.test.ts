@@ -1,4 +1,6 @@
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
@@ -95,10 +97,123 @@ describe('licenses publish', () => {
   }, 60_000);
 });
 
+describe('licenses publish and what the guards say', () => {
+  const fixtures: [string, string] = [join(FIXTURES, 'individual.csv'), join(FIXTURES, 'business.csv')];
+  const published = z.object({ state: z.string(), publication: z.string() });
+
+  test('exits 2 with every reason, in words and in JSON, and the ledger keeps them', async () => {
+    const inWords = await publish(...fixtures);
+    expect(inWords.code).toBe(2);
+    expect(inWords.stderr.trim().split('\n')).toEqual([
+      'Refused: set_aside: 6 of 28 rows were set aside, more than 0.5 % (GUARD_MAX_SET_ASIDE_PERCENT).',
+      expect.stringMatching(/^duplicates: 1 numbers .*\(GUARD_MAX_DUPLICATES\)\.$/),
+      expect.stringMatching(/^unknown_labels: 1 of 28 rows .*\(GUARD_MAX_UNKNOWN_PERCENT\)\.$/),
+    ]);
+
+    const inJson = await publish(...fixtures, '--json');
+    expect([inJson.code, inJson.stderr]).toEqual([2, '']);
+    const { publication, ...refused } = published
+      .extend({ reasons: z.array(z.string()) })
+      .parse(JSON.parse(inJson.stdout));
+    expect(refused).toMatchObject({ state: 'refused', reasons: { length: 3 } });
+    const told = await run('publications', 'show', publication);
+    expect(told.stdout).toMatch(/^state +refused$/m);
+    for (const reason of refused.reasons) expect(told.stdout).toContain(reason);
+  }, 60_000);
+
+  test('exits 2 for a packed file that is cut off, and the ledger says so', async () => {
+    const cut = join(environment.folder, 'cut.csv.gz');
+    const packed = gzipSync(await readFile(fixtures[0]));
+    await writeFile(cut, packed.subarray(0, packed.length / 2));
+    const refused = await publish(cut, fixtures[1]);
+    expect(refused).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^Refused: truncated: cut\.csv\.gz/),
+    });
+    expect((await run('publications')).stdout).toMatch(/ refused .*truncated: cut\.csv\.gz/);
+  }, 60_000);
+
+  test('goes past them with --force, a line a step where there is no terminal, and shows what it did', async () => {
+    const forced = await publish(...fixtures, '--force', 'as the test says');
+    expect(forced).toMatchObject({ code: 0, stderr: '' });
+    const lines = forced.stdout.trim().split('\n');
+    expect(lines.at(-1)).toBe('Not in the catalogue: board: Board of Wizardry (1 rows).');
+    const [, publication = ''] =
+      /^Live: publication (\w+), dataset of 2026-11-20: 28 rows/.exec(lines.at(-2) ?? '') ?? [];
+    expect(publication).not.toBe('');
+    const steps = lines.slice(0, -2);
+    expect(steps).toContain(`${publication}: verifying`);
+    expect(steps.at(-1)).toBe(`${publication}: going live`);
+    for (const step of steps) expect(step).toMatch(new RegExp(`^${publication}: [a-z ]+(, \\d+ %)?$`));
+
+    const shown = await run('publications', 'show', publication);
+    for (const line of [
+      /^dataset of +2026-11-20$/m,
+      /^individual +individual\.csv, SHA-256 [0-9a-f]{64}$/m,
+      /^rows +28$/m,
+      /^set aside +6$/m,
+      /^forced +as the test says$/m,
+      /^took +\d+\.\d s$/m,
+      /^ {2}duplicates: 1 numbers/m,
+      /^loading +\d/m,
+      /^Nursing Board +\d+$/m,
+      /^IN REVIEW +1$/m,
+      /^board: Board of Wizardry +1$/m,
+      /^\d{4}-\S+Z +live$/m,
+    ]) {
+      expect(shown.stdout).toMatch(line);
+    }
+  }, 60_000);
+
+  test('shows as JSON, and writes what was set aside to a file', async () => {
+    const { live } = z
+      .object({ live: published })
+      .parse(JSON.parse((await run('publications', '--json')).stdout));
+    const rejects = join(environment.folder, 'rejects.csv');
+    const inWords = await run('publications', 'show', live.publication, '--rejects', rejects);
+    expect(inWords).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(`6 rows written to ${rejects}.`),
+    });
+    const text = await readFile(rejects, 'utf8');
+    expect(text).toMatch(/^FILE,LINE,REASON,ROW\nindividual,19,/);
+    expect((await stat(rejects)).mode & 0o777).toBe(0o600);
+
+    const inJson = await run('publications', 'show', live.publication, '--rejects', rejects, '--json');
+    expect(JSON.parse(inJson.stdout)).toMatchObject({
+      summary: { publication: live.publication, state: 'live', forced: 'as the test says' },
+      events: expect.arrayContaining([expect.objectContaining({ event: 'queued' })]),
+      rejects: { file: rejects, rows: 6 },
+    });
+    expect(await readFile(rejects, 'utf8')).toBe(text);
+  }, 60_000);
+
+  test('of a publication that nobody knows exits 1 with one line', async () => {
+    expect(await run('publications', 'show', 'nothing')).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: 'The ledger has no publication nothing.\n',
+    });
+  });
+
+  test('skips files that are live already, and exits 0', async () => {
+    const inWords = await publish(...fixtures);
+    expect(inWords).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(
+        /Skipped: publication \w+ of 2026-11-20 has the same files and is live\.\n$/,
+      ),
+    });
+    const inJson = JSON.parse((await publish(...fixtures, '--json')).stdout);
+    expect(inJson).toMatchObject({ state: 'skipped', date: '2026-11-20' });
+  }, 60_000);
+});
+
 describe('licenses publications, rollback and prune', () => {
   test('tells every publication, goes back one and names both', async () => {
     const history = JSON.parse((await run('publications', '--json')).stdout);
-    expect(history.live).toMatchObject({ state: 'live', sample: true });
+    expect(history.live).toMatchObject({ state: 'live', sample: false });
+    expect(history.publications).toContainEqual(expect.objectContaining({ sample: true }));
     expect(history.publications.length).toBeGreaterThanOrEqual(3);
 
     const back = await run('rollback');

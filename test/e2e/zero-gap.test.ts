@@ -1,24 +1,31 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { rollBack } from '../../src/publications/rollback.ts';
-import { type ApiClient, apiClient } from '../support/api.ts';
+import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
+import { type DayRow, writeDay } from '../support/day-files.ts';
 import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { type RunningProcess, startApi } from '../support/processes.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 
-const HOLDERS = 200;
-const FLIPS = 10;
+const HOLDERS = 50;
+const FLIPS = 20;
+const ROLLBACKS = 5;
 const CLIENTS = 4;
+const NURSING = 'Nursing Board';
+
+/** A process learns of a flip within a second. */
+const SEEN_WITHIN_MS = 1500;
 
 let environment: TestEnvironment;
 let api: RunningProcess;
 let client: ApiClient;
 
 beforeAll(async () => {
-  environment = await testEnvironment({ REST_REQUESTS_PER_MINUTE: '1000000' });
+  environment = await testEnvironment({
+    REST_REQUESTS_PER_MINUTE: '1000000',
+    MCP_REQUESTS_PER_MINUTE: '1000000',
+  });
   api = await startApi(environment.variables);
   client = await apiClient(environment);
 }, 60_000);
@@ -27,91 +34,164 @@ afterAll(async () => {
   await environment.cleanUp();
 });
 
-/** A day's files, in which every holder lives in a city named after the day. */
-async function filesOf(date: string): Promise<DatasetFiles> {
-  const header = 'BOARD,LICENSE_NUMBER,TYPE,STATUS,EXPIRATION_DATE,PARCEL_CITY,QUERY_RUN_DATE';
-  const holders = Array.from(
-    { length: HOLDERS },
-    (_, at) =>
-      `"GAP, HOLDER${at}",Nursing Board,RN.${800_000 + at},Registered Nurse (RN),Active,2099-01-01,${date},${date}`,
+/** The files of a day, in which every holder lives in a city named after the day. */
+function filesOf(date: string): Promise<DatasetFiles> {
+  const row = (board: string, number: string, name: string): DayRow => ({ board, number, name, city: date });
+  const nurses = Array.from({ length: HOLDERS }, (_, at) =>
+    row(NURSING, `RN.${800_000 + at}`, `GAP, HOLDER${at}`),
   );
-  const individual = join(environment.folder, `individual-${date}.csv`);
-  const business = join(environment.folder, `business-${date}.csv`);
-  await writeFile(individual, `LICENSEE_NAME,${header}\n${holders.join('\n')}\n`);
-  await writeFile(
-    business,
-    `BUSINESS_NAME,${header}\nGAP SALON,Cosmetology and Barber Board,COSS.1,Beauty Salon,Active,2099-01-01,${date},${date}\n`,
-  );
-  return { individual, business };
+  const salon = row('Cosmetology and Barber Board', 'COSS.1', 'GAP SALON');
+  return writeDay(environment.folder, date, { date, individual: nurses, business: [salon] });
+}
+
+async function publishDay(date: string): Promise<void> {
+  await publishFiles(environment, await filesOf(date));
 }
 
 const record = z.object({ city: z.string(), last_scraped: z.string() });
-const answer = z.object({
+const restAnswer = z.object({
   last_scraped: z.string(),
   city: z.string().optional(),
   multiple: z.array(record).optional(),
 });
+const mcpAnswer = z.object({
+  result: z.object({
+    structuredContent: z.object({ data_as_of: z.string(), licenses: z.array(record).min(1) }),
+  }),
+});
 
-/** The days that an answer's parts come from. */
-function daysOf(body: unknown): Set<string> {
-  const { last_scraped, city, multiple = [] } = answer.parse(body);
-  const days = multiple.flatMap((each) => [each.city, each.last_scraped.slice(0, 10)]);
-  return new Set([last_scraped.slice(0, 10), ...(city === undefined ? [] : [city]), ...days]);
+/** The days that the parts of a REST answer come from. */
+function daysOfRest(body: unknown): string[] {
+  const { last_scraped, city, multiple = [] } = restAnswer.parse(body);
+  const records = multiple.flatMap((each) => [each.city, each.last_scraped.slice(0, 10)]);
+  return [last_scraped.slice(0, 10), ...(city === undefined ? [] : [city]), ...records];
 }
 
-test('while publications flip, no request fails and none sees two days', async () => {
-  await publishFiles(environment, await filesOf('2026-11-20'));
-  const second = publishFiles(environment, await filesOf('2026-11-21'));
-  let isDone = false;
-  const seen = new Map<string, number>();
-  const failures: unknown[] = [];
+/** The days that the parts of a tool's result come from. */
+function daysOfMcp(body: unknown): string[] {
+  const { data_as_of, licenses } = mcpAnswer.parse(body).result.structuredContent;
+  return [data_as_of, ...licenses.flatMap((each) => [each.city, each.last_scraped.slice(0, 10)])];
+}
 
-  async function ask(body: object): Promise<void> {
-    const { status, body: answered } = await client.verify(body);
-    const days = status === 200 ? daysOf(answered) : new Set<string>();
-    const [day] = days;
-    if (day === undefined || days.size !== 1) failures.push({ status, answered });
-    else seen.set(day, (seen.get(day) ?? 0) + 1);
+function callTool(name: string, parameters: Record<string, string>): Promise<ApiAnswer> {
+  return client.request('POST', '/mcp', {
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name, arguments: parameters },
+    }),
+  });
+}
+
+/** A kind of reading, and the days that its answers come from. */
+interface Reading {
+  readonly kind: string;
+  readonly ask: (number: string) => Promise<ApiAnswer>;
+  readonly daysOf: (body: unknown) => string[];
+}
+
+const READINGS: readonly Reading[] = [
+  {
+    kind: 'number by REST',
+    ask: (number) => client.verify({ board: NURSING, license_number: number }),
+    daysOf: daysOfRest,
+  },
+  {
+    kind: 'name by REST',
+    ask: () => client.verify({ board: NURSING, last_name: 'gap', first_name: 'holder' }),
+    daysOf: daysOfRest,
+  },
+  {
+    kind: 'number by MCP',
+    ask: (number) => callTool('verify_license', { license_number: number }),
+    daysOf: daysOfMcp,
+  },
+  {
+    kind: 'name by MCP',
+    ask: () => callTool('search_licenses_by_name', { board: NURSING, last_name: 'gap' }),
+    daysOf: daysOfMcp,
+  },
+];
+
+/** Readers that ask one request after the other until they are stopped. */
+function startReading() {
+  let isDone = false;
+  const failures: unknown[] = [];
+  const seen = new Map<string, number>();
+  const answered = new Map<string, number>();
+
+  function count(counts: Map<string, number>, key: string): void {
+    counts.set(key, (counts.get(key) ?? 0) + 1);
   }
-  async function load(): Promise<void> {
-    for (let at = 0; !isDone; at += 1) {
-      await ask({ board: 'Nursing Board', license_number: `RN.${800_000 + (at % HOLDERS)}` });
-      await ask({ board: 'Nursing Board', last_name: 'gap', first_name: 'holder' });
+
+  async function read({ kind, ask, daysOf }: Reading, number: string): Promise<void> {
+    try {
+      const { status, body } = await ask(number);
+      const days = new Set(status === 200 ? daysOf(body) : []);
+      const [day] = days;
+      if (day === undefined || days.size !== 1) failures.push({ kind, status, body });
+      else {
+        count(seen, day);
+        count(answered, kind);
+      }
+    } catch (error) {
+      failures.push({ kind, error: String(error) });
     }
   }
-  const clients = Array.from({ length: CLIENTS }, load);
-  await second;
-  const ids = new Map<string, string>();
-  for (let flips = 0; flips < FLIPS; flips += 1) {
-    const { from, to } = await rollBack(
-      environment.client,
-      environment.config.INDEX_PREFIX,
-      [...ids.values()][0],
-    );
-    ids.clear();
-    ids.set(from.metadata.date, from.metadata.publication);
-    expect(to.metadata.date).not.toBe(from.metadata.date);
-    await sleep(300);
-  }
-  await sleep(1200);
-  isDone = true;
-  await Promise.all(clients);
 
-  expect(failures).toEqual([]);
-  expect([...seen.keys()].sort()).toEqual(['2026-11-20', '2026-11-21']);
-  expect(Math.min(...seen.values())).toBeGreaterThan(10);
-}, 120_000);
+  async function readOn(): Promise<void> {
+    for (let at = 0; !isDone; at += 1) {
+      for (const reading of READINGS) await read(reading, `RN.${800_000 + (at % HOLDERS)}`);
+    }
+  }
+
+  const readers = Array.from({ length: CLIENTS }, readOn);
+  return {
+    seen,
+    answered,
+    failures,
+    stop: async () => {
+      isDone = true;
+      await Promise.all(readers);
+    },
+  };
+}
+
+test('while publications flip and are rolled back, no request fails and none sees two days', async () => {
+  const days = Array.from({ length: FLIPS + 1 }, (_, at) => `2026-10-${String(at + 1).padStart(2, '0')}`);
+  const [first = '', ...rest] = days;
+  await publishDay(first);
+  await sleep(SEEN_WITHIN_MS);
+  const reading = startReading();
+  let rollbacks = 0;
+  try {
+    for (const [at, day] of rest.entries()) {
+      await publishDay(day);
+      if (at % (FLIPS / ROLLBACKS) !== 1) continue;
+      const { from, to } = await rollBack(environment.client, environment.config.INDEX_PREFIX);
+      expect(to.metadata.date < from.metadata.date).toBe(true);
+      rollbacks += 1;
+    }
+    await sleep(SEEN_WITHIN_MS);
+  } finally {
+    await reading.stop();
+  }
+  expect(rollbacks).toBe(ROLLBACKS);
+  expect(reading.failures).toEqual([]);
+  expect([...reading.seen.keys()].filter((day) => !days.includes(day))).toEqual([]);
+  expect(reading.seen.has(days.at(-1) ?? '')).toBe(true);
+  expect(reading.seen.size).toBeGreaterThan(FLIPS / 4);
+  for (const { kind } of READINGS) expect(reading.answered.get(kind)).toBeGreaterThan(FLIPS + ROLLBACKS);
+}, 180_000);
 
 test('an index that has gone is answered for by the one that is live now', async () => {
   const { client: openSearch, config } = environment;
-  const { from } = await rollBack(openSearch, config.INDEX_PREFIX).catch(async () =>
-    publishFiles(environment, await filesOf('2026-11-22')).then(() =>
-      rollBack(openSearch, config.INDEX_PREFIX),
-    ),
-  );
+  const { from } = await rollBack(openSearch, config.INDEX_PREFIX);
   await openSearch.indices.delete({ index: from.index });
   const answers = await Promise.all(
-    Array.from({ length: 20 }, () => client.verify({ board: 'Nursing Board', license_number: 'RN.800001' })),
+    Array.from({ length: 20 }, () => client.verify({ board: NURSING, license_number: 'RN.800001' })),
   );
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
 });

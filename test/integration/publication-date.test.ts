@@ -53,7 +53,7 @@ async function answersFrom(date: string): Promise<void> {
 }
 
 async function expectRefused(files: DatasetFiles, date?: string): Promise<void> {
-  const options = date === undefined ? {} : { date };
+  const options = { isGuarded: true, ...(date === undefined ? {} : { date }) };
   expect(await publishFiles(service.environment, files, options)).toMatchObject({ state: 'refused' });
 }
 
@@ -71,7 +71,7 @@ verifies('DESIGN-DATE-02', 'files of two different dates do not go live', async 
 
 verifies('DESIGN-DATE-03', 'a date that is given counts only where the files have none', async () => {
   const date = nextDate();
-  await expectRefused(FIXTURES, date);
+  await expectRefused(await dated(nextDate(), BOTH), date);
   const undated = await dated('', BOTH);
   await expectRefused(undated);
   expect(await publishFiles(service.environment, undated, { date })).toMatchObject({ state: 'live', date });

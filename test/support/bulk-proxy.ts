@@ -1,6 +1,5 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { z } from 'zod';
+import { openSearchProxy, type ProxiedRequest, type ProxyAnswer } from './open-search-proxy.ts';
 
 /** What the proxy does with a bulk request. */
 export type BulkFault =
@@ -10,13 +9,23 @@ export type BulkFault =
   /** The first half goes through; 429 for each item of the other half. */
   | 'refuse half'
   /** OpenSearch does it, but the answer is lost. */
-  | 'lose the answer';
+  | 'lose the answer'
+  /** OpenSearch is not asked; each item is answered as where the disk is full. */
+  | 'disk full'
+  /** The first half goes through; the other half is answered as where the disk is full. */
+  | 'disk full for half'
+  /** OpenSearch is not asked; 503, as while its shards recover. */
+  | 'unavailable'
+  /** OpenSearch is not asked; the connection breaks. */
+  | 'reset';
 
 /** A proxy in front of OpenSearch that disturbs bulk requests. */
 export interface BulkProxy {
   readonly url: string;
   /** How many items each bulk request had. */
   readonly requests: number[];
+  /** What happens to bulk requests from now on. */
+  disturb(fault: BulkFault): void;
   close(): Promise<void>;
 }
 
@@ -26,58 +35,77 @@ const REFUSED_ITEM = {
   create: { status: 429, error: { type: 'opensearch_rejected_execution_exception', reason: 'by the test' } },
 };
 
-/** @param faults what happens to the first bulk request, the second, …; the rest go through */
-export async function bulkProxy(openSearch: string, faults: readonly BulkFault[]): Promise<BulkProxy> {
+/** What OpenSearch answers at its flood stage: with status 429, some releases with 403. */
+function blockedItem(status: 403 | 429): object {
+  const reason =
+    'index [by the test] blocked by: [TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage watermark, ' +
+    'index has read-only-allow-delete block];';
+  return { create: { status, error: { type: 'cluster_block_exception', reason } } };
+}
+
+/**
+ * @param faults what happens to the first bulk request to an index of licences, the second, …; the rest go
+ * through, until `disturb` is called
+ */
+export async function bulkProxy(openSearch: string, faults: readonly BulkFault[] = []): Promise<BulkProxy> {
   const requests: number[] = [];
-
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await text(request);
-    if (!request.url?.includes('/_bulk')) return reply(response, await forward(request, body));
-    const lines = body.split('\n').slice(0, -1);
-    const items = lines.length / 2;
-    const fault = faults[requests.length] ?? 'none';
+  let later: BulkFault = 'none';
+  const proxy = await openSearchProxy(openSearch, async (request) => {
+    if (!request.path.includes('/_bulk')) return request.forward();
+    const items = linesOf(request).length / 2;
+    const fault = faults[requests.length] ?? later;
     requests.push(items);
-    if (fault === 'refuse all') return reply(response, { status: 429, body: '{"error":"by the test"}' });
-    if (fault !== 'refuse half') {
-      const answered = await forward(request, body);
-      if (fault === 'lose the answer') response.destroy();
-      else reply(response, answered);
-      return;
-    }
-    const taken = Math.ceil(items / 2);
-    const answered = await forward(request, `${lines.slice(0, 2 * taken).join('\n')}\n`);
-    const parsed = bulkResponse.parse(JSON.parse(answered.body));
-    parsed.items.push(...Array.from({ length: items - taken }, () => REFUSED_ITEM));
-    reply(response, { status: 200, body: JSON.stringify({ ...parsed, errors: true }) });
-  }
-
-  async function forward(request: IncomingMessage, body: string): Promise<{ status: number; body: string }> {
-    const method = request.method ?? 'GET';
-    const answered = await fetch(`${openSearch}${request.url}`, {
-      method,
-      headers: { 'content-type': request.headers['content-type'] ?? 'application/json' },
-      ...(body === '' ? {} : { body }),
-    });
-    return { status: answered.status, body: await answered.text() };
-  }
-
-  const server = createServer((request, response) => {
-    answer(request, response).catch(() => response.destroy());
+    return disturbed(request, fault);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { url: `http://127.0.0.1:${portOf(server)}`, requests, close: () => closed(server) };
+  return {
+    url: proxy.url,
+    requests,
+    disturb: (fault) => {
+      later = fault;
+    },
+    close: proxy.close,
+  };
 }
 
-function reply(response: ServerResponse, { status, body }: { status: number; body: string }): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(body);
+async function disturbed(request: ProxiedRequest, fault: BulkFault): Promise<ProxyAnswer | undefined> {
+  switch (fault) {
+    case 'none':
+      return request.forward();
+    case 'refuse all':
+      return { status: 429, body: '{"error":"by the test"}' };
+    case 'refuse half':
+      return halfTaken(request, REFUSED_ITEM);
+    case 'lose the answer':
+      await request.forward();
+      return undefined;
+    case 'disk full':
+      return {
+        status: 200,
+        body: JSON.stringify({ errors: true, items: notTaken(request, blockedItem(429), 0) }),
+      };
+    case 'disk full for half':
+      return halfTaken(request, blockedItem(403));
+    case 'unavailable':
+      return { status: 503, body: '{"error":"by the test"}' };
+    case 'reset':
+      return undefined;
+  }
 }
 
-function portOf(server: Server): number {
-  const address = server.address();
-  return typeof address === 'object' && address !== null ? address.port : 0;
+async function halfTaken(request: ProxiedRequest, other: object): Promise<ProxyAnswer> {
+  const lines = linesOf(request);
+  const taken = Math.ceil(lines.length / 4);
+  const answered = await request.forward(`${lines.slice(0, 2 * taken).join('\n')}\n`);
+  const parsed = bulkResponse.parse(JSON.parse(answered.body));
+  const items = [...parsed.items, ...notTaken(request, other, taken)];
+  return { status: 200, body: JSON.stringify({ ...parsed, errors: true, items }) };
 }
 
-function closed(server: Server): Promise<void> {
-  server.closeAllConnections();
-  return new Promise((resolve) => server.close(() => resolve()));
+/** One answer for each item from the given one on. */
+function notTaken(request: ProxiedRequest, answer: object, from: number): object[] {
+  return Array.from({ length: linesOf(request).length / 2 - from }, () => answer);
+}
+
+function linesOf({ body }: ProxiedRequest): string[] {
+  return body.split('\n').slice(0, -1);
 }

@@ -11,3 +11,12 @@ export async function childrenOf(parent: number): Promise<number[]> {
     .filter((id) => id !== '')
     .map(Number);
 }
+
+/** The ids of this machine's processes that were started with this in their environment (Linux). */
+export async function processesWith(variable: string, value: string): Promise<number[]> {
+  const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const environments = await Promise.all(
+    ids.map((id) => readFile(`/proc/${id}/environ`, 'utf8').catch(() => '')),
+  );
+  return ids.filter((_, at) => environments[at]?.split('\0').includes(`${variable}=${value}`)).map(Number);
+}

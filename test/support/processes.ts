@@ -70,6 +70,9 @@ export interface CommandResult {
   readonly stderr: string;
 }
 
+/** No command takes as long; one that waits for a worker that a failed test has stopped would wait for ever. */
+const COMMAND_ENDS_WITHIN_MS = 150_000;
+
 /** Runs `licenses` with these arguments to its end. */
 export async function licenses(
   variables: Record<string, string>,
@@ -79,6 +82,8 @@ export async function licenses(
     cwd: ROOT,
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: COMMAND_ENDS_WITHIN_MS,
+    killSignal: 'SIGKILL',
   });
   let stdout = '';
   let stderr = '';

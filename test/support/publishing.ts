@@ -1,5 +1,5 @@
-import { inspectFile } from '../../src/dataset/source-file.ts';
 import type { PublishProgress, PublishResult } from '../../src/publications/job.ts';
+import { sourceAt } from '../../src/publications/request.ts';
 import { newRunId } from '../../src/publications/run-id.ts';
 import { publish } from '../../workers/publish/publish.ts';
 import type { TestEnvironment } from './environment.ts';
@@ -11,28 +11,44 @@ export interface DatasetFiles {
 }
 
 interface PublishingOptions {
+  /** Its id, as for a second attempt; a new one unless given. */
+  readonly publication?: string;
   readonly date?: string;
+  /** Whether the guards stand in the way; left out, the publication is forced. */
+  readonly isGuarded?: boolean;
+  /** Why it is forced. */
+  readonly force?: string;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: PublishProgress) => void;
+  readonly giveUpAfterMs?: number;
 }
 
 /** Publishes two files in this process: the worker's own steps, without the queue. */
 export async function publishFiles(
   { client, config }: TestEnvironment,
   files: DatasetFiles,
-  { date, signal, onProgress }: PublishingOptions = {},
+  {
+    publication = newRunId(),
+    date,
+    isGuarded = false,
+    force = 'a test of something else',
+    signal,
+    onProgress,
+    giveUpAfterMs,
+  }: PublishingOptions = {},
 ): Promise<PublishResult> {
-  const [individual, business] = [await inspectFile(files.individual), await inspectFile(files.business)];
   const job = {
-    publication: newRunId(),
-    individual: { path: individual.path, sha256: individual.sha256 },
-    business: { path: business.path, sha256: business.sha256 },
+    publication,
+    individual: await sourceAt(files.individual),
+    business: await sourceAt(files.business),
     ...(date === undefined ? {} : { date }),
+    ...(isGuarded ? {} : { force }),
   };
   return publish(job, {
     client,
     config,
     signal: signal ?? new AbortController().signal,
     onProgress: onProgress ?? (() => undefined),
+    giveUpAfterMs,
   });
 }

@@ -55,6 +55,20 @@ describe('summarize', () => {
     },
   );
 
+  test("is not misled by a word of the queue that comes after the worker's", () => {
+    const late = event('a', 'queued', { at: '2026-11-20T05:59:00.000Z', forced: 'as seen' });
+    const ended = event('a', 'refused', { reasons: ['no_rows: The business file has no rows.'] });
+    expect(summarize([event('a', 'reading'), ended, late], undefined)).toEqual([
+      {
+        publication: 'a',
+        state: 'refused',
+        at: '2026-11-20T06:00:00.000Z',
+        reasons: ['no_rows: The business file has no rows.'],
+        forced: 'as seen',
+      },
+    ]);
+  });
+
   test('keeps the reasons of a refusal', () => {
     const reasons = ['The individual file lacks BOARD.'];
     expect(summarize([event('a', 'queued'), event('a', 'refused', { reasons })], undefined)).toMatchObject([

@@ -1,11 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@opensearch-project/opensearch';
 import type { DatasetFile } from '../../src/dataset/columns.ts';
 import type { CsvRow } from '../../src/dataset/csv.ts';
 import { setAsideIndex } from '../../src/publications/index-name.ts';
+import { isTransient, SearchUnavailableError } from '../../src/search/client.ts';
 
 /** Rows kept whole for each publication; beyond that they are counted only. */
 const MOST_ROWS_KEPT = 20_000;
 const ROWS_A_REQUEST = 500;
+const MOST_TRIES = 10;
+const FIRST_WAIT_MS = 100;
 
 /** Keeps the rows that a publication could not take: file, line, reason and the row as it stands. */
 export interface SetAsideRows {
@@ -16,24 +20,43 @@ export interface SetAsideRows {
   flush(): Promise<void>;
 }
 
-export function setAsideRows(client: Client, prefix: string, publication: string): SetAsideRows {
+export function setAsideRows(
+  client: Client,
+  prefix: string,
+  publication: string,
+  signal: AbortSignal,
+): SetAsideRows {
   let count = 0;
-  let pending: object[] = [];
+  let pending: { id: string; row: object }[] = [];
 
-  function add(file: DatasetFile, row: Pick<CsvRow, 'line' | 'raw'>, reason: string): void {
+  function add(file: DatasetFile, { line, raw }: Pick<CsvRow, 'line' | 'raw'>, reason: string): void {
     count += 1;
     if (count > MOST_ROWS_KEPT) return;
-    pending.push({ publication, file, line: row.line, reason, raw: row.raw });
+    const at = new Date().toISOString();
+    pending.push({ id: `${publication}:${count}`, row: { publication, at, file, line, reason, raw } });
   }
 
   async function flush(): Promise<void> {
     while (pending.length > 0) {
       const rows = pending.slice(0, ROWS_A_REQUEST);
-      await client.bulk({
-        index: setAsideIndex(prefix),
-        body: rows.flatMap((row) => [{ index: {} }, row]),
-      });
+      await write(rows);
       pending = pending.slice(rows.length);
+    }
+  }
+
+  /** The ids make it the same to write rows twice, as after an answer that was lost, or in a second attempt. */
+  async function write(rows: typeof pending): Promise<void> {
+    const body = rows.flatMap(({ id, row }) => [{ index: { _id: id } }, row]);
+    for (let tries = 1; ; tries += 1) {
+      try {
+        const response = await client.bulk({ index: setAsideIndex(prefix), body });
+        if (!response.body.errors) return;
+        throw new SearchUnavailableError('OpenSearch did not take every row that was set aside');
+      } catch (error) {
+        const isWorthIt = isTransient(error) || error instanceof SearchUnavailableError;
+        if (!isWorthIt || tries === MOST_TRIES) throw error;
+        await sleep(FIRST_WAIT_MS * 2 ** tries * (0.5 + Math.random()), undefined, { signal });
+      }
     }
   }
 

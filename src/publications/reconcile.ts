@@ -1,0 +1,65 @@
+import type { Client } from '@opensearch-project/opensearch';
+import { liveLicensesIndex } from './alias.ts';
+import { appendEvent, type LedgerEvent, type NewLedgerEvent, readEvents } from './ledger.ts';
+import type { LicensesIndex } from './metadata.ts';
+
+/**
+ * Writes into the ledger what a publication or rollback that was killed between its flip and its last event
+ * could not: what is live is what the alias says.
+ */
+export async function reconcileLedger(client: Client, prefix: string): Promise<void> {
+  // In this order, or an event of a flip in between would be told again after its successor's.
+  const events = await readEvents(client, prefix);
+  const live = await liveLicensesIndex(client, prefix);
+  for (const event of missingEvents(events, live)) await appendEvent(client, prefix, event);
+}
+
+/**
+ * The events that are missing for the ledger to say what the alias says. What was built before the one that it
+ * took the place of was gone back to.
+ */
+export function missingEvents(
+  events: readonly LedgerEvent[],
+  live: LicensesIndex | undefined,
+): NewLedgerEvent[] {
+  if (live === undefined) return [];
+  const { index, metadata } = live;
+  const last = new Map(
+    events.filter(({ event }) => event !== 'queued').map((event) => [event.publication, event]),
+  );
+  const isTold = last.get(metadata.publication)?.event === 'live';
+  const ended = [...last.values()]
+    .filter(({ event, publication }) => event === 'live' && publication !== metadata.publication)
+    .map(({ publication, index: before }): NewLedgerEvent => {
+      const isGoneBackFrom = epochOf(publication, events) > metadata.epoch;
+      const event = isGoneBackFrom ? 'rolled_back' : 'superseded';
+      return { publication, event, ...(before === undefined ? {} : { index: before }) };
+    });
+  return isTold ? ended : [liveEvent(index, metadata), ...ended];
+}
+
+/** The epoch under which a publication was built, as its first event of being live tells it. */
+function epochOf(publication: string, events: readonly LedgerEvent[]): number {
+  const live = events.find((event) => event.publication === publication && event.event === 'live');
+  return live?.epoch ?? 0;
+}
+
+/** That an index is live, with what it says of itself. */
+export function liveEvent(index: string, metadata: LicensesIndex['metadata']): NewLedgerEvent {
+  const { publication, epoch, date, sample, counts, boards, sources, service_version } = metadata;
+  return {
+    publication,
+    event: 'live',
+    index,
+    epoch,
+    date,
+    sample,
+    counts,
+    boards,
+    service_version,
+    ...(sources && {
+      sources: { individual: sources.individual.name, business: sources.business.name },
+      sha256: { individual: sources.individual.sha256, business: sources.business.sha256 },
+    }),
+  };
+}

@@ -1,0 +1,73 @@
+import { open } from 'node:fs/promises';
+import type { Client } from '@opensearch-project/opensearch';
+import { z } from 'zod';
+import { setAsideIndex } from './index-name.ts';
+
+const PAGE = 1000;
+
+const rowsResponse = z.object({
+  hits: z.object({
+    hits: z.array(
+      z.object({
+        _source: z.object({ file: z.string(), line: z.int(), reason: z.string(), raw: z.string() }),
+        sort: z.array(z.union([z.string(), z.number()])),
+      }),
+    ),
+  }),
+});
+
+type SetAsideRow = z.output<typeof rowsResponse>['hits']['hits'][number]['_source'];
+
+/** The rows that a publication set aside and kept, by file and line, in pages. */
+export async function* readSetAsideRows(
+  client: Client,
+  prefix: string,
+  publication: string,
+): AsyncGenerator<SetAsideRow[], void, undefined> {
+  const index = setAsideIndex(prefix);
+  await client.indices.refresh({ index });
+  let after: (string | number)[] | undefined;
+  for (;;) {
+    const response = await client.search({
+      index,
+      body: {
+        size: PAGE,
+        query: { term: { publication } },
+        sort: [{ file: 'desc' }, { line: 'asc' }, { _seq_no: 'asc' }],
+        ...(after === undefined ? {} : { search_after: after }),
+      },
+    });
+    const { hits } = rowsResponse.parse(response.body).hits;
+    if (hits.length === 0) return;
+    yield hits.map((hit) => hit._source);
+    after = hits.at(-1)?.sort;
+  }
+}
+
+/** Writes the rows that a publication set aside to a CSV file: file, line, reason and the row as it stood. */
+export async function writeRejects(
+  client: Client,
+  prefix: string,
+  publication: string,
+  path: string,
+): Promise<{ file: string; rows: number }> {
+  const file = await open(path, 'w', 0o600);
+  let rows = 0;
+  try {
+    await file.write('FILE,LINE,REASON,ROW\n');
+    for await (const page of readSetAsideRows(client, prefix, publication)) {
+      const lines = page.map(({ file: name, line, reason, raw }) =>
+        [name, String(line), reason, raw].map(quoted).join(','),
+      );
+      await file.write(`${lines.join('\n')}\n`);
+      rows += page.length;
+    }
+  } finally {
+    await file.close();
+  }
+  return { file: path, rows };
+}
+
+function quoted(field: string): string {
+  return /[",\r\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field;
+}

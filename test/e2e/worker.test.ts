@@ -1,0 +1,463 @@
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Queue } from 'bullmq';
+import { Redis } from 'ioredis';
+import { z } from 'zod';
+import { writeSampleData } from '../../src/dataset/sample-data.ts';
+import { indicesUnderAlias } from '../../src/publications/alias.ts';
+import { publicationDetails, publicationHistory } from '../../src/publications/history.ts';
+import {
+  PUBLISH_DEDUPLICATION_ID,
+  PUBLISH_JOB_OPTIONS,
+  publishProgress,
+  publishQueue,
+  queuePrefix,
+} from '../../src/publications/job.ts';
+import { readEvents } from '../../src/publications/ledger.ts';
+import { licensesIndices } from '../../src/publications/metadata.ts';
+import { sourceAt } from '../../src/publications/request.ts';
+import { rollBack } from '../../src/publications/rollback.ts';
+import { childrenOf } from '../support/children.ts';
+import { licencesOf, writeDay } from '../support/day-files.ts';
+import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
+import { type OpenSearchProxy, openSearchProxy } from '../support/open-search-proxy.ts';
+import { licenses, type RunningProcess, startProcess, startWorker } from '../support/processes.ts';
+import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
+
+/** Enough that the load takes many requests. */
+const MANY_ROWS = 40_000;
+const NURSING = 'Nursing Board';
+const ATTEMPTS = PUBLISH_JOB_OPTIONS.attempts;
+
+const liveResult = z.object({
+  state: z.literal('live'),
+  publication: z.string(),
+  index: z.string(),
+  rows: z.int(),
+  licenses: z.int(),
+});
+
+/** One installation whose workers' requests to OpenSearch can be waited for and disturbed. */
+interface Installation {
+  readonly environment: TestEnvironment;
+  readonly queue: Queue;
+  /** A worker that reaches OpenSearch through the proxy; stopped at the end of the test. */
+  startWorker(settings?: Record<string, string>): Promise<RunningProcess>;
+  /** Does something at the next request of this kind, before OpenSearch is asked; settles when it is done. */
+  at(request: RegExp, work: (path: string) => unknown): Promise<void>;
+  stopWorkers(): Promise<void>;
+  cleanUp(): Promise<void>;
+}
+
+async function installation(): Promise<Installation> {
+  const environment = await testEnvironment();
+  const queue = publishQueue(environment.config);
+  let workers: RunningProcess[] = [];
+  let awaited: { request: RegExp; work: (path: string) => Promise<void> } | undefined;
+  const proxy: OpenSearchProxy = await openSearchProxy(environment.config.OPENSEARCH_URL, async (request) => {
+    if (awaited?.request.test(`${request.method} ${request.path}`)) {
+      const { work } = awaited;
+      awaited = undefined;
+      await work(request.path);
+    }
+    return request.forward();
+  });
+
+  async function stopWorkers(): Promise<void> {
+    const stopping = workers;
+    workers = [];
+    await Promise.all(stopping.map((worker) => worker.stop()));
+  }
+  return {
+    environment,
+    queue,
+    startWorker: async (settings = {}) => {
+      const variables = { ...environment.variables, OPENSEARCH_URL: proxy.url, ...settings };
+      const worker = await startWorker(variables);
+      workers.push(worker);
+      return worker;
+    },
+    at: (request, work) =>
+      new Promise((resolve, reject) => {
+        awaited = {
+          request,
+          work: async (path) => {
+            try {
+              await work(path);
+              resolve();
+            } catch (error) {
+              reject(error);
+            }
+          },
+        };
+      }),
+    stopWorkers,
+    cleanUp: async () => {
+      await stopWorkers();
+      await queue.close();
+      await proxy.close();
+      await environment.cleanUp();
+    },
+  };
+}
+
+const BULK = /^POST \/[^/]*licenses-[^/]+\/_bulk/;
+const REFRESH = /licenses-[^/]+\/_refresh/;
+
+function live({ environment: { client, config } }: Installation): Promise<string[]> {
+  return indicesUnderAlias(client, config.INDEX_PREFIX);
+}
+
+async function indices({ environment: { client, config } }: Installation): Promise<string[]> {
+  return (await licensesIndices(client, config.INDEX_PREFIX)).map(({ index }) => index);
+}
+
+function history({ environment: { client, config } }: Installation) {
+  return publicationHistory(client, config.INDEX_PREFIX);
+}
+
+/** The publication that began last. */
+async function latest(installed: Installation): Promise<string> {
+  const [first] = (await history(installed)).publications;
+  return first?.publication ?? '';
+}
+
+async function eventsOf({ environment: { client, config } }: Installation, publication: string) {
+  const { events } = await publicationDetails(client, config.INDEX_PREFIX, publication);
+  return events.filter(({ event }) => event !== 'queued').map(({ event }) => event);
+}
+
+/** `licenses publish` of these files, as JSON. */
+function publish({ environment }: Installation, { individual, business }: DatasetFiles) {
+  return licenses(
+    environment.variables,
+    ...['publish', '--individual', individual, '--business', business, '--json'],
+  );
+}
+
+/** The files of a day, with so many nurses. */
+function filesOf({ environment }: Installation, date: string, nurses = 20): Promise<DatasetFiles> {
+  return writeDay(environment.folder, `${date}-${nurses}`, {
+    date,
+    individual: licencesOf(NURSING, 'RN.', nurses),
+    business: licencesOf('Board of Pharmacy', '02', 3),
+  });
+}
+
+async function until(what: string, isSo: () => Promise<boolean> | boolean): Promise<void> {
+  const deadline = Date.now() + 60_000;
+  while (!(await isSo())) {
+    if (Date.now() > deadline) throw new Error(`In a minute it never came to this: ${what}.`);
+    await sleep(50);
+  }
+}
+
+function expectGone(ids: readonly number[]): void {
+  for (const id of ids) expect(() => process.kill(id, 0)).toThrow('ESRCH');
+}
+
+describe('a worker', () => {
+  let installed: Installation;
+  let many: DatasetFiles;
+
+  beforeAll(async () => {
+    installed = await installation();
+    many = await writeSampleData({
+      directory: join(installed.environment.folder, 'many'),
+      rows: MANY_ROWS,
+      seed: 2,
+      date: '2026-11-25',
+    });
+    await publishFiles(installed.environment, await filesOf(installed, '2026-11-20'));
+  }, 60_000);
+  afterEach(() => installed.stopWorkers());
+  afterAll(() => installed.cleanUp());
+
+  test('asked to stop in mid-load hands the publication back, and the next worker ends it', async () => {
+    const before = { live: await live(installed), indices: await indices(installed) };
+    const worker = await installed.startWorker();
+    const loading = installed.at(BULK, () => undefined);
+    const publishing = publish(installed, many);
+    await loading;
+    const children = await childrenOf(worker.child.pid ?? 0);
+    expect(children).not.toEqual([]);
+    const askedAt = Date.now();
+    await worker.stop();
+    expect(Date.now() - askedAt).toBeLessThan(10_000);
+    expect(worker.child.exitCode).toBe(0);
+    expectGone(children);
+    expect({ live: await live(installed), indices: await indices(installed) }).toEqual(before);
+
+    const publication = await latest(installed);
+    const job = await installed.queue.getJob(publication);
+    expect(await job?.getState()).toBe('waiting');
+    const { logs } = await installed.queue.getJobLogs(publication);
+    expect(logs.at(-1)).toMatch(/handed back: the worker stops$/);
+    expect(await eventsOf(installed, publication)).toEqual(['reading', 'loading']);
+    const waiting = await installed.queue.getDeduplicationJobId(PUBLISH_DEDUPLICATION_ID);
+    expect(waiting).toBe(publication);
+
+    await installed.startWorker();
+    const { code, stdout } = await publishing;
+    expect(code).toBe(0);
+    const result = liveResult.parse(JSON.parse(stdout));
+    expect(result).toMatchObject({ publication, rows: MANY_ROWS });
+    expect(await live(installed)).toEqual([result.index]);
+    const { body } = await installed.environment.client.count({ index: result.index });
+    expect(body.count).toBeGreaterThanOrEqual(result.licenses);
+    expect(await eventsOf(installed, publication)).toEqual([
+      ...['reading', 'loading'],
+      ...['reading', 'loading', 'verifying', 'live'],
+    ]);
+  }, 120_000);
+
+  test('writes its progress and a log into the job', async () => {
+    const worker = await installed.startWorker();
+    const { code, stdout } = await publish(installed, await filesOf(installed, '2026-11-26'));
+    expect(code).toBe(0);
+    const { publication } = liveResult.parse(JSON.parse(stdout));
+    const { logs } = await installed.queue.getJobLogs(publication);
+    expect(logs.map((line) => line.replace(/^\d{4}-\d\d-\d\dT[\d:.]+Z /, ''))).toEqual([
+      'reading (0 rows, 0 licences)',
+      'loading (0 rows, 0 licences)',
+      'verifying (23 rows, 23 licences)',
+      'making durable (23 rows, 23 licences)',
+      'going live (23 rows, 23 licences)',
+    ]);
+    const job = await installed.queue.getJob(publication);
+    expect(publishProgress.parse(job?.progress)).toMatchObject({ step: 'going live', rows: 23 });
+    expect(worker.output()).toContain('"msg":"publication ended"');
+  }, 60_000);
+
+  test('fails what reads back otherwise than it was sent at every attempt, and the command exits 1', async () => {
+    const worker = await installed.startWorker();
+    const before = { live: await live(installed), indices: await indices(installed) };
+    const { client } = installed.environment;
+    const { individual, business } = await filesOf(installed, '2026-11-27');
+    const publishing = licenses(
+      installed.environment.variables,
+      ...['publish', '--individual', individual, '--business', business, '--force', 'it must not help'],
+    );
+    for (let attempts = 0; attempts < ATTEMPTS; attempts += 1) {
+      await installed.at(REFRESH, (path) =>
+        client.delete({ index: path.split('/')[1] ?? '', id: 'NUR/RN.900007' }),
+      );
+    }
+    const reason = 'The index has 22 licences, but 23 were sent.';
+    expect(await publishing).toMatchObject({ code: 1, stderr: `Failed: ${reason}\n` });
+    expect({ live: await live(installed), indices: await indices(installed) }).toEqual(before);
+    const publication = await latest(installed);
+    await until('the ledger says that it failed', async () =>
+      (await eventsOf(installed, publication)).includes('failed'),
+    );
+    expect((await history(installed)).publications[0]).toMatchObject({
+      publication,
+      state: 'failed',
+      forced: 'it must not help',
+      reasons: [reason],
+    });
+    expect(worker.output().split('"msg":"publishing"')).toHaveLength(ATTEMPTS + 1);
+  }, 90_000);
+
+  test('whose process is stopped before its flip and wakes after a rollback can not flip', async () => {
+    const { environment } = installed;
+    const worker = await installed.startWorker();
+    await publishFiles(environment, await filesOf(installed, '2026-11-28'));
+    const expected = await live(installed);
+    let stopped: number[] = [];
+    const woken = installed.at(REFRESH, async () => {
+      stopped = await childrenOf(worker.child.pid ?? 0);
+      for (const child of stopped) process.kill(child, 'SIGSTOP');
+      await publishFiles(environment, await filesOf(installed, '2026-11-30'));
+      await rollBack(environment.client, environment.config.INDEX_PREFIX);
+      for (const child of stopped) process.kill(child, 'SIGCONT');
+    });
+    const [paused] = await Promise.all([publish(installed, await filesOf(installed, '2026-11-29')), woken]);
+    expect(stopped).not.toEqual([]);
+    expect(paused.code).toBe(2);
+    expect(JSON.parse(paused.stdout)).toMatchObject({
+      state: 'refused',
+      reasons: [expect.stringMatching(/^overtaken: /)],
+    });
+    expect(await live(installed)).toEqual(expected);
+    await until('nothing waits', async () => (await installed.queue.count()) === 0);
+    expect(await installed.queue.getActiveCount()).toBe(0);
+    expect(await live(installed)).toEqual(expected);
+  }, 60_000);
+
+  describe('whose job Redis has lost', () => {
+    /** Deletes all that the queue knows once the load has begun. */
+    function loseJob(): Promise<void> {
+      const { config } = installed.environment;
+      return installed.at(BULK, async () => {
+        const redis = new Redis(config.REDIS_URL);
+        const keys = await redis.keys(`${queuePrefix(config.INDEX_PREFIX)}:*`);
+        expect(keys.length).toBeGreaterThan(0);
+        await redis.del(...keys);
+        redis.disconnect();
+      });
+    }
+
+    test('ends the publication, the command learns it, and the next one runs', async () => {
+      await installed.startWorker();
+      const lost = loseJob();
+      const [{ code, stdout }] = await Promise.all([
+        publish(installed, await filesOf(installed, '2026-12-01', 60)),
+        lost,
+      ]);
+      expect(code).toBe(0);
+      const result = liveResult.parse(JSON.parse(stdout));
+      expect(result).toMatchObject({ publication: await latest(installed), rows: 63, licenses: 63 });
+      expect(await live(installed)).toEqual([result.index]);
+
+      const next = await publish(installed, await filesOf(installed, '2026-12-02', 60));
+      expect(next.code).toBe(0);
+      expect(await live(installed)).toEqual([liveResult.parse(JSON.parse(next.stdout)).index]);
+    }, 90_000);
+
+    test('refuses the files all the same, and the command says why', async () => {
+      await installed.startWorker();
+      const lost = loseJob();
+      const [{ code, stdout }] = await Promise.all([
+        publish(installed, await filesOf(installed, '2026-12-02', 50)),
+        lost,
+      ]);
+      expect(code).toBe(2);
+      expect(JSON.parse(stdout)).toMatchObject({
+        state: 'refused',
+        publication: await latest(installed),
+        reasons: [expect.stringMatching(/^fewer_rows: 53 rows/)],
+      });
+    }, 60_000);
+  });
+
+  test('makes one publication of what ten ask for at once, and all ten hear that it is live', async () => {
+    await installed.startWorker();
+    const files = await filesOf(installed, '2026-12-03', 2000);
+    const before = (await history(installed)).publications.map(({ publication }) => publication);
+    const ended = await Promise.all(Array.from({ length: 10 }, () => publish(installed, files)));
+    expect(ended.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
+      ended.map(() => ({ code: 0, stderr: '' })),
+    );
+    const results = ended.map(({ stdout }) => z.looseObject({ state: z.string() }).parse(JSON.parse(stdout)));
+    const [index] = await live(installed);
+    for (const result of results) {
+      // Who asks when it has ended already is told so.
+      if (result.state === 'live') expect(result).toMatchObject({ index });
+      else
+        expect(result).toMatchObject({
+          state: 'skipped',
+          live: (await history(installed)).live?.publication,
+        });
+    }
+    const after = (await history(installed)).publications.filter(
+      ({ publication }) => !before.includes(publication),
+    );
+    expect(after.filter(({ state }) => state !== 'skipped')).toMatchObject([{ state: 'live', index }]);
+  }, 120_000);
+
+  test('beside another one takes turns: one publication at a time', async () => {
+    const { environment, queue } = installed;
+    const workers = [await installed.startWorker(), await installed.startWorker()];
+    expect(await queue.getGlobalConcurrency()).toBe(1);
+    const held = installed.at(REFRESH, async () => {
+      await until('the other one waits', async () => (await queue.getWaitingCount()) === 1);
+      for (let times = 0; times < 10; times += 1) {
+        expect(await queue.getJobCounts('active', 'waiting')).toEqual({ active: 1, waiting: 1 });
+        await sleep(100);
+      }
+    });
+    const publications: string[] = [];
+    for (const [at, date] of ['2026-12-04', '2026-12-05'].entries()) {
+      const publication = `${Date.now().toString(36)}turn${at}`;
+      const files = await filesOf(installed, date, 2000);
+      const sources = {
+        individual: await sourceAt(files.individual),
+        business: await sourceAt(files.business),
+      };
+      await queue.add('publish', { publication, ...sources }, { jobId: publication });
+      publications.push(publication);
+    }
+    await held;
+    await until('both have ended', async () => (await queue.getJobCountByTypes('active', 'waiting')) === 0);
+    const { client, config } = environment;
+    const events = await readEvents(client, config.INDEX_PREFIX);
+    const turns = events.filter(({ publication }) => publications.includes(publication));
+    expect(turns.map(({ publication, event }) => [publications.indexOf(publication), event])).toEqual([
+      ...['reading', 'loading', 'verifying', 'live'].map((event) => [0, event]),
+      ...['reading', 'loading', 'verifying', 'live'].map((event) => [1, event]),
+      [0, 'superseded'],
+    ]);
+    const taken = workers.map((worker) => worker.output().split('"msg":"publishing"').length - 1);
+    expect(taken.reduce((sum, each) => sum + each, 0)).toBe(2);
+  }, 60_000);
+});
+
+describe('a schedule', () => {
+  let installed: Installation;
+  let files: DatasetFiles;
+  beforeAll(async () => {
+    installed = await installation();
+    files = await filesOf(installed, '2026-11-20');
+  });
+  afterEach(() => installed.stopWorkers());
+  afterAll(() => installed.cleanUp());
+
+  function scheduled(pattern: string): Record<string, string> {
+    return {
+      DATASET_INDIVIDUAL: files.individual,
+      DATASET_BUSINESS: files.business,
+      PUBLISH_SCHEDULE: pattern,
+    };
+  }
+
+  async function states(): Promise<string[]> {
+    return (await history(installed)).publications.map(({ state }) => state).toReversed();
+  }
+
+  test('publishes by itself, skips what is live already, and ends with the setting', async () => {
+    const worker = await installed.startWorker(scheduled('*/1 * * * * *'));
+    expect(worker.output()).toContain('"msg":"publication scheduled"');
+    await until('one is live and two are skipped', async () => (await states()).length > 3);
+    expect((await states()).slice(0, 3)).toEqual(['live', 'skipped', 'skipped']);
+    const { publications } = await history(installed);
+    expect(new Set(publications.map(({ publication }) => publication)).size).toBe(publications.length);
+    for (const { publication } of publications) expect(publication).toMatch(/^[a-z0-9]+scheduled$/);
+    expect(await installed.queue.getJobSchedulersCount()).toBe(1);
+    await worker.stop();
+
+    await installed.startWorker();
+    expect(await installed.queue.getJobSchedulersCount()).toBe(0);
+    await until(
+      'nothing waits',
+      async () => (await installed.queue.getJobCountByTypes('active', 'waiting')) === 0,
+    );
+    const before = await states();
+    await sleep(2500);
+    expect(await states()).toEqual(before);
+  }, 90_000);
+
+  test.each(['99 99 * * *', '* * * * * FOO'])(
+    'that is no cron pattern stops the worker with one line: %s',
+    async (pattern) => {
+      const { variables } = installed.environment;
+      const worker = startProcess('workers/main.ts', { ...variables, ...scheduled(pattern) });
+      const [code] = await once(worker.child, 'close');
+      expect(code).toBe(1);
+      expect(worker.output()).toMatch(/^PUBLISH_SCHEDULE is "[^"]+", but must be a cron pattern: [^\n]+\n$/);
+      expect(worker.output()).toContain(pattern);
+      expect(await installed.queue.getJobSchedulersCount()).toBe(0);
+    },
+  );
+
+  test('that is no cron pattern stops `licenses work` too', async () => {
+    const { variables } = installed.environment;
+    const ended = await licenses({ ...variables, ...scheduled('99 99 * * *') }, 'work');
+    expect(ended).toMatchObject({ code: 1, stdout: '' });
+    expect(ended.stderr).toMatch(
+      /^PUBLISH_SCHEDULE is "99 99 \* \* \*", but must be a cron pattern: [^\n]+\n$/,
+    );
+  });
+});

@@ -1,0 +1,443 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { readCsv } from '../../src/dataset/csv.ts';
+import { fileText, inspectFile } from '../../src/dataset/source-file.ts';
+import { flip, indicesUnderAlias } from '../../src/publications/alias.ts';
+import { publicationDetails, publicationHistory } from '../../src/publications/history.ts';
+import { prepareIndices } from '../../src/publications/indices.ts';
+import type { PublishResult } from '../../src/publications/job.ts';
+import { appendEvent, readEvents, takeEpoch } from '../../src/publications/ledger.ts';
+import { licensesIndices } from '../../src/publications/metadata.ts';
+import { prune } from '../../src/publications/prune.ts';
+import { reconcileLedger } from '../../src/publications/reconcile.ts';
+import { rollBack } from '../../src/publications/rollback.ts';
+import { newRunId } from '../../src/publications/run-id.ts';
+import { writeRejects } from '../../src/publications/set-aside.ts';
+import { openSearchClient } from '../../src/search/client.ts';
+import { type Day, licencesOf, writeDay } from '../support/day-files.ts';
+import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
+import { FIXTURES } from '../support/fixtures.ts';
+import { setAsideOf } from '../support/ledger.ts';
+import { openSearchProxy } from '../support/open-search-proxy.ts';
+import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
+
+const NURSING = 'Nursing Board';
+const PHARMACY = 'Board of Pharmacy';
+const HOUR_MS = 3_600_000;
+
+const environments: TestEnvironment[] = [];
+
+/** An installation of a test's own. */
+async function newEnvironment(settings: Record<string, string> = {}): Promise<TestEnvironment> {
+  const environment = await testEnvironment(settings);
+  environments.push(environment);
+  await prepareIndices(environment.client, environment.config.INDEX_PREFIX);
+  return environment;
+}
+afterAll(async () => {
+  for (const each of environments) await each.cleanUp();
+});
+
+const liveResult = z.object({ state: z.literal('live'), publication: z.string(), index: z.string() });
+type Live = z.output<typeof liveResult>;
+
+function live({ client, config }: TestEnvironment): Promise<string[]> {
+  return indicesUnderAlias(client, config.INDEX_PREFIX);
+}
+
+function history({ client, config }: TestEnvironment) {
+  return publicationHistory(client, config.INDEX_PREFIX);
+}
+
+function details({ client, config }: TestEnvironment, publication: string) {
+  return publicationDetails(client, config.INDEX_PREFIX, publication);
+}
+
+/** What the ledger tells, as `publication event`, in its order. */
+async function told({ client, config }: TestEnvironment): Promise<string[]> {
+  const events = await readEvents(client, config.INDEX_PREFIX);
+  return events.map(({ publication, event }) => `${publication} ${event}`);
+}
+
+function reconcile({ client, config }: TestEnvironment): Promise<void> {
+  return reconcileLedger(client, config.INDEX_PREFIX);
+}
+
+/** The files of a day with 20 nurses. */
+function filesOf({ folder }: TestEnvironment, date: string, more: Partial<Day> = {}): Promise<DatasetFiles> {
+  return writeDay(folder, `${date}-${newRunId()}`, {
+    date,
+    individual: licencesOf(NURSING, 'RN.', 20),
+    business: licencesOf(PHARMACY, '02', 2),
+    ...more,
+  });
+}
+
+async function published(environment: TestEnvironment, date: string): Promise<Live> {
+  return liveResult.parse(await publishFiles(environment, await filesOf(environment, date)));
+}
+
+describe('a ledger written by clocks that differ', () => {
+  test('tells states and order as they were appended, whatever the events say of the time', async () => {
+    const { client, config } = await newEnvironment();
+    const prefix = config.INDEX_PREFIX;
+    const now = Date.now();
+    const append = (publication: string, event: 'queued' | 'reading' | 'loading' | 'refused', hours = 0) =>
+      appendEvent(client, prefix, { publication, event, at: new Date(now + hours * HOUR_MS).toISOString() });
+    await append('early', 'queued');
+    await append('early', 'reading', -1);
+    await append('early', 'loading', -1);
+    await append('late', 'queued', -2);
+    await append('early', 'refused', -1);
+    await append('late', 'reading', 1);
+
+    const { publications } = await publicationHistory(client, prefix);
+    expect(publications.map(({ publication, state }) => [publication, state])).toEqual([
+      ['late', 'reading'],
+      ['early', 'refused'],
+    ]);
+    const events = await readEvents(client, prefix);
+    expect(events.map(({ publication, event }) => `${publication} ${event}`)).toEqual([
+      'early queued',
+      'early reading',
+      'early loading',
+      'late queued',
+      'early refused',
+      'late reading',
+    ]);
+  });
+
+  test('keeps the moment that an event names, and else takes the present one', async () => {
+    const { client, config } = await newEnvironment();
+    const before = new Date().toISOString();
+    await appendEvent(client, config.INDEX_PREFIX, { publication: 'a', event: 'queued', at: before });
+    await appendEvent(client, config.INDEX_PREFIX, { publication: 'a', event: 'reading' });
+    const [queued, reading] = await readEvents(client, config.INDEX_PREFIX);
+    expect(queued?.at).toBe(before);
+    expect(Date.parse(reading?.at ?? '')).toBeGreaterThanOrEqual(Date.parse(before));
+  });
+});
+
+describe('what the ledger tells of a publication', () => {
+  let environment: TestEnvironment;
+  let result: PublishResult;
+  let tookMs: number;
+
+  beforeAll(async () => {
+    environment = await newEnvironment();
+    const files = await filesOf(environment, '2026-11-20', {
+      individual: [
+        ...licencesOf(NURSING, 'RN.', 20),
+        ...licencesOf('Medical Board', '35.', 5).map((row) => ({ ...row, status: 'In Review' })),
+        { board: NURSING, number: 'RN.1', status: '' },
+        { board: NURSING, number: 'RN.2', status: 'Inactive', expires: 'never' },
+      ],
+    });
+    const startedAt = Date.now();
+    result = await publishFiles(environment, files);
+    tookMs = Date.now() - startedAt;
+  });
+
+  test('is each step on its way, in order', async () => {
+    const { events } = await details(environment, result.publication);
+    expect(events.map(({ event }) => event)).toEqual(['reading', 'loading', 'verifying', 'live']);
+  });
+
+  test('are its counts by board and by status, and its files', async () => {
+    const { summary } = await details(environment, result.publication);
+    expect(summary).toMatchObject({
+      state: 'live',
+      date: '2026-11-20',
+      counts: { rows: 29, licenses: 28, endorsements: 0, set_aside: 1 },
+      boards: { [NURSING]: 21, 'Medical Board': 5, [PHARMACY]: 2 },
+      statuses: { ACTIVE: 22, 'IN REVIEW': 5, '': 1 },
+      sources: { individual: expect.stringMatching(/^individual-/), business: expect.any(String) },
+      sha256: { individual: expect.stringMatching(/^[0-9a-f]{64}$/), business: expect.any(String) },
+      service_version: expect.any(String),
+    });
+  });
+
+  test('is how long each step took, not more in all than it took', async () => {
+    const { summary } = await details(environment, result.publication);
+    const { seconds = {} } = summary;
+    expect(Object.keys(seconds).toSorted()).toEqual([
+      'going live',
+      'loading',
+      'making durable',
+      'reading',
+      'verifying',
+    ]);
+    const total = Object.values(seconds).reduce((sum, each) => sum + each, 0);
+    expect(Math.min(...Object.values(seconds))).toBeGreaterThanOrEqual(0);
+    // Each is rounded to a tenth.
+    expect(total).toBeLessThanOrEqual(tookMs / 1000 + 0.3);
+  });
+
+  test('is nothing where nobody has heard of it', async () => {
+    await expect(details(environment, 'unheard-of')).rejects.toThrow(
+      'The ledger has no publication unheard-of.',
+    );
+  });
+
+  test('is that it was superseded, once, by the one that took its place', async () => {
+    const next = await published(environment, '2026-11-21');
+    await reconcile(environment);
+    await published(environment, '2026-11-22');
+    const events = await told(environment);
+    expect(events.filter((each) => each === `${result.publication} superseded`)).toHaveLength(1);
+    expect(events.filter((each) => each === `${next.publication} superseded`)).toHaveLength(1);
+    expect((await history(environment)).publications.map(({ state }) => state)).toEqual([
+      'live',
+      'superseded',
+      'superseded',
+    ]);
+  });
+});
+
+describe('a publication killed between its flip and its last event', () => {
+  /** Publishes, but its last words never reach the ledger. */
+  async function killed(environment: TestEnvironment, date: string): Promise<{ publication: string }> {
+    const { config } = environment;
+    const proxy = await openSearchProxy(config.OPENSEARCH_URL, async (request) =>
+      request.body.includes('"event":"live"') ? undefined : request.forward(),
+    );
+    const client = openSearchClient({ ...config, OPENSEARCH_URL: proxy.url }, 30_000);
+    const publication = newRunId();
+    const files = await filesOf(environment, date);
+    try {
+      await expect(publishFiles({ ...environment, client }, files, { publication })).rejects.toThrow();
+    } finally {
+      await client.close();
+      await proxy.close();
+    }
+    const { events } = await details(environment, publication);
+    expect(events.map(({ event }) => event)).toEqual(['reading', 'loading', 'verifying']);
+    return { publication };
+  }
+
+  test('is live all the same, as the alias says, and prune keeps it', async () => {
+    const environment = await newEnvironment();
+    const { client, config } = environment;
+    const first = await published(environment, '2026-11-20');
+    const { publication } = await killed(environment, '2026-11-21');
+    const under = await live(environment);
+    expect(under).not.toEqual([first.index]);
+
+    const { live: now, publications } = await history(environment);
+    expect(now).toMatchObject({ publication, state: 'live', date: '2026-11-21' });
+    expect(publications.map(({ state }) => state)).toEqual(['live', 'superseded']);
+    await takeEpoch(client, config.INDEX_PREFIX, 'another');
+    expect(await prune(client, config.INDEX_PREFIX, 1)).toEqual([first.index]);
+    expect(await live(environment)).toEqual(under);
+  });
+
+  test('is written down by the next one that looks, once, and can be rolled back to', async () => {
+    const environment = await newEnvironment();
+    const { client, config } = environment;
+    const first = await published(environment, '2026-11-20');
+    const { publication } = await killed(environment, '2026-11-21');
+    const before = await told(environment);
+
+    await reconcile(environment);
+    await reconcile(environment);
+    expect((await told(environment)).slice(before.length)).toEqual([
+      `${publication} live`,
+      `${first.publication} superseded`,
+    ]);
+    expect((await details(environment, publication)).summary).toMatchObject({
+      counts: { rows: 22, licenses: 22 },
+      boards: { [NURSING]: 20, [PHARMACY]: 2 },
+      sha256: { individual: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    });
+
+    await published(environment, '2026-11-22');
+    const { to } = await rollBack(client, config.INDEX_PREFIX);
+    expect(to.metadata.publication).toBe(publication);
+  });
+
+  test('is not done again by its second attempt', async () => {
+    const environment = await newEnvironment();
+    const { publication } = await killed(environment, '2026-11-21');
+    const under = await live(environment);
+    const again = await publishFiles(environment, await filesOf(environment, '2026-11-21'), { publication });
+    expect(again).toMatchObject({
+      state: 'live',
+      publication,
+      index: under[0],
+      date: '2026-11-21',
+      rows: 22,
+      licenses: 22,
+    });
+    expect(await live(environment)).toEqual(under);
+    const { events } = await details(environment, publication);
+    expect(events.map(({ event }) => event)).toEqual(['reading', 'loading', 'verifying', 'live']);
+    const indices = await licensesIndices(environment.client, environment.config.INDEX_PREFIX);
+    expect(indices.map(({ index }) => index)).toEqual(under);
+  });
+});
+
+describe('rolling back', () => {
+  test('passes over what was itself rolled back', async () => {
+    const environment = await newEnvironment();
+    const { client, config } = environment;
+    const good = await published(environment, '2026-11-20');
+    await published(environment, '2026-11-21');
+    await rollBack(client, config.INDEX_PREFIX);
+    await published(environment, '2026-11-22');
+    const { to } = await rollBack(client, config.INDEX_PREFIX);
+    expect(to.metadata.publication).toBe(good.publication);
+    expect(await live(environment)).toEqual([good.index]);
+    expect((await history(environment)).publications.map(({ state }) => state)).toEqual([
+      'rolled_back',
+      'rolled_back',
+      'live',
+    ]);
+  });
+
+  test('can be taken back: neither publication is then one that was rolled back', async () => {
+    const environment = await newEnvironment();
+    const { client, config } = environment;
+    await published(environment, '2026-11-20');
+    const later = await published(environment, '2026-11-21');
+    await rollBack(client, config.INDEX_PREFIX);
+    await rollBack(client, config.INDEX_PREFIX, later.publication);
+    expect((await history(environment)).publications.map(({ state }) => state)).toEqual([
+      'live',
+      'superseded',
+    ]);
+    expect(await rollBack(client, config.INDEX_PREFIX)).toMatchObject({
+      from: { metadata: { publication: later.publication } },
+    });
+  });
+
+  test('is on record though it was killed behind its flip, and its files stay out', async () => {
+    const environment = await newEnvironment();
+    const { client, config } = environment;
+    const first = await published(environment, '2026-11-20');
+    const files = await filesOf(environment, '2026-11-21');
+    const bad = await publishFiles(environment, files);
+    const epoch = await takeEpoch(client, config.INDEX_PREFIX, 'a rollback that is killed');
+    await flip(client, config.INDEX_PREFIX, first.index, epoch);
+
+    expect(await publishFiles(environment, files, { isGuarded: true })).toMatchObject({
+      state: 'refused',
+      reasons: [`rolled_back: Publication ${bad.publication} had the same files and was rolled back.`],
+    });
+    expect((await details(environment, bad.publication)).summary).toMatchObject({ state: 'rolled_back' });
+    expect((await history(environment)).live).toMatchObject({ publication: first.publication });
+  });
+});
+
+describe('the rows that a publication set aside', () => {
+  /** The fields of each row of a CSV file, its header first. */
+  async function parsed(path: string): Promise<(readonly string[])[]> {
+    const rows: (readonly string[])[] = [];
+    for await (const batch of readCsv(fileText(await inspectFile(path)))) {
+      for (const { fields, problem } of batch) {
+        expect(problem).toBeUndefined();
+        rows.push(fields);
+      }
+    }
+    return rows;
+  }
+
+  test('are written to a CSV file as they stood, quotes and all', async () => {
+    const environment = await newEnvironment();
+    const { client, config, folder } = environment;
+    const { publication } = await publishFiles(environment, FIXTURES);
+    const path = join(folder, 'rejects.csv');
+    expect(await writeRejects(client, config.INDEX_PREFIX, publication, path)).toEqual({
+      file: path,
+      rows: 6,
+    });
+    const [header, ...rows] = await parsed(path);
+    expect(header).toEqual(['FILE', 'LINE', 'REASON', 'ROW']);
+    const lines = (await readFile(FIXTURES.individual, 'utf8')).split('\n');
+    const asides = await setAsideOf(environment, publication);
+    expect(rows).toEqual(
+      asides.map(({ file, line, reason }) => [file, String(line), reason, lines[line - 1]]),
+    );
+    expect(rows.map(([, line]) => line)).toEqual(['19', '20', '21', '22', '23', '26']);
+    expect(rows[4]?.[3]).toMatch(/^"OPEN, OLGA,Nursing Board/);
+  });
+
+  test('are written whole where there are more than one page, and are those of no other publication', async () => {
+    const environment = await newEnvironment();
+    const { client, config, folder } = environment;
+    await publishFiles(environment, FIXTURES);
+    const individual = licencesOf(NURSING, 'RN.', 2500).map((row, at) =>
+      at % 2 === 0 ? row : { ...row, name: `"A", "B"\r\nC ${at}`, expires: 'never' },
+    );
+    const business = [...licencesOf(PHARMACY, '02', 2), { board: PHARMACY, number: '' }];
+    const files = await filesOf(environment, '2026-11-21', { individual, business });
+    const { publication } = await publishFiles(environment, files);
+    const path = join(folder, 'rejects.csv');
+    await writeRejects(client, config.INDEX_PREFIX, publication, path);
+    const [, ...rows] = await parsed(path);
+    expect(rows).toHaveLength(1251);
+    expect(rows.slice(0, 3).map(([file, line]) => [file, line])).toEqual([
+      ['individual', '3'],
+      // Each of these rows takes two lines.
+      ['individual', '6'],
+      ['individual', '9'],
+    ]);
+    expect(rows[0]?.[3]).toBe(
+      '"""A"", ""B""\r\nC 1","Nursing Board","RN.900002","","Active","never","LIMA","2026-11-21"',
+    );
+    expect(rows.at(-1)).toEqual(['business', '4', 'LICENSE_NUMBER is blank', expect.any(String)]);
+  });
+
+  test('are none where there were none: a header alone', async () => {
+    const environment = await newEnvironment();
+    const { client, config, folder } = environment;
+    const { publication } = await published(environment, '2026-11-20');
+    const path = join(folder, 'none.csv');
+    await writeFile(path, 'what stood there before');
+    await writeRejects(client, config.INDEX_PREFIX, publication, path);
+    expect(await readFile(path, 'utf8')).toBe('FILE,LINE,REASON,ROW\n');
+  });
+
+  test('are kept, each once, though OpenSearch refuses them or its answers are lost', async () => {
+    const environment = await newEnvironment();
+    const { config } = environment;
+    const faults = ['refuse', 'lose the answer', 'refuse'];
+    const proxy = await openSearchProxy(config.OPENSEARCH_URL, async (request) => {
+      if (!request.path.includes('set-aside-rows/_bulk')) return request.forward();
+      const fault = faults.shift();
+      if (fault === 'refuse') return { status: 429, body: '{"error":"by the test"}' };
+      const answer = await request.forward();
+      return fault === undefined ? answer : undefined;
+    });
+    const client = openSearchClient({ ...config, OPENSEARCH_URL: proxy.url }, 30_000);
+    try {
+      const { publication } = await publishFiles({ ...environment, client }, FIXTURES);
+      expect(faults).toEqual([]);
+      expect(await setAsideOf(environment, publication)).toHaveLength(6);
+    } finally {
+      await client.close();
+      await proxy.close();
+    }
+  });
+
+  test('are not doubled by a second attempt', async () => {
+    const environment = await newEnvironment();
+    const publication = newRunId();
+    const stop = new AbortController();
+    const broken = publishFiles(environment, FIXTURES, {
+      publication,
+      signal: stop.signal,
+      onProgress: ({ step }) => {
+        if (step === 'making durable') stop.abort(new Error('killed by the test'));
+      },
+    });
+    await expect(broken).rejects.toThrow('killed by the test');
+    const before = await setAsideOf(environment, publication);
+    expect(before).toHaveLength(6);
+
+    const again = await publishFiles(environment, FIXTURES, { publication });
+    expect(again).toMatchObject({ state: 'live', publication, set_aside: 6 });
+    expect(await setAsideOf(environment, publication)).toEqual(before);
+  });
+});

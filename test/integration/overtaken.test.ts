@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { indicesUnderAlias } from '../../src/publications/alias.ts';
+import { publicationHistory } from '../../src/publications/history.ts';
+import type { PublishResult } from '../../src/publications/job.ts';
+import { licensesIndices } from '../../src/publications/metadata.ts';
+import { rollBack } from '../../src/publications/rollback.ts';
+import { openSearchClient } from '../../src/search/client.ts';
+import { licencesOf, writeDay } from '../support/day-files.ts';
+import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
+import { openSearchProxy } from '../support/open-search-proxy.ts';
+import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
+
+let environment: TestEnvironment;
+
+beforeAll(async () => {
+  environment = await testEnvironment({ KEEP_PUBLICATIONS: '100' });
+});
+afterAll(() => environment.cleanUp());
+
+async function live(): Promise<string[]> {
+  return indicesUnderAlias(environment.client, environment.config.INDEX_PREFIX);
+}
+
+/** The files of a day, with so many nurses. */
+function filesOf(date: string, nurses = 30): Promise<DatasetFiles> {
+  return writeDay(environment.folder, `${date}-${nurses}`, {
+    date,
+    individual: licencesOf('Nursing Board', 'RN.', nurses),
+    business: licencesOf('Board of Pharmacy', '02', 3),
+  });
+}
+
+const liveResult = z.object({ state: z.literal('live'), publication: z.string(), index: z.string() });
+
+async function published(date: string): Promise<z.output<typeof liveResult>> {
+  return liveResult.parse(await publishFiles(environment, await filesOf(date)));
+}
+
+function back(to?: string) {
+  return rollBack(environment.client, environment.config.INDEX_PREFIX, to);
+}
+
+/**
+ * A publication that is held at its first request of this kind until something else has been done: how it ended,
+ * what was live by then, and whether it asked for the flip afterwards.
+ */
+async function held(
+  date: string,
+  at: RegExp,
+  meanwhile: () => Promise<unknown>,
+): Promise<{ result: PublishResult; expected: string[]; hasFlipped: boolean }> {
+  const { config } = environment;
+  let expected: string[] = [];
+  let isDone = false;
+  let hasFlipped = false;
+  const proxy = await openSearchProxy(config.OPENSEARCH_URL, async (request) => {
+    const asked = `${request.method} ${request.path}`;
+    if (isDone && AT['is about to flip'].test(asked)) hasFlipped = true;
+    if (!isDone && at.test(asked)) {
+      isDone = true;
+      await meanwhile();
+      expected = await live();
+    }
+    return request.forward();
+  });
+  const client = openSearchClient({ ...config, OPENSEARCH_URL: proxy.url }, 30_000);
+  try {
+    const result = await publishFiles({ ...environment, client }, await filesOf(date, 29));
+    expect(isDone).toBe(true);
+    return { result, expected, hasFlipped };
+  } finally {
+    await client.close();
+    await proxy.close();
+  }
+}
+
+const AT = {
+  'creates its index': /^PUT \/[^/]*licenses-\d{4}/,
+  'sends its licences': /_bulk/,
+  'is verified': /licenses-[^/]+\/_refresh/,
+  'is made durable': /licenses-[^/]+\/_flush/,
+  'is about to flip': /^POST \/_aliases/,
+} as const;
+
+describe('a publication that is held while it', () => {
+  let first: z.output<typeof liveResult>;
+  let second: z.output<typeof liveResult>;
+  beforeAll(async () => {
+    first = await published('2026-11-20');
+    second = await published('2026-11-21');
+  });
+  beforeEach(async () => {
+    const [index] = await live();
+    if (index !== second.index) await back(second.publication);
+  });
+
+  const moments = Object.entries(AT);
+
+  test.each(moments)(
+    '%s does not go live after another has gone live and been rolled back',
+    async (_, at) => {
+      const { result, expected } = await held('2026-11-22', at, async () => {
+        await published('2026-11-23');
+        await back();
+      });
+      expect(result).toMatchObject({ state: 'refused', reasons: [expect.stringMatching(/^overtaken: /)] });
+      expect(await live()).toEqual(expected);
+      expect(expected).toEqual([second.index]);
+      const { publications } = await publicationHistory(environment.client, environment.config.INDEX_PREFIX);
+      expect(publications[0]).toMatchObject({ state: 'rolled_back' });
+      expect(publications[1]).toMatchObject({ publication: result.publication, state: 'refused' });
+    },
+  );
+
+  test.each(moments)('%s does not go live after a rollback', async (moment, at) => {
+    const { result, expected, hasFlipped } = await held('2026-11-22', at, () => back());
+    expect(result).toMatchObject({ state: 'refused', reasons: [expect.stringMatching(/^overtaken: /)] });
+    expect(await live()).toEqual(expected);
+    expect(expected).toEqual([first.index]);
+    // Not for a moment either, but where it is too late for that.
+    if (moment !== 'is about to flip') expect(hasFlipped).toBe(false);
+  });
+
+  test('is about to flip does not go live after two rollbacks, there and back', async () => {
+    const { result } = await held('2026-11-22', AT['is about to flip'], async () => {
+      await back();
+      await back(second.publication);
+    });
+    expect(result).toMatchObject({ state: 'refused', reasons: [expect.stringMatching(/^overtaken: /)] });
+    expect(await live()).toEqual([second.index]);
+  });
+
+  test('leaves nothing behind', async () => {
+    const { result } = await held('2026-11-22', AT['is verified'], () => back());
+    const indices = await licensesIndices(environment.client, environment.config.INDEX_PREFIX);
+    expect(indices.map(({ metadata }) => metadata.publication)).not.toContain(result.publication);
+  });
+});
+
+describe('two first publications at once', () => {
+  test.each([1, 2])('leave one index under the alias, and no other (round %d)', async () => {
+    const own = await testEnvironment();
+    try {
+      const [one, other] = [await filesOf('2026-11-20'), await filesOf('2026-11-21')];
+      const results = await Promise.all([publishFiles(own, one), publishFiles(own, other)]);
+      const lives = results.filter(({ state }) => state === 'live');
+      expect(results.map(({ state }) => state).toSorted()).toEqual(['live', 'refused']);
+      const under = await indicesUnderAlias(own.client, own.config.INDEX_PREFIX);
+      expect(lives).toEqual([expect.objectContaining({ index: under[0] })]);
+      const indices = await licensesIndices(own.client, own.config.INDEX_PREFIX);
+      expect(indices.map(({ index }) => index)).toEqual(under);
+    } finally {
+      await own.cleanUp();
+    }
+  });
+});

@@ -1,0 +1,140 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from '@jest/globals';
+import { z } from 'zod';
+import { indicesUnderAlias } from '../../src/publications/alias.ts';
+import { type PublicationHistory, publicationHistory } from '../../src/publications/history.ts';
+import {
+  apiKeysIndex,
+  ledgerIndex,
+  licensesIndexPattern,
+  setAsideIndex,
+} from '../../src/publications/index-name.ts';
+import { publishQueue } from '../../src/publications/job.ts';
+import { type PublicationCounts, readMetadata } from '../../src/publications/metadata.ts';
+import { processesWith } from './children.ts';
+import type { TestEnvironment } from './environment.ts';
+
+/** A publication may tell that it is live before it has deleted what it takes the place of. */
+const TIDY_WITHIN_MS = 10_000;
+
+/** What an undisturbed publication of two files gave. */
+export interface Published {
+  readonly date: string;
+  readonly counts: PublicationCounts;
+  readonly boards: Readonly<Record<string, number>>;
+}
+
+/** What is live, by its metadata. */
+export async function livePublished({ client, config }: TestEnvironment): Promise<Published> {
+  const [index = ''] = await indicesUnderAlias(client, config.INDEX_PREFIX);
+  const { date, counts, boards = {} } = await readMetadata(client, index);
+  return { date, counts: counts ?? { rows: 0, licenses: 0, endorsements: 0, set_aside: 0 }, boards };
+}
+
+/**
+ * Expects what must hold after every fault: the alias points at one index; that index is whole, has its durable
+ * settings and is what an undisturbed publication of the same files gave; the ledger says the same; there is no
+ * other index but those kept for rollback; and nothing waits in the queue.
+ */
+export async function expectOneCompletePublication(
+  environment: TestEnvironment,
+  expected: Published,
+): Promise<void> {
+  const { client, config } = environment;
+  const live = await indicesUnderAlias(client, config.INDEX_PREFIX);
+  expect(live).toHaveLength(1);
+  const [index = ''] = live;
+  expect(await livePublished(environment)).toEqual(expected);
+  await expectWhole(environment, index, expected);
+
+  const history = await publicationHistory(client, config.INDEX_PREFIX);
+  expect(history.live).toMatchObject({ state: 'live', index, date: expected.date, counts: expected.counts });
+  expect(history.publications.filter(({ state }) => state === 'live')).toHaveLength(1);
+
+  const kept = keptIndices(history, config.KEEP_PUBLICATIONS);
+  const deadline = Date.now() + TIDY_WITHIN_MS;
+  while ((await indicesOf(environment)).length > kept.length && Date.now() < deadline) await sleep(100);
+  expect(await indicesOf(environment)).toEqual(kept);
+  await expectIdleQueue(environment);
+}
+
+/** Expects that no process of this environment runs but these. */
+export async function expectNoProcessBut(
+  { config }: TestEnvironment,
+  allowed: readonly number[],
+): Promise<void> {
+  const running = await processesWith('INDEX_PREFIX', config.INDEX_PREFIX);
+  expect(running.filter((id) => !allowed.includes(id))).toEqual([]);
+}
+
+const boardBuckets = z.object({
+  aggregations: z.object({
+    boards: z.object({
+      buckets: z.array(z.object({ key: z.object({ board: z.string() }), doc_count: z.int() })),
+    }),
+  }),
+});
+
+const settingsResponse = z.record(
+  z.string(),
+  z.object({
+    settings: z.object({
+      index: z.looseObject({
+        refresh_interval: z.undefined().optional(),
+        blocks: z.object({ write: z.literal('true') }),
+        translog: z.object({ durability: z.literal('request') }).loose(),
+      }),
+    }),
+  }),
+);
+
+async function expectWhole(
+  { client }: TestEnvironment,
+  index: string,
+  { counts, boards }: Published,
+): Promise<void> {
+  const { body: counted } = await client.count({ index });
+  expect(counted.count).toBe(counts.licenses + counts.endorsements);
+  const found = await client.search({
+    index,
+    body: {
+      size: 0,
+      aggs: { boards: { composite: { size: 1000, sources: [{ board: { terms: { field: 'board' } } }] } } },
+    },
+  });
+  const { buckets } = boardBuckets.parse(found.body).aggregations.boards;
+  expect(Object.fromEntries(buckets.map(({ key, doc_count }) => [key.board, doc_count]))).toEqual(boards);
+  const { body: settings } = await client.indices.getSettings({ index });
+  expect(Object.keys(settingsResponse.parse(settings))).toEqual([index]);
+}
+
+/** The live index, and the latest others that have been live, with the three that are always there. */
+function keptIndices({ publications }: PublicationHistory, keep: number): string[] {
+  const lived = publications.filter(({ state }) => ['superseded', 'rolled_back'].includes(state));
+  const live = publications.filter(({ state }) => state === 'live');
+  return [...live, ...lived.slice(0, keep - 1)].flatMap(({ index }) => index ?? []).sort();
+}
+
+/** The physical indices of licences. Expects that there is nothing else but the three that are always there. */
+async function indicesOf({ client, config }: TestEnvironment): Promise<string[]> {
+  const prefix = config.INDEX_PREFIX;
+  const { body } = await client.cat.indices({ index: `${prefix}*`, format: 'json', h: ['index'] });
+  const all = body.flatMap(({ index }) => index ?? []).sort();
+  const family = licensesIndexPattern(prefix).replace('*', '');
+  expect(all.filter((index) => !index.startsWith(family))).toEqual(
+    [apiKeysIndex(prefix), ledgerIndex(prefix), setAsideIndex(prefix)].sort(),
+  );
+  return all.filter((index) => index.startsWith(family));
+}
+
+/** The next scheduled publication may wait. */
+async function expectIdleQueue({ config }: TestEnvironment): Promise<void> {
+  const queue = publishQueue(config);
+  try {
+    const jobs = await queue.getJobs(['active', 'waiting', 'delayed', 'prioritized']);
+    const asked = jobs.map(({ id }) => id).filter((id) => !id?.startsWith('repeat:'));
+    expect(asked).toEqual([]);
+  } finally {
+    await queue.close();
+  }
+}

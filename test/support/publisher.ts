@@ -1,0 +1,181 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { z } from 'zod';
+import { writeSampleData } from '../../src/dataset/sample-data.ts';
+import { PUBLISH_QUEUE, queuePrefix } from '../../src/publications/job.ts';
+import { childrenOf } from './children.ts';
+import {
+  expectNoProcessBut,
+  expectOneCompletePublication,
+  livePublished,
+  type Published,
+} from './complete-publication.ts';
+import { type TestEnvironment, testEnvironment } from './environment.ts';
+import { type CommandResult, licenses, type RunningProcess, startWorker } from './processes.ts';
+import type { DatasetFiles } from './publishing.ts';
+
+const SMALL_ROWS = 2000;
+const TAKEN_WITHIN_MS = 60_000;
+
+/** The files of two days: those that are disturbed, and small ones to publish in between. */
+export type Day = 'large' | 'small';
+
+const DATES = { large: '2026-11-21', small: '2026-11-20' } as const;
+const SEEDS = { large: 2, small: 1 } as const;
+
+/** A publication that a worker has taken up. */
+export interface PublicationUnderWay {
+  readonly takenAt: number;
+  /** How the command that asked for it ended. */
+  readonly ended: Promise<CommandResult>;
+}
+
+/** One installation with its worker, that publishes days through the command line and expects what must hold. */
+export interface Publisher {
+  readonly environment: TestEnvironment;
+  readonly files: Readonly<Record<Day, DatasetFiles>>;
+  /** How many the large files have. */
+  readonly rows: number;
+  /** What an undisturbed publication of the large files took, from the worker's taking it to its end. */
+  readonly undisturbedMs: number;
+  /** The worker that was started last. */
+  worker(): RunningProcess;
+  /** Starts a worker, with other settings if given, in place of the one before, which is stopped or killed. */
+  startWorker(variables?: Record<string, string>): Promise<RunningProcess>;
+  /** Makes what a failed test may have left good again: a worker that runs, the small files live. */
+  makeReady(): Promise<void>;
+  /** Asks for a day's files and waits to the end. */
+  publish(day: Day): Promise<CommandResult>;
+  /** Asks for a day's files and waits until the worker has taken the job. */
+  begin(day: Day): Promise<PublicationUnderWay>;
+  /** Expects that this day alone is live, whole, with nothing left behind, and that a plain re-run goes live. */
+  expectRecovered(day: Day): Promise<void>;
+  /** Expects that this day alone is live, whole, with nothing left behind. */
+  expectLive(day: Day): Promise<void>;
+  /** Expects that the command said that the files are live. */
+  expectPublished(publication: PublicationUnderWay): Promise<void>;
+  /** Stops the worker and removes what was made. */
+  stop(): Promise<void>;
+}
+
+/** An installation on which both days have been published undisturbed, the small one last. */
+export async function publisher({
+  rows,
+  settings = {},
+}: {
+  readonly rows: number;
+  readonly settings?: Record<string, string>;
+}): Promise<Publisher> {
+  const environment = await testEnvironment(settings);
+  const written = (day: Day, count: number) =>
+    writeSampleData({
+      directory: join(environment.folder, day),
+      rows: count,
+      seed: SEEDS[day],
+      date: DATES[day],
+    });
+  const files = { large: await written('large', rows), small: await written('small', SMALL_ROWS) };
+  let worker = await startWorker(environment.variables);
+
+  function publish(day: Day): Promise<CommandResult> {
+    const { individual, business } = files[day];
+    return licenses(
+      environment.variables,
+      ...['publish', '--individual', individual, '--business', business, '--json'],
+    );
+  }
+
+  async function begin(day: Day): Promise<PublicationUnderWay> {
+    const printedBefore = worker.output().length;
+    const ended = publish(day);
+    const deadline = Date.now() + TAKEN_WITHIN_MS;
+    while (!worker.output().slice(printedBefore).includes('"msg":"publishing"')) {
+      if (Date.now() > deadline) throw new Error(`The worker took no job:\n${worker.output()}`);
+      await sleep(10);
+    }
+    return { takenAt: Date.now(), ended };
+  }
+
+  async function published(day: Day): Promise<{ published: Published; tookMs: number }> {
+    const { takenAt, ended } = await begin(day);
+    expectLiveResult(await ended);
+    return { published: await livePublished(environment), tookMs: Date.now() - takenAt };
+  }
+
+  const large = await published('large');
+  const small = await published('small');
+  const expected: Record<Day, Published> = { large: large.published, small: small.published };
+  expect(expected.large).toMatchObject({ date: DATES.large, counts: { rows, licenses: rows, set_aside: 0 } });
+
+  function isRunning(): boolean {
+    return worker.child.exitCode === null && worker.child.signalCode === null;
+  }
+
+  async function expectLive(day: Day): Promise<void> {
+    await expectOneCompletePublication(environment, expected[day]);
+    const id = worker.child.pid ?? 0;
+    await expectNoProcessBut(environment, isRunning() ? [id, ...(await childrenOf(id))] : []);
+  }
+  return {
+    environment,
+    files,
+    rows,
+    undisturbedMs: large.tookMs,
+    worker: () => worker,
+    startWorker: async (variables = {}) => {
+      await worker.stop();
+      worker = await startWorker({ ...environment.variables, ...variables });
+      return worker;
+    },
+    makeReady: async () => {
+      if (!isRunning()) worker = await startWorker(environment.variables);
+      if ((await livePublished(environment)).date === DATES.small) return;
+      await lapseLocks(environment);
+      await publish('small');
+    },
+    publish,
+    begin,
+    expectLive,
+    expectRecovered: async (day) => {
+      await expectLive(day);
+      const other = day === 'large' ? 'small' : 'large';
+      expectLiveResult(await publish(other));
+      await expectLive(other);
+    },
+    expectPublished: async ({ ended }) => {
+      expectLiveResult(await ended);
+    },
+    stop: async () => {
+      await worker.stop();
+      await environment.cleanUp();
+    },
+  };
+}
+
+const resultSaid = z.looseObject({ state: z.string(), reasons: z.array(z.string()).default([]) });
+
+function expectLiveResult({ code, stdout, stderr }: CommandResult): void {
+  if (stdout === '') throw new Error(`The command printed nothing but: ${stderr}`);
+  const { state, reasons } = resultSaid.parse(JSON.parse(stdout));
+  expect({ code, state, reasons }).toEqual({ code: 0, state: 'live', reasons: [] });
+}
+
+/**
+ * Lets the lock of a killed worker's job lapse now, and has it noted as one to be looked at, instead of waiting
+ * for it: a minute and a check later the queue would be in the same state. The next worker takes the job up.
+ */
+export async function lapseLocks({ config }: TestEnvironment): Promise<void> {
+  const queue = `${queuePrefix(config.INDEX_PREFIX)}:${PUBLISH_QUEUE}`;
+  const redis = new Redis(config.REDIS_URL);
+  try {
+    for (const job of await redis.lrange(`${queue}:active`, 0, -1)) {
+      await redis.del(`${queue}:${job}:lock`);
+      await redis.sadd(`${queue}:stalled`, job);
+    }
+    await redis.del(`${queue}:stalled-check`);
+  } finally {
+    redis.disconnect();
+  }
+}

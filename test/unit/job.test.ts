@@ -1,0 +1,74 @@
+import { describe, expect, test } from '@jest/globals';
+import { publicationOf, publishProgress, publishResult, queuePrefix } from '../../src/publications/job.ts';
+
+const SOURCES = {
+  individual: { location: '/data/individual.csv' },
+  business: { location: '/data/business.csv' },
+};
+
+describe('the publication that a job asks for', () => {
+  test('is the one in its data', () => {
+    const data = {
+      publication: 'mwqabc',
+      individual: { location: '/data/individual.csv', sha256: 'a' },
+      business: { location: 'https://data.example/business.csv' },
+      date: '2026-11-20',
+      force: 'as seen',
+    };
+    expect(publicationOf({ id: 'mwqabc', data })).toEqual(data);
+  });
+
+  test('of a scheduled job is made from the moment it was scheduled for, the same at each attempt', () => {
+    const id = 'repeat:publish-schedule:1795251600000';
+    const first = publicationOf({ id, data: SOURCES });
+    expect(first).toEqual({ ...SOURCES, publication: `${(1_795_251_600_000).toString(36)}scheduled` });
+    expect(publicationOf({ id, data: SOURCES })).toEqual(first);
+    const next = publicationOf({ id: 'repeat:publish-schedule:1795338000000', data: SOURCES });
+    expect(next.publication).not.toBe(first.publication);
+    expect(next.publication > first.publication).toBe(true);
+  });
+
+  test('of a scheduled job can stand in the name of nothing else, letters and digits alone', () => {
+    const { publication } = publicationOf({ id: 'repeat:publish-schedule:1795251600000', data: SOURCES });
+    expect(publication).toMatch(/^[a-z0-9]+$/);
+  });
+
+  test.each<[string, { id?: string; data: unknown }]>([
+    ['no data', { id: 'a', data: {} }],
+    ['no publication and no schedule', { id: 'a', data: SOURCES }],
+    ['no id and no publication', { data: SOURCES }],
+    [
+      'a path where a location belongs',
+      { id: 'a', data: { ...SOURCES, publication: 'a', individual: '/x' } },
+    ],
+    ['a schedule without sources', { id: 'repeat:publish-schedule:1795251600000', data: {} }],
+  ])('is refused with %s', (_what, job) => {
+    expect(() => publicationOf(job)).toThrow();
+  });
+});
+
+describe('what a job tells', () => {
+  const progress = { step: 'loading', bytes: 1, total_bytes: 2, rows: 3, documents: 4 };
+
+  test.each(['downloading', 'reading', 'loading', 'verifying', 'making durable', 'going live'])(
+    'of its progress has the step %j',
+    (step) => {
+      expect(publishProgress.parse({ ...progress, step })).toMatchObject({ step });
+    },
+  );
+
+  test('of its progress has no other step', () => {
+    expect(publishProgress.safeParse({ ...progress, step: 'resting' }).success).toBe(false);
+  });
+
+  test.each([
+    { state: 'refused', publication: 'a', reasons: ['older: …'] },
+    { state: 'skipped', publication: 'a', live: 'b', date: '2026-11-20' },
+  ])('of its end: %j', (result) => {
+    expect(publishResult.parse(result)).toEqual(result);
+  });
+});
+
+test("the queue stands under the installation's prefix", () => {
+  expect([queuePrefix(''), queuePrefix('test-')]).toEqual(['bull', 'test-bull']);
+});

@@ -1,0 +1,40 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '@opensearch-project/opensearch';
+import { z } from 'zod';
+import { ledgerIndex } from '../../src/publications/index-name.ts';
+import { isTransient, responseStatus } from '../../src/search/client.ts';
+
+const WAIT_AT_MOST_MS = 300_000;
+const BETWEEN_TRIES_MS = 1000;
+const NOT_IN_TIME = 408;
+
+/**
+ * Waits while OpenSearch is away, comes back or lets nobody write for want of disk, for five minutes at the
+ * most: the tries of a publication follow each other in seconds, so without it a restart would use them up.
+ *
+ * @throws the signal's reason
+ */
+export async function untilAvailable(client: Client, prefix: string, signal: AbortSignal): Promise<void> {
+  const deadline = Date.now() + WAIT_AT_MOST_MS;
+  while (!(await takesWrites(client, ledgerIndex(prefix))) && Date.now() < deadline) {
+    await sleep(BETWEEN_TRIES_MS, undefined, { signal });
+  }
+}
+
+/** OpenSearch sets it on every index of a node whose disk is nearly full, and takes it back by itself. */
+const DISK_BLOCK = 'index.blocks.read_only_allow_delete';
+
+const settingsResponse = z.record(
+  z.string(),
+  z.object({ settings: z.object({ [DISK_BLOCK]: z.string().optional() }) }),
+);
+
+async function takesWrites(client: Client, index: string): Promise<boolean> {
+  try {
+    await client.cluster.health({ index, wait_for_status: 'yellow', timeout: '5s' });
+    const { body } = await client.indices.getSettings({ index, name: DISK_BLOCK, flat_settings: true });
+    return settingsResponse.parse(body)[index]?.settings[DISK_BLOCK] !== 'true';
+  } catch (error) {
+    return !isTransient(error) && responseStatus(error) !== NOT_IN_TIME;
+  }
+}

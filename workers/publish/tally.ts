@@ -1,0 +1,108 @@
+import type { DatasetFile } from '../../src/dataset/columns.ts';
+import type { UnknownLabel } from '../../src/dataset/row.ts';
+import type { PublicationCounts } from '../../src/publications/metadata.ts';
+import type { RefusedDocument } from './load.ts';
+import type { BulkOperation } from './parse.ts';
+import { RefusedError } from './refused.ts';
+
+/** How many documents of each board are read back and compared. */
+const SAMPLE_PER_BOARD = 20;
+
+/** The State has 24 boards: so many labels are no boards, but another column's values. */
+const MOST_BOARDS = 500;
+
+/** Labels told one by one; rows with further ones are counted all the same. */
+const MOST_UNKNOWN_LABELS = 200;
+
+/** A document to be read back. Only text of its own: a part of a row would keep a megabyte of the file. */
+export interface SampledDocument {
+  readonly id: string;
+  readonly sourceRow: string;
+  /** The two lines of the bulk request. */
+  readonly body: string;
+}
+
+/** What a publication's files gave. Its memory does not grow with the files. */
+export interface Tally {
+  readonly counts: { -readonly [Count in keyof PublicationCounts]: PublicationCounts[Count] };
+  readonly rowsOf: Record<DatasetFile, number>;
+  /** Licences sent and taken, endorsements with them, by the label in the BOARD column. */
+  readonly boards: Map<string, number>;
+  /** The same by primary status. */
+  readonly statuses: Map<string, number>;
+  /** A uniform sample of each board's documents. */
+  readonly samples: Map<string, SampledDocument[]>;
+  /** Licences set aside because their number is another row's at the same board. */
+  duplicates: number;
+  /** Rows with a board or a status that the catalogues do not know. */
+  unknownRows: number;
+  readonly unknownLabels: Record<string, number>;
+  /** The files that end inside a row. */
+  readonly cutOff: Set<DatasetFile>;
+}
+
+export function newTally(): Tally {
+  return {
+    counts: { rows: 0, licenses: 0, endorsements: 0, set_aside: 0 },
+    rowsOf: { individual: 0, business: 0 },
+    boards: new Map(),
+    statuses: new Map(),
+    samples: new Map(),
+    duplicates: 0,
+    unknownRows: 0,
+    unknownLabels: {},
+    cutOff: new Set(),
+  };
+}
+
+/**
+ * Notes one more document sent (reservoir sampling keeps each board's sample uniform).
+ *
+ * @throws {RefusedError} when the BOARD column has too many labels to be one
+ */
+export function noteSent({ boards, statuses, samples }: Tally, { document, body }: BulkOperation): void {
+  const { board, status, id, sourceRow } = document;
+  const count = (boards.get(board) ?? 0) + 1;
+  boards.set(board, count);
+  if (boards.size > MOST_BOARDS) {
+    throw new RefusedError([
+      `boards: BOARD has more than ${MOST_BOARDS} labels, so it is no list of boards.`,
+    ]);
+  }
+  statuses.set(status, (statuses.get(status) ?? 0) + 1);
+  const sample = samples.get(board) ?? [];
+  if (sample.length < SAMPLE_PER_BOARD) {
+    sample.push({ id, sourceRow, body });
+    samples.set(board, sample);
+  } else {
+    const at = Math.floor(Math.random() * count);
+    if (at < SAMPLE_PER_BOARD) sample[at] = { id, sourceRow, body };
+  }
+}
+
+/** Takes back a document that was sent but not taken, and so set aside. */
+export function noteRefused(tally: Tally, { document, isDuplicate }: RefusedDocument): void {
+  const { counts, boards, statuses, samples } = tally;
+  const { board, status, sourceRow } = document;
+  boards.set(board, (boards.get(board) ?? 0) - 1);
+  statuses.set(status, (statuses.get(status) ?? 0) - 1);
+  if (isDuplicate) tally.duplicates += 1;
+  if (sourceRow.endsWith(':0')) counts.licenses -= 1;
+  else counts.endorsements -= 1;
+  const sample = samples.get(board) ?? [];
+  samples.set(
+    board,
+    sample.filter((each) => each.sourceRow !== sourceRow),
+  );
+}
+
+/** Notes one row's labels that no catalogue knows. */
+export function noteUnknown(tally: Tally, labels: readonly UnknownLabel[]): void {
+  if (labels.some(({ kind }) => kind === 'board' || kind === 'status')) tally.unknownRows += 1;
+  for (const { kind, label } of labels) {
+    const text = `${kind}: ${label.slice(0, 200)}`;
+    const known = tally.unknownLabels[text];
+    if (known !== undefined) tally.unknownLabels[text] = known + 1;
+    else if (Object.keys(tally.unknownLabels).length < MOST_UNKNOWN_LABELS) tally.unknownLabels[text] = 1;
+  }
+}
