@@ -16,4 +16,8 @@ export default {
     ],
   },
   testTimeout: 60_000,
+  // `npm run test:faults` ends with a table of what was broken.
+  ...(process.env.FAULTS === 'full' && {
+    reporters: ['default', '<rootDir>/test/support/fault-table.ts'],
+  }),
 };

@@ -1,4 +1,4 @@
-const MEASUREMENTS = ['matching'];
+const MEASUREMENTS = ['matching', 'publish', 'zero-gap'];
 
 const [name = ''] = process.argv.slice(2);
 if (MEASUREMENTS.includes(name)) {

@@ -24,7 +24,12 @@ const COMPILE_LATE = [
 
 /** What a local OpenSearch is started with. */
 export interface LocalOpenSearch {
+  /** Where the unpacked OpenSearch is, and a Java if one was fetched. */
   readonly stateDir: string;
+  /** Where its settings, data and logs go: `opensearch` in the state folder when left out. */
+  readonly folder?: string;
+  /** An eighth of the machine's memory when left out. */
+  readonly heapMegabytes?: number;
   readonly clusterName: string;
   readonly httpPort: number;
   readonly transportPort: number;
@@ -42,7 +47,7 @@ export async function startLocalOpenSearch(wanted: LocalOpenSearch): Promise<Run
   const { stateDir, environment, signal, report } = wanted;
   const javaHome = await findJava(stateDir, environment, signal, report);
   const home = await openSearchDistribution({ stateDir, javaHome, signal, report });
-  const state = join(stateDir, 'opensearch');
+  const state = wanted.folder ?? join(stateDir, 'opensearch');
   await configure(home, state, javaHome, wanted);
   const user = await unprivilegedUser();
   for (const folder of [home, state]) await user?.own(folder);
@@ -51,8 +56,8 @@ export async function startLocalOpenSearch(wanted: LocalOpenSearch): Promise<Run
   const privileges = await user?.privilegesToReach([program, join(javaHome, 'bin', 'java')]);
   return startProcess('OpenSearch', 'bash', [program], {
     cwd: home,
-    env: openSearchEnvironment(state, javaHome, environment),
-    logFile: join(stateDir, 'logs', 'opensearch.log'),
+    env: openSearchEnvironment(state, javaHome, environment, wanted.heapMegabytes ?? heapMegabytes()),
+    logFile: join(wanted.folder ?? stateDir, 'logs', 'opensearch.log'),
     ...(privileges === undefined ? {} : { privileges }),
   });
 }
@@ -107,21 +112,25 @@ async function configure(
   await writeFile(join(config, 'opensearch.yml'), lines.join(''));
   await copyFile(join(home, 'config', 'log4j2.properties'), join(config, 'log4j2.properties'));
   const jvmOptions = await readFile(join(home, 'config', 'jvm.options'), 'utf8');
-  await writeFile(join(config, 'jvm.options'), await optionsFor(javaHome, jvmOptions));
+  await writeFile(join(config, 'jvm.options'), await optionsFor(javaHome, state, jvmOptions));
 }
 
-/** A small Java has no vector module and would end when told to load it: searches work without, a bit slower. */
-async function optionsFor(javaHome: string, jvmOptions: string): Promise<string> {
-  if (await hasModule(javaHome, 'jdk.incubator.vector')) return jvmOptions;
-  return jvmOptions.replaceAll(/^.*--add-modules=jdk\.incubator\.vector.*$/gm, '');
+/**
+ * Java's own logs and dumps belong in the server's folder: the unpacked OpenSearch may serve more than one. And
+ * a small Java has no vector module and would end when told to load it: searches work without, a bit slower.
+ */
+async function optionsFor(javaHome: string, state: string, jvmOptions: string): Promise<string> {
+  const inFolder = jvmOptions.replaceAll(/=(?=(?:logs|data)(?:\/|$))/gm, `=${state}/`);
+  if (await hasModule(javaHome, 'jdk.incubator.vector')) return inFolder;
+  return inFolder.replaceAll(/^.*--add-modules=jdk\.incubator\.vector.*$/gm, '');
 }
 
 function openSearchEnvironment(
   state: string,
   javaHome: string,
   { PATH, LANG }: NodeJS.ProcessEnv,
+  heap: number,
 ): NodeJS.ProcessEnv {
-  const heap = heapMegabytes();
   return {
     PATH,
     LANG,

@@ -19,6 +19,8 @@ export interface RunningProcess {
   lastLines(): string;
   /** Asks it to end, and kills it and what it started when the deadline has passed. */
   stop(deadlineMs: number): Promise<void>;
+  /** Kills it and what it started at once, as a crash would, and waits until it has gone. */
+  kill(): Promise<void>;
 }
 
 /** How a process is started. */
@@ -70,6 +72,10 @@ export function startProcess(
     ended,
     lastLines: () => lines.join('\n'),
     stop: (deadlineMs) => terminate(child, ended, deadlineMs),
+    kill: async () => {
+      if (running.has(child)) signalGroup(child, 'SIGKILL');
+      await ended;
+    },
   };
 }
 

@@ -8,6 +8,9 @@ import { type RunningProcess, StartError, startProcess } from './processes.ts';
 import { startServices } from './services.ts';
 import { print } from './terminal.ts';
 
+/** Files at a time. Faults are timed, so nothing runs beside them. */
+const JEST_WORKERS = process.env.FAULTS === 'full' ? 1 : 2;
+
 const JEST = 'node_modules/jest/bin/jest.js';
 const JEST_STOP_MS = 10_000;
 const NODE_OPTIONS = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
@@ -78,7 +81,13 @@ async function test(signal: AbortSignal): Promise<Counts> {
 
 /** Runs jest on this terminal, with the arguments that this was called with. */
 function startJest(reportFile: string, addresses: NodeJS.ProcessEnv): RunningProcess {
-  const args = [...NODE_OPTIONS, JEST, '--maxWorkers=2', '--json', `--outputFile=${reportFile}`];
+  const args = [
+    ...NODE_OPTIONS,
+    JEST,
+    `--maxWorkers=${JEST_WORKERS}`,
+    '--json',
+    `--outputFile=${reportFile}`,
+  ];
   return startProcess('jest', process.execPath, [...args, ...process.argv.slice(2)], {
     ownsTerminal: true,
     env: { ...process.env, ...addresses, NODE_ENV: 'test' },
