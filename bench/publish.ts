@@ -1,0 +1,320 @@
+import { createReadStream } from 'node:fs';
+import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
+import { Agent, request as httpRequest } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
+import type { Client } from '@opensearch-project/opensearch';
+import { QueueEvents } from 'bullmq';
+import { startServices } from '../scripts/services.ts';
+import { type Config, readConfig } from '../src/config.ts';
+import { writeSampleData } from '../src/dataset/sample-data.ts';
+import { licensesIndexName } from '../src/publications/index-name.ts';
+import { prepareIndices } from '../src/publications/indices.ts';
+import {
+  PUBLISH_QUEUE,
+  publishQueue,
+  publishResult,
+  queueConnection,
+  queuePrefix,
+} from '../src/publications/job.ts';
+import { deleteIndex } from '../src/publications/prune.ts';
+import { requestPublication } from '../src/publications/request.ts';
+import { newRunId } from '../src/publications/run-id.ts';
+import { openSearchClient } from '../src/search/client.ts';
+import { childrenOf } from '../test/support/children.ts';
+import { startWorker } from '../test/support/processes.ts';
+import { LOADING_SETTINGS } from '../workers/publish/durable.ts';
+import { parseFile } from '../workers/publish/parse.ts';
+import { openSource } from '../workers/publish/read.ts';
+
+const DATE = '2026-11-20';
+const SEED = 5;
+const BODY_BYTES = 8 << 20;
+const TUNED_OVER_ROWS = 300_000;
+/** The helper only gets slower as its index grows, so a part of the files flatters it. */
+const HELPER_DOCUMENTS = 600_000;
+const IN_FLIGHT_TRIED = [2, 3, 4, 6];
+const MEMORY_EVERY_MS = 100;
+
+const { values } = parseArgs({
+  args: process.argv.slice(3),
+  options: {
+    rows: { type: 'string', default: '2600000' },
+    rounds: { type: 'string', default: '3' },
+  },
+});
+const rows = Number(values.rows);
+const rounds = Number(values.rounds);
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+function median(numbers: readonly number[]): number {
+  return numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)] ?? 0;
+}
+
+/** What is measured, and with what. */
+interface Bench {
+  readonly client: Client;
+  readonly config: Config;
+  readonly files: { readonly individual: string; readonly business: string };
+  /** Ready-made bulk bodies, one after the other. */
+  readonly bodies: { readonly path: string; readonly parts: readonly BodyPart[] };
+}
+
+interface BodyPart {
+  readonly start: number;
+  readonly end: number;
+  readonly documents: number;
+}
+
+/** Writes what our own parser makes of the files as bulk bodies of 8 MB. */
+async function writeBodies(files: Bench['files'], path: string): Promise<BodyPart[]> {
+  const parts: BodyPart[] = [];
+  const file = await open(path, 'w');
+  const ignore = () => undefined;
+  let pending: string[] = [];
+  let length = 0;
+  let start = 0;
+
+  async function flush(): Promise<void> {
+    const body = Buffer.from(pending.join(''));
+    await file.write(body);
+    parts.push({ start, end: start + body.length, documents: pending.length });
+    start += body.length;
+    pending = [];
+    length = 0;
+  }
+
+  for (const name of ['individual', 'business'] as const) {
+    const source = await openSource(name, { path: files[name] });
+    const listener = {
+      onBytes: ignore,
+      onRows: ignore,
+      onDocuments: ignore,
+      onSetAside: ignore,
+      onUnknownLabels: ignore,
+      onCutOff: ignore,
+    };
+    for await (const documents of parseFile(source, DATE, listener)) {
+      for (const { body } of documents) {
+        pending.push(body);
+        length += body.length;
+        if (length >= BODY_BYTES) await flush();
+      }
+    }
+  }
+  if (pending.length > 0) await flush();
+  await file.close();
+  return parts;
+}
+
+/** Creates an index as a publication does, or one with the default mapping, whose name no template has. */
+async function createIndex({ client, config }: Bench, kind: 'licenses' | 'default mapping'): Promise<string> {
+  const run = newRunId();
+  if (kind === 'default mapping') {
+    const index = `${config.INDEX_PREFIX}default-${run}`;
+    await client.indices.create({
+      index,
+      body: { settings: { 'index.number_of_shards': 1, 'index.number_of_replicas': 0 } },
+    });
+    return index;
+  }
+  const index = licensesIndexName(config.INDEX_PREFIX, { date: DATE, run });
+  await client.indices.create({ index, body: { settings: LOADING_SETTINGS } });
+  return index;
+}
+
+/** The ceiling: ready-made bodies pushed by a client that does nothing else, refresh included. Documents a second. */
+async function ceiling(bench: Bench, inFlight: number, parts: readonly BodyPart[]): Promise<number> {
+  const { client, config, bodies } = bench;
+  const index = await createIndex(bench, 'licenses');
+  const file = await open(bodies.path);
+  const agent = new Agent({ keepAlive: true, maxSockets: inFlight });
+  const url = new URL(`/${index}/_bulk?filter_path=errors`, config.OPENSEARCH_URL);
+  const left = [...parts];
+
+  async function push({ start, end }: BodyPart): Promise<void> {
+    const body = Buffer.allocUnsafe(end - start);
+    await file.read(body, 0, body.length, start);
+    const answer = await new Promise<string>((resolve, reject) => {
+      const request = httpRequest(url, {
+        method: 'POST',
+        agent,
+        headers: { 'content-type': 'application/x-ndjson', 'content-length': body.length },
+      });
+      request.on('error', reject).on('response', (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (piece: string) => {
+          text += piece;
+        });
+        response.on('end', () => resolve(text)).on('error', reject);
+      });
+      request.end(body);
+    });
+    if (answer !== '{"errors":false}') throw new Error(`A bulk request failed: ${answer.slice(0, 200)}`);
+  }
+
+  async function pushNext(): Promise<void> {
+    for (let part = left.shift(); part !== undefined; part = left.shift()) await push(part);
+  }
+
+  const startedAt = performance.now();
+  await Promise.all(Array.from({ length: inFlight }, pushNext));
+  await client.indices.refresh({ index });
+  const seconds = (performance.now() - startedAt) / 1000;
+  agent.destroy();
+  await file.close();
+  await deleteIndex(client, index);
+  return documentsIn(parts) / seconds;
+}
+
+function documentsIn(parts: readonly BodyPart[]): number {
+  return parts.reduce((sum, { documents }) => sum + documents, 0);
+}
+
+/** How many requests in flight serve the plain client best. */
+async function tunedInFlight(bench: Bench): Promise<number> {
+  const share = Math.ceil((bench.bodies.parts.length * TUNED_OVER_ROWS) / Math.max(rows, TUNED_OVER_ROWS));
+  const parts = bench.bodies.parts.slice(0, share);
+  await ceiling(bench, 3, parts);
+  let best = { inFlight: 0, rate: 0 };
+  for (const inFlight of IN_FLIGHT_TRIED) {
+    const rate = await ceiling(bench, inFlight, parts);
+    print(`plain client, ${inFlight} in flight: ${Math.round(rate)} documents/s`);
+    if (rate > best.rate) best = { inFlight, rate };
+  }
+  return best.inFlight;
+}
+
+/** The client's own bulk helper into a default mapping, with the first 600,000 documents. Documents a second. */
+async function bulkHelper(bench: Bench): Promise<number> {
+  const { client, bodies } = bench;
+  const index = await createIndex(bench, 'default mapping');
+  async function* documents() {
+    let isDocument = false;
+    let left = HELPER_DOCUMENTS;
+    for await (const line of createInterface({ input: createReadStream(bodies.path) })) {
+      if (left === 0) return;
+      if (isDocument) left -= 1;
+      if (isDocument) yield JSON.parse(line);
+      isDocument = !isDocument;
+    }
+  }
+  const startedAt = performance.now();
+  const { successful, failed } = await client.helpers.bulk({
+    datasource: documents(),
+    onDocument: () => ({ index: { _index: index } }),
+    refreshOnCompletion: index,
+  });
+  const seconds = (performance.now() - startedAt) / 1000;
+  if (failed > 0) print(`helpers.bulk lost ${failed} documents`);
+  await deleteIndex(client, index);
+  return successful / seconds;
+}
+
+/** One publication by a worker of its own, from request to flipped alias, and what its processes held at most. */
+async function publication(bench: Bench): Promise<{ rate: number; mebibytes: number; seconds: number }> {
+  const { config } = bench;
+  const worker = await startWorker({
+    OPENSEARCH_URL: config.OPENSEARCH_URL,
+    REDIS_URL: config.REDIS_URL,
+    INDEX_PREFIX: config.INDEX_PREFIX,
+    LOG_LEVEL: 'info',
+  });
+  const queue = publishQueue(config);
+  const events = new QueueEvents(PUBLISH_QUEUE, {
+    connection: queueConnection(config),
+    prefix: queuePrefix(config.INDEX_PREFIX),
+  });
+  let most = 0;
+  const watch = setInterval(async () => {
+    const pid = worker.child.pid ?? 0;
+    const processes = [pid, ...(await childrenOf(pid))];
+    const resident = await Promise.all(processes.map(residentKibibytes));
+    most = Math.max(
+      most,
+      resident.reduce((sum, each) => sum + each, 0),
+    );
+  }, MEMORY_EVERY_MS);
+  try {
+    await events.waitUntilReady();
+    const startedAt = performance.now();
+    const requested = await requestPublication(queue, { ...bench.files, force: 'bench' });
+    if (requested.state === 'busy') throw new Error('Another publication is under way.');
+    const result = publishResult.parse(await requested.job.waitUntilFinished(events));
+    const seconds = (performance.now() - startedAt) / 1000;
+    if (result.state !== 'live') throw new Error(JSON.stringify(result));
+    return {
+      rate: (result.licenses + result.endorsements) / seconds,
+      mebibytes: most / 1024,
+      seconds,
+    };
+  } finally {
+    clearInterval(watch);
+    await events.close();
+    await queue.close();
+    await worker.stop();
+  }
+}
+
+async function residentKibibytes(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0);
+}
+
+async function measure(bench: Bench): Promise<void> {
+  const inFlight = await tunedInFlight(bench);
+  const ceilings: number[] = [];
+  const publications: Awaited<ReturnType<typeof publication>>[] = [];
+  for (let round = 1; round <= rounds; round += 1) {
+    ceilings.push(await ceiling(bench, inFlight, bench.bodies.parts));
+    print(`round ${round}: ceiling ${Math.round(ceilings.at(-1) ?? 0)} documents/s`);
+    const published = await publication(bench);
+    publications.push(published);
+    print(
+      `round ${round}: publication ${Math.round(published.rate)} documents/s in ${published.seconds.toFixed(1)} s, ${Math.round(published.mebibytes)} MiB`,
+    );
+  }
+  const helper = await bulkHelper(bench);
+  const [most, ours] = [median(ceilings), median(publications.map(({ rate }) => rate))];
+  const mebibytes = Math.max(...publications.map((each) => each.mebibytes));
+  print(
+    `\n| ${rows} rows, median of ${rounds} | documents/s | publication is |\n| --- | ---: | ---: |\n` +
+      `| publication, file to flipped alias | ${Math.round(ours)} | 1 |\n` +
+      `| ceiling: ready-made bodies, ${inFlight} in flight | ${Math.round(most)} | ${(ours / most).toFixed(2)} of it |\n` +
+      `| helpers.bulk, default mapping | ${Math.round(helper)} | ${(ours / helper).toFixed(2)} times it |\n` +
+      `\nWorker and child process together: ${Math.round(mebibytes)} MiB resident at the most.`,
+  );
+}
+
+/** Generates the files under a prefix of its own, measures, and removes everything. */
+async function main(): Promise<void> {
+  const services = await startServices({}, (line) => process.stderr.write(`${line}\n`));
+  const prefix = `bench-${newRunId()}-`;
+  const config = {
+    ...readConfig({ INDEX_PREFIX: prefix, KEEP_PUBLICATIONS: '1' }),
+    OPENSEARCH_URL: services.opensearch,
+    REDIS_URL: services.redis,
+  };
+  const client = openSearchClient(config, 600_000);
+  const directory = await mkdtemp(join(tmpdir(), prefix));
+  try {
+    await prepareIndices(client, prefix);
+    const files = await writeSampleData({ directory, rows, seed: SEED, date: DATE });
+    const path = join(directory, 'bodies.ndjson');
+    await measure({ client, config, files, bodies: { path, parts: await writeBodies(files, path) } });
+  } finally {
+    const { body } = await client.cat.indices({ index: `${prefix}*`, format: 'json', h: ['index'] });
+    for (const { index } of body) if (index !== undefined) await deleteIndex(client, index);
+    await client.indices.deleteIndexTemplate({ name: `${prefix}*` });
+    await client.close();
+    await rm(directory, { recursive: true, force: true });
+    await services.stop();
+  }
+}
+
+await main();

@@ -1,0 +1,340 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import type { Client } from '@opensearch-project/opensearch';
+import { QueueEvents } from 'bullmq';
+import { z } from 'zod';
+import { freePorts } from '../scripts/ports.ts';
+import { startServices } from '../scripts/services.ts';
+import { createKey } from '../src/access/api-keys.ts';
+import { type Config, readConfig } from '../src/config.ts';
+import { type SampleDataFiles, writeSampleData } from '../src/dataset/sample-data.ts';
+import { licensesAlias } from '../src/publications/index-name.ts';
+import { prepareIndices } from '../src/publications/indices.ts';
+import {
+  PUBLISH_QUEUE,
+  type PublishResult,
+  publishQueue,
+  publishResult,
+  queueConnection,
+  queuePrefix,
+} from '../src/publications/job.ts';
+import { deleteIndex } from '../src/publications/prune.ts';
+import { requestPublication } from '../src/publications/request.ts';
+import { newRunId } from '../src/publications/run-id.ts';
+import { openSearchClient } from '../src/search/client.ts';
+import { startApi, startWorker } from '../test/support/processes.ts';
+
+const SEED = 6;
+const DATES = ['2026-11-20', '2026-11-21'] as const;
+const CHANGED = 0.02;
+const PERSONS = 5000;
+const WARM_UP_SECONDS = 5;
+const AFTER_FLIP_SECONDS = 3;
+const NO_LIMIT = '1000000';
+const TICK_MS = 2;
+
+const { values } = parseArgs({
+  args: process.argv.slice(3),
+  options: {
+    rows: { type: 'string', default: '300000' },
+    rate: { type: 'string', default: '60' },
+    seconds: { type: 'string', default: '30' },
+  },
+});
+const rows = Number(values.rows);
+const rate = Number(values.rate);
+const idleSeconds = Number(values.seconds);
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+/** A licence to be asked for. */
+interface Asked {
+  readonly board: string;
+  readonly number: string;
+  readonly lastName: string;
+  readonly firstName: string;
+}
+
+const hits = z.object({
+  hits: z.object({
+    hits: z.array(
+      z.object({
+        _source: z.object({ board: z.string(), license_number: z.string(), full_name: z.string() }),
+      }),
+    ),
+  }),
+});
+
+/** Persons' licences from all over the live publication. */
+async function personsOf(client: Client, prefix: string): Promise<Asked[]> {
+  const response = await client.search({
+    index: licensesAlias(prefix),
+    body: {
+      size: PERSONS,
+      query: {
+        function_score: {
+          query: { term: { 'keys.kind': { value: 'person' } } },
+          functions: [{ random_score: { seed: SEED, field: '_seq_no' } }],
+        },
+      },
+      _source: ['board', 'license_number', 'full_name'],
+    },
+  });
+  return hits.parse(response.body).hits.hits.map(({ _source: { board, license_number, full_name } }) => {
+    const [lastName = '', given = ''] = full_name.split(', ');
+    return { board, number: license_number, lastName, firstName: given.slice(0, 3) };
+  });
+}
+
+/** Where the doors are, and the key to one of them. */
+interface Doors {
+  readonly origin: string;
+  readonly key: string;
+}
+
+interface Reading {
+  readonly kind: string;
+  readonly path: string;
+  readonly body: (asked: Asked) => object;
+  /** The days that a good answer's parts come from; throws for any other answer. */
+  readonly daysOf: (answer: unknown) => string[];
+}
+
+const record = z.object({ last_scraped: z.string() });
+const restAnswer = z.object({
+  found: z.literal(true),
+  last_scraped: z.string(),
+  multiple: z.array(record).default([]),
+});
+const mcpAnswer = z.object({
+  result: z.object({
+    structuredContent: z.object({ data_as_of: z.string(), licenses: z.array(record).min(1) }),
+  }),
+});
+
+function daysOfRest(answer: unknown): string[] {
+  const { last_scraped, multiple } = restAnswer.parse(answer);
+  return [last_scraped, ...multiple.map((each) => each.last_scraped)].map((at) => at.slice(0, 10));
+}
+
+function daysOfMcp(answer: unknown): string[] {
+  const { data_as_of, licenses } = mcpAnswer.parse(answer).result.structuredContent;
+  return [data_as_of, ...licenses.map((each) => each.last_scraped.slice(0, 10))];
+}
+
+function call(name: string, parameters: object): object {
+  return { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: parameters } };
+}
+
+const REST = { path: '/api/v1/lookup/verify', daysOf: daysOfRest };
+const MCP = { path: '/mcp', daysOf: daysOfMcp };
+
+const READINGS: readonly Reading[] = [
+  {
+    ...REST,
+    kind: 'number by REST',
+    body: ({ board, number }) => ({ board, license_number: number }),
+  },
+  {
+    ...REST,
+    kind: 'name by REST',
+    body: ({ board, lastName, firstName }) => ({ board, last_name: lastName, first_name: firstName }),
+  },
+  { ...MCP, kind: 'number by MCP', body: ({ number }) => call('verify_license', { license_number: number }) },
+  {
+    ...MCP,
+    kind: 'name by MCP',
+    body: ({ board, lastName, firstName }) =>
+      call('search_licenses_by_name', { board, last_name: lastName, first_name: firstName }),
+  },
+];
+
+/** What one kind of reading took, and what went wrong. */
+interface Measured {
+  readonly milliseconds: number[];
+  failed: number;
+  mixed: number;
+}
+
+/**
+ * Asks at a steady rate, whatever the answers take, until the work is done. A request's time counts from when it
+ * was due, so one that had to wait for its turn is not made to look quick.
+ */
+async function whileReading(
+  { origin, key }: Doors,
+  persons: readonly Asked[],
+  work: () => Promise<unknown>,
+): Promise<Map<string, Measured>> {
+  const measured = new Map(
+    READINGS.map(({ kind }): [string, Measured] => [kind, { milliseconds: [], failed: 0, mixed: 0 }]),
+  );
+  const inFlight = new Set<Promise<void>>();
+
+  async function read({ kind, path, body, daysOf }: Reading, asked: Asked, dueAt: number): Promise<void> {
+    const into = measured.get(kind);
+    if (into === undefined) return;
+    try {
+      const response = await fetch(origin + path, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          'x-api-key': key,
+        },
+        body: JSON.stringify(body(asked)),
+      });
+      const answer: unknown = await response.json();
+      into.milliseconds.push(performance.now() - dueAt);
+      if (new Set(daysOf(answer)).size > 1) into.mixed += 1;
+    } catch {
+      into.failed += 1;
+    }
+  }
+
+  let isDone = false;
+  const working = work().finally(() => {
+    isDone = true;
+  });
+  working.catch(() => undefined);
+  const startedAt = performance.now();
+  for (let sent = 0; !isDone; ) {
+    const dueAt = startedAt + (sent * 1000) / rate;
+    const reading = READINGS[sent % READINGS.length];
+    const asked = persons[sent % persons.length];
+    if (reading === undefined || asked === undefined) throw new Error('There is nobody to ask for.');
+    if (dueAt > performance.now()) {
+      await sleep(TICK_MS);
+      continue;
+    }
+    const request = read(reading, asked, dueAt).finally(() => inFlight.delete(request));
+    inFlight.add(request);
+    sent += 1;
+  }
+  await Promise.all(inFlight);
+  await working;
+  return measured;
+}
+
+function percentile(sorted: readonly number[], share: number): string {
+  const value = sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)];
+  return value === undefined ? '' : value.toFixed(1);
+}
+
+function line(when: string, kind: string, all: readonly Measured[]): string {
+  const sorted = all.flatMap(({ milliseconds }) => milliseconds).toSorted((one, other) => one - other);
+  const sum = (of: 'failed' | 'mixed') => all.reduce((total, each) => total + each[of], 0);
+  const cells = [
+    ...[when, kind, sorted.length, sum('failed'), sum('mixed')],
+    ...[0.5, 0.99, 1].map((share) => percentile(sorted, share)),
+  ];
+  return `| ${cells.join(' | ')} |`;
+}
+
+function tableOf(measurements: readonly (readonly [string, Map<string, Measured>])[]): string {
+  const lines = measurements.flatMap(([when, measured]) => [
+    ...[...measured].map(([kind, each]) => line(when, kind, [each])),
+    line(when, 'all', [...measured.values()]),
+  ]);
+  return [
+    '| while | reading | answers | failed | of two days | p50 ms | p99 ms | most ms |',
+    '| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |',
+    ...lines,
+  ].join('\n');
+}
+
+/** Publishes a day's files by the worker that runs. */
+async function published(
+  config: Config,
+  files: SampleDataFiles,
+): Promise<Extract<PublishResult, { state: 'live' }>> {
+  const queue = publishQueue(config);
+  const events = new QueueEvents(PUBLISH_QUEUE, {
+    connection: queueConnection(config),
+    prefix: queuePrefix(config.INDEX_PREFIX),
+  });
+  try {
+    await events.waitUntilReady();
+    const { individual, business } = files;
+    const requested = await requestPublication(queue, { individual, business });
+    if (requested.state === 'busy') throw new Error('Another publication is under way.');
+    const result = publishResult.parse(await requested.job.waitUntilFinished(events));
+    if (result.state !== 'live') throw new Error(JSON.stringify(result));
+    return result;
+  } finally {
+    await events.close();
+    await queue.close();
+  }
+}
+
+async function measure(client: Client, config: Config, key: string, directory: string): Promise<void> {
+  const [today, tomorrow] = [
+    await writeSampleData({ directory: join(directory, 'one'), rows, seed: SEED, date: DATES[0] }),
+    await writeSampleData({
+      directory: join(directory, 'two'),
+      rows,
+      seed: SEED,
+      date: DATES[1],
+      changed: CHANGED,
+    }),
+  ];
+  await published(config, today);
+  const doors = { origin: `http://127.0.0.1:${config.PORT}`, key };
+  const persons = await personsOf(client, config.INDEX_PREFIX);
+  await whileReading(doors, persons, () => sleep(WARM_UP_SECONDS * 1000));
+  const idle = await whileReading(doors, persons, () => sleep(idleSeconds * 1000));
+  let took = 0;
+  const loading = await whileReading(doors, persons, async () => {
+    took = (await published(config, tomorrow)).seconds;
+    await sleep(AFTER_FLIP_SECONDS * 1000);
+  });
+  print(`${rate} requests a second, each kind a quarter of them; the publication took ${took} s.\n`);
+  print(
+    tableOf([
+      ['idle', idle],
+      [`publishing ${rows} rows`, loading],
+    ]),
+  );
+}
+
+/** Measures under a prefix of its own, and removes everything. */
+async function main(): Promise<void> {
+  const services = await startServices({}, (text) => process.stderr.write(`${text}\n`));
+  const prefix = `bench-${newRunId()}-`;
+  const [port, adminPort] = await freePorts();
+  const variables = {
+    OPENSEARCH_URL: services.opensearch,
+    REDIS_URL: services.redis,
+    INDEX_PREFIX: prefix,
+    PORT: String(port),
+    ADMIN_PORT: String(adminPort),
+    REST_REQUESTS_PER_MINUTE: NO_LIMIT,
+    MCP_REQUESTS_PER_MINUTE: NO_LIMIT,
+    LOG_LEVEL: 'info',
+  };
+  const config = readConfig(variables);
+  const client = openSearchClient(config, 600_000);
+  const directory = await mkdtemp(join(tmpdir(), prefix));
+  const stops: (() => Promise<void>)[] = [];
+  try {
+    await prepareIndices(client, prefix);
+    const prefixes = { indexPrefix: prefix, keyPrefix: config.API_KEY_PREFIX };
+    const { key } = await createKey(client, prefixes, { account: 'Bench', verifiedBy: 'the measurement' });
+    stops.push((await startWorker(variables)).stop, (await startApi(variables)).stop);
+    await measure(client, config, key, directory);
+  } finally {
+    for (const stop of stops) await stop();
+    const { body } = await client.cat.indices({ index: `${prefix}*`, format: 'json', h: ['index'] });
+    for (const { index } of body) if (index !== undefined) await deleteIndex(client, index);
+    await client.indices.deleteIndexTemplate({ name: `${prefix}*` });
+    await client.close();
+    await rm(directory, { recursive: true, force: true });
+    await services.stop();
+  }
+}
+
+await main();
