@@ -7,7 +7,7 @@ import { pino } from 'pino';
 import { keyCheck } from './access/api-keys.ts';
 import { authenticated } from './access/authenticate.ts';
 import { limited, limitsConnection, rateLimit } from './access/rate-limit.ts';
-import { type Config, readConfig } from './config.ts';
+import { type Config, ConfigError, readConfig } from './config.ts';
 import { adminRoutes } from './http/admin.ts';
 import { errorAnswers, requestId, requestLog, securityHeaders } from './http/middleware.ts';
 import { pageRoutes } from './http/pages.ts';
@@ -108,4 +108,12 @@ function close(server: Server): Promise<void> {
   });
 }
 
-if (import.meta.main) await serve();
+if (import.meta.main) {
+  try {
+    await serve();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = 1;
+  }
+}

@@ -1,10 +1,11 @@
+import { once } from 'node:events';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
-import { licenses, type RunningProcess, startWorker } from '../support/processes.ts';
+import { licenses, type RunningProcess, startProcess, startWorker } from '../support/processes.ts';
 
 const FIXTURES = resolve(import.meta.dirname, '../fixtures');
 
@@ -270,6 +271,16 @@ describe('settings and servers', () => {
     const bad = await licenses({ ...environment.variables, PORT: 'eighty' }, 'publications');
     expect(bad).toMatchObject({ code: 1, stderr: 'PORT is "eighty", but must be a port, 0 to 65535.\n' });
   });
+
+  test.each(['src/server.ts', 'workers/main.ts'])(
+    'a bad setting ends %s with the same line',
+    async (script) => {
+      const ended = startProcess(script, { ...environment.variables, PORT: 'eighty' });
+      await once(ended.child, 'close');
+      expect(ended.child.exitCode).toBe(1);
+      expect(ended.output()).toBe('PORT is "eighty", but must be a port, 0 to 65535.\n');
+    },
+  );
 
   test('OpenSearch away is one line that says where it was expected', async () => {
     const away = await licenses(

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect } from '@jest/globals';
 import { licensesIndices } from '../../src/publications/metadata.ts';
-import { openSearchClient } from '../../src/search/client.ts';
+import { isIndexNotFound, openSearchClient } from '../../src/search/client.ts';
 import { type BulkFault, type BulkProxy, bulkProxy } from '../support/bulk-proxy.ts';
 import { faultTest, inForm } from '../support/fault-form.ts';
 import { type Publisher, publisher } from '../support/publisher.ts';
@@ -86,10 +86,16 @@ for (const fault of inForm<readonly BulkFault[]>({ short: [], full: EVERY_FAULT 
 /** What OpenSearch itself does to every index of a node whose disk is nearly full, and takes back by itself. */
 async function setDiskBlock(isFull: boolean): Promise<void> {
   const { client, config } = publications.environment;
-  await client.indices.putSettings({
-    index: `${config.INDEX_PREFIX}*`,
-    body: { 'index.blocks.read_only_allow_delete': isFull ? true : null },
-  });
+  try {
+    await client.indices.putSettings({
+      index: `${config.INDEX_PREFIX}*`,
+      body: { 'index.blocks.read_only_allow_delete': isFull ? true : null },
+    });
+  } catch (error) {
+    // One of them was pruned meanwhile.
+    if (!isIndexNotFound(error)) throw error;
+    await setDiskBlock(isFull);
+  }
 }
 
 faultTest(
