@@ -10,6 +10,7 @@ import { QueueEvents } from 'bullmq';
 import { startServices } from '../scripts/services.ts';
 import { type Config, readConfig } from '../src/config.ts';
 import { writeSampleData } from '../src/dataset/sample-data.ts';
+import { publicationDetails } from '../src/publications/history.ts';
 import { licensesIndexName } from '../src/publications/index-name.ts';
 import { prepareIndices } from '../src/publications/indices.ts';
 import {
@@ -28,6 +29,8 @@ import { startWorker } from '../test/support/processes.ts';
 import { LOADING_SETTINGS } from '../workers/publish/durable.ts';
 import { parseFile } from '../workers/publish/parse.ts';
 import { openSource } from '../workers/publish/read.ts';
+import { cpuSeconds, openSearchCpuSeconds } from './cpu.ts';
+import { removeIndices } from './published.ts';
 
 const DATE = '2026-11-20';
 const SEED = 5;
@@ -128,8 +131,16 @@ async function createIndex({ client, config }: Bench, kind: 'licenses' | 'defaul
   return index;
 }
 
-/** The ceiling: ready-made bodies pushed by a client that does nothing else, refresh included. Documents a second. */
-async function ceiling(bench: Bench, inFlight: number, parts: readonly BodyPart[]): Promise<number> {
+/** How fast documents became searchable, and what that cost. */
+interface Loaded {
+  /** Documents a second. */
+  readonly rate: number;
+  /** OpenSearch's CPU, in microseconds a document. */
+  readonly openSearchCpu: number;
+}
+
+/** The ceiling: ready-made bodies pushed by a client that does nothing else, refresh included. */
+async function ceiling(bench: Bench, inFlight: number, parts: readonly BodyPart[]): Promise<Loaded> {
   const { client, config, bodies } = bench;
   const index = await createIndex(bench, 'licenses');
   const file = await open(bodies.path);
@@ -162,14 +173,17 @@ async function ceiling(bench: Bench, inFlight: number, parts: readonly BodyPart[
     for (let part = left.shift(); part !== undefined; part = left.shift()) await push(part);
   }
 
+  const cpuBefore = await openSearchCpuSeconds(client);
   const startedAt = performance.now();
   await Promise.all(Array.from({ length: inFlight }, pushNext));
   await client.indices.refresh({ index });
   const seconds = (performance.now() - startedAt) / 1000;
+  const openSearchCpu = (await openSearchCpuSeconds(client)) - cpuBefore;
   agent.destroy();
   await file.close();
   await deleteIndex(client, index);
-  return documentsIn(parts) / seconds;
+  const documents = documentsIn(parts);
+  return { rate: documents / seconds, openSearchCpu: (openSearchCpu * 1e6) / documents };
 }
 
 function documentsIn(parts: readonly BodyPart[]): number {
@@ -183,7 +197,7 @@ async function tunedInFlight(bench: Bench): Promise<number> {
   await ceiling(bench, 3, parts);
   let best = { inFlight: 0, rate: 0 };
   for (const inFlight of IN_FLIGHT_TRIED) {
-    const rate = await ceiling(bench, inFlight, parts);
+    const { rate } = await ceiling(bench, inFlight, parts);
     print(`plain client, ${inFlight} in flight: ${Math.round(rate)} documents/s`);
     if (rate > best.rate) best = { inFlight, rate };
   }
@@ -216,9 +230,18 @@ async function bulkHelper(bench: Bench): Promise<number> {
   return successful / seconds;
 }
 
+interface Published extends Loaded {
+  readonly mebibytes: number;
+  readonly seconds: number;
+  /** CPU of the worker and its child, in microseconds a document. */
+  readonly workerCpu: number;
+  /** Seconds of each step. */
+  readonly steps: Readonly<Record<string, number>>;
+}
+
 /** One publication by a worker of its own, from request to flipped alias, and what its processes held at most. */
-async function publication(bench: Bench): Promise<{ rate: number; mebibytes: number; seconds: number }> {
-  const { config } = bench;
+async function publication(bench: Bench): Promise<Published> {
+  const { client, config } = bench;
   const worker = await startWorker({
     OPENSEARCH_URL: config.OPENSEARCH_URL,
     REDIS_URL: config.REDIS_URL,
@@ -231,9 +254,12 @@ async function publication(bench: Bench): Promise<{ rate: number; mebibytes: num
     prefix: queuePrefix(config.INDEX_PREFIX),
   });
   let most = 0;
-  const watch = setInterval(async () => {
+  const workerProcesses = async () => {
     const pid = worker.child.pid ?? 0;
-    const processes = [pid, ...(await childrenOf(pid))];
+    return [pid, ...(await childrenOf(pid))];
+  };
+  const watch = setInterval(async () => {
+    const processes = await workerProcesses();
     const resident = await Promise.all(processes.map(residentKibibytes));
     most = Math.max(
       most,
@@ -242,16 +268,27 @@ async function publication(bench: Bench): Promise<{ rate: number; mebibytes: num
   }, MEMORY_EVERY_MS);
   try {
     await events.waitUntilReady();
+    const cpuBefore = await openSearchCpuSeconds(client);
     const startedAt = performance.now();
     const requested = await requestPublication(queue, { ...bench.files, force: 'bench' });
     if (requested.state === 'busy') throw new Error('Another publication is under way.');
     const result = publishResult.parse(await requested.job.waitUntilFinished(events));
     const seconds = (performance.now() - startedAt) / 1000;
     if (result.state !== 'live') throw new Error(JSON.stringify(result));
+    const openSearchCpu = (await openSearchCpuSeconds(client)) - cpuBefore;
+    const workerCpu = (await Promise.all((await workerProcesses()).map(cpuSeconds))).reduce(
+      (sum, each) => sum + each,
+      0,
+    );
+    const documents = result.licenses + result.endorsements;
+    const details = await publicationDetails(client, config.INDEX_PREFIX, result.publication);
     return {
-      rate: (result.licenses + result.endorsements) / seconds,
+      rate: documents / seconds,
+      openSearchCpu: (openSearchCpu * 1e6) / documents,
+      workerCpu: (workerCpu * 1e6) / documents,
       mebibytes: most / 1024,
       seconds,
+      steps: details.summary.seconds ?? {},
     };
   } finally {
     clearInterval(watch);
@@ -268,19 +305,29 @@ async function residentKibibytes(pid: number): Promise<number> {
 
 async function measure(bench: Bench): Promise<void> {
   const inFlight = await tunedInFlight(bench);
-  const ceilings: number[] = [];
-  const publications: Awaited<ReturnType<typeof publication>>[] = [];
+  const ceilings: Loaded[] = [];
+  const publications: Published[] = [];
   for (let round = 1; round <= rounds; round += 1) {
-    ceilings.push(await ceiling(bench, inFlight, bench.bodies.parts));
-    print(`round ${round}: ceiling ${Math.round(ceilings.at(-1) ?? 0)} documents/s`);
+    const pushed = await ceiling(bench, inFlight, bench.bodies.parts);
+    ceilings.push(pushed);
+    print(
+      `round ${round}: ceiling ${Math.round(pushed.rate)} documents/s, CPU of OpenSearch ${pushed.openSearchCpu.toFixed(1)} µs`,
+    );
     const published = await publication(bench);
     publications.push(published);
     print(
-      `round ${round}: publication ${Math.round(published.rate)} documents/s in ${published.seconds.toFixed(1)} s, ${Math.round(published.mebibytes)} MiB`,
+      `round ${round}: publication ${Math.round(published.rate)} documents/s in ${published.seconds.toFixed(1)} s, ${Math.round(published.mebibytes)} MiB, ` +
+        `CPU of OpenSearch ${published.openSearchCpu.toFixed(1)} µs, of the worker ${published.workerCpu.toFixed(1)} µs a document; ` +
+        Object.entries(published.steps)
+          .map(([step, took]) => `${step} ${took} s`)
+          .join(', '),
     );
   }
   const helper = await bulkHelper(bench);
-  const [most, ours] = [median(ceilings), median(publications.map(({ rate }) => rate))];
+  const [most, ours] = [
+    median(ceilings.map(({ rate }) => rate)),
+    median(publications.map(({ rate }) => rate)),
+  ];
   const mebibytes = Math.max(...publications.map((each) => each.mebibytes));
   print(
     `\n| ${rows} rows, median of ${rounds} | documents/s | publication is |\n| --- | ---: | ---: |\n` +
@@ -308,9 +355,7 @@ async function main(): Promise<void> {
     const path = join(directory, 'bodies.ndjson');
     await measure({ client, config, files, bodies: { path, parts: await writeBodies(files, path) } });
   } finally {
-    const { body } = await client.cat.indices({ index: `${prefix}*`, format: 'json', h: ['index'] });
-    for (const { index } of body) if (index !== undefined) await deleteIndex(client, index);
-    await client.indices.deleteIndexTemplate({ name: `${prefix}*` });
+    await removeIndices(client, prefix);
     await client.close();
     await rm(directory, { recursive: true, force: true });
     await services.stop();

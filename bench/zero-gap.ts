@@ -4,28 +4,18 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { Client } from '@opensearch-project/opensearch';
-import { QueueEvents } from 'bullmq';
 import { z } from 'zod';
 import { freePorts } from '../scripts/ports.ts';
 import { startServices } from '../scripts/services.ts';
 import { createKey } from '../src/access/api-keys.ts';
 import { type Config, readConfig } from '../src/config.ts';
-import { type SampleDataFiles, writeSampleData } from '../src/dataset/sample-data.ts';
+import { writeSampleData } from '../src/dataset/sample-data.ts';
 import { licensesAlias } from '../src/publications/index-name.ts';
 import { prepareIndices } from '../src/publications/indices.ts';
-import {
-  PUBLISH_QUEUE,
-  type PublishResult,
-  publishQueue,
-  publishResult,
-  queueConnection,
-  queuePrefix,
-} from '../src/publications/job.ts';
-import { deleteIndex } from '../src/publications/prune.ts';
-import { requestPublication } from '../src/publications/request.ts';
 import { newRunId } from '../src/publications/run-id.ts';
 import { openSearchClient } from '../src/search/client.ts';
 import { startApi, startWorker } from '../test/support/processes.ts';
+import { published, removeIndices } from './published.ts';
 
 const SEED = 6;
 const DATES = ['2026-11-20', '2026-11-21'] as const;
@@ -247,30 +237,6 @@ function tableOf(measurements: readonly (readonly [string, Map<string, Measured>
   ].join('\n');
 }
 
-/** Publishes a day's files by the worker that runs. */
-async function published(
-  config: Config,
-  files: SampleDataFiles,
-): Promise<Extract<PublishResult, { state: 'live' }>> {
-  const queue = publishQueue(config);
-  const events = new QueueEvents(PUBLISH_QUEUE, {
-    connection: queueConnection(config),
-    prefix: queuePrefix(config.INDEX_PREFIX),
-  });
-  try {
-    await events.waitUntilReady();
-    const { individual, business } = files;
-    const requested = await requestPublication(queue, { individual, business });
-    if (requested.state === 'busy') throw new Error('Another publication is under way.');
-    const result = publishResult.parse(await requested.job.waitUntilFinished(events));
-    if (result.state !== 'live') throw new Error(JSON.stringify(result));
-    return result;
-  } finally {
-    await events.close();
-    await queue.close();
-  }
-}
-
 async function measure(client: Client, config: Config, key: string, directory: string): Promise<void> {
   const [today, tomorrow] = [
     await writeSampleData({ directory: join(directory, 'one'), rows, seed: SEED, date: DATES[0] }),
@@ -328,9 +294,7 @@ async function main(): Promise<void> {
     await measure(client, config, key, directory);
   } finally {
     for (const stop of stops) await stop();
-    const { body } = await client.cat.indices({ index: `${prefix}*`, format: 'json', h: ['index'] });
-    for (const { index } of body) if (index !== undefined) await deleteIndex(client, index);
-    await client.indices.deleteIndexTemplate({ name: `${prefix}*` });
+    await removeIndices(client, prefix);
     await client.close();
     await rm(directory, { recursive: true, force: true });
     await services.stop();

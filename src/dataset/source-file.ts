@@ -28,7 +28,7 @@ export interface InspectedFile {
 export class BrokenSourceError extends Error {}
 
 /** Small, so that what a chunk gives has been used before the garbage collector comes by (measured). */
-const CHUNK_BYTES = 1 << 17;
+const CHUNK_BYTES = 1 << 16;
 
 /** A byte order mark of UTF-8 before text that is Latin-1 all the same. */
 const MARK_AS_LATIN1 = /^\u00ef\u00bb\u00bf/;
@@ -131,10 +131,19 @@ function contentOf(path: string, packing: Packing, onBytes?: (bytes: number) => 
   return packing === 'gzip' ? gzipContent(path, onBytes) : zipContent(path, onBytes);
 }
 
+/** Each chunk is good until the next is asked for: all are read into the same memory. */
 async function* plainContent(path: string, onBytes?: (bytes: number) => void): Content {
-  for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES })) {
-    yield chunk;
-    onBytes?.(chunk.length);
+  const file = await open(path);
+  const memory = Buffer.allocUnsafe(CHUNK_BYTES);
+  try {
+    for (;;) {
+      const { bytesRead } = await file.read(memory);
+      if (bytesRead === 0) return;
+      yield memory.subarray(0, bytesRead);
+      onBytes?.(bytesRead);
+    }
+  } finally {
+    await file.close();
   }
 }
 

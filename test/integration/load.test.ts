@@ -21,7 +21,13 @@ afterAll(() => environment.cleanUp());
 
 function operation(number: string, line: number, body?: object): BulkOperation {
   const sourceRow = `individual:${line}:0`;
-  const license = { source_row: sourceRow, keys: { number, name: `NUR/${number}` }, ...body };
+  const license = {
+    board: 'Nursing Board',
+    status: 'ACTIVE',
+    source_row: sourceRow,
+    keys: { number, name: `NUR/${number}` },
+    ...body,
+  };
   return {
     document: {
       id: number,
@@ -64,6 +70,10 @@ async function load(documents: readonly BulkOperation[], faults: readonly BulkFa
   }
   await client.indices.refresh({ index });
   const { body } = await client.count({ index });
+  for (const { document } of refused) {
+    const { row } = document;
+    expect(document).toEqual(operation(document.id, row.line).document);
+  }
   const reasons = refused.map(({ document: { id }, reason }) => `${id}: ${reason}`);
   return { inIndex: body.count, loaded, refused: reasons, requests: proxy.requests };
 }

@@ -68,12 +68,13 @@ export async function loadDocuments(
 async function sendBatch(client: Client, index: string, batch: Batch, options: LoadOptions): Promise<void> {
   const { giveUpAfterMs = GIVE_UP_AFTER_MS } = options;
   const deadline = Date.now() + giveUpAfterMs;
-  let pending = batch.documents;
+  let pending: readonly number[] = Array.from({ length: batch.count }, (_, position) => position);
   let isRetry = false;
   for (let wait = FIRST_WAIT_MS; ; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
     options.signal.throwIfAborted();
-    const outcome = await sendOnce(client, index, pending, batch.body(pending));
-    const conflicts = isRetry ? await withoutOwn(client, index, outcome.conflicts) : outcome.conflicts;
+    const outcome = await sendOnce(client, index, batch, pending);
+    const conflicting = outcome.conflicts.map(batch.document);
+    const conflicts = isRetry ? await withoutOwn(client, index, conflicting) : conflicting;
     const duplicates = conflicts.map((document) => ({ document, reason: DUPLICATE, isDuplicate: true }));
     const refused = [...duplicates, ...outcome.refused];
     refused.forEach(options.onRefused);
@@ -92,12 +93,12 @@ async function sendBatch(client: Client, index: string, batch: Batch, options: L
 const DUPLICATE = 'the number stands in an earlier row of the board too';
 
 interface BatchOutcome {
-  /** Failed for load or connection. */
-  readonly again: readonly PublicationDocument[];
+  /** The positions of those that failed for load or connection. */
+  readonly again: readonly number[];
   /** Why, of the last of them. */
   readonly whyAgain?: string;
   /** The id is taken: by an earlier row, or by the same document when an answer was lost. */
-  readonly conflicts: readonly PublicationDocument[];
+  readonly conflicts: readonly number[];
   readonly refused: readonly RefusedDocument[];
 }
 
@@ -126,8 +127,8 @@ const DISK_FULL = 'cluster_block_exception';
 async function sendOnce(
   client: Client,
   index: string,
-  documents: readonly PublicationDocument[],
-  body: Buffer,
+  batch: Batch,
+  positions: readonly number[],
 ): Promise<BatchOutcome> {
   let answer: z.output<typeof bulkResponse>;
   try {
@@ -135,31 +136,31 @@ async function sendOnce(
       method: 'POST',
       path: `/${index}/_bulk`,
       querystring: { filter_path: FILTER_PATH },
-      bulkBody: body,
+      bulkBody: batch.body(positions),
     });
     answer = bulkResponse.parse(response.body);
   } catch (error) {
     if (!isTransient(error) || isIndexNotFound(error)) throw error;
-    return { again: documents, whyAgain: wordsOf(error), conflicts: [], refused: [] };
+    return { again: positions, whyAgain: wordsOf(error), conflicts: [], refused: [] };
   }
   if (!answer.errors) return ALL_TAKEN;
-  if (answer.items.length !== documents.length) throw new Error('A bulk answer does not match its request.');
+  if (answer.items.length !== positions.length) throw new Error('A bulk answer does not match its request.');
 
-  const again: PublicationDocument[] = [];
+  const again: number[] = [];
   let whyAgain = '';
-  const conflicts: PublicationDocument[] = [];
+  const conflicts: number[] = [];
   const refused: RefusedDocument[] = [];
-  for (const [at, document] of documents.entries()) {
+  for (const [at, position] of positions.entries()) {
     const { status = 0, error } = answer.items[at]?.create ?? {};
     if (status === 201) continue;
     if (error?.type === 'index_not_found_exception') throw new Error(`The index ${index} has gone.`);
-    if (status === 409) conflicts.push(document);
+    if (status === 409) conflicts.push(position);
     else if (status === 429 || status >= 500 || error?.type === DISK_FULL) {
-      again.push(document);
+      again.push(position);
       whyAgain = reasonOf(status, error);
     } else
       refused.push({
-        document,
+        document: batch.document(position),
         reason: `OpenSearch refused it: ${reasonOf(status, error)}`,
         isDuplicate: false,
       });

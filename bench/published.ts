@@ -1,0 +1,45 @@
+import type { Client } from '@opensearch-project/opensearch';
+import { QueueEvents } from 'bullmq';
+import type { Config } from '../src/config.ts';
+import type { SampleDataFiles } from '../src/dataset/sample-data.ts';
+import {
+  PUBLISH_QUEUE,
+  type PublishResult,
+  publishQueue,
+  publishResult,
+  queueConnection,
+  queuePrefix,
+} from '../src/publications/job.ts';
+import { deleteIndex } from '../src/publications/prune.ts';
+import { requestPublication } from '../src/publications/request.ts';
+
+/** Publishes a day's files by the worker that runs. */
+export async function published(
+  config: Config,
+  files: SampleDataFiles,
+): Promise<Extract<PublishResult, { state: 'live' }>> {
+  const queue = publishQueue(config);
+  const events = new QueueEvents(PUBLISH_QUEUE, {
+    connection: queueConnection(config),
+    prefix: queuePrefix(config.INDEX_PREFIX),
+  });
+  try {
+    await events.waitUntilReady();
+    const { individual, business } = files;
+    const requested = await requestPublication(queue, { individual, business });
+    if (requested.state === 'busy') throw new Error('Another publication is under way.');
+    const result = publishResult.parse(await requested.job.waitUntilFinished(events));
+    if (result.state !== 'live') throw new Error(JSON.stringify(result));
+    return result;
+  } finally {
+    await events.close();
+    await queue.close();
+  }
+}
+
+/** Removes every index and template of a measurement. */
+export async function removeIndices(client: Client, prefix: string): Promise<void> {
+  const { body } = await client.cat.indices({ index: `${prefix}*`, format: 'json', h: ['index'] });
+  for (const { index } of body) if (index !== undefined) await deleteIndex(client, index);
+  await client.indices.deleteIndexTemplate({ name: `${prefix}*` });
+}
