@@ -24,7 +24,7 @@ const STOP_WITHIN_MS = 20_000;
 const MOST_STALLS = 3;
 
 /** The load keeps a few batches in memory, never the file; a roomy young generation saves collecting them. */
-const CHILD_MEMORY = ['--max-old-space-size=256', '--max-semi-space-size=32'];
+const CHILD_MEMORY = ['--max-old-space-size=256', '--max-semi-space-size=64'];
 
 /**
  * The worker process: takes publish jobs, one at a time however many workers there are, and runs each in a child

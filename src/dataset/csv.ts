@@ -156,8 +156,8 @@ function readFields(text: string, start: number, firstLineEnd: number, isLast: b
       if (close === undefined) return TOO_LONG;
       if (close >= text.length - 1 && !isLast) return 'more';
       if (close >= text.length) return LEFT_OPEN;
-      const field = text.slice(at + 1, close).replaceAll('""', '"');
-      lineBreaks += count(field, '\n');
+      const field = unescaped(text.slice(at + 1, close));
+      if (field.includes('\n')) lineBreaks += count(field, '\n');
       fields.push(field);
       at = close + 1;
       if (text.charCodeAt(at) === CARRIAGE_RETURN) {
@@ -178,6 +178,10 @@ function readFields(text: string, start: number, firstLineEnd: number, isLast: b
     if (text.charCodeAt(at) !== COMMA) return AFTER_QUOTE;
     at += 1;
   }
+}
+
+function unescaped(quoted: string): string {
+  return quoted.includes('"') ? quoted.replaceAll('""', '"') : quoted;
 }
 
 /**

@@ -6,7 +6,7 @@ import { numberKey } from '../licenses/number.ts';
 import type { LicenseRecord } from '../licenses/record.ts';
 import { isKnownStatus, isKnownSubStatus, recordStatus } from '../licenses/status.ts';
 import type { CsvRow } from './csv.ts';
-import type { EndorsementColumns, ExtraColumn, Header, RecordColumn } from './header.ts';
+import type { EndorsementColumns, ExtraColumn, Header } from './header.ts';
 
 /** A label that the catalogues of boards and statuses do not know. */
 export interface UnknownLabel {
@@ -43,17 +43,11 @@ const needed = (name: string, most: number) =>
 const licenseNumber = (name: string) =>
   needed(name, 100).refine((number) => numberKey(number) !== '', `${name} has neither letter nor digit`);
 
-/** A row's own columns. */
+/** Those of a row's own columns in which not everything may stand. */
 const sourceRow = z.object({
   name: needed('the name', 1000),
   board: needed('BOARD', 200),
   number: licenseNumber('LICENSE_NUMBER'),
-  type: z.string(),
-  status: z.string(),
-  subStatus: z.string(),
-  city: z.string(),
-  state: z.string(),
-  county: z.string(),
   issueDate: date('ISSUE_DATE'),
   expirationDate: date('EXPIRATION_DATE'),
   runDate: date('QUERY_RUN_DATE'),
@@ -73,22 +67,23 @@ const endorsementGroup = z.object({
  */
 export function licensesOfRow(row: CsvRow, header: Header, runDate: string): RowLicenses {
   if (row.problem !== undefined) return { reason: row.problem };
-  const result = sourceRow.safeParse(ownColumns(row, header));
+  const result = sourceRow.safeParse(checkedColumns(row, header));
   if (!result.success) return { reason: firstIssue(result.error) };
   const own = result.data;
+  const free = freeColumns(row, header);
   if (own.runDate !== null && own.runDate !== runDate) {
     return { reason: `QUERY_RUN_DATE is ${own.runDate}, not ${runDate}` };
   }
 
   const board = boardByLabel(own.board);
-  const place = { city: own.city || null, state: own.state || null, county: own.county || null };
+  const place = { city: free.city || null, state: free.state || null, county: free.county || null };
   const extra = extraData(row, header.extra);
   const record: LicenseRecord = {
     license_number: own.number,
     full_name: own.name,
     board: board?.name ?? own.board,
-    license_type: own.type || null,
-    ...recordStatus(own.status, own.subStatus),
+    license_type: free.type || null,
+    ...recordStatus(free.status, free.subStatus),
     expiry_date: own.expirationDate,
     ...place,
     issue_date: own.issueDate,
@@ -104,7 +99,7 @@ export function licensesOfRow(row: CsvRow, header: Header, runDate: string): Row
       documents.push(licenseDocument(endorsement, holderKind(header), sourceRowId(row, header, index + 1)));
   }
   const types = documents.map(({ license_type: type }) => type ?? '');
-  return { documents, unknownLabels: unknownLabels(board, own, types), reasons };
+  return { documents, unknownLabels: unknownLabels(board, { ...free, board: own.board }, types), reasons };
 }
 
 /** A numbered endorsement as a licence of its own, or why it can't be one. */
@@ -136,23 +131,25 @@ function endorsementRecord(
   };
 }
 
-function ownColumns(row: CsvRow, header: Header): z.input<typeof sourceRow> {
-  const { columns } = header;
-  const own = (column: RecordColumn) => text(row, columns[column]);
-  const place = (column: RecordColumn) => visible(own(column));
+function checkedColumns(row: CsvRow, { columns }: Header): z.input<typeof sourceRow> {
   return {
-    name: own('name'),
-    board: own('board'),
-    number: own('number'),
-    type: own('type'),
-    status: own('status'),
-    subStatus: own('subStatus'),
-    city: place('city'),
-    state: place('state'),
-    county: place('county'),
-    issueDate: own('issueDate'),
-    expirationDate: own('expirationDate'),
-    runDate: own('runDate'),
+    name: text(row, columns.name),
+    board: text(row, columns.board),
+    number: text(row, columns.number),
+    issueDate: text(row, columns.issueDate),
+    expirationDate: text(row, columns.expirationDate),
+    runDate: text(row, columns.runDate),
+  };
+}
+
+function freeColumns(row: CsvRow, { columns }: Header) {
+  return {
+    type: text(row, columns.type),
+    status: text(row, columns.status),
+    subStatus: text(row, columns.subStatus),
+    city: visible(text(row, columns.city)),
+    state: visible(text(row, columns.state)),
+    county: visible(text(row, columns.county)),
   };
 }
 
@@ -201,7 +198,7 @@ const NONE_UNKNOWN: readonly UnknownLabel[] = [];
 
 function unknownLabels(
   board: Board | undefined,
-  own: Pick<z.output<typeof sourceRow>, 'board' | 'status' | 'subStatus'>,
+  own: { readonly board: string; readonly status: string; readonly subStatus: string },
   types: readonly string[],
 ): readonly UnknownLabel[] {
   const isKnown = (type: string) => type === '' || board?.license_types.some(({ name }) => name === type);

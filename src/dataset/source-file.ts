@@ -30,6 +30,9 @@ export class BrokenSourceError extends Error {}
 /** Small, so that what a chunk gives has been used before the garbage collector comes by (measured). */
 const CHUNK_BYTES = 1 << 16;
 
+/** Of a chunk that is only looked through, nothing is left for the garbage collector. */
+const LOOKED_THROUGH_BYTES = 1 << 20;
+
 /** A byte order mark of UTF-8 before text that is Latin-1 all the same. */
 const MARK_AS_LATIN1 = /^\u00ef\u00bb\u00bf/;
 
@@ -45,7 +48,7 @@ export async function inspectFile(path: string): Promise<InspectedFile> {
   let bytes = 0;
   let isUtf8 = true;
   const packing = await packingOf(path);
-  for await (const chunk of plainContent(path)) {
+  for await (const chunk of plainContent(path, { chunkBytes: LOOKED_THROUGH_BYTES })) {
     hash.update(chunk);
     bytes += chunk.length;
     if (packing === 'plain') isUtf8 &&= utf8.takes(chunk);
@@ -127,14 +130,20 @@ async function packingOf(path: string): Promise<Packing> {
 type Content = AsyncGenerator<Buffer, void, undefined>;
 
 function contentOf(path: string, packing: Packing, onBytes?: (bytes: number) => void): Content {
-  if (packing === 'plain') return plainContent(path, onBytes);
+  if (packing === 'plain') return plainContent(path, { onBytes });
   return packing === 'gzip' ? gzipContent(path, onBytes) : zipContent(path, onBytes);
 }
 
 /** Each chunk is good until the next is asked for: all are read into the same memory. */
-async function* plainContent(path: string, onBytes?: (bytes: number) => void): Content {
+async function* plainContent(
+  path: string,
+  {
+    chunkBytes = CHUNK_BYTES,
+    onBytes,
+  }: { chunkBytes?: number; onBytes?: ((bytes: number) => void) | undefined },
+): Content {
   const file = await open(path);
-  const memory = Buffer.allocUnsafe(CHUNK_BYTES);
+  const memory = Buffer.allocUnsafe(chunkBytes);
   try {
     for (;;) {
       const { bytesRead } = await file.read(memory);

@@ -5,6 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
+/** What every process of a test starts with; Node keeps what it compiled, so that the next starts sooner. */
+const ENVIRONMENT = {
+  PATH: process.env.PATH ?? '',
+  HOME: process.env.HOME ?? '',
+  NODE_COMPILE_CACHE: resolve(ROOT, '.local/compile-cache'),
+};
+
 /** A process of this service, with all that it has printed. */
 export interface RunningProcess {
   readonly child: ChildProcess;
@@ -19,7 +26,7 @@ export interface RunningProcess {
 export function startProcess(script: string, variables: Record<string, string>): RunningProcess {
   const child = spawn(process.execPath, [resolve(ROOT, script)], {
     cwd: ROOT,
-    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...variables },
+    env: { ...ENVIRONMENT, ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';
@@ -80,7 +87,7 @@ export async function licenses(
 ): Promise<CommandResult> {
   const child = spawn(process.execPath, [resolve(ROOT, 'src/cli/main.ts'), ...parameters], {
     cwd: ROOT,
-    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...variables },
+    env: { ...ENVIRONMENT, ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: COMMAND_ENDS_WITHIN_MS,
     killSignal: 'SIGKILL',
