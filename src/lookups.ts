@@ -1,4 +1,5 @@
 import type { Client } from '@opensearch-project/opensearch';
+import type { Search } from './licenses/lookup.ts';
 import { type LookupOutcome, type LookupRequest, lookUp } from './licenses/lookup.ts';
 import {
   type LivePublication,
@@ -6,7 +7,8 @@ import {
   NothingPublishedError,
   withLivePublication,
 } from './publications/live.ts';
-import { nearTerms, searchLicenses } from './search/license-search.ts';
+import { nearTerms } from './search/license-search.ts';
+import { sharedSearch } from './search/shared-search.ts';
 
 /** What was found, and the run date of the one publication that answered, `YYYY-MM-DD`. */
 export interface DatedOutcome {
@@ -26,6 +28,13 @@ const BUSY = 64;
 /** Lookups answered by the live publication, all of one lookup's queries by the same. */
 export function liveLookups(client: Client, tracker: LivePublicationTracker): Lookups {
   let inFlight = 0;
+  let latest: { readonly index: string; readonly search: Search } | undefined;
+
+  /** All lookups in one index share one search. */
+  function searchIn(index: string): Search {
+    if (latest?.index !== index) latest = { index, search: sharedSearch(client, index) };
+    return latest.search;
+  }
 
   async function counted<Result>(work: () => Promise<Result>): Promise<Result> {
     inFlight += 1;
@@ -42,7 +51,7 @@ export function liveLookups(client: Client, tracker: LivePublicationTracker): Lo
         withLivePublication(tracker, async ({ index, metadata }) => ({
           outcome: await lookUp(
             request,
-            (body) => searchLicenses(client, index, body),
+            searchIn(index),
             inFlight > BUSY ? undefined : (body) => nearTerms(client, index, body),
           ),
           date: metadata.date,

@@ -23,6 +23,9 @@ const SEARCH_TIMEOUT_MS = 2500;
 const STOP_WITHIN_MS = 10_000;
 const QUEUE_CLOSES_WITHIN_MS = 1000;
 
+/** Log lines are written together, at the latest after half a second and when the process ends. */
+const LOG_BUFFER = { dest: 1, sync: false, minLength: 8192, periodicFlush: 500 } as const;
+
 /** Of an address's requests in a minute, how many may come with a bad key: a twentieth, at least ten. */
 function badKeysPerMinute(config: Config): number {
   return Math.max(10, Math.floor(config.REST_REQUESTS_PER_MINUTE / 20));
@@ -31,7 +34,7 @@ function badKeysPerMinute(config: Config): number {
 /** The API process: REST, MCP and the status page on one port, health on another. */
 export async function serve(): Promise<void> {
   const config = readConfig();
-  const log = pino({ level: config.LOG_LEVEL, name: 'api' });
+  const log = pino({ level: config.LOG_LEVEL, name: 'api' }, pino.destination(LOG_BUFFER));
   const client = openSearchClient(config, SEARCH_TIMEOUT_MS);
   const redis = limitsConnection(config.REDIS_URL);
   redis.on('error', (error) => log.warn({ error: error.message }, 'Redis is away; limits count in memory'));

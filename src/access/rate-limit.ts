@@ -1,18 +1,26 @@
 import { Redis } from 'ioredis';
 import ipaddr from 'ipaddr.js';
 import type { Context, Middleware } from 'koa';
-import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
 import type { RateLimitRange } from '../config.ts';
 import { TooManyRequestsError } from '../failures.ts';
+import { remembered } from '../remembered.ts';
+import { sharedRequests } from '../shared-requests.ts';
 
 const WINDOW_SECONDS = 60;
+
+/** What is left of an address's limit. */
+export interface Spent {
+  readonly remaining: number;
+  readonly msBeforeReset: number;
+}
 
 /** Counts requests of one kind for each client address. */
 export interface RateLimit {
   /** How many an address may make in a minute. */
   limitFor(address: string): number;
   /** Counts one. @throws {TooManyRequestsError} when it is over the limit */
-  spend(address: string): Promise<RateLimiterRes>;
+  spend(address: string): Promise<Spent>;
   /** Whether one more would be within the limit; counts nothing. */
   hasLeft(address: string): Promise<boolean>;
   /** Takes one back that should not have counted. */
@@ -52,16 +60,32 @@ export function rateLimit(
     return special.find(({ range }) => range.addresses.check(address, family))?.limiter ?? general;
   }
 
-  async function spend(address: string): Promise<RateLimiterRes> {
+  async function spend(address: string): Promise<Spent> {
+    const spent = await spendTogether(address);
+    if (!spent.isOver) return spent;
+    throw new TooManyRequestsError(Math.max(1, Math.ceil(spent.msBeforeReset / 1000)));
+  }
+
+  /** An address's requests of one moment are counted in one step, each as if it had come alone. */
+  const spendTogether = sharedRequests(async (addresses: readonly string[]) => {
+    const places = Map.groupBy(addresses.keys(), (place) => addresses[place] ?? '');
+    const counted = await Promise.all([...places].map(([address, each]) => count(address, each)));
+    return counted.flat().toSorted((one, other) => one.place - other.place);
+  }, TOGETHER);
+
+  async function count(address: string, places: readonly number[]): Promise<Counted[]> {
     const [limiter, key] = [limiterFor(address), addressKey(address)];
-    try {
-      return await limiter.consume(key);
-    } catch (error) {
-      if (!(error instanceof RateLimiterRes)) throw error;
-      // What is refused must not count: after a burst of bad keys, whose points come back, nothing may be missing.
-      await limiter.reward(key);
-      throw new TooManyRequestsError(Math.max(1, Math.ceil(error.msBeforeNext / 1000)));
-    }
+    const { consumedPoints, msBeforeNext } = await limiter.penalty(key, places.length);
+    // What is refused must not count: after a burst of bad keys, whose points come back, nothing may be missing.
+    const over = Math.min(places.length, consumedPoints - limiter.points);
+    if (over > 0) await limiter.reward(key, over);
+    const before = consumedPoints - places.length;
+    return places.map((place, at) => ({
+      place,
+      isOver: before + at + 1 > limiter.points,
+      remaining: Math.max(0, limiter.points - before - at - 1),
+      msBeforeReset: msBeforeNext,
+    }));
   }
 
   async function hasLeft(address: string): Promise<boolean> {
@@ -79,6 +103,15 @@ export function rateLimit(
   };
 }
 
+interface Counted extends Spent {
+  /** Its place among those that were counted together. */
+  readonly place: number;
+  readonly isOver: boolean;
+}
+
+/** Redis answers in a fraction of a millisecond: nobody waits for another's answer. */
+const TOGETHER = { most: 1000, atOnce: Number.POSITIVE_INFINITY };
+
 /** A Redis connection for counters: a command that is not answered in 100 ms fails, and none wait in line. */
 export function limitsConnection(redisUrl: string): Redis {
   return new Redis(redisUrl, {
@@ -89,9 +122,9 @@ export function limitsConnection(redisUrl: string): Redis {
 }
 
 /** The address as IPv4 where it is one in IPv6 clothes (`::ffff:192.0.2.1`). */
-export function plainAddress(address: string): string {
-  return ipaddr.isValid(address) ? ipaddr.process(address).toString() : address;
-}
+export const plainAddress = remembered((address) =>
+  ipaddr.isValid(address) ? ipaddr.process(address).toString() : address,
+);
 
 /** What is counted: an IPv4 address, or the /64 of an IPv6 one, since one client has all of it. */
 export function addressKey(address: string): string {
@@ -110,8 +143,8 @@ export function limited(limit: RateLimit): Middleware {
     const address = plainAddress(ctx.ip);
     ctx.set('X-RateLimit-Limit', String(limit.limitFor(address)));
     const spent = await toldWhenOver(ctx, limit, () => limit.spend(address));
-    ctx.set('X-RateLimit-Remaining', String(spent.remainingPoints));
-    ctx.set('X-RateLimit-Reset', String(Math.ceil((Date.now() + spent.msBeforeNext) / 1000)));
+    ctx.set('X-RateLimit-Remaining', String(spent.remaining));
+    ctx.set('X-RateLimit-Reset', String(Math.ceil((Date.now() + spent.msBeforeReset) / 1000)));
     await next();
   };
 }

@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { remembered } from '../remembered.ts';
 import { boardByName } from './boards.ts';
 import { fold } from './fold.ts';
 import { holderName, tradeNameForms, tradeNameKey, tradeNames, tradeNameWords } from './name.ts';
 import { numberDigits, numberKey } from './number.ts';
 import { type LicenseRecord, licenseRecord } from './record.ts';
-import { remembered } from './remembered.ts';
 
 /** Whether the licence is a person's or an establishment's. */
 export type HolderKind = 'person' | 'business';
@@ -41,7 +41,7 @@ export interface LicenseDocument extends LicenseRecord {
 /** What is read back of a stored licence. */
 export const storedLicense = licenseRecord.extend({
   source_row: z.string(),
-  keys: z.object({ kind: z.enum(['person', 'business']) }),
+  keys: z.object({ kind: z.enum(['person', 'business']), name: z.string() }),
 });
 
 export type StoredLicense = z.output<typeof storedLicense>;

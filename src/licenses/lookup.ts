@@ -8,6 +8,7 @@ import {
   businessWordsQuery,
   MAX_MATCHES,
   MOST_NEAR_NAMES,
+  type NamesQuery,
   type Narrowing,
   type NearTermsBody,
   nearBusinessesQuery,
@@ -102,14 +103,15 @@ export async function lookUp(
       return { ...outcome, didYouMean: nearest(number, offered, MOST_NEAR_NUMBERS) };
     }
     case 'person': {
-      const found = await asked(
+      const found = await named(
         personQuery(request.board, request.lastName, request.firstName, request.narrowing),
+        search,
       );
       if (found.length > 0) return matches(found);
       return { outcome: 'no_match', didYouMean: nearTerms ? await nearSurnames(request, nearTerms) : [] };
     }
     case 'business': {
-      const begun = await asked(businessQuery(request.board, request.name, request.narrowing));
+      const begun = await named(businessQuery(request.board, request.name, request.narrowing), search);
       if (begun.length > 0) return matches(begun);
       const query = nearTerms ? nearBusinessesQuery : businessWordsQuery;
       const near = await asked(query(request.board, request.name, request.narrowing));
@@ -119,6 +121,16 @@ export async function lookUp(
       return { outcome: 'no_match', didYouMean: nearest(request.name, names, MOST_NEAR_NAMES) };
     }
   }
+}
+
+/** Matches, exact names first, then by name and number; one more than are answered where there are more. */
+async function named(query: NamesQuery | undefined, search: Search): Promise<readonly StoredLicense[]> {
+  if (query === undefined) return [];
+  const found = await search(query.all);
+  const isOther = (license: StoredLicense) => !query.isExact(license);
+  // Where not all have come, those of exactly the name may be among the rest.
+  const exact = found.length > MAX_MATCHES ? await search(query.exact) : found.filter(query.isExact);
+  return [...exact, ...found.filter(isOther)];
 }
 
 /** Surnames at the board that are spelt nearly like the one typed, itself left out. */

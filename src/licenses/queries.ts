@@ -1,6 +1,7 @@
 import type { Board } from './boards.ts';
+import type { StoredLicense } from './document.ts';
 import { fold } from './fold.ts';
-import { tradeNameKey, typedBusinessWords, typedGiven, typedSurname } from './name.ts';
+import { tradeNameForms, tradeNameKey, typedBusinessWords, typedGiven, typedSurname } from './name.ts';
 import { numberDigits, numberKey } from './number.ts';
 
 /** The most matches that a search returns (specification 8.3; the design says the same for REST). */
@@ -18,6 +19,7 @@ export const NARROWING_FIELDS = ['license_type', 'status', 'city', 'county'] as 
 
 type Clause =
   | { term: Record<string, string> }
+  | { terms: { 'keys.number': readonly string[] } }
   | { prefix: Record<string, string> }
   | {
       fuzzy: Record<
@@ -35,7 +37,7 @@ export interface SearchBody {
   size: number;
   track_total_hits: false;
   query: BoolClause;
-  sort?: Record<string, 'asc' | 'desc'>[];
+  sort?: (Record<string, 'asc' | 'desc'> | '_doc')[];
 }
 
 /** More than one licence of a key is rare; ten are enough to say which written forms exist. */
@@ -44,49 +46,82 @@ const SAME_KEY = 10;
 /** Every licence whose number has the key of the written form; `undefined` for separators alone. */
 export function numberQuery(written: string): SearchBody | undefined {
   const key = numberKey(written);
-  if (key === '') return undefined;
+  return key === '' ? undefined : numbersQuery([key]);
+}
+
+/** Every licence whose number has one of these keys. */
+export function numbersQuery(keys: readonly string[]): SearchBody {
   return {
-    size: SAME_KEY,
+    size: SAME_KEY * keys.length,
     track_total_hits: false,
-    query: { bool: { filter: [{ term: { 'keys.number': key } }] } },
+    query: { bool: { filter: [{ terms: { 'keys.number': keys } }] } },
+    sort: ['_doc'],
   };
 }
 
+/** The key that a body asks for, where it is that of `numberQuery`. */
+export function soughtNumber({ query }: SearchBody): string | undefined {
+  const [clause] = query.bool.filter ?? [];
+  if (clause === undefined || !('terms' in clause)) return undefined;
+  const [key, another] = clause.terms['keys.number'];
+  return another === undefined ? key : undefined;
+}
+
+/** A search by the beginning of a name, whose matches are answered exact names first, then by name and number. */
+export interface NamesQuery {
+  /** All matches, by name and number. */
+  readonly all: SearchBody;
+  /** Those of exactly the name, by name and number. */
+  readonly exact: SearchBody;
+  isExact(license: StoredLicense): boolean;
+}
+
 /**
- * Holders at a board by whole surname and the beginning of the given names, exact names first, then by name
- * and number. `undefined` when one of the names has neither letter nor digit: nobody has such a name.
+ * Holders at a board by whole surname and the beginning of the given names. `undefined` when one of the names has
+ * neither letter nor digit: nobody has such a name.
  */
 export function personQuery(
   board: Board,
   lastName: string,
   firstName: string | undefined,
   narrowing: Narrowing,
-): SearchBody | undefined {
+): NamesQuery | undefined {
   const surname = typedSurname(lastName);
   if (surname === '') return undefined;
   const given = typedGiven(firstName ?? '');
   if (firstName !== undefined && given === '') return undefined;
   const name = `${board.code}/${surname}/${given}`;
-  return namesQuery(
-    { prefix: { 'keys.holder': name } },
-    given === '' ? { prefix: { 'keys.name': name } } : { term: { 'keys.name': name } },
-    narrowing,
-  );
+  const all = namesBody({ prefix: { 'keys.holder': name } }, narrowing);
+  return given === ''
+    ? {
+        all,
+        exact: namesBody({ prefix: { 'keys.name': name } }, narrowing),
+        isExact: ({ keys }) => keys.name.startsWith(name),
+      }
+    : {
+        all,
+        exact: namesBody({ term: { 'keys.name': name } }, narrowing),
+        isExact: ({ keys }) => keys.name === name,
+      };
 }
 
 /**
- * Businesses, at one board or at all, by the beginning of either trade name, exact names first, then by name
- * and number. `undefined` when the name has neither letter nor digit.
+ * Businesses, at one board or at all, by the beginning of either trade name. `undefined` when the name has neither
+ * letter nor digit.
  */
 export function businessQuery(
   board: Board | undefined,
   businessName: string,
   narrowing: Narrowing,
-): SearchBody | undefined {
+): NamesQuery | undefined {
   const tradeName = tradeNameKey(businessName);
   if (tradeName === '') return undefined;
   const name = `${board?.code ?? ''}/${tradeName}`;
-  return namesQuery({ prefix: { 'keys.business': name } }, { term: { 'keys.business': name } }, narrowing);
+  return {
+    all: namesBody({ prefix: { 'keys.business': name } }, narrowing),
+    exact: namesBody({ term: { 'keys.business': name } }, narrowing),
+    isExact: (license) => tradeNameForms(license.full_name).includes(tradeName),
+  };
 }
 
 /** How many numbers are weighed against a mistyped one. */
@@ -241,17 +276,12 @@ export function nearSurnamesBody(board: Board, lastName: string): NearTermsBody 
   };
 }
 
-function namesQuery(matches: Clause, exact: Clause, narrowing: Narrowing): SearchBody {
+function namesBody(matches: Clause, narrowing: Narrowing): SearchBody {
   return {
     size: MAX_MATCHES + 1,
     track_total_hits: false,
-    query: {
-      bool: {
-        filter: [matches, ...narrowingClauses(narrowing)],
-        should: [{ constant_score: { filter: exact } }],
-      },
-    },
-    sort: [{ _score: 'desc' }, { 'keys.name': 'asc' }, { 'keys.number': 'asc' }],
+    query: { bool: { filter: [matches, ...narrowingClauses(narrowing)] } },
+    sort: [{ 'keys.name': 'asc' }, { 'keys.number': 'asc' }],
   };
 }
 

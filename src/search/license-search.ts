@@ -12,6 +12,14 @@ const searchResponse = z.object({
 
 const FILTER_PATH = ['timed_out', '_shards.failed', 'hits.hits._source'];
 
+const togetherResponse = z.object({
+  responses: z.array(
+    z.union([searchResponse.extend({ status: z.literal(200) }), z.object({ status: z.int() })]),
+  ),
+});
+
+const TOGETHER_FILTER_PATH = ['status', ...FILTER_PATH].map((path) => `responses.${path}`);
+
 /**
  * Asks one physical index for licences.
  *
@@ -23,8 +31,39 @@ export async function searchLicenses(
   body: SearchBody,
 ): Promise<StoredLicense[]> {
   const response = await client.search({ index, body, filter_path: FILTER_PATH });
-  const { timed_out: timedOut, _shards: shards, hits } = searchResponse.parse(response.body);
-  if (timedOut || shards.failed > 0) throw new SearchUnavailableError('OpenSearch answered only in part');
+  return licensesIn(searchResponse.parse(response.body));
+}
+
+/**
+ * Asks one physical index for licences, several times in one request. Each answer succeeds or fails by itself, as
+ * `searchLicenses` does.
+ */
+export async function searchTogether(
+  client: Client,
+  index: string,
+  bodies: readonly SearchBody[],
+): Promise<readonly (StoredLicense[] | Promise<StoredLicense[]>)[]> {
+  const [only, another] = bodies;
+  if (only === undefined) return [];
+  if (another === undefined) return [searchLicenses(client, index, only)];
+  const { body } = await client.msearch({
+    index,
+    body: bodies.flatMap((each) => [{}, each]),
+    filter_path: TOGETHER_FILTER_PATH,
+  });
+  const { responses } = togetherResponse.parse(body);
+  return bodies.map(async (each, at) => {
+    const response = responses[at];
+    // Asked alone, it fails with the error that says why.
+    if (response === undefined || !('hits' in response)) return searchLicenses(client, index, each);
+    return licensesIn(response);
+  });
+}
+
+function licensesIn({ timed_out, _shards, hits }: z.output<typeof searchResponse>): StoredLicense[] {
+  if (timed_out || _shards.failed > 0) {
+    throw new SearchUnavailableError('OpenSearch answered only in part');
+  }
   return hits.hits.map((hit) => hit._source);
 }
 

@@ -1,4 +1,4 @@
-import type { HolderKind, StoredLicense } from '../../src/licenses/document.ts';
+import { type HolderKind, licenseDocument, type StoredLicense } from '../../src/licenses/document.ts';
 import type { LicenseRecord } from '../../src/licenses/record.ts';
 
 /** The record of an invented nurse, with the fields given in place of hers. */
@@ -25,5 +25,6 @@ export function storedLicense(
   fields: Partial<LicenseRecord> = {},
   kind: HolderKind = 'person',
 ): StoredLicense {
-  return { ...nurseRecord(fields), source_row: 'individual:2:0', keys: { kind } };
+  const { keys, ...license } = licenseDocument(nurseRecord(fields), kind, 'individual:2:0');
+  return { ...license, keys: { kind, name: keys.name } };
 }

@@ -242,7 +242,7 @@ describe('a lookup by person', () => {
   test('asks once, with everything that was given', async () => {
     const { asked, search } = publicationWith();
     await lookUp(byPerson('Smith'), search);
-    expect(asked).toEqual([personQuery(NURSING, 'Smith', 'Ann', { city: 'Lima' })]);
+    expect(asked).toEqual([personQuery(NURSING, 'Smith', 'Ann', { city: 'Lima' })?.all]);
   });
 
   test.each(['-', "'", '***', ' '])('asks nothing for the surname %j and matches nobody', async (surname) => {
@@ -266,18 +266,46 @@ describe('a lookup by person', () => {
     });
   });
 
+  /** So many licences of persons of one name, in the order of an index. */
+  function licensesOf(fullName: string, count: number): StoredLicense[] {
+    return Array.from({ length: count }, (_, at) =>
+      storedLicense({ license_number: `RN.${at}`, full_name: fullName }),
+    );
+  }
+
   test.each([
     [2, 2, false],
     [99, 99, false],
     [100, 100, false],
     [101, 100, true],
   ])('with %d hits answers %d records in their order; truncated: %s', async (hits, answered, truncated) => {
-    const licenses = Array.from({ length: hits }, (_, at) => storedLicense({ license_number: `RN.${at}` }));
-    expect(await lookUp(byPerson('Smith'), publicationWith(...licenses).search)).toEqual({
+    const licenses = licensesOf('SMITH, ANNA', hits);
+    expect(await lookUp(byPerson('Smith'), publicationAnswering(licenses, []).search)).toEqual({
       outcome: 'matches',
       records: licenses.slice(0, answered),
       truncated,
     });
+  });
+
+  test('answers those of exactly the name first, each part in its order', async () => {
+    const half = storedLicense({ full_name: 'JONES-SMITH, ANN' });
+    const [exact, alike] = [licensesOf('SMITH, ANN', 2), licensesOf('SMITH, ANNA', 2)];
+    const { asked, search } = publicationWith(half, ...exact, ...alike);
+    expect(await lookUp(byPerson('Smith'), search)).toMatchObject({ records: [...exact, half, ...alike] });
+    expect(asked).toHaveLength(1);
+  });
+
+  test('with more matches than are answered asks for those of exactly the name, which may be among the rest', async () => {
+    const halves = licensesOf('JONES-SMITH, ANN', 101);
+    const exact = licensesOf('SMITH, ANN', 3);
+    const { asked, search } = publicationAnswering(halves, exact);
+    expect(await lookUp(byPerson('Smith'), search)).toEqual({
+      outcome: 'matches',
+      records: [...exact, ...halves.slice(0, 97)],
+      truncated: true,
+    });
+    const query = personQuery(NURSING, 'Smith', 'Ann', { city: 'Lima' });
+    expect(asked).toEqual([query?.all, query?.exact]);
   });
 });
 
@@ -292,7 +320,7 @@ describe('a lookup by business', () => {
       const request: LookupRequest = { by: 'business', board, name: 'Acme', narrowing: { county: 'Allen' } };
       expect(await lookUp(request, search)).toEqual({ outcome: 'no_match', didYouMean: [] });
       expect(asked).toEqual([
-        businessQuery(board, 'Acme', { county: 'Allen' }),
+        businessQuery(board, 'Acme', { county: 'Allen' })?.all,
         businessWordsQuery(board, 'Acme', { county: 'Allen' }),
       ]);
     },
@@ -530,7 +558,7 @@ describe('a business that no prefix matches', () => {
       const request: LookupRequest = { by: 'business', board, name: 'Acme', narrowing: { county: 'Allen' } };
       expect(await lookUp(request, search, nearTerms)).toEqual({ outcome: 'no_match', didYouMean: [] });
       expect(asked).toEqual([
-        businessQuery(board, 'Acme', { county: 'Allen' }),
+        businessQuery(board, 'Acme', { county: 'Allen' })?.all,
         nearBusinessesQuery(board, 'Acme', { county: 'Allen' }),
       ]);
       expect(askedNear).toEqual([]);
@@ -549,7 +577,7 @@ describe('a business that no prefix matches', () => {
     expect(found).toMatchObject({ outcome });
     const query = suggesting ? nearBusinessesQuery : businessWordsQuery;
     expect(asked).toEqual([
-      businessQuery(PHARMACY, 'drugs', { city: 'Lima' }),
+      businessQuery(PHARMACY, 'drugs', { city: 'Lima' })?.all,
       query(PHARMACY, 'drugs', { city: 'Lima' }),
     ]);
     expect(askedNear).toEqual([]);

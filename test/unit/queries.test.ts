@@ -6,14 +6,27 @@ import {
   nearNumbersQuery,
   nearSurnamesBody,
   numberQuery,
+  numbersQuery,
   personQuery,
   type SearchBody,
+  soughtNumber,
 } from '../../src/licenses/queries.ts';
 import { boardOfCode } from '../support/boards.ts';
+import { storedLicense } from '../support/records.ts';
 
 const NURSING = boardOfCode('NUR');
 const PHARMACY = boardOfCode('PRX');
-const EXACT_THEN_NAME_THEN_NUMBER = [{ _score: 'desc' }, { 'keys.name': 'asc' }, { 'keys.number': 'asc' }];
+const NAME_THEN_NUMBER = [{ 'keys.name': 'asc' }, { 'keys.number': 'asc' }];
+const EXACT_THEN_NAME_THEN_NUMBER = [{ _score: 'desc' }, ...NAME_THEN_NUMBER];
+
+function namesBody(clause: object): object {
+  return {
+    size: 101,
+    track_total_hits: false,
+    query: { bool: { filter: [clause] } },
+    sort: NAME_THEN_NUMBER,
+  };
+}
 
 function filters(body: SearchBody | undefined): unknown {
   return body?.query.bool.filter;
@@ -24,7 +37,8 @@ describe('numberQuery', () => {
     expect(numberQuery(' rn/123456 ')).toEqual({
       size: 10,
       track_total_hits: false,
-      query: { bool: { filter: [{ term: { 'keys.number': 'RN123456' } }] } },
+      query: { bool: { filter: [{ terms: { 'keys.number': ['RN123456'] } }] } },
+      sort: ['_doc'],
     });
   });
 
@@ -33,7 +47,7 @@ describe('numberQuery', () => {
     (written) => {
       const [clause] = numberQuery(written)?.query.bool.filter ?? [];
       const key = written.toUpperCase().replace(/[ .-]/g, '');
-      expect(clause).toEqual({ term: { 'keys.number': key } });
+      expect(clause).toEqual({ terms: { 'keys.number': [key] } });
     },
   );
 });
@@ -42,33 +56,51 @@ test('a number of separators alone is not asked for: it is the key of none', () 
   expect(numberQuery(' .-/ ')).toBeUndefined();
 });
 
-describe('personQuery', () => {
-  test('asks for the whole surname at the board and ranks those first whose name it is', () => {
-    expect(personQuery(NURSING, "O'Brien Jr", undefined, {})).toEqual({
-      size: 101,
+describe('several numbers', () => {
+  test('are asked for together, with room for as many licences of each', () => {
+    expect(numbersQuery(['RN1', 'RN2', 'RN3'])).toEqual({
+      size: 30,
       track_total_hits: false,
-      query: {
-        bool: {
-          filter: [{ prefix: { 'keys.holder': 'NUR/OBRIEN/' } }],
-          should: [{ constant_score: { filter: { prefix: { 'keys.name': 'NUR/OBRIEN/' } } } }],
-        },
-      },
-      sort: EXACT_THEN_NAME_THEN_NUMBER,
+      query: { bool: { filter: [{ terms: { 'keys.number': ['RN1', 'RN2', 'RN3'] } }] } },
+      sort: ['_doc'],
     });
   });
 
-  test('asks for the beginning of the given names and ranks those first whose given names it is', () => {
-    expect(personQuery(NURSING, 'de la Cruz', 'Mary Ann', {})).toEqual({
-      size: 101,
-      track_total_hits: false,
-      query: {
-        bool: {
-          filter: [{ prefix: { 'keys.holder': 'NUR/DELACRUZ/MARYANN' } }],
-          should: [{ constant_score: { filter: { term: { 'keys.name': 'NUR/DELACRUZ/MARYANN' } } } }],
-        },
-      },
-      sort: EXACT_THEN_NAME_THEN_NUMBER,
+  test.each([
+    ['one number', numbersQuery(['RN1']), 'RN1'],
+    ['several numbers', numbersQuery(['RN1', 'RN2']), undefined],
+    ['near numbers', nearNumbersQuery(NURSING, 'RN.1', false), undefined],
+    ['a business', businessQuery(undefined, 'Acme', {})?.all, undefined],
+  ])('a search for %s is told as one for the number %j', (_what, body, key) => {
+    expect(body && soughtNumber(body)).toBe(key);
+  });
+});
+
+describe('personQuery', () => {
+  test('asks for the whole surname at the board; exact are those whose name it is', () => {
+    expect(personQuery(NURSING, "O'Brien Jr", undefined, {})).toMatchObject({
+      all: namesBody({ prefix: { 'keys.holder': 'NUR/OBRIEN/' } }),
+      exact: namesBody({ prefix: { 'keys.name': 'NUR/OBRIEN/' } }),
     });
+  });
+
+  test('asks for the beginning of the given names; exact are those whose given names it is', () => {
+    expect(personQuery(NURSING, 'de la Cruz', 'Mary Ann', {})).toMatchObject({
+      all: namesBody({ prefix: { 'keys.holder': 'NUR/DELACRUZ/MARYANN' } }),
+      exact: namesBody({ term: { 'keys.name': 'NUR/DELACRUZ/MARYANN' } }),
+    });
+  });
+
+  test.each<[string, string | undefined, string, boolean]>([
+    ['Smith', 'Ann', 'SMITH, ANN', true],
+    ['Smith', 'Ann', 'SMITH, ANNA', false],
+    ['Smith', 'Ann', 'SMITH-JONES, ANN', false],
+    ['Smith', undefined, 'SMITH, ANNA', true],
+    ['Smith', undefined, 'SMITH-JONES, ANN', false],
+    ['Smith Jones', 'Ann', 'SMITH-JONES, ANN', true],
+  ])('takes for %s, %s the name %s as exact: %s', (lastName, firstName, fullName, isExact) => {
+    const query = personQuery(NURSING, lastName, firstName, {});
+    expect(query?.isExact(storedLicense({ full_name: fullName }))).toBe(isExact);
   });
 
   test.each(['', ' ', '*', '?', '"', '-', "'"])('asks nothing for the surname %j', (lastName) => {
@@ -82,7 +114,7 @@ describe('personQuery', () => {
     ['Smith', 'Jo|hn', 'NUR/SMITH/JOHN'],
     ['Smith\\', '.j*', 'NUR/SMITH/J'],
   ])('gives the punctuation of %j, %j no power', (lastName, firstName, key) => {
-    expect(filters(personQuery(NURSING, lastName, firstName, {}))).toEqual([
+    expect(filters(personQuery(NURSING, lastName, firstName, {})?.all)).toEqual([
       { prefix: { 'keys.holder': key } },
     ]);
   });
@@ -98,7 +130,7 @@ describe('personQuery', () => {
       city: 'St. Clairsville',
       county: 'van wert',
     };
-    expect(filters(personQuery(NURSING, 'Smith', undefined, narrowing))).toEqual([
+    expect(filters(personQuery(NURSING, 'Smith', undefined, narrowing)?.all)).toEqual([
       { prefix: { 'keys.holder': 'NUR/SMITH/' } },
       { term: { 'keys.license_type': 'REGISTEREDNURSERN' } },
       { term: { 'keys.status': 'INREVIEW' } },
@@ -109,7 +141,7 @@ describe('personQuery', () => {
 
   test('does not narrow by conditions that are absent', () => {
     const narrowing = { license_type: undefined, city: 'Dayton' };
-    expect(filters(personQuery(NURSING, 'Smith', undefined, narrowing))).toEqual([
+    expect(filters(personQuery(NURSING, 'Smith', undefined, narrowing)?.all)).toEqual([
       { prefix: { 'keys.holder': 'NUR/SMITH/' } },
       { term: { 'keys.city': 'DAYTON' } },
     ]);
@@ -117,26 +149,30 @@ describe('personQuery', () => {
 });
 
 describe('businessQuery', () => {
-  test('asks for the beginning of a trade name at the board and ranks those first whose name it is', () => {
-    expect(businessQuery(PHARMACY, 'The Acme & Sons, LLC', {})).toEqual({
-      size: 101,
-      track_total_hits: false,
-      query: {
-        bool: {
-          filter: [{ prefix: { 'keys.business': 'PRX/ACMESONS' } }],
-          should: [{ constant_score: { filter: { term: { 'keys.business': 'PRX/ACMESONS' } } } }],
-        },
-      },
-      sort: EXACT_THEN_NAME_THEN_NUMBER,
+  test('asks for the beginning of a trade name at the board; exact are those whose name it is', () => {
+    expect(businessQuery(PHARMACY, 'The Acme & Sons, LLC', {})).toMatchObject({
+      all: namesBody({ prefix: { 'keys.business': 'PRX/ACMESONS' } }),
+      exact: namesBody({ term: { 'keys.business': 'PRX/ACMESONS' } }),
     });
   });
 
+  test.each([
+    ['THE ACME & SONS LLC', true],
+    ['Widgets Inc D.B.A. Acme and Sons', true],
+    ['ACME & SONS DRUGS', false],
+  ])('takes for Acme & Sons the business %s as exact: %s', (fullName, isExact) => {
+    const query = businessQuery(PHARMACY, 'Acme & Sons', {});
+    expect(query?.isExact(storedLicense({ full_name: fullName }, 'business'))).toBe(isExact);
+  });
+
   test('asks over all boards without one', () => {
-    expect(filters(businessQuery(undefined, 'Acme', {}))).toEqual([{ prefix: { 'keys.business': '/ACME' } }]);
+    expect(filters(businessQuery(undefined, 'Acme', {})?.all)).toEqual([
+      { prefix: { 'keys.business': '/ACME' } },
+    ]);
   });
 
   test('narrows like a search for a person', () => {
-    expect(filters(businessQuery(PHARMACY, 'Acme', { city: 'Lima', status: 'Active' }))).toEqual([
+    expect(filters(businessQuery(PHARMACY, 'Acme', { city: 'Lima', status: 'Active' })?.all)).toEqual([
       { prefix: { 'keys.business': 'PRX/ACME' } },
       { term: { 'keys.status': 'ACTIVE' } },
       { term: { 'keys.city': 'LIMA' } },
@@ -153,7 +189,7 @@ describe('businessQuery', () => {
     ['"Acme"', 'PRX/ACME'],
     ['/Acme', 'PRX/ACME'],
   ])('gives the punctuation of %j no power', (name, key) => {
-    expect(filters(businessQuery(PHARMACY, name, {}))).toEqual([{ prefix: { 'keys.business': key } }]);
+    expect(filters(businessQuery(PHARMACY, name, {})?.all)).toEqual([{ prefix: { 'keys.business': key } }]);
   });
 });
 

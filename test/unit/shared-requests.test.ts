@@ -1,0 +1,102 @@
+import { describe, expect, test } from '@jest/globals';
+import { sharedRequests } from '../../src/shared-requests.ts';
+
+/** Requests that are answered when the test says so; each answer is the ask doubled. */
+function heldRequests() {
+  const requests: { readonly asks: readonly number[]; answer(): void; fail(error: Error): void }[] = [];
+  function request(asks: readonly number[]): Promise<number[]> {
+    return new Promise((resolve, reject) => {
+      requests.push({ asks, answer: () => resolve(asks.map((ask) => 2 * ask)), fail: reject });
+    });
+  }
+  return { requests, request, asked: () => requests.map(({ asks }) => asks) };
+}
+
+/** Until what is due has been sent. */
+function sent(): Promise<void> {
+  return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+}
+
+describe('shared requests', () => {
+  test('those who ask at the same moment share one, and each gets its own answer', async () => {
+    const { requests, request, asked } = heldRequests();
+    const ask = sharedRequests(request, { most: 10, atOnce: 1 });
+    const answers = Promise.all([ask(1), ask(2), ask(3)]);
+    await sent();
+    expect(asked()).toEqual([[1, 2, 3]]);
+    requests[0]?.answer();
+    expect(await answers).toEqual([2, 4, 6]);
+  });
+
+  test('one alone does not wait for others', async () => {
+    const ask = sharedRequests(async (asks: readonly number[]) => asks, { most: 10, atOnce: 1 });
+    expect(await ask(7)).toBe(7);
+  });
+
+  test('who asks while as many as may be are under way shares the next', async () => {
+    const { requests, request, asked } = heldRequests();
+    const ask = sharedRequests(request, { most: 10, atOnce: 2 });
+    const answers: Promise<number>[] = [];
+    for (const number of [1, 2, 3, 4]) {
+      answers.push(ask(number));
+      await sent();
+    }
+    expect(asked()).toEqual([[1], [2]]);
+    requests[1]?.answer();
+    expect(await answers[1]).toBe(4);
+    await sent();
+    expect(asked()).toEqual([[1], [2], [3, 4]]);
+    requests[0]?.answer();
+    requests[2]?.answer();
+    expect(await Promise.all(answers)).toEqual([2, 4, 6, 8]);
+  });
+
+  test('none carries more than it may', async () => {
+    const { requests, request, asked } = heldRequests();
+    const ask = sharedRequests(request, { most: 2, atOnce: 5 });
+    const answers = Promise.all([1, 2, 3, 4, 5].map(ask));
+    await sent();
+    await sent();
+    expect(asked()).toEqual([[1, 2], [3, 4], [5]]);
+    for (const { answer } of requests) answer();
+    expect(await answers).toEqual([2, 4, 6, 8, 10]);
+  });
+
+  test('one that fails fails those who share it, and no other', async () => {
+    const { requests, request } = heldRequests();
+    const ask = sharedRequests(request, { most: 2, atOnce: 1 });
+    const answers = Promise.allSettled([ask(1), ask(2), ask(3)]);
+    await sent();
+    const failure = new Error('away');
+    requests[0]?.fail(failure);
+    await sent();
+    requests[1]?.answer();
+    expect(await answers).toEqual([
+      { status: 'rejected', reason: failure },
+      { status: 'rejected', reason: failure },
+      { status: 'fulfilled', value: 6 },
+    ]);
+  });
+
+  test('one answer can fail alone', async () => {
+    const failure = new Error('only this');
+    const ask = sharedRequests(
+      async (asks: readonly number[]) =>
+        asks.map((each) => (each === 2 ? Promise.reject<number>(failure) : each)),
+      { most: 10, atOnce: 1 },
+    );
+    expect(await Promise.allSettled([ask(1), ask(2), ask(3)])).toEqual([
+      { status: 'fulfilled', value: 1 },
+      { status: 'rejected', reason: failure },
+      { status: 'fulfilled', value: 3 },
+    ]);
+  });
+
+  test('a request that leaves asks unanswered fails them all', async () => {
+    const ask = sharedRequests(async (asks: readonly number[]) => asks.slice(1), { most: 10, atOnce: 1 });
+    expect(await Promise.allSettled([ask(1), ask(2)])).toMatchObject([
+      { status: 'rejected' },
+      { status: 'rejected' },
+    ]);
+  });
+});
