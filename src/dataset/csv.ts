@@ -149,7 +149,8 @@ function readFields(text: string, start: number, firstLineEnd: number, isLast: b
       const rest = plain.split(',');
       if (plain.length > MAX_FIELD_LENGTH && rest.some((field) => field.length > MAX_FIELD_LENGTH))
         return TOO_LONG;
-      return { fields: fields.concat(rest), end: firstLineEnd, lineBreaks };
+      rest.unshift(...fields);
+      return { fields: rest, end: firstLineEnd, lineBreaks };
     }
     if (text.charCodeAt(at) === QUOTE) {
       const close = closingQuote(text, at);

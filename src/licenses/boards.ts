@@ -50,6 +50,15 @@ export function boardByLabel(label: string): Board | undefined {
   return byName.get(label) ?? byLabel.get(labelKey(label));
 }
 
+const typesOf = new Map(
+  BOARDS.map((entry) => [entry, new Set(entry.license_types.map(({ name }) => name))] as const),
+);
+
+/** Whether the catalogue knows the licence type as one of the board's. */
+export function isLicenseTypeOf(board: Board, licenseType: string): boolean {
+  return typesOf.get(board)?.has(licenseType) ?? false;
+}
+
 /** The board whose name or alias is spelt most like this one. */
 export function nearestBoard(label: string): Board {
   const exact = boardByLabel(label);

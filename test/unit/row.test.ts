@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { BUSINESS_COLUMNS, INDIVIDUAL_COLUMNS } from '../../src/dataset/columns.ts';
 import { mapHeader } from '../../src/dataset/header.ts';
-import { licensesOfRow, type RowLicenses } from '../../src/dataset/row.ts';
+import { isPlain, licensesOfRow, type RowLicenses, sourceRow } from '../../src/dataset/row.ts';
 import type { LicenseDocument } from '../../src/licenses/document.ts';
 import { datasetRow } from '../support/dataset-rows.ts';
 
@@ -456,5 +456,52 @@ describe('a row is set aside, with the reason,', () => {
       LICENSE_NUMBER: '1'.repeat(100),
     };
     expect(own(nurseRow(values)).license_number).toBe('1'.repeat(100));
+  });
+});
+
+describe('isPlain', () => {
+  const plain = {
+    name: 'EXAMPLE, JANE Q',
+    board: 'Nursing Board',
+    number: 'RN.123456',
+    issueDate: '2015-06-01',
+    expirationDate: '',
+    runDate: '2026-11-20',
+  };
+
+  test.each<[boolean, Partial<typeof plain>]>([
+    [true, {}],
+    [true, { number: 'E.1234567-SUPV' }],
+    [true, { issueDate: '', runDate: '' }],
+    [true, { expirationDate: '2024-02-29' }],
+    [false, { name: '' }],
+    [false, { name: 'A'.repeat(1001) }],
+    [false, { board: '' }],
+    [false, { board: 'B'.repeat(201) }],
+    [false, { number: '' }],
+    [false, { number: '.-' }],
+    [false, { number: 'RN 1' }],
+    [false, { number: 'A'.repeat(101) }],
+    [false, { expirationDate: '2023-02-29' }],
+    [false, { expirationDate: '10/31/2027' }],
+    [false, { runDate: '2026-11-20 04:00:00' }],
+  ])('is %s with %j', (expected, changed) => {
+    expect(isPlain({ ...plain, ...changed })).toBe(expected);
+  });
+
+  test.each([
+    {},
+    { number: 'E.1234567-SUPV' },
+    { issueDate: '', runDate: '' },
+    { expirationDate: '2024-02-29' },
+  ])('what is plain, the schema takes as it stands: %j', (changed) => {
+    const own = { ...plain, ...changed };
+    const dates = {
+      issueDate: own.issueDate || null,
+      expirationDate: own.expirationDate || null,
+      runDate: own.runDate || null,
+    };
+    expect(isPlain(own)).toBe(true);
+    expect(sourceRow.parse(own)).toEqual({ ...own, ...dates });
   });
 });
