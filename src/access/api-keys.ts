@@ -99,10 +99,12 @@ const KEYS_REMEMBERED = 10_000;
 
 /** What one process knows of keys. */
 export interface KeyCheck {
+  /** By what a key is known; `undefined` for one that is malformed and so nobody's. Asks nobody. */
+  hashOf(key: string): string | undefined;
   /** Whether the key is an active one, as read at most five seconds ago. */
-  isActive(key: string): Promise<boolean>;
+  isActive(hash: string): Promise<boolean>;
   /** Whether the key was active when it was last looked up here; asks nobody. */
-  hasBeenActive(key: string): boolean;
+  hasBeenActive(hash: string): boolean;
 }
 
 /**
@@ -116,10 +118,9 @@ export function keyCheck(client: Client, indexPrefix: string, keyPrefix: string)
     fetchMethod: (hash) => isActive(client, indexPrefix, hash),
   });
   return {
-    isActive: async (key) =>
-      isWellFormedKey(keyPrefix, key) && (await active.fetch(apiKeyHash(key))) === true,
-    hasBeenActive: (key) =>
-      isWellFormedKey(keyPrefix, key) && active.peek(apiKeyHash(key), { allowStale: true }) === true,
+    hashOf: (key) => (isWellFormedKey(keyPrefix, key) ? apiKeyHash(key) : undefined),
+    isActive: async (hash) => active.get(hash) ?? (await active.fetch(hash)) === true,
+    hasBeenActive: (hash) => active.peek(hash, { allowStale: true }) === true,
   };
 }
 

@@ -11,10 +11,12 @@ import { plainAddress, type RateLimit, toldWhenOver } from './rate-limit.ts';
  */
 export function authenticated(keys: KeyCheck, general: RateLimit, badKeys: RateLimit): Middleware {
   return async (ctx, next) => {
-    const key = ctx.get('X-API-Key');
+    const hash = keys.hashOf(ctx.get('X-API-Key'));
     const address = plainAddress(ctx.ip);
-    const mayBeLookedAt = keys.hasBeenActive(key) || (await badKeys.hasLeft(address));
-    if (mayBeLookedAt && (await keys.isActive(key))) return next();
+    if (hash !== undefined) {
+      const mayBeLookedAt = keys.hasBeenActive(hash) || (await badKeys.hasLeft(address));
+      if (mayBeLookedAt && (await keys.isActive(hash))) return next();
+    }
     await general.giveBack(address);
     await toldWhenOver(ctx, badKeys, () => badKeys.spend(address));
     throw new InvalidKeyError();

@@ -30,6 +30,6 @@ export interface RecordStatus {
 export function recordStatus(primary: string, sub: string): RecordStatus {
   return {
     status: primary === '' ? null : primary.toUpperCase(),
-    raw_status: [primary, sub].filter((part) => part !== '').join(' - ') || null,
+    raw_status: primary !== '' && sub !== '' ? `${primary} - ${sub}` : primary || sub || null,
   };
 }

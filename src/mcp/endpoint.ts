@@ -1,4 +1,3 @@
-import { toWebRequest } from '@modelcontextprotocol/node';
 import {
   createMcpHandler,
   hostHeaderValidationResponse,
@@ -8,9 +7,9 @@ import {
   originValidationResponse,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import createError from 'http-errors';
 import type { Context, Middleware } from 'koa';
 import type { Logger } from 'pino';
+import rawBody from 'raw-body';
 import type { Config } from '../config.ts';
 import type { Lookups } from '../lookups.ts';
 import { toolServer } from './tools.ts';
@@ -33,12 +32,12 @@ export function mcpEndpoint(config: Config, lookups: Lookups, log: Logger): Midd
   const hosts = [...localhostAllowedHostnames(), ...config.MCP_ALLOWED_HOSTS];
   const originHosts = [...localhostAllowedOrigins(), ...config.MCP_ALLOWED_ORIGINS];
 
-  async function legacy(request: Request): Promise<Response> {
+  async function legacy(request: Request, parsedBody: unknown): Promise<Response> {
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
     const server = newServer();
     await server.connect(transport);
     try {
-      return await transport.handleRequest(request);
+      return await transport.handleRequest(request, { parsedBody });
     } finally {
       await server.close();
     }
@@ -57,29 +56,46 @@ export function mcpEndpoint(config: Config, lookups: Lookups, log: Logger): Midd
     );
   }
 
-  async function answer(request: Request): Promise<Response> {
-    const isLegacy = await isLegacyRequest(request.clone(), undefined, {
-      maxRequestBodySize: MOST_BODY_BYTES,
+  /** The body is read and parsed once; only one that is no JSON goes to the SDK as it is, to be refused there. */
+  async function answer(ctx: Context): Promise<Response> {
+    const body = await rawBody(ctx.req, {
+      limit: MOST_BODY_BYTES,
+      length: ctx.get('content-length'),
+      encoding: 'utf8',
     });
-    return isLegacy ? legacy(request) : modern.fetch(request);
+    const parsedBody = parsed(body);
+    const request = new Request('http://localhost/mcp', {
+      method: 'POST',
+      headers: headersOf(ctx),
+      ...(parsedBody === undefined ? { body } : {}),
+    });
+    return (await isLegacyRequest(request, parsedBody))
+      ? legacy(request, parsedBody)
+      : modern.fetch(request, { parsedBody });
   }
 
   return async (ctx) => {
-    const response = refusal(ctx) ?? (await answer(await webRequest(ctx)));
+    const response = refusal(ctx) ?? (await answer(ctx));
     for (const [name, value] of response.headers) ctx.set(name, value);
     ctx.body = await response.text();
     ctx.status = response.status;
   };
 }
 
-/** The request with its body. @throws {HttpError} 413 when that is too large */
-async function webRequest(ctx: Context): Promise<Request> {
-  const request = Object.assign(ctx.req, { method: ctx.method, url: ctx.url });
+function parsed(body: string): unknown {
   try {
-    return await toWebRequest(request, undefined, { maxRequestBodySize: MOST_BODY_BYTES });
-  } catch (error) {
-    throw error instanceof Error && error.name === 'RequestBodyTooLargeError' ? createError(413) : error;
+    return JSON.parse(body);
+  } catch {
+    return undefined;
   }
+}
+
+function headersOf(ctx: Context): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(ctx.headers)) {
+    if (value !== undefined) headers.set(name, String(value));
+  }
+  return headers;
 }
 
 function methodNotAllowed(): Response {

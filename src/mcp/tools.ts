@@ -8,6 +8,7 @@ import type { LookupRequest } from '../licenses/lookup.ts';
 import type { Lookups } from '../lookups.ts';
 import { SERVICE_VERSION } from '../version.ts';
 import { lookupResult, lookupToolResult } from './results.ts';
+import { computedOnce, trusted } from './tool-schema.ts';
 
 const MOST_CHARACTERS = 200;
 
@@ -22,31 +23,43 @@ const narrowing = {
   county: text('Only holders in this county').optional(),
 };
 
-const numberInput = z.object({
-  license_number: text('The license number as written, prefix included, e.g. RN.123456'),
-  board: text(`${BOARD}. May be left out: numbers are unique in Ohio`).optional(),
-  last_name: text('The surname that the holder should have; the license then says name_match').optional(),
-  first_name: text('The given name that the holder should have, or its beginning').optional(),
-});
+const numberInput = computedOnce(
+  z.object({
+    license_number: text('The license number as written, prefix included, e.g. RN.123456'),
+    board: text(`${BOARD}. May be left out: numbers are unique in Ohio`).optional(),
+    last_name: text('The surname that the holder should have; the license then says name_match').optional(),
+    first_name: text('The given name that the holder should have, or its beginning').optional(),
+  }),
+);
 
-const personInput = z.object({
-  board: text(BOARD),
-  last_name: text('Whole surname, e.g. Smith or de la Cruz'),
-  first_name: text('Given name or the beginning of it').optional(),
-  ...narrowing,
-});
+const personInput = computedOnce(
+  z.object({
+    board: text(BOARD),
+    last_name: text('Whole surname, e.g. Smith or de la Cruz'),
+    first_name: text('Given name or the beginning of it').optional(),
+    ...narrowing,
+  }),
+);
 
-const businessInput = z.object({
+const businessFields = z.object({
   board: text(`${BOARD}. May be left out`).optional(),
   business_name: text('The beginning of the trade name, or of the name after "D.B.A."').optional(),
   license_number: text('The license number of the establishment').optional(),
   ...narrowing,
 });
 
-const boardsResult = z.object({
-  data_as_of: z.string().describe('Run date of the dataset that answered, YYYY-MM-DD'),
-  boards: z.array(z.object({ name: z.string(), code: z.string(), license_types: z.array(z.string()) })),
-});
+const businessInput = computedOnce(businessFields);
+
+const noInput = computedOnce(z.object({}));
+
+const lookupOutput = trusted(lookupResult);
+
+const boardsOutput = trusted(
+  z.object({
+    data_as_of: z.string().describe('Run date of the dataset that answered, YYYY-MM-DD'),
+    boards: z.array(z.object({ name: z.string(), code: z.string(), license_types: z.array(z.string()) })),
+  }),
+);
 
 /** All tools read, and reading the same twice gives the same. */
 const READ_ONLY = {
@@ -69,7 +82,7 @@ export function toolServer(lookups: Lookups, log: Logger): McpServer {
       description:
         'Looks up one Ohio professional or business license by its number and returns its holder, status, expiry date and board actions. Use it whenever a license number is known. The board is found automatically.',
       inputSchema: numberInput,
-      outputSchema: lookupResult,
+      outputSchema: lookupOutput,
       annotations: READ_ONLY,
     },
     (input) =>
@@ -94,7 +107,7 @@ export function toolServer(lookups: Lookups, log: Logger): McpServer {
       description:
         'Finds the licenses of persons at one Ohio board by surname and, optionally, the beginning of the given name. Returns up to 100 matches, exact names first. Several people may share a name: compare city and license type before you answer about one of them. For establishments use verify_business_license.',
       inputSchema: personInput,
-      outputSchema: lookupResult,
+      outputSchema: lookupOutput,
       annotations: READ_ONLY,
     },
     (input) =>
@@ -116,7 +129,7 @@ export function toolServer(lookups: Lookups, log: Logger): McpServer {
       description:
         'Finds Ohio establishments (pharmacies, salons, firms, funeral homes, repair shops) by license number or by the beginning of either trade name. Give license_number or business_name.',
       inputSchema: businessInput,
-      outputSchema: lookupResult,
+      outputSchema: lookupOutput,
       annotations: READ_ONLY,
     },
     (input) => answered(lookups, log, () => lookedUp(lookups, input, businessRequest(input))),
@@ -127,8 +140,8 @@ export function toolServer(lookups: Lookups, log: Logger): McpServer {
     {
       title: 'List the boards',
       description: 'Lists the 24 Ohio licensing boards with their exact names and the license types of each.',
-      inputSchema: z.object({}),
-      outputSchema: boardsResult,
+      inputSchema: noInput,
+      outputSchema: boardsOutput,
       annotations: READ_ONLY,
     },
     () => answered(lookups, log, () => boards(lookups)),
@@ -137,7 +150,7 @@ export function toolServer(lookups: Lookups, log: Logger): McpServer {
   return server;
 }
 
-function businessRequest(input: z.output<typeof businessInput>): LookupRequest {
+function businessRequest(input: z.output<typeof businessFields>): LookupRequest {
   const board = boardGiven(input.board);
   if (input.license_number !== undefined) {
     const holder = input.business_name === undefined ? undefined : { businessName: input.business_name };

@@ -1,0 +1,151 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { matchesIn, numberMissIn, recordIn } from '../support/answers.ts';
+import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
+import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
+import { fixturesAnd, nurseRow, times } from '../support/fixtures.ts';
+import { type OpenSearchProxy, openSearchProxy } from '../support/open-search-proxy.ts';
+import { type RunningProcess, startApi } from '../support/processes.ts';
+import { publishFiles } from '../support/publishing.ts';
+
+/** What a lookup costs where that does not vary; what varies is measured by `npm run bench lookups`. */
+
+const NURSING = 'Nursing Board';
+const AT_ONCE = 64;
+/** Longer than 64 requests take to arrive, so that those that may share do. */
+const ANSWERS_AFTER_MS = 300;
+
+let environment: TestEnvironment;
+let proxy: OpenSearchProxy;
+let api: RunningProcess;
+let rest: ApiClient;
+/** The searches that reached OpenSearch, by their kind. */
+let searches: string[] = [];
+let delayMs = 0;
+
+beforeAll(async () => {
+  environment = await testEnvironment({ REST_REQUESTS_PER_MINUTE: '1000000' });
+  const files = await fixturesAnd(environment.folder, {
+    individual: times(AT_ONCE, (number) => nurseRow(`COST, C${number}`, `RN.${910_000 + number}`)),
+  });
+  await publishFiles(environment, files);
+  proxy = await openSearchProxy(environment.config.OPENSEARCH_URL, async (request) => {
+    const kind = /\/(_search|_msearch|_count|_doc|_mget)\b/.exec(request.path)?.[1];
+    const isLookup =
+      kind !== undefined && request.path.includes('licenses-') && !request.body.includes('aggs');
+    if (isLookup) searches.push(kind);
+    if (isLookup) await sleep(delayMs);
+    return request.forward();
+  });
+  api = await startApi({ ...environment.variables, OPENSEARCH_URL: proxy.url });
+  rest = await apiClient(environment);
+  // From here on the key is believed and the live publication known.
+  await byNumber('RN.910001');
+});
+afterAll(async () => {
+  await api.stop();
+  await proxy.close();
+  await environment.cleanUp();
+});
+
+function byNumber(license_number: string): Promise<ApiAnswer> {
+  return rest.verify({ board: NURSING, license_number });
+}
+
+function byName(last_name: string, first_name: string): Promise<ApiAnswer> {
+  return rest.verify({ board: NURSING, last_name, first_name });
+}
+
+async function searchesFor<Result>(work: () => Promise<Result>, delay = 0): Promise<[Result, string[]]> {
+  searches = [];
+  delayMs = delay;
+  const result = await work();
+  return [result, searches];
+}
+
+describe('a lookup alone asks OpenSearch', () => {
+  test.each<[string, () => Promise<ApiAnswer>, number]>([
+    ['once for a number', () => byNumber('RN.910002'), 1],
+    ['once for a name', () => byName('Cost', 'C'), 1],
+    ['once more for what a mistyped number may have meant', () => byNumber('RN.9199999'), 2],
+    ['once more for what a mistyped name may have meant', () => byName('Csot', 'C'), 2],
+  ])('%s', async (_what, ask, expected) => {
+    const [, asked] = await searchesFor(ask);
+    expect(asked).toEqual(times(expected, () => '_search'));
+  });
+});
+
+describe('lookups at once', () => {
+  test('share requests by number, and each is answered with its own licence', async () => {
+    const numbers = times(AT_ONCE, (number) => `RN.${910_000 + number}`);
+    const [answers, asked] = await searchesFor(() => Promise.all(numbers.map(byNumber)), ANSWERS_AFTER_MS);
+    expect(answers.map((answer) => recordIn(answer).license_number)).toEqual(numbers);
+    expect(asked.length).toBeLessThanOrEqual(4);
+  });
+
+  test('that share a request and miss are not answered with another’s licence', async () => {
+    const numbers = times(AT_ONCE, (number) => `RN.${(number % 2 === 0 ? 910_000 : 77_910_000) + number}`);
+    const [answers] = await searchesFor(() => Promise.all(numbers.map(byNumber)), ANSWERS_AFTER_MS);
+    for (const [at, answer] of answers.entries()) {
+      const number = numbers[at] ?? '';
+      if (number.length > 'RN.910000'.length)
+        expect(numberMissIn(answer)).not.toHaveProperty('license_number');
+      else expect(recordIn(answer).license_number).toBe(number);
+    }
+  });
+
+  test('of the same number share its licence', async () => {
+    const numbers = times(AT_ONCE, () => 'RN.910007');
+    const [answers, asked] = await searchesFor(() => Promise.all(numbers.map(byNumber)), ANSWERS_AFTER_MS);
+    expect(answers.map((answer) => recordIn(answer).full_name)).toEqual(times(AT_ONCE, () => 'COST, C7'));
+    expect(asked.length).toBeLessThanOrEqual(4);
+  });
+
+  test('share requests by name, and each is answered with its own matches', async () => {
+    const names = times(AT_ONCE, (number) => `C${number}`);
+    const [answers, asked] = await searchesFor(
+      () => Promise.all(names.map((name) => byName('Cost', name))),
+      ANSWERS_AFTER_MS,
+    );
+    const expected = names.map((name) => names.filter((other) => other.startsWith(name)).length);
+    expect(answers.map((answer) => (isOne(answer) ? 1 : matchesIn(answer).count))).toEqual(expected);
+    expect(asked.length).toBeLessThanOrEqual(9);
+  });
+});
+
+function isOne({ body }: ApiAnswer): boolean {
+  return typeof body === 'object' && body !== null && 'license_number' in body;
+}
+
+describe('what a lookup costs beside', () => {
+  test('is one request to Redis at the most, alone and with others', async () => {
+    const redis = new Redis(environment.config.REDIS_URL);
+    const monitor = await redis.monitor();
+    let commands = 0;
+    monitor.on('monitor', (_time: string, parameters: string[], source: string) => {
+      const isOurs = parameters.some((each) => each.includes(environment.config.INDEX_PREFIX));
+      if (isOurs && source !== 'lua') commands += 1;
+    });
+    try {
+      await byNumber('RN.910003');
+      await sleep(ANSWERS_AFTER_MS);
+      expect(commands).toBe(1);
+      commands = 0;
+      await Promise.all(times(AT_ONCE, (number) => byNumber(`RN.${910_000 + number}`)));
+      await sleep(ANSWERS_AFTER_MS);
+      expect(commands).toBeGreaterThan(0);
+      expect(commands).toBeLessThanOrEqual(AT_ONCE);
+    } finally {
+      monitor.disconnect();
+      redis.disconnect();
+    }
+  });
+
+  test('is an answer of no more bytes than it has to say', async () => {
+    expect(Buffer.byteLength((await byNumber('RN.910001')).text)).toBeLessThan(520);
+    const { text, body } = await byName('Cost', 'C');
+    expect(body).toMatchObject({ count: AT_ONCE });
+    expect(Buffer.byteLength(text) / AT_ONCE).toBeLessThan(520);
+  });
+});
