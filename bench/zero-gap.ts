@@ -60,7 +60,7 @@ const hits = z.object({
   }),
 });
 
-/** Persons' licences from all over the live publication. */
+/** Licences of persons with given names from all over the live publication. */
 async function personsOf(client: Client, prefix: string): Promise<Asked[]> {
   const response = await client.search({
     index: licensesAlias(prefix),
@@ -75,10 +75,13 @@ async function personsOf(client: Client, prefix: string): Promise<Asked[]> {
       _source: ['board', 'license_number', 'full_name'],
     },
   });
-  return hits.parse(response.body).hits.hits.map(({ _source: { board, license_number, full_name } }) => {
-    const [lastName = '', given = ''] = full_name.split(', ');
-    return { board, number: license_number, lastName, firstName: given.slice(0, 3) };
-  });
+  return hits
+    .parse(response.body)
+    .hits.hits.map(({ _source: { board, license_number, full_name } }) => {
+      const [lastName = '', given = ''] = full_name.split(', ');
+      return { board, number: license_number, lastName, firstName: given.slice(0, 3) };
+    })
+    .filter(({ firstName }) => firstName !== '');
 }
 
 /** Where the doors are, and the key to one of them. */
