@@ -97,15 +97,16 @@ export async function keyById(client: Client, indexPrefix: string, id: string): 
 export const KEY_BELIEVED_MS = 5000;
 const KEYS_REMEMBERED = 10_000;
 
-/** What one process knows of keys. */
-export interface KeyCheck {
-  /** By what a key is known; `undefined` for one that is malformed and so nobody's. Asks nobody. */
-  hashOf(key: string): string | undefined;
-  /** Whether the key is an active one, as read at most five seconds ago. */
-  isActive(hash: string): Promise<boolean>;
-  /** Whether the key was active when it was last looked up here; asks nobody. */
-  hasBeenActive(hash: string): boolean;
+/** A key of the right form, by its hash. */
+export interface CheckedKey {
+  /** Whether it is an active one, as read at most five seconds ago. */
+  isActive(): Promise<boolean>;
+  /** Whether it was active when it was last looked up here; asks nobody. */
+  hasBeenActive(): boolean;
 }
+
+/** What one process knows of a key; `undefined` for a malformed one, which is nobody's. */
+export type KeyCheck = (key: string) => CheckedKey | undefined;
 
 /**
  * A check of keys for one process. Malformed keys are refused without a look-up; others are looked up by their
@@ -117,10 +118,13 @@ export function keyCheck(client: Client, indexPrefix: string, keyPrefix: string)
     ttl: KEY_BELIEVED_MS,
     fetchMethod: (hash) => isActive(client, indexPrefix, hash),
   });
-  return {
-    hashOf: (key) => (isWellFormedKey(keyPrefix, key) ? apiKeyHash(key) : undefined),
-    isActive: async (hash) => active.get(hash) ?? (await active.fetch(hash)) === true,
-    hasBeenActive: (hash) => active.peek(hash, { allowStale: true }) === true,
+  return (key) => {
+    if (!isWellFormedKey(keyPrefix, key)) return undefined;
+    const hash = apiKeyHash(key);
+    return {
+      isActive: async () => active.get(hash) ?? (await active.fetch(hash)) === true,
+      hasBeenActive: () => active.peek(hash, { allowStale: true }) === true,
+    };
   };
 }
 

@@ -11,11 +11,11 @@ import { plainAddress, type RateLimit, toldWhenOver } from './rate-limit.ts';
  */
 export function authenticated(keys: KeyCheck, general: RateLimit, badKeys: RateLimit): Middleware {
   return async (ctx, next) => {
-    const hash = keys.hashOf(ctx.get('X-API-Key'));
+    const key = keys(ctx.get('X-API-Key'));
     const address = plainAddress(ctx.ip);
-    if (hash !== undefined) {
-      const mayBeLookedAt = keys.hasBeenActive(hash) || (await badKeys.hasLeft(address));
-      if (mayBeLookedAt && (await keys.isActive(hash))) return next();
+    if (key !== undefined) {
+      const mayBeLookedAt = key.hasBeenActive() || (await badKeys.hasLeft(address));
+      if (mayBeLookedAt && (await key.isActive())) return next();
     }
     await general.giveBack(address);
     await toldWhenOver(ctx, badKeys, () => badKeys.spend(address));

@@ -133,7 +133,7 @@ describe('a restored backup', () => {
   test('has keys that work, and revoked ones that don’t', async () => {
     const { client, config } = restored;
     const keys = keyCheck(client, config.INDEX_PREFIX, config.API_KEY_PREFIX);
-    expect([await keys.isActive(active), await keys.isActive(revoked)]).toEqual([true, false]);
+    expect([await keys(active)?.isActive(), await keys(revoked)?.isActive()]).toEqual([true, false]);
     const { client: before, config: settings } = original;
     expect(await listKeys(client, config.INDEX_PREFIX)).toEqual(
       await listKeys(before, settings.INDEX_PREFIX),
@@ -222,7 +222,7 @@ describe('a restore is refused', () => {
       'There are 1 API keys and 0 entries in the ledger already',
     );
     const keys = keyCheck(other.client, other.config.INDEX_PREFIX, other.config.API_KEY_PREFIX);
-    expect([await keys.isActive(key), await keys.isActive(active)]).toEqual([true, false]);
+    expect([await keys(key)?.isActive(), await keys(active)?.isActive()]).toEqual([true, false]);
   });
 
   test('half-way when OpenSearch fails, and then says what was done and what to do', async () => {
@@ -265,7 +265,7 @@ describe('licenses backup and licenses restore', () => {
 
     expect((await licenses(to.variables, 'keys', 'list')).stdout).toContain(id);
     const keys = keyCheck(to.client, to.config.INDEX_PREFIX, to.config.API_KEY_PREFIX);
-    expect(await keys.isActive(key)).toBe(true);
+    expect(await keys(key)?.isActive()).toBe(true);
 
     const again = await licenses(to.variables, 'restore', path);
     expect(again).toMatchObject({ code: 1, stdout: '' });
