@@ -1,4 +1,4 @@
-const MEASUREMENTS = ['matching', 'publish', 'zero-gap'];
+const MEASUREMENTS = ['lookups', 'matching', 'publish', 'rivals', 'zero-gap'];
 
 const [name = ''] = process.argv.slice(2);
 if (MEASUREMENTS.includes(name)) {

@@ -35,9 +35,15 @@ const ohioDate = new Intl.DateTimeFormat('en-CA', {
   day: '2-digit',
 });
 
-/** Today's date in Ohio, as `YYYY-MM-DD`. */
+const MINUTE_MS = 60_000;
+
+let latest = { minute: Number.NaN, date: '' };
+
+/** Today's date in Ohio, as `YYYY-MM-DD`. Days begin on whole minutes, so it is told once a minute. */
 export function todayInOhio(now: Date = new Date()): string {
-  return ohioDate.format(now);
+  const minute = Math.floor(now.getTime() / MINUTE_MS);
+  if (minute !== latest.minute) latest = { minute, date: ohioDate.format(now) };
+  return latest.date;
 }
 
 /** Calendar days from one `YYYY-MM-DD` to another; negative when `to` is the earlier. */

@@ -1,0 +1,66 @@
+import { boardKey } from '../../src/licenses/document.ts';
+import { holderName, typedGiven } from '../../src/licenses/name.ts';
+import { numberKey } from '../../src/licenses/number.ts';
+import type { Asked } from './asked.ts';
+
+/**
+ * What goes to OpenSearch without this service, over the same index. Fixed: a change of the service's own queries
+ * must not change it.
+ */
+export interface BareQuery {
+  /** Behind the index's name. */
+  readonly path: string;
+  readonly body: (asked: Asked) => object;
+}
+
+/** One licence by its number: the same term that the service asks for. */
+export const NUMBER_TERM: BareQuery = {
+  path: '/_search?filter_path=timed_out,_shards.failed,hits.hits._source',
+  body: ({ number }) => ({
+    size: 10,
+    track_total_hits: false,
+    query: { constant_score: { filter: { term: { 'keys.number': numberKey(number) } } } },
+  }),
+};
+
+/** How many letters of the given name are asked for. */
+export const GIVEN_LETTERS = 3;
+
+/**
+ * Surname and beginning of the given name, as well as we know how: nothing scored or counted, the order that of
+ * the index, and only the records sent back.
+ */
+export const NAME_TUNED: BareQuery = {
+  path: '/_search?filter_path=timed_out,_shards.failed,hits.hits._source',
+  body: (asked) => ({
+    size: 101,
+    track_total_hits: false,
+    query: { constant_score: { filter: { prefix: { 'keys.holder': holderPrefix(asked) } } } },
+    sort: ['_doc'],
+  }),
+};
+
+/** The same as one writes it first. */
+export const NAME_FIRST_WRITTEN: BareQuery = {
+  path: '/_search',
+  body: (asked) => ({
+    size: 100,
+    query: {
+      bool: {
+        must: [
+          { term: { board: asked.board } },
+          { term: { 'keys.surname': surnameKey(asked) } },
+          { prefix: { 'keys.holder': holderPrefix(asked) } },
+        ],
+      },
+    },
+  }),
+};
+
+function surnameKey({ board, fullName }: Asked): string {
+  return `${boardKey(board)}/${holderName(fullName).surname}`;
+}
+
+function holderPrefix(asked: Asked): string {
+  return `${surnameKey(asked)}/${typedGiven(asked.firstName.slice(0, GIVEN_LETTERS))}`;
+}

@@ -1,0 +1,105 @@
+import type { Asked } from './asked.ts';
+import {
+  type BareQuery,
+  GIVEN_LETTERS,
+  NAME_FIRST_WRITTEN,
+  NAME_TUNED,
+  NUMBER_TERM,
+} from './bare-queries.ts';
+import type { Load } from './load.ts';
+
+/** One way of asking, measured beside the others. */
+export interface Contender {
+  readonly name: string;
+  /** How many are asked in a round. */
+  readonly count: number;
+  readonly load: Omit<Load, 'asks'>;
+  readonly ask: (asked: Asked) => object;
+}
+
+/** Where the servers are. */
+export interface Servers {
+  readonly openSearch: string;
+  /** The live physical index. */
+  readonly index: string;
+  readonly api: string;
+  readonly key: string;
+}
+
+const CONNECTIONS = 64;
+/** More than the API answers with suggestions at once. */
+const BUSY_CONNECTIONS = 96;
+
+const JSON_HEADERS = { 'content-type': 'application/json' };
+
+export function contenders({ openSearch, index, api, key }: Servers): Contender[] {
+  const bare = ({ path, body }: BareQuery) => ({
+    load: {
+      method: 'POST' as const,
+      origin: openSearch,
+      path: `/${index}${path}`,
+      headers: JSON_HEADERS,
+      status: 200,
+      expected: '"license_number"',
+      connections: CONNECTIONS,
+    },
+    ask: body,
+  });
+  const rest = {
+    method: 'POST' as const,
+    origin: api,
+    path: '/api/v1/lookup/verify',
+    headers: { ...JSON_HEADERS, 'x-api-key': key },
+    status: 200,
+    expected: '"license_number"',
+    connections: CONNECTIONS,
+  };
+  const missed = { ...rest, status: 404, expected: '"did_you_mean"' };
+  const number = ({ board, number: license_number }: Asked) => ({ board, license_number });
+  return [
+    { name: NUMBER_BARE, count: 40_000, ...bare(NUMBER_TERM) },
+    { name: NUMBER_REST, count: 40_000, load: rest, ask: number },
+    { name: NUMBER_MCP, count: 12_000, load: mcpLoad(rest), ask: mcpCall },
+    { name: NAME_BARE, count: 10_000, ...bare(NAME_TUNED) },
+    { name: NAME_REST, count: 10_000, load: rest, ask: nameAsked },
+    { name: NAME_FIRST, count: 1500, ...bare(NAME_FIRST_WRITTEN) },
+    { name: MISS_REST, count: 6000, load: missed, ask: unknownNumber },
+    {
+      name: MISS_BUSY,
+      count: 12_000,
+      load: { ...missed, connections: BUSY_CONNECTIONS },
+      ask: unknownNumber,
+    },
+  ];
+}
+
+export const NUMBER_BARE = 'number, bare _search';
+export const NUMBER_REST = 'number, REST';
+export const NUMBER_MCP = 'number, MCP';
+export const NAME_BARE = 'name, bare, tuned';
+export const NAME_REST = 'name, REST';
+export const NAME_FIRST = 'name, bare, as first written';
+export const MISS_REST = 'number missed, REST';
+export const MISS_BUSY = 'number missed, REST, too busy for suggestions';
+
+function mcpLoad(rest: Contender['load']): Contender['load'] {
+  return {
+    ...rest,
+    path: '/mcp',
+    headers: { ...JSON_HEADERS, accept: 'application/json, text/event-stream' },
+  };
+}
+
+function mcpCall({ number }: Asked): object {
+  const parameters = { name: 'verify_license', arguments: { license_number: number } };
+  return { jsonrpc: '2.0', id: 1, method: 'tools/call', params: parameters };
+}
+
+function nameAsked({ board, lastName, firstName }: Asked): object {
+  return { board, last_name: lastName, first_name: firstName.slice(0, GIVEN_LETTERS) };
+}
+
+/** A number with a digit too much, as it is mistyped. */
+function unknownNumber({ board, number }: Asked): object {
+  return { board, license_number: `${number}77` };
+}

@@ -1,0 +1,67 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { Redis } from 'ioredis';
+import { RateLimiterRedis } from 'rate-limiter-flexible';
+import { z } from 'zod';
+import { boardByName } from '../../src/licenses/boards.ts';
+import { typedGiven, typedSurname } from '../../src/licenses/name.ts';
+import { numberKey } from '../../src/licenses/number.ts';
+import { batchedPostgresEngine, defaultOpenSearchEngine, type Engine, postgresEngine } from './engines.ts';
+
+/** A thin API over another engine: a key, a limit, one lookup, JSON. Run as a process of its own. */
+const settings = z
+  .object({
+    ENGINE: z.enum(['postgres', 'postgres-batched', 'default-opensearch']),
+    ENGINE_URL: z.string(),
+    ENGINE_INDEX: z.string().default(''),
+    REDIS_URL: z.string(),
+    PORT: z.coerce.number(),
+    KEY_SHA256: z.string(),
+  })
+  .parse(process.env);
+
+function engineOf({ ENGINE, ENGINE_URL, ENGINE_INDEX }: typeof settings): Engine {
+  if (ENGINE === 'postgres') return postgresEngine(ENGINE_URL);
+  if (ENGINE === 'postgres-batched') return batchedPostgresEngine(ENGINE_URL);
+  return defaultOpenSearchEngine(ENGINE_URL, ENGINE_INDEX);
+}
+
+const engine = engineOf(settings);
+const limiter = new RateLimiterRedis({
+  storeClient: new Redis(settings.REDIS_URL),
+  keyPrefix: `bench-rival:${settings.PORT}`,
+  points: 1_000_000_000,
+  duration: 60,
+});
+const keyHash = Buffer.from(settings.KEY_SHA256, 'hex');
+
+const asked = z.union([
+  z.object({ board: z.string(), license_number: z.string() }),
+  z.object({ board: z.string(), last_name: z.string(), first_name: z.string() }),
+]);
+
+async function answer(request: IncomingMessage): Promise<string> {
+  const key = createHash('sha256').update(String(request.headers['x-api-key'])).digest();
+  if (!timingSafeEqual(key, keyHash)) return '{"detail":"Invalid or inactive API key"}';
+  await limiter.consume(request.socket.remoteAddress ?? '');
+  const body = asked.parse(JSON.parse(await text(request)));
+  if ('license_number' in body) {
+    return (await engine.byNumber(numberKey(body.license_number)))[0] ?? '{"found":false}';
+  }
+  const board = boardByName(body.board)?.code ?? '';
+  const prefix = `${board}/${typedSurname(body.last_name)}/${typedGiven(body.first_name)}`;
+  const records = await engine.byName(prefix);
+  return `{"found":true,"count":${records.length},"multiple":[${records.join(',')}]}`;
+}
+
+createServer(async (request, response) => {
+  try {
+    const json = await answer(request);
+    response
+      .writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(json) })
+      .end(json);
+  } catch (error) {
+    response.writeHead(500).end(String(error));
+  }
+}).listen(settings.PORT, '127.0.0.1', () => process.stdout.write('ready\n'));
