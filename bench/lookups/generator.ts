@@ -5,8 +5,8 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 const LAST_CHUNK = Buffer.from('\r\n0\r\n\r\n');
 
 /**
- * Sends each ask once over kept-alive connections, one request at a time on each. Node's own client and the load
- * tools made with it cost more CPU a request than some of the servers measured here, so answers are read by hand.
+ * Sends each ask once over kept-alive connections, one request at a time on each. The servers measured need the
+ * CPU that a whole HTTP client would take, so answers are read by hand.
  */
 async function generate(task: Load): Promise<LoadResult> {
   const { hostname, port, host } = new URL(task.origin);
