@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
+import { publishQueue } from '../../src/publications/job.ts';
 import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { licenses, type RunningProcess, startProcess, startWorker } from '../support/processes.ts';
 
@@ -48,6 +50,12 @@ const files = (day: string): [string, string] => [
   join(environment.folder, day, 'business.csv'),
 ];
 
+async function untilQueued(): Promise<void> {
+  const queue = publishQueue(environment.config);
+  while ((await queue.getJobCountByTypes('waiting', 'active')) === 0) await sleep(20);
+  await queue.close();
+}
+
 const keyCreated = z.object({ id: z.string(), key: z.string(), account: z.string() });
 
 describe('licenses publish', () => {
@@ -83,18 +91,27 @@ describe('licenses publish', () => {
   });
 
   test('joins a request for the same files and turns away one for others', async () => {
-    const [first, same, other] = await Promise.all([
-      publish(...files('one'), '--json'),
-      publish(...files('one'), '--json'),
-      publish(...files('two'), '--json'),
-    ]);
-    const results = [first, same, other].map(({ code, stdout }) => ({ code, ...JSON.parse(stdout) }));
-    const lives = results.filter(({ code }) => code === 0);
-    const turnedAway = results.filter(({ code }) => code === 2);
-    expect(lives.length + turnedAway.length).toBe(3);
-    expect(turnedAway.length).toBeGreaterThanOrEqual(1);
-    expect(new Set(lives.map(({ publication }) => publication)).size).toBe(1);
-    expect(turnedAway[0]).toMatchObject({ reasons: [expect.stringContaining('is under way')] });
+    await sample('three', '2026-11-22', '--changed', '0.01');
+    worker.child.kill('SIGSTOP');
+    const first = publish(...files('three'), '--json');
+    let same: ReturnType<typeof publish>;
+    let other: Awaited<typeof same>;
+    try {
+      await untilQueued();
+      same = publish(...files('three'), '--json');
+      other = await publish(...files('one'), '--json');
+    } finally {
+      worker.child.kill('SIGCONT');
+    }
+    expect(other.code).toBe(2);
+    expect(JSON.parse(other.stdout)).toMatchObject({ reasons: [expect.stringContaining('is under way')] });
+    const ends = (await Promise.all([first, same])).map(({ code, stdout }) => ({
+      code,
+      ...JSON.parse(stdout),
+    }));
+    expect(ends.map(({ code }) => code)).toEqual([0, 0]);
+    // One that came when it had ended is told that the files are live.
+    expect(new Set(ends.map(({ publication, live = publication }) => live)).size).toBe(1);
   }, 60_000);
 });
 
