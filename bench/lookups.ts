@@ -5,9 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { Client } from '@opensearch-project/opensearch';
 import { Redis } from 'ioredis';
-import { freePorts } from '../scripts/ports.ts';
 import { type Services, startServices } from '../scripts/services.ts';
-import { createKey } from '../src/access/api-keys.ts';
 import { type Config, readConfig } from '../src/config.ts';
 import { writeSampleData } from '../src/dataset/sample-data.ts';
 import { liveIndex } from '../src/publications/alias.ts';
@@ -21,6 +19,7 @@ import { generated } from './lookups/generated.ts';
 import type { Load } from './lookups/load.ts';
 import { type Measured, medianOf, type Report, type Results, writeReport } from './lookups/report.ts';
 import { published } from './published.ts';
+import { benchKey, serviceVariables } from './service.ts';
 
 const { values } = parseArgs({
   args: process.argv.slice(3),
@@ -42,7 +41,6 @@ const WARM_UP_SECONDS = 8;
 const HALF_RATE_SECONDS = 20;
 const GROWTH = 10;
 const MEMORY_EVERY_MS = 10_000;
-const NO_LIMIT = '1000000000';
 
 function print(line: string): void {
   process.stdout.write(`${line}\n`);
@@ -184,27 +182,17 @@ async function withService<Result>(
   rows: number,
   work: (bench: Bench) => Promise<Result>,
 ): Promise<Result> {
-  const [port, adminPort] = await freePorts();
-  const variables = {
-    OPENSEARCH_URL: services.opensearch,
-    REDIS_URL: services.redis,
-    INDEX_PREFIX: `bench-lookups-${rows}-`,
-    PORT: String(port),
-    ADMIN_PORT: String(adminPort),
-    REST_REQUESTS_PER_MINUTE: NO_LIMIT,
-    MCP_REQUESTS_PER_MINUTE: NO_LIMIT,
-  };
+  const variables = await serviceVariables(services, `bench-lookups-${rows}-`);
   const config = readConfig(variables);
   const client = openSearchClient(config, 600_000);
   const redis = new Redis(services.redis);
   try {
     const index = await publishedIndex(client, config, rows, variables);
-    const prefixes = { indexPrefix: config.INDEX_PREFIX, keyPrefix: config.API_KEY_PREFIX };
-    const { key } = await createKey(client, prefixes, { account: 'Bench', verifiedBy: 'the measurement' });
+    const key = await benchKey(client, config);
     const persons = await drawLicenses(client, index, { kind: 'person', count: DRAWN });
     const api = await startApi(variables);
     try {
-      const origin = `http://127.0.0.1:${port}`;
+      const origin = `http://127.0.0.1:${config.PORT}`;
       const all = contenders({ openSearch: services.opensearch, index, api: origin, key });
       return await work({ client, redis, apiPid: api.child.pid ?? 0, all, persons });
     } finally {

@@ -16,6 +16,7 @@ import { newRunId } from '../src/publications/run-id.ts';
 import { openSearchClient } from '../src/search/client.ts';
 import { nearTerms, searchLicenses } from '../src/search/license-search.ts';
 import { publish } from '../workers/publish/publish.ts';
+import { median } from './median.ts';
 import { TYPING_HABITS } from './typing-habits.ts';
 
 const ROWS = 300_000;
@@ -146,10 +147,6 @@ async function printCostOfMiss({ client, index, licenses }: Published): Promise<
       `| ${name} | ${hit.toFixed(2)} | ${miss.toFixed(2)} | ${(miss / hit).toFixed(2)} | ${suggested} of ${misses.length} |`,
     );
   }
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0;
 }
 
 /** Publishes generated rows under a prefix of its own, measures, and removes them. */

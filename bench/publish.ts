@@ -6,31 +6,22 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import type { Client } from '@opensearch-project/opensearch';
-import { QueueEvents } from 'bullmq';
 import { startServices } from '../scripts/services.ts';
 import { type Config, readConfig } from '../src/config.ts';
 import { writeSampleData } from '../src/dataset/sample-data.ts';
 import { publicationDetails } from '../src/publications/history.ts';
 import { licensesIndexName } from '../src/publications/index-name.ts';
 import { prepareIndices } from '../src/publications/indices.ts';
-import {
-  PUBLISH_QUEUE,
-  publishQueue,
-  publishResult,
-  queueConnection,
-  queuePrefix,
-} from '../src/publications/job.ts';
 import { deleteIndex } from '../src/publications/prune.ts';
-import { requestPublication } from '../src/publications/request.ts';
 import { newRunId } from '../src/publications/run-id.ts';
 import { openSearchClient } from '../src/search/client.ts';
 import { childrenOf } from '../test/support/children.ts';
 import { startWorker } from '../test/support/processes.ts';
 import { LOADING_SETTINGS } from '../workers/publish/durable.ts';
-import { parseFile } from '../workers/publish/parse.ts';
-import { openSource } from '../workers/publish/read.ts';
 import { cpuSeconds, openSearchCpuSeconds } from './cpu.ts';
-import { removeIndices } from './published.ts';
+import { median } from './median.ts';
+import { parsed } from './parsed.ts';
+import { type DayFiles, published, removeIndices } from './published.ts';
 
 const DATE = '2026-11-20';
 const SEED = 5;
@@ -55,15 +46,11 @@ function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-function median(numbers: readonly number[]): number {
-  return numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)] ?? 0;
-}
-
 /** What is measured, and with what. */
 interface Bench {
   readonly client: Client;
   readonly config: Config;
-  readonly files: { readonly individual: string; readonly business: string };
+  readonly files: DayFiles;
   /** Ready-made bulk bodies, one after the other. */
   readonly bodies: { readonly path: string; readonly parts: readonly BodyPart[] };
 }
@@ -78,7 +65,6 @@ interface BodyPart {
 async function writeBodies(files: Bench['files'], path: string): Promise<BodyPart[]> {
   const parts: BodyPart[] = [];
   const file = await open(path, 'w');
-  const ignore = () => undefined;
   let pending: string[] = [];
   let length = 0;
   let start = 0;
@@ -92,22 +78,11 @@ async function writeBodies(files: Bench['files'], path: string): Promise<BodyPar
     length = 0;
   }
 
-  for (const name of ['individual', 'business'] as const) {
-    const source = await openSource(name, { path: files[name] });
-    const listener = {
-      onBytes: ignore,
-      onRows: ignore,
-      onDocuments: ignore,
-      onSetAside: ignore,
-      onUnknownLabels: ignore,
-      onCutOff: ignore,
-    };
-    for await (const documents of parseFile(source, DATE, listener)) {
-      for (const { body } of documents) {
-        pending.push(body);
-        length += body.length;
-        if (length >= BODY_BYTES) await flush();
-      }
+  for await (const operations of parsed(files, DATE)) {
+    for (const { body } of operations) {
+      pending.push(body);
+      length += body.length;
+      if (length >= BODY_BYTES) await flush();
     }
   }
   if (pending.length > 0) await flush();
@@ -248,11 +223,6 @@ async function publication(bench: Bench): Promise<Published> {
     INDEX_PREFIX: config.INDEX_PREFIX,
     LOG_LEVEL: 'info',
   });
-  const queue = publishQueue(config);
-  const events = new QueueEvents(PUBLISH_QUEUE, {
-    connection: queueConnection(config),
-    prefix: queuePrefix(config.INDEX_PREFIX),
-  });
   let most = 0;
   const workerProcesses = async () => {
     const pid = worker.child.pid ?? 0;
@@ -267,14 +237,10 @@ async function publication(bench: Bench): Promise<Published> {
     );
   }, MEMORY_EVERY_MS);
   try {
-    await events.waitUntilReady();
     const cpuBefore = await openSearchCpuSeconds(client);
     const startedAt = performance.now();
-    const requested = await requestPublication(queue, { ...bench.files, force: 'bench' });
-    if (requested.state === 'busy') throw new Error('Another publication is under way.');
-    const result = publishResult.parse(await requested.job.waitUntilFinished(events));
+    const result = await published(config, bench.files, { force: 'bench' });
     const seconds = (performance.now() - startedAt) / 1000;
-    if (result.state !== 'live') throw new Error(JSON.stringify(result));
     const openSearchCpu = (await openSearchCpuSeconds(client)) - cpuBefore;
     const workerCpu = (await Promise.all((await workerProcesses()).map(cpuSeconds))).reduce(
       (sum, each) => sum + each,
@@ -292,8 +258,6 @@ async function publication(bench: Bench): Promise<Published> {
     };
   } finally {
     clearInterval(watch);
-    await events.close();
-    await queue.close();
     await worker.stop();
   }
 }
@@ -313,12 +277,12 @@ async function measure(bench: Bench): Promise<void> {
     print(
       `round ${round}: ceiling ${Math.round(pushed.rate)} documents/s, CPU of OpenSearch ${pushed.openSearchCpu.toFixed(1)} µs`,
     );
-    const published = await publication(bench);
-    publications.push(published);
+    const each = await publication(bench);
+    publications.push(each);
     print(
-      `round ${round}: publication ${Math.round(published.rate)} documents/s in ${published.seconds.toFixed(1)} s, ${Math.round(published.mebibytes)} MiB, ` +
-        `CPU of OpenSearch ${published.openSearchCpu.toFixed(1)} µs, of the worker ${published.workerCpu.toFixed(1)} µs a document; ` +
-        Object.entries(published.steps)
+      `round ${round}: publication ${Math.round(each.rate)} documents/s in ${each.seconds.toFixed(1)} s, ${Math.round(each.mebibytes)} MiB, ` +
+        `CPU of OpenSearch ${each.openSearchCpu.toFixed(1)} µs, of the worker ${each.workerCpu.toFixed(1)} µs a document; ` +
+        Object.entries(each.steps)
           .map(([step, took]) => `${step} ${took} s`)
           .join(', '),
     );

@@ -13,10 +13,14 @@ import {
 import { deleteIndex } from '../src/publications/prune.ts';
 import { requestPublication } from '../src/publications/request.ts';
 
+/** Where a day's files are. */
+export type DayFiles = Pick<SampleDataFiles, 'individual' | 'business'>;
+
 /** Publishes a day's files by the worker that runs. */
 export async function published(
   config: Config,
-  files: SampleDataFiles,
+  files: DayFiles,
+  options: { readonly force?: string } = {},
 ): Promise<Extract<PublishResult, { state: 'live' }>> {
   const queue = publishQueue(config);
   const events = new QueueEvents(PUBLISH_QUEUE, {
@@ -26,7 +30,7 @@ export async function published(
   try {
     await events.waitUntilReady();
     const { individual, business } = files;
-    const requested = await requestPublication(queue, { individual, business });
+    const requested = await requestPublication(queue, { individual, business, ...options });
     if (requested.state === 'busy') throw new Error('Another publication is under way.');
     const result = publishResult.parse(await requested.job.waitUntilFinished(events));
     if (result.state !== 'live') throw new Error(JSON.stringify(result));

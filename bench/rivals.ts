@@ -10,7 +10,6 @@ import { parseArgs } from 'node:util';
 import type { Client } from '@opensearch-project/opensearch';
 import { freePorts } from '../scripts/ports.ts';
 import { startServices } from '../scripts/services.ts';
-import { createKey } from '../src/access/api-keys.ts';
 import { readConfig } from '../src/config.ts';
 import { writeSampleData } from '../src/dataset/sample-data.ts';
 import { boardKey } from '../src/licenses/document.ts';
@@ -25,10 +24,12 @@ import { type Asked, drawLicenses } from './lookups/asked.ts';
 import { GIVEN_LETTERS } from './lookups/bare-queries.ts';
 import { generated } from './lookups/generated.ts';
 import type { Load, LoadResult } from './lookups/load.ts';
+import { median } from './median.ts';
 import { published, removeIndices } from './published.ts';
 import { loadSqlite, NAME_PATH, NUMBER_PATH, startDatasette } from './rivals/datasette.ts';
 import { loadPostgres, startPostgres } from './rivals/postgres.ts';
 import { type RowFiles, writeRows } from './rivals/rows.ts';
+import { benchKey, serviceVariables } from './service.ts';
 
 const { values } = parseArgs({
   args: process.argv.slice(3),
@@ -40,7 +41,6 @@ const rounds = Number(values.rounds);
 const DATE = '2026-11-20';
 const SEED = 7;
 const CONNECTIONS = 64;
-const NO_LIMIT = '1000000000';
 const COUNTS = { number: 20_000, name: 5000 } as const;
 const SLOW_COUNTS = { number: 3000, name: 1000 } as const;
 const WARM_UP_SECONDS = 5;
@@ -170,10 +170,6 @@ async function mebibytesOf(rival: Rival): Promise<number> {
   return shares.reduce((sum, each) => sum + each, 0) / 1024;
 }
 
-function median(numbers: readonly number[]): number {
-  return numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)] ?? 0;
-}
-
 function rowOf(
   rival: Rival,
   results: Readonly<Record<Kind, readonly LoadResult[]>>,
@@ -228,17 +224,8 @@ async function main(): Promise<void> {
   const services = await startServices({}, (text) => process.stderr.write(`${text}\n`));
   undo.push(services.stop);
   const prefix = `bench-${newRunId()}-`;
-  const [port, adminPort] = await freePorts();
   const [postgresPort, datasettePort] = await freePorts();
-  const variables = {
-    OPENSEARCH_URL: services.opensearch,
-    REDIS_URL: services.redis,
-    INDEX_PREFIX: prefix,
-    PORT: String(port),
-    ADMIN_PORT: String(adminPort),
-    REST_REQUESTS_PER_MINUTE: NO_LIMIT,
-    [MARK]: 'service',
-  };
+  const variables = { ...(await serviceVariables(services, prefix)), [MARK]: 'service' };
   const config = readConfig(variables);
   const client = openSearchClient(config, 600_000);
   undo.push(() => client.close());
@@ -262,8 +249,7 @@ async function main(): Promise<void> {
   const worker = await startWorker(variables);
   const [live, liveSeconds] = await timed(() => published(config, files));
   await worker.stop();
-  const prefixes = { indexPrefix: prefix, keyPrefix: config.API_KEY_PREFIX };
-  const { key } = await createKey(client, prefixes, { account: 'Bench', verifiedBy: 'the measurement' });
+  const key = await benchKey(client, config);
   const api = await startApi(variables);
   undo.push(api.stop);
   const service: Rival = {
@@ -271,7 +257,7 @@ async function main(): Promise<void> {
     loadSeconds: liveSeconds,
     bytes: await storeSize(live.index),
     counts: COUNTS,
-    load: postLoad(port, key),
+    load: postLoad(config.PORT, key),
     path: { number: '/api/v1/lookup/verify', name: '/api/v1/lookup/verify' },
     ask: REST_ASKS,
     processes: async () => [...(await processesWith(MARK, 'service')), ...(await openSearchProcess())],

@@ -5,17 +5,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
-import { freePorts } from '../scripts/ports.ts';
 import { startServices } from '../scripts/services.ts';
-import { createKey } from '../src/access/api-keys.ts';
 import { type Config, readConfig } from '../src/config.ts';
 import { writeSampleData } from '../src/dataset/sample-data.ts';
-import { licensesAlias } from '../src/publications/index-name.ts';
 import { prepareIndices } from '../src/publications/indices.ts';
 import { newRunId } from '../src/publications/run-id.ts';
 import { openSearchClient } from '../src/search/client.ts';
 import { startApi, startWorker } from '../test/support/processes.ts';
+import { type Asked, drawLicenses } from './lookups/asked.ts';
+import { GIVEN_LETTERS } from './lookups/bare-queries.ts';
 import { published, removeIndices } from './published.ts';
+import { benchKey, serviceVariables } from './service.ts';
 
 const SEED = 6;
 const DATES = ['2026-11-20', '2026-11-21'] as const;
@@ -23,7 +23,6 @@ const CHANGED = 0.02;
 const PERSONS = 5000;
 const WARM_UP_SECONDS = 5;
 const AFTER_FLIP_SECONDS = 3;
-const NO_LIMIT = '1000000';
 const TICK_MS = 2;
 
 const { values } = parseArgs({
@@ -42,46 +41,12 @@ function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** A licence to be asked for. */
-interface Asked {
-  readonly board: string;
-  readonly number: string;
-  readonly lastName: string;
-  readonly firstName: string;
-}
-
-const hits = z.object({
-  hits: z.object({
-    hits: z.array(
-      z.object({
-        _source: z.object({ board: z.string(), license_number: z.string(), full_name: z.string() }),
-      }),
-    ),
-  }),
-});
-
-/** Licences of persons with given names from all over the live publication. */
-async function personsOf(client: Client, prefix: string): Promise<Asked[]> {
-  const response = await client.search({
-    index: licensesAlias(prefix),
-    body: {
-      size: PERSONS,
-      query: {
-        function_score: {
-          query: { term: { 'keys.kind': { value: 'person' } } },
-          functions: [{ random_score: { seed: SEED, field: '_seq_no' } }],
-        },
-      },
-      _source: ['board', 'license_number', 'full_name'],
-    },
-  });
-  return hits
-    .parse(response.body)
-    .hits.hits.map(({ _source: { board, license_number, full_name } }) => {
-      const [lastName = '', given = ''] = full_name.split(', ');
-      return { board, number: license_number, lastName, firstName: given.slice(0, 3) };
-    })
-    .filter(({ firstName }) => firstName !== '');
+/** Persons with given names from all over the live publication, asked for by the beginning of these. */
+async function personsOf(client: Client, index: string): Promise<Asked[]> {
+  const drawn = await drawLicenses(client, index, { kind: 'person', count: PERSONS });
+  return drawn
+    .filter(({ firstName }) => firstName !== '')
+    .map((asked) => ({ ...asked, firstName: asked.firstName.slice(0, GIVEN_LETTERS) }));
 }
 
 /** Where the doors are, and the key to one of them. */
@@ -251,9 +216,9 @@ async function measure(client: Client, config: Config, key: string, directory: s
       changed: CHANGED,
     }),
   ];
-  await published(config, today);
+  const { index } = await published(config, today);
   const doors = { origin: `http://127.0.0.1:${config.PORT}`, key };
-  const persons = await personsOf(client, config.INDEX_PREFIX);
+  const persons = await personsOf(client, index);
   await whileReading(doors, persons, () => sleep(WARM_UP_SECONDS * 1000));
   const idle = await whileReading(doors, persons, () => sleep(idleSeconds * 1000));
   let took = 0;
@@ -274,25 +239,14 @@ async function measure(client: Client, config: Config, key: string, directory: s
 async function main(): Promise<void> {
   const services = await startServices({}, (text) => process.stderr.write(`${text}\n`));
   const prefix = `bench-${newRunId()}-`;
-  const [port, adminPort] = await freePorts();
-  const variables = {
-    OPENSEARCH_URL: services.opensearch,
-    REDIS_URL: services.redis,
-    INDEX_PREFIX: prefix,
-    PORT: String(port),
-    ADMIN_PORT: String(adminPort),
-    REST_REQUESTS_PER_MINUTE: NO_LIMIT,
-    MCP_REQUESTS_PER_MINUTE: NO_LIMIT,
-    LOG_LEVEL: 'info',
-  };
+  const variables = await serviceVariables(services, prefix);
   const config = readConfig(variables);
   const client = openSearchClient(config, 600_000);
   const directory = await mkdtemp(join(tmpdir(), prefix));
   const stops: (() => Promise<void>)[] = [];
   try {
     await prepareIndices(client, prefix);
-    const prefixes = { indexPrefix: prefix, keyPrefix: config.API_KEY_PREFIX };
-    const { key } = await createKey(client, prefixes, { account: 'Bench', verifiedBy: 'the measurement' });
+    const key = await benchKey(client, config);
     stops.push((await startWorker(variables)).stop, (await startApi(variables)).stop);
     await measure(client, config, key, directory);
   } finally {

@@ -1,6 +1,5 @@
 import type { Client } from '@opensearch-project/opensearch';
-import type { Search } from './licenses/lookup.ts';
-import { type LookupOutcome, type LookupRequest, lookUp } from './licenses/lookup.ts';
+import { type LookupOutcome, type LookupRequest, lookUp, type Search } from './licenses/lookup.ts';
 import {
   type LivePublication,
   type LivePublicationTracker,

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
+import { median } from '../median.ts';
 import {
   MISS_BUSY,
   MISS_REST,
@@ -41,10 +42,6 @@ const END = '<!-- measured: end -->';
 
 export function medianOf(results: Results, name: string, of: (measured: Measured) => number): number {
   return median((results.get(name) ?? []).map(of));
-}
-
-function median(numbers: readonly number[]): number {
-  return numbers.toSorted((one, other) => one - other)[Math.floor(numbers.length / 2)] ?? 0;
 }
 
 /** The median of what each round gives for two contenders. */

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { z } from 'zod';
 import type { SampleDataFiles } from '../../src/dataset/sample-data.ts';
-import { parseFile } from '../../workers/publish/parse.ts';
-import { openSource } from '../../workers/publish/read.ts';
+import { parsed } from '../parsed.ts';
 
 /** The same licences for every engine, as tab-separated text. */
 export interface RowFiles {
@@ -19,35 +18,22 @@ const document = z.looseObject({
   keys: z.looseObject({ number: z.string(), holder: z.array(z.string()).default([]) }),
 });
 
-const ignore = () => undefined;
-const LISTENER = {
-  onBytes: ignore,
-  onRows: ignore,
-  onDocuments: ignore,
-  onSetAside: ignore,
-  onUnknownLabels: ignore,
-  onCutOff: ignore,
-};
-
 /** Writes what our own parser makes of the files. */
 export async function writeRows(files: SampleDataFiles, date: string, directory: string): Promise<RowFiles> {
   const paths = { licences: join(directory, 'licences.tsv'), holders: join(directory, 'holders.tsv') };
   const licences = Writable.toWeb(createWriteStream(paths.licences)).getWriter();
   const holders = Writable.toWeb(createWriteStream(paths.holders)).getWriter();
   let id = 0;
-  for (const name of ['individual', 'business'] as const) {
-    const source = await openSource(name, { path: files[name] });
-    for await (const operations of parseFile(source, date, LISTENER)) {
-      let [licenceLines, holderLines] = ['', ''];
-      for (const { body } of operations) {
-        const { keys, source_row: _, ...record } = document.parse(JSON.parse(body.split('\n')[1] ?? ''));
-        id += 1;
-        licenceLines += `${id}\t${keys.number}\t${escaped(JSON.stringify(record))}\n`;
-        for (const key of keys.holder) holderLines += `${key}\t${id}\n`;
-      }
-      await licences.write(licenceLines);
-      await holders.write(holderLines);
+  for await (const operations of parsed(files, date)) {
+    let [licenceLines, holderLines] = ['', ''];
+    for (const { body } of operations) {
+      const { keys, source_row: _, ...record } = document.parse(JSON.parse(body.split('\n')[1] ?? ''));
+      id += 1;
+      licenceLines += `${id}\t${keys.number}\t${escaped(JSON.stringify(record))}\n`;
+      for (const key of keys.holder) holderLines += `${key}\t${id}\n`;
     }
+    await licences.write(licenceLines);
+    await holders.write(holderLines);
   }
   await Promise.all([licences.close(), holders.close()]);
   return paths;

@@ -82,8 +82,8 @@ function personKeys(record: LicenseRecord): LicenseKeys {
     surname: surnameForms.map((form) => `${board}/${form}`),
     license_type: licenseTypeKeys(record.license_type ?? ''),
     status: statusKeys(record),
-    city: placeKeys(record.city ?? ''),
-    county: placeKeys(record.county ?? ''),
+    city: foldedKey(record.city ?? ''),
+    county: foldedKey(record.county ?? ''),
   };
 }
 
@@ -99,15 +99,13 @@ function businessKeys(record: LicenseRecord): LicenseKeys {
     words: distinct(names.flatMap(tradeNameWords)).flatMap((word) => [`${board}/${word}`, `/${word}`]),
     license_type: licenseTypeKeys(record.license_type ?? ''),
     status: statusKeys(record),
-    city: placeKeys(record.city ?? ''),
-    county: placeKeys(record.county ?? ''),
+    city: foldedKey(record.city ?? ''),
+    county: foldedKey(record.county ?? ''),
   };
 }
 
 /** Few types, statuses and places stand in many rows: each is folded once. */
 const foldedKey = remembered((text) => distinct([fold(text)]));
-
-const placeKeys = foldedKey;
 
 function statusKeys({ status, raw_status: raw }: LicenseRecord): readonly string[] {
   const [primary, whole] = [foldedKey(status ?? ''), foldedKey(raw ?? '')];

@@ -1,0 +1,28 @@
+import type { Client } from '@opensearch-project/opensearch';
+import { freePorts } from '../scripts/ports.ts';
+import type { Services } from '../scripts/services.ts';
+import { createKey } from '../src/access/api-keys.ts';
+import type { Config } from '../src/config.ts';
+
+const NO_LIMIT = '1000000000';
+
+/** The settings of a service that is measured: ports of its own and no limit that is ever reached. */
+export async function serviceVariables(services: Services, indexPrefix: string) {
+  const [port, adminPort] = await freePorts();
+  return {
+    OPENSEARCH_URL: services.opensearch,
+    REDIS_URL: services.redis,
+    INDEX_PREFIX: indexPrefix,
+    PORT: String(port),
+    ADMIN_PORT: String(adminPort),
+    REST_REQUESTS_PER_MINUTE: NO_LIMIT,
+    MCP_REQUESTS_PER_MINUTE: NO_LIMIT,
+  };
+}
+
+/** A key for the measurement's requests. */
+export async function benchKey(client: Client, config: Config): Promise<string> {
+  const prefixes = { indexPrefix: config.INDEX_PREFIX, keyPrefix: config.API_KEY_PREFIX };
+  const { key } = await createKey(client, prefixes, { account: 'Bench', verifiedBy: 'the measurement' });
+  return key;
+}
