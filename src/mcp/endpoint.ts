@@ -9,12 +9,10 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Context, Middleware } from 'koa';
 import type { Logger } from 'pino';
-import rawBody from 'raw-body';
 import type { Config } from '../config.ts';
+import { bodyText } from '../http/body.ts';
 import type { Lookups } from '../lookups.ts';
 import { toolServer } from './tools.ts';
-
-const MOST_BODY_BYTES = 16 * 1024;
 
 /**
  * The MCP endpoint: Streamable HTTP for the 2026 revision and the 2025 ones, stateless, answers in JSON. Each
@@ -25,7 +23,6 @@ export function mcpEndpoint(config: Config, lookups: Lookups, log: Logger): Midd
   const onerror = (error: Error) => log.warn({ error: error.message }, 'MCP request refused');
   const modern = createMcpHandler(newServer, {
     legacy: 'reject',
-    maxRequestBodySize: MOST_BODY_BYTES,
     maxSubscriptions: 0,
     onerror,
   });
@@ -58,11 +55,7 @@ export function mcpEndpoint(config: Config, lookups: Lookups, log: Logger): Midd
 
   /** The body is read and parsed once; only one that is no JSON goes to the SDK as it is, to be refused there. */
   async function answer(ctx: Context): Promise<Response> {
-    const body = await rawBody(ctx.req, {
-      limit: MOST_BODY_BYTES,
-      length: ctx.get('content-length'),
-      encoding: 'utf8',
-    });
+    const body = await bodyText(ctx);
     const parsedBody = parsed(body);
     const request = new Request('http://localhost/mcp', {
       method: 'POST',

@@ -1,5 +1,4 @@
 import { METHODS } from 'node:http';
-import type {} from '@koa/bodyparser';
 import { Router, type RouterMiddleware } from '@koa/router';
 import { BOARDS } from '../licenses/boards.ts';
 import { todayInOhio } from '../licenses/dates.ts';
@@ -35,13 +34,13 @@ export function restRoutes(lookups: Lookups): Router {
   });
 
   const verify: RouterMiddleware = async (ctx) => {
-    const { outcome, date } = await lookups.lookUp(verifyRequest(ctx.request.body));
+    const { outcome, date } = await lookups.lookUp(verifyRequest(await jsonBody(ctx)));
     const answer = verifyAnswer(outcome, date, todayInOhio());
     ctx.status = answer.status;
     ctx.body = answer.body;
   };
-  router.post('/verify', jsonBody(), verify);
-  router.post('/cached', deprecated, jsonBody(), verify);
+  router.post('/verify', verify);
+  router.post('/cached', deprecated, verify);
 
   return router;
 }
