@@ -41,7 +41,11 @@ export interface LicenseDocument extends LicenseRecord {
 /** What is read back of a stored licence. */
 export const storedLicense = licenseRecord.extend({
   source_row: z.string(),
-  keys: z.object({ kind: z.enum(['person', 'business']), name: z.string() }),
+  keys: z.object({
+    kind: z.enum(['person', 'business']),
+    name: z.string(),
+    holder: z.array(z.string()).default([]),
+  }),
 });
 
 export type StoredLicense = z.output<typeof storedLicense>;

@@ -67,6 +67,26 @@ export function soughtNumber({ query }: SearchBody): string | undefined {
   return another === undefined ? key : undefined;
 }
 
+/** Room for the matches of several given names; more are rarely shared by a few people's initials. */
+const MATCHES_TOGETHER = 1000;
+
+/** Every person whose name key begins with one of these, by name and number. */
+export function holdersQuery(beginnings: readonly string[]): SearchBody {
+  const should = beginnings.map((beginning) => ({ prefix: { 'keys.holder': beginning } }));
+  return { ...namesBody({ bool: { should } }, {}), size: MATCHES_TOGETHER };
+}
+
+/**
+ * The beginning of a name key that a body asks for, where it is that of `personQuery` with a given name and
+ * nothing else. A surname alone may have too many matches to be asked for beside others.
+ */
+export function soughtHolder({ query }: SearchBody): string | undefined {
+  const [clause, another] = query.bool.filter ?? [];
+  if (clause === undefined || another !== undefined || !('prefix' in clause)) return undefined;
+  const beginning = clause.prefix['keys.holder'];
+  return beginning?.endsWith('/') ? undefined : beginning;
+}
+
 /** A search by the beginning of a name, whose matches are answered exact names first, then by name and number. */
 export interface NamesQuery {
   /** All matches, by name and number. */

@@ -13,6 +13,8 @@ export function openSearchClient(config: Config, timeoutMs: number): Client {
     node: config.OPENSEARCH_URL,
     maxRetries: 0,
     requestTimeout: timeoutMs,
+    // Every answer is checked against a schema, which takes over known fields only.
+    disablePrototypePoisoningProtection: true,
     ...(username !== undefined && password !== undefined ? { auth: { username, password } } : {}),
     ...(ca !== undefined ? { ssl: { ca: readFileSync(ca) } } : {}),
   });

@@ -26,5 +26,5 @@ export function storedLicense(
   kind: HolderKind = 'person',
 ): StoredLicense {
   const { keys, ...license } = licenseDocument(nurseRecord(fields), kind, 'individual:2:0');
-  return { ...license, keys: { kind, name: keys.name } };
+  return { ...license, keys: { kind, name: keys.name, holder: [...(keys.holder ?? [])] } };
 }

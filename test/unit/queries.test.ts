@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import {
   businessQuery,
   businessWordsQuery,
+  holdersQuery,
   nearBusinessesQuery,
   nearNumbersQuery,
   nearSurnamesBody,
@@ -9,6 +10,7 @@ import {
   numbersQuery,
   personQuery,
   type SearchBody,
+  soughtHolder,
   soughtNumber,
 } from '../../src/licenses/queries.ts';
 import { boardOfCode } from '../support/boards.ts';
@@ -73,6 +75,30 @@ describe('several numbers', () => {
     ['a business', businessQuery(undefined, 'Acme', {})?.all, undefined],
   ])('a search for %s is told as one for the number %j', (_what, body, key) => {
     expect(body && soughtNumber(body)).toBe(key);
+  });
+});
+
+describe('several names', () => {
+  test('are asked for together, by name and number', () => {
+    expect(holdersQuery(['NUR/SMITH/JO', 'PRX/DOE/A'])).toEqual({
+      ...namesBody({
+        bool: {
+          should: [{ prefix: { 'keys.holder': 'NUR/SMITH/JO' } }, { prefix: { 'keys.holder': 'PRX/DOE/A' } }],
+        },
+      }),
+      size: 1000,
+    });
+  });
+
+  test.each([
+    ['a given name', personQuery(NURSING, 'Smith', 'Jo', {})?.all, 'NUR/SMITH/JO'],
+    ['exactly that name', personQuery(NURSING, 'Smith', 'Jo', {})?.exact, undefined],
+    ['a surname alone', personQuery(NURSING, 'Smith', undefined, {})?.all, undefined],
+    ['a narrowed name', personQuery(NURSING, 'Smith', 'Jo', { city: 'Akron' })?.all, undefined],
+    ['a business', businessQuery(NURSING, 'Acme', {})?.all, undefined],
+    ['a number', numbersQuery(['RN1']), undefined],
+  ])('a search for %s is told as one for the name %j', (_what, body, name) => {
+    expect(body && soughtHolder(body)).toBe(name);
   });
 });
 
