@@ -48,8 +48,18 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof SearchUnavailableError || isTransient(error)) {
     return { status: 503, detail: 'Lookups are not available right now; try again shortly.', retryAfter: 5 };
   }
-  if (isHttpError(error) && error.status < 500) {
-    return { status: error.status, detail: HTTP_DETAILS[error.status] ?? 'The request can not be answered.' };
+  const status = refusedStatus(error);
+  if (status !== undefined) {
+    return { status, detail: HTTP_DETAILS[status] ?? 'The request can not be answered.' };
   }
   return { status: 500, detail: 'Something went wrong on our side; the request was not answered.' };
+}
+
+/** The status of what the HTTP layer or a body's unpacking refuses; `undefined` for any other error. */
+function refusedStatus(error: unknown): number | undefined {
+  const isRefusal =
+    isHttpError(error) || (error instanceof Error && 'code' in error && /^(FST|Z)_/.test(String(error.code)));
+  if (!isRefusal || !('statusCode' in error)) return undefined;
+  const { statusCode: status } = error;
+  return typeof status === 'number' && status >= 400 && status < 500 ? status : undefined;
 }

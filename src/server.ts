@@ -1,19 +1,16 @@
-import { createServer, type Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import Koa from 'koa';
-import compose from 'koa-compose';
-import mount from 'koa-mount';
+import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { keyCheck } from './access/api-keys.ts';
 import { authenticated } from './access/authenticate.ts';
 import { limited, limitsConnection, rateLimit } from './access/rate-limit.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { adminRoutes } from './http/admin.ts';
-import { errorAnswers, requestId, requestLog, securityHeaders } from './http/middleware.ts';
+import { httpApp, notFound } from './http/app.ts';
 import { pageRoutes } from './http/pages.ts';
 import { queueBoard } from './http/queue-board.ts';
 import { liveLookups } from './lookups.ts';
-import { mcpEndpoint } from './mcp/endpoint.ts';
+import { mcpRoutes } from './mcp/endpoint.ts';
 import { publishQueue } from './publications/job.ts';
 import { trackLivePublication } from './publications/live.ts';
 import { REST_PATH, restRoutes } from './rest/routes.ts';
@@ -51,40 +48,38 @@ export async function serve(): Promise<void> {
   const badKeyLimit = rateLimit(redis, `${config.INDEX_PREFIX}bad-keys`, badKeysPerMinute(config), []);
   const keys = keyCheck(client, config.INDEX_PREFIX, config.API_KEY_PREFIX);
 
-  const app = new Koa({ proxy: config.TRUSTED_PROXIES > 0, maxIpsCount: config.TRUSTED_PROXIES });
-  const routes = restRoutes(lookups);
-  const rest = compose([
-    limited(restLimit),
-    authenticated(keys, restLimit, badKeyLimit),
-    routes.routes(),
-    routes.allowedMethods(),
-  ]);
-  const mcp = compose([limited(mcpLimit), mcpEndpoint(config, lookups, log)]);
-
-  app.use(requestId());
-  app.use(requestLog(log));
-  app.use(securityHeaders());
-  app.use(errorAnswers(log));
-  app.use(mount(REST_PATH, rest));
-  app.use(mount('/mcp', mcp));
-  app.use(pageRoutes(tracker).routes());
+  const app = httpApp(log, config.TRUSTED_PROXIES);
+  await app.register(
+    async (rest) => {
+      rest.addHook('onRequest', limited(restLimit));
+      rest.addHook('onRequest', authenticated(keys, restLimit, badKeyLimit));
+      rest.setNotFoundHandler(notFound);
+      restRoutes(rest, lookups);
+    },
+    { prefix: REST_PATH },
+  );
+  await app.register(
+    async (mcp) => {
+      mcp.addHook('onRequest', limited(mcpLimit));
+      mcpRoutes(mcp, config, lookups, log);
+    },
+    { prefix: '/mcp' },
+  );
+  pageRoutes(app, tracker);
 
   const queue = publishQueue(config);
-  const admin = new Koa();
-  admin.on('error', (error) => log.warn({ error: String(error) }, 'admin request failed'));
-  admin.use(errorAnswers(log));
-  admin.use(adminRoutes(client, config.INDEX_PREFIX).routes());
-  admin.use(queueBoard(queue, log));
-  const servers = [
-    await listen(createServer(app.callback()), config.HOST, config.PORT),
-    await listen(createServer(admin.callback()), '127.0.0.1', config.ADMIN_PORT),
-  ];
+  const admin = httpApp(log);
+  adminRoutes(admin, client, config.INDEX_PREFIX);
+  await queueBoard(admin, queue, log);
+
+  await listen(app, config.HOST, config.PORT);
+  await listen(admin, '127.0.0.1', config.ADMIN_PORT);
   log.info({ host: config.HOST, port: config.PORT, adminPort: config.ADMIN_PORT }, 'API ready');
 
   async function stop(): Promise<void> {
     setTimeout(() => process.exit(1), STOP_WITHIN_MS).unref();
     tracker.stop();
-    await Promise.all(servers.map(close));
+    await Promise.all([app.close(), admin.close()]);
     redis.disconnect();
     // A Redis that is stuck would never answer the goodbye.
     await Promise.race([queue.close(), sleep(QUEUE_CLOSES_WITHIN_MS)]);
@@ -95,20 +90,13 @@ export async function serve(): Promise<void> {
   process.once('SIGINT', stop);
 }
 
-/** The server once it listens. @throws {Error} naming the port when it is taken */
-function listen(server: Server, host: string, port: number): Promise<Server> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error) => reject(new Error(`Can't listen on ${host}:${port}: ${error.message}`)));
-    server.listen(port, host, () => resolve(server));
-  });
-}
-
-/** Ends when the requests in flight have been answered. */
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeIdleConnections();
-  });
+/** @throws {Error} naming the port when it is taken */
+async function listen(app: FastifyInstance, host: string, port: number): Promise<void> {
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    throw new Error(`Can't listen on ${host}:${port}: ${error instanceof Error ? error.message : error}`);
+  }
 }
 
 if (import.meta.main) {

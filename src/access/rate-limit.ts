@@ -1,6 +1,6 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Redis } from 'ioredis';
 import ipaddr from 'ipaddr.js';
-import type { Context, Middleware } from 'koa';
 import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
 import type { RateLimitRange } from '../config.ts';
 import { TooManyRequestsError } from '../failures.ts';
@@ -137,21 +137,29 @@ export function addressKey(address: string): string {
     .join(':')}::/64`;
 }
 
-/** Middleware that counts the request before anything else is done with it, and says what is left. */
-export function limited(limit: RateLimit): Middleware {
-  return async (ctx, next) => {
-    const address = plainAddress(ctx.ip);
-    ctx.set('X-RateLimit-Limit', String(limit.limitFor(address)));
-    const spent = await toldWhenOver(ctx, limit, () => limit.spend(address));
-    ctx.set('X-RateLimit-Remaining', String(spent.remaining));
-    ctx.set('X-RateLimit-Reset', String(Math.ceil((Date.now() + spent.msBeforeReset) / 1000)));
-    await next();
+/** A hook that counts the request before anything else is done with it, and says what is left. */
+export function limited(limit: RateLimit) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const address = plainAddress(request.ip);
+    const { remaining, msBeforeReset } = await toldWhenOver(request, reply, limit, () =>
+      limit.spend(address),
+    );
+    tell(reply, limit.limitFor(address), remaining, Math.ceil((Date.now() + msBeforeReset) / 1000));
   };
+}
+
+/** @param reset the Unix time at which the count begins anew, in seconds */
+function tell(reply: FastifyReply, limit: number, remaining: number, reset: number): void {
+  reply
+    .header('x-ratelimit-limit', String(limit))
+    .header('x-ratelimit-remaining', String(remaining))
+    .header('x-ratelimit-reset', String(reset));
 }
 
 /** Does what may be over a limit, and if it is, says so in the headers too. */
 export async function toldWhenOver<Result>(
-  ctx: Context,
+  request: FastifyRequest,
+  reply: FastifyReply,
   limit: RateLimit,
   work: () => Promise<Result>,
 ): Promise<Result> {
@@ -159,9 +167,8 @@ export async function toldWhenOver<Result>(
     return await work();
   } catch (error) {
     if (error instanceof TooManyRequestsError) {
-      ctx.set('X-RateLimit-Limit', String(limit.limitFor(plainAddress(ctx.ip))));
-      ctx.set('X-RateLimit-Remaining', '0');
-      ctx.set('X-RateLimit-Reset', String(Math.ceil(Date.now() / 1000) + error.retryAfterSeconds));
+      const most = limit.limitFor(plainAddress(request.ip));
+      tell(reply, most, 0, Math.ceil(Date.now() / 1000) + error.retryAfterSeconds);
     }
     throw error;
   }

@@ -1,17 +1,13 @@
-import { Router } from '@koa/router';
 import type { Client } from '@opensearch-project/opensearch';
+import type { FastifyInstance } from 'fastify';
 import { liveIndex } from '../publications/alias.ts';
 
 /** For the operator's machine alone: whether the process lives, and whether it can answer. */
-export function adminRoutes(client: Client, indexPrefix: string): Router {
-  const router = new Router();
-  router.get('/healthz', (ctx) => {
-    ctx.body = { status: 'ok' };
-  });
-  router.get('/readyz', async (ctx) => {
+export function adminRoutes(app: FastifyInstance, client: Client, indexPrefix: string): void {
+  app.get('/healthz', async () => ({ status: 'ok' }));
+  app.get('/readyz', async (_request, reply) => {
     const index = await liveIndex(client, indexPrefix).catch(() => undefined);
-    ctx.status = index === undefined ? 503 : 200;
-    ctx.body = { ready: index !== undefined, index: index ?? null };
+    reply.code(index === undefined ? 503 : 200);
+    return { ready: index !== undefined, index: index ?? null };
   });
-  return router;
 }

@@ -1,19 +1,14 @@
-import { Router } from '@koa/router';
+import type { FastifyInstance } from 'fastify';
 import { daysBetween, todayInOhio } from '../licenses/dates.ts';
 import type { LivePublication, LivePublicationTracker } from '../publications/live.ts';
 import { SERVICE_VERSION } from '../version.ts';
 
 /** The plain page at `/` and the state of the data at `/status`; neither needs a key. */
-export function pageRoutes(tracker: LivePublicationTracker): Router {
-  const router = new Router();
-  router.get('/', (ctx) => {
-    ctx.type = 'html';
-    ctx.body = frontPage(tracker.current());
-  });
-  router.get('/status', (ctx) => {
-    ctx.body = status(tracker.current());
-  });
-  return router;
+export function pageRoutes(app: FastifyInstance, tracker: LivePublicationTracker): void {
+  app.get('/', (_request, reply) =>
+    reply.type('text/html; charset=utf-8').send(frontPage(tracker.current())),
+  );
+  app.get('/status', (_request, reply) => reply.send(status(tracker.current())));
 }
 
 /** How current the data is: fresh to 48 hours, late to 7 days, stale beyond. */

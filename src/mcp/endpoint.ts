@@ -7,10 +7,9 @@ import {
   originValidationResponse,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import type { Context, Middleware } from 'koa';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
-import { bodyText } from '../http/body.ts';
 import type { Lookups } from '../lookups.ts';
 import { toolServer } from './tools.ts';
 
@@ -18,14 +17,10 @@ import { toolServer } from './tools.ts';
  * The MCP endpoint: Streamable HTTP for the 2026 revision and the 2025 ones, stateless, answers in JSON. Each
  * request gets a server of its own, since one shared by concurrent requests fails.
  */
-export function mcpEndpoint(config: Config, lookups: Lookups, log: Logger): Middleware {
+export function mcpRoutes(mcp: FastifyInstance, config: Config, lookups: Lookups, log: Logger): void {
   const newServer = () => toolServer(lookups, log);
   const onerror = (error: Error) => log.warn({ error: error.message }, 'MCP request refused');
-  const modern = createMcpHandler(newServer, {
-    legacy: 'reject',
-    maxSubscriptions: 0,
-    onerror,
-  });
+  const modern = createMcpHandler(newServer, { legacy: 'reject', maxSubscriptions: 0, onerror });
   const hosts = [...localhostAllowedHostnames(), ...config.MCP_ALLOWED_HOSTS];
   const originHosts = [...localhostAllowedOrigins(), ...config.MCP_ALLOWED_ORIGINS];
 
@@ -41,38 +36,48 @@ export function mcpEndpoint(config: Config, lookups: Lookups, log: Logger): Midd
   }
 
   /** The refusal of a Host, an Origin or a method, told by these alone, before a body is read. */
-  function refusal(ctx: Context): Response | undefined {
-    const [host, origin] = [ctx.get('host'), ctx.get('origin')];
+  function refusal({ method, headers }: FastifyRequest): Response | undefined {
+    const { host = '', origin = '' } = headers;
     const asked = new Request('http://localhost', { headers: { host, origin } });
     return (
       hostHeaderValidationResponse(asked, hosts) ??
       (config.MCP_ALLOWED_ORIGINS.includes(origin)
         ? undefined
         : originValidationResponse(asked, originHosts)) ??
-      (ctx.method === 'POST' ? undefined : methodNotAllowed())
+      (method === 'POST' ? undefined : methodNotAllowed())
     );
   }
 
   /** The body is read and parsed once; only one that is no JSON goes to the SDK as it is, to be refused there. */
-  async function answer(ctx: Context): Promise<Response> {
-    const body = await bodyText(ctx);
-    const parsedBody = parsed(body);
+  async function answer({ headers, body }: FastifyRequest): Promise<Response> {
+    const text = typeof body === 'string' ? body : '';
+    const parsedBody = parsed(text);
     const request = new Request('http://localhost/mcp', {
       method: 'POST',
-      headers: headersOf(ctx),
-      ...(parsedBody === undefined ? { body } : {}),
+      headers: webHeaders(headers),
+      ...(parsedBody === undefined ? { body: text } : {}),
     });
     return (await isLegacyRequest(request, parsedBody))
       ? legacy(request, parsedBody)
       : modern.fetch(request, { parsedBody });
   }
 
-  return async (ctx) => {
-    const response = refusal(ctx) ?? (await answer(ctx));
-    for (const [name, value] of response.headers) ctx.set(name, value);
-    ctx.body = await response.text();
-    ctx.status = response.status;
-  };
+  mcp.removeAllContentTypeParsers();
+  mcp.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+  mcp.route({
+    method: mcp.supportedMethods,
+    url: '/',
+    onRequest: async (request, reply) => {
+      const response = refusal(request);
+      if (response !== undefined) return sent(reply, response);
+    },
+    handler: async (request, reply) => sent(reply, await answer(request)),
+  });
+}
+
+async function sent(reply: FastifyReply, response: Response): Promise<FastifyReply> {
+  for (const [name, value] of response.headers) reply.header(name, value);
+  return reply.code(response.status).send(await response.text());
 }
 
 function parsed(body: string): unknown {
@@ -83,9 +88,9 @@ function parsed(body: string): unknown {
   }
 }
 
-function headersOf(ctx: Context): Headers {
+function webHeaders(given: FastifyRequest['headers']): Headers {
   const headers = new Headers();
-  for (const [name, value] of Object.entries(ctx.headers)) {
+  for (const [name, value] of Object.entries(given)) {
     if (value !== undefined) headers.set(name, String(value));
   }
   return headers;

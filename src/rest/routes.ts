@@ -1,25 +1,22 @@
-import { METHODS } from 'node:http';
-import { Router, type RouterMiddleware } from '@koa/router';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { refuseOtherMethods } from '../http/app.ts';
 import { BOARDS } from '../licenses/boards.ts';
 import { todayInOhio } from '../licenses/dates.ts';
 import type { Lookups } from '../lookups.ts';
-import { jsonBody } from './json-body.ts';
 import { verifyAnswer } from './verify-answer.ts';
 import { boardNamed, verifyRequest } from './verify-request.ts';
 
-/** Where the REST API is mounted (specification 9.1). */
+/** Where the REST API is (specification 9.1). */
 export const REST_PATH = '/api/v1';
 
 /** When POST /lookup/verify took the place of POST /lookup/cached (RFC 9745: `@` and a Unix time). */
 const CACHED_DEPRECATED = '@1767225600';
 
-/** The four endpoints of specification 4. Every other method of HTTP is known, so that it gives 405. */
-export function restRoutes(lookups: Lookups): Router {
-  const router = new Router({ prefix: '/lookup', methods: METHODS });
-
-  router.get('/boards', async (ctx) => {
+/** The four endpoints of specification 4; every other method there gives 405. */
+export function restRoutes(rest: FastifyInstance, lookups: Lookups): void {
+  rest.get('/lookup/boards', async () => {
     const { licenseTypes } = await lookups.livePublication();
-    ctx.body = {
+    return {
       boards: BOARDS.map(({ name }) => name),
       board_details: Object.fromEntries(
         BOARDS.map(({ name, code }) => [name, { code, license_types: licenseTypes.get(name) ?? [] }]),
@@ -27,27 +24,32 @@ export function restRoutes(lookups: Lookups): Router {
     };
   });
 
-  router.get('/boards/:board/types', async (ctx) => {
-    const { name, code } = boardNamed(ctx.params.board ?? '');
+  rest.get<{ Params: { board: string } }>('/lookup/boards/:board/types', async ({ params }) => {
+    const { name, code } = boardNamed(params.board);
     const { licenseTypes } = await lookups.livePublication();
-    ctx.body = { board: name, code, license_types: licenseTypes.get(name) ?? [] };
+    return { board: name, code, license_types: licenseTypes.get(name) ?? [] };
   });
 
-  const verify: RouterMiddleware = async (ctx) => {
-    const { outcome, date } = await lookups.lookUp(verifyRequest(await jsonBody(ctx)));
+  async function verify({ body }: FastifyRequest, reply: FastifyReply): Promise<object> {
+    const { outcome, date } = await lookups.lookUp(verifyRequest(body));
     const answer = verifyAnswer(outcome, date, todayInOhio());
-    ctx.status = answer.status;
-    ctx.body = answer.body;
-  };
-  router.post('/verify', verify);
-  router.post('/cached', deprecated, verify);
+    reply.code(answer.status);
+    return answer.body;
+  }
+  rest.post('/lookup/verify', verify);
+  rest.post('/lookup/cached', { onRequest: deprecated }, verify);
 
-  return router;
+  for (const url of ['/lookup/boards', '/lookup/boards/:board/types']) {
+    refuseOtherMethods(rest, url, ['HEAD', 'GET']);
+  }
+  for (const url of ['/lookup/verify', '/lookup/cached']) refuseOtherMethods(rest, url, ['POST']);
 }
 
 /** Says that the address is deprecated, and by what, before the answer is known. */
-const deprecated: RouterMiddleware = async (ctx, next) => {
-  ctx.set('Deprecation', CACHED_DEPRECATED);
-  ctx.set('Link', `<${REST_PATH}/lookup/verify>; rel="successor-version"`);
-  await next();
-};
+function deprecated(_request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  reply.headers({
+    deprecation: CACHED_DEPRECATED,
+    link: `<${REST_PATH}/lookup/verify>; rel="successor-version"`,
+  });
+  done();
+}
