@@ -28,7 +28,7 @@ export interface Servers {
 
 const CONNECTIONS = 64;
 /** More than the API answers with suggestions at once. */
-const BUSY_CONNECTIONS = 96;
+const BUSY_CONNECTIONS = 256;
 
 const JSON_HEADERS = { 'content-type': 'application/json' };
 
