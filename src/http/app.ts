@@ -8,6 +8,7 @@ import type { Logger } from 'pino';
 import { BadRequestError, failureOf } from '../failures.ts';
 
 const MOST_BODY_BYTES = 16 * 1024;
+const WHOLE_REQUEST_WITHIN_MS = 30_000;
 
 /** Node reads no longer request line and headers. */
 const MOST_ADDRESS_CHARACTERS = 16 * 1024;
@@ -37,7 +38,8 @@ export function httpApp(log: Logger, trustedProxies = 0): FastifyInstance {
   const app = fastify({
     bodyLimit: MOST_BODY_BYTES,
     trustProxy: trustedProxies > 0 ? (_address, hop) => hop < trustedProxies : false,
-    routerOptions: { maxParamLength: MOST_ADDRESS_CHARACTERS },
+    requestTimeout: WHOLE_REQUEST_WITHIN_MS,
+    routerOptions: { maxParamLength: MOST_ADDRESS_CHARACTERS, ignoreTrailingSlash: true },
     requestIdHeader: false,
     genReqId: ({ headers }) => requestId(headers['x-request-id']),
     return503OnClosing: false,

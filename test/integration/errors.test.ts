@@ -185,6 +185,11 @@ describe('404', () => {
       expect((await rest.verify(GOOD)).status).toBe(200);
     },
   );
+
+  test('never for a slash too much at the end', async () => {
+    expect((await rest.verify(GOOD, `${VERIFY}/`)).status).toBe(200);
+    expect((await rest.get('/api/v1/lookup/boards/')).status).toBe(200);
+  });
 });
 
 describe('405', () => {
