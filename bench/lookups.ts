@@ -15,6 +15,7 @@ import { startApi, startWorker } from '../test/support/processes.ts';
 import { cpuSeconds, openSearchCpuSeconds } from './cpu.ts';
 import { type Asked, drawLicenses } from './lookups/asked.ts';
 import { type Contender, contenders, NAME_REST, NUMBER_REST } from './lookups/contenders.ts';
+import { firstIndex } from './lookups/first-index.ts';
 import { generated } from './lookups/generated.ts';
 import type { Load } from './lookups/load.ts';
 import { type Measured, medianOf, type Report, type Results, writeReport } from './lookups/report.ts';
@@ -188,12 +189,13 @@ async function withService<Result>(
   const redis = new Redis(services.redis);
   try {
     const index = await publishedIndex(client, config, rows, variables);
+    const first = await firstIndex(client, { from: index, to: `${config.INDEX_PREFIX}first` });
     const key = await benchKey(client, config);
     const persons = await drawLicenses(client, index, { kind: 'person', count: DRAWN });
     const api = await startApi(variables);
     try {
       const origin = `http://127.0.0.1:${config.PORT}`;
-      const all = contenders({ openSearch: services.opensearch, index, api: origin, key });
+      const all = contenders({ openSearch: services.opensearch, index, firstIndex: first, api: origin, key });
       return await work({ client, redis, apiPid: api.child.pid ?? 0, all, persons });
     } finally {
       await api.stop();
