@@ -5,15 +5,13 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import createError from 'http-errors';
 import inflate from 'inflation';
 import type { Logger } from 'pino';
-import { BadRequestError, failureOf } from '../failures.ts';
+import { failureOf } from '../failures.ts';
 
 const MOST_BODY_BYTES = 16 * 1024;
 const WHOLE_REQUEST_WITHIN_MS = 30_000;
 
 /** Node reads no longer request line and headers. */
 const MOST_ADDRESS_CHARACTERS = 16 * 1024;
-
-const BROKEN_ADDRESS = 'The address has a percent sign that encodes nothing.';
 
 /** The values of Content-Encoding that can be undone. */
 const PACKINGS = ['gzip', 'deflate', 'br'];
@@ -43,10 +41,7 @@ export function httpApp(log: Logger, trustedProxies = 0): FastifyInstance {
     requestIdHeader: false,
     genReqId: ({ headers }) => requestId(headers['x-request-id']),
     return503OnClosing: false,
-    frameworkErrors: (_error, request, reply) => {
-      setOwnHeaders(request, reply);
-      answerFailure(request, reply, new BadRequestError(BROKEN_ADDRESS), log);
-    },
+    rewriteUrl: ({ url = '/' }) => decodable(url),
     clientErrorHandler: answerBrokenRequest,
   });
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
@@ -87,6 +82,20 @@ export function refuseOtherMethods(app: FastifyInstance, url: string, allowed: r
     },
     handler: notFound,
   });
+}
+
+/**
+ * The address with a path that can be decoded: where a percent sign encodes nothing, all of them stand for
+ * themselves, so that such an address meets the same limit, key and 404 as any other.
+ */
+function decodable(url: string): string {
+  const [path = '', ...query] = url.split('?');
+  try {
+    decodeURIComponent(path);
+    return url;
+  } catch {
+    return [path.replaceAll('%', '%25'), ...query].join('?');
+  }
 }
 
 /** The path that was asked for; what stands behind `?` is never logged. */

@@ -107,6 +107,7 @@ verifies(
       ['Nursing%20Board%20', 'Nursing Board'],
       ['Nursing%2FBoard', 'Nursing Board'],
       ['NUR%00SING', ''],
+      ['%E0%A4%A', ''],
       ['*', ''],
       ['%20', ''],
       ['x'.repeat(3000), ''],

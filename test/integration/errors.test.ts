@@ -132,12 +132,6 @@ describe('400', () => {
     expect(recordIn(await posted(packed, { 'content-encoding': 'gzip' })).license_number).toBe('RN.700001');
   });
 
-  test('for an address with a percent sign that encodes nothing', async () => {
-    for (const path of ['/%E0%A4%A', '/api/v1/lookup/boards/%E0%A4%A/types']) {
-      expect(safeDetailIn(await rest.get(path), 400)).toContain('percent sign');
-    }
-  });
-
   test('for a field of more than 200 characters, by its name', async () => {
     for (const field of ['license_number', 'last_name', 'first_name', 'city', 'board']) {
       const detail = safeDetailIn(await rest.verify({ ...GOOD, [field]: 'x'.repeat(201) }), 400);
@@ -179,7 +173,7 @@ describe('404', () => {
           expect.stringContaining('/api/v1/lookup/verify'),
         ]);
       }
-      for (const path of ['/nothing', '/api/v1/lookup/boards/Nursing%20Board', '/api/v1']) {
+      for (const path of ['/nothing', '/api/v1/lookup/boards/Nursing%20Board', '/api/v1', '/%E0%A4%A']) {
         safeDetailIn(await rest.get(path), 404);
       }
       expect((await rest.verify(GOOD)).status).toBe(200);
