@@ -14,7 +14,7 @@ import { openSearchClient } from '../src/search/client.ts';
 import { startApi, startWorker } from '../test/support/processes.ts';
 import { cpuSeconds, openSearchCpuSeconds } from './cpu.ts';
 import { type Asked, drawLicenses } from './lookups/asked.ts';
-import { type Contender, contenders, NAME_REST, NUMBER_REST } from './lookups/contenders.ts';
+import { type Contender, contenders, NAME_REST, NUMBER_BARE, NUMBER_REST } from './lookups/contenders.ts';
 import { firstIndex } from './lookups/first-index.ts';
 import { generated } from './lookups/generated.ts';
 import type { Load } from './lookups/load.ts';
@@ -123,13 +123,16 @@ async function inRounds(bench: Bench): Promise<Results> {
   return results;
 }
 
-/** What number lookups take at half of the rate at which as many as can be are answered. */
-async function atHalfRate(bench: Bench, results: Results): Promise<Measured> {
-  const contender = named(bench, NUMBER_REST);
+/** What number lookups take at half of the rate at which as many as can be are answered by REST. */
+async function atHalfRate(bench: Bench, results: Results): Promise<Report['halfRate']> {
   const rate = medianOf(results, NUMBER_REST, ({ rate: each }) => each) / 2;
-  const measured = await measure(bench, contender, bench.persons, { rate, seconds: HALF_RATE_SECONDS });
-  print(`at half rate: ${described(measured)}`);
-  return measured;
+  async function measured(name: string): Promise<Measured> {
+    const more = { rate, seconds: HALF_RATE_SECONDS };
+    const measurement = await measure(bench, named(bench, name), bench.persons, more);
+    print(`at half rate: ${name}: ${described(measurement)}`);
+    return measurement;
+  }
+  return { rest: await measured(NUMBER_REST), bare: await measured(NUMBER_BARE) };
 }
 
 /** Resident memory of the API, in MiB, while it answers as fast as it can. */

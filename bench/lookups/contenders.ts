@@ -4,7 +4,9 @@ import {
   GIVEN_LETTERS,
   NAME_FIRST_WRITTEN,
   NAME_TUNED,
+  NAME_TUNED_WHOLE,
   NUMBER_TERM,
+  NUMBER_TERM_WHOLE,
 } from './bare-queries.ts';
 import type { Load } from './load.ts';
 
@@ -60,9 +62,11 @@ export function contenders({ openSearch, index, firstIndex, api, key }: Servers)
   const number = ({ board, number: license_number }: Asked) => ({ board, license_number });
   return [
     { name: NUMBER_BARE, count: 40_000, ...bare(NUMBER_TERM) },
+    { name: NUMBER_BARE_WHOLE, count: 40_000, ...bare(NUMBER_TERM_WHOLE) },
     { name: NUMBER_REST, count: 40_000, load: rest, ask: number },
     { name: NUMBER_MCP, count: 12_000, load: mcpLoad(rest), ask: mcpCall },
     { name: NAME_BARE, count: 10_000, ...bare(NAME_TUNED) },
+    { name: NAME_BARE_WHOLE, count: 10_000, ...bare(NAME_TUNED_WHOLE) },
     { name: NAME_REST, count: 10_000, load: rest, ask: nameAsked },
     { name: NAME_FIRST, count: 3000, ...bare(NAME_FIRST_WRITTEN, firstIndex) },
     { name: MISS_REST, count: 6000, load: missed, ask: unknownNumber },
@@ -76,9 +80,11 @@ export function contenders({ openSearch, index, firstIndex, api, key }: Servers)
 }
 
 export const NUMBER_BARE = 'number, bare _search';
+export const NUMBER_BARE_WHOLE = 'number, bare _search, whole hits';
 export const NUMBER_REST = 'number, REST';
 export const NUMBER_MCP = 'number, MCP';
 export const NAME_BARE = 'name, bare, tuned';
+export const NAME_BARE_WHOLE = 'name, bare, tuned, whole hits';
 export const NAME_REST = 'name, REST';
 export const NAME_FIRST = 'name, bare, as first written';
 export const MISS_REST = 'number missed, REST';

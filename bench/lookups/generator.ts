@@ -69,7 +69,7 @@ async function generate(task: Load): Promise<LoadResult> {
 
 /** Timers are no finer than a millisecond. */
 function until(due: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, due - performance.now()));
+  return new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())));
 }
 
 interface Answer {

@@ -55,6 +55,11 @@ export function boardKey(boardName: string): string {
   return boardByName(boardName)?.code ?? fold(boardName);
 }
 
+/** The document id of a licence: no board has a number twice (docs/decisions/005). */
+export function licenseId(boardName: string, licenseNumber: string): string {
+  return `${boardKey(boardName)}/${licenseNumber}`;
+}
+
 export function licenseDocument(record: LicenseRecord, kind: HolderKind, sourceRow: string): LicenseDocument {
   return {
     license_number: record.license_number,

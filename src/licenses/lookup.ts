@@ -17,6 +17,7 @@ import {
   numberQuery,
   personQuery,
   type SearchBody,
+  writtenNumberQuery,
 } from './queries.ts';
 import type { LicenseRecord } from './record.ts';
 
@@ -94,7 +95,10 @@ export async function lookUp(
   const asked = async (body: SearchBody | undefined) => (body === undefined ? [] : search(body));
   switch (request.by) {
     case 'number': {
-      const outcome = byNumber(request, await asked(numberQuery(request.number)));
+      const written = await asked(request.board && writtenNumberQuery(request.board, request.number));
+      const asTyped = written.filter((license) => isAsTyped(license, request));
+      const sameKey = asTyped.length > 0 ? asTyped : await asked(numberQuery(request.number));
+      const outcome = byNumber(request, sameKey);
       if (outcome.outcome === 'record' || outcome.miss !== 'unknown' || !nearTerms) return outcome;
       const { board, number, businessOnly } = request;
       const near = await asked(nearNumbersQuery(board, number, businessOnly));
@@ -121,6 +125,14 @@ export async function lookUp(
       return { outcome: 'no_match', didYouMean: nearest(request.name, names, MOST_NEAR_NAMES) };
     }
   }
+}
+
+/** Whether it is the board's licence whose number is the one typed, letter for letter. */
+function isAsTyped(
+  license: StoredLicense,
+  { board, number }: Extract<LookupRequest, { by: 'number' }>,
+): boolean {
+  return license.board === board?.name && license.license_number === number;
 }
 
 /** Matches, exact names first, then by name and number; one more than are answered where there are more. */

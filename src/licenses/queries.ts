@@ -1,5 +1,5 @@
 import type { Board } from './boards.ts';
-import type { StoredLicense } from './document.ts';
+import { licenseId, type StoredLicense } from './document.ts';
 import { fold } from './fold.ts';
 import { tradeNameForms, tradeNameKey, typedBusinessWords, typedGiven, typedSurname } from './name.ts';
 import { numberDigits, numberKey } from './number.ts';
@@ -19,6 +19,7 @@ export const NARROWING_FIELDS = ['license_type', 'status', 'city', 'county'] as 
 
 type Clause =
   | { term: Record<string, string> }
+  | { ids: { values: string[] } }
   | { terms: { 'keys.number': readonly string[] } }
   | { prefix: Record<string, string> }
   | {
@@ -42,6 +43,22 @@ export interface SearchBody {
 
 /** More than one licence of a key is rare; ten are enough to say which written forms exist. */
 const SAME_KEY = 10;
+
+/** The licence of a board whose number is written so, letter for letter; `undefined` for separators alone. */
+export function writtenNumberQuery(board: Board, written: string): SearchBody | undefined {
+  if (numberKey(written) === '') return undefined;
+  return {
+    size: 1,
+    track_total_hits: false,
+    query: { bool: { filter: [{ ids: { values: [licenseId(board.name, written)] } }] } },
+  };
+}
+
+/** The document id that a body asks for, where it is that of `writtenNumberQuery`. */
+export function soughtId({ query }: SearchBody): string | undefined {
+  const [clause] = query.bool.filter ?? [];
+  return clause !== undefined && 'ids' in clause ? clause.ids.values[0] : undefined;
+}
 
 /** Every licence whose number has the key of the written form; `undefined` for separators alone. */
 export function numberQuery(written: string): SearchBody | undefined {
@@ -145,10 +162,48 @@ export function businessQuery(
 }
 
 /** How many numbers are weighed against a mistyped one. */
-const NEAR_NUMBERS = 50;
+export const NEAR_NUMBERS = 50;
 
 /** A shorter beginning would be that of very many numbers. */
 const SHORTEST_BEGINNING = 5;
+
+/** What numbers have in common with one that no licence has. */
+export interface NearNumber {
+  readonly digits: string;
+  /** Of their folded key, where it is long enough. */
+  readonly beginning?: string;
+}
+
+function nearClauses({ digits, beginning }: NearNumber): Clause[] {
+  return [
+    { term: { 'keys.digits': digits } },
+    ...(beginning === undefined ? [] : [{ prefix: { 'keys.number': beginning } }]),
+  ];
+}
+
+/** Room for what is near to several numbers; mostly it is nothing or a few. */
+const NEAR_TOGETHER = 1000;
+
+/** Every licence whose number is near to one of these. */
+export function nearTogetherQuery(sought: readonly NearNumber[]): SearchBody {
+  return {
+    size: NEAR_TOGETHER,
+    track_total_hits: false,
+    query: { bool: { filter: [{ bool: { should: sought.flatMap(nearClauses) } }] } },
+    sort: ['_doc'],
+  };
+}
+
+/** What a body looks for, where it is that of `nearNumbersQuery` among persons and businesses. */
+export function soughtNear({ query }: SearchBody): NearNumber | undefined {
+  const [near, another] = query.bool.filter ?? [];
+  if (near === undefined || another !== undefined || !('bool' in near)) return undefined;
+  const [first, second] = near.bool.should ?? [];
+  const digits = first !== undefined && 'term' in first ? first.term['keys.digits'] : undefined;
+  if (digits === undefined) return undefined;
+  const beginning = second !== undefined && 'prefix' in second ? second.prefix['keys.number'] : undefined;
+  return { digits, ...(beginning === undefined ? {} : { beginning }) };
+}
 
 /**
  * Licences whose number may have been meant by a written form that no licence has: those with the same digits
@@ -164,10 +219,10 @@ export function nearNumbersQuery(
   if (digits === '') return undefined;
   const beginning = fold(written);
   const sameDigits: Clause = { term: { 'keys.digits': digits } };
-  const candidates: Clause[] = [
-    sameDigits,
-    ...(beginning.length < SHORTEST_BEGINNING ? [] : [{ prefix: { 'keys.number': beginning } }]),
-  ];
+  const candidates = nearClauses({
+    digits,
+    ...(beginning.length < SHORTEST_BEGINNING ? {} : { beginning }),
+  });
   return {
     size: NEAR_NUMBERS,
     track_total_hits: false,

@@ -31,6 +31,12 @@ const togetherResponse = z.object({
 
 const TOGETHER_FILTER_PATH = ['responses.status', ...filterPath('responses.')];
 
+/** One search of its own, and what it asks for. */
+export interface Sought<Key = string> {
+  readonly body: SearchBody;
+  readonly key: Key;
+}
+
 /**
  * Asks one physical index for licences.
  *
@@ -68,6 +74,37 @@ export async function searchTogether(
     // Asked alone, it fails with the error that says why.
     if (response === undefined || !('hits' in response)) return searchLicenses(client, index, each);
     return licensesIn(response);
+  });
+}
+
+const byIdResponse = z.object({
+  docs: z.array(
+    z.union([
+      z.object({ found: z.literal(true), _source: storedLicense }),
+      z.object({ found: z.literal(false) }),
+      z.object({ error: z.unknown() }),
+    ]),
+  ),
+});
+
+/**
+ * Asks one physical index for document ids, each by the body of a search for it, in one `_mget`: nothing is
+ * searched for, and what is stored is sent as it is. Each answer succeeds or fails by itself, as `searchLicenses`
+ * does.
+ */
+export async function licensesById(
+  client: Client,
+  index: string,
+  sought: readonly Sought[],
+): Promise<readonly (StoredLicense[] | Promise<StoredLicense[]>)[]> {
+  const ids = sought.map(({ key }) => key);
+  const { body } = await client.mget({ index, realtime: false, body: { ids } });
+  const { docs } = byIdResponse.parse(body);
+  return sought.map((each, at) => {
+    const doc = docs[at];
+    // Searched for alone, it fails with the error that says why.
+    if (doc === undefined || 'error' in doc) return searchLicenses(client, index, each.body);
+    return doc.found ? [doc._source] : [];
   });
 }
 

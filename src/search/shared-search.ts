@@ -1,84 +1,102 @@
 import type { Client } from '@opensearch-project/opensearch';
 import type { StoredLicense } from '../licenses/document.ts';
 import type { Search } from '../licenses/lookup.ts';
-import { numberKey } from '../licenses/number.ts';
+import { numberDigits, numberKey } from '../licenses/number.ts';
 import {
   holdersQuery,
   MAX_MATCHES,
+  NEAR_NUMBERS,
+  type NearNumber,
+  nearTogetherQuery,
   numbersQuery,
   type SearchBody,
   soughtHolder,
+  soughtId,
+  soughtNear,
   soughtNumber,
 } from '../licenses/queries.ts';
 import { sharedRequests } from '../shared-requests.ts';
-import { searchLicenses, searchTogether } from './license-search.ts';
+import { licensesById, type Sought, searchLicenses, searchTogether } from './license-search.ts';
 
 /** Measured on two cores with 64 clients: more in a request make it late, more at once make it small. */
 const NUMBERS = { most: 64, atOnce: 1 };
 const HOLDERS = { most: 32, atOnce: 2 };
+const NEAR = { most: 32, atOnce: 2 };
 const OTHERS = { most: 16, atOnce: 4 };
 
-/** One search of its own, and what it asks for. */
-interface Sought {
-  readonly body: SearchBody;
-  readonly key: string;
-}
-
 /**
- * Searches of one physical index. Those that come at the same moment share requests: those for one number each
- * become one query for all the numbers, those for a surname and given name one for all the names; the others go
- * side by side in one `_msearch`.
+ * Searches of one physical index. Those that come at the same moment share requests: those for a document id go
+ * together in one `_mget`; those for a number, for a surname and given name, or for what is near to a number become
+ * one query each for all that are asked for; the others go side by side in one `_msearch`.
  */
 export function sharedSearch(client: Client, index: string): Search {
-  const numbered = sharedRequests((sought: readonly Sought[]) => withNumbers(client, index, sought), NUMBERS);
-  const named = sharedRequests((sought: readonly Sought[]) => withNames(client, index, sought), HOLDERS);
+  const byId = sharedRequests((sought: readonly Sought[]) => licensesById(client, index, sought), NUMBERS);
+  const numbered = sharedRequests(inOneQuery(client, index, numbersQuery, tellNumbers), NUMBERS);
+  const named = sharedRequests(inOneQuery(client, index, holdersQuery, tellHolders), HOLDERS);
+  const near = sharedRequests(inOneQuery(client, index, nearTogetherQuery, tellNear), NEAR);
   const search = sharedRequests(
     (bodies: readonly SearchBody[]) => searchTogether(client, index, bodies),
     OTHERS,
   );
   return (body) => {
+    const id = soughtId(body);
+    if (id !== undefined) return byId({ body, key: id });
     const number = soughtNumber(body);
     if (number !== undefined) return numbered({ body, key: number });
     const name = soughtHolder(body);
-    return name === undefined ? search(body) : named({ body, key: name });
+    if (name !== undefined) return named({ body, key: name });
+    const nearNumber = soughtNear(body);
+    if (nearNumber !== undefined) return near({ body, key: nearNumber });
+    return search(body);
   };
 }
 
 type Found = readonly StoredLicense[];
 
-/** For each number key the licences that have it. */
-async function withNumbers(
+/** Of what one query for several keys found, what each key's own search would have; `undefined` where it is not told. */
+type Tell<Key> = (found: Found) => (key: Key) => Found | undefined;
+
+/**
+ * Answers several searches by one query for all of their keys. Where its places are full, one key's many licences
+ * may have taken another's, and each is searched for by itself.
+ */
+function inOneQuery<Key>(
   client: Client,
   index: string,
-  sought: readonly Sought[],
-): Promise<readonly (Found | Promise<Found>)[]> {
-  const body = numbersQuery([...new Set(sought.map(({ key }) => key))]);
-  const found = await searchLicenses(client, index, body);
-  if (mayLackSome(found, body, sought)) return searchTogether(client, index, bodiesOf(sought));
+  queryOf: (keys: readonly Key[]) => SearchBody,
+  tell: Tell<Key>,
+) {
+  return async (sought: readonly Sought<Key>[]): Promise<readonly (Found | Promise<Found>)[]> => {
+    const bodies = sought.map(({ body }) => body);
+    if (bodies.length === 1) return searchTogether(client, index, bodies);
+    const body = queryOf([...new Set(sought.map(({ key }) => key))]);
+    const found = await searchLicenses(client, index, body);
+    if (found.length === body.size) return searchTogether(client, index, bodies);
+    const toldBy = tell(found);
+    return sought.map(({ key, body: own }) => toldBy(key) ?? searchLicenses(client, index, own));
+  };
+}
+
+/** For each number key the licences that have it. */
+function tellNumbers(found: Found) {
   const byKey = Map.groupBy(found, (license) => numberKey(license.license_number));
-  return sought.map(({ key }) => byKey.get(key) ?? []);
+  return (key: string): Found => byKey.get(key) ?? [];
 }
 
 /** For each beginning of a name key the persons whose key begins so, as many as its own search would give. */
-async function withNames(
-  client: Client,
-  index: string,
-  sought: readonly Sought[],
-): Promise<readonly (Found | Promise<Found>)[]> {
-  if (sought.length === 1) return searchTogether(client, index, bodiesOf(sought));
-  const body = holdersQuery([...new Set(sought.map(({ key }) => key))]);
-  const found = await searchLicenses(client, index, body);
-  if (mayLackSome(found, body, sought)) return searchTogether(client, index, bodiesOf(sought));
-  return sought.map(({ key }) =>
-    found.filter(({ keys }) => keys.holder.some((name) => name.startsWith(key))).slice(0, MAX_MATCHES + 1),
-  );
+function tellHolders(found: Found) {
+  return (key: string): Found =>
+    found.filter(({ keys }) => keys.holder.some((name) => name.startsWith(key))).slice(0, MAX_MATCHES + 1);
 }
 
-/** Whether one key's many licences may have taken the places of another's. */
-function mayLackSome(found: Found, { size }: SearchBody, sought: readonly Sought[]): boolean {
-  return found.length === size && sought.length > 1;
-}
-
-function bodiesOf(sought: readonly Sought[]): SearchBody[] {
-  return sought.map(({ body }) => body);
+/** For each number that no licence has those near to it; more than its own search would give are not told. */
+function tellNear(found: Found) {
+  return ({ digits, beginning }: NearNumber): Found | undefined => {
+    const near = found.filter(
+      ({ license_number: number }) =>
+        numberDigits(number) === digits ||
+        (beginning !== undefined && numberKey(number).startsWith(beginning)),
+    );
+    return near.length > NEAR_NUMBERS ? undefined : near;
+  };
 }

@@ -70,14 +70,19 @@ async function searchesFor<Result>(work: () => Promise<Result>, delay = 0): Prom
 }
 
 describe('a lookup alone asks OpenSearch', () => {
-  test.each<[string, () => Promise<ApiAnswer>, number]>([
-    ['once for a number', () => byNumber('RN.910002'), 1],
-    ['once for a name', () => byName('Cost', 'C'), 1],
-    ['once more for what a mistyped number may have meant', () => byNumber('RN.9199999'), 2],
-    ['once more for what a mistyped name may have meant', () => byName('Csot', 'C'), 2],
+  test.each<[string, () => Promise<ApiAnswer>, string[]]>([
+    ['once for a number, by its id, without a search', () => byNumber('RN.910002'), ['_mget']],
+    ['once more for a number in another form', () => byNumber('rn910002'), ['_mget', '_search']],
+    ['once for a name', () => byName('Cost', 'C'), ['_search']],
+    [
+      'once more for what a mistyped number may have meant',
+      () => byNumber('RN.9199999'),
+      ['_mget', '_search', '_search'],
+    ],
+    ['once more for what a mistyped name may have meant', () => byName('Csot', 'C'), ['_search', '_search']],
   ])('%s', async (_what, ask, expected) => {
     const [, asked] = await searchesFor(ask);
-    expect(asked).toEqual(times(expected, () => '_search'));
+    expect(asked).toEqual(expected);
   });
 });
 
@@ -98,6 +103,28 @@ describe('lookups at once', () => {
         expect(numberMissIn(answer)).not.toHaveProperty('license_number');
       else expect(recordIn(answer).license_number).toBe(number);
     }
+  });
+
+  test('in other forms share requests, and each is answered with its own licence', async () => {
+    const numbers = times(AT_ONCE, (number) => `RN.${910_000 + number}`);
+    const [answers, asked] = await searchesFor(
+      () => Promise.all(numbers.map((number) => byNumber(number.toLowerCase().replace('.', ' ')))),
+      ANSWERS_AFTER_MS,
+    );
+    expect(answers.map((answer) => recordIn(answer).license_number)).toEqual(numbers);
+    expect(asked.length).toBeLessThanOrEqual(8);
+  });
+
+  test('that miss share what is near, and each is offered its own', async () => {
+    const numbers = times(AT_ONCE, (number) => `RN.${910_000 + number}`);
+    const [answers, asked] = await searchesFor(
+      () => Promise.all(numbers.map((number) => byNumber(number.replace('.', '.0')))),
+      ANSWERS_AFTER_MS,
+    );
+    expect(answers.map((answer) => numberMissIn(answer).did_you_mean)).toEqual(
+      numbers.map((number) => [number]),
+    );
+    expect(asked.length).toBeLessThanOrEqual(12);
   });
 
   test('of the same number share its licence', async () => {

@@ -18,6 +18,7 @@ import {
   numberQuery,
   personQuery,
   type SearchBody,
+  writtenNumberQuery,
 } from '../../src/licenses/queries.ts';
 import { boardOfCode } from '../support/boards.ts';
 import { storedLicense } from '../support/records.ts';
@@ -79,6 +80,30 @@ describe('a lookup by number', () => {
     const { asked, search } = publicationWith();
     await lookUp(byNumber('rn 123456'), search);
     expect(asked).toEqual([numberQuery('RN.123456')]);
+  });
+
+  test('of a board asks for it as typed first, and for its other forms only where the board has none so', async () => {
+    const license = storedLicense({ license_number: 'RN.123456' });
+    const request = byNumber('RN.123456', { board: NURSING });
+    const written = publicationAnswering([license]);
+    expect(await lookUp(request, written.search)).toEqual({ outcome: 'record', record: license });
+    expect(written.asked).toEqual([writtenNumberQuery(NURSING, 'RN.123456')]);
+    const other = storedLicense({ license_number: 'RN-123456' });
+    const inOtherForm = publicationAnswering([], [other]);
+    expect(await lookUp(request, inOtherForm.search)).toEqual({ outcome: 'record', record: other });
+    expect(inOtherForm.asked).toEqual([writtenNumberQuery(NURSING, 'RN.123456'), numberQuery('RN.123456')]);
+  });
+
+  test('is never answered with a licence that has not the number and board asked for, whatever comes back', async () => {
+    for (const stranger of [
+      storedLicense({ license_number: 'RN.999999' }),
+      storedLicense({ license_number: 'RN.123456', board: PHARMACY.name }),
+    ]) {
+      const { search } = publicationAnswering([stranger], []);
+      expect(await lookUp(byNumber('RN.123456', { board: NURSING }), search)).toMatchObject({
+        miss: 'unknown',
+      });
+    }
   });
 
   test('answers the one licence whose number it is, with any board or its own', async () => {
@@ -338,6 +363,7 @@ describe('a number that nobody has', () => {
   test('is asked for once more, by digits and beginning; offered are the three nearest numbers, never holders', async () => {
     const { asked, search } = publicationAnswering(
       [],
+      [],
       numbered('RN.0014484', 'APRN.CNP.014484', 'PN.14484', 'APRN.CNP.0014484', 'APRN.CNP.014484'),
     );
     const { askedNear, nearTerms } = termsNear();
@@ -349,6 +375,7 @@ describe('a number that nobody has', () => {
     });
     expect(JSON.stringify(outcome)).not.toMatch(/EXAMPLE|JANE/);
     expect(asked).toEqual([
+      writtenNumberQuery(NURSING, 'aprn.cnp.14484'),
       numberQuery('aprn.cnp.14484'),
       nearNumbersQuery(NURSING, 'aprn.cnp.14484', false),
     ]);
@@ -363,14 +390,19 @@ describe('a number that nobody has', () => {
   ])(
     'is asked for once more %s, and nothing is offered where nothing is near',
     async (_how, board, businessOnly) => {
-      const { asked, search } = publicationAnswering([], []);
+      const written = board && writtenNumberQuery(board, 'RN.000001');
+      const { asked, search } = publicationAnswering([], [], ...(written ? [[]] : []));
       const request = byNumber('RN.000001', { board, businessOnly });
       expect(await lookUp(request, search, termsNear().nearTerms)).toEqual({
         outcome: 'number_not_found',
         miss: 'unknown',
         didYouMean: [],
       });
-      expect(asked).toEqual([numberQuery('RN.000001'), nearNumbersQuery(board, 'RN.000001', businessOnly)]);
+      expect(asked).toEqual([
+        ...(written ? [written] : []),
+        numberQuery('RN.000001'),
+        nearNumbersQuery(board, 'RN.000001', businessOnly),
+      ]);
     },
   );
 
@@ -406,7 +438,7 @@ describe('a number that nobody has', () => {
   ])('is offered %s', async (_which, board, near, didYouMean) => {
     const licenses = near.map(([license_number, { name }]) => storedLicense({ license_number, board: name }));
     for (const found of [licenses, licenses.toReversed()]) {
-      const { search } = publicationAnswering([], found);
+      const { search } = publicationAnswering(...(board ? [[]] : []), [], found);
       const outcome = await lookUp(byNumber('A.0123', { board }), search, termsNear().nearTerms);
       expect(outcome).toEqual({ outcome: 'number_not_found', miss: 'unknown', didYouMean });
     }
@@ -429,18 +461,17 @@ describe('a number that nobody has', () => {
   });
 });
 
-describe('a number is asked for once, suggestions or not,', () => {
+describe('a number is asked for no more, suggestions or not,', () => {
   test.each<[string, LookupRequest, StoredLicense[], 'record' | NumberMiss]>([
     ['when it is found', byNumber('RN.1'), numbered('RN.1'), 'record'],
     ['when it is ambiguous', byNumber('DC01234'), numbered('DC-01234', 'DC.01234'), 'ambiguous'],
     ['when it is at another board', byNumber('RN.1', { board: PHARMACY }), numbered('RN.1'), 'other_board'],
     ['when it is a person’s', byNumber('RN.1', { businessOnly: true }), numbered('RN.1'), 'not_a_business'],
   ])('%s', async (_when, request, same, expected) => {
-    const { asked, search } = publicationAnswering(same);
     const { askedNear, nearTerms } = termsNear();
+    const { search } = publicationAnswering(...('board' in request && request.board ? [[]] : []), same);
     const outcome = await lookUp(request, search, nearTerms);
     expect('miss' in outcome ? outcome.miss : outcome.outcome).toBe(expected);
-    expect(asked).toHaveLength(1);
     expect(askedNear).toEqual([]);
   });
 });

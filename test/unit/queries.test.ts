@@ -6,12 +6,16 @@ import {
   nearBusinessesQuery,
   nearNumbersQuery,
   nearSurnamesBody,
+  nearTogetherQuery,
   numberQuery,
   numbersQuery,
   personQuery,
   type SearchBody,
   soughtHolder,
+  soughtId,
+  soughtNear,
   soughtNumber,
+  writtenNumberQuery,
 } from '../../src/licenses/queries.ts';
 import { boardOfCode } from '../support/boards.ts';
 import { storedLicense } from '../support/records.ts';
@@ -58,6 +62,25 @@ test('a number of separators alone is not asked for: it is the key of none', () 
   expect(numberQuery(' .-/ ')).toBeUndefined();
 });
 
+describe('writtenNumberQuery', () => {
+  test('asks for the one document that a board has of a number, written so', () => {
+    expect(writtenNumberQuery(NURSING, 'Rn 1/2*')).toEqual({
+      size: 1,
+      track_total_hits: false,
+      query: { bool: { filter: [{ ids: { values: ['NUR/Rn 1/2*'] } }] } },
+    });
+    expect(writtenNumberQuery(NURSING, ' .-/ ')).toBeUndefined();
+  });
+
+  test.each([
+    ['a number as written', writtenNumberQuery(NURSING, 'RN.1'), 'NUR/RN.1'],
+    ['a number in any form', numberQuery('RN.1'), undefined],
+    ['a business', businessQuery(undefined, 'Acme', {})?.all, undefined],
+  ])('a search for %s is told as one for the document %j', (_what, body, id) => {
+    expect(body && soughtId(body)).toBe(id);
+  });
+});
+
 describe('several numbers', () => {
   test('are asked for together, with room for as many licences of each', () => {
     expect(numbersQuery(['RN1', 'RN2', 'RN3'])).toEqual({
@@ -75,6 +98,47 @@ describe('several numbers', () => {
     ['a business', businessQuery(undefined, 'Acme', {})?.all, undefined],
   ])('a search for %s is told as one for the number %j', (_what, body, key) => {
     expect(body && soughtNumber(body)).toBe(key);
+  });
+});
+
+describe('what is near to several numbers', () => {
+  test('is asked for together, by digits and, where there is one, by beginning', () => {
+    const sought = [{ digits: '123456', beginning: 'RN123456' }, { digits: '7' }];
+    expect(nearTogetherQuery(sought)).toEqual({
+      size: 1000,
+      track_total_hits: false,
+      query: {
+        bool: {
+          filter: [
+            {
+              bool: {
+                should: [
+                  { term: { 'keys.digits': '123456' } },
+                  { prefix: { 'keys.number': 'RN123456' } },
+                  { term: { 'keys.digits': '7' } },
+                ],
+              },
+            },
+          ],
+        },
+      },
+      sort: ['_doc'],
+    });
+  });
+
+  test.each([
+    [
+      'a number',
+      nearNumbersQuery(undefined, 'RN.123456', false),
+      { digits: '123456', beginning: 'RN123456' },
+    ],
+    ['a board’s number', nearNumbersQuery(NURSING, 'RN.0123', false), { digits: '123', beginning: 'RN0123' }],
+    ['a short number', nearNumbersQuery(NURSING, 'R.12', false), { digits: '12' }],
+    ['a business’s number', nearNumbersQuery(NURSING, 'RN.123456', true), undefined],
+    ['a name', personQuery(NURSING, 'Smith', 'Ann', {})?.all, undefined],
+    ['a business', nearBusinessesQuery(NURSING, 'Drugs', {}), undefined],
+  ])('is told from the search for what is near to %s', (_what, body, expected) => {
+    expect(body && soughtNear(body)).toEqual(expected);
   });
 });
 

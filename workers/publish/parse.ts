@@ -1,7 +1,7 @@
 import type { DatasetFile } from '../../src/dataset/columns.ts';
 import type { CsvRow } from '../../src/dataset/csv.ts';
 import { licensesOfRow, type UnknownLabel } from '../../src/dataset/row.ts';
-import { boardKey, type LicenseDocument } from '../../src/licenses/document.ts';
+import { type LicenseDocument, licenseId } from '../../src/licenses/document.ts';
 import { readRows, type SourceFile } from './read.ts';
 
 /** A licence on its way into the index. */
@@ -75,7 +75,7 @@ function parseRows(
 }
 
 function bulkOperation(license: LicenseDocument, file: DatasetFile, row: CsvRow): BulkOperation {
-  const id = `${boardKey(license.board)}/${license.license_number}`;
+  const id = licenseId(license.board, license.license_number);
   return {
     document: {
       id,
