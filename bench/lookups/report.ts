@@ -70,6 +70,11 @@ function bars({ results, halfRate, memory, fewer }: Report): [string, string, st
   return [
     ['numbers: REST against bare `_search`', times(ratio(results, NUMBER_REST, NUMBER_BARE)), '≥ 1'],
     ['the same against `_search` with whole hits', times(ratio(results, NUMBER_REST, NUMBER_BARE_WHOLE)), ''],
+    [
+      'server CPU of a number by REST against bare `_search`',
+      times(cpuRatio(results, NUMBER_REST, results, NUMBER_BARE)),
+      '',
+    ],
     ['names: REST against the tuned query, bare', times(ratio(results, NAME_REST, NAME_BARE)), '≥ 0.7'],
     ['the same against it with whole hits', times(ratio(results, NAME_REST, NAME_BARE_WHOLE)), ''],
     ['names: REST against the query first written', times(ratio(results, NAME_REST, NAME_FIRST)), '≥ 2'],

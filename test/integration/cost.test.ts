@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
+import { z } from 'zod';
 import { matchesIn, numberMissIn, recordIn } from '../support/answers.ts';
 import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
 import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { fixturesAnd, nurseRow, times } from '../support/fixtures.ts';
-import { type OpenSearchProxy, openSearchProxy } from '../support/open-search-proxy.ts';
+import { type OpenSearchProxy, openSearchProxy, type ProxyAnswer } from '../support/open-search-proxy.ts';
 import { type RunningProcess, startApi } from '../support/processes.ts';
 import { publishFiles } from '../support/publishing.ts';
 
@@ -25,6 +26,8 @@ let rest: ApiClient;
 /** The searches that reached OpenSearch, by their kind. */
 let searches: string[] = [];
 let delayMs = 0;
+/** The document id that OpenSearch fails to fetch. */
+let failedId: string | undefined;
 
 beforeAll(async () => {
   environment = await testEnvironment({ REST_REQUESTS_PER_MINUTE: '1000000' });
@@ -41,7 +44,8 @@ beforeAll(async () => {
       kind !== undefined && request.path.includes('licenses-') && !request.body.includes('aggs');
     if (isLookup) searches.push(kind);
     if (isLookup) await sleep(delayMs);
-    return request.forward();
+    const answer = await request.forward();
+    return kind === '_mget' && failedId !== undefined ? withFailed(answer, failedId) : answer;
   });
   api = await startApi({ ...environment.variables, OPENSEARCH_URL: proxy.url });
   rest = await apiClient(environment);
@@ -53,6 +57,16 @@ afterAll(async () => {
   await proxy.close();
   await environment.cleanUp();
 });
+
+const fetched = z.object({ docs: z.array(z.looseObject({ _id: z.string() })) });
+
+/** An answer to an `_mget` in which one document failed, as when a shard is away. */
+function withFailed({ status, body }: ProxyAnswer, id: string): ProxyAnswer {
+  const docs = fetched
+    .parse(JSON.parse(body))
+    .docs.map((doc) => (doc._id === id ? { _id: id, error: { type: 'no_shard_available' } } : doc));
+  return { status, body: JSON.stringify({ docs }) };
+}
 
 function byNumber(license_number: string): Promise<ApiAnswer> {
   return rest.verify({ board: NURSING, license_number });
@@ -113,6 +127,18 @@ describe('lookups at once', () => {
     );
     expect(answers.map((answer) => recordIn(answer).license_number)).toEqual(numbers);
     expect(asked.length).toBeLessThanOrEqual(8);
+  });
+
+  test('of which one can’t be fetched by its id are answered all the same: that one is searched for', async () => {
+    failedId = 'NUR/RN.910004';
+    try {
+      const numbers = times(8, (number) => `RN.${910_000 + number}`);
+      const [answers, asked] = await searchesFor(() => Promise.all(numbers.map(byNumber)));
+      expect(answers.map((answer) => recordIn(answer).license_number)).toEqual(numbers);
+      expect(asked).toContain('_search');
+    } finally {
+      failedId = undefined;
+    }
   });
 
   test('that miss share what is near, and each is offered its own', async () => {

@@ -12,7 +12,7 @@ const ENVIRONMENT = {
   NODE_COMPILE_CACHE: resolve(ROOT, '.local/compile-cache'),
 };
 
-/** A process of this service, with all that it has printed. */
+/** A process of this service, with what it has printed. */
 export interface RunningProcess {
   readonly child: ChildProcess;
   output(): string;
@@ -21,6 +21,9 @@ export interface RunningProcess {
   /** Asks it to stop and waits until it has. */
   stop(): Promise<void>;
 }
+
+/** Under load, a process may print more than a string can hold. */
+const MOST_OUTPUT = 8_000_000;
 
 /** Starts a script of the checkout under the node that runs the tests. */
 export function startProcess(script: string, variables: Record<string, string>): RunningProcess {
@@ -33,7 +36,7 @@ export function startProcess(script: string, variables: Record<string, string>):
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8');
     stream.on('data', (text: string) => {
-      output += text;
+      output = (output + text).slice(-MOST_OUTPUT);
     });
   }
 
