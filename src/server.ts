@@ -7,12 +7,16 @@ import { limited, limitsConnection, rateLimit } from './access/rate-limit.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { adminRoutes } from './http/admin.ts';
 import { httpApp, notFound } from './http/app.ts';
+import { docsRoutes } from './http/docs.ts';
 import { pageRoutes } from './http/pages.ts';
 import { queueBoard } from './http/queue-board.ts';
+import { statusRoute } from './http/status.ts';
 import { liveLookups } from './lookups.ts';
 import { mcpRoutes } from './mcp/endpoint.ts';
+import { publicationHistory } from './publications/history.ts';
 import { publishQueue } from './publications/job.ts';
 import { trackLivePublication } from './publications/live.ts';
+import { openApiDocument } from './rest/openapi.ts';
 import { REST_PATH, restRoutes } from './rest/routes.ts';
 import { openSearchClient } from './search/client.ts';
 
@@ -66,6 +70,8 @@ export async function serve(): Promise<void> {
     { prefix: '/mcp' },
   );
   pageRoutes(app, tracker);
+  statusRoute(app, tracker, async () => (await publicationHistory(client, config.INDEX_PREFIX)).publications);
+  await docsRoutes(app, openApiDocument());
 
   const queue = publishQueue(config);
   const admin = httpApp(log);

@@ -1,39 +1,13 @@
 import type { FastifyInstance } from 'fastify';
-import { daysBetween, todayInOhio } from '../licenses/dates.ts';
 import type { LivePublication, LivePublicationTracker } from '../publications/live.ts';
-import { SERVICE_VERSION } from '../version.ts';
+import { refuseOtherMethods } from './app.ts';
 
-/** The plain page at `/` and the state of the data at `/status`; neither needs a key. */
+/** The plain page at `/`; it needs no key. */
 export function pageRoutes(app: FastifyInstance, tracker: LivePublicationTracker): void {
   app.get('/', (_request, reply) =>
     reply.type('text/html; charset=utf-8').send(frontPage(tracker.current())),
   );
-  app.get('/status', (_request, reply) => reply.send(status(tracker.current())));
-}
-
-/** How current the data is: fresh to 48 hours, late to 7 days, stale beyond. */
-export function freshness(ageInDays: number): 'fresh' | 'late' | 'stale' {
-  if (ageInDays <= 2) return 'fresh';
-  return ageInDays <= 7 ? 'late' : 'stale';
-}
-
-function status(live: LivePublication | undefined): object {
-  if (live === undefined) return { service_version: SERVICE_VERSION, publication: null };
-  const { publication, date, sample, counts, verified_at } = live.metadata;
-  const age = daysBetween(date, todayInOhio());
-  return {
-    service_version: SERVICE_VERSION,
-    publication: {
-      id: publication,
-      date,
-      age_in_days: age,
-      freshness: freshness(age),
-      sample,
-      verified_at,
-      counts,
-    },
-    licenses_by_board: Object.fromEntries(live.licenses),
-  };
+  refuseOtherMethods(app, '/', ['HEAD', 'GET']);
 }
 
 function frontPage(live: LivePublication | undefined): string {
@@ -50,6 +24,7 @@ function frontPage(live: LivePublication | undefined): string {
 <ul>
 <li>REST API: <code>POST /api/v1/lookup/verify</code>, with an API key</li>
 <li>MCP server for assistants: <a href="/mcp">/mcp</a>, without a key</li>
+<li>How to use it: <a href="/docs">/docs</a>, and as an OpenAPI document <a href="/openapi.json">/openapi.json</a></li>
 <li>State of the data: <a href="/status">/status</a></li>
 </ul>
 `;

@@ -3,18 +3,25 @@ import { daysBetween } from './dates.ts';
 
 /** A licence as the dataset has it (specification 2.2), without what depends on the day or the publication. */
 export const licenseRecord = z.object({
-  license_number: z.string(),
-  full_name: z.string(),
-  board: z.string(),
+  license_number: z.string().describe('The number as the board writes it'),
+  full_name: z
+    .string()
+    .describe('"LAST, FIRST MIDDLE" of a person; the name, or both trade names, of a business'),
+  board: z.string().describe('The name of the board that issued it'),
   license_type: z.string().nullable(),
-  status: z.string().nullable(),
-  expiry_date: z.string().nullable(),
+  status: z.string().nullable().describe('The primary status, upper case; the set of values may grow'),
+  expiry_date: z.string().nullable().describe('YYYY-MM-DD'),
   city: z.string().nullable(),
-  state: z.string().nullable(),
-  raw_status: z.string().nullable(),
+  state: z.string().nullable().describe('Two letters'),
+  raw_status: z
+    .string()
+    .nullable()
+    .describe('The authoritative label: primary status, or primary - sub-status'),
   county: z.string().nullable(),
-  issue_date: z.string().nullable(),
-  extra_data: z.record(z.string(), z.string()),
+  issue_date: z.string().nullable().describe('YYYY-MM-DD'),
+  extra_data: z
+    .record(z.string(), z.string())
+    .describe('Every other attribute of the row that is not empty, by its readable name; the set varies'),
 });
 
 export type LicenseRecord = Readonly<z.output<typeof licenseRecord>>;
@@ -22,11 +29,13 @@ export type LicenseRecord = Readonly<z.output<typeof licenseRecord>>;
 /** A licence record as every door answers it. Dates are `YYYY-MM-DD`; what the dataset lacks is null. */
 export const answeredRecord = licenseRecord.extend({
   found: z.literal(true),
-  days_until_expiry: z.int().nullable(),
+  days_until_expiry: z.int().nullable().describe('Calendar days in Ohio; negative once past'),
   source: z.literal('dataset'),
-  last_scraped: z.string(),
-  /** Whether the name sent along with the number is the holder's; absent without such a name. */
-  name_match: z.boolean().optional(),
+  last_scraped: z.string().describe('The run date of the dataset that answered, YYYY-MM-DDT00:00:00'),
+  name_match: z
+    .boolean()
+    .optional()
+    .describe("Whether the name sent along with the number is the holder's; absent without such a name"),
 });
 
 export type AnsweredRecord = z.output<typeof answeredRecord>;

@@ -1,13 +1,49 @@
+import { z } from 'zod';
 import type { LookupOutcome } from '../licenses/lookup.ts';
 import { missDetail } from '../licenses/miss-detail.ts';
 import { MAX_MATCHES } from '../licenses/queries.ts';
-import { answerRecord, lastScraped } from '../licenses/record.ts';
+import { answeredRecord, answerRecord, lastScraped } from '../licenses/record.ts';
+
+const origin = answeredRecord.pick({ source: true, last_scraped: true }).shape;
+
+/** More than one match. */
+export const matchesAnswer = z.object({
+  found: z.literal(true),
+  count: z.int().min(2).max(MAX_MATCHES),
+  truncated: z.boolean().describe('Whether more match than are answered'),
+  message: z.string().optional().describe('Where truncated: how to narrow the search'),
+  multiple: z
+    .array(answeredRecord)
+    .min(2)
+    .max(MAX_MATCHES)
+    .describe('Exactly the name asked first, then by name and number'),
+  ...origin,
+});
+
+/** No match for a name: an answer, not an error. */
+export const noMatchAnswer = z.object({
+  found: z.literal(false),
+  count: z.literal(0),
+  message: z.string().describe('What was searched, in which dataset, and who is the authority'),
+  did_you_mean: z.array(z.string()).describe('Surnames or business names that are spelt nearly alike'),
+  ...origin,
+});
+
+/** No licence for a number. */
+export const numberMissAnswer = z.object({
+  detail: z.string().describe('What was searched, in which dataset, and what to do'),
+  did_you_mean: z
+    .array(z.string())
+    .describe('Numbers that exist and are written nearly alike, never with holders'),
+});
 
 /** A status and a JSON body. */
-export interface Answer {
-  readonly status: 200 | 404;
-  readonly body: object;
-}
+export type Answer =
+  | {
+      readonly status: 200;
+      readonly body: z.output<typeof answeredRecord | typeof matchesAnswer | typeof noMatchAnswer>;
+    }
+  | { readonly status: 404; readonly body: z.output<typeof numberMissAnswer> };
 
 /**
  * The answer to a lookup (specification 4.3, and the design where that is silent).
@@ -16,7 +52,7 @@ export interface Answer {
  * @param today the date in Ohio
  */
 export function verifyAnswer(outcome: LookupOutcome, publicationDate: string, today: string): Answer {
-  const origin = { source: 'dataset', last_scraped: lastScraped(publicationDate) } as const;
+  const from = { source: 'dataset', last_scraped: lastScraped(publicationDate) } as const;
   switch (outcome.outcome) {
     case 'record':
       return { status: 200, body: answerRecord(outcome.record, publicationDate, today, outcome.nameMatch) };
@@ -29,7 +65,7 @@ export function verifyAnswer(outcome: LookupOutcome, publicationDate: string, to
           truncated: outcome.truncated,
           ...(outcome.truncated ? { message: TRUNCATED } : {}),
           multiple: outcome.records.map((record) => answerRecord(record, publicationDate, today)),
-          ...origin,
+          ...from,
         },
       };
     case 'no_match':
@@ -39,8 +75,8 @@ export function verifyAnswer(outcome: LookupOutcome, publicationDate: string, to
           found: false,
           count: 0,
           message: noMatch(publicationDate),
-          did_you_mean: outcome.didYouMean,
-          ...origin,
+          did_you_mean: [...outcome.didYouMean],
+          ...from,
         },
       };
     case 'number_not_found':
@@ -48,7 +84,7 @@ export function verifyAnswer(outcome: LookupOutcome, publicationDate: string, to
         status: 404,
         body: {
           detail: missDetail(outcome, publicationDate),
-          did_you_mean: outcome.didYouMean,
+          did_you_mean: [...outcome.didYouMean],
         },
       };
   }

@@ -21,16 +21,18 @@ const boardName = z
 
 /** The body of POST /lookup/verify (specification 4.3). Unknown fields are ignored. */
 export const verifyBody = z.object({
-  board: boardName,
-  license_number: text,
-  last_name: text,
-  first_name: text,
-  search_type: text,
-  business_name: text,
-  license_type: text,
-  status: text,
-  city: text,
-  county: text,
+  board: boardName.describe('Exactly the name of a board, as GET /lookup/boards lists it; always required'),
+  license_number: text.describe('Looks up by number, whatever its case, blanks and separators'),
+  last_name: text.describe(
+    'The whole surname; either half of a hyphenated one. With a number: compared with the holder',
+  ),
+  first_name: text.describe('The beginning of the given names; only narrows last_name'),
+  search_type: text.describe('"business" for an establishment; left out for a person'),
+  business_name: text.describe('The beginning of either trade name, or words of it; needs search_type'),
+  license_type: text.describe('Narrows a search by name; ignored in a lookup by number'),
+  status: text.describe('Narrows a search by name: a primary status or a whole raw_status'),
+  city: text.describe('Narrows a search by name'),
+  county: text.describe('Narrows a search by name'),
 });
 
 /**

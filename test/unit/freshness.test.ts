@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { freshness } from '../../src/http/pages.ts';
+import { freshness } from '../../src/http/status.ts';
 
 test.each([
   [-1, 'fresh'],

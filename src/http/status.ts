@@ -1,0 +1,99 @@
+import type { FastifyInstance } from 'fastify';
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+import { daysBetween, todayInOhio } from '../licenses/dates.ts';
+import type { PublicationSummary } from '../publications/history.ts';
+import { PUBLICATION_EVENTS } from '../publications/ledger.ts';
+import type { LivePublication, LivePublicationTracker } from '../publications/live.ts';
+import { publicationCounts } from '../publications/metadata.ts';
+import { SERVICE_VERSION } from '../version.ts';
+import { refuseOtherMethods } from './app.ts';
+
+const MOST_RUNS = 10;
+const RUNS_KNOWN_FOR_MS = 10_000;
+
+const run = z.object({
+  publication: z.string(),
+  state: z.enum(PUBLICATION_EVENTS).describe('What happened last'),
+  at: z.string().describe('When, ISO 8601'),
+  date: z.string().nullable().describe('The run date of its dataset, once read'),
+  counts: publicationCounts.nullable(),
+});
+
+/** The answer of GET /status. */
+export const statusAnswer = z.object({
+  service_version: z.string(),
+  publication: z
+    .object({
+      id: z.string(),
+      date: z.string().describe('The run date of the dataset, YYYY-MM-DD'),
+      age_in_days: z.int(),
+      freshness: z
+        .enum(['fresh', 'late', 'stale'])
+        .describe('fresh to 48 hours, late to 7 days, stale beyond'),
+      sample: z.boolean().describe('Whether the data is generated, not the State’s'),
+      verified_at: z.string().nullable(),
+      counts: publicationCounts.nullable(),
+    })
+    .nullable()
+    .describe('What answers now; null before anything was published'),
+  licenses_by_board: z.record(z.string(), z.int()),
+  last_runs: z
+    .array(run)
+    .nullable()
+    .describe('The last publications asked for, the latest first; null where they were never known'),
+});
+
+/** How current the data is: fresh to 48 hours, late to 7 days, stale beyond. */
+export function freshness(ageInDays: number): 'fresh' | 'late' | 'stale' {
+  if (ageInDays <= 2) return 'fresh';
+  return ageInDays <= 7 ? 'late' : 'stale';
+}
+
+/**
+ * GET /status: needs no key, and goes on from what was last known while OpenSearch is away.
+ *
+ * @param publications reads the ledger, the latest first
+ */
+export function statusRoute(
+  app: FastifyInstance,
+  tracker: LivePublicationTracker,
+  publications: () => Promise<readonly PublicationSummary[]>,
+): void {
+  const known = new LRUCache<'publications', readonly PublicationSummary[]>({
+    max: 1,
+    ttl: RUNS_KNOWN_FOR_MS,
+    allowStaleOnFetchRejection: true,
+    fetchMethod: async () => (await publications()).slice(0, MOST_RUNS),
+  });
+  app.get('/status', async () => {
+    const runs = await known.fetch('publications').catch(() => undefined);
+    return status(tracker.current(), runs);
+  });
+  refuseOtherMethods(app, '/status', ['HEAD', 'GET']);
+}
+
+function status(
+  live: LivePublication | undefined,
+  runs: readonly PublicationSummary[] | undefined,
+): z.output<typeof statusAnswer> {
+  return {
+    service_version: SERVICE_VERSION,
+    publication: live === undefined ? null : publicationStatus(live),
+    licenses_by_board: Object.fromEntries(live?.licenses ?? []),
+    last_runs:
+      runs?.map(({ publication, state, at, date = null, counts = null }) => ({
+        publication,
+        state,
+        at,
+        date,
+        counts,
+      })) ?? null,
+  };
+}
+
+function publicationStatus({ metadata }: LivePublication) {
+  const { publication: id, date, sample, counts = null, verified_at = null } = metadata;
+  const age = daysBetween(date, todayInOhio());
+  return { id, date, age_in_days: age, freshness: freshness(age), sample, verified_at, counts };
+}

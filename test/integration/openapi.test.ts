@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type ApiAnswer, apiClient } from '../support/api.ts';
+import { testEnvironment } from '../support/environment.ts';
+import { fixturesAnd, nurseRow, times } from '../support/fixtures.ts';
+import {
+  answerChecker,
+  checkExamples,
+  type OpenApi,
+  openApiIn,
+  requestExamples,
+} from '../support/openapi.ts';
+import { startApi } from '../support/processes.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+const VERIFY = '/api/v1/lookup/verify';
+const CACHED = '/api/v1/lookup/cached';
+const BOARDS = '/api/v1/lookup/boards';
+const TYPES = '/api/v1/lookup/boards/{board}/types';
+const NURSING = 'Nursing Board';
+/** More than are answered at once. */
+const MANY = 101;
+
+let service: TestService;
+let document: OpenApi;
+let check: ReturnType<typeof answerChecker>;
+
+beforeAll(async () => {
+  service = await startService({
+    files: (folder) =>
+      fixturesAnd(folder, {
+        individual: times(MANY, (number) => nurseRow(`DOCUMENTED, D${number}`, `RN.${940_000 + number}`)),
+      }),
+  });
+  document = openApiIn(await service.rest.get('/openapi.json'));
+  check = answerChecker(document);
+});
+afterAll(() => service.stop());
+
+function raw(path: string, body: string, headers: Record<string, string>): Promise<ApiAnswer> {
+  return service.rest.request('POST', path, { body, headers });
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+describe('what is answered is what the OpenAPI document says:', () => {
+  test.each<[string, number, object]>([
+    ['a record', 200, { board: NURSING, license_number: 'RN.940001' }],
+    [
+      'a record with a name compared',
+      200,
+      { board: NURSING, license_number: 'rn 940001', last_name: 'Documented' },
+    ],
+    ['too many matches', 200, { board: NURSING, last_name: 'Documented' }],
+    ['some matches', 200, { board: NURSING, last_name: 'Documented', first_name: 'D1' }],
+    ['one match', 200, { board: NURSING, last_name: 'Documented', first_name: 'D77' }],
+    ['no match', 200, { board: NURSING, last_name: 'Documnted' }],
+    ['a business', 200, { board: 'Board of Pharmacy', search_type: 'business', business_name: 'best' }],
+    ['no business', 200, { board: 'Board of Pharmacy', search_type: 'business', business_name: 'zzz' }],
+    ['a number that nobody has', 404, { board: NURSING, license_number: 'RN.0940001' }],
+    ['a number at another board', 404, { board: 'Board of Pharmacy', license_number: 'RN.940001' }],
+    ['a board that is none', 400, { board: 'Nursing', license_number: 'RN.940001' }],
+    ['a body that asks for nothing', 400, { board: NURSING }],
+    ['a field that is no text', 400, { board: NURSING, license_number: 940001 }],
+  ])('%s', async (_what, status, body) => {
+    for (const path of [VERIFY, CACHED]) {
+      const answer = await service.rest.verify(body, path);
+      expect(answer.status).toBe(status);
+      check('post', path, answer);
+    }
+  });
+
+  test('what is refused before it is read', async () => {
+    const good = JSON.stringify({ board: NURSING, license_number: 'RN.940001' });
+    for (const path of [VERIFY, CACHED]) {
+      const refused: [number, ApiAnswer][] = [
+        [400, await raw(path, '{', JSON_TYPE)],
+        [401, await raw(path, good, { ...JSON_TYPE, 'x-api-key': 'olv_wrong' })],
+        [413, await raw(path, JSON.stringify({ board: 'x'.repeat(20_000) }), JSON_TYPE)],
+        [415, await raw(path, good, { 'content-type': 'text/plain' })],
+      ];
+      for (const [status, answer] of refused) {
+        expect(answer.status).toBe(status);
+        check('post', path, answer);
+      }
+    }
+  });
+
+  test('the boards and their types', async () => {
+    check('get', BOARDS, await service.rest.get(BOARDS));
+    check('get', TYPES, await service.rest.get(TYPES.replace('{board}', encodeURIComponent(NURSING))));
+    const unknown = await service.rest.get(TYPES.replace('{board}', 'Nursing'));
+    expect(unknown.status).toBe(400);
+    check('get', TYPES, unknown);
+    const keyless = await service.rest.request('GET', BOARDS, { headers: { 'x-api-key': '' } });
+    expect(keyless.status).toBe(401);
+    check('get', BOARDS, keyless);
+  });
+
+  test('the status, with the live publication and the last runs', async () => {
+    const answer = await service.rest.get('/status');
+    check('get', '/status', answer);
+    expect(answer.body).toMatchObject({
+      publication: { date: '2026-11-20', sample: false },
+      licenses_by_board: { [NURSING]: expect.any(Number) },
+      last_runs: [{ state: 'live', date: '2026-11-20', counts: { rows: expect.any(Number) } }],
+    });
+  });
+
+  test('that nothing is published, and too many requests', async () => {
+    const bare = await testEnvironment({ REST_REQUESTS_PER_MINUTE: '1' });
+    const api = await startApi(bare.variables);
+    try {
+      const rest = await apiClient(bare);
+      for (const status of [503, 429]) {
+        const answer = await rest.verify({ board: NURSING, license_number: 'RN.940001' });
+        expect(answer.status).toBe(status);
+        check('post', VERIFY, answer);
+      }
+      const unpublished = await rest.get('/status');
+      expect(unpublished.body).toMatchObject({ publication: null, licenses_by_board: {}, last_runs: [] });
+      check('get', '/status', unpublished);
+    } finally {
+      await api.stop();
+      await bare.cleanUp();
+    }
+  });
+});
+
+test('the page at /docs is made of this server’s own files, and takes no other method', async () => {
+  const page = await service.rest.get('/docs');
+  expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+  expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self';/);
+  const files = [...page.text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, address = '']) => address);
+  expect(files).toEqual(['/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js', '/docs/page.js']);
+  for (const file of files) {
+    const { status, text, headers } = await service.rest.get(file);
+    expect([file, status, headers.get('content-type')]).toEqual([
+      file,
+      200,
+      expect.stringMatching(file.endsWith('.css') ? /^text\/css/ : /^text\/javascript/),
+    ]);
+    expect(text.length).toBeGreaterThan(50);
+  }
+  for (const path of ['/docs', '/openapi.json', '/status', '/']) {
+    const refused = await service.rest.request('POST', path);
+    expect([path, refused.status, refused.headers.get('allow')]).toEqual([path, 405, 'HEAD, GET']);
+  }
+});
+
+test('every request in the document’s examples is one that is understood', async () => {
+  const examples = requestExamples(document, 'post', VERIFY);
+  expect(examples.length).toBeGreaterThan(2);
+  for (const example of examples) expect((await service.rest.verify(example)).status).not.toBe(400);
+});
+
+test('every example in the document is one that its own schema takes', () => {
+  expect(checkExamples(document)).toBeGreaterThan(10);
+});

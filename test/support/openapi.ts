@@ -1,0 +1,100 @@
+import { expect } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { z } from 'zod';
+import type { ApiAnswer } from './api.ts';
+
+const content = z
+  .record(
+    z.string(),
+    z.looseObject({
+      schema: z.unknown(),
+      example: z.unknown().optional(),
+      examples: z.record(z.string(), z.looseObject({ value: z.unknown() })).default({}),
+    }),
+  )
+  .default({});
+
+const openApiShape = z.looseObject({
+  openapi: z.string(),
+  paths: z.record(
+    z.string(),
+    z.record(
+      z.string(),
+      z.looseObject({
+        responses: z.record(
+          z.string(),
+          z.looseObject({
+            headers: z.record(z.string(), z.unknown()).default({}),
+            content,
+          }),
+        ),
+        requestBody: z.looseObject({ content }).optional(),
+      }),
+    ),
+  ),
+});
+
+export type OpenApi = z.output<typeof openApiShape>;
+
+/** The document that a server shows. */
+export function openApiIn(answer: ApiAnswer): OpenApi {
+  expect(answer.status).toBe(200);
+  return openApiShape.parse(answer.body);
+}
+
+/** The bodies that the document shows for a request. */
+export function requestExamples(document: OpenApi, method: string, path: string): unknown[] {
+  const media = document.paths[path]?.[method]?.requestBody?.content[JSON_TYPE];
+  return Object.values(media?.examples ?? {}).map(({ value }) => value);
+}
+
+const JSON_TYPE = 'application/json';
+
+/** Checks values against the schemas that stand in the document. */
+function schemasOf(document: OpenApi) {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  ajv.addSchema(document, 'openapi.json');
+  return (place: readonly string[], value: unknown): void => {
+    const path = place.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+    const validate = ajv.getSchema(`openapi.json#${encodeURI(path)}`);
+    if (validate === undefined) throw new Error(`The document has no schema at ${path}.`);
+    validate(value);
+    expect([path, validate.errors ?? []]).toEqual([path, []]);
+  };
+}
+
+/** Fails unless the document has this answer: its status, headers, media type and every field of its body. */
+export function answerChecker(document: OpenApi) {
+  const check = schemasOf(document);
+  return (method: string, path: string, { status, headers, body }: ApiAnswer): void => {
+    const response = document.paths[path]?.[method]?.responses[String(status)];
+    if (response === undefined) throw new Error(`${method} ${path} is not documented to answer ${status}.`);
+    for (const name of Object.keys(response.headers)) {
+      expect([name, headers.has(name)]).toEqual([name, true]);
+    }
+    expect(headers.get('content-type')).toMatch(/^application\/json/);
+    check(['paths', path, method, 'responses', String(status), 'content', JSON_TYPE, 'schema'], body);
+  };
+}
+
+/** Fails unless every example fits the schema beside it. Returns how many there are. */
+export function checkExamples(document: OpenApi): number {
+  const check = schemasOf(document);
+  let checked = 0;
+  function checkAll(place: readonly string[], { [JSON_TYPE]: media }: z.output<typeof content>): void {
+    const single = media?.example === undefined ? [] : [media.example];
+    for (const value of [...single, ...Object.values(media?.examples ?? {}).map((each) => each.value)]) {
+      check([...place, 'content', JSON_TYPE, 'schema'], value);
+      checked += 1;
+    }
+  }
+  for (const [path, methods] of Object.entries(document.paths)) {
+    for (const [method, { requestBody, responses }] of Object.entries(methods)) {
+      if (requestBody !== undefined) checkAll(['paths', path, method, 'requestBody'], requestBody.content);
+      for (const [status, response] of Object.entries(responses)) {
+        checkAll(['paths', path, method, 'responses', status], response.content);
+      }
+    }
+  }
+  return checked;
+}
