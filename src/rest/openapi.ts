@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiResponseObject } from 'zod-openapi';
 import { statusAnswer } from '../http/status.ts';
 import { BOARDS } from '../licenses/boards.ts';
+import { MAX_MATCHES } from '../licenses/queries.ts';
 import { answeredRecord } from '../licenses/record.ts';
 import { SERVICE_VERSION } from '../version.ts';
 import { boardsAnswer, boardTypesAnswer, REST_PATH } from './routes.ts';
@@ -32,7 +33,7 @@ const record = {
 
 const licenseRecord = answeredRecord.meta({ id: 'LicenseRecord', description: 'A license and its holder' });
 const matches = matchesAnswer
-  .extend({ multiple: z.array(licenseRecord).min(2).max(100) })
+  .extend({ multiple: z.array(licenseRecord).min(2).max(MAX_MATCHES) })
   .meta({ id: 'Matches', description: 'More than one match of a search by name' });
 const noMatch = noMatchAnswer.meta({
   id: 'NoMatch',

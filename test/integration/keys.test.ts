@@ -205,11 +205,12 @@ test('the log has neither keys, nor names searched for, nor anything of a holder
 
   await rest.request('GET', '/status', { headers: { 'x-request-id': 'last-of-the-log' } });
   await api.printed('last-of-the-log');
-  const log = api.output();
+  // Times of day have any digits.
+  const log = api.output().replaceAll(/"time":\d+/g, '');
   expect(log).toContain('"path":"/api/v1/lookup/verify"');
   expect(log).toContain('"path":"/mcp"');
   for (const secret of [rest.key, rest.key.slice(4, 20), unknown, unknown.slice(4, 20)]) {
     expect(log).not.toContain(secret);
   }
-  expect(log).not.toMatch(/cruz|mario|secretive|bord of secrets|5ecret|rn\W?700002/i);
+  expect(log).not.toMatch(/cruz|mario|secretive|bord of secrets|5ecret|700002/i);
 });
