@@ -3,6 +3,7 @@ import { BlockList, isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { ConfigError, readConfig } from '../src/config.ts';
+import { openSearchNodes } from '../src/search/client.ts';
 import { aborted, Interrupted, watchInterrupts } from './interrupts.ts';
 import { type RunningProcess, StartError, startProcess } from './processes.ts';
 import { startServices } from './services.ts';
@@ -28,10 +29,14 @@ function isLoopback(url: string): boolean {
 
 function refuseOtherMachines(): void {
   const config = readConfig();
-  for (const name of ['OPENSEARCH_URL', 'REDIS_URL'] as const) {
-    if (isLoopback(config[name])) continue;
+  const addresses = [
+    ...openSearchNodes(config).map((url) => ({ name: 'OPENSEARCH_URL', url })),
+    { name: 'REDIS_URL', url: config.REDIS_URL },
+  ];
+  for (const { name, url } of addresses) {
+    if (isLoopback(url)) continue;
     throw new StartError(
-      `${name} points to ${new URL(config[name]).hostname}, but tests write and delete: they run against a loopback address only (127.0.0.1, ::1, localhost).`,
+      `${name} points to ${new URL(url).hostname}, but tests write and delete: they run against a loopback address only (127.0.0.1, ::1, localhost).`,
     );
   }
 }
@@ -64,7 +69,7 @@ async function test(signal: AbortSignal): Promise<Counts> {
   refuseOtherMachines();
   const stateDir = resolve(readConfig().STATE_DIR);
   const reportFile = join(stateDir, 'jest.json');
-  const services = await startServices({ signal }, print);
+  const services = await startServices({ signal, isShortLived: true }, print);
   mkdirSync(stateDir, { recursive: true });
   rmSync(reportFile, { force: true });
   const addresses = { OPENSEARCH_URL: services.opensearch, REDIS_URL: services.redis };

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, readConfig } from '../src/config.ts';
-import { openSearchClient } from '../src/search/client.ts';
+import { openSearchClient, openSearchHosts } from '../src/search/client.ts';
 import { dockerAnswers, startDockerServers } from './docker-servers.ts';
 import { startLocalOpenSearch, waitForOpenSearch } from './local-opensearch.ts';
 import { redisProblem, startLocalRedis, waitForRedis } from './local-redis.ts';
@@ -38,6 +38,8 @@ export interface ServicesOptions {
   readonly environment?: NodeJS.ProcessEnv;
   /** Ends a start that is under way. */
   readonly signal?: AbortSignal;
+  /** Whether they serve for some minutes only, as for tests. */
+  readonly isShortLived?: boolean;
 }
 
 /**
@@ -48,7 +50,7 @@ export interface ServicesOptions {
  * @throws {StartError} with what to do, after all that it started has been stopped
  */
 export async function startServices(
-  { environment = process.env, signal = new AbortController().signal }: ServicesOptions,
+  { environment = process.env, signal = new AbortController().signal, isShortLived = false }: ServicesOptions,
   report: (line: string) => void,
 ): Promise<Services> {
   const config = readConfig(environment);
@@ -61,6 +63,7 @@ export async function startServices(
     stateDir: resolve(config.STATE_DIR),
     environment,
     signal,
+    isShortLived,
     report,
   });
   return {
@@ -76,6 +79,7 @@ interface Task {
   readonly stateDir: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly signal: AbortSignal;
+  readonly isShortLived: boolean;
   readonly report: (line: string) => void;
 }
 
@@ -172,7 +176,8 @@ async function inContainers({ wanted, stateDir, signal, report }: Task): Promise
   }
 }
 
-async function asLocalProcesses({ wanted, stateDir, environment, signal, report }: Task): Promise<Servers> {
+async function asLocalProcesses(task: Task): Promise<Servers> {
+  const { wanted, stateDir, environment, signal, isShortLived, report } = task;
   const started: RunningProcess[] = [];
   let stopping = false;
   const stop = async () => {
@@ -200,6 +205,7 @@ async function asLocalProcesses({ wanted, stateDir, environment, signal, report 
         transportPort,
         environment,
         signal,
+        isShortLived,
         report,
       });
       started.push(opensearch);
@@ -221,7 +227,7 @@ async function checkGivenOpenSearch(config: Config): Promise<void> {
   try {
     await client.info();
   } catch (error) {
-    throw unreachable('OPENSEARCH_URL', config.OPENSEARCH_URL, error instanceof Error ? error.message : '');
+    throw unreachable('OPENSEARCH_URL', openSearchHosts(config), error instanceof Error ? error.message : '');
   } finally {
     await client.close();
   }
@@ -229,13 +235,13 @@ async function checkGivenOpenSearch(config: Config): Promise<void> {
 
 async function checkGivenRedis(config: Config): Promise<void> {
   const problem = await redisProblem(config.REDIS_URL);
-  if (problem !== undefined) throw unreachable('REDIS_URL', config.REDIS_URL, problem);
+  if (problem !== undefined) throw unreachable('REDIS_URL', new URL(config.REDIS_URL).host, problem);
 }
 
 /** The address may hold a password: only host and port are shown. */
-function unreachable(setting: string, url: string, problem: string): StartError {
+function unreachable(setting: string, host: string, problem: string): StartError {
   return new StartError(
-    `${setting} is set, but nothing usable answers at ${new URL(url).host} (${problem}): start that server, or unset ${setting} to have one started here.`,
+    `${setting} is set, but nothing usable answers at ${host} (${problem}): start that server, or unset ${setting} to have one started here.`,
   );
 }
 

@@ -20,6 +20,10 @@ const commaList = z.string().transform((value) =>
     .filter((part) => part !== ''),
 );
 
+/** One URL or several with commas between them, which stay one text. */
+const urls = (protocols: string[]) =>
+  commaList.pipe(z.array(url(protocols)).min(1)).transform((list) => list.join(','));
+
 /** An address range with a limit of its own, e.g. `203.0.113.0/24=6000`. */
 export interface RateLimitRange {
   readonly addresses: BlockList;
@@ -48,7 +52,9 @@ const schema = z.object({
   HOST: z.string().min(1).default(LOOPBACK).describe('an address to listen on'),
   PORT: port.default(8080).describe('a port, 0 to 65535'),
   ADMIN_PORT: port.default(9464).describe('a port, 0 to 65535'),
-  OPENSEARCH_URL: url(['https?']).optional().describe('an http or https URL'),
+  OPENSEARCH_URL: urls(['https?'])
+    .optional()
+    .describe('an http or https URL, or those of several nodes with commas between them'),
   OPENSEARCH_USERNAME: z.string().optional().describe('a user name'),
   OPENSEARCH_PASSWORD: z.string().optional().describe('a password'),
   OPENSEARCH_CA: z.string().optional().describe('the path of a PEM file'),
@@ -57,6 +63,7 @@ const schema = z.object({
     .regex(/^([a-z0-9][a-z0-9_-]{0,39})?$/)
     .default('')
     .describe('empty, or up to 40 lower-case letters, digits, - and _'),
+  INDEX_SHARDS: positive.max(64).default(1).describe('a whole number, 1 to 64'),
   REDIS_URL: url(['rediss?']).optional().describe('a redis or rediss URL'),
   DATASET_INDIVIDUAL: z.string().optional().describe('a path or an https URL'),
   DATASET_BUSINESS: z.string().optional().describe('a path or an https URL'),
@@ -80,6 +87,7 @@ const schema = z.object({
     .regex(/^[a-z][a-z0-9]{0,15}$/)
     .default('olv')
     .describe('up to 16 lower-case letters and digits, a letter first'),
+  DRAIN_SECONDS: z.coerce.number().min(0).max(300).default(5).describe('seconds, 0 to 300'),
   KEEP_PUBLICATIONS: positive.max(100).default(3).describe('a whole number, 1 to 100'),
   GUARD_MIN_ROWS_PERCENT: percent.default(97).describe('a percentage, 0 to 100'),
   GUARD_BOARD_ROWS_FEWER: count.default(50).describe('a whole number from 0'),

@@ -2,16 +2,30 @@ import { readFileSync } from 'node:fs';
 import { Client, errors } from '@opensearch-project/opensearch';
 import type { Config } from '../config.ts';
 
+/** The addresses of OpenSearch's nodes. */
+export function openSearchNodes({ OPENSEARCH_URL: urls }: Pick<Config, 'OPENSEARCH_URL'>): string[] {
+  return urls.split(',');
+}
+
+/** Host and port of each node, for messages: the addresses may hold a password. */
+export function openSearchHosts(config: Pick<Config, 'OPENSEARCH_URL'>): string {
+  return openSearchNodes(config)
+    .map((node) => new URL(node).host)
+    .join(', ');
+}
+
 /**
- * A client for OpenSearch that never retries by itself: who asks decides what a failure means.
+ * A client for OpenSearch that never retries at the node that failed: who asks decides what a failure means.
  *
  * @param timeoutMs how long one request may take
+ * @param asksOthers whether what one node does not answer goes to the next: for what may be done twice
  */
-export function openSearchClient(config: Config, timeoutMs: number): Client {
+export function openSearchClient(config: Config, timeoutMs: number, { asksOthers = false } = {}): Client {
+  const nodes = openSearchNodes(config);
   const { OPENSEARCH_USERNAME: username, OPENSEARCH_PASSWORD: password, OPENSEARCH_CA: ca } = config;
   return new Client({
-    node: config.OPENSEARCH_URL,
-    maxRetries: 0,
+    nodes,
+    maxRetries: asksOthers ? nodes.length - 1 : 0,
     requestTimeout: timeoutMs,
     // Every answer is checked against a schema, which takes over known fields only.
     disablePrototypePoisoningProtection: true,

@@ -47,6 +47,7 @@ export async function ownOpenSearch(): Promise<OwnServer> {
         stateDir: resolve(readConfig().STATE_DIR),
         folder,
         heapMegabytes: HEAP_MEGABYTES,
+        isShortLived: true,
         clusterName,
         httpPort,
         transportPort,

@@ -26,6 +26,7 @@ describe('without any setting', () => {
     PORT: 8080,
     ADMIN_PORT: 9464,
     OPENSEARCH_URL: 'http://127.0.0.1:9200',
+    INDEX_SHARDS: 1,
     INDEX_PREFIX: '',
     REDIS_URL: 'redis://127.0.0.1:6379',
     REST_REQUESTS_PER_MINUTE: 600,
@@ -35,6 +36,7 @@ describe('without any setting', () => {
     MCP_ALLOWED_HOSTS: [],
     MCP_ALLOWED_ORIGINS: [],
     API_KEY_PREFIX: 'olv',
+    DRAIN_SECONDS: 5,
     KEEP_PUBLICATIONS: 3,
     GUARD_MIN_ROWS_PERCENT: 97,
     GUARD_BOARD_ROWS_FEWER: 50,
@@ -77,6 +79,8 @@ describe('a setting', () => {
     ['ADMIN_PORT', '1234', 1234],
     ['OPENSEARCH_URL', 'https://search.example:9200/', 'https://search.example:9200'],
     ['OPENSEARCH_URL', 'http://127.0.0.1:9200', 'http://127.0.0.1:9200'],
+    ['OPENSEARCH_URL', 'http://one:9200/, https://two,', 'http://one:9200,https://two'],
+    ['INDEX_SHARDS', '64', 64],
     ['OPENSEARCH_USERNAME', 'admin', 'admin'],
     ['OPENSEARCH_PASSWORD', ' secret ', ' secret '],
     ['OPENSEARCH_CA', '/etc/ca.pem', '/etc/ca.pem'],
@@ -92,6 +96,8 @@ describe('a setting', () => {
     ['MCP_ALLOWED_ORIGINS', 'https://a.example', ['https://a.example']],
     ['API_KEY_PREFIX', 'a', 'a'],
     ['API_KEY_PREFIX', 'abcdefghijklmno1', 'abcdefghijklmno1'],
+    ['DRAIN_SECONDS', '0', 0],
+    ['DRAIN_SECONDS', '300', 300],
     ['KEEP_PUBLICATIONS', '100', 100],
     ['GUARD_MIN_ROWS_PERCENT', '0', 0],
     ['GUARD_MIN_ROWS_PERCENT', '99.5', 99.5],
@@ -105,6 +111,7 @@ describe('a setting', () => {
     expect(configOf({ [name]: value })).toHaveProperty(name, read);
   });
 
+  const NODES = 'an http or https URL, or those of several nodes with commas between them';
   const PORT = 'a port, 0 to 65535';
   const WHOLE = 'a whole number from 1';
   const COUNT = 'a whole number from 0';
@@ -131,6 +138,10 @@ describe('a setting', () => {
     ['API_KEY_PREFIX', '1olv', 'up to 16 lower-case letters and digits, a letter first'],
     ['API_KEY_PREFIX', 'olv_', 'up to 16 lower-case letters and digits, a letter first'],
     ['API_KEY_PREFIX', 'a'.repeat(17), 'up to 16 lower-case letters and digits, a letter first'],
+    ['DRAIN_SECONDS', '-1', 'seconds, 0 to 300'],
+    ['DRAIN_SECONDS', '301', 'seconds, 0 to 300'],
+    ['INDEX_SHARDS', '0', 'a whole number, 1 to 64'],
+    ['INDEX_SHARDS', '65', 'a whole number, 1 to 64'],
     ['KEEP_PUBLICATIONS', '0', 'a whole number, 1 to 100'],
     ['KEEP_PUBLICATIONS', '101', 'a whole number, 1 to 100'],
     ['GUARD_MIN_ROWS_PERCENT', '97%', PERCENT],
@@ -154,8 +165,10 @@ describe('a setting', () => {
   });
 
   test.each([
-    ['OPENSEARCH_URL', 'search.example:9200', 'an http or https URL'],
-    ['OPENSEARCH_URL', 'ftp://user:secret@search.example', 'an http or https URL'],
+    ['OPENSEARCH_URL', 'search.example:9200', NODES],
+    ['OPENSEARCH_URL', 'http://one:9200,two', NODES],
+    ['OPENSEARCH_URL', ',', NODES],
+    ['OPENSEARCH_URL', 'ftp://user:secret@search.example', NODES],
     ['REDIS_URL', 'http://:secret@redis.example', 'a redis or rediss URL'],
     ['REDIS_URL', 'secret', 'a redis or rediss URL'],
   ])('%s, which may hold a password, is refused without being shown', (name, value, may) => {
