@@ -17,6 +17,7 @@ export async function serviceVariables(services: Services, indexPrefix: string) 
     ADMIN_PORT: String(adminPort),
     REST_REQUESTS_PER_MINUTE: NO_LIMIT,
     MCP_REQUESTS_PER_MINUTE: NO_LIMIT,
+    DRAIN_SECONDS: '0',
   };
 }
 

@@ -18,13 +18,13 @@ export function startWorker(
   return startOurs('worker', '../workers/main.ts', config, env, show);
 }
 
-/** Starts the API process. */
+/** Starts the API process; nothing stands in front of it that would have to notice when it stops. */
 export function startApi(
   config: Config,
   env: NodeJS.ProcessEnv,
   show: (line: string) => void,
 ): RunningProcess {
-  return startOurs('API', '../src/server.ts', config, env, show);
+  return startOurs('API', '../src/server.ts', config, { DRAIN_SECONDS: '0', ...env }, show);
 }
 
 /** Waits until the API process answers that it is up, or ready to serve a publication. */

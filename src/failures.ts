@@ -1,6 +1,7 @@
 import { isHttpError } from 'http-errors';
 import { NothingPublishedError } from './publications/live.ts';
 import { isTransient, SearchUnavailableError } from './search/client.ts';
+import { TooBusyError } from './shared-requests.ts';
 
 /** The request can't be understood; the message says what to send instead. */
 export class BadRequestError extends Error {}
@@ -47,6 +48,13 @@ export function failureOf(error: unknown): Failure {
   }
   if (error instanceof SearchUnavailableError || isTransient(error)) {
     return { status: 503, detail: 'Lookups are not available right now; try again shortly.', retryAfter: 5 };
+  }
+  if (error instanceof TooBusyError) {
+    return {
+      status: 503,
+      detail: 'More is asked than can be answered now; try again shortly.',
+      retryAfter: 1,
+    };
   }
   const status = refusedStatus(error);
   if (status !== undefined) {

@@ -6,8 +6,10 @@ import {
   NothingPublishedError,
   withLivePublication,
 } from './publications/live.ts';
+import { SearchUnavailableError } from './search/client.ts';
 import { nearTerms } from './search/license-search.ts';
 import { sharedSearch } from './search/shared-search.ts';
+import { TooBusyError } from './shared-requests.ts';
 
 /** What was found, and the run date of the one publication that answered, `YYYY-MM-DD`. */
 export interface DatedOutcome {
@@ -17,12 +19,24 @@ export interface DatedOutcome {
 
 /** The lookups that every door offers. */
 export interface Lookups {
+  /**
+   * @throws {TooBusyError} at once, with more lookups under way than are taken
+   * @throws {SearchUnavailableError} when OpenSearch does not answer in time
+   */
   lookUp(request: LookupRequest): Promise<DatedOutcome>;
+  /** How many lookups are under way. */
+  inFlight(): number;
   livePublication(): Promise<LivePublication>;
 }
 
 /** With more lookups than this in flight, the process is busy and leaves out suggestions. */
 const BUSY = 64;
+
+/** As many are taken at once; what comes beyond would only wait for a turn that is too late. */
+const MOST_IN_FLIGHT = 1000;
+
+/** A lookup may ask OpenSearch several times; the key was read before. All must end within three seconds. */
+const LOOKUP_WITHIN_MS = 1800;
 
 /** Lookups answered by the live publication, all of one lookup's queries by the same. */
 export function liveLookups(client: Client, tracker: LivePublicationTracker): Lookups {
@@ -35,18 +49,21 @@ export function liveLookups(client: Client, tracker: LivePublicationTracker): Lo
     return latest.search;
   }
 
-  async function counted<Result>(work: () => Promise<Result>): Promise<Result> {
+  /** Refuses what is too many; counts the others for as long as they really take. */
+  async function bounded<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (inFlight >= MOST_IN_FLIGHT) throw new TooBusyError('Too many lookups are under way.');
     inFlight += 1;
-    try {
-      return await work();
-    } finally {
-      inFlight -= 1;
-    }
+    return inTime(
+      work().finally(() => {
+        inFlight -= 1;
+      }),
+    );
   }
 
   return {
+    inFlight: () => inFlight,
     lookUp: (request) =>
-      counted(() =>
+      bounded(() =>
         withLivePublication(tracker, async ({ index, metadata }) => ({
           outcome: await lookUp(
             request,
@@ -62,4 +79,15 @@ export function liveLookups(client: Client, tracker: LivePublicationTracker): Lo
       return publication;
     },
   };
+}
+
+/** Fails when the work takes too long; what it was waiting for is left to its own time-out. */
+function inTime<Result>(work: Promise<Result>): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const tooLate = setTimeout(
+      () => reject(new SearchUnavailableError('OpenSearch did not answer in time')),
+      LOOKUP_WITHIN_MS,
+    );
+    work.then(resolve, reject).finally(() => clearTimeout(tooLate));
+  });
 }

@@ -3,10 +3,12 @@ import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { keyCheck } from './access/api-keys.ts';
 import { authenticated } from './access/authenticate.ts';
+import { keyUsage } from './access/key-usage.ts';
 import { limited, limitsConnection, rateLimit } from './access/rate-limit.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
-import { adminRoutes } from './http/admin.ts';
+import { adminRoutes, stateGauges } from './http/admin.ts';
 import { httpApp, notFound } from './http/app.ts';
+import { countedAs } from './http/counted.ts';
 import { docsRoutes } from './http/docs.ts';
 import { pageRoutes } from './http/pages.ts';
 import { queueBoard } from './http/queue-board.ts';
@@ -36,7 +38,7 @@ function badKeysPerMinute(config: Config): number {
 export async function serve(): Promise<void> {
   const config = readConfig();
   const log = pino({ level: config.LOG_LEVEL, name: 'api' }, pino.destination(LOG_BUFFER));
-  const client = openSearchClient(config, SEARCH_TIMEOUT_MS);
+  const client = openSearchClient(config, SEARCH_TIMEOUT_MS, { asksOthers: true });
   const redis = limitsConnection(config.REDIS_URL);
   redis.on('error', (error) => log.warn({ error: error.message }, 'Redis is away; limits count in memory'));
   const tracker = trackLivePublication(client, config.INDEX_PREFIX, (error) =>
@@ -51,12 +53,21 @@ export async function serve(): Promise<void> {
   const mcpLimit = limitOf('mcp', config.MCP_REQUESTS_PER_MINUTE);
   const badKeyLimit = rateLimit(redis, `${config.INDEX_PREFIX}bad-keys`, badKeysPerMinute(config), []);
   const keys = keyCheck(client, config.INDEX_PREFIX, config.API_KEY_PREFIX);
+  const usage = keyUsage(client, config.INDEX_PREFIX, (error) =>
+    log.warn({ error: String(error) }, 'counts of API keys can not be written yet'),
+  );
 
+  let isStopping = false;
   const app = httpApp(log, config.TRUSTED_PROXIES);
+  app.addHook('onRequest', (_request, reply, done) => {
+    if (isStopping) reply.header('connection', 'close');
+    done();
+  });
   await app.register(
     async (rest) => {
       rest.addHook('onRequest', limited(restLimit));
       rest.addHook('onRequest', authenticated(keys, restLimit, badKeyLimit));
+      rest.addHook('onResponse', countedAs('rest', usage));
       rest.setNotFoundHandler(notFound);
       restRoutes(rest, lookups);
     },
@@ -65,6 +76,7 @@ export async function serve(): Promise<void> {
   await app.register(
     async (mcp) => {
       mcp.addHook('onRequest', limited(mcpLimit));
+      mcp.addHook('onResponse', countedAs('mcp', usage));
       mcpRoutes(mcp, config, lookups, log);
     },
     { prefix: '/mcp' },
@@ -75,24 +87,36 @@ export async function serve(): Promise<void> {
 
   const queue = publishQueue(config);
   const admin = httpApp(log);
-  adminRoutes(admin, client, config.INDEX_PREFIX);
+  adminRoutes(admin, client, config.INDEX_PREFIX, () => isStopping);
+  stateGauges(tracker, lookups, () => redis.status === 'ready');
   await queueBoard(admin, queue, log);
 
   await listen(app, config.HOST, config.PORT);
   await listen(admin, '127.0.0.1', config.ADMIN_PORT);
   log.info({ host: config.HOST, port: config.PORT, adminPort: config.ADMIN_PORT }, 'API ready');
 
+  /** Says that it is stopping and goes on answering, until whoever sends requests has noticed. */
+  async function drain(): Promise<void> {
+    if (isStopping) return;
+    isStopping = true;
+    log.info({ seconds: config.DRAIN_SECONDS }, 'stopping; still answering');
+    await sleep(config.DRAIN_SECONDS * 1000);
+    await stop();
+  }
+
   async function stop(): Promise<void> {
+    isStopping = true;
     setTimeout(() => process.exit(1), STOP_WITHIN_MS).unref();
+    await app.close();
     tracker.stop();
-    await Promise.all([app.close(), admin.close()]);
+    await Promise.all([admin.close(), usage.stop()]);
     redis.disconnect();
     // A Redis that is stuck would never answer the goodbye.
     await Promise.race([queue.close(), sleep(QUEUE_CLOSES_WITHIN_MS)]);
     await client.close();
     process.exit(0);
   }
-  process.once('SIGTERM', stop);
+  process.once('SIGTERM', drain);
   process.once('SIGINT', stop);
 }
 

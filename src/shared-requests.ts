@@ -1,3 +1,9 @@
+/** More is asked than can be answered in time. */
+export class TooBusyError extends Error {}
+
+/** Whoever has waited as long for a turn has given up or soon will. */
+const WAITS_AT_MOST_MS = 1500;
+
 /** How requests are shared. */
 interface Sharing {
   /** The most that one request carries. */
@@ -8,13 +14,16 @@ interface Sharing {
 
 interface Waiting<Ask, Answer> {
   readonly ask: Ask;
+  readonly since: number;
   readonly resolve: (answer: Answer | PromiseLike<Answer>) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /**
  * Lets those who ask at the same moment, or while `atOnce` requests are under way, share one request. Nobody waits
- * for company: a request leaves as soon as the process has taken in what has arrived.
+ * for company: a request leaves as soon as the process has taken in what has arrived. What has waited for its turn
+ * for 1.5 seconds is refused with `TooBusyError` in place of being asked, so that no line builds up behind a slow
+ * answer.
  *
  * @param request answers each of the asks, in their order, or fails it by a promise; when the request itself fails,
  * all that shared it fail with its error
@@ -33,10 +42,19 @@ export function sharedRequests<Ask, Answer>(
     setImmediate(send);
   }
 
+  function refuseLate(): void {
+    const inTime = performance.now() - WAITS_AT_MOST_MS;
+    const first = waiting.findIndex(({ since }) => since >= inTime);
+    const refused = waiting.splice(0, first < 0 ? waiting.length : first);
+    for (const { reject } of refused) reject(new TooBusyError('It waited too long for its turn.'));
+  }
+
   async function send(): Promise<void> {
+    refuseLate();
     const together = waiting.slice(0, most);
     waiting = waiting.slice(most);
     isDue = false;
+    if (together.length === 0) return;
     underWay += 1;
     schedule();
     try {
@@ -52,7 +70,7 @@ export function sharedRequests<Ask, Answer>(
 
   return (ask) =>
     new Promise((resolve, reject) => {
-      waiting.push({ ask, resolve, reject });
+      waiting.push({ ask, since: performance.now(), resolve, reject });
       schedule();
     });
 }

@@ -4,14 +4,13 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { apiKeysIndex } from '../publications/index-name.ts';
 import { responseStatus } from '../search/client.ts';
+import { enterAccount, type StoredAccount } from './accounts.ts';
 import { apiKeyHash, isWellFormedKey, newApiKey } from './api-key.ts';
 
 const storedKey = z.object({
-  /** What operators call it: the first 12 characters of the hash. */
   id: z.string(),
-  /** The business that holds it. */
+  /** The business that holds it, as its account names it. */
   account: z.string(),
-  verified_by: z.string(),
   sha256: z.string(),
   last_four: z.string(),
   created_at: z.string(),
@@ -23,21 +22,27 @@ export type StoredKey = z.output<typeof storedKey>;
 /** A key and, this once, its text. */
 export interface CreatedKey {
   readonly stored: StoredKey;
+  readonly account: StoredAccount;
   readonly key: string;
 }
 
-/** Issues a key to an account. The document's id is the hash, so one realtime get finds it. */
+/**
+ * Issues a key to an account, which is entered where it is new. The key's document has its hash as id, so that one
+ * realtime get finds it.
+ *
+ * @throws {AccountError} for an empty or long name or contact
+ */
 export async function createKey(
   client: Client,
   { indexPrefix, keyPrefix }: { indexPrefix: string; keyPrefix: string },
-  { account, verifiedBy }: { account: string; verifiedBy: string },
+  given: { account: string; contact?: string | undefined; verifiedBy: string },
 ): Promise<CreatedKey> {
+  const account = await enterAccount(client, indexPrefix, given);
   const key = newApiKey(keyPrefix);
   const sha256 = apiKeyHash(key);
   const stored: StoredKey = {
-    id: sha256.slice(0, 12),
-    account,
-    verified_by: verifiedBy,
+    id: keyId(sha256),
+    account: account.account,
     sha256,
     last_four: key.slice(-4),
     created_at: new Date().toISOString(),
@@ -50,7 +55,12 @@ export async function createKey(
     body: stored,
     refresh: true,
   });
-  return { stored, key };
+  return { stored, account, key };
+}
+
+/** What operators call a key: the first 12 characters of its hash. */
+function keyId(sha256: string): string {
+  return sha256.slice(0, 12);
 }
 
 const MOST_KEYS = 10_000;
@@ -97,8 +107,12 @@ export async function keyById(client: Client, indexPrefix: string, id: string): 
 export const KEY_BELIEVED_MS = 5000;
 const KEYS_REMEMBERED = 10_000;
 
+/** How long the look-up of a key may take: the lookup that waits for it must still end in time. */
+const KEY_LOOK_UP_MS = 1000;
+
 /** A key of the right form, by its hash. */
 export interface CheckedKey {
+  readonly id: string;
   /** Whether it is an active one, as read at most five seconds ago. */
   isActive(): Promise<boolean>;
   /** Whether it was active when it was last looked up here; asks nobody. */
@@ -122,6 +136,7 @@ export function keyCheck(client: Client, indexPrefix: string, keyPrefix: string)
     if (!isWellFormedKey(keyPrefix, key)) return undefined;
     const hash = apiKeyHash(key);
     return {
+      id: keyId(hash),
       isActive: async () => active.get(hash) ?? (await active.fetch(hash)) === true,
       hasBeenActive: () => active.peek(hash, { allowStale: true }) === true,
     };
@@ -132,7 +147,10 @@ const keyResponse = z.object({ _source: storedKey });
 
 async function isActive(client: Client, indexPrefix: string, hash: string): Promise<boolean> {
   try {
-    const response = await client.get({ index: apiKeysIndex(indexPrefix), id: hash });
+    const response = await client.get(
+      { index: apiKeysIndex(indexPrefix), id: hash },
+      { requestTimeout: KEY_LOOK_UP_MS },
+    );
     const key = keyResponse.parse(response.body)._source;
     return timingSafeEqual(Buffer.from(key.sha256), Buffer.from(hash)) && key.revoked_at === null;
   } catch (error) {

@@ -15,7 +15,10 @@ export function authenticated(keys: KeyCheck, general: RateLimit, badKeys: RateL
     const address = plainAddress(request.ip);
     if (key !== undefined) {
       const mayBeLookedAt = key.hasBeenActive() || (await badKeys.hasLeft(address));
-      if (mayBeLookedAt && (await key.isActive())) return;
+      if (mayBeLookedAt && (await key.isActive())) {
+        request.keyId = key.id;
+        return;
+      }
     }
     await general.giveBack(address);
     await toldWhenOver(request, reply, badKeys, () => badKeys.spend(address));

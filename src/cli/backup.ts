@@ -1,14 +1,14 @@
 import { Command } from 'commander';
-import { type BackupCounts, restoreBackup, writeBackup } from '../publications/backup.ts';
+import { inWords, restoreBackup, writeBackup } from '../publications/backup.ts';
 import { withOpenSearch } from './open-search.ts';
-import { grouped, print, printJson } from './output.ts';
+import { print, printJson } from './output.ts';
 
 const JSON_OPTION = ['--json', 'print JSON'] as const;
 
 /** `licenses backup FILE`: what can't be rebuilt, in one file. */
 export function backupCommand(): Command {
   return new Command('backup')
-    .description('write the API keys and the ledger of publications to a file')
+    .description('write the accounts, the API keys and the ledger of publications to a file')
     .argument('<file>', 'the file; one of that name is replaced once the new one is whole')
     .option(...JSON_OPTION)
     .action((file: string, options: { json?: boolean }) =>
@@ -23,7 +23,7 @@ export function backupCommand(): Command {
 /** `licenses restore FILE`: a backup into an installation without keys and ledger. */
 export function restoreCommand(): Command {
   return new Command('restore')
-    .description('restore the API keys and the ledger of publications where there are none')
+    .description('restore the accounts, the API keys and the ledger of publications where there are none')
     .argument('<file>', 'the file that `licenses backup` wrote')
     .option(...JSON_OPTION)
     .action((file: string, options: { json?: boolean }) =>
@@ -33,8 +33,4 @@ export function restoreCommand(): Command {
         print(`Restored ${inWords(documents)} from ${file}. Now publish the latest files.`);
       }),
     );
-}
-
-function inWords({ 'api-keys': keys, publications: entries }: BackupCounts): string {
-  return `${grouped(keys)} API keys and ${grouped(entries)} entries of the ledger`;
 }

@@ -1,22 +1,37 @@
 import { userInfo } from 'node:os';
+import type { Client } from '@opensearch-project/opensearch';
 import { Command } from 'commander';
-import { createKey, keyById, listKeys, revokeKey } from '../access/api-keys.ts';
+import { listAccounts } from '../access/accounts.ts';
+import {
+  type CreatedKey,
+  createKey,
+  keyById,
+  listKeys,
+  revokeKey,
+  type StoredKey,
+} from '../access/api-keys.ts';
+import { type KeyDay, lastUsed, readKeyUsage } from '../access/key-usage.ts';
+import type { Config } from '../config.ts';
+import { daysBefore, todayInOhio } from '../licenses/dates.ts';
 import { withOpenSearch } from './open-search.ts';
-import { print, printJson, table } from './output.ts';
+import { grouped, print, printJson, table } from './output.ts';
 
 const JSON_OPTION = ['--json', 'print JSON'] as const;
 
-/** `licenses keys …`: issue, list, rotate and revoke API keys. */
+/** `licenses keys …`: issue, list, rotate and revoke API keys, and tell what they were used for. */
 export function keysCommand(): Command {
   const keys = new Command('keys').description('API keys');
 
   keys
     .command('create <account>')
     .description('issue a key to a verified business; it is shown this once')
+    .option('--contact <who>', 'whom to reach there')
     .option('--verified-by <name>', 'who verified the business', userInfo().username)
     .option(...JSON_OPTION)
-    .action((account: string, options: { verifiedBy: string; json?: boolean }) =>
-      issue({ account, verifiedBy: options.verifiedBy }, options.json === true),
+    .action((account: string, options: { contact?: string; verifiedBy: string; json?: boolean }) =>
+      withOpenSearch(async (client, config) =>
+        printIssued(await issue(client, config, { account, ...options }), options.json === true),
+      ),
     );
 
   keys
@@ -24,20 +39,17 @@ export function keysCommand(): Command {
     .description('all keys, by their last four characters')
     .option(...JSON_OPTION)
     .action((options: { json?: boolean }) =>
-      withOpenSearch(async (client, config) => {
-        const stored = await listKeys(client, config.INDEX_PREFIX);
-        const shown = stored.map(({ sha256: _, ...key }) => key);
-        if (options.json === true) return printJson(shown);
-        const rows = shown.map((key) => [
-          key.id,
-          `${config.API_KEY_PREFIX}_…${key.last_four}`,
-          key.account,
-          key.verified_by,
-          key.created_at,
-          key.revoked_at ?? '',
-        ]);
-        print(table(['ID', 'KEY', 'ACCOUNT', 'VERIFIED BY', 'CREATED', 'REVOKED'], rows));
-      }),
+      withOpenSearch((client, config) => list(client, config, options)),
+    );
+
+  keys
+    .command('usage')
+    .description('how often keys were used on each day, by how the requests ended')
+    .argument('[id]', 'one key; without it, all')
+    .option('--days <n>', 'so many days back', '30')
+    .option(...JSON_OPTION)
+    .action((id: string | undefined, options: { days: string; json?: boolean }) =>
+      withOpenSearch((client, config) => usage(client, config, id, options)),
     );
 
   keys
@@ -46,8 +58,9 @@ export function keysCommand(): Command {
     .option(...JSON_OPTION)
     .action((id: string, options: { json?: boolean }) =>
       withOpenSearch(async (client, config) => {
-        const { account, verified_by: verifiedBy } = await keyById(client, config.INDEX_PREFIX, id);
-        await issue({ account, verifiedBy }, options.json === true);
+        const { account } = await keyById(client, config.INDEX_PREFIX, id);
+        const created = await issue(client, config, { account, verifiedBy: userInfo().username });
+        printIssued(created, options.json === true);
       }),
     );
 
@@ -57,7 +70,7 @@ export function keysCommand(): Command {
     .option(...JSON_OPTION)
     .action((id: string, options: { json?: boolean }) =>
       withOpenSearch(async (client, config) => {
-        const { sha256: _, ...key } = await revokeKey(client, config.INDEX_PREFIX, id);
+        const key = shown(await revokeKey(client, config.INDEX_PREFIX, id));
         if (options.json === true) printJson(key);
         else print(`Key ${key.id} of ${key.account} is revoked since ${key.revoked_at}.`);
       }),
@@ -66,13 +79,78 @@ export function keysCommand(): Command {
   return keys;
 }
 
-function issue(holder: { account: string; verifiedBy: string }, asJson: boolean): Promise<void> {
-  return withOpenSearch(async (client, config) => {
-    const prefixes = { indexPrefix: config.INDEX_PREFIX, keyPrefix: config.API_KEY_PREFIX };
-    const { stored, key } = await createKey(client, prefixes, holder);
-    const { sha256: _, ...shown } = stored;
-    if (asJson) return printJson({ ...shown, key });
-    print(`Key ${stored.id} for ${stored.account}, verified by ${stored.verified_by}. It is shown only now:`);
+function issue(
+  client: Client,
+  config: Config,
+  given: { account: string; contact?: string; verifiedBy: string },
+): Promise<CreatedKey> {
+  const prefixes = { indexPrefix: config.INDEX_PREFIX, keyPrefix: config.API_KEY_PREFIX };
+  return createKey(client, prefixes, given);
+}
+
+function printIssued({ stored, account, key }: CreatedKey, asJson: boolean): void {
+  if (asJson) printJson({ ...shown(stored), ...account, key });
+  else {
+    print(
+      `Key ${stored.id} for ${account.account}, verified by ${account.verified_by}. It is shown only now:`,
+    );
     print(key);
-  });
+  }
+}
+
+/** All but the hash. */
+function shown({ sha256: _, ...key }: StoredKey): Omit<StoredKey, 'sha256'> {
+  return key;
+}
+
+async function list(client: Client, config: Config, { json }: { json?: boolean }): Promise<void> {
+  const [stored, accounts, used] = await Promise.all([
+    listKeys(client, config.INDEX_PREFIX),
+    listAccounts(client, config.INDEX_PREFIX),
+    lastUsed(client, config.INDEX_PREFIX),
+  ]);
+  const accountOf = new Map(accounts.map((account) => [account.account, account]));
+  const keys = stored.map((key) => ({
+    ...shown(key),
+    ...accountOf.get(key.account),
+    last_used: used.get(key.id) ?? null,
+  }));
+  if (json === true) return printJson(keys);
+  const rows = keys.map((key) => [
+    key.id,
+    `${config.API_KEY_PREFIX}_…${key.last_four}`,
+    key.account,
+    key.contact ?? '',
+    key.verified_by ?? '',
+    key.created_at,
+    key.last_used ?? '',
+    key.revoked_at ?? '',
+  ]);
+  print(table(['ID', 'KEY', 'ACCOUNT', 'CONTACT', 'VERIFIED BY', 'CREATED', 'LAST USED', 'REVOKED'], rows));
+}
+
+async function usage(
+  client: Client,
+  config: Config,
+  id: string | undefined,
+  { days, json }: { days: string; json?: boolean },
+): Promise<void> {
+  if (!/^[1-9]\d{0,3}$/.test(days))
+    throw new Error(`--days is "${days}", but must be a whole number from 1.`);
+  if (id !== undefined) await keyById(client, config.INDEX_PREFIX, id);
+  const since = daysBefore(todayInOhio(), Number(days) - 1);
+  const used = await readKeyUsage(client, config.INDEX_PREFIX, since, id);
+  if (json === true) return printJson(used);
+  print(table(['DAY', 'KEY', 'REQUESTS', 'OUTCOMES'], used.map(usageRow)));
+}
+
+function usageRow({ key, day, counts }: KeyDay): string[] {
+  const outcomes = Object.entries(counts);
+  const requests = outcomes.reduce((sum, [, count]) => sum + count, 0);
+  return [
+    day,
+    key,
+    grouped(requests),
+    outcomes.map(([name, count]) => `${name} ${grouped(count)}`).join(', '),
+  ];
 }

@@ -6,9 +6,30 @@ import createError from 'http-errors';
 import inflate from 'inflation';
 import type { Logger } from 'pino';
 import { failureOf } from '../failures.ts';
+import type { Outcome } from '../outcome.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The id of the active key that came with it. */
+    keyId: string | null;
+  }
+  interface FastifyReply {
+    /** How the request ended, where its status does not tell. */
+    outcome: Outcome | null;
+  }
+}
 
 const MOST_BODY_BYTES = 16 * 1024;
-const WHOLE_REQUEST_WITHIN_MS = 30_000;
+
+/** Clients that are slower than this, or stop half-way, are cut off. */
+const HEADERS_WITHIN_MS = 5000;
+const WHOLE_REQUEST_WITHIN_MS = 10_000;
+const CHECKED_EVERY_MS = 1000;
+/** While an answer is on its way, nothing may stand still for as long. */
+const STANDSTILL_MS = 10_000;
+/** Longer than proxies keep an idle connection, so that they close it first. */
+const IDLE_MS = 75_000;
+const MOST_CONNECTIONS = 10_000;
 
 /** Node reads no longer request line and headers. */
 const MOST_ADDRESS_CHARACTERS = 16 * 1024;
@@ -28,7 +49,8 @@ const SECURITY_HEADERS = {
 
 /**
  * A server without routes. Every answer of it has an id (the client's, where it sent a sensible one) and the
- * security headers; whatever fails is answered with `{"detail": …}`; bodies have at most 16 KB, packed or not.
+ * security headers; whatever fails is answered with `{"detail": …}`; bodies have at most 16 KB, packed or not;
+ * slow and half-open clients are cut off.
  *
  * @param trustedProxies how many proxies stand before it, each of which tells the address it was asked from
  */
@@ -36,7 +58,10 @@ export function httpApp(log: Logger, trustedProxies = 0): FastifyInstance {
   const app = fastify({
     bodyLimit: MOST_BODY_BYTES,
     trustProxy: trustedProxies > 0 ? (_address, hop) => hop < trustedProxies : false,
+    http: { headersTimeout: HEADERS_WITHIN_MS, connectionsCheckingInterval: CHECKED_EVERY_MS },
     requestTimeout: WHOLE_REQUEST_WITHIN_MS,
+    connectionTimeout: STANDSTILL_MS,
+    keepAliveTimeout: IDLE_MS,
     routerOptions: { maxParamLength: MOST_ADDRESS_CHARACTERS, ignoreTrailingSlash: true },
     requestIdHeader: false,
     genReqId: ({ headers }) => requestId(headers['x-request-id']),
@@ -44,6 +69,9 @@ export function httpApp(log: Logger, trustedProxies = 0): FastifyInstance {
     rewriteUrl: ({ url = '/' }) => decodable(url),
     clientErrorHandler: answerBrokenRequest,
   });
+  app.server.maxConnections = MOST_CONNECTIONS;
+  app.decorateRequest('keyId', null);
+  app.decorateReply('outcome', null);
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
 
   app.removeContentTypeParser('text/plain');

@@ -18,6 +18,7 @@ const PAGE = `<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Ohio License Verification Service: REST API</title>
+<link rel="icon" href="data:,">
 <link rel="stylesheet" href="/docs/swagger-ui.css">
 <div id="docs"></div>
 <script src="/docs/swagger-ui-bundle.js"></script>

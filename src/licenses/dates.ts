@@ -50,3 +50,8 @@ export function todayInOhio(now: Date = new Date()): string {
 export function daysBetween(from: string, to: string): number {
   return Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS);
 }
+
+/** The day so many days before a `YYYY-MM-DD`. */
+export function daysBefore(date: string, days: number): string {
+  return new Date(Date.parse(date) - days * DAY_MS).toISOString().slice(0, 10);
+}

@@ -6,6 +6,8 @@ import { BOARDS, type Board, boardByName, nearestBoard } from '../licenses/board
 import { todayInOhio } from '../licenses/dates.ts';
 import type { LookupRequest } from '../licenses/lookup.ts';
 import type { Lookups } from '../lookups.ts';
+import { toolCalls } from '../metrics.ts';
+import { lookupOutcome, type Outcome, statusOutcome } from '../outcome.ts';
 import { SERVICE_VERSION } from '../version.ts';
 import { lookupResult, lookupToolResult } from './results.ts';
 import { computedOnce, trusted } from './tool-schema.ts';
@@ -86,7 +88,7 @@ export function toolServer(lookups: Lookups, log: Logger): McpServer {
       annotations: READ_ONLY,
     },
     (input) =>
-      answered(lookups, log, () =>
+      answered('verify_license', lookups, log, () =>
         lookedUp(lookups, input, {
           by: 'number',
           number: input.license_number,
@@ -111,7 +113,7 @@ export function toolServer(lookups: Lookups, log: Logger): McpServer {
       annotations: READ_ONLY,
     },
     (input) =>
-      answered(lookups, log, () =>
+      answered('search_licenses_by_name', lookups, log, () =>
         lookedUp(lookups, input, {
           by: 'person',
           board: boardNeeded(input.board),
@@ -132,7 +134,10 @@ export function toolServer(lookups: Lookups, log: Logger): McpServer {
       outputSchema: lookupOutput,
       annotations: READ_ONLY,
     },
-    (input) => answered(lookups, log, () => lookedUp(lookups, input, businessRequest(input))),
+    (input) =>
+      answered('verify_business_license', lookups, log, () =>
+        lookedUp(lookups, input, businessRequest(input)),
+      ),
   );
 
   server.registerTool(
@@ -144,7 +149,7 @@ export function toolServer(lookups: Lookups, log: Logger): McpServer {
       outputSchema: boardsOutput,
       annotations: READ_ONLY,
     },
-    () => answered(lookups, log, () => boards(lookups)),
+    () => answered('list_ohio_boards', lookups, log, () => boards(lookups)),
   );
 
   return server;
@@ -172,36 +177,52 @@ function boardNeeded(name: string): Board {
   );
 }
 
+/** What a tool answers, and how the operator counts it. */
+interface ToolAnswer {
+  readonly outcome: Outcome;
+  readonly content: Record<string, unknown>;
+}
+
 async function lookedUp(
   lookups: Lookups,
   input: Readonly<Record<string, string | undefined>>,
   request: LookupRequest,
-): Promise<Record<string, unknown>> {
+): Promise<ToolAnswer> {
   const { outcome, date } = await lookups.lookUp(request);
   const searched = Object.fromEntries(
     Object.entries(input).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );
-  return lookupToolResult(outcome, searched, date, todayInOhio());
+  return {
+    outcome: lookupOutcome(outcome),
+    content: lookupToolResult(outcome, searched, date, todayInOhio()),
+  };
 }
 
-async function boards(lookups: Lookups): Promise<Record<string, unknown>> {
+async function boards(lookups: Lookups): Promise<ToolAnswer> {
   const { metadata, licenseTypes } = await lookups.livePublication();
   return {
-    data_as_of: metadata.date,
-    boards: BOARDS.map(({ name, code }) => ({ name, code, license_types: licenseTypes.get(name) ?? [] })),
+    outcome: 'answered',
+    content: {
+      data_as_of: metadata.date,
+      boards: BOARDS.map(({ name, code }) => ({ name, code, license_types: licenseTypes.get(name) ?? [] })),
+    },
   };
 }
 
 /** The result as structured content and as text; a failure as a tool error with a safe message. */
 async function answered(
+  tool: string,
   lookups: Lookups,
   log: Logger,
-  work: () => Promise<Record<string, unknown>>,
+  work: () => Promise<ToolAnswer>,
 ): Promise<CallToolResult> {
   try {
-    return toolResult(await work());
+    const { outcome, content } = await work();
+    toolCalls.inc({ tool, outcome });
+    return toolResult(content);
   } catch (error) {
     const { status, detail } = failureOf(error);
+    toolCalls.inc({ tool, outcome: statusOutcome(status) });
     if (status >= 500)
       log.error({ error: error instanceof Error ? error.stack : String(error) }, 'tool failed');
     return { isError: true, ...toolResult({ error: detail, data_as_of: await dataAsOf(lookups) }) };

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { SERVICE_VERSION } from '../version.ts';
-import { apiKeysIndex, ledgerIndex } from './index-name.ts';
+import { accountsIndex, apiKeysIndex, ledgerIndex } from './index-name.ts';
 import { PUBLICATION_EVENTS } from './ledger.ts';
 
 /** A backup can't be used, or not here. The message says why. */
@@ -21,6 +21,12 @@ const header = z.strictObject({
   version: z.literal(FORMAT_VERSION),
   at: z.iso.datetime(),
   service_version: z.string(),
+});
+
+const accountDocument = z.strictObject({
+  index: z.literal('accounts'),
+  id: z.string(),
+  source: z.looseObject({ account: z.string(), verified_by: z.string(), verified_at: z.string() }),
 });
 
 const keyDocument = z
@@ -46,20 +52,28 @@ const ledgerDocument = z.strictObject({
 });
 
 /** A line between the first and the last: a document, its index named without the installation's prefix. */
-const backupDocument = z.discriminatedUnion('index', [keyDocument, ledgerDocument]);
+const backupDocument = z.discriminatedUnion('index', [accountDocument, keyDocument, ledgerDocument]);
 
 type BackupDocument = z.output<typeof backupDocument>;
 
-const backupCounts = z.strictObject({ 'api-keys': z.int(), publications: z.int() });
+const backupCounts = z.strictObject({
+  accounts: z.int().default(0),
+  'api-keys': z.int(),
+  publications: z.int(),
+});
 
-/** How many documents a backup has of the API keys, and of the ledger of publications with its epoch. */
+/** How many documents a backup has of the accounts, the API keys, and the ledger of publications with its epoch. */
 export type BackupCounts = z.output<typeof backupCounts>;
 
 /** The last line; the hash is of all the bytes before it. */
 const footer = z.strictObject({ documents: backupCounts, sha256: z.string() });
 
-const BACKED_UP = { 'api-keys': apiKeysIndex, publications: ledgerIndex } as const;
-const BACKED_UP_NAMES = ['api-keys', 'publications'] as const satisfies readonly (keyof BackupCounts)[];
+const BACKED_UP = { accounts: accountsIndex, 'api-keys': apiKeysIndex, publications: ledgerIndex } as const;
+const BACKED_UP_NAMES = [
+  'accounts',
+  'api-keys',
+  'publications',
+] as const satisfies readonly (keyof BackupCounts)[];
 
 /** A backup that is whole and as it was written. */
 export interface Backup {
@@ -70,7 +84,7 @@ export interface Backup {
 }
 
 /**
- * Writes the API keys and the ledger to a file that its owner alone may read. The file takes its name once it
+ * Writes the accounts, the API keys and the ledger to a file that its owner alone may read. The file takes its name once it
  * is on the disk and has been read back: whatever happens before, a file of that name stays as it was.
  *
  * @throws {BackupError} when the indices have something that could not be restored
@@ -96,7 +110,7 @@ async function writePart(client: Client, prefix: string, part: string): Promise<
     const lines = hashedLines(handle);
     const at = new Date().toISOString();
     await lines.write([{ backup: FORMAT, version: FORMAT_VERSION, at, service_version: SERVICE_VERSION }]);
-    const documents: BackupCounts = { 'api-keys': 0, publications: 0 };
+    const documents: BackupCounts = { accounts: 0, 'api-keys': 0, publications: 0 };
     for (const name of BACKED_UP_NAMES) {
       for await (const page of pagesOf(client, BACKED_UP[name](prefix))) {
         await lines.write(page.map(({ _id: id, _source: source }) => ({ index: name, id, source })));
@@ -213,7 +227,9 @@ export async function readBackup(file: string): Promise<Backup> {
     .map((line, index) => {
       const document = parsedAs(backupDocument, line);
       if (document === undefined) {
-        throw new BackupError(`Line ${index + 2} of ${file} is neither an API key nor of the ledger.`);
+        throw new BackupError(
+          `Line ${index + 2} of ${file} is no account, no API key and not of the ledger.`,
+        );
       }
       return document;
     });
@@ -271,21 +287,24 @@ function parsedAs<Schema extends z.ZodType>(schema: Schema, line: string): z.out
 export async function restoreBackup(client: Client, prefix: string, file: string): Promise<BackupCounts> {
   const { documents, counts } = await readBackup(file);
   const found = await storedCounts(client, prefix);
-  if (found['api-keys'] > 0 || found.publications > 0) {
+  if (BACKED_UP_NAMES.some((name) => found[name] > 0)) {
     throw new BackupError(
-      `There are ${found['api-keys']} API keys and ${found.publications} entries in the ledger already; ` +
-        'a backup is restored only where there are none.',
+      `There are ${inWords(found)} already; a backup is restored only where there are none.`,
     );
   }
   await createDocuments(client, prefix, documents);
   const restored = await storedCounts(client, prefix);
-  if (restored['api-keys'] !== counts['api-keys'] || restored.publications !== counts.publications) {
+  if (BACKED_UP_NAMES.some((name) => restored[name] !== counts[name])) {
     throw new BackupError(
-      `There are now ${restored['api-keys']} API keys and ${restored.publications} entries in the ledger; the ` +
-        `backup has ${counts['api-keys']} and ${counts.publications}: something else writes to them.`,
+      `There are now ${inWords(restored)}; the backup has ${inWords(counts)}: something else writes to them.`,
     );
   }
   return restored;
+}
+
+/** What a backup has, for the operator. */
+export function inWords({ accounts, 'api-keys': keys, publications: entries }: BackupCounts): string {
+  return `${accounts} accounts, ${keys} API keys and ${entries} entries of the ledger`;
 }
 
 async function createDocuments(
@@ -297,7 +316,7 @@ async function createDocuments(
     try {
       await client.index({ index: BACKED_UP[index](prefix), id, op_type: 'create', body: source });
     } catch (error) {
-      const indices = BACKED_UP_NAMES.map((name) => BACKED_UP[name](prefix)).join(' and ');
+      const indices = BACKED_UP_NAMES.map((name) => BACKED_UP[name](prefix)).join(', ');
       throw new BackupError(
         `Stopped after ${done} of ${documents.length} documents: ${String(error)} ` +
           `Delete the indices ${indices} and restore again.`,
@@ -309,6 +328,7 @@ async function createDocuments(
 
 async function storedCounts(client: Client, prefix: string): Promise<BackupCounts> {
   return {
+    accounts: await documentsIn(client, accountsIndex(prefix)),
     'api-keys': await documentsIn(client, apiKeysIndex(prefix)),
     publications: await documentsIn(client, ledgerIndex(prefix)),
   };

@@ -45,3 +45,13 @@ export function setAsideIndex(prefix: string): string {
 export function apiKeysIndex(prefix: string): string {
   return `${prefix}api-keys`;
 }
+
+/** What each API key was used for, by day. */
+export function apiKeyUsageIndex(prefix: string): string {
+  return `${prefix}api-key-usage`;
+}
+
+/** The businesses that hold API keys. */
+export function accountsIndex(prefix: string): string {
+  return `${prefix}accounts`;
+}

@@ -2,9 +2,23 @@ import { readFile } from 'node:fs/promises';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { responseStatus } from '../search/client.ts';
-import { apiKeysIndex, ledgerIndex, licensesAlias, setAsideIndex } from './index-name.ts';
+import {
+  accountsIndex,
+  apiKeysIndex,
+  apiKeyUsageIndex,
+  ledgerIndex,
+  licensesAlias,
+  setAsideIndex,
+} from './index-name.ts';
 
-const TEMPLATES = ['licenses', 'publications', 'set-aside-rows', 'api-keys'] as const;
+const TEMPLATES = [
+  'licenses',
+  'publications',
+  'set-aside-rows',
+  'accounts',
+  'api-keys',
+  'api-key-usage',
+] as const;
 
 const template = z.object({
   index_patterns: z.array(z.string()),
@@ -34,9 +48,8 @@ export async function prepareIndices(client: Client, prefix: string): Promise<vo
       body: { ...body, index_patterns: body.index_patterns.map((pattern) => `${prefix}${pattern}`) },
     });
   }
-  for (const index of [ledgerIndex(prefix), setAsideIndex(prefix), apiKeysIndex(prefix)]) {
-    await createIfMissing(client, index);
-  }
+  const indices = [ledgerIndex, setAsideIndex, accountsIndex, apiKeysIndex, apiKeyUsageIndex];
+  for (const index of indices) await createIfMissing(client, index(prefix));
   await refuseIndexInPlaceOfAlias(client, licensesAlias(prefix));
 }
 

@@ -4,6 +4,7 @@ import { refuseOtherMethods } from '../http/app.ts';
 import { BOARDS } from '../licenses/boards.ts';
 import { todayInOhio } from '../licenses/dates.ts';
 import type { Lookups } from '../lookups.ts';
+import { lookupOutcome } from '../outcome.ts';
 import { verifyAnswer } from './verify-answer.ts';
 import { boardNamed, verifyRequest } from './verify-request.ts';
 
@@ -51,6 +52,7 @@ export function restRoutes(rest: FastifyInstance, lookups: Lookups): void {
   async function verify({ body }: FastifyRequest, reply: FastifyReply): Promise<object> {
     const { outcome, date } = await lookups.lookUp(verifyRequest(body));
     const answer = verifyAnswer(outcome, date, todayInOhio());
+    reply.outcome = lookupOutcome(outcome);
     reply.code(answer.status);
     return answer.body;
   }

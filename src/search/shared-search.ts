@@ -15,6 +15,7 @@ import {
   soughtNear,
   soughtNumber,
 } from '../licenses/queries.ts';
+import { openSearchSeconds, sharedRequestSize } from '../metrics.ts';
 import { sharedRequests } from '../shared-requests.ts';
 import { licensesById, type Sought, searchLicenses, searchTogether } from './license-search.ts';
 
@@ -33,12 +34,24 @@ const OTHERS = { most: 16, atOnce: 4 };
  * one query each for all that are asked for; the others go side by side in one `_msearch`.
  */
 export function sharedSearch(client: Client, index: string): Search {
-  const byId = sharedRequests((sought: readonly Sought[]) => licensesById(client, index, sought), NUMBERS);
-  const numbered = sharedRequests(inOneQuery(client, index, numbersQuery, tellNumbers), NUMBERS);
-  const named = sharedRequests(inOneQuery(client, index, holdersQuery, tellHolders), HOLDERS);
-  const near = sharedRequests(inOneQuery(client, index, nearTogetherQuery, tellNear), NEAR);
+  const byId = sharedRequests(
+    measured('ids', (sought: readonly Sought[]) => licensesById(client, index, sought)),
+    NUMBERS,
+  );
+  const numbered = sharedRequests(
+    measured('numbers', inOneQuery(client, index, numbersQuery, tellNumbers)),
+    NUMBERS,
+  );
+  const named = sharedRequests(
+    measured('holders', inOneQuery(client, index, holdersQuery, tellHolders)),
+    HOLDERS,
+  );
+  const near = sharedRequests(
+    measured('near_numbers', inOneQuery(client, index, nearTogetherQuery, tellNear)),
+    NEAR,
+  );
   const search = sharedRequests(
-    (bodies: readonly SearchBody[]) => searchTogether(client, index, bodies),
+    measured('others', (bodies: readonly SearchBody[]) => searchTogether(client, index, bodies)),
     OTHERS,
   );
   return (body) => {
@@ -51,6 +64,22 @@ export function sharedSearch(client: Client, index: string): Search {
     const nearNumber = soughtNear(body);
     if (nearNumber !== undefined) return near({ body, key: nearNumber });
     return search(body);
+  };
+}
+
+/** Measures how many share each request and how long it takes. */
+function measured<Ask, Answer>(asks: string, request: (all: readonly Ask[]) => Promise<Answer>) {
+  return async (all: readonly Ask[]): Promise<Answer> => {
+    sharedRequestSize.observe({ asks }, all.length);
+    const ended = openSearchSeconds.startTimer({ asks });
+    try {
+      const answer = await request(all);
+      ended({ answered: 'yes' });
+      return answer;
+    } catch (error) {
+      ended({ answered: 'no' });
+      throw error;
+    }
   };
 }
 

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { createKey, keyCheck, listKeys, revokeKey } from '../../src/access/api-keys.ts';
 import { readBackup, restoreBackup, writeBackup } from '../../src/publications/backup.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
-import { apiKeysIndex, ledgerIndex } from '../../src/publications/index-name.ts';
+import { accountsIndex, apiKeysIndex, ledgerIndex } from '../../src/publications/index-name.ts';
 import { prepareIndices } from '../../src/publications/indices.ts';
 import { currentEpoch, readEvents, takeEpoch } from '../../src/publications/ledger.ts';
 import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
@@ -60,7 +60,7 @@ const stored = z.object({
 
 /** The documents of both indices with their ids, in the order in which they were written. */
 async function documentsOf({ client, config: { INDEX_PREFIX: prefix } }: TestEnvironment) {
-  const indices = [apiKeysIndex(prefix), ledgerIndex(prefix)];
+  const indices = [accountsIndex(prefix), apiKeysIndex(prefix), ledgerIndex(prefix)];
   await client.indices.refresh({ index: indices });
   const found = await Promise.all(
     indices.map((index) => client.search({ index, body: { size: 1000, sort: [{ _seq_no: 'asc' }] } })),
@@ -69,14 +69,14 @@ async function documentsOf({ client, config: { INDEX_PREFIX: prefix } }: TestEnv
 }
 
 describe('a backup', () => {
-  test('has every document of both indices, no key’s text, and one reader', async () => {
+  test('has every document of the three indices, no key’s text, and one reader', async () => {
     const counts = await backUp(original, file);
-    const [keys = [], ledger = []] = await documentsOf(original);
-    expect(counts).toEqual({ 'api-keys': 2, publications: ledger.length });
+    const [accounts = [], keys = [], ledger = []] = await documentsOf(original);
+    expect(counts).toEqual({ accounts: 2, 'api-keys': 2, publications: ledger.length });
 
     const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ backup: 'ohio-license-verification', version: 1 });
-    expect(lines).toHaveLength(keys.length + ledger.length + 2);
+    expect(lines).toHaveLength(accounts.length + keys.length + ledger.length + 2);
     for (const key of [active, revoked]) expect(lines.join()).not.toContain(key.slice(4, 30));
 
     expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -89,7 +89,7 @@ describe('a backup', () => {
     await writeFile(`${again}.part`, 'a part', { mode: 0o644 });
     await backUp(original, again);
     expect((await stat(again)).mode & 0o777).toBe(0o600);
-    await expect(readBackup(again)).resolves.toMatchObject({ counts: { 'api-keys': 2 } });
+    await expect(readBackup(again)).resolves.toMatchObject({ counts: { accounts: 2, 'api-keys': 2 } });
   });
 
   test('that can’t be written leaves the earlier one as it was, and no part', async () => {
@@ -111,7 +111,7 @@ describe('a backup', () => {
       ]),
     });
     const path = join(large.folder, 'large.backup');
-    expect(await backUp(large, path)).toEqual({ 'api-keys': 0, publications: 2500 });
+    expect(await backUp(large, path)).toEqual({ accounts: 0, 'api-keys': 0, publications: 2500 });
     const { documents } = await readBackup(path);
     expect(documents.map(({ source }) => 'publication' in source && source.publication)).toEqual(ids);
   });
@@ -179,7 +179,7 @@ describe('a restore is refused', () => {
     const broken = join(target.folder, 'broken.backup');
     await writeFile(broken, bytes);
     await expect(restore(target, broken)).rejects.toThrow(message);
-    expect(await documentsOf(target)).toEqual([[], []]);
+    expect(await documentsOf(target)).toEqual([[], [], []]);
   }
 
   test('of a file that is cut off anywhere', async () => {
@@ -213,13 +213,13 @@ describe('a restore is refused', () => {
     const { client, config } = target;
     await takeEpoch(client, config.INDEX_PREFIX, 'the test');
     await expect(restore(target, file)).rejects.toThrow(
-      'There are 0 API keys and 1 entries in the ledger already',
+      'There are 0 accounts, 0 API keys and 1 entries of the ledger already',
     );
 
     const other = await emptyEnvironment();
     const { key } = await issued(other, 'Newcomer Inc');
     await expect(restore(other, file)).rejects.toThrow(
-      'There are 1 API keys and 0 entries in the ledger already',
+      'There are 1 accounts, 1 API keys and 0 entries of the ledger already',
     );
     const keys = keyCheck(other.client, other.config.INDEX_PREFIX, other.config.API_KEY_PREFIX);
     expect([await keys(key)?.isActive(), await keys(active)?.isActive()]).toEqual([true, false]);
@@ -227,18 +227,19 @@ describe('a restore is refused', () => {
 
   test('half-way when OpenSearch fails, and then says what was done and what to do', async () => {
     const { client, config } = await emptyEnvironment();
-    const [keys, ledger] = [apiKeysIndex(config.INDEX_PREFIX), ledgerIndex(config.INDEX_PREFIX)];
+    const ledger = ledgerIndex(config.INDEX_PREFIX);
+    const all = [accountsIndex(config.INDEX_PREFIX), apiKeysIndex(config.INDEX_PREFIX), ledger];
     const block = (write: boolean) =>
       client.indices.putSettings({ index: ledger, body: { 'index.blocks.write': write } });
     await block(true);
     await expect(restoreBackup(client, config.INDEX_PREFIX, file)).rejects.toThrow(
-      new RegExp(
-        `^Stopped after 2 of \\d+ documents: .* Delete the indices ${keys} and ${ledger} and restore`,
-      ),
+      new RegExp(`^Stopped after 4 of \\d+ documents: .* Delete the indices ${all.join(', ')} and restore`),
     );
     await block(false);
-    await expect(restoreBackup(client, config.INDEX_PREFIX, file)).rejects.toThrow('There are 2 API keys');
-    await client.indices.delete({ index: [keys, ledger] });
+    await expect(restoreBackup(client, config.INDEX_PREFIX, file)).rejects.toThrow(
+      'There are 2 accounts, 2 API keys',
+    );
+    await client.indices.delete({ index: all });
     await prepareIndices(client, config.INDEX_PREFIX);
     await expect(restoreBackup(client, config.INDEX_PREFIX, file)).resolves.toMatchObject({ 'api-keys': 2 });
   });
@@ -257,7 +258,7 @@ describe('licenses backup and licenses restore', () => {
     const backedUp = await licenses(from.variables, 'backup', path);
     expect(backedUp).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/^Backed up 1 API keys and \d+ entries of the ledger to /),
+      stdout: expect.stringMatching(/^Backed up 1 accounts, 1 API keys and \d+ entries of the ledger to /),
     });
     const restored = await licenses(to.variables, 'restore', path, '--json');
     expect(restored.code).toBe(0);
@@ -269,7 +270,9 @@ describe('licenses backup and licenses restore', () => {
 
     const again = await licenses(to.variables, 'restore', path);
     expect(again).toMatchObject({ code: 1, stdout: '' });
-    expect(again.stderr).toMatch(/^There are 1 API keys and \d+ entries in the ledger already; [^\n]*\n$/);
+    expect(again.stderr).toMatch(
+      /^There are 1 accounts, 1 API keys and \d+ entries of the ledger already; [^\n]*\n$/,
+    );
     expect(await licenses(to.variables, 'backup', join(to.folder, 'no', 'such', 'folder'))).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/^[^\n]*ENOENT[^\n]*\n$/),

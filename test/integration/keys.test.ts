@@ -3,10 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { apiKeyHash, isWellFormedKey, newApiKey } from '../../src/access/api-key.ts';
 import { revokeKey } from '../../src/access/api-keys.ts';
+import { todayInOhio } from '../../src/licenses/dates.ts';
 import { apiKeysIndex } from '../../src/publications/index-name.ts';
 import { numbersIn, recordIn } from '../support/answers.ts';
 import { type ApiAnswer, apiClient } from '../support/api.ts';
-import { licenses } from '../support/processes.ts';
+import { freePorts } from '../support/environment.ts';
+import { licenses, startApi } from '../support/processes.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { verifies } from '../support/verifies.ts';
@@ -128,14 +130,15 @@ const issuedKey = z.object({
   id: z.string(),
   key: z.string(),
   account: z.string(),
+  contact: z.string().nullable(),
   verified_by: z.string(),
 });
 
 /** A key issued by the operator's command. */
-async function issued(account: string) {
+async function issued(account: string, ...options: string[]) {
   const { code, stdout } = await licenses(
     service.environment.variables,
-    ...['keys', 'create', account, '--verified-by', 'Ada Operator', '--json'],
+    ...['keys', 'create', account, '--verified-by', 'Ada Operator', '--json', ...options],
   );
   expect(code).toBe(0);
   return issuedKey.parse(JSON.parse(stdout));
@@ -160,6 +163,82 @@ describe('a key', () => {
       }
     },
   );
+
+  test('belongs to an account that has a contact, and whose name is one whatever its case', async () => {
+    const first = await issued('Contacted  Care Inc', '--contact', 'grace@care.example');
+    const second = await issued(' contacted care inc', '--verified-by', 'Somebody Else');
+    expect(second.id).not.toBe(first.id);
+    const expected = {
+      account: 'Contacted Care Inc',
+      contact: 'grace@care.example',
+      verified_by: 'Ada Operator',
+    };
+    for (const { key: _, ...each } of [first, second]) expect(each).toMatchObject(expected);
+    const moved = await issued('Contacted Care Inc', '--contact', 'alan@care.example');
+    expect(moved).toMatchObject({ ...expected, contact: 'alan@care.example' });
+  });
+
+  test.each([
+    ['without a name', ['', '--json'], 'The name of the account must have 1 to 200 characters.'],
+    ['with a long name', ['x'.repeat(201)], 'The name of the account must have 1 to 200 characters.'],
+    ['with a blank contact', ['Blank Inc', '--contact', ' '], 'The contact must have 1 to 200 characters.'],
+  ])('is not issued %s', async (_what, options, message) => {
+    const { code, stderr } = await licenses(service.environment.variables, 'keys', 'create', ...options);
+    expect([code, stderr]).toEqual([1, `${message}\n`]);
+  });
+
+  test('is rotated by a second one that lives beside it until it is revoked', async () => {
+    const first = await issued('Rotating Inc');
+    const rotated = await licenses(service.environment.variables, 'keys', 'rotate', first.id, '--json');
+    const second = issuedKey.parse(JSON.parse(rotated.stdout));
+    expect([second.account, second.verified_by]).toEqual([first.account, first.verified_by]);
+    const tried = (key: string) => asked('GET', '/api/v1/lookup/boards', { 'x-api-key': key });
+    for (const { key } of [first, second]) expect((await tried(key)).status).toBe(200);
+    const { code } = await licenses(service.environment.variables, 'keys', 'revoke', first.id);
+    expect(code).toBe(0);
+    expect((await tried(second.key)).status).toBe(200);
+  });
+
+  test('shows what it was used for, by day and outcome, and when it was used last', async () => {
+    const { variables } = service.environment;
+    const [port = 0, adminPort = 0] = await freePorts(2);
+    const own = { ...variables, PORT: String(port), ADMIN_PORT: String(adminPort) };
+    const used = await issued('Counted Inc');
+    const unused = await issued('Idle Inc');
+    const api = await startApi(own);
+    const lookUp = (content: object) => {
+      const body = JSON.stringify(content);
+      return rawRequest({
+        ...{ port, method: 'POST', path: '/api/v1/lookup/verify', body },
+        headers: {
+          'x-api-key': used.key,
+          'content-type': 'application/json',
+          'content-length': String(body.length),
+        },
+      });
+    };
+    for (const content of [GOOD, GOOD, { ...GOOD, license_number: 'RN.0700001' }, { board: 'x' }]) {
+      await lookUp(content);
+    }
+    await api.stop();
+    const again = await startApi(own);
+    await lookUp(GOOD);
+    await again.stop();
+
+    const usage = await licenses(variables, 'keys', 'usage', used.id, '--days', '2', '--json');
+    const today = todayInOhio();
+    expect(JSON.parse(usage.stdout)).toEqual([
+      { key: used.id, day: today, counts: { found: 3, none: 1, refused: 1 } },
+    ]);
+    const shown = await licenses(variables, 'keys', 'usage', used.id);
+    expect(shown.stdout).toMatch(new RegExp(`${today} +${used.id} +5 +found 3, none 1, refused 1\\n`));
+
+    const listed = z
+      .array(z.object({ id: z.string(), last_used: z.string().nullable() }))
+      .parse(JSON.parse((await licenses(variables, 'keys', 'list', '--json')).stdout));
+    const lastUsed = (id: string) => listed.find((key) => key.id === id)?.last_used;
+    expect([lastUsed(used.id), lastUsed(unused.id)]).toEqual([today, null]);
+  });
 
   verifies('DESIGN-KEYS-02', 'is stored as its SHA-256 alone', async () => {
     const { client, config } = service.environment;

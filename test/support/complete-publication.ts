@@ -4,7 +4,9 @@ import { z } from 'zod';
 import { indicesUnderAlias } from '../../src/publications/alias.ts';
 import { type PublicationHistory, publicationHistory } from '../../src/publications/history.ts';
 import {
+  accountsIndex,
   apiKeysIndex,
+  apiKeyUsageIndex,
   ledgerIndex,
   licensesIndexPattern,
   setAsideIndex,
@@ -122,7 +124,9 @@ async function indicesOf({ client, config }: TestEnvironment): Promise<string[]>
   const all = body.flatMap(({ index }) => index ?? []).sort();
   const family = licensesIndexPattern(prefix).replace('*', '');
   expect(all.filter((index) => !index.startsWith(family))).toEqual(
-    [apiKeysIndex(prefix), ledgerIndex(prefix), setAsideIndex(prefix)].sort(),
+    [accountsIndex, apiKeysIndex, apiKeyUsageIndex, ledgerIndex, setAsideIndex]
+      .map((index) => index(prefix))
+      .sort(),
   );
   return all.filter((index) => index.startsWith(family));
 }

@@ -31,6 +31,7 @@ export async function testEnvironment(settings: Record<string, string> = {}): Pr
     PORT: String(port),
     ADMIN_PORT: String(adminPort),
     LOG_LEVEL: 'info',
+    DRAIN_SECONDS: '0',
     ...settings,
   };
   const config = readConfig(variables);

@@ -4,6 +4,7 @@ import createError from 'http-errors';
 import { BadRequestError, failureOf, InvalidKeyError, TooManyRequestsError } from '../../src/failures.ts';
 import { NothingPublishedError } from '../../src/publications/live.ts';
 import { SearchUnavailableError } from '../../src/search/client.ts';
+import { TooBusyError } from '../../src/shared-requests.ts';
 import { openSearchError, openSearchTimeout } from '../support/open-search-errors.ts';
 
 const SECRET = 'keys.number at 10.0.0.7:9200';
@@ -35,6 +36,11 @@ describe('failureOf', () => {
       'nothing published',
       new NothingPublishedError(SECRET),
       { status: 503, detail: 'No dataset has been published yet; try again later.', retryAfter: 60 },
+    ],
+    [
+      'more asked than can be answered',
+      new TooBusyError(SECRET),
+      { status: 503, detail: 'More is asked than can be answered now; try again shortly.', retryAfter: 1 },
     ],
     ['an answer of OpenSearch that is not whole', new SearchUnavailableError(SECRET), AWAY],
     ['OpenSearch not reached', new errors.ConnectionError(SECRET), AWAY],

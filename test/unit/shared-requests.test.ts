@@ -1,5 +1,5 @@
-import { describe, expect, test } from '@jest/globals';
-import { sharedRequests } from '../../src/shared-requests.ts';
+import { describe, expect, jest, test } from '@jest/globals';
+import { sharedRequests, TooBusyError } from '../../src/shared-requests.ts';
 
 /** Requests that are answered when the test says so; each answer is the ask doubled. */
 function heldRequests() {
@@ -76,6 +76,31 @@ describe('shared requests', () => {
       { status: 'rejected', reason: failure },
       { status: 'fulfilled', value: 6 },
     ]);
+  });
+
+  test('who has waited too long for a turn is refused and not asked for', async () => {
+    const now = jest.spyOn(performance, 'now').mockReturnValue(1000);
+    try {
+      const { requests, request, asked } = heldRequests();
+      const ask = sharedRequests(request, { most: 10, atOnce: 1 });
+      const answers = Promise.allSettled([ask(1), sent().then(() => ask(2)), sent().then(() => ask(3))]);
+      await sent();
+      await sent();
+      now.mockReturnValue(2600);
+      const last = ask(4);
+      requests[0]?.answer();
+      await sent();
+      requests[1]?.answer();
+      expect(asked()).toEqual([[1], [4]]);
+      expect(await answers).toEqual([
+        { status: 'fulfilled', value: 2 },
+        { status: 'rejected', reason: expect.any(TooBusyError) },
+        { status: 'rejected', reason: expect.any(TooBusyError) },
+      ]);
+      expect(await last).toBe(8);
+    } finally {
+      now.mockRestore();
+    }
   });
 
   test('one answer can fail alone', async () => {

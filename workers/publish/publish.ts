@@ -111,7 +111,10 @@ export async function publish(job: PublishJob, context: PublishContext): Promise
     index = licensesIndexName(prefix, { date, run: newRunId() });
     await client.indices.create({
       index,
-      body: { settings: LOADING_SETTINGS, mappings: { _meta: metadata } },
+      body: {
+        settings: { ...LOADING_SETTINGS, 'index.number_of_shards': config.INDEX_SHARDS },
+        mappings: { _meta: metadata },
+      },
     });
     await record({ event: 'loading', index, date, sample: metadata.sample });
     enter('loading');

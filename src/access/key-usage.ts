@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto';
+import type { Client } from '@opensearch-project/opensearch';
+import { z } from 'zod';
+import { todayInOhio } from '../licenses/dates.ts';
+import { OUTCOMES, type Outcome } from '../outcome.ts';
+import { apiKeyUsageIndex } from '../publications/index-name.ts';
+
+const WRITTEN_EVERY_MS = 10_000;
+
+const counts = z.partialRecord(z.enum(OUTCOMES), z.int());
+
+const storedUsage = z.object({
+  key: z.string(),
+  day: z.string(),
+  counts,
+});
+
+/** What one API process answered to one key on one day. */
+type StoredUsage = z.output<typeof storedUsage>;
+
+/** How often a key was used on a day in Ohio, by how its requests ended. */
+export interface KeyDay {
+  /** The id of the key. */
+  readonly key: string;
+  /** `YYYY-MM-DD` */
+  readonly day: string;
+  readonly counts: Readonly<Partial<Record<Outcome, number>>>;
+}
+
+/** Counts what each key is used for. */
+export interface KeyUsage {
+  count(key: string, outcome: Outcome): void;
+  /** Writes what is not written yet, and ends. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Counts in memory and writes every ten seconds. Each process has a document of its own for a key and a day, with
+ * all that it has counted: writing it once more changes nothing. A process that is killed loses ten seconds.
+ */
+export function keyUsage(client: Client, indexPrefix: string, onError: (error: unknown) => void): KeyUsage {
+  const run = randomUUID();
+  const index = apiKeyUsageIndex(indexPrefix);
+  const known = new Map<string, StoredUsage>();
+  const unwritten = new Set<string>();
+  let isFailing = false;
+
+  function forgetEarlierDays(today: string): void {
+    for (const [id, { day }] of known) if (day !== today && !unwritten.has(id)) known.delete(id);
+  }
+
+  async function write(): Promise<void> {
+    const ids = [...unwritten];
+    if (ids.length === 0) return;
+    unwritten.clear();
+    try {
+      const body = ids.flatMap((id) => [{ index: { _id: id } }, known.get(id) ?? {}]);
+      const response = await client.bulk({ index, body });
+      if (response.body.errors) throw new Error('OpenSearch did not take all counts of API keys.');
+      isFailing = false;
+      forgetEarlierDays(todayInOhio());
+    } catch (error) {
+      for (const id of ids) unwritten.add(id);
+      if (!isFailing) onError(error);
+      isFailing = true;
+    }
+  }
+
+  const timer = setInterval(write, WRITTEN_EVERY_MS);
+  timer.unref();
+  return {
+    count: (key, outcome) => {
+      const day = todayInOhio();
+      const id = `${key}/${day}/${run}`;
+      const usage = known.get(id) ?? { key, day, counts: {} };
+      usage.counts[outcome] = (usage.counts[outcome] ?? 0) + 1;
+      known.set(id, usage);
+      unwritten.add(id);
+    },
+    stop: async () => {
+      clearInterval(timer);
+      await write();
+    },
+  };
+}
+
+const MOST_KEYS = 10_000;
+
+const lastUsedResponse = z.object({
+  timed_out: z.literal(false),
+  hits: z.object({ hits: z.array(z.object({ _source: storedUsage })) }),
+});
+
+/** The day, `YYYY-MM-DD`, on which each key was used last, by the key's id. */
+export async function lastUsed(client: Client, indexPrefix: string): Promise<ReadonlyMap<string, string>> {
+  const index = apiKeyUsageIndex(indexPrefix);
+  await client.indices.refresh({ index });
+  const response = await client.search({
+    index,
+    body: {
+      size: MOST_KEYS,
+      query: { match_all: {} },
+      sort: [{ day: 'desc' }],
+      collapse: { field: 'key' },
+    },
+  });
+  const { hits } = lastUsedResponse.parse(response.body).hits;
+  return new Map(hits.map(({ _source: { key, day } }) => [key, day]));
+}
+
+const PAGE_SIZE = 10_000;
+
+const usageResponse = z.object({
+  timed_out: z.literal(false),
+  hits: z.object({
+    hits: z.array(z.object({ _source: storedUsage, sort: z.array(z.union([z.string(), z.number()])) })),
+  }),
+});
+
+/**
+ * What keys were used for since a day, the latest day first.
+ *
+ * @param since `YYYY-MM-DD`
+ * @param key the id of one key; without it, all
+ */
+export async function readKeyUsage(
+  client: Client,
+  indexPrefix: string,
+  since: string,
+  key?: string,
+): Promise<KeyDay[]> {
+  const index = apiKeyUsageIndex(indexPrefix);
+  await client.indices.refresh({ index });
+  const filter = [
+    { range: { day: { gte: since } } },
+    key === undefined ? { match_all: {} } : { term: { key } },
+  ];
+  const stored: StoredUsage[] = [];
+  let after: (string | number)[] | undefined;
+  do {
+    const response = await client.search({
+      index,
+      body: {
+        size: PAGE_SIZE,
+        query: { bool: { filter } },
+        sort: [{ day: 'desc' }, { key: 'asc' }, { _seq_no: 'asc' }],
+        ...(after === undefined ? {} : { search_after: after }),
+      },
+    });
+    const { hits } = usageResponse.parse(response.body).hits;
+    stored.push(...hits.map((hit) => hit._source));
+    after = hits.length < PAGE_SIZE ? undefined : hits.at(-1)?.sort;
+  } while (after !== undefined);
+  return addedUp(stored);
+}
+
+/** The counts of all processes together, in the order of their first. */
+export function addedUp(stored: readonly StoredUsage[]): KeyDay[] {
+  const byKeyAndDay = Map.groupBy(stored, ({ key, day }) => `${key}/${day}`);
+  return [...byKeyAndDay.values()].flatMap((each) => {
+    const [first] = each;
+    if (first === undefined) return [];
+    const outcomes = OUTCOMES.flatMap((outcome) => {
+      const sum = each.reduce((total, usage) => total + (usage.counts[outcome] ?? 0), 0);
+      return sum === 0 ? [] : [[outcome, sum] as const];
+    });
+    return [{ key: first.key, day: first.day, counts: Object.fromEntries(outcomes) }];
+  });
+}

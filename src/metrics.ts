@@ -1,0 +1,53 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+const SIZES = [1, 2, 4, 8, 16, 32];
+
+/** What the admin port tells Prometheus, Node's own metrics included. */
+export const metrics = new Registry();
+collectDefaultMetrics({ register: metrics });
+
+export const requestSeconds = new Histogram({
+  name: 'licenses_request_seconds',
+  help: 'From the arrival of a request to the end of its answer, by door (rest, mcp) and outcome',
+  labelNames: ['door', 'outcome'],
+  buckets: SECONDS,
+  registers: [metrics],
+});
+
+export const toolCalls = new Counter({
+  name: 'licenses_tool_calls_total',
+  help: 'Calls of MCP tools by tool and outcome',
+  labelNames: ['tool', 'outcome'],
+  registers: [metrics],
+});
+
+export const openSearchSeconds = new Histogram({
+  name: 'licenses_opensearch_seconds',
+  help: 'Time that a request to OpenSearch took, by what it asks and whether it was answered',
+  labelNames: ['asks', 'answered'],
+  buckets: SECONDS,
+  registers: [metrics],
+});
+
+export const sharedRequestSize = new Histogram({
+  name: 'licenses_shared_request_size',
+  help: 'How many lookups shared a request to OpenSearch, by what it asks',
+  labelNames: ['asks'],
+  buckets: SIZES,
+  registers: [metrics],
+});
+
+/** A gauge that is read when it is asked for; `undefined` while there is nothing to tell. */
+export function gauge(name: string, help: string, read: () => number | undefined): void {
+  new Gauge({
+    name,
+    help,
+    registers: [metrics],
+    collect() {
+      const value = read();
+      if (value === undefined) this.reset();
+      else this.set(value);
+    },
+  });
+}

@@ -1,0 +1,229 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect } from '@jest/globals';
+import { z } from 'zod';
+import { writeSampleData } from '../../src/dataset/sample-data.ts';
+import { indicesUnderAlias } from '../../src/publications/alias.ts';
+import { licensesAlias } from '../../src/publications/index-name.ts';
+import { type ApiClient, apiClient } from '../support/api.ts';
+import { freePorts, type TestEnvironment, testEnvironment } from '../support/environment.ts';
+import { faultTest, inForm } from '../support/fault-form.ts';
+import { type OwnCluster, ownCluster } from '../support/own-cluster.ts';
+import {
+  type CommandResult,
+  licenses,
+  type RunningProcess,
+  startApi,
+  startWorker,
+} from '../support/processes.ts';
+import { describeUnless } from '../support/programs.ts';
+import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
+
+const NODES = 3;
+const ROWS = 100_000;
+const LICENSES_ASKED_FOR = 200;
+const LOADED_FOR_MS = 8000;
+const AWAY_MS = 15_000;
+const DAYS = ['2026-11-20', '2026-11-21'] as const;
+const NO_LIMITS = { REST_REQUESTS_PER_MINUTE: '100000000' };
+const SEEN_WITHIN_MS = 20_000;
+
+let cluster: OwnCluster;
+let alone: TestEnvironment;
+let clustered: TestEnvironment;
+let files: readonly DatasetFiles[];
+const running: RunningProcess[] = [];
+
+/** The bodies of lookups, and what one node answers to each on each day. */
+let lookups: readonly object[];
+let expected: readonly (readonly string[])[];
+
+function fileOf(day: number): DatasetFiles {
+  const found = files[day];
+  if (found === undefined) throw new Error(`There are no files of day ${day}.`);
+  return found;
+}
+
+const drawn = z.object({
+  hits: z.object({
+    hits: z.array(
+      z.object({
+        _source: z.object({
+          board: z.string(),
+          license_number: z.string(),
+          full_name: z.string(),
+          keys: z.object({ kind: z.enum(['person', 'business']) }),
+        }),
+      }),
+    ),
+  }),
+});
+
+/** Lookups of every kind for licenses of the live publication: by number, mistyped, by name and by business. */
+async function lookupsDrawn({ client, config }: TestEnvironment): Promise<object[]> {
+  const response = await client.search({
+    index: licensesAlias(config.INDEX_PREFIX),
+    body: {
+      size: LICENSES_ASKED_FOR,
+      query: { function_score: { functions: [{ random_score: { seed: 7, field: '_seq_no' } }] } },
+    },
+  });
+  return drawn.parse(response.body).hits.hits.flatMap(({ _source: license }): object[] => {
+    const { board, license_number: number, full_name: name } = license;
+    const byNumber = [
+      { board, license_number: number },
+      { board, license_number: number.replace('.', '.0') },
+      { board, license_number: number.slice(0, -1) },
+    ];
+    const [lastName = '', given = ''] = name.split(', ');
+    return license.keys.kind === 'business'
+      ? [...byNumber, { board, search_type: 'business', business_name: name.slice(0, 5) }]
+      : [
+          ...byNumber,
+          { board, last_name: lastName },
+          { board, last_name: lastName, first_name: given.slice(0, 2) },
+          { board, last_name: `${lastName.slice(0, -1)}zz` },
+        ];
+  });
+}
+
+const statusAnswer = z.object({ publication: z.object({ date: z.string() }).nullable() });
+
+async function untilAnswering(rest: ApiClient, date: string): Promise<void> {
+  const deadline = Date.now() + SEEN_WITHIN_MS;
+  for (;;) {
+    const { body, text } = await rest.get('/status');
+    if (statusAnswer.parse(body).publication?.date === date) return;
+    if (Date.now() > deadline) throw new Error(`The API does not answer from ${date}: ${text}`);
+    await sleep(100);
+  }
+}
+
+async function answersTo(rest: ApiClient, bodies: readonly object[]): Promise<string[]> {
+  const answers: string[] = [];
+  for (const body of bodies) answers.push((await rest.verify(body)).text);
+  return answers;
+}
+
+interface Load {
+  right: number;
+  failed: number;
+  wrong: { readonly body: object | undefined; readonly text: string }[];
+}
+
+/** Asks one lookup after the other until it is told to stop; an answer must be that of one day, whole. */
+async function askUntil(rest: ApiClient, hasEnded: () => boolean): Promise<Load> {
+  const load: Load = { right: 0, failed: 0, wrong: [] };
+  for (let turn = 0; !hasEnded(); turn += 1) {
+    const at = turn % lookups.length;
+    const body = lookups[at];
+    const { status, text } = await rest.verify(body);
+    if (status >= 500) load.failed += 1;
+    else if (expected.some((day) => day[at] === text)) load.right += 1;
+    else load.wrong.push({ body, text });
+  }
+  return load;
+}
+
+function publishDay(day: number): Promise<CommandResult> {
+  const { individual, business } = fileOf(day);
+  return licenses(clustered.variables, 'publish', '--individual', individual, '--business', business);
+}
+
+/** POST /lookup/verify at another process. */
+function verifyAt(port: number, key: string): ApiClient['verify'] {
+  return async (body) => {
+    const response = await fetch(`http://127.0.0.1:${port}/api/v1/lookup/verify`, {
+      method: 'POST',
+      headers: { 'x-api-key': key, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, body: JSON.parse(text) };
+  };
+}
+
+/** Two minutes of two cores go into starting and stopping the servers alone. */
+const TOO_LONG = inForm({ short: 'it takes minutes: npm run test:faults', full: undefined });
+
+describeUnless(TOO_LONG, 'a cluster', () => {
+  beforeAll(async () => {
+    cluster = await ownCluster(NODES);
+    alone = await testEnvironment(NO_LIMITS);
+    clustered = await testEnvironment({
+      ...NO_LIMITS,
+      OPENSEARCH_URL: cluster.nodes.map(({ url }) => url).join(','),
+      INDEX_SHARDS: String(NODES),
+    });
+    files = await Promise.all(
+      DAYS.map((date, at) =>
+        writeSampleData({ directory: join(alone.folder, date), rows: ROWS, seed: at + 1, date }),
+      ),
+    );
+    await publishFiles(alone, fileOf(0));
+    running.push(await startApi(alone.variables));
+    const rest = await apiClient(alone);
+    await untilAnswering(rest, DAYS[0]);
+    lookups = await lookupsDrawn(alone);
+    const first = await answersTo(rest, lookups);
+    await publishFiles(alone, fileOf(1));
+    await untilAnswering(rest, DAYS[1]);
+    expected = [first, await answersTo(rest, lookups)];
+  }, 400_000);
+
+  afterAll(async () => {
+    await Promise.all(running.map((each) => each.stop()));
+    await clustered.cleanUp();
+    await alone.cleanUp();
+    await cluster.stop();
+  }, 120_000);
+
+  faultTest(
+    'a node of three killed (SIGKILL) under load and in a publication, and started again',
+    '',
+    async () => {
+      const [otherPort = 0, otherAdminPort = 0] = await freePorts(2);
+      const other = { ...clustered.variables, PORT: String(otherPort), ADMIN_PORT: String(otherAdminPort) };
+      running.push(await startWorker(clustered.variables), await startWorker(clustered.variables));
+      expect(await publishDay(0)).toMatchObject({ code: 0 });
+      const [index = ''] = await indicesUnderAlias(clustered.client, clustered.config.INDEX_PREFIX);
+      const settings = await clustered.client.indices.getSettings({ index });
+      expect(settings.body[index]?.settings?.index).toMatchObject({
+        number_of_shards: String(NODES),
+        number_of_replicas: '1',
+      });
+
+      running.push(await startApi(clustered.variables), await startApi(other));
+      const rest = await apiClient(clustered);
+      const rests = [rest, { ...rest, verify: verifyAt(otherPort, rest.key) }];
+      await untilAnswering(rest, DAYS[0]);
+      expect(await answersTo(rest, lookups)).toEqual(expected[0]);
+
+      let hasEnded = false;
+      const asking = rests.flatMap((each) => [1, 2].map(() => askUntil(each, () => hasEnded)));
+      const publishing = publishDay(1);
+      await sleep(LOADED_FOR_MS);
+      const killedAt = Date.now();
+      await cluster.nodes[1]?.kill();
+      await sleep(AWAY_MS);
+      await cluster.nodes[1]?.start();
+      expect(await publishing).toMatchObject({ code: 0 });
+      const seconds = (Date.now() - killedAt) / 1000;
+      await untilAnswering(rest, DAYS[1]);
+      await sleep(2000);
+      hasEnded = true;
+      const loads = await Promise.all(asking);
+      expect(loads.flatMap(({ wrong }) => wrong).slice(0, 3)).toEqual([]);
+      const right = loads.reduce((sum, load) => sum + load.right, 0);
+      const failed = loads.reduce((sum, load) => sum + load.failed, 0);
+      await cluster.isWhole();
+      expect(await answersTo(rest, lookups)).toEqual(expected[1]);
+      expect(right).toBeGreaterThan(lookups.length);
+      return {
+        seconds,
+        outcome: `${failed} of ${right + failed} lookups got 503, none a wrong or mixed answer; the publication is live; the answers are those of one node`,
+      };
+    },
+    600_000,
+  );
+});

@@ -1,0 +1,25 @@
+import { expect, test } from '@jest/globals';
+import { lookupOutcome, statusOutcome } from '../../src/outcome.ts';
+
+test.each([
+  [200, 'answered'],
+  [304, 'answered'],
+  [400, 'refused'],
+  [401, 'unauthorized'],
+  [404, 'refused'],
+  [413, 'refused'],
+  [429, 'limited'],
+  [500, 'failed'],
+  [503, 'unavailable'],
+] as const)('a request answered with %d is counted as %s', (status, outcome) => {
+  expect(statusOutcome(status)).toBe(outcome);
+});
+
+test.each([
+  ['record', 'found'],
+  ['matches', 'several'],
+  ['no_match', 'none'],
+  ['number_not_found', 'none'],
+] as const)('a lookup that ended with %s is counted as %s', (outcome, counted) => {
+  expect(lookupOutcome({ outcome })).toBe(counted);
+});
