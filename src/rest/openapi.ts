@@ -44,33 +44,66 @@ const detail = z
   .object({ detail: z.string() })
   .meta({ id: 'Detail', description: 'What is wrong and what to do' });
 
-const request = verifyBody.meta({
+const boardName = z.enum(BOARD_NAMES).meta({ id: 'BoardName', description: 'Exactly the name of a board' });
+
+/** Blank texts count as absent, so what must be there must have a character that is none. */
+const NOT_BLANK = { pattern: '\\S' };
+const BLANK = { pattern: '^\\s*$' };
+const BUSINESS = { pattern: '^\\s*business\\s*$' };
+
+/** Which fields must come together, as `verifyRequest` asks for them. */
+const LOOKUPS = [
+  {
+    title: 'By number, of a person or a business',
+    required: ['license_number'],
+    properties: { license_number: NOT_BLANK, business_name: BLANK, search_type: BLANK },
+  },
+  {
+    title: 'By number, of a business',
+    required: ['license_number', 'search_type'],
+    properties: { license_number: NOT_BLANK, search_type: BUSINESS },
+  },
+  {
+    title: 'By person',
+    required: ['last_name'],
+    properties: { last_name: NOT_BLANK, business_name: BLANK, search_type: BLANK },
+  },
+  {
+    title: 'By business',
+    required: ['search_type', 'business_name'],
+    properties: { search_type: BUSINESS, business_name: NOT_BLANK },
+  },
+];
+
+const request = verifyBody.extend({ board: boardName }).meta({
   id: 'VerifyRequest',
   description:
     'By number: board and license_number. By person: board and last_name. By business: board, search_type and ' +
     'business_name or license_number. Blank texts count as absent, unknown fields are ignored.',
   override: ({ jsonSchema }) => {
-    jsonSchema.required = ['board'];
+    jsonSchema.anyOf = LOOKUPS;
   },
 });
 
-const headers = {
-  'X-Request-Id': {
-    description: 'The id of the request: the one sent, where it is sensible, else a new one',
-    schema: { type: 'string' },
-  },
-} as const;
+const header = (type: 'string' | 'integer', description: string) =>
+  ({ description, required: true, schema: { type } }) as const;
 
-const integer = { type: 'integer' } as const;
+const headers = {
+  'X-Request-Id': header(
+    'string',
+    'The id of the request: the one sent, where it is sensible, else a new one',
+  ),
+};
+
 const limitHeaders = {
-  'X-RateLimit-Limit': { description: 'Requests that this address may make in a minute', schema: integer },
-  'X-RateLimit-Remaining': { description: 'How many of them are left', schema: integer },
-  'X-RateLimit-Reset': { description: 'When the count begins anew, in Unix seconds', schema: integer },
-} as const;
+  'X-RateLimit-Limit': header('integer', 'Requests that this address may make in a minute'),
+  'X-RateLimit-Remaining': header('integer', 'How many of them are left'),
+  'X-RateLimit-Reset': header('integer', 'When the count begins anew, in Unix seconds'),
+};
 
 const retryAfter = {
-  'Retry-After': { description: 'Seconds after which another try makes sense', schema: integer },
-} as const;
+  'Retry-After': header('integer', 'Seconds after which another try makes sense'),
+};
 
 type Headers = NonNullable<ZodOpenApiResponseObject['headers']>;
 
@@ -230,8 +263,8 @@ export function openApiDocument(): object {
         post: verifyOperation('cached', {
           deprecated: true,
           headers: {
-            Deprecation: { description: 'Since when (RFC 9745)', schema: { type: 'string' } },
-            Link: { description: 'The address that took its place', schema: { type: 'string' } },
+            Deprecation: header('string', 'Since when (RFC 9745)'),
+            Link: header('string', 'The address that took its place'),
           },
         }),
       },
@@ -263,7 +296,7 @@ export function openApiDocument(): object {
           summary: 'The license types of one board',
           requestParams: {
             path: z.object({
-              board: z.enum(BOARD_NAMES).meta({ description: 'The name of the board, percent-encoded' }),
+              board: boardName.meta({ description: 'The name of the board, percent-encoded' }),
             }),
           },
           responses: {

@@ -1,0 +1,101 @@
+"""Verifies a roster: asks for each of its licenses and prints one line of JSON for each, in the roster's order.
+
+    LICENSES_URL=http://127.0.0.1:8080 LICENSES_KEY=... python3 verify.py roster.csv
+
+The roster is a CSV file with the columns board, license_number and last_name, which may be blank; without a file it
+is read from standard input. Exits with 0 when every license could be asked for, found or not, else with 1.
+Python 3.10 or newer; nothing to install.
+"""
+
+import csv
+import http.client
+import itertools
+import json
+import os
+import sys
+import time
+import urllib.error
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+
+URL = os.environ.get("LICENSES_URL", "http://127.0.0.1:8080").rstrip("/")
+KEY = os.environ.get("LICENSES_KEY", "")
+COLUMNS = ["board", "license_number", "last_name"]
+AT_ONCE = 16  # lookups under way at a time
+MOST_TRIES = 5
+MOST_SECONDS = 120  # a service that wants to be left alone for longer is asked again another day
+ANSWERED_WITHIN_SECONDS = 30
+FAILURES = (OSError, ValueError, http.client.HTTPException)
+
+
+def ask(path, body=None):
+    """The status and the parsed answer. Asks again as the service says with 429 and 503, but not for ever."""
+    headers = {"X-API-Key": KEY, "Content-Type": "application/json"}
+    data = None if body is None else json.dumps(body).encode()
+    for tries in itertools.count(1):
+        request = urllib.request.Request(URL + path, data, headers)
+        try:
+            with urllib.request.urlopen(request, timeout=ANSWERED_WITHIN_SECONDS) as response:
+                return response.status, parsed(response.read())
+        except urllib.error.HTTPError as refusal:
+            with refusal:
+                told = refusal.headers.get("Retry-After", "")
+                seconds = int(told) if told.isdecimal() else 1
+                if refusal.code not in (429, 503) or tries == MOST_TRIES or seconds > MOST_SECONDS:
+                    return refusal.code, parsed(refusal.read())
+        time.sleep(max(seconds, 1))
+
+
+def parsed(body):
+    """The answer, or nothing where something else has answered in the service's place."""
+    try:
+        answer = json.loads(body)
+    except ValueError:
+        return {}
+    return answer if isinstance(answer, dict) else {}
+
+
+def verified(line):
+    """What is printed of a line. A number that was not found does not mean that its holder is unlicensed."""
+    body = {name: (line[name] or "").strip() for name in COLUMNS}
+    asked = {"board": body["board"], "license_number": body["license_number"]}
+    # Without a number the service would look for the name, and what it found could be somebody else's.
+    if body["license_number"] == "":
+        return asked | {"error": "The roster has no number here."}
+    try:
+        status, answer = ask("/api/v1/lookup/verify", body)
+    except FAILURES as error:
+        return asked | {"error": str(error)}
+    if status == 200 and "license_number" in answer:
+        told = ["status", "raw_status", "expiry_date", "name_match", "last_scraped"]
+        return asked | {"found": True} | {name: answer.get(name) for name in told}
+    if status == 404 and "did_you_mean" in answer:
+        return asked | {"found": False} | answer
+    return asked | {"error": answer.get("detail", f"The answer was {status}.")}
+
+
+def main():
+    roster = sys.argv[1] if len(sys.argv) > 1 else 0
+    with open(roster, encoding="utf-8-sig", newline="") as file:
+        reader = csv.DictReader(file)
+        for name in COLUMNS:
+            if name not in (reader.fieldnames or []):
+                return f"The roster's first line must name a column {name}."
+        lines = list(reader)
+    # A wrong address or key shows here, once, and not at every line.
+    status, answer = ask("/api/v1/lookup/boards")
+    if status != 200:
+        return answer.get("detail", f"The answer was {status}.")
+    failed = False
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        for result in pool.map(verified, lines):
+            print(json.dumps(result), flush=True)
+            failed = failed or "error" in result
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except FAILURES as error:
+        sys.exit(str(error))

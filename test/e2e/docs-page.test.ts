@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { z } from 'zod';
+import { describeUnless, programPath } from '../support/programs.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+const CHROMIUM = process.env.CHROMIUM_PATH || programPath('chromium');
+const NO_CHROMIUM =
+  CHROMIUM === undefined ? 'no chromium on this machine; CHROMIUM_PATH names one' : undefined;
+
+const shown = z.object({
+  paths: z.record(z.string(), z.record(z.string(), z.looseObject({ summary: z.string() }))),
+  components: z.object({ schemas: z.record(z.string(), z.unknown()) }),
+});
+
+/** The page at /docs, and what a browser has to say of it. */
+interface DocsPage {
+  readonly page: Page;
+  /** Every address that was asked for. */
+  readonly addresses: readonly string[];
+  /** Errors of scripts and of the console, content that the policy forbids among them. */
+  readonly errors: readonly string[];
+}
+
+describeUnless(NO_CHROMIUM, 'the page at /docs, in a browser', () => {
+  let service: TestService;
+  let origin: string;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    service = await startService();
+    origin = `http://127.0.0.1:${service.environment.config.PORT}`;
+    // Chromium's sandbox works neither for root nor in most containers, and the page is our own.
+    browser = await chromium.launch({ executablePath: CHROMIUM ?? '', chromiumSandbox: false });
+  });
+  afterAll(async () => {
+    await browser.close();
+    await service.stop();
+  });
+
+  async function openDocs(): Promise<DocsPage> {
+    const page = await browser.newPage();
+    const addresses: string[] = [];
+    const errors: string[] = [];
+    page.on('request', (request) => addresses.push(request.url()));
+    page.on('pageerror', (error) => errors.push(error.message));
+    page.on('console', (message) => {
+      const { url } = message.location();
+      if (['error', 'warning'].includes(message.type())) errors.push(`${url}: ${message.text()}`);
+    });
+    await page.goto(`${origin}/docs`);
+    await page.locator('.opblock').first().waitFor();
+    return { page, addresses, errors };
+  }
+
+  test('shows every operation and schema of the document, without an error', async () => {
+    const { paths, components } = shown.parse((await service.rest.get('/openapi.json')).body);
+    const { page, errors } = await openDocs();
+    const operations = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { summary }]) => [method.toUpperCase(), path, summary]),
+    );
+    const blocks = await page.locator('.opblock').filter({ visible: true }).all();
+    const seen = await Promise.all(
+      blocks.map(async (block) => [
+        await block.locator('.opblock-summary-method').textContent(),
+        await block.locator('[data-path]').getAttribute('data-path'),
+        await block.locator('.opblock-summary-description').textContent(),
+      ]),
+    );
+    expect(seen.toSorted()).toEqual(operations.toSorted());
+
+    const schemas = page.locator('section.models');
+    const names = await schemas
+      .locator('.json-schema-2020-12__title')
+      .filter({ visible: true })
+      .allTextContents();
+    expect(names.toSorted()).toEqual(Object.keys(components.schemas).toSorted());
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+
+  test('asks this origin and no other, and answers what is tried with a key', async () => {
+    const { page, addresses, errors } = await openDocs();
+    await page.locator('button.authorize').first().click();
+    const dialog = page.locator('.dialog-ux');
+    await dialog.locator('input').fill(service.rest.key);
+    await dialog.locator('button.authorize').click();
+    await dialog.locator('button.btn-done').click();
+
+    const boards = page.locator('#operations-Boards-boards');
+    await boards.locator('.opblock-summary-control').click();
+    await boards.getByRole('button', { name: 'Try it out' }).click();
+    await boards.getByRole('button', { name: 'Execute' }).click();
+    const response = boards.locator('.live-responses-table tbody tr.response');
+    await response.waitFor();
+    expect(await response.locator('.response-col_status').textContent()).toMatch(/^200\b/);
+    expect(await response.locator('.response-col_description').textContent()).toContain('"Nursing Board"');
+
+    expect(addresses).toContain(`${origin}/api/v1/lookup/boards`);
+    const elsewhere = addresses.filter((address) => new URL(address).origin !== origin);
+    // Icons of the style sheet are data addresses; nothing is asked for them.
+    expect(elsewhere.filter((address) => !address.startsWith('data:'))).toEqual([]);
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+});

@@ -1,0 +1,384 @@
+import { spawnSync } from 'node:child_process';
+import { cp, readFile, writeFile } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { freePorts } from '../support/environment.ts';
+import { answered, type FileAnswer, fileServer } from '../support/file-server.ts';
+import { fixturesAnd, nurseRow } from '../support/fixtures.ts';
+import type { CommandResult } from '../support/processes.ts';
+import { describeUnless, programPath, runProgram } from '../support/programs.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const EXAMPLES = resolve(ROOT, 'examples');
+const NURSING = 'Nursing Board';
+const COUNSELORS = 'Counselor, Social Worker and Marriage and Family Therapist Board';
+const LAST_SCRAPED = '2026-11-20T00:00:00';
+const AT_ONCE = 16;
+const MOST_TRIES = 5;
+
+const NO_CURL = programPath('curl') === undefined ? 'no curl on this machine' : undefined;
+const PYTHON_IS_OLD = spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 10))']).status;
+const NO_PYTHON = PYTHON_IS_OLD === 0 ? undefined : 'no python3 of 3.10 or later on this machine';
+
+const folder = temporaryFolder();
+let service: TestService;
+let url: string;
+
+beforeAll(async () => {
+  const smiths = [
+    nurseRow('SMITH, JANE A', 'RN.123456', { SUB_STATUS: 'Probation' }),
+    nurseRow('SMITH, ALAN', '35.123456', { BOARD: 'Medical Board', TYPE: 'Doctor of Medicine (MD)' }),
+  ];
+  service = await startService({ files: (files) => fixturesAnd(files, { individual: smiths }) });
+  url = `http://127.0.0.1:${service.environment.config.PORT}`;
+});
+afterAll(() => service.stop());
+
+/** A program that verifies a roster: how a user starts it in its folder. */
+interface RosterProgram {
+  readonly folder: () => string;
+  readonly command: readonly [string, ...string[]];
+}
+
+interface RosterRun {
+  readonly roster: string;
+  readonly address?: string;
+  readonly key?: string;
+  /** Whether the roster comes by standard input and not as a file. */
+  readonly isPiped?: boolean;
+}
+
+interface RosterResult extends CommandResult {
+  readonly lines: unknown[];
+  readonly milliseconds: number;
+}
+
+async function verifyRoster(
+  program: RosterProgram,
+  { roster, address = url, key = service.rest.key, isPiped = false }: RosterRun,
+): Promise<RosterResult> {
+  const file = folder.path('roster.csv');
+  await writeFile(file, roster);
+  const started = performance.now();
+  const result = await runProgram([...program.command, ...(isPiped ? [] : [file])], {
+    cwd: program.folder(),
+    variables: { LICENSES_URL: address, LICENSES_KEY: key },
+    ...(isPiped ? { input: roster } : {}),
+  });
+  const lines = result.stdout.split('\n').filter((line) => line !== '');
+  return {
+    ...result,
+    lines: lines.map((line) => JSON.parse(line)),
+    milliseconds: performance.now() - started,
+  };
+}
+
+function rosterOf(...rows: string[]): string {
+  return ['board,license_number,last_name', ...rows, ''].join('\n');
+}
+
+const ONE_LINE = rosterOf('Nursing Board,RN.123456,Smith');
+const BOARDS_ANSWER = json(200, { boards: [NURSING], board_details: {} });
+const FOUND = {
+  found: true,
+  license_number: 'RN.123456',
+  status: 'ACTIVE',
+  raw_status: 'Active',
+  expiry_date: '2099-01-01',
+  name_match: true,
+  last_scraped: LAST_SCRAPED,
+};
+
+function json(status: number, body: object, headers: Record<string, string> = {}): FileAnswer {
+  return answered(status, { 'content-type': 'application/json', ...headers }, JSON.stringify(body));
+}
+
+const TOO_FAST = json(429, { detail: 'Too many requests; try again in 1 seconds.' }, { 'retry-after': '1' });
+
+/** Runs it against a server that gives these answers, the last one to all that follow too. */
+async function against(program: RosterProgram, roster: string, ...answers: readonly FileAnswer[]) {
+  const server = await fileServer(...answers);
+  try {
+    const result = await verifyRoster(program, { roster, address: new URL(server.url).origin });
+    return { ...result, requests: server.requests };
+  } finally {
+    await server.close();
+  }
+}
+
+function verifiesRosters(program: RosterProgram): void {
+  test('tells of each line what the service says, in the roster’s order', async () => {
+    const { code, lines, stderr } = await verifyRoster(program, {
+      roster: rosterOf(
+        'Nursing Board,RN.700001,De la Cruz',
+        'Nursing Board,rn 700003,Smith',
+        'Medical Board,35.700006,Nobody',
+        'Nursing Board,RN.799999,Smith',
+        `"${COUNSELORS}",E.1234567,`,
+      ),
+    });
+    const told = { found: true, last_scraped: LAST_SCRAPED };
+    expect(lines).toEqual([
+      {
+        ...told,
+        board: NURSING,
+        license_number: 'RN.700001',
+        status: 'ACTIVE',
+        raw_status: 'Active',
+        expiry_date: '2099-10-31',
+        name_match: true,
+      },
+      {
+        ...told,
+        board: NURSING,
+        license_number: 'rn 700003',
+        status: 'ACTIVE',
+        raw_status: 'Active - Probation',
+        expiry_date: '2099-10-31',
+        name_match: true,
+      },
+      {
+        ...told,
+        board: 'Medical Board',
+        license_number: '35.700006',
+        status: 'INACTIVE',
+        raw_status: 'Inactive - Revocation',
+        expiry_date: '2015-04-01',
+        name_match: false,
+      },
+      {
+        found: false,
+        board: NURSING,
+        license_number: 'RN.799999',
+        detail: expect.stringContaining('dataset of 2026-11-20'),
+        did_you_mean: expect.any(Array),
+      },
+      {
+        ...told,
+        board: COUNSELORS,
+        license_number: 'E.1234567',
+        status: 'ACTIVE',
+        raw_status: 'Active',
+        expiry_date: '2099-01-01',
+        name_match: null,
+      },
+    ]);
+    expect([code, stderr]).toEqual([0, '']);
+  });
+
+  test('reads the roster that is in examples', async () => {
+    const roster = await readFile(resolve(EXAMPLES, 'roster.csv'), 'utf8');
+    const { code, lines } = await verifyRoster(program, { roster });
+    expect(lines).toHaveLength(roster.trim().split('\n').length - 1);
+    expect(lines).toContainEqual(expect.objectContaining({ found: true, license_number: 'RN.123456' }));
+    expect(code).toBe(0);
+  });
+
+  test('exits 1 when a line could not be asked; from a spreadsheet, by standard input', async () => {
+    const roster = rosterOf(
+      'Nursing,RN.123456,Smith',
+      'Nursing Board,,Smith',
+      'Nursing Board,RN.123456,Jones',
+    );
+    const { code, lines } = await verifyRoster(program, {
+      roster: `\uFEFF${roster.replaceAll('\n', '\r\n')}`,
+      isPiped: true,
+    });
+    expect(lines).toEqual([
+      { board: 'Nursing', license_number: 'RN.123456', error: expect.stringContaining('"Nursing Board"') },
+      { board: NURSING, license_number: '', error: 'The roster has no number here.' },
+      expect.objectContaining({ found: true, raw_status: 'Active - Probation', name_match: false }),
+    ]);
+    expect(code).toBe(1);
+  });
+
+  test('says once, and exits 1, when key, address, file or columns are wrong', async () => {
+    const [port = 0] = await freePorts(1);
+    const failed = (stderr: string) => ({ code: 1, stdout: '', stderr: expect.stringMatching(stderr) });
+    expect(await verifyRoster(program, { roster: ONE_LINE, key: 'olv_wrong' })).toMatchObject(
+      failed('^Invalid or inactive API key\n$'),
+    );
+    expect(
+      await verifyRoster(program, { roster: ONE_LINE, address: `http://127.0.0.1:${port}` }),
+    ).toMatchObject(failed('^[^\n]*refused[^\n]*\n$|^[^\n]*ECONNREFUSED[^\n]*\n$'));
+    expect(await verifyRoster(program, { roster: 'board,number\n' })).toMatchObject(
+      failed('^The roster.s first line must name a column license_number.\n$'),
+    );
+    const nowhere = await runProgram([...program.command, folder.path('nowhere.csv')], {
+      cwd: program.folder(),
+    });
+    expect(nowhere).toMatchObject(failed('^[^\n]*nowhere.csv[^\n]*\n$'));
+  });
+
+  test('waits as long as a 429 says, and asks again', async () => {
+    const result = await against(program, ONE_LINE, BOARDS_ANSWER, TOO_FAST, json(200, FOUND));
+    expect(result).toMatchObject({ code: 0, lines: [{ ...FOUND, board: NURSING }] });
+    expect(result.requests).toHaveLength(3);
+    for (const headers of result.requests) expect(headers['x-api-key']).toBe(service.rest.key);
+    expect(result.milliseconds).toBeGreaterThan(1000);
+  });
+
+  test('gives up after some tries, or when told to wait too long', async () => {
+    const away = json(503, { detail: 'Lookups are not available right now.' }, { 'retry-after': '1' });
+    const tried = await against(program, ONE_LINE, BOARDS_ANSWER, away);
+    expect(tried).toMatchObject({ code: 1, lines: [{ error: 'Lookups are not available right now.' }] });
+    expect(tried.requests).toHaveLength(1 + MOST_TRIES);
+    const tomorrow = json(503, { detail: 'Come back tomorrow.' }, { 'retry-after': '86400' });
+    const left = await against(program, ONE_LINE, BOARDS_ANSWER, tomorrow);
+    expect(left).toMatchObject({ code: 1, lines: [{ error: 'Come back tomorrow.' }] });
+    expect(left.requests).toHaveLength(2);
+  });
+
+  test('takes no other server’s 404 for a number that was not found', async () => {
+    const page = answered(404, { 'content-type': 'text/html' }, '<h1>Not found</h1>');
+    const result = await against(program, ONE_LINE, BOARDS_ANSWER, page);
+    expect(result).toMatchObject({
+      code: 1,
+      lines: [{ board: NURSING, license_number: 'RN.123456', error: 'The answer was 404.' }],
+    });
+  });
+
+  test(`asks for ${AT_ONCE} at a time`, async () => {
+    let [underWay, most] = [0, 0];
+    const slow: FileAnswer = (request, response) => {
+      underWay += 1;
+      most = Math.max(most, underWay);
+      setTimeout(() => {
+        underWay -= 1;
+        json(200, FOUND)(request, response);
+      }, 300);
+    };
+    const rows = Array<string>(3 * AT_ONCE).fill('Nursing Board,RN.123456,Smith');
+    const { code, lines } = await against(program, rosterOf(...rows), BOARDS_ANSWER, slow);
+    expect([code, lines.length, most]).toEqual([0, rows.length, AT_ONCE]);
+  });
+}
+
+describe('examples/typescript', () => {
+  const copy = () => folder.path('typescript');
+
+  async function npm(...parameters: string[]): Promise<void> {
+    const { code, stdout, stderr } = await runProgram(['npm', ...parameters], {
+      cwd: copy(),
+      variables: process.env,
+    });
+    expect([code, code === 0 ? '' : stdout + stderr]).toEqual([0, '']);
+  }
+
+  beforeAll(async () => {
+    await cp(resolve(EXAMPLES, 'typescript'), copy(), {
+      recursive: true,
+      filter: (path) => basename(path) !== 'node_modules',
+    });
+    await npm('ci', '--prefer-offline');
+    await npm('run', 'types', '--', `${url}/openapi.json`);
+  }, 180_000);
+
+  test('its types are those of the document', async () => {
+    const [made, committed] = await Promise.all(
+      [copy(), resolve(EXAMPLES, 'typescript')].map((at) => readFile(resolve(at, 'licenses-api.ts'), 'utf8')),
+    );
+    // A difference has hundreds of lines; git shows it once they are made anew.
+    const toDo = committed === made ? 'nothing' : 'npm run types, as examples/typescript/README.md says';
+    expect(toDo).toBe('nothing');
+  });
+
+  test('fits the types made of the document that the server shows', () => npm('run', 'check'));
+
+  test('has a lock file without addresses', async () => {
+    const lock = z.object({ packages: z.record(z.string(), z.looseObject({})) });
+    const { packages } = lock.parse(JSON.parse(await readFile(resolve(copy(), 'package-lock.json'), 'utf8')));
+    expect(Object.entries(packages).filter(([, entry]) => 'resolved' in entry)).toEqual([]);
+  });
+
+  verifiesRosters({ folder: copy, command: [process.execPath, 'verify.ts'] });
+});
+
+describeUnless(NO_PYTHON, 'examples/python', () => {
+  verifiesRosters({ folder: () => resolve(EXAMPLES, 'python'), command: ['python3', 'verify.py'] });
+});
+
+describeUnless(NO_CURL, 'examples/curl.sh', () => {
+  const ask = (key: string) =>
+    runProgram(['bash', resolve(EXAMPLES, 'curl.sh')], {
+      variables: { LICENSES_URL: url, LICENSES_KEY: key },
+    });
+
+  /** What stands under each heading: the answer and its status. */
+  function answersIn(output: string): { readonly body: unknown; readonly status: number }[] {
+    const sections = output.split(/^# .*\n/m).slice(1);
+    return sections.map((section) => {
+      const [body = '', status, ...rest] = section.trim().split('\n');
+      expect(rest).toEqual([]);
+      return { body: JSON.parse(body), status: Number(status) };
+    });
+  }
+
+  test('shows status, boards, types, a person, a number, a miss and a business', async () => {
+    const { code, stdout, stderr } = await ask(service.rest.key);
+    expect([code, stderr]).toEqual([0, '']);
+    const person = {
+      full_name: 'SMITH, JANE A',
+      license_number: 'RN.123456',
+      raw_status: 'Active - Probation',
+    };
+    expect(answersIn(stdout)).toMatchObject([
+      { status: 200, body: { publication: { date: '2026-11-20' } } },
+      { status: 200, body: { boards: expect.arrayContaining([NURSING]) } },
+      { status: 200, body: { board: NURSING } },
+      { status: 200, body: person },
+      { status: 200, body: { ...person, name_match: true } },
+      { status: 404, body: { detail: expect.stringContaining('No license') } },
+      { status: 200, body: { found: true, multiple: { length: 2 } } },
+    ]);
+  });
+
+  test('shows what is wrong with a key', async () => {
+    const { code, stdout } = await ask('olv_wrong');
+    expect(code).toBe(0);
+    const [, ...locked] = answersIn(stdout);
+    for (const answer of locked) {
+      expect(answer).toEqual({ status: 401, body: { detail: 'Invalid or inactive API key' } });
+    }
+    expect(await runProgram(['bash', resolve(EXAMPLES, 'curl.sh')])).toMatchObject({ code: 1, stdout: '' });
+  });
+});
+
+describeUnless(NO_CURL, 'README.md', () => {
+  /** The command with which a section begins, as it stands there. */
+  async function commandUnder(heading: string): Promise<string> {
+    const text = await readFile(resolve(ROOT, 'README.md'), 'utf8');
+    const section = text.split(/^## /m).find((part) => part.startsWith(`${heading}\n`)) ?? '';
+    const [command] = /^ {4}curl .*\n(?: {5,}.*\n)*/m.exec(section) ?? [];
+    if (command === undefined) throw new Error(`README.md has no command under "${heading}".`);
+    return command;
+  }
+
+  /** Runs it against this service, with its key in $KEY. */
+  async function answerOf(command: string): Promise<unknown> {
+    expect(command).toContain('http://127.0.0.1:8080/');
+    const { code, stdout, stderr } = await runProgram(
+      ['bash', '-c', command.replace('http://127.0.0.1:8080', url)],
+      { variables: { KEY: service.rest.key } },
+    );
+    expect([code, stderr]).toEqual([0, '']);
+    return JSON.parse(stdout);
+  }
+
+  test('its command for REST answers', async () => {
+    expect(await answerOf(await commandUnder('Asking by REST'))).toMatchObject({
+      found: true,
+      full_name: 'SMITH, JANE A',
+    });
+  });
+
+  test('its command for MCP answers', async () => {
+    expect(await answerOf(await commandUnder('Asking by MCP'))).toMatchObject({
+      id: 1,
+      result: { structuredContent: { licenses: [{ full_name: 'SMITH, ALAN' }] } },
+    });
+  });
+});
