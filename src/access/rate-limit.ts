@@ -1,3 +1,4 @@
+import { hash, randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Redis } from 'ioredis';
 import ipaddr from 'ipaddr.js';
@@ -27,6 +28,21 @@ export interface RateLimit {
   giveBack(address: string): Promise<void>;
 }
 
+/** A counter takes half a kilobyte. */
+const MOST_COUNTERS = 100_000;
+
+const SALT = randomBytes(16).toString('hex');
+
+/**
+ * Counts in this process with so many counters at the most, however many addresses ask: those whose hashes agree
+ * share one. Which do is different in each process, so nobody can choose a neighbour to lock out.
+ */
+class BoundedMemory extends RateLimiterMemory {
+  override getKey(key: string | number): string {
+    return super.getKey(hash('sha256', SALT + key, 'buffer').readUInt32LE() % MOST_COUNTERS);
+  }
+}
+
 /**
  * A limit per client address and minute, kept in Redis for all processes. Where Redis does not answer, each
  * process counts in its own memory until it does, so nothing goes unlimited and nothing waits.
@@ -47,7 +63,7 @@ export function rateLimit(
       points,
       duration: WINDOW_SECONDS,
       rejectIfRedisNotReady: true,
-      insuranceLimiter: new RateLimiterMemory({ keyPrefix, points, duration: WINDOW_SECONDS }),
+      insuranceLimiter: new BoundedMemory({ keyPrefix, points, duration: WINDOW_SECONDS }),
     });
   const general = limiterOf(requestsPerMinute, `limit:${name}`);
   const special = ranges.map((range, index) => ({

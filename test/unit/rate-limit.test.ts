@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { addressKey, plainAddress } from '../../src/access/rate-limit.ts';
+import { addressKey, limitsConnection, plainAddress, rateLimit } from '../../src/access/rate-limit.ts';
 
 describe('plainAddress', () => {
   test.each([
@@ -40,4 +40,26 @@ describe('addressKey', () => {
   ])('counts %s and %s together: %s', (one, other, together) => {
     expect(addressKey(one) === addressKey(other)).toBe(together);
   });
+});
+
+test('without Redis each address is counted, in so many counters at the most', async () => {
+  const redis = limitsConnection('redis://127.0.0.1:1');
+  redis.on('error', () => undefined);
+  try {
+    const limit = rateLimit(redis, 'test', 600, []);
+    const spent = async (address: string) => (await limit.spend(address)).remaining;
+    expect([await spent('192.0.2.1'), await spent('192.0.2.1'), await spent('192.0.2.1')]).toEqual([
+      599, 598, 597,
+    ]);
+    expect(await spent('192.0.2.2')).toBe(599);
+
+    // Of 5,000 addresses some hundred share one of 100,000 counters.
+    const left: number[] = [];
+    for (let at = 0; at < 5000; at += 1) left.push(await spent(`10.0.${at >> 8}.${at & 255}`));
+    const shared = left.filter((remaining) => remaining < 599).length;
+    expect(shared).toBeGreaterThan(20);
+    expect(shared).toBeLessThan(500);
+  } finally {
+    redis.disconnect();
+  }
 });
