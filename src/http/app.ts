@@ -57,6 +57,9 @@ const SECURITY_HEADERS = {
 export function httpApp(log: Logger, trustedProxies = 0): FastifyInstance {
   const app = fastify({
     bodyLimit: MOST_BODY_BYTES,
+    // Fields that nobody asked for are ignored, whatever they are called.
+    onProtoPoisoning: 'remove',
+    onConstructorPoisoning: 'remove',
     trustProxy: trustedProxies > 0 ? (_address, hop) => hop < trustedProxies : false,
     http: { headersTimeout: HEADERS_WITHIN_MS, connectionsCheckingInterval: CHECKED_EVERY_MS },
     requestTimeout: WHOLE_REQUEST_WITHIN_MS,

@@ -119,6 +119,21 @@ describe('a number that exists', () => {
     expect(recordIn(answer).license_number).toBe('RN.700001');
   });
 
+  test.each([
+    '"__proto__": {"license_number": "RN.700002"}',
+    '"more": [{"__proto__": {"license_number": "RN.700002"}}]',
+    '"constructor": {"prototype": {"license_number": "RN.700002"}}',
+  ])('is answered with %s in the body, which changes nothing', async (field) => {
+    const posted = (fields: string) =>
+      rest.request('POST', '/api/v1/lookup/verify', {
+        headers: { 'content-type': 'application/json' },
+        body: `{${field}, ${fields}}`,
+      });
+    const answer = await posted('"board": "Nursing Board", "license_number": "RN.700001"');
+    expect(recordIn(answer).license_number).toBe('RN.700001');
+    expect((await posted('"board": "Nursing Board"')).status).toBe(400);
+  });
+
   test('goes before a name in the same body, which is compared with the holder’s', async () => {
     const compared: [string, Record<string, string>, boolean][] = [
       ['RN.700002', { last_name: 'Smith' }, false],

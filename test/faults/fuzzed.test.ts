@@ -1,0 +1,106 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { faultTest, inForm } from '../support/fault-form.ts';
+import { installedRequirements, pythonIsMissing, runPython } from '../support/python.ts';
+import { rawRequest } from '../support/raw-http.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+const FAULT = 'requests made up from the OpenAPI document';
+const SETTINGS = join(import.meta.dirname, 'fuzzed.toml');
+const SEED = 20_261_120;
+const FORM = inForm({
+  short: { casesOfEach: 60, atLeast: 500, withinMs: 120_000 },
+  full: { casesOfEach: 4000, atLeast: 10_000, withinMs: 600_000 },
+});
+const INSTALLED_WITHIN_MS = 300_000;
+
+/** What is read of the report. */
+const report = z.object({
+  complete: z.boolean(),
+  test_cases: z.object({ generated: z.number() }),
+  failures: z.array(z.object({ title: z.string(), operations: z.array(z.string()) })),
+  errors: z.array(z.object({ title: z.string() })),
+  /** By kind. */
+  warnings: z.record(z.string(), z.array(z.unknown())),
+});
+
+let service: TestService;
+
+/** Sends what the document allows and what it does not, in every phase, and makes every check of the answers. */
+async function fuzz(): Promise<z.output<typeof report>> {
+  const { environment, rest } = service;
+  const reportFile = join(environment.folder, 'fuzzed.json');
+  const { code, output } = await runPython(
+    await installedRequirements(),
+    [
+      'schemathesis.cli',
+      `--config-file=${SETTINGS}`,
+      '--no-color',
+      'run',
+      `http://127.0.0.1:${environment.config.PORT}/openapi.json`,
+      `--header=X-API-Key: ${rest.key}`,
+      `--seed=${SEED}`,
+      `--max-examples=${FORM.casesOfEach}`,
+      '--phases=examples,coverage,fuzzing,stateful',
+      '--checks=all',
+      '--continue-on-failure',
+      '--generation-database=none',
+      '--report=json',
+      `--report-json-path=${reportFile}`,
+    ],
+    { cwd: environment.folder, withinMs: FORM.withinMs },
+  );
+  if (code !== 0) throw new Error(output);
+  return report.parse(JSON.parse(await readFile(reportFile, 'utf8')));
+}
+
+/** How the requests ended, as the service itself counts them. */
+async function outcomes(): Promise<Record<string, number>> {
+  const { text } = await rawRequest({
+    port: service.environment.config.ADMIN_PORT,
+    method: 'GET',
+    path: '/metrics',
+  });
+  const counts = text.matchAll(/^licenses_request_seconds_count\{door="rest",outcome="(\w+)"\} (\d+)$/gm);
+  return Object.fromEntries([...counts].map(([, outcome, count]) => [outcome, Number(count)]));
+}
+
+const missing = pythonIsMissing();
+if (missing === undefined) {
+  beforeAll(async () => {
+    service = await startService();
+  }, 120_000);
+  afterAll(() => service.stop());
+
+  faultTest(
+    FAULT,
+    '',
+    async () => {
+      const { complete, test_cases, failures, errors, warnings } = await fuzz();
+      expect({ complete, failures, errors, warnings: Object.values(warnings).flat() }).toEqual({
+        complete: true,
+        failures: [],
+        errors: [],
+        warnings: [],
+      });
+      expect(test_cases.generated).toBeGreaterThanOrEqual(FORM.atLeast);
+      const ended = await outcomes();
+      expect(ended).toMatchObject({
+        found: expect.any(Number),
+        several: expect.any(Number),
+        none: expect.any(Number),
+        answered: expect.any(Number),
+        refused: expect.any(Number),
+        unauthorized: expect.any(Number),
+      });
+      expect([ended.failed, ended.unavailable]).toEqual([undefined, undefined]);
+      const cases = test_cases.generated.toLocaleString('en-US');
+      return { outcome: `${cases} cases, no 5xx and no answer that is not documented` };
+    },
+    INSTALLED_WITHIN_MS + FORM.withinMs,
+  );
+} else {
+  test.skip(`${FAULT}: skipped, because ${missing}`, () => undefined);
+}
