@@ -42,7 +42,7 @@ export function keyUsage(client: Client, indexPrefix: string, onError: (error: u
   const run = randomUUID();
   const index = apiKeyUsageIndex(indexPrefix);
   const known = new Map<string, StoredUsage>();
-  const unwritten = new Set<string>();
+  const unwritten = new Map<string, StoredUsage>();
   let isFailing = false;
 
   function forgetEarlierDays(today: string): void {
@@ -50,17 +50,17 @@ export function keyUsage(client: Client, indexPrefix: string, onError: (error: u
   }
 
   async function write(): Promise<void> {
-    const ids = [...unwritten];
-    if (ids.length === 0) return;
+    const written = [...unwritten];
+    if (written.length === 0) return;
     unwritten.clear();
     try {
-      const body = ids.flatMap((id) => [{ index: { _id: id } }, known.get(id) ?? {}]);
+      const body = written.flatMap(([id, usage]) => [{ index: { _id: id } }, usage]);
       const response = await client.bulk({ index, body });
       if (response.body.errors) throw new Error('OpenSearch did not take all counts of API keys.');
       isFailing = false;
       forgetEarlierDays(todayInOhio());
     } catch (error) {
-      for (const id of ids) unwritten.add(id);
+      for (const [id, usage] of written) unwritten.set(id, usage);
       if (!isFailing) onError(error);
       isFailing = true;
     }
@@ -75,7 +75,7 @@ export function keyUsage(client: Client, indexPrefix: string, onError: (error: u
       const usage = known.get(id) ?? { key, day, counts: {} };
       usage.counts[outcome] = (usage.counts[outcome] ?? 0) + 1;
       known.set(id, usage);
-      unwritten.add(id);
+      unwritten.set(id, usage);
     },
     stop: async () => {
       clearInterval(timer);

@@ -46,5 +46,8 @@ export async function docsRoutes(app: FastifyInstance, document: object): Promis
       reply.header('cache-control', CACHED).type(type).send(content),
     );
   }
-  for (const url of ['/openapi.json', '/docs']) refuseOtherMethods(app, url, ['HEAD', 'GET']);
+  const files = ['page.js', ...FILES.map(({ name }) => name)];
+  for (const url of ['/openapi.json', '/docs', ...files.map((name) => `/docs/${name}`)]) {
+    refuseOtherMethods(app, url, ['HEAD', 'GET']);
+  }
 }

@@ -143,7 +143,7 @@ test('the page at /docs is made of this server’s own files, and takes no other
     ]);
     expect(text.length).toBeGreaterThan(50);
   }
-  for (const path of ['/docs', '/openapi.json', '/status', '/']) {
+  for (const path of ['/docs', ...own, '/openapi.json', '/status', '/']) {
     const refused = await service.rest.request('POST', path);
     expect([path, refused.status, refused.headers.get('allow')]).toEqual([path, 405, 'HEAD, GET']);
   }

@@ -14,6 +14,9 @@ const service = z.object({
   healthcheck: z.object({ test: z.array(z.string()).or(z.string()) }),
   mem_limit: z.string(),
   command: z.array(z.string()).optional(),
+  read_only: z.boolean().default(false),
+  cap_drop: z.array(z.string()).default([]),
+  security_opt: z.array(z.string()).default([]),
 });
 
 const compose = z
@@ -41,6 +44,22 @@ describe('docker-compose.yml', () => {
     expect(SETTING_NAMES).toEqual(expect.arrayContaining(Object.keys(environment)));
     expect(Object.keys(environment)).toEqual(expect.arrayContaining(['OPENSEARCH_URL', 'REDIS_URL']));
     expect(environment).not.toHaveProperty('OPENSEARCH_PASSWORD');
+  });
+
+  test.each(['api', 'worker'])('%s can write nothing but its state, and gain no privilege', (name) => {
+    const { read_only, cap_drop, security_opt } = compose.services[name] ?? {};
+    expect({ read_only, cap_drop, security_opt }).toEqual({
+      read_only: true,
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+    });
+  });
+
+  test('no service has a password in clear', () => {
+    for (const [, { environment }] of services) {
+      const secret = Object.entries(environment).filter(([name]) => /PASSWORD|SECRET|TOKEN/.test(name));
+      expect(secret.filter(([, value]) => value !== '' && !value.startsWith('${'))).toEqual([]);
+    }
   });
 
   test('only the proxy is reached from other machines', () => {
