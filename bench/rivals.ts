@@ -43,7 +43,7 @@ const SEED = 7;
 const CONNECTIONS = 64;
 const COUNTS = { number: 20_000, name: 5000 } as const;
 const SLOW_COUNTS = { number: 3000, name: 1000 } as const;
-/** The local OpenSearch compiles late; see bench/lookups.ts. */
+/** Until Java has compiled what runs hot. */
 const WARM_UP_SECONDS = 30;
 /** Found in the environment of all processes of one rival. */
 const MARK = 'BENCH_RIVAL';

@@ -26,8 +26,18 @@ const SEARCH_TIMEOUT_MS = 2500;
 const STOP_WITHIN_MS = 10_000;
 const QUEUE_CLOSES_WITHIN_MS = 1000;
 
-/** Log lines are written together, at the latest after half a second and when the process ends. */
-const LOG_BUFFER = { dest: 1, sync: false, minLength: 8192, periodicFlush: 500 } as const;
+/**
+ * Log lines are written together, at the latest after half a second and when the process ends. Where nobody reads
+ * them, 16 MB are kept and the rest is lost.
+ */
+const LOG_BUFFER = {
+  dest: 1,
+  sync: false,
+  minLength: 8192,
+  periodicFlush: 500,
+  maxLength: 16 * 1024 * 1024,
+} as const;
+const LOG_ENDS_WITHIN_MS = 1000;
 
 /** Of an address's requests in a minute, how many may come with a bad key: a twentieth, at least ten. */
 function badKeysPerMinute(config: Config): number {
@@ -37,7 +47,8 @@ function badKeysPerMinute(config: Config): number {
 /** The API process: REST, MCP and the status page on one port, health on another. */
 export async function serve(): Promise<void> {
   const config = readConfig();
-  const log = pino({ level: config.LOG_LEVEL, name: 'api' }, pino.destination(LOG_BUFFER));
+  const logLines = pino.destination(LOG_BUFFER);
+  const log = pino({ level: config.LOG_LEVEL, name: 'api' }, logLines);
   const client = openSearchClient(config, SEARCH_TIMEOUT_MS, { asksOthers: true });
   const redis = limitsConnection(config.REDIS_URL);
   redis.on('error', (error) => log.warn({ error: error.message }, 'Redis is away; limits count in memory'));
@@ -106,7 +117,10 @@ export async function serve(): Promise<void> {
 
   async function stop(): Promise<void> {
     isStopping = true;
-    setTimeout(() => process.exit(1), STOP_WITHIN_MS).unref();
+    setTimeout(() => {
+      logLines.destroy();
+      process.exit(1);
+    }, STOP_WITHIN_MS).unref();
     await app.close();
     tracker.stop();
     await Promise.all([admin.close(), usage.stop()]);
@@ -114,6 +128,12 @@ export async function serve(): Promise<void> {
     // A Redis that is stuck would never answer the goodbye.
     await Promise.race([queue.close(), sleep(QUEUE_CLOSES_WITHIN_MS)]);
     await client.close();
+    // What is left in the buffer when the process exits is written again and again until somebody reads it.
+    await Promise.race([
+      new Promise<void>((resolve) => logLines.flush(() => resolve())),
+      sleep(LOG_ENDS_WITHIN_MS),
+    ]);
+    logLines.destroy();
     process.exit(0);
   }
   process.once('SIGTERM', drain);
