@@ -319,6 +319,7 @@ export interface NearTermsBody {
         max_edits: 1 | 2;
         prefix_length: number;
         size: number;
+        shard_size: number;
       };
     };
   };
@@ -326,6 +327,9 @@ export interface NearTermsBody {
 
 /** How many names are offered in place of one that nobody has. */
 export const MOST_NEAR_NAMES = 5;
+
+/** Each of several shards tells so many, so that the best of all are those that one shard would tell. */
+const NEAR_NAMES_OF_SHARD = 100;
 
 /** In shorter words, two letters changed make another word. */
 const TWO_EDITS_FROM = 6;
@@ -345,6 +349,7 @@ export function nearSurnamesBody(board: Board, lastName: string): NearTermsBody 
           max_edits: surname.length < TWO_EDITS_FROM ? 1 : 2,
           prefix_length: `${board.code}/`.length,
           size: MOST_NEAR_NAMES,
+          shard_size: NEAR_NAMES_OF_SHARD,
         },
       },
     },

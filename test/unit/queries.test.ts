@@ -513,6 +513,7 @@ describe('nearSurnamesBody', () => {
             max_edits: edits,
             prefix_length: 4,
             size: 5,
+            shard_size: 100,
           },
         },
       },
