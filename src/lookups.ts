@@ -20,10 +20,11 @@ export interface DatedOutcome {
 /** The lookups that every door offers. */
 export interface Lookups {
   /**
+   * @param spentMs what of its time the request has spent already
    * @throws {TooBusyError} at once, with more lookups under way than are taken
    * @throws {SearchUnavailableError} when OpenSearch does not answer in time
    */
-  lookUp(request: LookupRequest): Promise<DatedOutcome>;
+  lookUp(request: LookupRequest, spentMs?: number): Promise<DatedOutcome>;
   /** How many lookups are under way. */
   inFlight(): number;
   livePublication(): Promise<LivePublication>;
@@ -35,8 +36,8 @@ const BUSY = 64;
 /** As many are taken at once; what comes beyond would only wait for a turn that is too late. */
 const MOST_IN_FLIGHT = 1000;
 
-/** A lookup may ask OpenSearch several times; the key was read before. All must end within three seconds. */
-const LOOKUP_WITHIN_MS = 1800;
+/** A lookup may ask OpenSearch several times, and the key was read before: all must end within three seconds. */
+const ANSWER_WITHIN_MS = 2600;
 
 /** Lookups answered by the live publication, all of one lookup's queries by the same. */
 export function liveLookups(client: Client, tracker: LivePublicationTracker): Lookups {
@@ -50,20 +51,21 @@ export function liveLookups(client: Client, tracker: LivePublicationTracker): Lo
   }
 
   /** Refuses what is too many; counts the others for as long as they really take. */
-  async function bounded<Result>(work: () => Promise<Result>): Promise<Result> {
+  async function bounded<Result>(spentMs: number, work: () => Promise<Result>): Promise<Result> {
     if (inFlight >= MOST_IN_FLIGHT) throw new TooBusyError('Too many lookups are under way.');
     inFlight += 1;
     return inTime(
       work().finally(() => {
         inFlight -= 1;
       }),
+      ANSWER_WITHIN_MS - spentMs,
     );
   }
 
   return {
     inFlight: () => inFlight,
-    lookUp: (request) =>
-      bounded(() =>
+    lookUp: (request, spentMs = 0) =>
+      bounded(spentMs, () =>
         withLivePublication(tracker, async ({ index, metadata }) => ({
           outcome: await lookUp(
             request,
@@ -82,11 +84,11 @@ export function liveLookups(client: Client, tracker: LivePublicationTracker): Lo
 }
 
 /** Fails when the work takes too long; what it was waiting for is left to its own time-out. */
-function inTime<Result>(work: Promise<Result>): Promise<Result> {
+function inTime<Result>(work: Promise<Result>, ms: number): Promise<Result> {
   return new Promise((resolve, reject) => {
     const tooLate = setTimeout(
       () => reject(new SearchUnavailableError('OpenSearch did not answer in time')),
-      LOOKUP_WITHIN_MS,
+      ms,
     );
     work.then(resolve, reject).finally(() => clearTimeout(tooLate));
   });

@@ -2,7 +2,7 @@
 export class TooBusyError extends Error {}
 
 /** Whoever has waited as long for a turn has given up or soon will. */
-const WAITS_AT_MOST_MS = 1500;
+const WAITS_AT_MOST_MS = 2000;
 
 /** How requests are shared. */
 interface Sharing {
@@ -22,7 +22,7 @@ interface Waiting<Ask, Answer> {
 /**
  * Lets those who ask at the same moment, or while `atOnce` requests are under way, share one request. Nobody waits
  * for company: a request leaves as soon as the process has taken in what has arrived. What has waited for its turn
- * for 1.5 seconds is refused with `TooBusyError` in place of being asked, so that no line builds up behind a slow
+ * for two seconds is refused with `TooBusyError` in place of being asked, so that no line builds up behind a slow
  * answer.
  *
  * @param request answers each of the asks, in their order, or fails it by a promise; when the request itself fails,

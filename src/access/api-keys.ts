@@ -108,7 +108,7 @@ export const KEY_BELIEVED_MS = 5000;
 const KEYS_REMEMBERED = 10_000;
 
 /** How long the look-up of a key may take: the lookup that waits for it must still end in time. */
-const KEY_LOOK_UP_MS = 1000;
+const KEY_LOOK_UP_MS = 1500;
 
 /** A key of the right form, by its hash. */
 export interface CheckedKey {

@@ -17,6 +17,7 @@ export function authenticated(keys: KeyCheck, general: RateLimit, badKeys: RateL
       const mayBeLookedAt = key.hasBeenActive() || (await badKeys.hasLeft(address));
       if (mayBeLookedAt && (await key.isActive())) {
         request.keyId = key.id;
+        request.spentMs = reply.elapsedTime;
         return;
       }
     }

@@ -12,6 +12,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The id of the active key that came with it. */
     keyId: string | null;
+    /** Milliseconds from its arrival until its key was known; what the client took for the body is its own. */
+    spentMs: number;
   }
   interface FastifyReply {
     /** How the request ended, where its status does not tell. */
@@ -74,6 +76,7 @@ export function httpApp(log: Logger, trustedProxies = 0): FastifyInstance {
   });
   app.server.maxConnections = MOST_CONNECTIONS;
   app.decorateRequest('keyId', null);
+  app.decorateRequest('spentMs', 0);
   app.decorateReply('outcome', null);
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
 

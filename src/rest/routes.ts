@@ -49,8 +49,8 @@ export function restRoutes(rest: FastifyInstance, lookups: Lookups): void {
     },
   );
 
-  async function verify({ body }: FastifyRequest, reply: FastifyReply): Promise<object> {
-    const { outcome, date } = await lookups.lookUp(verifyRequest(body));
+  async function verify({ body, spentMs }: FastifyRequest, reply: FastifyReply): Promise<object> {
+    const { outcome, date } = await lookups.lookUp(verifyRequest(body), spentMs);
     const answer = verifyAnswer(outcome, date, todayInOhio());
     reply.outcome = lookupOutcome(outcome);
     reply.code(answer.status);

@@ -86,7 +86,7 @@ describe('shared requests', () => {
       const answers = Promise.allSettled([ask(1), sent().then(() => ask(2)), sent().then(() => ask(3))]);
       await sent();
       await sent();
-      now.mockReturnValue(2600);
+      now.mockReturnValue(3100);
       const last = ask(4);
       requests[0]?.answer();
       await sent();
