@@ -9,14 +9,8 @@ import { type ApiClient, apiClient } from '../support/api.ts';
 import { freePorts, type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { faultTest, inForm } from '../support/fault-form.ts';
 import { type OwnCluster, ownCluster } from '../support/own-cluster.ts';
-import {
-  type CommandResult,
-  licenses,
-  type RunningProcess,
-  startApi,
-  startWorker,
-} from '../support/processes.ts';
-import { describeUnless } from '../support/programs.ts';
+import { licenses, type RunningProcess, startApi, startWorker } from '../support/processes.ts';
+import { type CommandResult, describeUnless } from '../support/programs.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 
 const NODES = 3;

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect } from '@jest/globals';
 import { z } from 'zod';
 import { faultTest, inForm } from '../support/fault-form.ts';
+import { describeUnless } from '../support/programs.ts';
 import { installedRequirements, pythonIsMissing, runPython } from '../support/python.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -67,8 +68,7 @@ async function outcomes(): Promise<Record<string, number>> {
   return Object.fromEntries([...counts].map(([, outcome, count]) => [outcome, Number(count)]));
 }
 
-const missing = pythonIsMissing();
-if (missing === undefined) {
+describeUnless(pythonIsMissing(), 'the REST API', () => {
   beforeAll(async () => {
     service = await startService();
   }, 120_000);
@@ -101,6 +101,4 @@ if (missing === undefined) {
     },
     INSTALLED_WITHIN_MS + FORM.withinMs,
   );
-} else {
-  test.skip(`${FAULT}: skipped, because ${missing}`, () => undefined);
-}
+});

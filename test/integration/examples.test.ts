@@ -6,8 +6,7 @@ import { z } from 'zod';
 import { freePorts } from '../support/environment.ts';
 import { answered, type FileAnswer, fileServer } from '../support/file-server.ts';
 import { fixturesAnd, nurseRow } from '../support/fixtures.ts';
-import type { CommandResult } from '../support/processes.ts';
-import { describeUnless, programPath, runProgram } from '../support/programs.ts';
+import { type CommandResult, describeUnless, programPath, runProgram } from '../support/programs.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type CommandResult, runProgram } from './programs.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -73,36 +74,10 @@ export async function startWorker(variables: Record<string, string>): Promise<Ru
   return worker;
 }
 
-/** How a command of `npx licenses` ended. */
-export interface CommandResult {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** No command takes as long; one that waits for a worker that a failed test has stopped would wait for ever. */
-const COMMAND_ENDS_WITHIN_MS = 150_000;
-
 /** Runs `licenses` with these arguments to its end. */
-export async function licenses(
-  variables: Record<string, string>,
-  ...parameters: string[]
-): Promise<CommandResult> {
-  const child = spawn(process.execPath, [resolve(ROOT, 'src/cli/main.ts'), ...parameters], {
+export function licenses(variables: Record<string, string>, ...parameters: string[]): Promise<CommandResult> {
+  return runProgram([process.execPath, resolve(ROOT, 'src/cli/main.ts'), ...parameters], {
     cwd: ROOT,
-    env: { ...ENVIRONMENT, ...variables },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: COMMAND_ENDS_WITHIN_MS,
-    killSignal: 'SIGKILL',
+    variables: { ...ENVIRONMENT, ...variables },
   });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
-  await once(child, 'close');
-  return { code: child.exitCode, stdout, stderr };
 }

@@ -3,10 +3,9 @@ import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe } from '@jest/globals';
-import type { CommandResult } from './processes.ts';
 
 /** No program of a test takes as long. */
-const ENDS_WITHIN_MS = 120_000;
+const ENDS_WITHIN_MS = 150_000;
 
 /** Where a program is, looked for in the folders of PATH; `undefined` where this machine has none. */
 export function programPath(name: string): string | undefined {
@@ -27,6 +26,13 @@ function isExecutable(path: string): boolean {
 export function describeUnless(missing: string | undefined, name: string, tests: () => void): void {
   if (missing === undefined) describe(name, tests);
   else describe.skip(`${name} (skipped: ${missing})`, tests);
+}
+
+/** How a program ended. */
+export interface CommandResult {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
 }
 
 interface ProgramOptions {

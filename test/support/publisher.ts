@@ -13,7 +13,8 @@ import {
   type Published,
 } from './complete-publication.ts';
 import { type TestEnvironment, testEnvironment } from './environment.ts';
-import { type CommandResult, licenses, type RunningProcess, startWorker } from './processes.ts';
+import { licenses, type RunningProcess, startWorker } from './processes.ts';
+import type { CommandResult } from './programs.ts';
 import type { DatasetFiles } from './publishing.ts';
 
 const SMALL_ROWS = 2000;
