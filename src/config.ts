@@ -79,6 +79,11 @@ const schema = z.object({
     .default('')
     .pipe(rateLimitRanges)
     .describe('a comma list of ADDRESS/BITS=REQUESTS_PER_MINUTE'),
+  MCP_RATE_LIMIT_RANGES: z
+    .string()
+    .default('')
+    .pipe(rateLimitRanges)
+    .describe('a comma list of ADDRESS/BITS=REQUESTS_PER_MINUTE'),
   TRUSTED_PROXIES: z.coerce.number().int().min(0).max(10).default(0).describe('how many proxies, 0 to 10'),
   MCP_ALLOWED_HOSTS: z.string().default('').pipe(commaList).describe('a comma list of host names'),
   MCP_ALLOWED_ORIGINS: z.string().default('').pipe(commaList).describe('a comma list of origins'),

@@ -11,10 +11,11 @@ import { nearTerms } from './search/license-search.ts';
 import { sharedSearch } from './search/shared-search.ts';
 import { TooBusyError } from './shared-requests.ts';
 
-/** What was found, and the run date of the one publication that answered, `YYYY-MM-DD`. */
+/** What was found, and of the one publication that answered its run date, `YYYY-MM-DD`, and whether it was generated. */
 export interface DatedOutcome {
   readonly outcome: LookupOutcome;
   readonly date: string;
+  readonly isSample: boolean;
 }
 
 /** The lookups that every door offers. */
@@ -73,6 +74,7 @@ export function liveLookups(client: Client, tracker: LivePublicationTracker): Lo
             inFlight > BUSY ? undefined : (body) => nearTerms(client, index, body),
           ),
           date: metadata.date,
+          isSample: metadata.sample,
         })),
       ),
     livePublication: async () => {

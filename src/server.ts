@@ -5,7 +5,7 @@ import { keyCheck } from './access/api-keys.ts';
 import { authenticated } from './access/authenticate.ts';
 import { keyUsage } from './access/key-usage.ts';
 import { limited, limitsConnection, rateLimit } from './access/rate-limit.ts';
-import { type Config, ConfigError, readConfig } from './config.ts';
+import { type Config, ConfigError, type RateLimitRange, readConfig } from './config.ts';
 import { adminRoutes, stateGauges } from './http/admin.ts';
 import { httpApp, notFound } from './http/app.ts';
 import { countedAs } from './http/counted.ts';
@@ -58,11 +58,12 @@ export async function serve(): Promise<void> {
   const lookups = liveLookups(client, tracker);
   await tracker.refresh().catch((error: unknown) => log.warn({ error: String(error) }, 'OpenSearch is away'));
 
-  const limitOf = (name: string, requestsPerMinute: number) =>
-    rateLimit(redis, `${config.INDEX_PREFIX}${name}`, requestsPerMinute, config.RATE_LIMIT_RANGES);
-  const restLimit = limitOf('rest', config.REST_REQUESTS_PER_MINUTE);
-  const mcpLimit = limitOf('mcp', config.MCP_REQUESTS_PER_MINUTE);
-  const badKeyLimit = rateLimit(redis, `${config.INDEX_PREFIX}bad-keys`, badKeysPerMinute(config), []);
+  const limitOf = (name: string, requestsPerMinute: number, ranges: readonly RateLimitRange[]) =>
+    rateLimit(redis, `${config.INDEX_PREFIX}${name}`, requestsPerMinute, ranges);
+  const { RATE_LIMIT_RANGES: ranges, MCP_RATE_LIMIT_RANGES: mcpRanges } = config;
+  const restLimit = limitOf('rest', config.REST_REQUESTS_PER_MINUTE, ranges);
+  const mcpLimit = limitOf('mcp', config.MCP_REQUESTS_PER_MINUTE, [...mcpRanges, ...ranges]);
+  const badKeyLimit = limitOf('bad-keys', badKeysPerMinute(config), []);
   const keys = keyCheck(client, config.INDEX_PREFIX, config.API_KEY_PREFIX);
   const usage = keyUsage(client, config.INDEX_PREFIX, (error) =>
     log.warn({ error: String(error) }, 'counts of API keys can not be written yet'),

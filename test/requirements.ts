@@ -356,7 +356,7 @@ export const REQUIREMENTS = {
     source: design('rate limits'),
   },
   'DESIGN-LIMITS-05': {
-    text: 'RATE_LIMIT_RANGES gives address ranges limits of their own.',
+    text: 'RATE_LIMIT_RANGES gives address ranges limits of their own; MCP_RATE_LIMIT_RANGES those of MCP.',
     source: design('rate limits'),
   },
   'DESIGN-LIMITS-06': {

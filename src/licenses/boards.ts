@@ -1,4 +1,3 @@
-import { closest } from 'fastest-levenshtein';
 import { z } from 'zod';
 import catalogueJson from '../../data/boards.json' with { type: 'json' };
 
@@ -28,8 +27,6 @@ export type Board = z.output<typeof board>;
 /** The 24 boards of `data/boards.json`, in its order. */
 export const BOARDS: readonly Board[] = z.array(board).parse(catalogueJson);
 
-const LONGEST_LABEL = 100;
-
 const byName = new Map(BOARDS.map((entry) => [entry.name, entry]));
 
 function labelKey(label: string): string {
@@ -57,13 +54,4 @@ const typesOf = new Map(
 /** Whether the catalogue knows the licence type as one of the board's. */
 export function isLicenseTypeOf(board: Board, licenseType: string): boolean {
   return typesOf.get(board)?.has(licenseType) ?? false;
-}
-
-/** The board whose name or alias is spelt most like this one. */
-export function nearestBoard(label: string): Board {
-  const exact = boardByLabel(label);
-  if (exact !== undefined) return exact;
-  const nearest = byLabel.get(closest(labelKey(label).slice(0, LONGEST_LABEL), [...byLabel.keys()]));
-  if (nearest === undefined) throw new Error('The catalogue has no boards.');
-  return nearest;
 }

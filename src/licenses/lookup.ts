@@ -72,7 +72,7 @@ export type LookupOutcome =
       readonly miss: NumberMiss;
       /** Written forms that exist, never with their holders. */
       readonly didYouMean: readonly string[];
-      /** For `other_board`: where the number is; mostly one board. */
+      /** For `other_board` and `ambiguous`: whose the number is. */
       readonly boards?: readonly string[];
     };
 
@@ -175,16 +175,21 @@ function byNumber(
     board === undefined ? candidates : candidates.filter(({ board: name }) => name === board.name);
   const eligible = businessOnly ? atBoard.filter(({ keys }) => keys.kind === 'business') : atBoard;
   const [only, another] = eligible;
-  if (another !== undefined) return numberMiss(request.number, 'ambiguous', eligible);
+  if (another !== undefined) {
+    return { ...numberMiss(request.number, 'ambiguous', eligible), boards: boardsOf(eligible) };
+  }
   if (only !== undefined) {
     const { holder } = request;
     return { outcome: 'record', record: only, ...(holder && { nameMatch: isHolder(only, holder) }) };
   }
   if (atBoard.length > 0) return numberMiss(request.number, 'not_a_business', []);
   if (candidates.length === 0) return numberMiss(request.number, 'unknown', []);
-  const boards = [...new Set(candidates.map((license) => license.board))].toSorted();
   const forms = businessOnly ? sameKey.filter(({ keys }) => keys.kind === 'business') : sameKey;
-  return { ...numberMiss(request.number, 'other_board', forms), boards };
+  return { ...numberMiss(request.number, 'other_board', forms), boards: boardsOf(candidates) };
+}
+
+function boardsOf(licenses: readonly StoredLicense[]): string[] {
+  return [...new Set(licenses.map(({ board }) => board))].toSorted();
 }
 
 function isHolder(license: StoredLicense, typed: HolderTyped): boolean {

@@ -1,9 +1,14 @@
 import type { LookupOutcome } from './lookup.ts';
 
-/** Why a number was not answered, in words that never call anybody unlicensed. */
+/**
+ * Why a number was not answered, in words that never call anybody unlicensed.
+ *
+ * @param forPersons how the caller may look up a person's license, which a business's was asked for
+ */
 export function missDetail(
   { miss, boards = [], didYouMean }: Extract<LookupOutcome, { outcome: 'number_not_found' }>,
   publicationDate: string,
+  forPersons: string,
 ): string {
   const where = `in the State's dataset of ${publicationDate}`;
   const nearest = didYouMean.length === 0 ? '' : ` Numbers that are: ${didYouMean.join(', ')}.`;
@@ -12,12 +17,12 @@ export function missDetail(
       return `No license with this number is ${where}.${nearest} The issuing board is the authority; ask it before you conclude anything.`;
     case 'ambiguous':
       if (didYouMean.length === 1) {
-        return `More than one board has a license with this number ${where}. Name the board.`;
+        return `More than one board has a license with this number ${where}: the ${boards.join(' and the ')}. Name the board.`;
       }
       return `This way of writing the number fits more than one license ${where}.${nearest} Send it as the board writes it.`;
     case 'other_board':
       return `This number is not one of the board asked, but one of the ${boards.join(' and the ')} ${where}. Ask again with that board.`;
     case 'not_a_business':
-      return `This number is a person's license ${where}, not a business's. Leave out search_type to look it up.`;
+      return `This number is a person's license ${where}, not a business's. ${forPersons}`;
   }
 }

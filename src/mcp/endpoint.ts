@@ -9,9 +9,14 @@ import {
 } from '@modelcontextprotocol/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import { z } from 'zod';
 import type { Config } from '../config.ts';
 import type { Lookups } from '../lookups.ts';
+import { TooBusyError } from '../shared-requests.ts';
 import { toolServer } from './tools.ts';
+
+/** More at once are refused: callers without a key must not take all that callers with one share. */
+const MOST_AT_ONCE = 200;
 
 /**
  * The MCP endpoint: Streamable HTTP for the 2026 revision and the 2025 ones, stateless, answers in JSON. Each
@@ -20,7 +25,7 @@ import { toolServer } from './tools.ts';
 export function mcpRoutes(mcp: FastifyInstance, config: Config, lookups: Lookups, log: Logger): void {
   const newServer = () => toolServer(lookups, log);
   const onerror = (error: Error) => log.warn({ error: error.message }, 'MCP request refused');
-  const modern = createMcpHandler(newServer, { legacy: 'reject', maxSubscriptions: 0, onerror });
+  const modern = createMcpHandler(newServer, { legacy: 'reject', onerror });
   const hosts = [...localhostAllowedHostnames(), ...config.MCP_ALLOWED_HOSTS];
   const originHosts = [...localhostAllowedOrigins(), ...config.MCP_ALLOWED_ORIGINS];
 
@@ -52,6 +57,8 @@ export function mcpRoutes(mcp: FastifyInstance, config: Config, lookups: Lookups
   async function answer({ headers, body }: FastifyRequest): Promise<Response> {
     const text = typeof body === 'string' ? body : '';
     const parsedBody = parsed(text);
+    const refused = refusedMessage(parsedBody);
+    if (refused !== undefined) return refused;
     const request = new Request('http://localhost/mcp', {
       method: 'POST',
       headers: webHeaders(headers),
@@ -60,6 +67,18 @@ export function mcpRoutes(mcp: FastifyInstance, config: Config, lookups: Lookups
     return (await isLegacyRequest(request, parsedBody))
       ? legacy(request, parsedBody)
       : modern.fetch(request, { parsedBody });
+  }
+
+  let underWay = 0;
+
+  async function answerInTurn(request: FastifyRequest): Promise<Response> {
+    if (underWay >= MOST_AT_ONCE) throw new TooBusyError('Too many MCP requests are under way.');
+    underWay += 1;
+    try {
+      return await answer(request);
+    } finally {
+      underWay -= 1;
+    }
   }
 
   mcp.removeAllContentTypeParsers();
@@ -71,13 +90,45 @@ export function mcpRoutes(mcp: FastifyInstance, config: Config, lookups: Lookups
       const response = refusal(request);
       if (response !== undefined) return sent(reply, response);
     },
-    handler: async (request, reply) => sent(reply, await answer(request)),
+    handler: async (request, reply) => sent(reply, await answerInTurn(request)),
   });
 }
 
 async function sent(reply: FastifyReply, response: Response): Promise<FastifyReply> {
   for (const [name, value] of response.headers) reply.header(name, value);
-  return reply.code(response.status).send(await response.text());
+  return reply.code(response.status).send(withoutThrown(await response.text()));
+}
+
+const errorAnswer = z.object({
+  jsonrpc: z.literal('2.0'),
+  id: z.union([z.string(), z.number(), z.null()]),
+  error: z.object({ code: z.number(), message: z.string(), data: z.unknown().optional() }),
+});
+
+const listenRequest = z.object({
+  id: z.union([z.string(), z.number()]),
+  method: z.literal('subscriptions/listen'),
+});
+
+const INVALID_REQUEST = -32600;
+const METHOD_NOT_FOUND = -32601;
+const INVALID_PARAMS = -32602;
+const INTERNAL_ERROR = -32603;
+
+/**
+ * An answer as a client may read it. The SDK puts what was thrown into the error's message, such as a schema's list
+ * of faults, which unlike messages written for clients has several lines, and into its data as a string.
+ */
+function withoutThrown(text: string): string {
+  if (!text.includes('"error":{"code":')) return text;
+  const read = errorAnswer.safeParse(parsed(text));
+  if (!read.success) return text;
+  const { error, ...envelope } = read.data;
+  const isThrown = error.message.includes('\n');
+  if (!isThrown && typeof error.data !== 'string') return text;
+  const code = isThrown && error.code === INTERNAL_ERROR ? INVALID_PARAMS : error.code;
+  const message = isThrown ? 'Invalid params: they do not fit the method.' : error.message;
+  return JSON.stringify({ ...envelope, error: { code, message } });
 }
 
 function parsed(body: string): unknown {
@@ -94,6 +145,23 @@ function webHeaders(given: FastifyRequest['headers']): Headers {
     if (value !== undefined) headers.set(name, String(value));
   }
   return headers;
+}
+
+/** The refusal of what the SDK would take, but this server does not. */
+function refusedMessage(message: unknown): Response | undefined {
+  // The protocol dropped batches in 2025-06-18. One would count as one request, however many calls it makes, and a
+  // call that it cancels itself would never be answered.
+  if (Array.isArray(message)) {
+    return refusedCall(400, null, INVALID_REQUEST, 'Batches are not taken: send each request by itself.');
+  }
+  const listen = listenRequest.safeParse(message);
+  return listen.success
+    ? refusedCall(404, listen.data.id, METHOD_NOT_FOUND, 'Method not found: there are no subscriptions.')
+    : undefined;
+}
+
+function refusedCall(status: number, id: string | number | null, code: number, message: string): Response {
+  return Response.json({ jsonrpc: '2.0', id, error: { code, message } }, { status });
 }
 
 function methodNotAllowed(): Response {

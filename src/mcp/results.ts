@@ -1,87 +1,174 @@
 import { z } from 'zod';
 import type { LookupOutcome } from '../licenses/lookup.ts';
 import { missDetail } from '../licenses/miss-detail.ts';
-import { answeredRecord, answerRecord } from '../licenses/record.ts';
+import { MAX_MATCHES } from '../licenses/queries.ts';
+import { answeredRecord, answerRecord, type LicenseRecord } from '../licenses/record.ts';
 
 const AUTHORITY =
   'The data is the State of Ohio’s daily dataset, not primary-source verification; the issuing board is the authority.';
 
+const SAMPLE = 'SAMPLE DATA: generated, of no real person or business.';
+
 const OTHER_NAME =
   'The name given is not the holder’s: the number may be mistyped, so do not take this license for that person’s.';
+
+const BOARD_ACTED = 'The board has acted on this license; only the board can tell what it ordered.';
+
+const ACTIVE_BUT_EXPIRED = 'The State lists it as active although its expiry date has passed: tell both.';
+
+const ONE_OF_THE_NAME =
+  'This is the only license that fits; that it is the one meant is for you to check (name, city, type).';
+
+/** Where the board's discipline stands among the readable names of a row's attributes. */
+const BOARD_ACTION = 'Board Action';
+
+/** A license among several. */
+const compactLicense = answeredRecord
+  .pick({
+    license_number: true,
+    full_name: true,
+    board: true,
+    license_type: true,
+    status: true,
+    raw_status: true,
+    expiry_date: true,
+    city: true,
+    state: true,
+    county: true,
+  })
+  .extend({
+    board_action: z
+      .string()
+      .nullable()
+      .describe('Whether the board has acted on the license (discipline): Yes or No'),
+  });
 
 /** What every lookup tool returns. */
 export const lookupResult = z.object({
   outcome: z.enum(['found', 'not_found', 'ambiguous']),
   data_as_of: z.string().describe('Run date of the dataset that answered, YYYY-MM-DD'),
+  message: z.string().describe('What the outcome means and what to do next'),
   searched: z.record(z.string(), z.string()).describe('What was looked for'),
   count: z.int().describe('How many licenses are in this result'),
   truncated: z.boolean().describe('Whether more matched than are returned'),
-  licenses: z.array(answeredRecord),
+  licenses: z
+    .array(answeredRecord.partial().extend(compactLicense.shape))
+    .describe('One license has its whole record; several come without extra_data and the like'),
   did_you_mean: z
     .array(z.string())
     .describe(
       'Numbers, surnames or business names that exist and are written nearly alike; ask before you use one',
     ),
-  message: z.string().describe('What the outcome means and what to do next'),
 });
 
 export type LookupResult = z.output<typeof lookupResult>;
 
-/**
- * A lookup's outcome as a tool result. Not found is an answer, never "unlicensed".
- *
- * @param dataAsOf the run date of the dataset, `YYYY-MM-DD`
- * @param today the date in Ohio
- */
-export function lookupToolResult(
-  outcome: LookupOutcome,
-  searched: Record<string, string>,
-  dataAsOf: string,
-  today: string,
-): LookupResult {
-  const origin = { data_as_of: dataAsOf, searched };
+/** What was asked of a lookup tool. */
+export interface Asked {
+  /** The criteria, by their parameters' names. */
+  readonly searched: Readonly<Record<string, string>>;
+  /** The parameters by which the search could still be narrowed. */
+  readonly narrowBy: readonly string[];
+  /** The most licenses to list. */
+  readonly limit: number;
+  readonly isByName: boolean;
+}
+
+/** Which data answered. */
+export interface Origin {
+  /** The run date of the dataset, `YYYY-MM-DD`. */
+  readonly date: string;
+  /** Whether it was generated, not published by the State. */
+  readonly isSample: boolean;
+  /** The date in Ohio. */
+  readonly today: string;
+}
+
+type Answer = Pick<LookupResult, 'outcome'> &
+  Partial<Pick<LookupResult, 'truncated' | 'licenses' | 'did_you_mean'>>;
+
+/** A lookup's outcome as a tool result. Not found is an answer, never "unlicensed". */
+export function lookupToolResult(outcome: LookupOutcome, asked: Asked, origin: Origin): LookupResult {
+  const result = (
+    { outcome, truncated = false, licenses = [], did_you_mean = [] }: Answer,
+    ...sentences: readonly string[]
+  ): LookupResult => ({
+    outcome,
+    data_as_of: origin.date,
+    message: [...(origin.isSample ? [SAMPLE] : []), ...sentences, AUTHORITY].join(' '),
+    searched: { ...asked.searched },
+    count: licenses.length,
+    truncated,
+    licenses,
+    did_you_mean,
+  });
+
   switch (outcome.outcome) {
-    case 'record':
-      return {
-        outcome: 'found',
-        ...origin,
-        count: 1,
-        truncated: false,
-        licenses: [answerRecord(outcome.record, dataAsOf, today, outcome.nameMatch)],
-        did_you_mean: [],
-        message: outcome.nameMatch === false ? `${OTHER_NAME} ${AUTHORITY}` : AUTHORITY,
-      };
-    case 'matches':
-      return {
-        outcome: 'found',
-        ...origin,
-        count: outcome.records.length,
-        truncated: outcome.truncated,
-        licenses: outcome.records.map((record) => answerRecord(record, dataAsOf, today)),
-        did_you_mean: [],
-        message: outcome.truncated
-          ? `More licenses match than are listed; narrow the search. ${AUTHORITY}`
-          : `Several licenses match; check which one is meant. ${AUTHORITY}`,
-      };
+    case 'record': {
+      const license = wholeLicense(outcome.record, origin, outcome.nameMatch);
+      return result({ outcome: 'found', licenses: [license] }, ...cautions(license, asked.isByName));
+    }
+    case 'matches': {
+      const licenses = outcome.records.slice(0, asked.limit).map(compact);
+      const truncated = outcome.truncated || licenses.length < outcome.records.length;
+      return result({ outcome: 'found', truncated, licenses }, severalMatch(outcome, licenses.length, asked));
+    }
     case 'no_match':
-      return {
-        outcome: 'not_found',
-        ...origin,
-        count: 0,
-        truncated: false,
-        licenses: [],
-        did_you_mean: [...outcome.didYouMean],
-        message: `No license matches in the dataset of ${dataAsOf}. That does not mean that nobody is licensed: check the spelling and the board. ${AUTHORITY}`,
-      };
+      return result(
+        { outcome: 'not_found', did_you_mean: [...outcome.didYouMean] },
+        `No license matches in the dataset of ${origin.date}.`,
+        'That does not mean that nobody is licensed: check the spelling, the board and what it was narrowed by.',
+      );
     case 'number_not_found':
-      return {
-        outcome: outcome.miss === 'ambiguous' ? 'ambiguous' : 'not_found',
-        ...origin,
-        count: 0,
-        truncated: false,
-        licenses: [],
-        did_you_mean: [...outcome.didYouMean],
-        message: `${missDetail(outcome, dataAsOf)} ${AUTHORITY}`,
-      };
+      return result(
+        {
+          outcome: outcome.miss === 'ambiguous' ? 'ambiguous' : 'not_found',
+          did_you_mean: [...outcome.didYouMean],
+        },
+        missDetail(outcome, origin.date, 'verify_license looks it up.'),
+      );
   }
+}
+
+function wholeLicense(record: LicenseRecord, origin: Origin, nameMatch: boolean | undefined) {
+  return {
+    ...answerRecord(record, origin.date, origin.today, nameMatch),
+    board_action: boardAction(record),
+  };
+}
+
+function compact(record: LicenseRecord): z.output<typeof compactLicense> {
+  const { license_number, full_name, board, license_type, status, raw_status } = record;
+  const { expiry_date, city, state, county } = record;
+  return {
+    ...{ license_number, full_name, board, license_type, status, raw_status },
+    ...{ expiry_date, city, state, county, board_action: boardAction(record) },
+  };
+}
+
+function boardAction({ extra_data }: LicenseRecord): string | null {
+  return extra_data[BOARD_ACTION] ?? null;
+}
+
+function cautions(license: ReturnType<typeof wholeLicense>, isByName: boolean): string[] {
+  const hasExpired = license.days_until_expiry !== null && license.days_until_expiry < 0;
+  return [
+    ...(license.name_match === false ? [OTHER_NAME] : []),
+    ...(isByName ? [ONE_OF_THE_NAME] : []),
+    ...(license.board_action?.toUpperCase() === 'YES' ? [BOARD_ACTED] : []),
+    ...(license.status === 'ACTIVE' && hasExpired ? [ACTIVE_BUT_EXPIRED] : []),
+  ];
+}
+
+function severalMatch(
+  { records, truncated }: Extract<LookupOutcome, { outcome: 'matches' }>,
+  listed: number,
+  { narrowBy, limit }: Asked,
+): string {
+  const matching = truncated ? `More than ${records.length}` : String(records.length);
+  const narrower = narrowBy.length === 0 ? '' : `; narrow the search by ${narrowBy.join(', ')}`;
+  const higher = limit < MAX_MATCHES ? ` A higher limit (up to ${MAX_MATCHES}) lists more.` : '';
+  return truncated || listed < records.length
+    ? `${matching} licenses match; ${listed} are listed, exact names first${narrower}.${higher}`
+    : `${matching} licenses match: check which one is meant, and ask if that is not clear. verify_license with its number gives the whole record.`;
 }

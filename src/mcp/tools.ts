@@ -1,67 +1,27 @@
-import { type CallToolResult, McpServer } from '@modelcontextprotocol/server';
+import { type CallToolResult, McpServer, type StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { BadRequestError, failureOf } from '../failures.ts';
-import { BOARDS, type Board, boardByName, nearestBoard } from '../licenses/boards.ts';
+import { BOARDS, type Board, boardByName } from '../licenses/boards.ts';
 import { todayInOhio } from '../licenses/dates.ts';
 import type { LookupRequest } from '../licenses/lookup.ts';
+import { MAX_MATCHES } from '../licenses/queries.ts';
 import type { Lookups } from '../lookups.ts';
 import { toolCalls } from '../metrics.ts';
 import { lookupOutcome, type Outcome, statusOutcome } from '../outcome.ts';
 import { SERVICE_VERSION } from '../version.ts';
-import { lookupResult, lookupToolResult } from './results.ts';
-import { computedOnce, trusted } from './tool-schema.ts';
-
-const MOST_CHARACTERS = 200;
-
-const text = (description: string) => z.string().trim().min(1).max(MOST_CHARACTERS).describe(description);
-
-const BOARD = `Exact name of an Ohio licensing board, one of: ${BOARDS.map(({ name }) => name).join('; ')}`;
-
-const narrowing = {
-  license_type: text('Only licenses of this type, as list_ohio_boards names it').optional(),
-  status: text('Only licenses with this status, e.g. ACTIVE').optional(),
-  city: text('Only holders in this city').optional(),
-  county: text('Only holders in this county').optional(),
-};
-
-const numberInput = computedOnce(
-  z.object({
-    license_number: text('The license number as written, prefix included, e.g. RN.123456'),
-    board: text(`${BOARD}. May be left out: numbers are unique in Ohio`).optional(),
-    last_name: text('The surname that the holder should have; the license then says name_match').optional(),
-    first_name: text('The given name that the holder should have, or its beginning').optional(),
-  }),
-);
-
-const personInput = computedOnce(
-  z.object({
-    board: text(BOARD),
-    last_name: text('Whole surname, e.g. Smith or de la Cruz'),
-    first_name: text('Given name or the beginning of it').optional(),
-    ...narrowing,
-  }),
-);
-
-const businessFields = z.object({
-  board: text(`${BOARD}. May be left out`).optional(),
-  business_name: text('The beginning of the trade name, or of the name after "D.B.A."').optional(),
-  license_number: text('The license number of the establishment').optional(),
-  ...narrowing,
-});
-
-const businessInput = computedOnce(businessFields);
-
-const noInput = computedOnce(z.object({}));
-
-const lookupOutput = trusted(lookupResult);
-
-const boardsOutput = trusted(
-  z.object({
-    data_as_of: z.string().describe('Run date of the dataset that answered, YYYY-MM-DD'),
-    boards: z.array(z.object({ name: z.string(), code: z.string(), license_types: z.array(z.string()) })),
-  }),
-);
+import * as descriptions from './descriptions.ts';
+import {
+  businessParameters,
+  noParameters,
+  numberParameters,
+  type Parameters,
+  personParameters,
+  readParameters,
+  shown,
+} from './parameters.ts';
+import { type Asked, lookupResult, lookupToolResult } from './results.ts';
+import { trusted } from './tool-schema.ts';
 
 /** All tools read, and reading the same twice gives the same. */
 const READ_ONLY = {
@@ -71,111 +31,10 @@ const READ_ONLY = {
   openWorldHint: false,
 } as const;
 
-const SERVER = { name: 'ohio-license-verification', version: SERVICE_VERSION };
-
-/** A server with the four tools of specification 4.4; each request gets one of its own. */
-export function toolServer(lookups: Lookups, log: Logger): McpServer {
-  const server = new McpServer(SERVER);
-
-  server.registerTool(
-    'verify_license',
-    {
-      title: 'Verify a license by its number',
-      description:
-        'Looks up one Ohio professional or business license by its number and returns its holder, status, expiry date and board actions. Use it whenever a license number is known. The board is found automatically.',
-      inputSchema: numberInput,
-      outputSchema: lookupOutput,
-      annotations: READ_ONLY,
-    },
-    (input) =>
-      answered('verify_license', lookups, log, () =>
-        lookedUp(lookups, input, {
-          by: 'number',
-          number: input.license_number,
-          board: boardGiven(input.board),
-          businessOnly: false,
-          holder:
-            input.last_name === undefined && input.first_name === undefined
-              ? undefined
-              : { lastName: input.last_name, firstName: input.first_name },
-        }),
-      ),
-  );
-
-  server.registerTool(
-    'search_licenses_by_name',
-    {
-      title: 'Search licenses by the holder’s name',
-      description:
-        'Finds the licenses of persons at one Ohio board by surname and, optionally, the beginning of the given name. Returns up to 100 matches, exact names first. Several people may share a name: compare city and license type before you answer about one of them. For establishments use verify_business_license.',
-      inputSchema: personInput,
-      outputSchema: lookupOutput,
-      annotations: READ_ONLY,
-    },
-    (input) =>
-      answered('search_licenses_by_name', lookups, log, () =>
-        lookedUp(lookups, input, {
-          by: 'person',
-          board: boardNeeded(input.board),
-          lastName: input.last_name,
-          firstName: input.first_name,
-          narrowing: input,
-        }),
-      ),
-  );
-
-  server.registerTool(
-    'verify_business_license',
-    {
-      title: 'Verify a business license',
-      description:
-        'Finds Ohio establishments (pharmacies, salons, firms, funeral homes, repair shops) by license number or by the beginning of either trade name. Give license_number or business_name.',
-      inputSchema: businessInput,
-      outputSchema: lookupOutput,
-      annotations: READ_ONLY,
-    },
-    (input) =>
-      answered('verify_business_license', lookups, log, () =>
-        lookedUp(lookups, input, businessRequest(input)),
-      ),
-  );
-
-  server.registerTool(
-    'list_ohio_boards',
-    {
-      title: 'List the boards',
-      description: 'Lists the 24 Ohio licensing boards with their exact names and the license types of each.',
-      inputSchema: noInput,
-      outputSchema: boardsOutput,
-      annotations: READ_ONLY,
-    },
-    () => answered('list_ohio_boards', lookups, log, () => boards(lookups)),
-  );
-
-  return server;
-}
-
-function businessRequest(input: z.output<typeof businessFields>): LookupRequest {
-  const board = boardGiven(input.board);
-  if (input.license_number !== undefined) {
-    const holder = input.business_name === undefined ? undefined : { businessName: input.business_name };
-    return { by: 'number', number: input.license_number, board, businessOnly: true, holder };
-  }
-  if (input.business_name === undefined) throw new BadRequestError('Give business_name or license_number.');
-  return { by: 'business', board, name: input.business_name, narrowing: input };
-}
-
-function boardGiven(name: string | undefined): Board | undefined {
-  return name === undefined ? undefined : boardNeeded(name);
-}
-
-function boardNeeded(name: string): Board {
-  const board = boardByName(name);
-  if (board !== undefined) return board;
-  throw new BadRequestError(
-    `There is no board of exactly this name; the nearest is "${nearestBoard(name).name}". list_ohio_boards lists all.`,
-  );
-}
+const boardsResult = z.object({
+  data_as_of: z.string().describe('Run date of the dataset that answered, YYYY-MM-DD'),
+  boards: z.array(z.object({ name: z.string(), code: z.string(), license_types: z.array(z.string()) })),
+});
 
 /** What a tool answers, and how the operator counts it. */
 interface ToolAnswer {
@@ -183,19 +42,168 @@ interface ToolAnswer {
   readonly content: Record<string, unknown>;
 }
 
-async function lookedUp(
-  lookups: Lookups,
-  input: Readonly<Record<string, string | undefined>>,
-  request: LookupRequest,
-): Promise<ToolAnswer> {
-  const { outcome, date } = await lookups.lookUp(request);
-  const searched = Object.fromEntries(
-    Object.entries(input).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  );
+interface Tool {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly inputSchema: StandardSchemaWithJSON<unknown, Record<string, unknown>>;
+  readonly outputSchema: StandardSchemaWithJSON;
+  /** @throws {BadRequestError} saying what to send instead */
+  readonly answer: (lookups: Lookups, given: Readonly<Record<string, unknown>>) => Promise<ToolAnswer>;
+}
+
+const lookupOutput = trusted(lookupResult);
+
+const TOOLS: readonly Tool[] = [
+  lookupTool(
+    {
+      name: 'verify_license',
+      title: 'Verify a license by its number',
+      description: descriptions.VERIFY_LICENSE,
+      parameters: numberParameters,
+    },
+    ({ license_number, board, last_name, first_name }) => ({
+      by: 'number',
+      number: license_number,
+      board: boardOf(board),
+      businessOnly: false,
+      holder:
+        last_name === undefined && first_name === undefined
+          ? undefined
+          : { lastName: last_name, firstName: first_name },
+    }),
+  ),
+  lookupTool(
+    {
+      name: 'search_licenses_by_name',
+      title: 'Search licenses by the holder’s name',
+      description: descriptions.SEARCH_LICENSES_BY_NAME,
+      parameters: personParameters,
+    },
+    ({ board, last_name, first_name, ...narrowing }) => ({
+      by: 'person',
+      board: boardNamed(board),
+      lastName: last_name,
+      firstName: first_name,
+      narrowing,
+    }),
+  ),
+  lookupTool(
+    {
+      name: 'verify_business_license',
+      title: 'Verify a business license',
+      description: descriptions.VERIFY_BUSINESS_LICENSE,
+      parameters: businessParameters,
+    },
+    businessRequest,
+  ),
+  {
+    name: 'list_ohio_boards',
+    title: 'List the boards',
+    description: descriptions.LIST_OHIO_BOARDS,
+    inputSchema: shown(noParameters),
+    outputSchema: trusted(boardsResult),
+    answer: boards,
+  },
+];
+
+/** The list of tools changes with the service alone, so whoever has it may keep it for an hour. */
+const KEPT_FOR_AN_HOUR = { ttlMs: 3_600_000, cacheScope: 'public' } as const;
+
+const SERVER = {
+  name: 'ohio-license-verification',
+  title: 'Ohio License Verification',
+  version: SERVICE_VERSION,
+};
+
+/** A server with the four tools of specification 4.4; each request gets one of its own. */
+export function toolServer(lookups: Lookups, log: Logger): McpServer {
+  const server = new McpServer(SERVER, {
+    instructions: descriptions.INSTRUCTIONS,
+    capabilities: { tools: { listChanged: false } },
+    cacheHints: { 'tools/list': KEPT_FOR_AN_HOUR, 'server/discover': KEPT_FOR_AN_HOUR },
+  });
+  for (const { name, title, description, inputSchema, outputSchema, answer } of TOOLS) {
+    server.registerTool(
+      name,
+      { title, description, inputSchema, outputSchema, annotations: READ_ONLY },
+      (given) => answered(name, lookups, log, () => answer(lookups, given)),
+    );
+  }
+  return server;
+}
+
+/** The parameters by which a search can be narrowed. */
+const NARROWING = ['first_name', 'license_type', 'status', 'city', 'county'];
+
+type Values = Readonly<Record<string, string | number | undefined>>;
+
+/** A tool that looks licenses up; what it takes but for `limit` are the criteria of its lookup. */
+function lookupTool<Given extends Values>(
+  {
+    parameters,
+    ...described
+  }: Pick<Tool, 'name' | 'title' | 'description'> & { readonly parameters: Parameters<Given> },
+  requestOf: (values: Given) => LookupRequest,
+): Tool {
   return {
-    outcome: lookupOutcome(outcome),
-    content: lookupToolResult(outcome, searched, date, todayInOhio()),
+    ...described,
+    inputSchema: shown(parameters),
+    outputSchema: lookupOutput,
+    answer: async (lookups, given) => {
+      const { values, note } = readParameters(parameters, given);
+      const request = requestOf(values);
+      const { outcome, date, isSample } = await lookups.lookUp(request);
+      const asked = askedFor(values, request, parameters);
+      const result = lookupToolResult(outcome, asked, { date, isSample, today: todayInOhio() });
+      return {
+        outcome: lookupOutcome(outcome),
+        content: note === '' ? result : { ...result, message: `${note} ${result.message}` },
+      };
+    },
   };
+}
+
+function askedFor(
+  { limit, ...criteria }: Values,
+  { by }: LookupRequest,
+  { shape }: Parameters<unknown>,
+): Asked {
+  const given = Object.entries(criteria).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, String(value)]],
+  );
+  const searched = Object.fromEntries(given);
+  return {
+    searched,
+    narrowBy: NARROWING.filter((name) => name in shape && !(name in searched)),
+    limit: typeof limit === 'number' ? limit : MAX_MATCHES,
+    isByName: by !== 'number',
+  };
+}
+
+function businessRequest({
+  license_number,
+  business_name,
+  board,
+  ...narrowing
+}: z.output<typeof businessParameters>): LookupRequest {
+  const at = boardOf(board);
+  if (license_number !== undefined) {
+    const holder = business_name === undefined ? undefined : { businessName: business_name };
+    return { by: 'number', number: license_number, board: at, businessOnly: true, holder };
+  }
+  if (business_name === undefined) throw new BadRequestError('Give business_name or license_number.');
+  return { by: 'business', board: at, name: business_name, narrowing };
+}
+
+function boardOf(name: string | undefined): Board | undefined {
+  return name === undefined ? undefined : boardNamed(name);
+}
+
+function boardNamed(name: string): Board {
+  const board = boardByName(name);
+  if (board === undefined) throw new Error('The parameters take only the boards of the catalogue.');
+  return board;
 }
 
 async function boards(lookups: Lookups): Promise<ToolAnswer> {

@@ -83,7 +83,7 @@ export function verifyAnswer(outcome: LookupOutcome, publicationDate: string, to
       return {
         status: 404,
         body: {
-          detail: missDetail(outcome, publicationDate),
+          detail: missDetail(outcome, publicationDate, 'Leave out search_type to look it up.'),
           did_you_mean: [...outcome.didYouMean],
         },
       };

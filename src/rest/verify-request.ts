@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { BadRequestError } from '../failures.ts';
-import { type Board, boardByName, nearestBoard } from '../licenses/boards.ts';
+import { type Board, boardByName } from '../licenses/boards.ts';
 import type { HolderTyped, LookupRequest } from '../licenses/lookup.ts';
+import { nearestBoards } from '../licenses/nearest-boards.ts';
 
 const MOST_CHARACTERS = 200;
 
@@ -94,7 +95,7 @@ export function boardNamed(name: string): Board {
   const board = boardByName(name);
   if (board !== undefined) return board;
   throw new BadRequestError(
-    `No board has exactly the name given; the nearest is "${nearestBoard(name).name}". GET /lookup/boards lists all.`,
+    `No board has exactly the name given; the nearest is "${nearestBoards(name)[0].name}". GET /lookup/boards lists all.`,
   );
 }
 

@@ -7,12 +7,17 @@ import { FIXTURES } from '../support/fixtures.ts';
 import { type OpenSearchProxy, openSearchProxy } from '../support/open-search-proxy.ts';
 import { type RunningProcess, startApi } from '../support/processes.ts';
 import { publishFiles } from '../support/publishing.ts';
+import { rawRequest } from '../support/raw-http.ts';
 
 const GOOD = { board: 'Nursing Board', license_number: 'RN.700001' };
 const ANSWERS_WITHIN_MS = 3000;
 /** As many are taken at once (src/lookups.ts), and more. */
 const TAKEN = 1000;
 const TOO_MANY = 1500;
+
+/** As many MCP requests are taken at once (src/mcp/endpoint.ts), and more. */
+const MCP_TAKEN = 200;
+const MCP_TOO_MANY = 300;
 
 /** What becomes of OpenSearch's answers: they come, come too late, or the connection breaks. */
 let mode: 'answers' | 'hangs' | 'away' = 'answers';
@@ -22,7 +27,10 @@ let api: RunningProcess;
 let rest: ApiClient;
 
 beforeAll(async () => {
-  environment = await testEnvironment({ REST_REQUESTS_PER_MINUTE: '1000000' });
+  environment = await testEnvironment({
+    REST_REQUESTS_PER_MINUTE: '1000000',
+    MCP_REQUESTS_PER_MINUTE: '1000000',
+  });
   await publishFiles(environment, FIXTURES);
   proxy = await openSearchProxy(environment.config.OPENSEARCH_URL, async ({ forward }) => {
     if (mode === 'away') return undefined;
@@ -119,6 +127,56 @@ faultTest(
     const after = await Promise.all(Array.from({ length: 100 }, asked));
     expect(after.filter(({ answer }) => answer.status !== 200)).toEqual([]);
     return { seconds, outcome: 'those beyond 1,000 get 503 at once; no line builds up' };
+  },
+  60_000,
+);
+
+/** A call of the tool server. */
+function called(): Promise<ApiAnswer> {
+  const call = { name: 'verify_license', arguments: { license_number: GOOD.license_number } };
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: call });
+  return rawRequest({
+    port: environment.config.PORT,
+    method: 'POST',
+    path: '/mcp',
+    headers: {
+      host: 'localhost',
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'content-length': String(Buffer.byteLength(body)),
+    },
+    body,
+  });
+}
+
+faultTest(
+  'more MCP calls than are taken while OpenSearch hangs',
+  '',
+  async () => {
+    expect((await asked()).answer.status).toBe(200);
+    mode = 'hangs';
+    const all = await Promise.all(Array.from({ length: MCP_TOO_MANY }, called));
+    const refused = all.filter(({ status }) => status === 503);
+    expect(refused.length).toBeGreaterThanOrEqual(MCP_TOO_MANY - MCP_TAKEN);
+    for (const { headers, body } of refused) {
+      expect([headers.get('retry-after'), body]).toEqual([
+        '1',
+        { detail: expect.stringContaining('try again') },
+      ]);
+    }
+    for (const { body } of all.filter(({ status }) => status !== 503)) {
+      expect(body).toMatchObject({
+        result: { isError: true, structuredContent: { error: expect.any(String) } },
+      });
+    }
+    mode = 'answers';
+    const seconds = await recovered();
+    const after = await Promise.all(Array.from({ length: 100 }, called));
+    expect(after.filter(({ status }) => status !== 200)).toEqual([]);
+    return {
+      seconds,
+      outcome: 'those beyond 200 get 503 at once, the others a tool error; REST keeps its share',
+    };
   },
   60_000,
 );

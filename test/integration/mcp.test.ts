@@ -17,13 +17,29 @@ const FUNERALS = 'Embalmers and Funeral Directors Board';
 const SPEECH = 'Speech and Hearing Professionals Board';
 const TOOLS = ['list_ohio_boards', 'search_licenses_by_name', 'verify_business_license', 'verify_license'];
 
+const wholeLicense = recordAnswer.extend({ board_action: z.string().nullable() });
+
+const compactLicense = wholeLicense.pick({
+  license_number: true,
+  full_name: true,
+  board: true,
+  license_type: true,
+  status: true,
+  raw_status: true,
+  expiry_date: true,
+  city: true,
+  state: true,
+  county: true,
+  board_action: true,
+});
+
 const lookupResult = z.strictObject({
   outcome: z.enum(['found', 'not_found', 'ambiguous']),
   data_as_of: z.literal('2026-11-20'),
   searched: z.record(z.string(), z.string()),
   count: z.int(),
   truncated: z.boolean(),
-  licenses: z.array(recordAnswer).max(100),
+  licenses: z.union([z.array(wholeLicense).max(1), z.array(compactLicense).min(2).max(100)]),
   did_you_mean: z.array(z.string()),
   message: z.string().min(1),
 });
@@ -120,7 +136,6 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
     const { isError, structuredContent, content } = await called(name, parameters);
     expect(isError).toBe(true);
     expect(content[0].text).not.toMatch(/node_modules|\.ts:|\n\s+at /);
-    if (structuredContent === undefined) return content[0].text;
     expect(JSON.parse(content[0].text)).toEqual(structuredContent);
     expect(structuredContent).toMatchObject({ data_as_of: '2026-11-20' });
     return z.object({ error: z.string() }).parse(structuredContent).error;
@@ -131,7 +146,12 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
     'connects over Streamable HTTP without a key, to a server with a name',
     async () => {
       expect(client.getProtocolEra()).toBe(era);
-      expect(client.getServerVersion()).toMatchObject({ name: 'ohio-license-verification' });
+      expect(client.getServerVersion()).toMatchObject({
+        name: 'ohio-license-verification',
+        title: 'Ohio License Verification',
+      });
+      expect(client.getInstructions()).toMatch(/the issuing board is the authority/);
+      expect(client.getServerCapabilities()).toEqual({ tools: { listChanged: false } });
       expect((await client.listTools()).tools).toHaveLength(4);
     },
   );
@@ -150,7 +170,12 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
           type: 'object',
           required: expect.arrayContaining(['data_as_of']),
         });
-        expect(annotations).toMatchObject({ readOnlyHint: true, destructiveHint: false });
+        expect(annotations).toEqual({
+          readOnlyHint: true,
+          destructiveHint: false,
+          idempotentHint: true,
+          openWorldHint: false,
+        });
       }
       const required = Object.fromEntries(
         tools.map(({ name, inputSchema }) => [name, inputSchema.required ?? []]),
@@ -171,10 +196,10 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
       const result = await found('verify_license', { license_number: ' rn 700001 ' });
       expect(result).toMatchObject({ outcome: 'found', count: 1, truncated: false, did_you_mean: [] });
       const rest = await service.rest.verify({ board: NURSING, license_number: 'RN.700001' });
-      expect(result.licenses).toEqual([recordIn(rest)]);
+      expect(result.licenses).toEqual([{ ...recordIn(rest), board_action: 'No' }]);
       expect(result.message).toMatch(/issuing board is the authority/);
       const [endorsement] = (await found('verify_license', { license_number: 'APRN.CNP.0070001' })).licenses;
-      expect(endorsement?.extra_data).toMatchObject({ 'Endorsed License': 'RN.700001' });
+      expect(endorsement).toMatchObject({ extra_data: { 'Endorsed License': 'RN.700001' } });
       const [business] = (await found('verify_license', { license_number: 'FH.70004' })).licenses;
       expect(business).toMatchObject({ board: FUNERALS, full_name: 'SMITH FUNERAL HOME' });
     },
@@ -193,7 +218,7 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
     ] as const;
     for (const [tool, parameters, name_match] of cases) {
       const result = await found(tool, parameters);
-      expect([parameters, result.licenses[0]?.name_match]).toEqual([parameters, name_match]);
+      expect([parameters, result.licenses]).toEqual([parameters, [expect.objectContaining({ name_match })]]);
       expect(/not the holder’s/.test(result.message)).toBe(!name_match);
     }
     const [plain] = (await found('verify_license', { license_number: 'RN.700001' })).licenses;
@@ -258,7 +283,7 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
   verifies('DESIGN-NUMBER-04', 'is asked for the board where two boards have the very number', async () => {
     const shared = await found('verify_license', { license_number: 'RN.72.0001' });
     expect(shared).toMatchObject({ outcome: 'ambiguous', licenses: [], did_you_mean: ['RN.72.0001'] });
-    expect(shared.message).toContain('Name the board');
+    expect(shared.message).toContain('the Medical Board and the Nursing Board. Name the board');
     expect(JSON.stringify(shared)).not.toContain('SHARED');
     for (const [board, full_name] of [
       [NURSING, 'SHARED, NURSE'],
@@ -271,7 +296,7 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
 
   verifies(
     ['SPEC-4.4-04', 'DESIGN-MCP-01', 'SPEC-4.4-08'],
-    'finds holders by name at a board, as REST does',
+    'finds holders by name at a board, as REST does, several in a compact form',
     async () => {
       const search = { board: NURSING, last_name: 'smith', first_name: 'mary' };
       const result = await found('search_licenses_by_name', search);
@@ -279,7 +304,11 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
       const rest = z
         .object({ multiple: z.array(recordAnswer) })
         .parse((await service.rest.verify(search)).body);
-      expect(result.licenses).toEqual(rest.multiple);
+      expect(result.licenses).toEqual(
+        rest.multiple.map((record) =>
+          compactLicense.strip().parse({ ...record, board_action: record.extra_data['Board Action'] }),
+        ),
+      );
       expect(await refused('search_licenses_by_name', { last_name: 'Smith' })).toMatch(/board/);
       expect(await refused('search_licenses_by_name', { board: NURSING })).toMatch(/last_name/);
     },
@@ -294,10 +323,35 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
       expect(crowd.message).toMatch(/narrow/);
       const chain = await found('verify_business_license', { business_name: 'chain' });
       expect([chain.licenses.length, chain.truncated]).toEqual([100, true]);
+      expect(crowd.message).toMatch(/^More than 100 licenses match; 100 are listed/);
       const few = { board: NURSING, last_name: 'Crowd', first_name: 'given11' };
       expect(await found('search_licenses_by_name', few)).toMatchObject({ count: 10, truncated: false });
     },
   );
+
+  test('gets fewer with a limit, and is told how many match', async () => {
+    const few = { board: NURSING, last_name: 'Crowd', first_name: 'given11' };
+    const limited = await found('search_licenses_by_name', { ...few, limit: 3 });
+    expect([limited.licenses.length, limited.count, limited.truncated]).toEqual([3, 3, true]);
+    expect(limited.searched).toEqual(few);
+    expect(limited.message).toMatch(/^10 licenses match; 3 are listed/);
+    const all = await found('search_licenses_by_name', few);
+    expect(limited.licenses).toEqual(all.licenses.slice(0, 3));
+    const chain = await found('verify_business_license', { business_name: 'chain', limit: 2 });
+    expect([chain.licenses.length, chain.truncated]).toEqual([2, true]);
+    expect(chain.message).toMatch(/^More than 100 licenses match; 2 are listed.*city/);
+    for (const limit of [0, 101, 1.5, '5']) {
+      expect(await refused('search_licenses_by_name', { ...few, limit })).toMatch(/limit must be/);
+    }
+  });
+
+  test('may fill in what it does not need with nulls and blanks, and is told of what there is not', async () => {
+    const filled = { license_number: 'RN.700001', board: null, last_name: '', first_name: ' ', zip: '43215' };
+    const result = await found('verify_license', filled);
+    expect(result).toMatchObject({ outcome: 'found', searched: { license_number: 'RN.700001' } });
+    expect(result.message).toMatch(/^Passed over.*"zip"/);
+    expect(await answered('list_ohio_boards', { random_string: 'x' })).toHaveProperty('boards');
+  });
 
   verifies(
     'DESIGN-NARROWING-01',
@@ -336,6 +390,7 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
       ]);
       const person = await found('verify_business_license', { license_number: 'RN.700001' });
       expect(person).toMatchObject({ outcome: 'not_found', licenses: [] });
+      expect(person.message).toContain('verify_license looks it up');
       expect(await refused('verify_business_license', {})).toMatch(/business_name or license_number/);
       expect(await refused('verify_business_license', { board: PHARMACY })).toMatch(/business_name/);
     },
@@ -468,6 +523,82 @@ describe('the address of the tool server', () => {
       }
     },
   );
+
+  function call(method: string, params: unknown = {}, id: unknown = 1) {
+    return posted({}, JSON.stringify({ jsonrpc: '2.0', id, method, params }));
+  }
+
+  const MODERN = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+
+  function modernCall(method: string, params: Record<string, unknown> = {}) {
+    return posted(
+      { 'mcp-protocol-version': '2026-07-28', 'mcp-method': method },
+      JSON.stringify({ jsonrpc: '2.0', id: 'a', method, params: { ...params, _meta: MODERN } }),
+    );
+  }
+
+  test('takes no batches, which could make many calls for one or cancel one of their own', async () => {
+    const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+    const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
+    for (const batch of [[], [list], [list, { ...list, id: 2 }], [list, cancel], times(100, () => list)]) {
+      const { status, body } = await posted({}, JSON.stringify(batch));
+      expect([status, body]).toEqual([
+        400,
+        { jsonrpc: '2.0', id: null, error: { code: -32600, message: expect.stringContaining('by itself') } },
+      ]);
+    }
+  });
+
+  test('holds nothing open: there is nothing to subscribe to, and it says so', async () => {
+    const { status, body } = await modernCall('subscriptions/listen', {
+      notifications: { toolsListChanged: true },
+    });
+    expect([status, body]).toEqual([
+      404,
+      {
+        jsonrpc: '2.0',
+        id: 'a',
+        error: { code: -32601, message: expect.stringContaining('no subscriptions') },
+      },
+    ]);
+    const discovered = await modernCall('server/discover');
+    expect(discovered.body).toMatchObject({ result: { capabilities: { tools: { listChanged: false } } } });
+    expect(discovered.text).not.toMatch(/subscribe|resources|prompts|logging/);
+  });
+
+  test('lets clients of the 2026 revision keep the list of tools for an hour', async () => {
+    for (const method of ['tools/list', 'server/discover']) {
+      const { status, body } = await modernCall(method);
+      expect([status, body]).toMatchObject([200, { result: { ttlMs: 3_600_000, cacheScope: 'public' } }]);
+    }
+    expect((await call('tools/list')).text).not.toMatch(/ttlMs|cacheScope/);
+  });
+
+  test('says what is wrong with a message without showing what was thrown', async () => {
+    for (const [method, params] of [
+      ['tools/call', { name: 7 }],
+      ['tools/call', { name: 'verify_license', arguments: [] }],
+      ['tools/call', undefined],
+      ['tools/list', { cursor: 7 }],
+      ['initialize', { protocolVersion: 'x' }],
+    ] as const) {
+      const { status, body } = await call(method, params);
+      expect([status, body]).toEqual([
+        200,
+        {
+          ...{ jsonrpc: '2.0', id: 1 },
+          error: { code: -32602, message: 'Invalid params: they do not fit the method.' },
+        },
+      ]);
+    }
+    for (const name of ['drop_licenses', '__proto__', 'constructor', 'toString']) {
+      expect((await call('tools/call', { name })).body).toMatchObject({ error: { code: -32602 } });
+    }
+    expect((await call('resources/list')).body).toMatchObject({ error: { code: -32601 } });
+  });
 
   verifies('SPEC-5-05', 'needs no key, and a bad one is no matter', async () => {
     expect((await posted({})).status).toBe(200);

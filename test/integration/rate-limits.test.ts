@@ -15,11 +15,13 @@ const MCP = 6;
 /** A twentieth of the REST limit, but at least ten. */
 const BAD_KEYS = 10;
 const PARTNER = 25;
+const ASSISTANTS = 9;
 
 const SETTINGS = {
   REST_REQUESTS_PER_MINUTE: String(REST),
   MCP_REQUESTS_PER_MINUTE: String(MCP),
   RATE_LIMIT_RANGES: `203.0.113.0/24=${PARTNER}, 2001:db8:77::/48=${PARTNER}`,
+  MCP_RATE_LIMIT_RANGES: `203.0.113.128/25=${ASSISTANTS}, 192.0.2.0/24=${ASSISTANTS}`,
 };
 
 let environment: TestEnvironment;
@@ -253,6 +255,22 @@ describe('ranges of addresses', () => {
       expect((await behindProxy.rest(neighbour)).status).toBe(200);
     }
     expect((await behindProxy.rest('203.0.114.7')).headers.get('x-ratelimit-limit')).toBe(String(REST));
+  });
+
+  verifies('DESIGN-LIMITS-05', 'have others for the tool server, where those are set', async () => {
+    for (const [address, rest, mcp] of [
+      ['192.0.2.7', REST, ASSISTANTS],
+      ['203.0.113.200', PARTNER, ASSISTANTS],
+      ['203.0.113.70', PARTNER, PARTNER],
+      ['203.0.114.70', REST, MCP],
+    ] as const) {
+      const limits = [await behindProxy.rest(address), await behindProxy.mcp(address)].map(({ headers }) =>
+        Number(headers.get('x-ratelimit-limit')),
+      );
+      expect([address, ...limits]).toEqual([address, rest, mcp]);
+    }
+    expect(await spend(ASSISTANTS, () => behindProxy.mcp('192.0.2.8'))).toEqual(all(200, ASSISTANTS));
+    expectLimited(await behindProxy.mcp('192.0.2.8'));
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { BOARDS, boardByLabel, boardByName, nearestBoard } from '../../src/licenses/boards.ts';
+import { BOARDS, boardByLabel, boardByName } from '../../src/licenses/boards.ts';
 import { boardOfCode } from '../support/boards.ts';
 
 describe('the catalogue', () => {
@@ -96,26 +96,4 @@ describe('boardByLabel', () => {
   test.each(['', '???', 'Nursing', 'Board', 'Plumbing Board'])('knows no board called %j', (label) => {
     expect(boardByLabel(label)).toBeUndefined();
   });
-});
-
-describe('nearestBoard', () => {
-  test.each([
-    ['Nursing Bord', 'NUR'],
-    ['nursing board', 'NUR'],
-    ['Ohio Board of Nursng', 'NUR'],
-    ['Pharmacy', 'PRX'],
-    ['Medical Boards', 'MED'],
-    ['Psycology Board', 'PSY'],
-    ['Architect Board', 'ARC'],
-    ['Accountancy', 'ACC'],
-  ])('of %j is the board %s', (label, code) => {
-    expect(nearestBoard(label).code).toBe(code);
-  });
-
-  test.each(['', '***', 'x'.repeat(100_000)])(
-    'is some board of the catalogue, whatever is asked',
-    (label) => {
-      expect(BOARDS).toContain(nearestBoard(label));
-    },
-  );
 });

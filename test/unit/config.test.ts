@@ -32,6 +32,7 @@ describe('without any setting', () => {
     REST_REQUESTS_PER_MINUTE: 600,
     MCP_REQUESTS_PER_MINUTE: 120,
     RATE_LIMIT_RANGES: [],
+    MCP_RATE_LIMIT_RANGES: [],
     TRUSTED_PROXIES: 0,
     MCP_ALLOWED_HOSTS: [],
     MCP_ALLOWED_ORIGINS: [],
@@ -160,6 +161,7 @@ describe('a setting', () => {
     ['RATE_LIMIT_RANGES', '203.0.113.0/24=0', RANGES],
     ['RATE_LIMIT_RANGES', '203.0.113.0/24=-5', RANGES],
     ['RATE_LIMIT_RANGES', '198.51.100.0/24=5,example.org/24=5', RANGES],
+    ['MCP_RATE_LIMIT_RANGES', '203.0.113.0/24', RANGES],
   ])('%s is refused as %j, in one line that names it, its value and what it may be', (name, value, may) => {
     expect(refusal({ [name]: value })).toBe(`${name} is "${value}", but must be ${may}.`);
   });

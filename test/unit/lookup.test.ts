@@ -131,6 +131,7 @@ describe('a lookup by number', () => {
       outcome: 'number_not_found',
       miss: 'ambiguous',
       didYouMean: ['DC-01234', 'DC.01234'],
+      boards: ['Nursing Board'],
     });
   });
 

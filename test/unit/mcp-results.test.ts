@@ -1,8 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import type { LookupOutcome, NumberMiss } from '../../src/licenses/lookup.ts';
 import { missDetail } from '../../src/licenses/miss-detail.ts';
-import { answerRecord } from '../../src/licenses/record.ts';
-import { lookupResult, lookupToolResult } from '../../src/mcp/results.ts';
+import { answerRecord, type LicenseRecord } from '../../src/licenses/record.ts';
+import { type Asked, lookupResult, lookupToolResult, type Origin } from '../../src/mcp/results.ts';
+import { times } from '../support/fixtures.ts';
 import { storedLicense } from '../support/records.ts';
 
 const DATE = '2026-11-20';
@@ -10,40 +11,82 @@ const TODAY = '2026-11-21';
 const SEARCHED = { license_number: 'RN.123456', last_name: 'Example' };
 const AUTHORITY = /the issuing board is the authority\.$/;
 const OTHER_NAME = /The name given is not the holder’s/;
+const ACTED = /The board has acted on this license/;
+const ACTIVE_BUT_EXPIRED = /lists it as active although its expiry date has passed/;
+const ONLY_ONE = /the only license that fits/;
+const SAMPLE = /^SAMPLE DATA/;
 
 /** The result, which is one that the tools' schema allows. */
-function result(outcome: LookupOutcome) {
-  const answered = lookupToolResult(outcome, SEARCHED, DATE, TODAY);
+function result(outcome: LookupOutcome, asked: Partial<Asked> = {}, origin: Partial<Origin> = {}) {
+  const answered = lookupToolResult(
+    outcome,
+    { searched: SEARCHED, narrowBy: ['first_name', 'city'], limit: 100, isByName: false, ...asked },
+    { date: DATE, isSample: false, today: TODAY, ...origin },
+  );
   expect(lookupResult.parse(answered)).toEqual(answered);
   expect(answered).toMatchObject({ data_as_of: DATE, searched: SEARCHED });
   expect(answered.message).toMatch(AUTHORITY);
   return answered;
 }
 
+function record(fields: Partial<LicenseRecord> = {}) {
+  return { outcome: 'record', record: storedLicense(fields) } as const;
+}
+
 describe('the result of a number that is found', () => {
-  const record = storedLicense();
+  test('has the whole record as REST answers it, and whether the board has acted', () => {
+    const answered = result(record());
+    expect(answered).toMatchObject({ outcome: 'found', count: 1, truncated: false, did_you_mean: [] });
+    expect(answered.licenses).toEqual([
+      { ...answerRecord(storedLicense(), DATE, TODAY), board_action: null },
+    ]);
+    for (const warning of [OTHER_NAME, ACTED, ACTIVE_BUT_EXPIRED, ONLY_ONE, SAMPLE]) {
+      expect(answered.message).not.toMatch(warning);
+    }
+  });
 
   test('with a name that is not the holder’s says so and warns against taking the license', () => {
-    const answered = result({ outcome: 'record', record, nameMatch: false });
-    expect(answered).toMatchObject({ outcome: 'found', count: 1, did_you_mean: [] });
-    expect(answered.licenses).toEqual([answerRecord(record, DATE, TODAY, false)]);
+    const answered = result({ ...record(), nameMatch: false });
     expect(answered.licenses[0]).toHaveProperty('name_match', false);
     expect(answered.message).toMatch(OTHER_NAME);
     expect(answered.message).toMatch(/may be mistyped.*do not take this license for that person’s/);
   });
 
   test('with the holder’s name says so in the license, without a warning', () => {
-    const answered = result({ outcome: 'record', record, nameMatch: true });
-    expect(answered.licenses).toEqual([answerRecord(record, DATE, TODAY, true)]);
+    const answered = result({ ...record(), nameMatch: true });
+    expect(answered.licenses[0]).toHaveProperty('name_match', true);
     expect(answered.message).not.toMatch(OTHER_NAME);
   });
 
-  test('without a name says nothing of names', () => {
-    const answered = result({ outcome: 'record', record });
-    expect(answered.licenses).toEqual([answerRecord(record, DATE, TODAY)]);
-    expect(answered.licenses[0]).not.toHaveProperty('name_match');
-    expect(answered.message).not.toMatch(OTHER_NAME);
+  test.each([
+    ['Yes', true],
+    ['YES', true],
+    ['No', false],
+    ['', false],
+  ])('tells of the board’s action: %j', (action, warns) => {
+    const { licenses, message } = result(record({ extra_data: { 'Board Action': action } }));
+    expect(licenses[0]).toHaveProperty('board_action', action);
+    expect(ACTED.test(message)).toBe(warns);
   });
+
+  test.each([
+    ['ACTIVE', '2026-11-20', true],
+    ['ACTIVE', '2026-11-21', false],
+    ['ACTIVE', null, false],
+    ['INACTIVE', '2020-01-01', false],
+  ])('%s until %s is told to have passed while active: %s', (status, expiry_date, warns) => {
+    expect(ACTIVE_BUT_EXPIRED.test(result(record({ status, expiry_date })).message)).toBe(warns);
+  });
+
+  test('by name says that the one meant may be another', () => {
+    expect(result(record(), { isByName: true }).message).toMatch(ONLY_ONE);
+  });
+});
+
+test('generated data say so first', () => {
+  expect(result(record(), {}, { isSample: true }).message).toMatch(SAMPLE);
+  const miss = { outcome: 'no_match', didYouMean: [] } as const;
+  expect(result(miss, {}, { isSample: true }).message).toMatch(SAMPLE);
 });
 
 describe('the result of a miss', () => {
@@ -69,14 +112,56 @@ describe('the result of a miss', () => {
     const answered = result(outcome);
     expect(answered).toMatchObject({ outcome: word, count: 0, licenses: [] });
     expect(answered.did_you_mean).toEqual(['RN.123', 'RN.0123']);
-    expect(answered.message).toContain(missDetail(outcome, DATE));
+    expect(answered.message).toContain(missDetail(outcome, DATE, 'verify_license looks it up.'));
   });
 });
 
-test.each([true, false])('several matches are all listed; truncated: %s', (truncated) => {
-  const records = [storedLicense({ license_number: 'RN.2' }), storedLicense({ license_number: 'RN.1' })];
-  const answered = result({ outcome: 'matches', records, truncated });
-  expect(answered).toMatchObject({ outcome: 'found', count: 2, truncated, did_you_mean: [] });
-  expect(answered.licenses).toEqual(records.map((record) => answerRecord(record, DATE, TODAY)));
-  expect(/narrow the search/.test(answered.message)).toBe(truncated);
+describe('several matches', () => {
+  const records = times(57, (number) => storedLicense({ license_number: `RN.${number}` }));
+  const several = { outcome: 'matches', records, truncated: false } as const;
+
+  test('are listed in a compact form, with what tells them apart', () => {
+    const { licenses, count, truncated, message } = result(several);
+    expect([licenses.length, count, truncated]).toEqual([57, 57, false]);
+    expect(licenses[0]).toEqual({
+      license_number: 'RN.1',
+      full_name: 'EXAMPLE, JANE Q',
+      board: 'Nursing Board',
+      license_type: 'Registered Nurse (RN)',
+      status: 'ACTIVE',
+      raw_status: 'Active',
+      expiry_date: '2027-10-31',
+      city: 'COLUMBUS',
+      state: 'OH',
+      county: 'FRANKLIN',
+      board_action: null,
+    });
+    expect(message).toMatch(/^57 licenses match: check which one is meant/);
+  });
+
+  test('are listed up to the limit, and what is left out is told', () => {
+    const { licenses, count, truncated, message } = result(several, { limit: 10 });
+    expect([licenses.length, count, truncated]).toEqual([10, 10, true]);
+    expect(licenses.map(({ license_number }) => license_number)).toEqual(
+      records.slice(0, 10).map(({ license_number }) => license_number),
+    );
+    expect(message).toMatch(/^57 licenses match; 10 are listed, exact names first;/);
+    expect(message).toContain('; narrow the search by first_name, city.');
+    expect(message).toContain('A higher limit (up to 100) lists more.');
+  });
+
+  test.each([
+    [57, true],
+    [50, false],
+  ])('of which there are more than come say so, with a limit of 100 or less (%s listed)', (limit, isAll) => {
+    const { truncated, message } = result({ ...several, truncated: true }, { limit: isAll ? 100 : limit });
+    expect(truncated).toBe(true);
+    expect(message).toContain(`More than 57 licenses match; ${limit} are listed`);
+    expect(/A higher limit/.test(message)).toBe(!isAll);
+  });
+
+  test('that are narrowed by everything are not said to be narrowed further', () => {
+    const { message } = result({ ...several, truncated: true }, { narrowBy: [] });
+    expect(message).not.toMatch(/narrow/i);
+  });
 });

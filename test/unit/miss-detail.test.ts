@@ -5,7 +5,7 @@ import { missDetail } from '../../src/licenses/miss-detail.ts';
 const DATE = '2026-11-20';
 function missed(miss: NumberMiss, boards?: string[], didYouMean: string[] = []) {
   const outcome = { outcome: 'number_not_found', miss, didYouMean } as const;
-  return missDetail(boards === undefined ? outcome : { ...outcome, boards }, DATE);
+  return missDetail(boards === undefined ? outcome : { ...outcome, boards }, DATE, 'Ask for persons.');
 }
 
 const MISSES: NumberMiss[] = ['unknown', 'ambiguous', 'other_board', 'not_a_business'];
@@ -37,14 +37,15 @@ describe('the words for a missed number', () => {
   });
 
   test('that two boards have, written the same, ask for the board', () => {
-    const words = missed('ambiguous', undefined, ['RN.1']);
+    const words = missed('ambiguous', ['Medical Board', 'Nursing Board'], ['RN.1']);
     expect(words).toContain('More than one board has a license with this number');
+    expect(words).toContain('the Medical Board and the Nursing Board');
     expect(words).toContain('Name the board');
     expect(words).not.toContain('Send it as');
   });
 
   test('of a person tell how to look it up', () => {
-    expect(missed('not_a_business')).toContain('Leave out search_type');
+    expect(missed('not_a_business')).toContain("not a business's. Ask for persons.");
   });
 
   test.each(['unknown', 'ambiguous'] as const)('(%s) name the numbers that may have been meant', (miss) => {

@@ -93,7 +93,7 @@ describe('the answer', () => {
       expect(answer(outcome)).toEqual({
         status: 404,
         body: {
-          detail: missDetail(outcome, DATE),
+          detail: missDetail(outcome, DATE, 'Leave out search_type to look it up.'),
           did_you_mean: ['DC-01234', 'DC.01234'],
         },
       });

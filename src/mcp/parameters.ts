@@ -1,0 +1,140 @@
+import type { StandardSchemaWithJSON } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { BadRequestError } from '../failures.ts';
+import { BOARDS } from '../licenses/boards.ts';
+import { nearestBoards } from '../licenses/nearest-boards.ts';
+import { MAX_MATCHES } from '../licenses/queries.ts';
+import { computedOnce } from './tool-schema.ts';
+
+const MOST_CHARACTERS = 200;
+
+/** Of names that no parameter has, how many are told, and how much of each. */
+const MOST_UNKNOWN = 5;
+const MOST_OF_A_NAME = 40;
+
+interface Raised {
+  readonly input?: unknown;
+}
+
+function text(description: string, ...examples: [string, ...string[]]) {
+  const send = `Send: ${description}, e.g. ${JSON.stringify(examples[0])}`;
+  return z
+    .string({
+      error: ({ input }: Raised) => `${input === undefined ? 'is missing' : 'must be text'}. ${send}`,
+    })
+    .trim()
+    .min(1)
+    .max(MOST_CHARACTERS, `must have at most ${MOST_CHARACTERS} characters. ${send}`)
+    .meta({ description, examples });
+}
+
+function board(description: string) {
+  const names = BOARDS.map(({ name }) => name);
+  return z
+    .enum(names, { error: ({ input }: Raised) => `${boardFault(input)} list_ohio_boards lists all` })
+    .meta({ description });
+}
+
+function boardFault(given: unknown): string {
+  if (given === undefined) return 'is missing. Send the exact name of a board;';
+  if (typeof given !== 'string') return 'must be text. Send the exact name of a board;';
+  const nearest = nearestBoards(given.trim()).map(({ name }) => `"${name}"`);
+  return `is not the exact name of a board. The nearest: ${nearest.join(', ')};`;
+}
+
+const LIMIT_FAULT = `must be a whole number from 1 to ${MAX_MATCHES}`;
+
+const narrowing = {
+  license_type: text(
+    'Only licenses of this type, as list_ohio_boards names it, or its abbreviation',
+    'Registered Nurse (RN)',
+    'LPN',
+  ).optional(),
+  status: text('Only licenses with this primary status', 'ACTIVE', 'INACTIVE', 'CLOSED').optional(),
+  city: text('Only holders in this city', 'Columbus').optional(),
+  county: text('Only holders in this Ohio county', 'Franklin').optional(),
+  limit: z
+    .int(LIMIT_FAULT)
+    .min(1, LIMIT_FAULT)
+    .max(MAX_MATCHES, LIMIT_FAULT)
+    .meta({ description: 'The most licenses to list, 1 to 100; 100 unless given', examples: [10] })
+    .optional(),
+};
+
+export const numberParameters = z.object({
+  license_number: text('The license number as given, prefix included', 'RN.123456', '0212345678'),
+  board: board('The board that issued it, by its exact name; best left out').optional(),
+  last_name: text('The surname that the holder should have, to be compared', 'Smith').optional(),
+  first_name: text('The given name that the holder should have, or its beginning', 'Mary').optional(),
+});
+
+export const personParameters = z.object({
+  board: board('The board that licenses the profession, by its exact name'),
+  last_name: text('The whole surname, without given names', 'Smith', 'de la Cruz'),
+  first_name: text('The given name or its beginning', 'Mary', 'M').optional(),
+  ...narrowing,
+});
+
+export const businessParameters = z.object({
+  business_name: text(
+    'The beginning of the trade name, or of the name after "D.B.A."',
+    'Main Street Pharmacy',
+  ).optional(),
+  license_number: text('The license number of the establishment', '0212345678').optional(),
+  board: board('The board that licenses it, by its exact name; may be left out').optional(),
+  ...narrowing,
+});
+
+export const noParameters = z.object({});
+
+/** The schema of a tool's parameters. */
+export type Parameters<Values> = z.ZodType<Values> & { readonly shape: Readonly<Record<string, z.ZodType>> };
+
+/** What a tool was given, read. */
+export interface ReadParameters<Values> {
+  readonly values: Values;
+  /** What a caller should know of what was not taken; empty where all was. */
+  readonly note: string;
+}
+
+/**
+ * Reads a tool's parameters. Blank texts and nulls count as absent, since many clients fill in every parameter;
+ * names that the tool does not know are passed over, and the note says so.
+ *
+ * @throws {BadRequestError} saying of each parameter that is wrong or missing what to send
+ */
+export function readParameters<Values>(
+  parameters: Parameters<Values>,
+  given: Readonly<Record<string, unknown>>,
+): ReadParameters<Values> {
+  const present = Object.fromEntries(Object.entries(given).filter(([, value]) => !isBlank(value)));
+  const note = unknownNote(Object.keys(present), Object.keys(parameters.shape));
+  const read = parameters.safeParse(present);
+  if (read.success) return { values: read.data, note };
+  const faults = read.error.issues.map(({ path, message }) => `${String(path[0])} ${message}.`);
+  throw new BadRequestError([...faults, note].filter((sentence) => sentence !== '').join(' '));
+}
+
+function isBlank(value: unknown): boolean {
+  return value === null || (typeof value === 'string' && value.trim() === '');
+}
+
+function unknownNote(given: readonly string[], known: readonly string[]): string {
+  const unknown = given.filter((name) => !known.includes(name)).slice(0, MOST_UNKNOWN);
+  if (unknown.length === 0) return '';
+  const names = unknown.map((name) => JSON.stringify(name.slice(0, MOST_OF_A_NAME))).join(', ');
+  return `Passed over, since this tool has no such parameter: ${names}. It has: ${known.join(', ')}.`;
+}
+
+const anyParameters = z.record(z.string(), z.unknown());
+
+/**
+ * The schema that clients are shown, its JSON Schema computed once. What they send is not held to it here: the SDK
+ * would refuse it in words of its own and without data_as_of, so the tool does (`readParameters`).
+ */
+export function shown(
+  parameters: Parameters<unknown>,
+): StandardSchemaWithJSON<unknown, Record<string, unknown>> {
+  const { jsonSchema } = computedOnce(parameters)['~standard'];
+  return { '~standard': { ...anyParameters['~standard'], jsonSchema } };
+}

@@ -1,0 +1,134 @@
+import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { BadRequestError } from '../../src/failures.ts';
+import { BOARDS } from '../../src/licenses/boards.ts';
+import {
+  businessParameters,
+  noParameters,
+  numberParameters,
+  personParameters,
+  readParameters,
+  shown,
+} from '../../src/mcp/parameters.ts';
+
+const PERSON = { board: 'Nursing Board', last_name: 'Smith' };
+
+function read(given: Record<string, unknown>) {
+  return readParameters(personParameters, given);
+}
+
+/** What a caller is told of parameters that do not fit. */
+function refusal(work: () => unknown): string {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof BadRequestError) return error.message;
+    throw error;
+  }
+  throw new Error('They were taken.');
+}
+
+describe('a tool’s parameters', () => {
+  test('are taken as given, blanks around them aside', () => {
+    const given = { ...PERSON, last_name: '  de la Cruz ', limit: 5, status: 'ACTIVE' };
+    expect(read(given)).toEqual({ values: { ...given, last_name: 'de la Cruz' }, note: '' });
+  });
+
+  test.each([null, '', '   '])('that are %j count as absent', (blank) => {
+    expect(read({ ...PERSON, first_name: blank, limit: blank, city: blank })).toEqual({
+      values: PERSON,
+      note: '',
+    });
+    expect(refusal(() => read({ ...PERSON, last_name: blank }))).toMatch(/^last_name is missing\./);
+  });
+
+  test('with names that there are not are passed over, and a note says so and which there are', () => {
+    const { values, note } = read({ ...PERSON, zip: '43215', 'na"me': 'x' });
+    expect(values).toEqual(PERSON);
+    expect(note).toContain('no such parameter: "zip", "na\\"me".');
+    expect(note).toContain(
+      'It has: board, last_name, first_name, license_type, status, city, county, limit.',
+    );
+    const fault = refusal(() => readParameters(numberParameters, { number: 'RN.1' }));
+    expect(fault).toMatch(/^license_number is missing\. Send: .*, e\.g\. "RN\.123456"\. .*: "number"\./);
+  });
+
+  test('with very many or long unknown names are told of a few', () => {
+    const many = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`${'x'.repeat(500)}${at}`, 1]));
+    expect(read({ ...PERSON, ...many }).note.length).toBeLessThan(500);
+  });
+
+  test.each<[Record<string, unknown>, RegExp]>([
+    [
+      { board: undefined },
+      /^board is missing\. Send the exact name of a board; list_ohio_boards lists all\.$/,
+    ],
+    [{ board: 7 }, /^board must be text\./],
+    [{ board: 'nursing board' }, /^board is not the exact name of a board\. The nearest: "Nursing Board";/],
+    [{ board: 'Athletic' }, /The nearest: "Athletic Commission", "Occupational Therapy, Physical Therapy, /],
+    [{ last_name: 7 }, /^last_name must be text\. Send: the whole surname/i],
+    [{ last_name: ['Smith'] }, /^last_name must be text\./],
+    [{ last_name: { $ne: '' } }, /^last_name must be text\./],
+    [{ last_name: 'x'.repeat(201) }, /^last_name must have at most 200 characters\./],
+    [{ city: 7 }, /^city must be text\. Send: only holders in this city, e\.g\. "Columbus"\.$/i],
+    [{ limit: 0 }, /^limit must be a whole number from 1 to 100\.$/],
+    [{ limit: 101 }, /^limit must be/],
+    [{ limit: 2.5 }, /^limit must be/],
+    [{ limit: '5' }, /^limit must be/],
+  ])('that are wrong are refused with what to send instead: %j', (wrong, told) => {
+    expect(refusal(() => read({ ...PERSON, ...wrong }))).toMatch(told);
+  });
+
+  test('that are wrong are told of all at once', () => {
+    expect(refusal(() => read({ limit: 0 }))).toMatch(
+      /board is missing.* last_name is missing.* limit must be/,
+    );
+  });
+
+  test.each(['__proto__', 'constructor', 'toString'])('named %s are passed over', (name) => {
+    const given = JSON.parse(
+      `{"board": "Nursing Board", "last_name": "Smith", ${JSON.stringify(name)}: {"limit": 1}}`,
+    );
+    expect(read(given).values).toEqual(PERSON);
+  });
+});
+
+describe('what clients are shown', () => {
+  const ALL = [numberParameters, personParameters, businessParameters];
+
+  test('lists the 24 boards wherever one is asked for', () => {
+    for (const parameters of ALL) {
+      const schema = shown(parameters)['~standard'].jsonSchema.input({ target: 'draft-2020-12' });
+      expect(schema).toMatchObject({
+        type: 'object',
+        properties: { board: { type: 'string', enum: BOARDS.map(({ name }) => name) } },
+      });
+    }
+  });
+
+  test('describes every parameter in plain JSON Schema, with an example where it is not a choice', () => {
+    for (const parameters of ALL) {
+      const schema = shown(parameters)['~standard'].jsonSchema.input({ target: 'draft-2020-12' });
+      const { properties } = z.object({ properties: z.record(z.string(), z.unknown()) }).parse(schema);
+      for (const [name, property] of Object.entries(properties)) {
+        expect([name, property]).toEqual([
+          name,
+          expect.objectContaining({
+            type: expect.stringMatching(/^(string|integer)$/),
+            description: expect.stringMatching(/.{10}/),
+            ...(name === 'board' ? {} : { examples: expect.any(Array) }),
+          }),
+        ]);
+      }
+    }
+    expect(shown(noParameters)['~standard'].jsonSchema.input({ target: 'draft-2020-12' })).toMatchObject({
+      type: 'object',
+      properties: {},
+    });
+  });
+
+  test('is not what they are held to: the tool reads the parameters itself', async () => {
+    const { validate } = shown(personParameters)['~standard'];
+    expect(await validate({ limit: 0 })).toEqual({ value: { limit: 0 } });
+  });
+});

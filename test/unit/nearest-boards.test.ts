@@ -1,0 +1,65 @@
+import { describe, expect, test } from '@jest/globals';
+import { BOARDS } from '../../src/licenses/boards.ts';
+import { nearestBoards } from '../../src/licenses/nearest-boards.ts';
+
+function codes(label: string): string[] {
+  return nearestBoards(label).map(({ code }) => code);
+}
+
+describe('the nearest boards', () => {
+  test.each([
+    // Mistyped or shortened names
+    ['Nursing Bord', 'NUR'],
+    ['nursing board', 'NUR'],
+    ['Ohio Board of Nursng', 'NUR'],
+    ['Pharmacy', 'PRX'],
+    ['pharmcy board', 'PRX'],
+    ['Psycology Board', 'PSY'],
+    ['Architect Board', 'ARC'],
+    ['Accountancy', 'ACC'],
+    // What other States, or people, call them
+    ['State Board of Nursing of Ohio', 'NUR'],
+    ['Board of Cosmetology', 'COS'],
+    ['Barber Board', 'COS'],
+    ['Social Work Board', 'CSW'],
+    ['CSWMFT Board', 'CSW'],
+    ['Physical Therapy Board', 'OPA'],
+    ['Optometry Board', 'VIS'],
+    ['Funeral Board', 'FUN'],
+    ['Veterinary Board', 'VET'],
+    ['Auto repair', 'MVR'],
+    ['Elevators', 'ELV'],
+    // Professions
+    ['nurse', 'NUR'],
+    ['LPN', 'NUR'],
+    ['doctor', 'MED'],
+    ['physicians', 'MED'],
+    ['dentists', 'DEN'],
+    ['CPA', 'ACC'],
+    ['auctioneers', 'AGR'],
+    ['hair salon', 'COS'],
+  ])('of %j are the board %s alone', (label, code) => {
+    expect(codes(label)).toEqual([code]);
+  });
+
+  test.each([
+    ['nursing home administrators', ['LTS', 'NUR']],
+    ['Athletic', ['ATH', 'OPA']],
+    ['Medical Boards', ['MED', 'VET']],
+    ['State Medical Board of Ohio', ['MED', 'VET']],
+  ])('of %j, which may mean several, are %j', (label, expected) => {
+    expect(codes(label)).toEqual(expected);
+  });
+
+  test.each(['', '***', 'of the', 'x'.repeat(100_000)])('of %.20j is one of the catalogue', (label) => {
+    const [nearest, ...others] = nearestBoards(label);
+    expect(BOARDS).toContain(nearest);
+    expect(others).toEqual([]);
+  });
+
+  test('of each board’s name and former names are the board alone', () => {
+    for (const { code, name, aliases } of BOARDS) {
+      for (const label of [name, ...aliases]) expect([label, codes(label)]).toEqual([label, [code]]);
+    }
+  });
+});
