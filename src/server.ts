@@ -89,7 +89,7 @@ export async function serve(): Promise<void> {
     async (mcp) => {
       mcp.addHook('onRequest', limited(mcpLimit));
       mcp.addHook('onResponse', countedAs('mcp', usage));
-      mcpRoutes(mcp, config, lookups, log);
+      await mcpRoutes(mcp, config, lookups, log);
     },
     { prefix: '/mcp' },
   );

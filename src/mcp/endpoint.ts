@@ -1,3 +1,4 @@
+import cors from '@fastify/cors';
 import {
   createMcpHandler,
   hostHeaderValidationResponse,
@@ -18,11 +19,19 @@ import { toolServer } from './tools.ts';
 /** More at once are refused: callers without a key must not take all that callers with one share. */
 const MOST_AT_ONCE = 200;
 
+/** For so long a browser need not ask again whether a page of another origin may call. */
+const PREFLIGHT_KEPT_SECONDS = 600;
+
 /**
  * The MCP endpoint: Streamable HTTP for the 2026 revision and the 2025 ones, stateless, answers in JSON. Each
  * request gets a server of its own, since one shared by concurrent requests fails.
  */
-export function mcpRoutes(mcp: FastifyInstance, config: Config, lookups: Lookups, log: Logger): void {
+export async function mcpRoutes(
+  mcp: FastifyInstance,
+  config: Config,
+  lookups: Lookups,
+  log: Logger,
+): Promise<void> {
   const newServer = () => toolServer(lookups, log);
   const onerror = (error: Error) => log.warn({ error: error.message }, 'MCP request refused');
   const modern = createMcpHandler(newServer, { legacy: 'reject', onerror });
@@ -42,15 +51,18 @@ export function mcpRoutes(mcp: FastifyInstance, config: Config, lookups: Lookups
 
   /** The refusal of a Host, an Origin or a method, told by these alone, before a body is read. */
   function refusal({ method, headers }: FastifyRequest): Response | undefined {
-    const { host = '', origin = '' } = headers;
-    const asked = new Request('http://localhost', { headers: { host, origin } });
+    const asked = new Request('http://localhost', { headers: { host: headers.host ?? '' } });
     return (
       hostHeaderValidationResponse(asked, hosts) ??
-      (config.MCP_ALLOWED_ORIGINS.includes(origin)
-        ? undefined
-        : originValidationResponse(asked, originHosts)) ??
+      originRefusal(headers.origin ?? '') ??
       (method === 'POST' ? undefined : methodNotAllowed())
     );
+  }
+
+  /** The refusal of an Origin; none of no Origin, which is what all but browsers send. */
+  function originRefusal(origin: string): Response | undefined {
+    if (config.MCP_ALLOWED_ORIGINS.includes(origin)) return undefined;
+    return originValidationResponse(new Request('http://localhost', { headers: { origin } }), originHosts);
   }
 
   /** The body is read and parsed once; only one that is no JSON goes to the SDK as it is, to be refused there. */
@@ -81,6 +93,12 @@ export function mcpRoutes(mcp: FastifyInstance, config: Config, lookups: Lookups
     }
   }
 
+  await mcp.register(cors, {
+    origin: (origin, decide) => decide(null, origin !== undefined && originRefusal(origin) === undefined),
+    methods: ['POST'],
+    exposedHeaders: ['Retry-After', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'],
+    maxAge: PREFLIGHT_KEPT_SECONDS,
+  });
   mcp.removeAllContentTypeParsers();
   mcp.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
   mcp.route({

@@ -19,8 +19,9 @@ const ACTIVE_BUT_EXPIRED = 'The State lists it as active although its expiry dat
 const ONE_OF_THE_NAME =
   'This is the only license that fits; that it is the one meant is for you to check (name, city, type).';
 
-/** Where the board's discipline stands among the readable names of a row's attributes. */
+/** The readable names of two attributes of a row. */
 const BOARD_ACTION = 'Board Action';
+const STREET = 'Street Address';
 
 /** A license among several. */
 const compactLicense = answeredRecord
@@ -41,6 +42,7 @@ const compactLicense = answeredRecord
       .string()
       .nullable()
       .describe('Whether the board has acted on the license (discipline): Yes or No'),
+    street: z.string().optional().describe('Of a business: it tells the places of a chain apart'),
   });
 
 /** What every lookup tool returns. */
@@ -139,10 +141,12 @@ function wholeLicense(record: LicenseRecord, origin: Origin, nameMatch: boolean 
 
 function compact(record: LicenseRecord): z.output<typeof compactLicense> {
   const { license_number, full_name, board, license_type, status, raw_status } = record;
-  const { expiry_date, city, state, county } = record;
+  const { expiry_date, city, state, county, extra_data } = record;
+  const street = extra_data[STREET];
   return {
     ...{ license_number, full_name, board, license_type, status, raw_status },
-    ...{ expiry_date, city, state, county, board_action: boardAction(record) },
+    ...{ expiry_date, ...(street === undefined ? {} : { street }), city, state, county },
+    board_action: boardAction(record),
   };
 }
 
@@ -169,6 +173,6 @@ function severalMatch(
   const narrower = narrowBy.length === 0 ? '' : `; narrow the search by ${narrowBy.join(', ')}`;
   const higher = limit < MAX_MATCHES ? ` A higher limit (up to ${MAX_MATCHES}) lists more.` : '';
   return truncated || listed < records.length
-    ? `${matching} licenses match; ${listed} are listed, exact names first${narrower}.${higher}`
+    ? `${matching} licenses match (${listed} listed, exact names first)${narrower}.${higher}`
     : `${matching} licenses match: check which one is meant, and ask if that is not clear. verify_license with its number gives the whole record.`;
 }

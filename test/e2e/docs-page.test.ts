@@ -1,12 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { z } from 'zod';
-import { describeUnless, programPath } from '../support/programs.ts';
+import { launchedBrowser, NO_BROWSER } from '../support/browser.ts';
+import { describeUnless } from '../support/programs.ts';
 import { startService, type TestService } from '../support/service.ts';
-
-const CHROMIUM = process.env.CHROMIUM_PATH || programPath('chromium');
-const NO_CHROMIUM =
-  CHROMIUM === undefined ? 'no chromium on this machine; CHROMIUM_PATH names one' : undefined;
 
 const shown = z.object({
   paths: z.record(z.string(), z.record(z.string(), z.looseObject({ summary: z.string() }))),
@@ -22,7 +19,7 @@ interface DocsPage {
   readonly errors: readonly string[];
 }
 
-describeUnless(NO_CHROMIUM, 'the page at /docs, in a browser', () => {
+describeUnless(NO_BROWSER, 'the page at /docs, in a browser', () => {
   let service: TestService;
   let origin: string;
   let browser: Browser;
@@ -30,8 +27,7 @@ describeUnless(NO_CHROMIUM, 'the page at /docs, in a browser', () => {
   beforeAll(async () => {
     service = await startService();
     origin = `http://127.0.0.1:${service.environment.config.PORT}`;
-    // Chromium's sandbox works neither for root nor in most containers, and the page is our own.
-    browser = await chromium.launch({ executablePath: CHROMIUM ?? '', chromiumSandbox: false });
+    browser = await launchedBrowser();
   });
   afterAll(async () => {
     await browser.close();

@@ -19,7 +19,7 @@ const TOOLS = ['list_ohio_boards', 'search_licenses_by_name', 'verify_business_l
 
 const wholeLicense = recordAnswer.extend({ board_action: z.string().nullable() });
 
-const compactLicense = wholeLicense.pick({
+const compactLicense = wholeLicense.extend({ street: z.string().optional() }).pick({
   license_number: true,
   full_name: true,
   board: true,
@@ -31,6 +31,7 @@ const compactLicense = wholeLicense.pick({
   state: true,
   county: true,
   board_action: true,
+  street: true,
 });
 
 const lookupResult = z.strictObject({
@@ -323,7 +324,7 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
       expect(crowd.message).toMatch(/narrow/);
       const chain = await found('verify_business_license', { business_name: 'chain' });
       expect([chain.licenses.length, chain.truncated]).toEqual([100, true]);
-      expect(crowd.message).toMatch(/^More than 100 licenses match; 100 are listed/);
+      expect(crowd.message).toMatch(/^More than 100 licenses match \(100 listed/);
       const few = { board: NURSING, last_name: 'Crowd', first_name: 'given11' };
       expect(await found('search_licenses_by_name', few)).toMatchObject({ count: 10, truncated: false });
     },
@@ -334,12 +335,12 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
     const limited = await found('search_licenses_by_name', { ...few, limit: 3 });
     expect([limited.licenses.length, limited.count, limited.truncated]).toEqual([3, 3, true]);
     expect(limited.searched).toEqual(few);
-    expect(limited.message).toMatch(/^10 licenses match; 3 are listed/);
+    expect(limited.message).toMatch(/^10 licenses match \(3 listed/);
     const all = await found('search_licenses_by_name', few);
     expect(limited.licenses).toEqual(all.licenses.slice(0, 3));
     const chain = await found('verify_business_license', { business_name: 'chain', limit: 2 });
     expect([chain.licenses.length, chain.truncated]).toEqual([2, true]);
-    expect(chain.message).toMatch(/^More than 100 licenses match; 2 are listed.*city/);
+    expect(chain.message).toMatch(/^More than 100 licenses match \(2 listed.*city/);
     for (const limit of [0, 101, 1.5, '5']) {
       expect(await refused('search_licenses_by_name', { ...few, limit })).toMatch(/limit must be/);
     }
@@ -491,6 +492,35 @@ describe('the address of the tool server', () => {
       }
     },
   );
+
+  test('lets browsers call from pages of the origins allowed, and of no others', async () => {
+    for (const [origin, mayCall] of [
+      ['http://localhost:3000', true],
+      ['https://assistant.example', true],
+      ['https://evil.example', false],
+      ['null', false],
+    ] as const) {
+      const preflight = await rawRequest({
+        port: service.environment.config.PORT,
+        method: 'OPTIONS',
+        path: '/mcp',
+        headers: {
+          ...{ host: 'localhost', origin },
+          'access-control-request-method': 'POST',
+          'access-control-request-headers': 'content-type,mcp-protocol-version',
+        },
+      });
+      expect([origin, preflight.status]).toEqual([origin, mayCall ? 204 : 403]);
+      expect(preflight.headers.get('access-control-allow-origin')).toBe(mayCall ? origin : null);
+      expect(preflight.headers.get('access-control-allow-headers')).toBe(
+        mayCall ? 'content-type,mcp-protocol-version' : null,
+      );
+      expect((await posted({ origin })).headers.get('access-control-allow-origin')).toBe(
+        mayCall ? origin : null,
+      );
+    }
+    expect((await posted({})).headers.get('access-control-allow-origin')).toBeNull();
+  });
 
   verifies(['DESIGN-MCP-03', 'DESIGN-ERRORS-03'], 'takes POST alone and says so', async () => {
     for (const method of ['GET', 'DELETE', 'PUT', 'PATCH']) {

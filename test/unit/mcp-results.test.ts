@@ -139,13 +139,21 @@ describe('several matches', () => {
     expect(message).toMatch(/^57 licenses match: check which one is meant/);
   });
 
+  test('of businesses tell their streets, by which the places of a chain differ', () => {
+    const shops = ['1 MAIN ST', '9 ELM ST'].map((street) =>
+      storedLicense({ extra_data: { 'Street Address': street } }),
+    );
+    const { licenses } = result({ outcome: 'matches', records: shops, truncated: false });
+    expect(licenses.map(({ street }) => street)).toEqual(['1 MAIN ST', '9 ELM ST']);
+  });
+
   test('are listed up to the limit, and what is left out is told', () => {
     const { licenses, count, truncated, message } = result(several, { limit: 10 });
     expect([licenses.length, count, truncated]).toEqual([10, 10, true]);
     expect(licenses.map(({ license_number }) => license_number)).toEqual(
       records.slice(0, 10).map(({ license_number }) => license_number),
     );
-    expect(message).toMatch(/^57 licenses match; 10 are listed, exact names first;/);
+    expect(message).toMatch(/^57 licenses match \(10 listed, exact names first\);/);
     expect(message).toContain('; narrow the search by first_name, city.');
     expect(message).toContain('A higher limit (up to 100) lists more.');
   });
@@ -156,7 +164,7 @@ describe('several matches', () => {
   ])('of which there are more than come say so, with a limit of 100 or less (%s listed)', (limit, isAll) => {
     const { truncated, message } = result({ ...several, truncated: true }, { limit: isAll ? 100 : limit });
     expect(truncated).toBe(true);
-    expect(message).toContain(`More than 57 licenses match; ${limit} are listed`);
+    expect(message).toContain(`More than 57 licenses match (${limit} listed`);
     expect(/A higher limit/.test(message)).toBe(!isAll);
   });
 

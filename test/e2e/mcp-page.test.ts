@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { launchedBrowser, NO_BROWSER } from '../support/browser.ts';
+import { answered, type FileServer, fileServer } from '../support/file-server.ts';
+import { describeUnless } from '../support/programs.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+describeUnless(NO_BROWSER, 'a page that calls tools, in a browser', () => {
+  let service: TestService;
+  let site: FileServer;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    service = await startService({ settings: { MCP_ALLOWED_ORIGINS: 'pages.localhost' } });
+    site = await fileServer(answered(200, { 'content-type': 'text/html' }, '<title>A page</title>'));
+    browser = await launchedBrowser();
+  });
+  afterAll(async () => {
+    await browser.close();
+    await site.close();
+    await service.stop();
+  });
+
+  /** What a script of a page at this host gets of a call: the answer's text, or the browser's refusal. */
+  async function calledFrom(host: string): Promise<string> {
+    const page = await browser.newPage();
+    const { port } = new URL(site.url);
+    await page.goto(`http://${host}:${port}/`);
+    const told = await page.evaluate(async (address) => {
+      const call = { name: 'verify_license', arguments: { license_number: 'RN.700001' } };
+      const response = await fetch(address, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: call }),
+      }).catch(String);
+      return typeof response === 'string' ? response : response.text();
+    }, `http://127.0.0.1:${service.environment.config.PORT}/mcp`);
+    await page.close();
+    return told;
+  }
+
+  test('gets its answers where its origin is allowed', async () => {
+    for (const host of ['localhost', '127.0.0.1', 'pages.localhost']) {
+      expect([host, await calledFrom(host)]).toEqual([host, expect.stringContaining('"outcome":"found"')]);
+    }
+  });
+
+  test('gets nothing where it is not', async () => {
+    expect(await calledFrom('other.localhost')).toMatch(/^TypeError: Failed to fetch/);
+  });
+});
