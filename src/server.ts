@@ -14,7 +14,7 @@ import { pageRoutes } from './http/pages.ts';
 import { queueBoard } from './http/queue-board.ts';
 import { statusRoute } from './http/status.ts';
 import { liveLookups } from './lookups.ts';
-import { mcpRoutes } from './mcp/endpoint.ts';
+import { MCP_PATH, mcpRoutes } from './mcp/endpoint.ts';
 import { publicationHistory } from './publications/history.ts';
 import { publishQueue } from './publications/job.ts';
 import { trackLivePublication } from './publications/live.ts';
@@ -91,7 +91,7 @@ export async function serve(): Promise<void> {
       mcp.addHook('onResponse', countedAs('mcp', usage));
       await mcpRoutes(mcp, config, lookups, log);
     },
-    { prefix: '/mcp' },
+    { prefix: MCP_PATH },
   );
   pageRoutes(app, tracker);
   statusRoute(app, tracker, async () => (await publicationHistory(client, config.INDEX_PREFIX)).publications);

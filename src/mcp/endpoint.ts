@@ -16,6 +16,8 @@ import type { Lookups } from '../lookups.ts';
 import { TooBusyError } from '../shared-requests.ts';
 import { toolServer } from './tools.ts';
 
+export const MCP_PATH = '/mcp';
+
 /** More at once are refused: callers without a key must not take all that callers with one share. */
 const MOST_AT_ONCE = 200;
 
