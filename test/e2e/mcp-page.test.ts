@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { launchedBrowser, NO_BROWSER } from '../support/browser.ts';
+import { describeUnless } from '../support/describe-unless.ts';
 import { answered, type FileServer, fileServer } from '../support/file-server.ts';
-import { describeUnless } from '../support/programs.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 describeUnless(NO_BROWSER, 'a page that calls tools, in a browser', () => {

@@ -6,11 +6,12 @@ import { writeSampleData } from '../../src/dataset/sample-data.ts';
 import { indicesUnderAlias } from '../../src/publications/alias.ts';
 import { licensesAlias } from '../../src/publications/index-name.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
+import { describeUnless } from '../support/describe-unless.ts';
 import { freePorts, type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { faultTest, inForm } from '../support/fault-form.ts';
 import { type OwnCluster, ownCluster } from '../support/own-cluster.ts';
 import { licenses, type RunningProcess, startApi, startWorker } from '../support/processes.ts';
-import { type CommandResult, describeUnless } from '../support/programs.ts';
+import type { CommandResult } from '../support/programs.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 
 const NODES = 3;

@@ -3,10 +3,11 @@ import { cp, readFile, writeFile } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
+import { describeUnless } from '../support/describe-unless.ts';
 import { freePorts } from '../support/environment.ts';
 import { answered, type FileAnswer, fileServer } from '../support/file-server.ts';
 import { fixturesAnd, nurseRow } from '../support/fixtures.ts';
-import { type CommandResult, describeUnless, programPath, runProgram } from '../support/programs.ts';
+import { type CommandResult, programPath, runProgram } from '../support/programs.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 

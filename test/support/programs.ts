@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { describe } from '@jest/globals';
 
 /** No program of a test takes as long. */
 const ENDS_WITHIN_MS = 150_000;
@@ -20,12 +19,6 @@ function isExecutable(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** Tests that need something of the machine; where it is missing they are skipped, and their name says why. */
-export function describeUnless(missing: string | undefined, name: string, tests: () => void): void {
-  if (missing === undefined) describe(name, tests);
-  else describe.skip(`${name} (skipped: ${missing})`, tests);
 }
 
 /** How a program ended. */
