@@ -71,7 +71,10 @@ const restAnswer = z.object({
 });
 const mcpAnswer = z.object({
   result: z.object({
-    structuredContent: z.object({ data_as_of: z.string(), licenses: z.array(record).min(1) }),
+    structuredContent: z.object({
+      data_as_of: z.string(),
+      licenses: z.array(record.partial()).min(1),
+    }),
   }),
 });
 
@@ -82,7 +85,7 @@ function daysOfRest(answer: unknown): string[] {
 
 function daysOfMcp(answer: unknown): string[] {
   const { data_as_of, licenses } = mcpAnswer.parse(answer).result.structuredContent;
-  return [data_as_of, ...licenses.map((each) => each.last_scraped.slice(0, 10))];
+  return [data_as_of, ...licenses.map(({ last_scraped = data_as_of }) => last_scraped.slice(0, 10))];
 }
 
 function call(name: string, parameters: object): object {

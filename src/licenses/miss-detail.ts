@@ -11,10 +11,10 @@ export function missDetail(
   forPersons: string,
 ): string {
   const where = `in the State's dataset of ${publicationDate}`;
-  const nearest = didYouMean.length === 0 ? '' : ` Numbers that are: ${didYouMean.join(', ')}.`;
+  const nearest = didYouMean.length === 0 ? '' : ` Similar numbers that exist: ${didYouMean.join(', ')}.`;
   switch (miss) {
     case 'unknown':
-      return `No license with this number is ${where}.${nearest} The issuing board is the authority; ask it before you conclude anything.`;
+      return `No license with this number is ${where}.${nearest}`;
     case 'ambiguous':
       if (didYouMean.length === 1) {
         return `More than one board has a license with this number ${where}: the ${boards.join(' and the ')}. Name the board.`;

@@ -4,21 +4,21 @@ export const INSTRUCTIONS = `Tells whether a person or a business holds an Ohio 
 - A license number is known: verify_license, for persons and businesses alike.
 - Only a person's name is known: search_licenses_by_name, at the board of the profession (list_ohio_boards tells which).
 - A salon, pharmacy, firm, funeral home or repair shop: verify_business_license.
-Several people share a name, and one person may hold several licenses: compare city, county and license type with what you were told, and ask which one is meant rather than choose. not_found never means that somebody is unlicensed. Always tell the data_as_of date, and that the issuing board is the authority.`;
+Several people share a name, and one person may hold several licenses: compare city, county and license type with what you were told, and ask which one is meant rather than choose. not_found never means that somebody is unlicensed. With whatever a tool told you, tell its data_as_of date, and that the issuing board is the authority.`;
 
-export const VERIFY_LICENSE = `Looks up one Ohio license by its number and returns the whole record: holder, board, type, status, expiry date, place, whether the board has acted on it, and all else that the State publishes of it.
+export const VERIFY_LICENSE = `Looks up one Ohio license by its number and returns the whole record: holder, board, type, status, expiry date, place, whether the board has acted on it (board_action; null where the State does not say), and in extra_data all else that the State publishes of it, such as the ZIP, a nurse's compact eligibility, specialties, or the license that an advanced-practice number endorses. raw_status is the status to tell: "Active - Probation" is not just active.
 Use it whenever a license number is known, of a person or a business; one call for each number. Without a number use search_licenses_by_name (persons) or verify_business_license (businesses).
-Send the number as it was given to you, with its prefix: case, blanks and "/" for "." do not matter, but do not shorten it, pad it or guess a prefix. Numbers are unique in Ohio, so leave out board unless the answer asks for it. Send the name too where you know whose it should be: name_match then tells whether it is that holder's.
+Send the number as it was given to you, with its prefix: case, blanks and "/" for "." do not matter, but do not shorten it, pad it or guess a prefix. Leave out board unless the answer asks for it: nearly every number is of one board alone. Send the name too where you know whose it should be: name_match then tells whether it is that holder's.
 Returns found with one license, not_found (did_you_mean may offer numbers that exist; ask before you use one), or ambiguous (the number fits several licenses: none is returned, the message says how to ask again).
 Example: {"license_number": "RN.123456", "last_name": "Smith"}`;
 
 export const SEARCH_LICENSES_BY_NAME = `Finds the licenses of persons at one Ohio board by surname and, optionally, the beginning of the given name.
 Use it when no license number is known. The board is the one that licenses the profession: nurses "Nursing Board", physicians "Medical Board", pharmacists "Board of Pharmacy"; list_ohio_boards tells of the others. Not for establishments: use verify_business_license.
-The surname must be whole; case, accents, apostrophes and hyphens do not matter. Narrow common names with first_name, city, county, license_type or status.
+The surname must be whole, or one half of a double surname; case, accents, apostrophes, blanks and hyphens do not matter, and JR, SR and the like are no part of it. Narrow common names with first_name, city, county, license_type or status.
 Returns up to 100 licenses, exact names first; truncated tells that more match. A single match comes with its whole record, several in a compact form: verify_license with the number then gives the rest. A match of the name is not proof that it is the person meant. did_you_mean offers surnames spelt nearly alike; ask before you use one.
 Example: {"board": "Nursing Board", "last_name": "Smith", "first_name": "Mary", "city": "Columbus"}`;
 
-export const VERIFY_BUSINESS_LICENSE = `Finds the licenses of Ohio establishments (pharmacies, salons, barber shops, engineering and accounting firms, funeral homes, crematories, repair shops) by trade name or by number.
+export const VERIFY_BUSINESS_LICENSE = `Finds the licenses of Ohio establishments (pharmacies, which are "Terminal Distributor of Dangerous Drugs", salons, barber shops, engineering and accounting firms, funeral homes, crematories, repair shops) by trade name or by number.
 Use it for a business. Give business_name, the beginning of the trade name or of the name after "D.B.A.", or license_number, which is taken first. The board may be left out. Not for a person's own license: use verify_license or search_licenses_by_name.
 A chain has a license for each place: narrow with city or county, and ask which one is meant.
 Returns up to 100 licenses, exact names first; truncated tells that more match. A single match comes with its whole record, several in a compact form: verify_license with the number then gives the rest. did_you_mean offers names or numbers written nearly alike; ask before you use one.

@@ -44,11 +44,10 @@ function boardFault(given: unknown): string {
 
 const LIMIT_FAULT = `must be a whole number from 1 to ${MAX_MATCHES}`;
 
-const narrowing = {
+const narrowing = (...licenseTypes: [string, ...string[]]) => ({
   license_type: text(
     'Only licenses of this type, as list_ohio_boards names it, or its abbreviation',
-    'Registered Nurse (RN)',
-    'LPN',
+    ...licenseTypes,
   ).optional(),
   status: text('Only licenses with this primary status', 'ACTIVE', 'INACTIVE', 'CLOSED').optional(),
   city: text('Only holders in this city', 'Columbus').optional(),
@@ -59,7 +58,7 @@ const narrowing = {
     .max(MAX_MATCHES, LIMIT_FAULT)
     .meta({ description: 'The most licenses to list, 1 to 100; 100 unless given', examples: [10] })
     .optional(),
-};
+});
 
 export const numberParameters = z.object({
   license_number: text('The license number as given, prefix included', 'RN.123456', '0212345678'),
@@ -72,7 +71,7 @@ export const personParameters = z.object({
   board: board('The board that licenses the profession, by its exact name'),
   last_name: text('The whole surname, without given names', 'Smith', 'de la Cruz'),
   first_name: text('The given name or its beginning', 'Mary', 'M').optional(),
-  ...narrowing,
+  ...narrowing('Registered Nurse (RN)', 'LPN'),
 });
 
 export const businessParameters = z.object({
@@ -82,7 +81,7 @@ export const businessParameters = z.object({
   ).optional(),
   license_number: text('The license number of the establishment', '0212345678').optional(),
   board: board('The board that licenses it, by its exact name; may be left out').optional(),
-  ...narrowing,
+  ...narrowing('Beauty Salon'),
 });
 
 export const noParameters = z.object({});

@@ -17,7 +17,10 @@ const BOARD_ACTED = 'The board has acted on this license; only the board can tel
 const ACTIVE_BUT_EXPIRED = 'The State lists it as active although its expiry date has passed: tell both.';
 
 const ONE_OF_THE_NAME =
-  'This is the only license that fits; that it is the one meant is for you to check (name, city, type).';
+  'This is the only license that fits: compare the whole name, the city and the type before you take it for the one meant.';
+
+/** The one status that leaves nothing to tell. */
+const CLEAR_STATUS = 'Active';
 
 /** The readable names of two attributes of a row. */
 const BOARD_ACTION = 'Board Action';
@@ -41,7 +44,9 @@ const compactLicense = answeredRecord
     board_action: z
       .string()
       .nullable()
-      .describe('Whether the board has acted on the license (discipline): Yes or No'),
+      .describe(
+        'Whether the board has acted on the license (discipline): Yes or No; null where the State does not say',
+      ),
     street: z.string().optional().describe('Of a business: it tells the places of a chain apart'),
   });
 
@@ -125,7 +130,7 @@ export function lookupToolResult(outcome: LookupOutcome, asked: Asked, origin: O
       return result(
         {
           outcome: outcome.miss === 'ambiguous' ? 'ambiguous' : 'not_found',
-          did_you_mean: [...outcome.didYouMean],
+          did_you_mean: outcome.didYouMean.filter((number) => number !== asked.searched.license_number),
         },
         missDetail(outcome, origin.date, 'verify_license looks it up.'),
       );
@@ -133,25 +138,22 @@ export function lookupToolResult(outcome: LookupOutcome, asked: Asked, origin: O
 }
 
 function wholeLicense(record: LicenseRecord, origin: Origin, nameMatch: boolean | undefined) {
-  return {
-    ...answerRecord(record, origin.date, origin.today, nameMatch),
-    board_action: boardAction(record),
-  };
+  return { ...answerRecord(record, origin.date, origin.today, nameMatch), ...attributes(record) };
 }
 
 function compact(record: LicenseRecord): z.output<typeof compactLicense> {
   const { license_number, full_name, board, license_type, status, raw_status } = record;
-  const { expiry_date, city, state, county, extra_data } = record;
-  const street = extra_data[STREET];
+  const { expiry_date, city, state, county } = record;
   return {
     ...{ license_number, full_name, board, license_type, status, raw_status },
-    ...{ expiry_date, ...(street === undefined ? {} : { street }), city, state, county },
-    board_action: boardAction(record),
+    ...{ expiry_date, city, state, county, ...attributes(record) },
   };
 }
 
-function boardAction({ extra_data }: LicenseRecord): string | null {
-  return extra_data[BOARD_ACTION] ?? null;
+/** What a model needs of the attributes at first sight. */
+function attributes({ extra_data }: LicenseRecord) {
+  const street = extra_data[STREET];
+  return { ...(street === undefined ? {} : { street }), board_action: extra_data[BOARD_ACTION] ?? null };
 }
 
 function cautions(license: ReturnType<typeof wholeLicense>, isByName: boolean): string[] {
@@ -159,6 +161,9 @@ function cautions(license: ReturnType<typeof wholeLicense>, isByName: boolean): 
   return [
     ...(license.name_match === false ? [OTHER_NAME] : []),
     ...(isByName ? [ONE_OF_THE_NAME] : []),
+    ...(license.raw_status === null || license.raw_status === CLEAR_STATUS
+      ? []
+      : [`Tell its whole status: ${license.raw_status}.`]),
     ...(license.board_action?.toUpperCase() === 'YES' ? [BOARD_ACTED] : []),
     ...(license.status === 'ACTIVE' && hasExpired ? [ACTIVE_BUT_EXPIRED] : []),
   ];

@@ -217,7 +217,10 @@ async function boards(lookups: Lookups): Promise<ToolAnswer> {
   };
 }
 
-/** The result as structured content and as text; a failure as a tool error with a safe message. */
+/**
+ * The result as structured content and as text; a failure as a tool error with a safe message, as text alone, since
+ * clients hold structured content to the output schema, errors' too, and would show the misfit in place of it.
+ */
 async function answered(
   tool: string,
   lookups: Lookups,
@@ -227,18 +230,18 @@ async function answered(
   try {
     const { outcome, content } = await work();
     toolCalls.inc({ tool, outcome });
-    return toolResult(content);
+    return { structuredContent: content, content: asText(content) };
   } catch (error) {
     const { status, detail } = failureOf(error);
     toolCalls.inc({ tool, outcome: statusOutcome(status) });
     if (status >= 500)
       log.error({ error: error instanceof Error ? error.stack : String(error) }, 'tool failed');
-    return { isError: true, ...toolResult({ error: detail, data_as_of: await dataAsOf(lookups) }) };
+    return { isError: true, content: asText({ error: detail, data_as_of: await dataAsOf(lookups) }) };
   }
 }
 
-function toolResult(structuredContent: Record<string, unknown>): CallToolResult {
-  return { structuredContent, content: [{ type: 'text', text: JSON.stringify(structuredContent) }] };
+function asText(content: Record<string, unknown>): CallToolResult['content'] {
+  return [{ type: 'text', text: JSON.stringify(content) }];
 }
 
 /** The date of the live publication, where there is one and it is known. */

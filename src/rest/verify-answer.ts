@@ -4,6 +4,9 @@ import { missDetail } from '../licenses/miss-detail.ts';
 import { MAX_MATCHES } from '../licenses/queries.ts';
 import { answeredRecord, answerRecord, lastScraped } from '../licenses/record.ts';
 
+const FOR_PERSONS = 'Leave out search_type to look it up.';
+const ASK_THE_BOARD = 'The issuing board is the authority; ask it before you conclude anything.';
+
 const origin = answeredRecord.pick({ source: true, last_scraped: true }).shape;
 
 /** More than one match. */
@@ -83,7 +86,7 @@ export function verifyAnswer(outcome: LookupOutcome, publicationDate: string, to
       return {
         status: 404,
         body: {
-          detail: missDetail(outcome, publicationDate, 'Leave out search_type to look it up.'),
+          detail: numberMissed(outcome, publicationDate),
           did_you_mean: [...outcome.didYouMean],
         },
       };
@@ -98,3 +101,11 @@ function noMatch(publicationDate: string): string {
 }
 
 const TRUNCATED = `There are more than ${MAX_MATCHES} matches. Narrow the search with first_name, license_type, status, city or county.`;
+
+function numberMissed(
+  outcome: Extract<LookupOutcome, { outcome: 'number_not_found' }>,
+  publicationDate: string,
+): string {
+  const detail = missDetail(outcome, publicationDate, FOR_PERSONS);
+  return outcome.miss === 'unknown' ? `${detail} ${ASK_THE_BOARD}` : detail;
+}

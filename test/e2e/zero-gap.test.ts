@@ -56,7 +56,10 @@ const restAnswer = z.object({
 });
 const mcpAnswer = z.object({
   result: z.object({
-    structuredContent: z.object({ data_as_of: z.string(), licenses: z.array(record).min(1) }),
+    structuredContent: z.object({
+      data_as_of: z.string(),
+      licenses: z.array(record.partial({ last_scraped: true })).min(1),
+    }),
   }),
 });
 
@@ -70,7 +73,10 @@ function daysOfRest(body: unknown): string[] {
 /** The days that the parts of a tool's result come from. */
 function daysOfMcp(body: unknown): string[] {
   const { data_as_of, licenses } = mcpAnswer.parse(body).result.structuredContent;
-  return [data_as_of, ...licenses.flatMap((each) => [each.city, each.last_scraped.slice(0, 10)])];
+  return [
+    data_as_of,
+    ...licenses.flatMap(({ city, last_scraped = data_as_of }) => [city, last_scraped.slice(0, 10)]),
+  ];
 }
 
 function callTool(name: string, parameters: Record<string, string>): Promise<ApiAnswer> {

@@ -166,7 +166,7 @@ faultTest(
     }
     for (const { body } of all.filter(({ status }) => status !== 503)) {
       expect(body).toMatchObject({
-        result: { isError: true, structuredContent: { error: expect.any(String) } },
+        result: { isError: true, content: [{ text: expect.stringContaining('try again') }] },
       });
     }
     mode = 'answers';

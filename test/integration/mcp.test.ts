@@ -18,9 +18,12 @@ const FUNERALS = 'Embalmers and Funeral Directors Board';
 const SPEECH = 'Speech and Hearing Professionals Board';
 const TOOLS = ['list_ohio_boards', 'search_licenses_by_name', 'verify_business_license', 'verify_license'];
 
-const wholeLicense = recordAnswer.extend({ board_action: z.string().nullable() });
+const wholeLicense = recordAnswer.extend({
+  board_action: z.string().nullable(),
+  street: z.string().optional(),
+});
 
-const compactLicense = wholeLicense.extend({ street: z.string().optional() }).pick({
+const compactLicense = wholeLicense.pick({
   license_number: true,
   full_name: true,
   board: true,
@@ -45,6 +48,8 @@ const lookupResult = z.strictObject({
   did_you_mean: z.array(z.string()),
   message: z.string().min(1),
 });
+
+const toolError = z.strictObject({ error: z.string().min(1), data_as_of: z.literal('2026-11-20') });
 
 const boardsResult = z.strictObject({
   data_as_of: z.literal('2026-11-20'),
@@ -138,9 +143,9 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
     const { isError, structuredContent, content } = await called(name, parameters);
     expect(isError).toBe(true);
     expect(content[0].text).not.toMatch(/node_modules|\.ts:|\n\s+at /);
-    expect(JSON.parse(content[0].text)).toEqual(structuredContent);
-    expect(structuredContent).toMatchObject({ data_as_of: '2026-11-20' });
-    return z.object({ error: z.string() }).parse(structuredContent).error;
+    // Many clients hold structured content to the output schema, and throw where it does not fit.
+    expect(structuredContent).toBeUndefined();
+    return toolError.parse(JSON.parse(content[0].text)).error;
   }
 
   verifies(
@@ -225,11 +230,11 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
     expect(plain).not.toHaveProperty('name_match');
   });
 
-  test('is offered numbers, surnames and business names that exist, as REST offers them', async () => {
+  test('is offered numbers other than the one asked, surnames and business names that exist', async () => {
     for (const [tool, parameters, did_you_mean] of [
       ['verify_license', { license_number: 'APRN.CNP.70001' }, ['APRN.CNP.0070001']],
       ['verify_license', { license_number: 'APRN.CNP.70001', board: PHARMACY }, ['APRN.CNP.0070001']],
-      ['verify_license', { license_number: 'SP-70013', board: SPEECH }, ['SP-70013', 'SP.70013']],
+      ['verify_license', { license_number: 'SP-70013', board: SPEECH }, ['SP.70013']],
       ['verify_business_license', { license_number: 'APRN.CNP.70001' }, []],
       ['verify_business_license', { license_number: 'COSS.070003', board: FUNERALS }, ['COSS.70003']],
       ['search_licenses_by_name', { board: NURSING, last_name: 'Smiht' }, ['SMITH']],
@@ -282,7 +287,7 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
 
   verifies('DESIGN-NUMBER-04', 'is asked for the board where two boards have the very number', async () => {
     const shared = await found('verify_license', { license_number: 'RN.72.0001' });
-    expect(shared).toMatchObject({ outcome: 'ambiguous', licenses: [], did_you_mean: ['RN.72.0001'] });
+    expect(shared).toMatchObject({ outcome: 'ambiguous', licenses: [], did_you_mean: [] });
     expect(shared.message).toContain('the Medical Board and the Nursing Board. Name the board');
     expect(JSON.stringify(shared)).not.toContain('SHARED');
     for (const [board, full_name] of [

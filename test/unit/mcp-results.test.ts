@@ -14,6 +14,7 @@ const OTHER_NAME = /The name given is not the holder’s/;
 const ACTED = /The board has acted on this license/;
 const ACTIVE_BUT_EXPIRED = /lists it as active although its expiry date has passed/;
 const ONLY_ONE = /the only license that fits/;
+const WHOLE_STATUS = /Tell its whole status/;
 const SAMPLE = /^SAMPLE DATA/;
 
 /** The result, which is one that the tools' schema allows. */
@@ -40,7 +41,7 @@ describe('the result of a number that is found', () => {
     expect(answered.licenses).toEqual([
       { ...answerRecord(storedLicense(), DATE, TODAY), board_action: null },
     ]);
-    for (const warning of [OTHER_NAME, ACTED, ACTIVE_BUT_EXPIRED, ONLY_ONE, SAMPLE]) {
+    for (const warning of [OTHER_NAME, WHOLE_STATUS, ACTED, ACTIVE_BUT_EXPIRED, ONLY_ONE, SAMPLE]) {
       expect(answered.message).not.toMatch(warning);
     }
   });
@@ -78,6 +79,23 @@ describe('the result of a number that is found', () => {
     expect(ACTIVE_BUT_EXPIRED.test(result(record({ status, expiry_date })).message)).toBe(warns);
   });
 
+  test.each([
+    ['Active', false],
+    ['Active - Probation', true],
+    ['Inactive - Suspended', true],
+    ['Closed', true],
+    [null, false],
+  ])('asks to tell the whole status unless that is plainly active: %j', (raw_status, asks) => {
+    const { message } = result(record({ raw_status }));
+    expect(WHOLE_STATUS.test(message)).toBe(asks);
+    if (asks) expect(message).toContain(`Tell its whole status: ${raw_status}.`);
+  });
+
+  test('of a business has its street at first sight', () => {
+    const { licenses } = result(record({ extra_data: { 'Street Address': '1 MAIN ST' } }));
+    expect(licenses).toMatchObject([{ street: '1 MAIN ST', extra_data: { 'Street Address': '1 MAIN ST' } }]);
+  });
+
   test('by name says that the one meant may be another', () => {
     expect(result(record(), { isByName: true }).message).toMatch(ONLY_ONE);
   });
@@ -95,6 +113,16 @@ describe('the result of a miss', () => {
     expect(answered).toMatchObject({ outcome: 'not_found', count: 0, licenses: [], truncated: false });
     expect(answered.did_you_mean).toEqual(['SMITH', 'SMYTHE']);
     expect(answered.message).toContain('That does not mean that nobody is licensed');
+  });
+
+  test('by number never offers the very number asked', () => {
+    const outcome = {
+      outcome: 'number_not_found',
+      miss: 'other_board',
+      didYouMean: ['RN.123456', 'RN.0123456'],
+      boards: ['Nursing Board'],
+    } as const;
+    expect(result(outcome).did_you_mean).toEqual(['RN.0123456']);
   });
 
   test.each<[NumberMiss, 'not_found' | 'ambiguous']>([

@@ -93,7 +93,11 @@ describe('the answer', () => {
       expect(answer(outcome)).toEqual({
         status: 404,
         body: {
-          detail: missDetail(outcome, DATE, 'Leave out search_type to look it up.'),
+          detail:
+            missDetail(outcome, DATE, 'Leave out search_type to look it up.') +
+            (miss === 'unknown'
+              ? ' The issuing board is the authority; ask it before you conclude anything.'
+              : ''),
           did_you_mean: ['DC-01234', 'DC.01234'],
         },
       });
