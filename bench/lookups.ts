@@ -1,26 +1,12 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import type { Client } from '@opensearch-project/opensearch';
-import { Redis } from 'ioredis';
 import { type Services, startServices } from '../scripts/services.ts';
-import { type Config, readConfig } from '../src/config.ts';
-import { writeSampleData } from '../src/dataset/sample-data.ts';
-import { liveIndex } from '../src/publications/alias.ts';
-import { prepareIndices } from '../src/publications/indices.ts';
-import { openSearchClient } from '../src/search/client.ts';
-import { startApi, startWorker } from '../test/support/processes.ts';
-import { cpuSeconds, openSearchCpuSeconds } from './cpu.ts';
 import { type Asked, drawLicenses } from './lookups/asked.ts';
+import { described, inRounds, measure, print, type Service, withService } from './lookups/bench.ts';
 import { type Contender, contenders, NAME_REST, NUMBER_BARE, NUMBER_REST } from './lookups/contenders.ts';
 import { firstIndex } from './lookups/first-index.ts';
-import { generated } from './lookups/generated.ts';
-import type { Load } from './lookups/load.ts';
 import { type Measured, medianOf, type Report, type Results, writeReport } from './lookups/report.ts';
-import { published } from './published.ts';
-import { benchKey, serviceVariables } from './service.ts';
 
 const { values } = parseArgs({
   args: process.argv.slice(3),
@@ -35,92 +21,21 @@ const { values } = parseArgs({
 const rounds = Number(values.rounds);
 const minutes = Number(values.minutes);
 
-const DATE = '2026-11-20';
-const SEED = 7;
 const DRAWN = 130_000;
 const WARM_UP_SECONDS = 30;
 const HALF_RATE_SECONDS = 20;
 const GROWTH = 10;
 const MEMORY_EVERY_MS = 10_000;
 
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
-}
-
 /** A service over so many rows, and what it is asked. */
-interface Bench {
-  readonly client: Client;
-  readonly redis: Redis;
-  readonly apiPid: number;
+interface Bench extends Service {
   readonly all: readonly Contender[];
   readonly persons: readonly Asked[];
 }
 
-interface Cpu {
-  readonly openSearch: number;
-  readonly api: number;
-  readonly redis: number;
-}
-
-async function cpuOf({ client, redis, apiPid }: Bench): Promise<Cpu> {
-  return {
-    openSearch: await openSearchCpuSeconds(client),
-    api: await cpuSeconds(apiPid),
-    redis: redisCpuSeconds(await redis.info('cpu')),
-  };
-}
-
-function redisCpuSeconds(info: string): number {
-  const read = (name: string) => Number(new RegExp(`${name}:([\\d.]+)`).exec(info)?.[1] ?? 0);
-  return read('used_cpu_sys') + read('used_cpu_user');
-}
-
-async function measure(
-  bench: Bench,
-  { load, ask }: Contender,
-  asked: readonly Asked[],
-  more: Partial<Load> = {},
-): Promise<Measured> {
-  const before = await cpuOf(bench);
-  const asks = asked.map((each) => JSON.stringify(ask(each)));
-  const result = await generated({ ...load, asks, ...more });
-  const after = await cpuOf(bench);
-  const each = (seconds: number) => (seconds * 1e6) / result.answers;
-  return {
-    ...result,
-    rate: result.answers / result.seconds,
-    cpu: {
-      openSearch: each(after.openSearch - before.openSearch),
-      api: each(after.api - before.api),
-      redis: each(after.redis - before.redis),
-      generator: each(result.cpuSeconds),
-    },
-  };
-}
-
-function described({ rate, p50, p99, cpu, bytes, answers, wrong }: Measured): string {
-  const parts = Object.entries(cpu).map(([name, micro]) => `${name} ${micro.toFixed(0)}`);
-  return (
-    `${rate.toFixed(0)}/s, p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, CPU µs: ${parts.join(', ')}; ` +
-    `${(bytes / answers).toFixed(0)} bytes${wrong > 0 ? `; ${wrong} WRONG` : ''}`
-  );
-}
-
-/** Every contender in turn, in each round with licences that it has not been asked for. */
-async function inRounds(bench: Bench): Promise<Results> {
-  const results = new Map<string, Measured[]>();
-  for (const contender of bench.all) {
-    await measure(bench, contender, bench.persons.slice(-5000), { seconds: WARM_UP_SECONDS });
-  }
-  for (let round = 0; round < rounds; round += 1) {
-    for (const contender of bench.all) {
-      const asked = bench.persons.slice(round * contender.count, (round + 1) * contender.count);
-      const measured = await measure(bench, contender, asked);
-      print(`round ${round + 1}: ${contender.name}: ${described(measured)}`);
-      results.set(contender.name, [...(results.get(contender.name) ?? []), measured]);
-    }
-  }
-  return results;
+function inTurn(bench: Bench, all = bench.all): Promise<Results> {
+  const drawnFor = () => bench.persons;
+  return inRounds(bench, all, { rounds, warmUpSeconds: WARM_UP_SECONDS, drawnFor });
 }
 
 /** What number lookups take at half of the rate at which as many as can be are answered by REST. */
@@ -159,60 +74,25 @@ function named({ all }: Bench, name: string): Contender {
   return contender;
 }
 
-/** The live index of so many rows; what an earlier measurement published is used again. */
-async function publishedIndex(
-  client: Client,
-  config: Config,
-  rows: number,
-  variables: Record<string, string>,
-): Promise<string> {
-  await prepareIndices(client, config.INDEX_PREFIX);
-  const live = await liveIndex(client, config.INDEX_PREFIX);
-  if (live !== undefined) return live;
-  const directory = await mkdtemp(join(tmpdir(), config.INDEX_PREFIX));
-  const worker = await startWorker(variables);
-  try {
-    const files = await writeSampleData({ directory, rows, seed: SEED, date: DATE });
-    return (await published(config, files)).index;
-  } finally {
-    await worker.stop();
-    await rm(directory, { recursive: true, force: true });
-  }
-}
-
 /** Starts the API over so many rows and measures it. */
-async function withService<Result>(
+function withBench<Result>(
   services: Services,
   rows: number,
   work: (bench: Bench) => Promise<Result>,
 ): Promise<Result> {
-  const variables = await serviceVariables(services, `bench-lookups-${rows}-`);
-  const config = readConfig(variables);
-  const client = openSearchClient(config, 600_000);
-  const redis = new Redis(services.redis);
-  try {
-    const index = await publishedIndex(client, config, rows, variables);
-    const first = await firstIndex(client, { from: index, to: `${config.INDEX_PREFIX}first` });
-    const key = await benchKey(client, config);
+  return withService(services, rows, async (service) => {
+    const { client, indexPrefix, index, api, key } = service;
+    const first = await firstIndex(client, { from: index, to: `${indexPrefix}first` });
     const persons = await drawLicenses(client, index, { kind: 'person', count: DRAWN });
-    const api = await startApi(variables);
-    try {
-      const origin = `http://127.0.0.1:${config.PORT}`;
-      const all = contenders({ openSearch: services.opensearch, index, firstIndex: first, api: origin, key });
-      return await work({ client, redis, apiPid: api.child.pid ?? 0, all, persons });
-    } finally {
-      await api.stop();
-    }
-  } finally {
-    redis.disconnect();
-    await client.close();
-  }
+    const all = contenders({ openSearch: services.opensearch, index, firstIndex: first, api, key });
+    return work({ ...service, all, persons });
+  });
 }
 
 /** The same lookups over a tenth of the rows. */
 function overFewerRows(services: Services, rows: number): Promise<Results> {
-  return withService(services, rows, (bench) =>
-    inRounds({ ...bench, all: [named(bench, NUMBER_REST), named(bench, NAME_REST)] }),
+  return withBench(services, rows, (bench) =>
+    inTurn(bench, [named(bench, NUMBER_REST), named(bench, NAME_REST)]),
   );
 }
 
@@ -222,13 +102,16 @@ async function main(): Promise<void> {
   try {
     const { only } = values;
     if (only !== undefined) {
-      await withService(services, rows, (bench) =>
-        inRounds({ ...bench, all: bench.all.filter(({ name }) => name.includes(only)) }),
+      await withBench(services, rows, (bench) =>
+        inTurn(
+          bench,
+          bench.all.filter(({ name }) => name.includes(only)),
+        ),
       );
       return;
     }
-    const measured = await withService(services, rows, async (bench) => {
-      const results = await inRounds(bench);
+    const measured = await withBench(services, rows, async (bench) => {
+      const results = await inTurn(bench);
       return {
         results,
         halfRate: await atHalfRate(bench, results),

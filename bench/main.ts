@@ -1,4 +1,4 @@
-const MEASUREMENTS = ['lookups', 'matching', 'publish', 'rivals', 'zero-gap'];
+const MEASUREMENTS = ['evaluation', 'lookups', 'matching', 'mcp', 'publish', 'rivals', 'zero-gap'];
 
 const [name = ''] = process.argv.slice(2);
 if (MEASUREMENTS.includes(name)) {

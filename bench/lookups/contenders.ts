@@ -49,22 +49,13 @@ export function contenders({ openSearch, index, firstIndex, api, key }: Servers)
     },
     ask: body,
   });
-  const rest = {
-    method: 'POST' as const,
-    origin: api,
-    path: '/api/v1/lookup/verify',
-    headers: { ...JSON_HEADERS, 'x-api-key': key },
-    status: 200,
-    expected: '"license_number"',
-    connections: CONNECTIONS,
-  };
-  const missed = { ...rest, status: 404, expected: '"did_you_mean"' };
-  const number = ({ board, number: license_number }: Asked) => ({ board, license_number });
+  const rest = restLoad({ api, key });
+  const missed = missedLoad(rest);
   return [
     { name: NUMBER_BARE, count: 40_000, ...bare(NUMBER_TERM) },
     { name: NUMBER_BARE_WHOLE, count: 40_000, ...bare(NUMBER_TERM_WHOLE) },
-    { name: NUMBER_REST, count: 40_000, load: rest, ask: number },
-    { name: NUMBER_MCP, count: 12_000, load: mcpLoad(rest), ask: mcpCall },
+    { name: NUMBER_REST, count: 40_000, load: rest, ask: numberAsked },
+    { name: NUMBER_MCP, count: 12_000, load: mcpLoad(rest, FOUND), ask: numberCalled },
     { name: NAME_BARE, count: 10_000, ...bare(NAME_TUNED) },
     { name: NAME_BARE_WHOLE, count: 10_000, ...bare(NAME_TUNED_WHOLE) },
     { name: NAME_REST, count: 10_000, load: rest, ask: nameAsked },
@@ -90,24 +81,57 @@ export const NAME_FIRST = 'name, bare, as first written';
 export const MISS_REST = 'number missed, REST';
 export const MISS_BUSY = 'number missed, REST, too busy for suggestions';
 
-function mcpLoad(rest: Contender['load']): Contender['load'] {
+/** How REST is asked for what it has. */
+export function restLoad({ api, key }: Pick<Servers, 'api' | 'key'>): Contender['load'] {
+  return {
+    method: 'POST',
+    origin: api,
+    path: '/api/v1/lookup/verify',
+    headers: { ...JSON_HEADERS, 'x-api-key': key },
+    status: 200,
+    expected: '"license_number"',
+    connections: CONNECTIONS,
+  };
+}
+
+/** The same for numbers that no licence has. */
+export function missedLoad(rest: Contender['load']): Contender['load'] {
+  return { ...rest, status: 404, expected: '"did_you_mean"' };
+}
+
+/** What tools answer of a license. A miss repeats the number too. */
+export const FOUND = '"outcome":"found"';
+
+/** How the same server is asked by MCP, which takes no key. */
+export function mcpLoad(rest: Contender['load'], expected: string): Contender['load'] {
   return {
     ...rest,
     path: '/mcp',
+    expected,
     headers: { ...JSON_HEADERS, accept: 'application/json, text/event-stream' },
   };
 }
 
-function mcpCall({ number }: Asked): object {
-  const parameters = { name: 'verify_license', arguments: { license_number: number } };
-  return { jsonrpc: '2.0', id: 1, method: 'tools/call', params: parameters };
+/** A request to an MCP server. */
+export function mcpRequest(method: string, params: object): object {
+  return { jsonrpc: '2.0', id: 1, method, params };
 }
 
-function nameAsked({ board, lastName, firstName }: Asked): object {
+function numberCalled({ number }: Asked): object {
+  return mcpRequest('tools/call', { name: 'verify_license', arguments: { license_number: number } });
+}
+
+/** A licence by its number. */
+export function numberAsked({ board, number }: Asked): object {
+  return { board, license_number: number };
+}
+
+/** A person by surname and beginning of the given name. */
+export function nameAsked({ board, lastName, firstName }: Asked): object {
   return { board, last_name: lastName, first_name: firstName.slice(0, GIVEN_LETTERS) };
 }
 
 /** A number with a digit too much, as it is mistyped. */
-function unknownNumber({ board, number }: Asked): object {
+export function unknownNumber({ board, number }: Asked): object {
   return { board, license_number: `${number}77` };
 }

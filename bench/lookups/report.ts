@@ -43,14 +43,19 @@ const DOCS = join(import.meta.dirname, '../../docs');
 const START = '<!-- measured: start -->';
 const END = '<!-- measured: end -->';
 
+/** The median of a contender's rounds. */
 export function medianOf(results: Results, name: string, of: (measured: Measured) => number): number {
   return median((results.get(name) ?? []).map(of));
 }
 
-/** The median of what each round gives for two contenders. */
-function ratio(results: Results, one: string, other: string): number {
+/** How many times the other's rate one contender's is, round by round. */
+export function ratios(results: Results, one: string, other: string): number[] {
   const others = results.get(other) ?? [];
-  return median((results.get(one) ?? []).map(({ rate }, round) => rate / (others[round]?.rate ?? 0)));
+  return (results.get(one) ?? []).map(({ rate }, round) => rate / (others[round]?.rate ?? 0));
+}
+
+function ratio(results: Results, one: string, other: string): number {
+  return median(ratios(results, one, other));
 }
 
 /** What OpenSearch, the API and Redis spend on a lookup together. */
@@ -105,7 +110,8 @@ function bars({ results, halfRate, memory, fewer }: Report): [string, string, st
   ];
 }
 
-function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
+/** A table in Markdown. */
+export function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   return [line(head), line(head.map((_, at) => (at === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n');
 }

@@ -1,0 +1,185 @@
+import { type FixtureRow, fixturesAnd, nurseRow, pharmacyRow, times } from '../support/fixtures.ts';
+import type { DatasetFiles } from '../support/publishing.ts';
+
+const MEDICAL = 'Medical Board';
+const PHARMACY = 'Board of Pharmacy';
+const COUNSELORS = 'Counselor, Social Worker and Marriage and Family Therapist Board';
+const THERAPISTS = 'Occupational Therapy, Physical Therapy, and Athletic Trainers Board';
+
+/** A place in Ohio. */
+function at(city: string, county: string): FixtureRow {
+  return { PARCEL_CITY: city, PARCEL_STATE: 'OH', PARCEL_COUNTY: county };
+}
+
+const COLUMBUS = at('COLUMBUS', 'Franklin');
+const AKRON = at('AKRON', 'Summit');
+const DAYTON = at('DAYTON', 'Montgomery');
+const TOLEDO = at('TOLEDO', 'Lucas');
+const CINCINNATI = at('CINCINNATI', 'Hamilton');
+
+function nurse(name: string, number: string, ...values: readonly FixtureRow[]): FixtureRow {
+  return nurseRow(
+    name,
+    number,
+    Object.assign({ BOARD_ACTION: 'No', EXPIRATION_DATE: '2027-12-31' }, ...values),
+  );
+}
+
+/** Somebody at another board than nurses'. */
+function holder(
+  [BOARD, TYPE]: readonly [board: string, type: string],
+  name: string,
+  number: string,
+  ...values: readonly FixtureRow[]
+): FixtureRow {
+  return nurse(name, number, { BOARD, TYPE }, ...values);
+}
+
+const LPN = { TYPE: 'Licensed Practical Nurse (LPN)' };
+const MD = [MEDICAL, 'Doctor of Medicine (MD)'] as const;
+const DO = [MEDICAL, 'Doctor of Osteopathic Medicine (DO)'] as const;
+
+/** Persons whom the questions are about, all invented. */
+const PERSONS: readonly FixtureRow[] = [
+  nurse('HOLLOWAY, BEATRICE ANN', 'RN.418822', COLUMBUS, {
+    EXPIRATION_DATE: '2027-10-31',
+    COMPACT_ELIGIBILITY: 'Multi-State',
+  }),
+  nurse('OKONKWO, DANIEL', 'RN.500311', TOLEDO, {
+    STATUS: 'Inactive',
+    SUB_STATUS: 'Expired',
+    EXPIRATION_DATE: '2019-10-31',
+  }),
+  nurse('GARRISON, PAUL LEE', 'RN.377120', AKRON, {
+    SUB_STATUS: 'Probation',
+    BOARD_ACTION: 'Yes',
+    EXPIRATION_DATE: '2027-10-31',
+  }),
+  nurse('PETRAKIS, HELEN', 'RN.433210', CINCINNATI, {
+    STATUS: 'Inactive',
+    SUB_STATUS: 'Suspended',
+    BOARD_ACTION: 'Yes',
+    EXPIRATION_DATE: '2027-10-31',
+  }),
+  nurse('TREMBLAY, JOAN', 'PN.120044', LPN, { EXPIRATION_DATE: '2025-08-31' }),
+  nurse('WHITFIELD, SARAH JANE', 'RN.402255', DAYTON, { EXPIRATION_DATE: '2027-10-31' }),
+  nurse('WHITFIELD, SARAH JANE', 'PN.118830', at('CANTON', 'Stark'), LPN, {
+    STATUS: 'Inactive',
+    SUB_STATUS: 'Lapsed',
+    EXPIRATION_DATE: '2018-08-31',
+  }),
+  nurse('FARROW, LINDA', 'RN.266001', COLUMBUS, {
+    EXPIRATION_DATE: '2027-10-31',
+    ENDORSEMENT_NUMBER_1: 'APRN.CNP.0144500',
+    ENDORSEMENT_TYPE_1: 'APRN - Certified Nurse Practitioner (CNP)',
+    ENDORSEMENT_STATUS_1: 'Active',
+    ENDORSEMENT_EXPIRATION_DATE_1: '2027-10-31',
+  }),
+  nurse("O'DELL-MARSH, KATHLEEN", 'RN.455777', AKRON),
+  nurse('DE LA FUENTE, ROSA', 'RN.460012', TOLEDO),
+  nurse('VANTERPOOL, MARYANN', 'RN.461100', COLUMBUS),
+  nurse('ABERNATHY JR, WILLIAM T', 'RN.300450', DAYTON, {
+    STATUS: 'Closed',
+    SUB_STATUS: 'Deceased',
+    EXPIRATION_DATE: '2013-10-31',
+  }),
+  ...times(120, (number) =>
+    nurse(`BAXTER, GIVEN${String(number).padStart(3, '0')} MARIE ELIZABETH`, `RN.${720_000 + number}`, {
+      ...(number === 77 ? at('MARIETTA', 'Washington') : COLUMBUS),
+      EXPIRATION_DATE: '2027-10-31',
+    }),
+  ),
+  holder(MD, 'VANCE, MARCUS ALAN', '35.088812', at('CLEVELAND', 'Cuyahoga'), {
+    STATUS: 'Inactive',
+    SUB_STATUS: 'Permanent Revocation',
+    BOARD_ACTION: 'Yes',
+    EXPIRATION_DATE: '2020-04-01',
+  }),
+  holder(DO, 'QUILL, THERESA', '34.012345', CINCINNATI, { EXPIRATION_DATE: '2027-07-01' }),
+  holder(MD, 'NAKAMURA, KENJI', '35.140001', COLUMBUS, { EXPIRATION_DATE: '2027-04-01' }),
+  holder([MEDICAL, 'Massage Therapist (MT)'], 'LINDQVIST, INGRID', '33.020202', AKRON),
+  holder([PHARMACY, 'Pharmacist'], 'ESTRADA, CARLOS', '03123456', TOLEDO, { EXPIRATION_DATE: '2027-09-15' }),
+  holder([COUNSELORS, 'Licensed Professional Clinical Counselor (LPCC)'], 'BRANDT, NORA', 'E.1700021'),
+  holder(
+    [COUNSELORS, 'Licensed Professional Clinical Counselor with Supervision (LPCC-S)'],
+    'KESSLER, AMOS',
+    'E.1700021-SUPV',
+  ),
+  holder(['Psychology Board', 'School Psychologist'], 'HARTE, JUNE', 'SP.4567'),
+  holder(
+    ['Speech and Hearing Professionals Board', 'Speech-Language Pathologist'],
+    'ODUYA, GRACE',
+    'SP.4567',
+  ),
+  holder(['Dental Board', 'Dentist'], 'RUSK, ALAN', '30.021111', DAYTON, { EXPIRATION_DATE: '2027-12-31' }),
+  holder(['Accountancy Board', 'Certified Public Accountant'], 'STERLING, VICTOR', 'CPA.33210', COLUMBUS),
+  holder(['Cosmetology and Barber Board', 'Manicurist'], 'PHAM, LAN', 'MAN.90210', COLUMBUS),
+  holder(['Chiropractic Board', 'Chiropractor'], 'BELL, OTIS', 'DC-04321', AKRON),
+  holder(['Engineers and Surveyors Board', 'Professional Engineer'], 'ROWE, DIANE', 'PE.77001', TOLEDO),
+  holder([THERAPISTS, 'Physical Therapist'], 'IVERSEN, TOM', 'PT.017777', COLUMBUS),
+  holder(['Department of Agriculture', 'Auctioneer'], 'GRABLE, HANK', 'AUC.5511'),
+];
+
+/** An establishment at another board than pharmacies'. */
+function establishment(
+  [board_name, license_type]: readonly [board: string, type: string],
+  name: string,
+  number: string,
+  place: readonly [street: string, city: string, county: string],
+  values: FixtureRow = {},
+): FixtureRow {
+  const [parcel_street_address, parcel_city, parcel_county] = place;
+  return pharmacyRow(name, number, {
+    ...{ board_name, license_type, parcel_street_address, parcel_city, parcel_county },
+    license_expiration_date: '2027-12-31',
+    ...values,
+  });
+}
+
+const DRUGS = [PHARMACY, 'Terminal Distributor of Dangerous Drugs'] as const;
+const SALON = ['Cosmetology and Barber Board', 'Beauty Salon'] as const;
+
+/** Businesses that the questions are about, all invented. */
+const BUSINESSES: readonly FixtureRow[] = [
+  establishment(SALON, 'SHEAR GRACE SALON LLC', 'COSS.91001', ['12 MAPLE ST', 'LIMA', 'Allen'], {
+    license_expiration_date: '2027-01-31',
+  }),
+  establishment(SALON, 'SHEAR GRACE SALON LLC', 'COSS.91002', ['480 ELM AVE', 'LIMA', 'Allen'], {
+    license_status: 'Inactive',
+    sub_status: 'Expired',
+    license_expiration_date: '2023-01-31',
+  }),
+  establishment(DRUGS, 'RIVERBEND PHARMACY #12', '0212000012', ['9 RIVER RD', 'DAYTON', 'Montgomery']),
+  establishment(DRUGS, 'RIVERBEND PHARMACY #14', '0212000014', ['700 LAKE ST', 'TOLEDO', 'Lucas']),
+  establishment(
+    DRUGS,
+    'MAPLE HEALTH LLC D.B.A QUAIL HOLLOW DRUGS',
+    '0212345678',
+    ['1 QUAIL LN', 'AKRON', 'Summit'],
+    { license_expiration_date: '2027-03-31' },
+  ),
+  establishment(
+    ['Embalmers and Funeral Directors Board', 'Funeral Home'],
+    'HALVORSEN FUNERAL HOME INC',
+    'FH.88001',
+    ['3 CHAPEL RD', 'MARIETTA', 'Washington'],
+  ),
+  establishment(
+    ['Motor Vehicle Repair Board', 'Motor Vehicle Repair Shop'],
+    "BUD'S COLLISION CENTER",
+    'MVR.66001',
+    ['55 GARAGE WAY', 'CANTON', 'Stark'],
+    { license_status: 'Inactive', sub_status: 'Suspended' },
+  ),
+  establishment(
+    ['Engineers and Surveyors Board', 'Engineering and Surveying Firm'],
+    'TRIDENT ENGINEERING GROUP LTD',
+    'COA.04400',
+    ['1000 TOWER PL', 'COLUMBUS', 'Franklin'],
+  ),
+];
+
+/** The files that the questions are asked of: these and the fixtures' odd rows, of 2026-11-20. */
+export function evaluationFiles(folder: string): Promise<DatasetFiles> {
+  return fixturesAnd(folder, { individual: PERSONS, business: BUSINESSES });
+}

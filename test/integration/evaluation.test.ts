@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { z } from 'zod';
+import { evaluationFiles } from '../evaluation/licenses.ts';
+import { QUESTIONS } from '../evaluation/questions.ts';
+import { type Replayed, replay, tokensOf } from '../evaluation/replay.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+const MOST_TOKENS = 15_000;
+/** One license, a few, a miss or a refusal. */
+const MOST_TOKENS_OF_A_SHORT_ONE = 1000;
+const SHORT = 5;
+
+const counted = z.object({ count: z.number().default(0), boards: z.unknown().optional() });
+
+let service: TestService;
+let client: Client;
+
+beforeAll(async () => {
+  service = await startService({ files: evaluationFiles });
+  client = new Client({ name: 'evaluation', version: '1' });
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${service.environment.config.PORT}/mcp`)),
+  );
+});
+afterAll(async () => {
+  await client.close();
+  await service.stop();
+});
+
+function letters(text: string): string {
+  return text.toLowerCase().replace(/[^a-z0-9]/g, '');
+}
+
+/** Everything that an agent has read before a call: the tools, the question and the answers so far. */
+async function readBefore(ask: string, answers: readonly Replayed[]): Promise<string> {
+  const { tools } = await client.listTools();
+  return letters([JSON.stringify(tools), ask, ...answers.map(({ text }) => text)].join(' '));
+}
+
+test('there are forty questions, none twice', () => {
+  expect(new Set(QUESTIONS.map(({ ask }) => ask)).size).toBe(40);
+});
+
+describe('an agent that is asked', () => {
+  test.each(QUESTIONS)('$ask', async (question) => {
+    const answers = await replay(client, question);
+    for (const [at, { call, isError, content, text, tokens }] of answers.entries()) {
+      expect([call.arguments, isError]).toEqual([call.arguments, call.isError ?? false]);
+      expect(content).toMatchObject({ data_as_of: '2026-11-20', ...call.facts });
+      if (call.says !== undefined) expect(text).toMatch(call.says);
+      for (const words of call.never ?? []) expect(text).not.toContain(words);
+      expect(tokens).toBeLessThan(isShort(content) ? MOST_TOKENS_OF_A_SHORT_ONE : MOST_TOKENS);
+      // What an agent sends it must have read.
+      const read = await readBefore(question.ask, answers.slice(0, at));
+      for (const value of Object.values(call.arguments)) {
+        if (typeof value === 'string') expect([value, read.includes(letters(value))]).toEqual([value, true]);
+      }
+    }
+  });
+});
+
+function isShort(content: unknown): boolean {
+  const { count, boards } = counted.parse(content);
+  return count <= SHORT && boards === undefined;
+}
+
+test('a hundred matches are under 15,000 tokens', async () => {
+  const call = {
+    name: 'search_licenses_by_name',
+    arguments: { board: 'Nursing Board', last_name: 'Baxter' },
+  };
+  const { content, structuredContent } = await client.callTool(call);
+  expect(structuredContent).toMatchObject({ count: 100, truncated: true });
+  expect(tokensOf(JSON.stringify(content))).toBeLessThan(MOST_TOKENS);
+});
