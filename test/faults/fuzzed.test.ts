@@ -10,6 +10,7 @@ import { startService, type TestService } from '../support/service.ts';
 
 const FAULT = 'requests made up from the OpenAPI document';
 const SETTINGS = join(import.meta.dirname, 'fuzzed.toml');
+const REQUIREMENTS = join(import.meta.dirname, '../python/requirements.txt');
 const SEED = 20_261_120;
 const FORM = inForm({
   short: { casesOfEach: 60, atLeast: 500, withinMs: 120_000 },
@@ -34,7 +35,7 @@ async function fuzz(): Promise<z.output<typeof report>> {
   const { environment, rest } = service;
   const reportFile = join(environment.folder, 'fuzzed.json');
   const { code, output } = await runPython(
-    await installedRequirements(),
+    await installedRequirements(REQUIREMENTS),
     [
       'schemathesis.cli',
       `--config-file=${SETTINGS}`,

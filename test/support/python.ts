@@ -1,13 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { readConfig } from '../../src/config.ts';
-
-const REQUIREMENTS = resolve(import.meta.dirname, '../python/requirements.txt');
+import { installedFolder } from './installed-folder.ts';
+import { type CommandResult, runProgram } from './programs.ts';
 
 /** What the requirements themselves need. */
 const OLDEST = { major: 3, minor: 11 };
@@ -56,43 +52,29 @@ export function pythonIsMissing(): string | undefined {
 }
 
 /**
- * Installs test/python/requirements.txt into a folder under STATE_DIR, unless it is there. Wheels are made for
- * one version of Python and one kind of machine, so each has its own.
+ * Installs a file of requirements into a folder under STATE_DIR, unless it is there. Wheels are made for one
+ * version of Python and one kind of machine, so each has its own.
  *
- * @returns the folder, which `runPython` takes
+ * @param requirements the path of the file, which pins everything by its hashes
+ * @returns the folder, which `runPython` and `runPythonFile` take
  * @throws {Error} with what pip printed
  */
-export async function installedRequirements(): Promise<string> {
+export async function installedRequirements(requirements: string): Promise<string> {
   const missing = pythonIsMissing();
   if (missing !== undefined) throw new Error(`The requirements can not be installed: ${missing}.`);
-  const hash = createHash('sha256').update(await readFile(REQUIREMENTS));
-  const name = hash.update(JSON.stringify(python)).digest('hex').slice(0, 12);
-  const stateDir = resolve(readConfig().STATE_DIR);
-  const folder = join(stateDir, `python-${name}`);
-  if (existsSync(folder)) return folder;
-
-  await mkdir(stateDir, { recursive: true });
-  const temporary = await mkdtemp(`${folder}-`);
-  try {
-    await install(temporary);
-    await rename(temporary, folder);
-  } catch (error) {
-    await rm(temporary, { recursive: true, force: true });
-    // Another test file may have been first.
-    if (!existsSync(folder)) throw error;
-  }
-  return folder;
+  const contents = [await readFile(requirements, 'utf8'), JSON.stringify(python)];
+  return installedFolder('python', contents, (folder) => install(requirements, folder));
 }
 
 /** Only wheels: what pip would need for building one is not pinned. */
-async function install(folder: string): Promise<void> {
+async function install(requirements: string, folder: string): Promise<void> {
   const options = ['--require-hashes', '--only-binary=:all:', '--no-cache-dir', '--no-input', '--quiet'];
   const { code, output } = await run(
-    ['-m', 'pip', 'install', ...options, '--target', folder, '-r', REQUIREMENTS],
+    ['-m', 'pip', 'install', ...options, '--target', folder, '-r', requirements],
     { PIP_DISABLE_PIP_VERSION_CHECK: '1', PIP_ROOT_USER_ACTION: 'ignore' },
     { cwd: folder, withinMs: INSTALLED_WITHIN_MS },
   );
-  if (code !== 0) throw new Error(`pip could not install ${REQUIREMENTS}:\n${output}`);
+  if (code !== 0) throw new Error(`pip could not install ${requirements}:\n${output}`);
 }
 
 interface RunOptions {
@@ -107,7 +89,21 @@ export function runPython(
   [module, ...parameters]: readonly [module: string, ...parameters: string[]],
   options: RunOptions,
 ): Promise<PythonResult> {
-  return run(['-m', module, ...parameters], { PYTHONPATH: installed, PYTHONNOUSERSITE: '1' }, options);
+  return run(['-m', module, ...parameters], onlyFrom(installed), options);
+}
+
+/** Runs a file that imports installed requirements to its end. */
+export function runPythonFile(
+  installed: string,
+  [file, ...parameters]: readonly [file: string, ...parameters: string[]],
+  input: string,
+): Promise<CommandResult> {
+  return runProgram(['python3', file, ...parameters], { variables: onlyFrom(installed), input });
+}
+
+/** The variables with which Python imports what is in this folder, and not what a user has installed. */
+function onlyFrom(installed: string): Record<string, string> {
+  return { PYTHONPATH: installed, PYTHONNOUSERSITE: '1' };
 }
 
 async function run(

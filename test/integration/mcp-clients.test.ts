@@ -1,0 +1,308 @@
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { z } from 'zod';
+import { describeUnless } from '../support/describe-unless.ts';
+import { FIXTURES_DATE } from '../support/fixtures.ts';
+import { installedMcpClients } from '../support/npm-packages.ts';
+import { type CommandResult, runProgram } from '../support/programs.ts';
+import { installedRequirements, pythonIsMissing, runPythonFile } from '../support/python.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+const PROGRAMS = resolve(import.meta.dirname, '../mcp-clients');
+const MODERN = '2026-07-28';
+const BEFORE = '2025-11-25';
+const NURSING = 'Nursing Board';
+const TOOLS = ['list_ohio_boards', 'search_licenses_by_name', 'verify_business_license', 'verify_license'];
+
+/** With which the Inspector ends after a call that a tool refused. */
+const TOOL_ERROR = 5;
+
+const INSTALLED_WITHIN_MS = 300_000;
+
+interface Call {
+  readonly tool: string;
+  readonly arguments: Readonly<Record<string, string>>;
+}
+
+/** What a client returned of a call, or what it threw. */
+const answer = z.union([
+  z.strictObject({ is_error: z.boolean(), structured: z.unknown(), text: z.array(z.string()) }),
+  z.strictObject({ thrown: z.string() }),
+]);
+
+const session = z.strictObject({
+  protocol: z.string(),
+  tools: z.array(z.string()),
+  answers: z.array(answer),
+});
+
+type Answer = z.output<typeof answer>;
+type Session = z.output<typeof session>;
+
+/** Lists the tools and makes these calls, with one client. */
+type AskingClient = (calls: readonly Call[]) => Promise<Session>;
+
+/** Calls that tools answer, and what they must answer. */
+const ANSWERED: readonly (readonly [what: string, Call, answer: object])[] = [
+  [
+    'a number that is found',
+    { tool: 'verify_license', arguments: { license_number: 'RN.700001' } },
+    {
+      outcome: 'found',
+      licenses: [
+        {
+          license_number: 'RN.700001',
+          full_name: 'DE LA CRUZ, MARIA ELENA',
+          status: 'ACTIVE',
+          expiry_date: '2099-10-31',
+        },
+      ],
+      did_you_mean: [],
+    },
+  ],
+  [
+    'a name that several have',
+    {
+      tool: 'search_licenses_by_name',
+      arguments: { board: NURSING, last_name: 'Smith', first_name: 'Mary' },
+    },
+    {
+      outcome: 'found',
+      licenses: expect.arrayContaining([
+        expect.objectContaining({ license_number: 'PN.700004', full_name: 'SMITH, MARYANN' }),
+        expect.objectContaining({ license_number: 'RN.700005', full_name: 'SMITH JR, MARY' }),
+      ]),
+    },
+  ],
+  [
+    'a business',
+    { tool: 'verify_business_license', arguments: { business_name: 'smith funeral' } },
+    { outcome: 'found', licenses: [{ license_number: 'FH.70004', full_name: 'SMITH FUNERAL HOME' }] },
+  ],
+  [
+    'the boards',
+    { tool: 'list_ohio_boards', arguments: {} },
+    { boards: expect.arrayContaining([expect.objectContaining({ name: NURSING })]) },
+  ],
+  [
+    'a miss',
+    { tool: 'verify_license', arguments: { license_number: 'RN.999999' } },
+    { outcome: 'not_found', licenses: [], did_you_mean: [] },
+  ],
+  [
+    'a number written nearly alike',
+    { tool: 'verify_license', arguments: { license_number: 'APRN.CNP.70001' } },
+    { outcome: 'not_found', licenses: [], did_you_mean: ['APRN.CNP.0070001'] },
+  ],
+];
+
+/** Calls that tools can not answer, and what they must say. */
+const REFUSED: readonly (readonly [what: string, Call, message: string])[] = [
+  [
+    'a wrong board',
+    { tool: 'verify_license', arguments: { license_number: 'RN.700001', board: 'Nursing Bord' } },
+    NURSING,
+  ],
+  ['a missing parameter', { tool: 'verify_license', arguments: {} }, 'license_number'],
+];
+
+const CALLS = [...ANSWERED, ...REFUSED].map(([, call]) => call);
+
+let service: TestService;
+let packages: string;
+let bySdk: Session;
+
+beforeAll(async () => {
+  service = await startService();
+  packages = await installedMcpClients();
+  bySdk = await askingBySdk(MODERN)(CALLS);
+}, INSTALLED_WITHIN_MS);
+afterAll(() => service.stop());
+
+function url(): string {
+  return `http://127.0.0.1:${service.environment.config.PORT}/mcp`;
+}
+
+const refused = z.object({
+  is_error: z.literal(true),
+  structured: z.unknown(),
+  text: z.tuple([z.string()]),
+});
+const told = z.object({ error: z.string() });
+
+/** The message of a refused call. */
+function errorIn(given: Answer | undefined): string {
+  expect(given).toMatchObject({ is_error: true });
+  const { structured, text } = refused.parse(given);
+  return structured === null ? text[0] : told.parse(structured).error;
+}
+
+/** What every client must get of the calls. */
+function verifiesAnswers(ask: AskingClient, protocol: string): void {
+  let asked: Session;
+
+  beforeAll(async () => {
+    asked = await ask(CALLS);
+  });
+
+  function answerTo(call: Call): Answer | undefined {
+    return asked.answers[CALLS.indexOf(call)];
+  }
+
+  test('finds the four tools', () => {
+    expect([asked.protocol, asked.tools.toSorted()]).toEqual([protocol, TOOLS]);
+  });
+
+  test.each(ANSWERED)('is answered: %s', (_what, call, expected) => {
+    expect(answerTo(call)).toMatchObject({
+      is_error: false,
+      structured: { data_as_of: FIXTURES_DATE, ...expected },
+    });
+  });
+
+  test.each(REFUSED)('is told what is wrong: %s', (_what, call, message) => {
+    expect(errorIn(answerTo(call))).toContain(message);
+  });
+
+  test('gets the very answers that the SDK gets', () => {
+    expect(asked.answers).toEqual(bySdk.answers);
+  });
+}
+
+/** What a program told of its session; one that fails prints why on standard error. */
+function sessionIn({ code, stdout, stderr }: CommandResult): Session {
+  expect([code, stderr]).toEqual([0, '']);
+  return session.parse(JSON.parse(stdout));
+}
+
+const toolResult = z.object({
+  isError: z.boolean().default(false),
+  structuredContent: z.unknown().default(null),
+  content: z.array(z.object({ type: z.literal('text'), text: z.string() })),
+});
+
+function answerIn(result: unknown): Answer {
+  const { isError, structuredContent, content } = toolResult.parse(result);
+  return { is_error: isError, structured: structuredContent, text: content.map(({ text }) => text) };
+}
+
+/** The TypeScript SDK, in this process. */
+function askingBySdk(protocol: string): AskingClient {
+  const mode = protocol === MODERN ? { pin: MODERN } : 'legacy';
+  return async (calls) => {
+    const client = new Client({ name: 'tests', version: '1' }, { versionNegotiation: { mode } });
+    await client.connect(new StreamableHTTPClientTransport(new URL(url())));
+    try {
+      const { tools } = await client.listTools();
+      const answers: Answer[] = [];
+      for (const { tool: name, arguments: given } of calls) {
+        answers.push(answerIn(await client.callTool({ name, arguments: given })));
+      }
+      return {
+        protocol: client.getNegotiatedProtocolVersion() ?? '',
+        tools: tools.map(({ name }) => name),
+        answers,
+      };
+    } finally {
+      await client.close();
+    }
+  };
+}
+
+describe.each([MODERN, BEFORE])('the TypeScript SDK, by %s', (protocol) => {
+  verifiesAnswers(askingBySdk(protocol), protocol);
+});
+
+describe('the TypeScript SDK in its first major version', () => {
+  verifiesAnswers(async (calls) => {
+    const program = [process.execPath, join(PROGRAMS, 'sdk-v1-client.js'), url()] as const;
+    return sessionIn(await runProgram(program, { cwd: packages, input: JSON.stringify(calls) }));
+  }, BEFORE);
+});
+
+/** Runs the Inspector as a command, with a home of its own. */
+function inspect(era: string, method: string, ...parameters: string[]): Promise<CommandResult> {
+  const inspector = join(packages, 'node_modules/.bin/mcp-inspector');
+  const target = ['--cli', url(), '--transport', 'http', '--protocol-era', era, '--format', 'json'];
+  return runProgram([process.execPath, inspector, ...target, '--method', method, ...parameters], {
+    variables: { HOME: service.environment.folder },
+  });
+}
+
+const initialized = z.object({ result: z.object({ protocolVersion: z.string() }) });
+const toolList = z.object({
+  result: z.object({ tools: z.array(z.object({ name: z.string() })) }),
+  /** Told with --strict alone, and only where there are any. */
+  schemaFindings: z
+    .array(
+      z.object({
+        toolName: z.string(),
+        findings: z.array(
+          z.object({ severity: z.enum(['error', 'warning']), path: z.string(), issue: z.string() }),
+        ),
+      }),
+    )
+    .default([]),
+});
+const called = z.object({ result: z.unknown() });
+
+/** The Inspector connects anew for each. */
+function askingByInspector(era: string): AskingClient {
+  async function call({ tool, arguments: given }: Call): Promise<Answer> {
+    const parameters = ['--tool-name', tool, '--tool-args-json', JSON.stringify(given)];
+    const { code, stdout, stderr } = await inspect(era, 'tools/call', ...parameters);
+    if (stdout === '') return { thrown: stderr };
+    const answered = answerIn(called.parse(JSON.parse(stdout)).result);
+    expect(code).toBe('is_error' in answered && answered.is_error ? TOOL_ERROR : 0);
+    return answered;
+  }
+
+  return async (calls) => {
+    const [hello, list, ...answers] = await Promise.all([
+      inspect(era, 'initialize'),
+      inspect(era, 'tools/list'),
+      ...calls.map(call),
+    ]);
+    return {
+      protocol: initialized.parse(JSON.parse(hello.stdout)).result.protocolVersion,
+      tools: toolList.parse(JSON.parse(list.stdout)).result.tools.map(({ name }) => name),
+      answers,
+    };
+  };
+}
+
+describe.each([
+  ['modern', MODERN],
+  ['legacy', BEFORE],
+])('the Inspector, of the %s era', (era, protocol) => {
+  verifiesAnswers(askingByInspector(era), protocol);
+
+  test('sees no error in the schemas of the tools', async () => {
+    const { code, stdout } = await inspect(era, 'tools/list', '--strict');
+    const findings = toolList.parse(JSON.parse(stdout)).schemaFindings.flatMap(({ findings }) => findings);
+    expect(findings.filter(({ severity }) => severity === 'error')).toEqual([]);
+    expect(code).toBe(0);
+  });
+});
+
+describeUnless(pythonIsMissing(), 'in Python', () => {
+  let requirements: string;
+
+  beforeAll(async () => {
+    requirements = await installedRequirements(join(PROGRAMS, 'requirements.txt'));
+  }, INSTALLED_WITHIN_MS);
+
+  describe.each([
+    ['mcp', MODERN, MODERN],
+    ['mcp', 'auto', MODERN],
+    ['mcp', 'legacy', BEFORE],
+    ['fastmcp', 'auto', MODERN],
+    ['fastmcp', 'legacy', BEFORE],
+  ])('the client of %s, in mode %s', (name, mode, protocol) => {
+    verifiesAnswers(async (calls) => {
+      const program = [join(PROGRAMS, `${name}_client.py`), url(), mode] as const;
+      return sessionIn(await runPythonFile(requirements, program, JSON.stringify(calls)));
+    }, protocol);
+  });
+});

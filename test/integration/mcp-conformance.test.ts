@@ -1,0 +1,145 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import conformanceJson from '../mcp-clients/conformance.json' with { type: 'json' };
+import { installedMcpClients } from '../support/npm-packages.ts';
+import { runProgram } from '../support/programs.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+const INSTALLED_WITHIN_MS = 180_000;
+
+const names = z.array(z.string()).min(1);
+
+/** Which scenarios of the protocol's conformance suite apply to this server, and why the others do not. */
+const conformance = z.strictObject({
+  runs: z.array(
+    z.strictObject({
+      name: z.string(),
+      package: z.string(),
+      /** The parameters with which these scenarios are run, and those with which they are listed. */
+      select: z.array(z.string()),
+      list: z.array(z.string()),
+      apply: names,
+    }),
+  ),
+  doNotApply: z.array(z.strictObject({ reason: z.string().min(1), scenarios: names })),
+  /** Checks that fail in scenarios that apply. */
+  exceptions: z.array(z.strictObject({ scenario: z.string(), reason: z.string().min(1), checks: names })),
+});
+
+type Run = z.output<typeof conformance>['runs'][number];
+
+const { runs, doNotApply, exceptions } = conformance.parse(conformanceJson);
+const NOT_APPLYING = doNotApply.flatMap(({ scenarios }) => scenarios);
+
+/** What the next line checks of the answers in nearly all scenarios. */
+const NEXT_LINE = 'conformance-alpha';
+const WIRE_SCHEMA = 'wire-schema-valid';
+
+const checksFile = z.array(
+  z.object({
+    id: z.string(),
+    status: z.enum(['SUCCESS', 'FAILURE', 'WARNING', 'SKIPPED', 'INFO']),
+    errorMessage: z.string().optional(),
+  }),
+);
+
+type Check = z.output<typeof checksFile>[number];
+
+let installed: string;
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startService();
+  installed = await installedMcpClients();
+}, INSTALLED_WITHIN_MS);
+afterAll(() => service.stop());
+
+function conformanceProgram(run: Run, ...parameters: string[]) {
+  const program = join(installed, 'node_modules', run.package, 'dist/index.js');
+  return runProgram([process.execPath, program, ...parameters], { cwd: service.environment.folder });
+}
+
+/** The scenarios for servers that the suite itself lists. */
+async function listed(run: Run): Promise<string[]> {
+  const { stdout } = await conformanceProgram(run, 'list', '--server', ...run.list);
+  const [, section = ''] = /^Server scenarios.*\n((?: {2}- .*\n)*)/m.exec(stdout) ?? [];
+  return [...section.matchAll(/^ {2}- (\S+)/gm)].map(([, name = '']) => name);
+}
+
+/** Runs the scenarios; what was checked in each. */
+async function checked(run: Run): Promise<Map<string, Check[]>> {
+  const url = `http://127.0.0.1:${service.environment.config.PORT}/mcp`;
+  const folder = join(service.environment.folder, run.name);
+  // It fails for the scenarios that do not apply.
+  await conformanceProgram(run, 'server', '--url', url, ...run.select, '--output-dir', folder);
+  const checks = new Map<string, Check[]>();
+  for (const name of await readdir(folder)) {
+    const [, scenario] = /^server-(.+)-\d{4}-\d\d-\d\dT/.exec(name) ?? [];
+    if (scenario === undefined) throw new Error(`The suite made a folder of another name: ${name}`);
+    const text = await readFile(join(folder, name, 'checks.json'), 'utf8');
+    checks.set(scenario, checksFile.parse(JSON.parse(text)));
+  }
+  return checks;
+}
+
+function complaints(checks: readonly Check[]): Check[] {
+  return checks.filter(({ status }) => status === 'FAILURE' || status === 'WARNING');
+}
+
+function exceptionsOf(scenario: string): string[] {
+  return exceptions.filter((exception) => exception.scenario === scenario).flatMap(({ checks }) => checks);
+}
+
+test('conformance.json tells of no scenario twice, and excepts checks of those alone that apply', () => {
+  expect(NOT_APPLYING.length).toBe(new Set(NOT_APPLYING).size);
+  const applying = runs.flatMap(({ apply }) => apply);
+  expect(applying).toEqual(expect.arrayContaining(exceptions.map(({ scenario }) => scenario)));
+});
+
+describe.each(runs)('the conformance suite: $name', (run) => {
+  let suite: string[];
+  let results: Map<string, Check[]>;
+
+  beforeAll(async () => {
+    suite = await listed(run);
+    results = await checked(run);
+  });
+
+  test('has the scenarios that are known to apply or not to', () => {
+    expect(suite.length).toBeGreaterThan(run.apply.length);
+    expect(suite).toEqual(expect.arrayContaining(run.apply));
+    expect(suite.filter((name) => !run.apply.includes(name) && !NOT_APPLYING.includes(name))).toEqual([]);
+    expect(suite.filter((name) => !results.has(name))).toEqual([]);
+  });
+
+  test.each(run.apply)('passes: %s', (scenario) => {
+    const checks = results.get(scenario) ?? [];
+    const excepted = exceptionsOf(scenario);
+    expect(complaints(checks).filter(({ id }) => !excepted.includes(id))).toEqual([]);
+    expect(
+      complaints(checks)
+        .map(({ id }) => id)
+        .sort(),
+    ).toEqual(excepted.sort());
+    expect(checks).toContainEqual(
+      expect.objectContaining({ status: 'SUCCESS', id: expect.not.stringMatching(WIRE_SCHEMA) }),
+    );
+  });
+
+  if (run.package === NEXT_LINE) {
+    test('no answer, whatever was asked, breaks the protocol’s schema', () => {
+      const ofAnswers = [...results].flatMap(([scenario, checks]) =>
+        checks.filter(({ id }) => id === WIRE_SCHEMA).map((check) => ({ scenario, ...check })),
+      );
+      expect(ofAnswers.length).toBeGreaterThan(run.apply.length);
+      expect(ofAnswers.filter(({ status }) => status !== 'SUCCESS')).toEqual([]);
+    });
+  }
+});
+
+test('every scenario that does not apply is still in one of the suites', async () => {
+  const lists = await Promise.all(runs.map(listed));
+  expect(lists.flat()).toEqual(expect.arrayContaining(NOT_APPLYING));
+});

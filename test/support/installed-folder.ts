@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { readConfig } from '../../src/config.ts';
+
+/**
+ * A folder under STATE_DIR with what `install` puts there, unless it is there from an earlier run.
+ *
+ * @param kind how the folder's name begins
+ * @param contents all that decides what is installed; other contents get another folder
+ */
+export async function installedFolder(
+  kind: string,
+  contents: readonly string[],
+  install: (folder: string) => Promise<void>,
+): Promise<string> {
+  const hash = createHash('sha256');
+  for (const content of contents) hash.update(content);
+  const stateDir = resolve(readConfig().STATE_DIR);
+  const folder = join(stateDir, `${kind}-${hash.digest('hex').slice(0, 12)}`);
+  if (existsSync(folder)) return folder;
+
+  await mkdir(stateDir, { recursive: true });
+  const temporary = await mkdtemp(`${folder}-`);
+  try {
+    await install(temporary);
+    await rename(temporary, folder);
+  } catch (error) {
+    await rm(temporary, { recursive: true, force: true });
+    // Another test file may have been first.
+    if (!existsSync(folder)) throw error;
+  }
+  return folder;
+}
