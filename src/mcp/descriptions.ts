@@ -13,7 +13,7 @@ Returns found with one license, not_found (did_you_mean may offer numbers that e
 Example: {"license_number": "RN.123456", "last_name": "Smith"}`;
 
 export const SEARCH_LICENSES_BY_NAME = `Finds the licenses of persons at one Ohio board by surname and, optionally, the beginning of the given name.
-Use it when no license number is known. The board is the one that licenses the profession: nurses "Nursing Board", physicians "Medical Board", pharmacists "Board of Pharmacy"; list_ohio_boards tells of the others. Not for establishments: use verify_business_license.
+Use it when no license number is known. The board is the one that licenses the profession: nurses "Nursing Board"; physicians, physician assistants, massage therapists and dietitians "Medical Board"; pharmacists "Board of Pharmacy"; barbers and manicurists "Cosmetology and Barber Board"; list_ohio_boards tells of the others. Not for establishments: use verify_business_license.
 The surname must be whole, or one half of a double surname; case, accents, apostrophes, blanks and hyphens do not matter, and JR, SR and the like are no part of it. Narrow common names with first_name, city, county, license_type or status.
 Returns up to 100 licenses, exact names first; truncated tells that more match. A single match comes with its whole record, several in a compact form: verify_license with the number then gives the rest. A match of the name is not proof that it is the person meant. did_you_mean offers surnames spelt nearly alike; ask before you use one.
 Example: {"board": "Nursing Board", "last_name": "Smith", "first_name": "Mary", "city": "Columbus"}`;

@@ -125,10 +125,7 @@ const errorAnswer = z.object({
   error: z.object({ code: z.number(), message: z.string(), data: z.unknown().optional() }),
 });
 
-const listenRequest = z.object({
-  id: z.union([z.string(), z.number()]),
-  method: z.literal('subscriptions/listen'),
-});
+const requestId = z.union([z.string(), z.number()]);
 
 const INVALID_REQUEST = -32600;
 const METHOD_NOT_FOUND = -32601;
@@ -174,10 +171,13 @@ function refusedMessage(message: unknown): Response | undefined {
   if (Array.isArray(message)) {
     return refusedCall(400, null, INVALID_REQUEST, 'Batches are not taken: send each request by itself.');
   }
-  const listen = listenRequest.safeParse(message);
-  return listen.success
-    ? refusedCall(404, listen.data.id, METHOD_NOT_FOUND, 'Method not found: there are no subscriptions.')
-    : undefined;
+  if (!isObject(message) || message.method !== 'subscriptions/listen') return undefined;
+  const id = requestId.safeParse(message.id).data ?? null;
+  return refusedCall(404, id, METHOD_NOT_FOUND, 'Method not found: there are no subscriptions.');
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
 }
 
 function refusedCall(status: number, id: string | number | null, code: number, message: string): Response {

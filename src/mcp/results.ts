@@ -158,14 +158,15 @@ function attributes({ extra_data }: LicenseRecord) {
 
 function cautions(license: ReturnType<typeof wholeLicense>, isByName: boolean): string[] {
   const hasExpired = license.days_until_expiry !== null && license.days_until_expiry < 0;
+  const isInForce = license.status === 'ACTIVE';
   return [
     ...(license.name_match === false ? [OTHER_NAME] : []),
     ...(isByName ? [ONE_OF_THE_NAME] : []),
     ...(license.raw_status === null || license.raw_status === CLEAR_STATUS
       ? []
-      : [`Tell its whole status: ${license.raw_status}.`]),
+      : [`Tell its whole status: ${license.raw_status}${isInForce ? '' : ', whatever its expiry date'}.`]),
     ...(license.board_action?.toUpperCase() === 'YES' ? [BOARD_ACTED] : []),
-    ...(license.status === 'ACTIVE' && hasExpired ? [ACTIVE_BUT_EXPIRED] : []),
+    ...(isInForce && hasExpired ? [ACTIVE_BUT_EXPIRED] : []),
   ];
 }
 
