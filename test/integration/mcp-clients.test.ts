@@ -4,7 +4,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { z } from 'zod';
 import { describeUnless } from '../support/describe-unless.ts';
 import { FIXTURES_DATE } from '../support/fixtures.ts';
-import { installedMcpClients } from '../support/npm-packages.ts';
+import { installedPackages } from '../support/npm-packages.ts';
 import { type CommandResult, runProgram } from '../support/programs.ts';
 import { installedRequirements, pythonIsMissing, runPythonFile } from '../support/python.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -115,7 +115,7 @@ let bySdk: Session;
 
 beforeAll(async () => {
   service = await startService();
-  packages = await installedMcpClients();
+  packages = await installedPackages(PROGRAMS);
   bySdk = await askingBySdk(MODERN)(CALLS);
 }, INSTALLED_WITHIN_MS);
 afterAll(() => service.stop());

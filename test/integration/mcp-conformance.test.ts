@@ -1,18 +1,19 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import conformanceJson from '../mcp-clients/conformance.json' with { type: 'json' };
-import { installedMcpClients } from '../support/npm-packages.ts';
+import scenariosJson from '../mcp-conformance/scenarios.json' with { type: 'json' };
+import { installedPackages } from '../support/npm-packages.ts';
 import { runProgram } from '../support/programs.ts';
 import { startService, type TestService } from '../support/service.ts';
 
-const INSTALLED_WITHIN_MS = 180_000;
+const PACKAGES = resolve(import.meta.dirname, '../mcp-conformance');
+const INSTALLED_WITHIN_MS = 300_000;
 
 const names = z.array(z.string()).min(1);
 
 /** Which scenarios of the protocol's conformance suite apply to this server, and why the others do not. */
-const conformance = z.strictObject({
+const scenarioLists = z.strictObject({
   runs: z.array(
     z.strictObject({
       name: z.string(),
@@ -28,9 +29,9 @@ const conformance = z.strictObject({
   exceptions: z.array(z.strictObject({ scenario: z.string(), reason: z.string().min(1), checks: names })),
 });
 
-type Run = z.output<typeof conformance>['runs'][number];
+type Run = z.output<typeof scenarioLists>['runs'][number];
 
-const { runs, doNotApply, exceptions } = conformance.parse(conformanceJson);
+const { runs, doNotApply, exceptions } = scenarioLists.parse(scenariosJson);
 const NOT_APPLYING = doNotApply.flatMap(({ scenarios }) => scenarios);
 
 /** What the next line checks of the answers in nearly all scenarios. */
@@ -52,7 +53,7 @@ let service: TestService;
 
 beforeAll(async () => {
   service = await startService();
-  installed = await installedMcpClients();
+  installed = await installedPackages(PACKAGES);
 }, INSTALLED_WITHIN_MS);
 afterAll(() => service.stop());
 
@@ -92,7 +93,7 @@ function exceptionsOf(scenario: string): string[] {
   return exceptions.filter((exception) => exception.scenario === scenario).flatMap(({ checks }) => checks);
 }
 
-test('conformance.json tells of no scenario twice, and excepts checks of those alone that apply', () => {
+test('scenarios.json tells of no scenario twice, and excepts checks of those alone that apply', () => {
   expect(NOT_APPLYING.length).toBe(new Set(NOT_APPLYING).size);
   const applying = runs.flatMap(({ apply }) => apply);
   expect(applying).toEqual(expect.arrayContaining(exceptions.map(({ scenario }) => scenario)));

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** No program of a test takes as long. */
+/** Few programs of a test take as long. */
 const ENDS_WITHIN_MS = 150_000;
 
 /** Where a program is, looked for in the folders of PATH; `undefined` where this machine has none. */
@@ -34,16 +34,18 @@ interface ProgramOptions {
   readonly variables?: NodeJS.ProcessEnv;
   /** What it reads from standard input. */
   readonly input?: string;
+  /** After so many milliseconds it is killed. */
+  readonly withinMs?: number;
 }
 
 /** Runs a program to its end, as a user's shell would. */
 export async function runProgram(
   [command, ...parameters]: readonly [command: string, ...parameters: string[]],
-  { cwd, variables = {}, input = '' }: ProgramOptions = {},
+  { cwd, variables = {}, input = '', withinMs = ENDS_WITHIN_MS }: ProgramOptions = {},
 ): Promise<CommandResult> {
   const child = spawn(command, parameters, {
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...variables },
-    timeout: ENDS_WITHIN_MS,
+    timeout: withinMs,
     killSignal: 'SIGKILL',
     ...(cwd === undefined ? {} : { cwd }),
   });
