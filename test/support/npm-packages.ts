@@ -1,5 +1,5 @@
 import { copyFile, readFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, delimiter, join } from 'node:path';
 import { installedFolder } from './installed-folder.ts';
 import { runProgram } from './programs.ts';
 
@@ -8,8 +8,6 @@ const PACKAGE_FILES = ['package.json', 'package-lock.json', '.npmrc'];
 /** What differs from machine to machine is chosen by npm. */
 const MACHINE = `${process.platform} ${process.arch}`;
 
-/** A connection that stands still is tried again, long before npm would. */
-const PATIENCE = ['--fetch-timeout=20000', '--fetch-retries=5'];
 const INSTALLED_WITHIN_MS = 280_000;
 
 /**
@@ -25,9 +23,15 @@ export async function installedPackages(packages: string): Promise<string> {
   return installedFolder(basename(packages), [lock, MACHINE], async (folder) => {
     for (const file of PACKAGE_FILES) await copyFile(join(packages, file), join(folder, file));
     const { code, stdout, stderr } = await runProgram(
-      ['npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund', ...PATIENCE],
-      { cwd: folder, variables: process.env, withinMs: INSTALLED_WITHIN_MS },
+      ['npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund'],
+      { cwd: folder, variables: { ...process.env, PATH: machinePath() }, withinMs: INSTALLED_WITHIN_MS },
     );
     if (code !== 0) throw new Error(`npm could not install ${packages}:\n${stdout}${stderr}`);
   });
+}
+
+/** Without what npm scripts put there: by another Node than the machine's own, npm does not find its settings. */
+function machinePath(): string {
+  const folders = (process.env.PATH ?? '').split(delimiter);
+  return folders.filter((folder) => !folder.includes('node_modules')).join(delimiter);
 }
