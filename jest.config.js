@@ -15,6 +15,8 @@ export default {
       },
     ],
   },
+  // What tests have installed there has packages of the same names.
+  modulePathIgnorePatterns: ['<rootDir>/\\.local/'],
   testTimeout: 60_000,
   // `npm run test:faults` ends with a table of what was broken.
   ...(process.env.FAULTS === 'full' && {

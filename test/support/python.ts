@@ -66,11 +66,12 @@ export async function installedRequirements(requirements: string): Promise<strin
   return installedFolder('python', contents, (folder) => install(requirements, folder));
 }
 
-/** Only wheels: what pip would need for building one is not pinned. */
+/** Only wheels: what pip would need for building one is not pinned. All that is needed is, so nothing is sought. */
 async function install(requirements: string, folder: string): Promise<void> {
-  const options = ['--require-hashes', '--only-binary=:all:', '--no-cache-dir', '--no-input', '--quiet'];
+  const options = ['--require-hashes', '--only-binary=:all:', '--no-deps', '--no-compile'];
+  const manner = ['--no-cache-dir', '--no-input', '--quiet'];
   const { code, output } = await run(
-    ['-m', 'pip', 'install', ...options, '--target', folder, '-r', requirements],
+    ['-m', 'pip', 'install', ...options, ...manner, '--target', folder, '-r', requirements],
     { PIP_DISABLE_PIP_VERSION_CHECK: '1', PIP_ROOT_USER_ACTION: 'ignore' },
     { cwd: folder, withinMs: INSTALLED_WITHIN_MS },
   );
