@@ -9,8 +9,8 @@ import { type RunningProcess, StartError, startProcess } from './processes.ts';
 import { startServices } from './services.ts';
 import { print } from './terminal.ts';
 
-/** Files at a time, many of which mostly wait. Faults are timed, so nothing runs beside them. */
-const JEST_WORKERS = process.env.FAULTS === 'full' ? 1 : 3;
+/** Files at a time; a third took two cores as long. Faults are timed, so nothing runs beside them. */
+const JEST_WORKERS = process.env.FAULTS === 'full' ? 1 : 2;
 
 const JEST = 'node_modules/jest/bin/jest.js';
 const JEST_STOP_MS = 10_000;

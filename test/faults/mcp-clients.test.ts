@@ -6,6 +6,7 @@ import { Ajv } from 'ajv';
 import { z } from 'zod';
 import serverJson from '../../server.json' with { type: 'json' };
 import { describeUnless } from '../support/describe-unless.ts';
+import { inForm } from '../support/fault-form.ts';
 import { FIXTURES_DATE } from '../support/fixtures.ts';
 import { installedPackages } from '../support/npm-packages.ts';
 import { type CommandResult, runProgram } from '../support/programs.ts';
@@ -26,6 +27,8 @@ const schemaFile = z.looseObject({ $id: z.string() });
 const TOOL_ERROR = 5;
 
 const INSTALLED_WITHIN_MS = 300_000;
+
+const TOO_LONG = inForm({ short: 'it installs 200 MB: npm run test:faults', full: undefined });
 
 interface Call {
   readonly tool: string;
@@ -116,20 +119,9 @@ const REFUSED: readonly (readonly [what: string, Call, message: string])[] = [
 
 const CALLS = [...ANSWERED, ...REFUSED].map(([, call]) => call);
 
-/** For a client that starts a process for each. */
-const FEW = ['a number that is found', 'a miss', 'a wrong board'];
-const FEW_CALLS = [...ANSWERED, ...REFUSED].filter(([what]) => FEW.includes(what)).map(([, call]) => call);
-
 let service: TestService;
 let packages: string;
 let bySdk: Session;
-
-beforeAll(async () => {
-  service = await startService();
-  packages = await installedPackages(PROGRAMS);
-  bySdk = await askingBySdk(MODERN)(CALLS);
-}, INSTALLED_WITHIN_MS);
-afterAll(() => service.stop());
 
 function url(): string {
   return `http://127.0.0.1:${service.environment.config.PORT}/mcp`;
@@ -149,41 +141,35 @@ function errorIn(given: Answer | undefined): string {
   return structured === null ? text[0] : told.parse(structured).error;
 }
 
-/** What every client must get of the calls, or of some of them. */
-function verifiesAnswers(ask: AskingClient, protocol: string, calls = CALLS): void {
+/** What every client must get of the calls. */
+function verifiesAnswers(ask: AskingClient, protocol: string): void {
   let asked: Session;
 
   beforeAll(async () => {
-    asked = await ask(calls);
+    asked = await ask(CALLS);
   });
 
   function answerTo(call: Call): Answer | undefined {
-    return asked.answers[calls.indexOf(call)];
+    return asked.answers[CALLS.indexOf(call)];
   }
 
   test('finds the four tools', () => {
     expect([asked.protocol, asked.tools.toSorted()]).toEqual([protocol, TOOLS]);
   });
 
-  test.each(ANSWERED.filter(([, call]) => calls.includes(call)))(
-    'is answered: %s',
-    (_what, call, expected) => {
-      expect(answerTo(call)).toMatchObject({
-        is_error: false,
-        structured: { data_as_of: FIXTURES_DATE, ...expected },
-      });
-    },
-  );
+  test.each(ANSWERED)('is answered: %s', (_what, call, expected) => {
+    expect(answerTo(call)).toMatchObject({
+      is_error: false,
+      structured: { data_as_of: FIXTURES_DATE, ...expected },
+    });
+  });
 
-  test.each(REFUSED.filter(([, call]) => calls.includes(call)))(
-    'is told what is wrong: %s',
-    (_what, call, message) => {
-      expect(errorIn(answerTo(call))).toContain(message);
-    },
-  );
+  test.each(REFUSED)('is told what is wrong: %s', (_what, call, message) => {
+    expect(errorIn(answerTo(call))).toContain(message);
+  });
 
   test('gets the very answers that the SDK gets', () => {
-    expect(asked.answers).toEqual(calls.map((call) => bySdk.answers[CALLS.indexOf(call)]));
+    expect(asked.answers).toEqual(bySdk.answers);
   });
 }
 
@@ -226,17 +212,6 @@ function askingBySdk(protocol: string): AskingClient {
     }
   };
 }
-
-describe.each([MODERN, BEFORE])('the TypeScript SDK, by %s', (protocol) => {
-  verifiesAnswers(askingBySdk(protocol), protocol);
-});
-
-describe('the TypeScript SDK in its first major version', () => {
-  verifiesAnswers(async (calls) => {
-    const program = [process.execPath, join(PROGRAMS, 'sdk-v1-client.js'), url()] as const;
-    return sessionIn(await runProgram(program, { cwd: packages, input: JSON.stringify(calls) }));
-  }, BEFORE);
-});
 
 /** Runs the Inspector as a command, with a home of its own. */
 function inspect(era: string, method: string, ...parameters: string[]): Promise<CommandResult> {
@@ -289,44 +264,68 @@ function askingByInspector(era: string): AskingClient {
   };
 }
 
-describe.each([
-  ['modern', MODERN],
-  ['legacy', BEFORE],
-])('the Inspector, of the %s era', (era, protocol) => {
-  verifiesAnswers(askingByInspector(era), protocol, FEW_CALLS);
-
-  test('sees no error in the schemas of the tools', async () => {
-    const { code, stdout } = await inspect(era, 'tools/list', '--strict');
-    const findings = toolList.parse(JSON.parse(stdout)).schemaFindings.flatMap(({ findings }) => findings);
-    expect(findings.filter(({ severity }) => severity === 'error')).toEqual([]);
-    expect(code).toBe(0);
-  });
-});
-
-describeUnless(pythonIsMissing(), 'in Python', () => {
-  let requirements: string;
-
+describeUnless(TOO_LONG, 'MCP clients of others', () => {
   beforeAll(async () => {
-    requirements = await installedRequirements(join(PROGRAMS, 'requirements.txt'));
+    service = await startService();
+    packages = await installedPackages(PROGRAMS);
+    bySdk = await askingBySdk(MODERN)(CALLS);
   }, INSTALLED_WITHIN_MS);
+  afterAll(() => service.stop());
+
+  describe.each([MODERN, BEFORE])('the TypeScript SDK, by %s', (protocol) => {
+    verifiesAnswers(askingBySdk(protocol), protocol);
+  });
+
+  describe('the TypeScript SDK in its first major version', () => {
+    verifiesAnswers(async (calls) => {
+      const program = [process.execPath, join(PROGRAMS, 'sdk-v1-client.js'), url()] as const;
+      return sessionIn(await runProgram(program, { cwd: packages, input: JSON.stringify(calls) }));
+    }, BEFORE);
+  });
 
   describe.each([
-    ['mcp', MODERN, MODERN],
-    ['mcp', 'legacy', BEFORE],
-    ['fastmcp', 'auto', MODERN],
-  ])('the client of %s, in mode %s', (name, mode, protocol) => {
-    verifiesAnswers(async (calls) => {
-      const program = [join(PROGRAMS, `${name}_client.py`), url(), mode] as const;
-      return sessionIn(await runPythonFile(requirements, program, JSON.stringify(calls)));
-    }, protocol);
+    ['modern', MODERN],
+    ['legacy', BEFORE],
+  ])('the Inspector, of the %s era', (era, protocol) => {
+    verifiesAnswers(askingByInspector(era), protocol);
+
+    test('sees no error in the schemas of the tools', async () => {
+      const { code, stdout } = await inspect(era, 'tools/list', '--strict');
+      const findings = toolList.parse(JSON.parse(stdout)).schemaFindings.flatMap(({ findings }) => findings);
+      expect(findings.filter(({ severity }) => severity === 'error')).toEqual([]);
+      expect(code).toBe(0);
+    });
   });
 
-  test('server.json is valid by the schema of the MCP registry', async () => {
-    const schema = schemaFile.parse(JSON.parse(await readFile(join(requirements, REGISTRY_SCHEMA), 'utf8')));
-    const validate = new Ajv({ strict: false, validateFormats: false }).compile(schema);
-    validate(serverJson);
-    expect([schema.$id, validate.errors]).toEqual([serverJson.$schema, null]);
-    expect(validate({ ...serverJson, name: 'ohio-license-verification' })).toBe(false);
-    expect(validate({ ...serverJson, description: 'x'.repeat(101) })).toBe(false);
+  describeUnless(pythonIsMissing(), 'in Python', () => {
+    let requirements: string;
+
+    beforeAll(async () => {
+      requirements = await installedRequirements(join(PROGRAMS, 'requirements.txt'));
+    }, INSTALLED_WITHIN_MS);
+
+    describe.each([
+      ['mcp', MODERN, MODERN],
+      ['mcp', 'auto', MODERN],
+      ['mcp', 'legacy', BEFORE],
+      ['fastmcp', 'auto', MODERN],
+      ['fastmcp', 'legacy', BEFORE],
+    ])('the client of %s, in mode %s', (name, mode, protocol) => {
+      verifiesAnswers(async (calls) => {
+        const program = [join(PROGRAMS, `${name}_client.py`), url(), mode] as const;
+        return sessionIn(await runPythonFile(requirements, program, JSON.stringify(calls)));
+      }, protocol);
+    });
+
+    test('server.json is valid by the schema of the MCP registry', async () => {
+      const schema = schemaFile.parse(
+        JSON.parse(await readFile(join(requirements, REGISTRY_SCHEMA), 'utf8')),
+      );
+      const validate = new Ajv({ strict: false, validateFormats: false }).compile(schema);
+      validate(serverJson);
+      expect([schema.$id, validate.errors]).toEqual([serverJson.$schema, null]);
+      expect(validate({ ...serverJson, name: 'ohio-license-verification' })).toBe(false);
+      expect(validate({ ...serverJson, description: 'x'.repeat(101) })).toBe(false);
+    });
   });
 });
