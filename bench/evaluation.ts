@@ -5,13 +5,10 @@ import { evaluationFiles } from '../test/evaluation/licenses.ts';
 import { QUESTIONS } from '../test/evaluation/questions.ts';
 import { type Replayed, replay, tokensOf } from '../test/evaluation/replay.ts';
 import { startService } from '../test/support/service.ts';
+import { print } from './lookups/measure.ts';
 import { median } from './median.ts';
 
 const result = z.object({ outcome: z.string().optional(), count: z.int().optional() });
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
-}
 
 /** The tool, and how its call ended. */
 function told({ call, isError, content }: Replayed): string {

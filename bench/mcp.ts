@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 import { startServices } from '../scripts/services.ts';
 import { type Asked, drawLicenses } from './lookups/asked.ts';
-import { inRounds, print, type Service, withService } from './lookups/bench.ts';
 import { type McpContender, mcpContenders } from './lookups/mcp-contenders.ts';
+import { inRounds, print, type Service, withService } from './lookups/measure.ts';
 import { type Measured, medianOf, type Results, ratios, tableOf } from './lookups/report.ts';
 import { median } from './median.ts';
 
