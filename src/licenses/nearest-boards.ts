@@ -21,7 +21,7 @@ const BADLY_MISTYPED = 0.35;
 const NEARLY_AS_GOOD = 0.5;
 
 const byId = new Map(BOARDS.map((board) => [board.code, board]));
-const labels = BOARDS.flatMap(({ name, aliases }) => [name, ...aliases]);
+const labels = BOARDS.flatMap(({ name, aliases }) => [name, ...aliases]).map((label) => label.toUpperCase());
 
 function mistyped(letters: number) {
   return (word: string) => (word.length < SHORTEST_MISTYPED ? false : letters);
@@ -68,12 +68,7 @@ export function nearestBoards(label: string): readonly [Board, ...Board[]] {
 }
 
 function speltMostLike(label: string): Board {
-  const nearest = boardByLabel(
-    closest(
-      label.toUpperCase(),
-      labels.map((each) => each.toUpperCase()),
-    ),
-  );
+  const nearest = boardByLabel(closest(label.toUpperCase(), labels));
   if (nearest === undefined) throw new Error('The catalogue has no boards.');
   return nearest;
 }
