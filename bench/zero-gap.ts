@@ -64,6 +64,8 @@ interface Reading {
 }
 
 const record = z.object({ last_scraped: z.string() });
+/** Of several that a tool returns. */
+const compactRecord = z.object({ license_number: z.string() });
 const restAnswer = z.object({
   found: z.literal(true),
   last_scraped: z.string(),
@@ -73,7 +75,7 @@ const mcpAnswer = z.object({
   result: z.object({
     structuredContent: z.object({
       data_as_of: z.string(),
-      licenses: z.array(record.partial()).min(1),
+      licenses: z.union([z.tuple([record]), z.array(compactRecord).min(2)]),
     }),
   }),
 });
@@ -85,7 +87,8 @@ function daysOfRest(answer: unknown): string[] {
 
 function daysOfMcp(answer: unknown): string[] {
   const { data_as_of, licenses } = mcpAnswer.parse(answer).result.structuredContent;
-  return [data_as_of, ...licenses.map(({ last_scraped = data_as_of }) => last_scraped.slice(0, 10))];
+  const days = licenses.flatMap((each) => ('last_scraped' in each ? [each.last_scraped.slice(0, 10)] : []));
+  return [data_as_of, ...days];
 }
 
 function call(name: string, parameters: object): object {

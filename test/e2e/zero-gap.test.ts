@@ -49,6 +49,8 @@ async function publishDay(date: string): Promise<void> {
 }
 
 const record = z.object({ city: z.string(), last_scraped: z.string() });
+/** Of several that a tool returns. */
+const compactRecord = record.pick({ city: true });
 const restAnswer = z.object({
   last_scraped: z.string(),
   city: z.string().optional(),
@@ -58,7 +60,7 @@ const mcpAnswer = z.object({
   result: z.object({
     structuredContent: z.object({
       data_as_of: z.string(),
-      licenses: z.array(record.partial({ last_scraped: true })).min(1),
+      licenses: z.union([z.tuple([record]), z.array(compactRecord).min(2)]),
     }),
   }),
 });
@@ -73,22 +75,11 @@ function daysOfRest(body: unknown): string[] {
 /** The days that the parts of a tool's result come from. */
 function daysOfMcp(body: unknown): string[] {
   const { data_as_of, licenses } = mcpAnswer.parse(body).result.structuredContent;
-  return [
-    data_as_of,
-    ...licenses.flatMap(({ city, last_scraped = data_as_of }) => [city, last_scraped.slice(0, 10)]),
-  ];
-}
-
-function callTool(name: string, parameters: Record<string, string>): Promise<ApiAnswer> {
-  return client.request('POST', '/mcp', {
-    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-    body: JSON.stringify({
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'tools/call',
-      params: { name, arguments: parameters },
-    }),
-  });
+  const days = licenses.flatMap((each) => [
+    each.city,
+    ...('last_scraped' in each ? [each.last_scraped.slice(0, 10)] : []),
+  ]);
+  return [data_as_of, ...days];
 }
 
 /** A kind of reading, and the days that its answers come from. */
@@ -111,12 +102,12 @@ const READINGS: readonly Reading[] = [
   },
   {
     kind: 'number by MCP',
-    ask: (number) => callTool('verify_license', { license_number: number }),
+    ask: (number) => client.callTool('verify_license', { license_number: number }),
     daysOf: daysOfMcp,
   },
   {
     kind: 'name by MCP',
-    ask: () => callTool('search_licenses_by_name', { board: NURSING, last_name: 'gap' }),
+    ask: () => client.callTool('search_licenses_by_name', { board: NURSING, last_name: 'gap' }),
     daysOf: daysOfMcp,
   },
 ];

@@ -3,41 +3,27 @@
     fastmcp_client.py URL MODE < calls.json
 
 MODE is a protocol version, "auto" (asks the server which it has) or "legacy" (the handshake of before 2026).
-Prints what the server answered, as JSON.
 """
 
 import asyncio
-import json
 import sys
 
 from fastmcp import Client
 
+from session import answer, told
 
-async def answer_to(client, call):
-    try:
-        result = await client.call_tool(call["tool"], call["arguments"], raise_on_error=False)
-    except Exception as error:
-        return {"thrown": str(error)}
+
+async def answered(client, call):
+    result = await client.call_tool(call["tool"], call["arguments"], raise_on_error=False)
     # FastMCP makes an object of what fits the tool's schema, and only logs where it can not.
     if not result.is_error and result.data is None:
-        return {"thrown": "The structured content was not read by the tool's schema."}
-    return {
-        "is_error": bool(result.is_error),
-        "structured": result.structured_content,
-        "text": [block.text for block in result.content],
-    }
+        raise ValueError("The structured content was not read by the tool's schema.")
+    return answer(result)
 
 
 async def main(url, mode):
     async with Client(url, mode=mode) as client:
-        tools = await client.list_tools()
-        answers = [await answer_to(client, call) for call in json.load(sys.stdin)]
-        session = {
-            "protocol": client.protocol_version,
-            "tools": [tool.name for tool in tools],
-            "answers": answers,
-        }
-        print(json.dumps(session))
+        await told(client, await client.list_tools(), answered)
 
 
 asyncio.run(main(*sys.argv[1:]))

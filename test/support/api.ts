@@ -17,6 +17,8 @@ export interface ApiClient {
   /** POST /lookup/verify with this body. */
   verify(body: unknown, path?: string): Promise<ApiAnswer>;
   get(path: string): Promise<ApiAnswer>;
+  /** A call of the tool server, as a client of before 2026 makes it. */
+  callTool(name: string, parameters: Readonly<Record<string, string>>): Promise<ApiAnswer>;
 }
 
 /** A client with a new key for the API of this environment. */
@@ -40,6 +42,16 @@ export async function apiClient({ client, config }: TestEnvironment): Promise<Ap
       request('POST', path, {
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(body),
+      }),
+    callTool: (name, parameters) =>
+      request('POST', '/mcp', {
+        headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+        body: JSON.stringify({
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'tools/call',
+          params: { name, arguments: parameters },
+        }),
       }),
   };
 }
