@@ -1,16 +1,23 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
 import { join, resolve } from 'node:path';
-import { z } from 'zod';
 import { ConfigError, readConfig } from '../src/config.ts';
 import { openSearchNodes } from '../src/search/client.ts';
+import { REQUIREMENTS } from '../test/requirements.ts';
 import { aborted, Interrupted, watchInterrupts } from './interrupts.ts';
 import { type RunningProcess, StartError, startProcess } from './processes.ts';
 import { startServices } from './services.ts';
 import { print } from './terminal.ts';
+import { testReport, unverifiedRequirements } from './test-report.ts';
+
+const JEST_ARGUMENTS = process.argv.slice(2);
+const IS_LONG_FORM = process.env.FAULTS === 'full';
+
+/** Only then must every requirement be verified: any argument may leave tests out. */
+const RUNS_EVERY_TEST = JEST_ARGUMENTS.length === 0 && !IS_LONG_FORM;
 
 /** Files at a time; a third took two cores as long. Faults are timed, so nothing runs beside them. */
-const JEST_WORKERS = process.env.FAULTS === 'full' ? 1 : 2;
+const JEST_WORKERS = IS_LONG_FORM ? 1 : 2;
 
 const JEST = 'node_modules/jest/bin/jest.js';
 const JEST_STOP_MS = 10_000;
@@ -47,21 +54,15 @@ interface Counts {
   readonly skipped: number;
 }
 
-const report = z.object({
-  numPassedTests: z.number(),
-  numFailedTests: z.number(),
-  numPendingTests: z.number(),
-  numTodoTests: z.number(),
-  numRuntimeErrorTestSuites: z.number(),
-});
-
 function countsIn(reportFile: string): Counts {
   if (!existsSync(reportFile)) return { passed: 0, failed: 0, skipped: 0 };
-  const read = report.parse(JSON.parse(readFileSync(reportFile, 'utf8')));
+  const report = testReport.parse(JSON.parse(readFileSync(reportFile, 'utf8')));
+  const unverified = RUNS_EVERY_TEST ? unverifiedRequirements(report, REQUIREMENTS) : [];
+  for (const each of unverified) print(`No test that ran and passed verifies ${each}`);
   return {
-    passed: read.numPassedTests,
-    failed: read.numFailedTests + read.numRuntimeErrorTestSuites,
-    skipped: read.numPendingTests + read.numTodoTests,
+    passed: report.numPassedTests,
+    failed: report.numFailedTests + report.numRuntimeErrorTestSuites + unverified.length,
+    skipped: report.numPendingTests + report.numTodoTests,
   };
 }
 
@@ -93,7 +94,7 @@ function startJest(reportFile: string, addresses: NodeJS.ProcessEnv): RunningPro
     '--json',
     `--outputFile=${reportFile}`,
   ];
-  return startProcess('jest', process.execPath, [...args, ...process.argv.slice(2)], {
+  return startProcess('jest', process.execPath, [...args, ...JEST_ARGUMENTS], {
     ownsTerminal: true,
     env: { ...process.env, ...addresses, NODE_ENV: 'test' },
   });

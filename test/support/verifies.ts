@@ -1,5 +1,6 @@
 import { test } from '@jest/globals';
 import { type RequirementId, requirement } from '../requirements.ts';
+import { nameWithIds } from './requirement-ids.ts';
 
 /**
  * A test that says which requirements it verifies; they stand in its name.
@@ -14,5 +15,5 @@ export function verifies(
 ): void {
   const all = [ids].flat();
   for (const id of all) requirement(id);
-  test(`${name} [${all.join(' ')}]`, verify, timeout);
+  test(nameWithIds(name, all), verify, timeout);
 }

@@ -1,0 +1,53 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { testReport, unverifiedRequirements } from '../../scripts/test-report.ts';
+import { runProgram } from '../support/programs.ts';
+import { idsInName, nameWithIds } from '../support/requirement-ids.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const TESTS_WITH_IDS = '<rootDir>/test/fixtures/tests-with-ids.ts';
+
+const folder = temporaryFolder();
+
+test('a requirement is verified by a test that ran and passed, and by no other', async () => {
+  const reportFile = folder.path('jest.json');
+  const jest = [process.execPath, '--experimental-vm-modules', 'node_modules/jest/bin/jest.js'] as const;
+  await runProgram([...jest, '--testMatch', TESTS_WITH_IDS, '--json', `--outputFile=${reportFile}`], {
+    cwd: ROOT,
+  });
+  const report = testReport.parse(JSON.parse(await readFile(reportFile, 'utf8')));
+  expect(report).toMatchObject({
+    numPassedTests: 2,
+    numFailedTests: 1,
+    numPendingTests: 2,
+    numTodoTests: 1,
+  });
+  const requirements = {
+    'SPEC-1-01': { text: 'passed' },
+    'SPEC-1-02': { text: 'passed' },
+    'SPEC-1-03': { text: 'in a skipped describe' },
+    'SPEC-1-04': { text: 'failed' },
+    'SPEC-1-05': { text: 'skipped' },
+    'SPEC-1-06': { text: 'todo' },
+    'SPEC-2.1-01': { text: 'commented out' },
+  };
+  expect(unverifiedRequirements(report, requirements)).toEqual([
+    'SPEC-1-03: in a skipped describe',
+    'SPEC-1-04: failed',
+    'SPEC-1-05: skipped',
+    'SPEC-1-06: todo',
+    'SPEC-2.1-01: commented out',
+  ]);
+});
+
+test('a name gives back the ids that it was made with, and no others', () => {
+  expect(idsInName(nameWithIds('is answered', ['SPEC-1-01']))).toEqual(['SPEC-1-01']);
+  expect(idsInName(nameWithIds('is in [a] list', ['SPEC-1-01', 'DESIGN-MCP-01']))).toEqual([
+    'SPEC-1-01',
+    'DESIGN-MCP-01',
+  ]);
+  expect(idsInName('[SPEC-1-01] stands first')).toEqual([]);
+  expect(idsInName('has no ids')).toEqual([]);
+});
