@@ -1,0 +1,109 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { writeSampleData } from '../../src/dataset/sample-data.ts';
+import { type CommandLine, commandLine } from '../support/command-line.ts';
+import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
+import { FIXTURES } from '../support/fixtures.ts';
+import { licenses } from '../support/processes.ts';
+import { publishFiles } from '../support/publishing.ts';
+
+const FORCE = 'as the test says';
+
+const liveResult = z.object({ state: z.literal('live'), publication: z.string() });
+
+async function publishSample(environment: TestEnvironment, date: string): Promise<string> {
+  const directory = join(environment.folder, date);
+  const files = await writeSampleData({ directory, rows: 1000, seed: 7, date });
+  return liveResult.parse(await publishFiles(environment, files)).publication;
+}
+
+describe('licenses publications', () => {
+  let cli: CommandLine;
+  let sample: string;
+  let live: string;
+
+  beforeAll(async () => {
+    cli = await commandLine();
+    sample = await publishSample(cli.environment, '2026-11-19');
+    const forced = await cli.publish(FIXTURES, '--force', FORCE, '--json');
+    live = liveResult.parse(JSON.parse(forced.stdout)).publication;
+  });
+  afterAll(() => cli.cleanUp());
+
+  test('lists every publication, and says which is live and which is generated', async () => {
+    const history = JSON.parse((await cli.run('publications', '--json')).stdout);
+    expect(history).toMatchObject({
+      live: { publication: live, state: 'live', sample: false },
+      publications: [
+        { publication: live, state: 'live', sample: false },
+        { publication: sample, state: 'superseded', sample: true },
+      ],
+    });
+  });
+
+  test('show writes what was set aside to a file, and says so in words', async () => {
+    const rejects = join(cli.environment.folder, 'rejects.csv');
+    expect(await cli.run('publications', 'show', live, '--rejects', rejects)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(`6 rows written to ${rejects}.`),
+    });
+    expect(await readFile(rejects, 'utf8')).toMatch(/^FILE,LINE,REASON,ROW\nindividual,19,/);
+    expect((await stat(rejects)).mode & 0o777).toBe(0o600);
+  });
+
+  test('show writes what was set aside over an earlier file, and tells all in JSON', async () => {
+    const rejects = join(cli.environment.folder, 'again.csv');
+    await cli.run('publications', 'show', live, '--rejects', rejects);
+    const text = await readFile(rejects, 'utf8');
+    const inJson = await cli.run('publications', 'show', live, '--rejects', rejects, '--json');
+    expect(JSON.parse(inJson.stdout)).toMatchObject({
+      summary: { publication: live, state: 'live', forced: FORCE },
+      events: expect.arrayContaining([expect.objectContaining({ event: 'queued' })]),
+      rejects: { file: rejects, rows: 6 },
+    });
+    expect(await readFile(rejects, 'utf8')).toBe(text);
+  });
+
+  test('show of an unknown publication exits 1 with one line', async () => {
+    expect(await cli.run('publications', 'show', 'nothing')).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: 'The ledger has no publication nothing.\n',
+    });
+  });
+});
+
+describe('licenses rollback and prune', () => {
+  let environment: TestEnvironment;
+  let first: string;
+  let second: string;
+
+  beforeAll(async () => {
+    environment = await testEnvironment();
+    first = await publishSample(environment, '2026-11-20');
+    second = await publishSample(environment, '2026-11-21');
+  });
+  afterAll(() => environment.cleanUp());
+
+  const run = (...parameters: string[]) => licenses(environment.variables, ...parameters);
+
+  test('go back one publication, name both, and remove what is not needed', async () => {
+    expect(await run('rollback')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(
+        new RegExp(`^Live again: publication ${first} of 2026-11-20, in place of .*${second}`),
+      ),
+    });
+    expect((await run('publications')).stdout).toMatch(/rolled_back/);
+    expect(await run('prune')).toMatchObject({ code: 0 });
+  });
+
+  test('say what there is when the publication to roll back to is unknown, and exit 1', async () => {
+    expect(await run('rollback', '--to', 'nothing')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('nothing is not there to roll back to; there is'),
+    });
+  });
+});

@@ -1,0 +1,194 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { publishQueue } from '../../src/publications/job.ts';
+import { type CommandLine, commandLine } from '../support/command-line.ts';
+import { FIXTURES, FIXTURES_DATE } from '../support/fixtures.ts';
+import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
+
+const SAMPLE_ROWS = 2000;
+
+const refusal = z.object({
+  state: z.literal('refused'),
+  publication: z.string(),
+  reasons: z.array(z.string()),
+});
+
+describe('licenses publish', () => {
+  let cli: CommandLine;
+  let samples = 0;
+
+  beforeAll(async () => {
+    cli = await commandLine();
+  });
+  afterAll(() => cli.cleanUp());
+
+  /** Generated files of a later day than any before, which so may follow whatever is live. */
+  async function nextSample(): Promise<{ readonly date: string; readonly files: DatasetFiles }> {
+    samples += 1;
+    const date = `2026-11-${String(samples).padStart(2, '0')}`;
+    const folder = join(cli.environment.folder, date);
+    const size = ['--rows', String(SAMPLE_ROWS), '--seed', '7'];
+    expect(await cli.run('sample-data', folder, ...size, '--date', date)).toMatchObject({ code: 0 });
+    return {
+      date,
+      files: { individual: join(folder, 'individual.csv'), business: join(folder, 'business.csv') },
+    };
+  }
+
+  async function untilQueued(): Promise<void> {
+    const queue = publishQueue(cli.environment.config);
+    while ((await queue.getJobCountByTypes('waiting', 'active')) === 0) await sleep(20);
+    await queue.close();
+  }
+
+  test('exits 0 when the files are live, and says so in words', async () => {
+    const { date, files } = await nextSample();
+    expect(await cli.publish(files)).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(new RegExp(`Live: publication \\w+, dataset of ${date}: 2,000 rows`)),
+    });
+  });
+
+  test('exits 0 when the files are live, and says so in JSON', async () => {
+    const { date, files } = await nextSample();
+    const { code, stdout } = await cli.publish(files, '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ state: 'live', date, rows: SAMPLE_ROWS, set_aside: 0 });
+  });
+
+  test('exits 1 with one clear line when a file is not there', async () => {
+    const individual = join(cli.environment.folder, 'nowhere.csv');
+    const missing = await cli.publish({ ...FIXTURES, individual });
+    expect(missing.code).toBe(1);
+    expect(missing.stderr.trim().split('\n')).toHaveLength(1);
+    expect(missing.stderr).toContain('nowhere.csv');
+  });
+
+  test('joins a request for the same files and turns away one for others', async () => {
+    const { files } = await nextSample();
+    cli.worker.child.kill('SIGSTOP');
+    const first = cli.publish(files, '--json');
+    let same: typeof first;
+    let other: Awaited<typeof first>;
+    try {
+      await untilQueued();
+      same = cli.publish(files, '--json');
+      other = await cli.publish(FIXTURES, '--json');
+    } finally {
+      cli.worker.child.kill('SIGCONT');
+    }
+    expect(other.code).toBe(2);
+    expect(JSON.parse(other.stdout)).toMatchObject({ reasons: [expect.stringContaining('is under way')] });
+    const ends = (await Promise.all([first, same])).map(({ code, stdout }) => ({
+      code,
+      ...JSON.parse(stdout),
+    }));
+    expect(ends.map(({ code }) => code)).toEqual([0, 0]);
+    // A request that comes after the first one's end is told that the files are live.
+    expect(new Set(ends.map(({ publication, live = publication }) => live)).size).toBe(1);
+  });
+});
+
+describe('licenses publish, of files that are refused,', () => {
+  let cli: CommandLine;
+
+  beforeAll(async () => {
+    cli = await commandLine();
+  });
+  afterAll(() => cli.cleanUp());
+
+  test('exits 2 when --date says another day than the files', async () => {
+    expect(await cli.publish(FIXTURES, '--date', '2026-11-25')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--date says 2026-11-25'),
+    });
+  });
+
+  test('exits 2 with every reason of the guards in words', async () => {
+    const { code, stderr } = await cli.publish(FIXTURES);
+    expect(code).toBe(2);
+    expect(stderr.trim().split('\n')).toEqual([
+      'Refused: set_aside: 6 of 28 rows were set aside, more than 0.5 % (GUARD_MAX_SET_ASIDE_PERCENT).',
+      expect.stringMatching(/^duplicates: 1 numbers .*\(GUARD_MAX_DUPLICATES\)\.$/),
+      expect.stringMatching(/^unknown_labels: 1 of 28 rows .*\(GUARD_MAX_UNKNOWN_PERCENT\)\.$/),
+    ]);
+  });
+
+  test('exits 2 with every reason of the guards in JSON, and the ledger keeps them', async () => {
+    const { code, stdout, stderr } = await cli.publish(FIXTURES, '--json');
+    expect([code, stderr]).toEqual([2, '']);
+    const { publication, reasons } = refusal.parse(JSON.parse(stdout));
+    expect(reasons).toHaveLength(3);
+    const shown = await cli.run('publications', 'show', publication);
+    expect(shown.stdout).toMatch(/^state +refused$/m);
+    for (const reason of reasons) expect(shown.stdout).toContain(reason);
+  });
+
+  test('exits 2 when a packed file is cut off, and the ledger says so', async () => {
+    const individual = join(cli.environment.folder, 'cut.csv.gz');
+    const packed = gzipSync(await readFile(FIXTURES.individual));
+    await writeFile(individual, packed.subarray(0, packed.length / 2));
+    expect(await cli.publish({ ...FIXTURES, individual })).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^Refused: truncated: cut\.csv\.gz/),
+    });
+    expect((await cli.run('publications')).stdout).toMatch(/ refused .*truncated: cut\.csv\.gz/);
+  });
+});
+
+describe('licenses publish, of files that are live or forced,', () => {
+  let cli: CommandLine;
+
+  beforeAll(async () => {
+    cli = await commandLine();
+  });
+  afterAll(() => cli.cleanUp());
+
+  test('goes past the guards with --force, a line a step where there is no terminal, and shows what it did', async () => {
+    const forced = await cli.publish(FIXTURES, '--force', 'as the test says');
+    expect(forced).toMatchObject({ code: 0, stderr: '' });
+    const lines = forced.stdout.trim().split('\n');
+    expect(lines.at(-1)).toBe('Not in the catalogue: board: Board of Wizardry (1 rows).');
+    const [, publication = ''] =
+      /^Live: publication (\w+), dataset of 2026-11-20: 28 rows/.exec(lines.at(-2) ?? '') ?? [];
+    expect(publication).not.toBe('');
+    const steps = lines.slice(0, -2);
+    expect(steps).toContain(`${publication}: verifying`);
+    expect(steps.at(-1)).toBe(`${publication}: going live`);
+    for (const step of steps) expect(step).toMatch(new RegExp(`^${publication}: [a-z ]+(, \\d+ %)?$`));
+
+    const shown = await cli.run('publications', 'show', publication);
+    for (const line of [
+      /^dataset of +2026-11-20$/m,
+      /^individual +individual\.csv, SHA-256 [0-9a-f]{64}$/m,
+      /^rows +28$/m,
+      /^set aside +6$/m,
+      /^forced +as the test says$/m,
+      /^took +\d+\.\d s$/m,
+      /^ {2}duplicates: 1 numbers/m,
+      /^loading +\d/m,
+      /^Nursing Board +\d+$/m,
+      /^IN REVIEW +1$/m,
+      /^board: Board of Wizardry +1$/m,
+      /^\d{4}-\S+Z +live$/m,
+    ]) {
+      expect(shown.stdout).toMatch(line);
+    }
+  });
+
+  test('skips files that are live already, and exits 0', async () => {
+    await publishFiles(cli.environment, FIXTURES);
+    expect(await cli.publish(FIXTURES)).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(
+        /Skipped: publication \w+ of 2026-11-20 has the same files and is live\.\n$/,
+      ),
+    });
+    const inJson = JSON.parse((await cli.publish(FIXTURES, '--json')).stdout);
+    expect(inJson).toMatchObject({ state: 'skipped', date: FIXTURES_DATE });
+  });
+});

@@ -1,0 +1,45 @@
+import { once } from 'node:events';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
+import { FIXTURES } from '../support/fixtures.ts';
+import { licenses, startProcess } from '../support/processes.ts';
+
+let environment: TestEnvironment;
+
+beforeAll(async () => {
+  environment = await testEnvironment();
+});
+afterAll(() => environment.cleanUp());
+
+test('a bad setting is one line that names it', async () => {
+  const bad = await licenses({ ...environment.variables, PORT: 'eighty' }, 'publications');
+  expect(bad).toMatchObject({ code: 1, stderr: 'PORT is "eighty", but must be a port, 0 to 65535.\n' });
+});
+
+test.each(['src/server.ts', 'workers/main.ts'])(
+  'a bad setting ends %s with the same line',
+  async (script) => {
+    const ended = startProcess(script, { ...environment.variables, PORT: 'eighty' });
+    await once(ended.child, 'close');
+    expect(ended.child.exitCode).toBe(1);
+    expect(ended.output()).toBe('PORT is "eighty", but must be a port, 0 to 65535.\n');
+  },
+);
+
+test('OpenSearch away is one line that says where it was expected', async () => {
+  const away = await licenses(
+    { ...environment.variables, OPENSEARCH_URL: 'http://127.0.0.1:1' },
+    'publications',
+  );
+  expect(away.code).toBe(1);
+  expect(away.stderr).toMatch(/^OpenSearch does not answer at 127\.0\.0\.1:1\.[^\n]*\n$/);
+});
+
+test('Redis away ends a publish command with one line instead of a wait without end', async () => {
+  const away = await licenses(
+    { ...environment.variables, REDIS_URL: 'redis://127.0.0.1:1' },
+    ...['publish', '--individual', FIXTURES.individual, '--business', FIXTURES.business],
+  );
+  expect(away.code).toBe(1);
+  expect(away.stderr).toMatch(/^Redis does not answer at 127\.0\.0\.1:1\.[^\n]*\n$/);
+});

@@ -1,0 +1,33 @@
+import { type TestEnvironment, testEnvironment } from './environment.ts';
+import { licenses, type RunningProcess, startWorker } from './processes.ts';
+import type { CommandResult } from './programs.ts';
+import type { DatasetFiles } from './publishing.ts';
+
+/** The `licenses` command and a worker, in an environment of their own. */
+export interface CommandLine {
+  readonly environment: TestEnvironment;
+  readonly worker: RunningProcess;
+  /** Runs `licenses` with these arguments. */
+  run(...parameters: string[]): Promise<CommandResult>;
+  /** Runs `licenses publish` for these files. */
+  publish(files: DatasetFiles, ...more: string[]): Promise<CommandResult>;
+  /** Stops the worker and removes what was made. */
+  cleanUp(): Promise<void>;
+}
+
+export async function commandLine(): Promise<CommandLine> {
+  const environment = await testEnvironment();
+  const worker = await startWorker(environment.variables);
+  const run = (...parameters: string[]) => licenses(environment.variables, ...parameters);
+  return {
+    environment,
+    worker,
+    run,
+    publish: ({ individual, business }, ...more) =>
+      run('publish', '--individual', individual, '--business', business, ...more),
+    cleanUp: async () => {
+      await worker.stop();
+      await environment.cleanUp();
+    },
+  };
+}
