@@ -1,6 +1,6 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { createKey, keyCheck, listKeys, revokeKey } from '../../src/access/api-keys.ts';
 import { readBackup, restoreBackup, writeBackup } from '../../src/publications/backup.ts';
@@ -120,7 +120,7 @@ describe('a backup', () => {
 describe('a restored backup', () => {
   let restored: TestEnvironment;
 
-  beforeAll(async () => {
+  beforeEach(async () => {
     restored = await emptyEnvironment();
     await backUp(original, file);
     expect(await restore(restored, file)).toEqual((await readBackup(file)).counts);
@@ -210,9 +210,9 @@ describe('a restore is refused', () => {
   });
 
   test('where there are keys or a ledger already', async () => {
-    const { client, config } = target;
-    await takeEpoch(client, config.INDEX_PREFIX, 'the test');
-    await expect(restore(target, file)).rejects.toThrow(
+    const started = await emptyEnvironment();
+    await takeEpoch(started.client, started.config.INDEX_PREFIX, 'the test');
+    await expect(restore(started, file)).rejects.toThrow(
       'There are 0 accounts, 0 API keys and 1 entries of the ledger already',
     );
 

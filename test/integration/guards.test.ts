@@ -75,6 +75,8 @@ async function backToBase(): Promise<void> {
   }
 }
 
+beforeEach(backToBase);
+
 /** Publishes what must be refused, and expects that nothing of it is left. */
 async function refused(files: DatasetFiles): Promise<readonly string[]> {
   const before = { live: await live(), indices: await indices() };
@@ -118,8 +120,6 @@ async function withText(name: string, change: (text: string) => string): Promise
 }
 
 describe('a guard', () => {
-  afterEach(backToBase);
-
   const day = (name: string, changes: Partial<Day>) => () =>
     writeDay(environment.folder, name, nextDay(changes));
 
@@ -239,7 +239,6 @@ describe('a guard', () => {
 });
 
 describe('what no force goes past', () => {
-  beforeEach(backToBase);
   afterEach(async () => {
     expect(await live()).toEqual([base.index]);
   });
@@ -334,8 +333,6 @@ describe('what no force goes past', () => {
 });
 
 describe('the same files again', () => {
-  beforeEach(backToBase);
-
   test('are skipped and say what is live, unless they are forced', async () => {
     const files = await writeDay(environment.folder, 'again', nextDay({ date: '2026-11-23' }));
     const first = await publishFiles(environment, files, { isGuarded: true });
@@ -387,8 +384,6 @@ describe('generated data', () => {
 });
 
 describe('what is no fault', () => {
-  beforeEach(backToBase);
-
   async function atNumber(number: string): Promise<string[]> {
     const [index = ''] = await live();
     const query = numberQuery(number);

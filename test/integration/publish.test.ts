@@ -1,27 +1,27 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { numberQuery } from '../../src/licenses/queries.ts';
 import { indicesUnderAlias } from '../../src/publications/alias.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
+import type { PublishResult } from '../../src/publications/job.ts';
 import { licensesIndices, readMetadata } from '../../src/publications/metadata.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { searchLicenses } from '../../src/search/license-search.ts';
 import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
+import { FIXTURES } from '../support/fixtures.ts';
 import { setAsideOf } from '../support/ledger.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 
-const FIXTURES: DatasetFiles = {
-  individual: resolve(import.meta.dirname, '../fixtures/individual.csv'),
-  business: resolve(import.meta.dirname, '../fixtures/business.csv'),
-};
-
 let environment: TestEnvironment;
 
-beforeAll(async () => {
-  environment = await testEnvironment();
-});
-afterAll(() => environment.cleanUp());
+/** Gives the tests of a `describe` an environment in which nothing is published yet. */
+function inOwnEnvironment(): void {
+  beforeAll(async () => {
+    environment = await testEnvironment();
+  });
+  afterAll(() => environment.cleanUp());
+}
 
 /** The fixtures with one file's text changed. */
 async function changed(
@@ -45,8 +45,14 @@ async function licence(number: string) {
 }
 
 describe('publishing the odd rows', () => {
+  let result: PublishResult;
+
+  inOwnEnvironment();
+  beforeAll(async () => {
+    result = await publishFiles(environment, FIXTURES);
+  });
+
   test('goes live with every good row and endorsement, and sets the others aside with line and reason', async () => {
-    const result = await publishFiles(environment, FIXTURES);
     expect(result).toMatchObject({
       state: 'live',
       date: '2026-11-20',
@@ -138,8 +144,12 @@ describe('publishing the odd rows', () => {
 
 describe('files that must not go live', () => {
   let before: string[];
+
+  inOwnEnvironment();
   beforeAll(async () => {
+    await publishFiles(environment, FIXTURES);
     before = await live();
+    expect(before).toHaveLength(1);
   });
   afterEach(async () => {
     expect(await live()).toEqual(before);
@@ -192,9 +202,11 @@ describe('files that must not go live', () => {
 });
 
 describe('a history of publications', () => {
+  inOwnEnvironment();
+
   test('keeps the last three indices, and rolls back to the one before', async () => {
     const { client, config } = environment;
-    for (const day of ['21', '22', '23']) {
+    for (const day of ['20', '21', '22', '23']) {
       const files = {
         ...(await changed(`individual-${day}`, 'individual', (text) =>
           text.replaceAll('2026-11-20', `2026-11-${day}`),
@@ -219,6 +231,10 @@ describe('a history of publications', () => {
       history.publications.find(({ publication }) => publication === from.metadata.publication)?.state,
     ).toBe('rolled_back');
   });
+});
+
+describe('a publication of files without a date', () => {
+  inOwnEnvironment();
 
   test('takes the date from --date where the files have none', async () => {
     const files = {
