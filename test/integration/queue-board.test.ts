@@ -7,7 +7,9 @@ import { publishQueue } from '../../src/publications/job.ts';
 import { freePorts, type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { type RunningProcess, startApi } from '../support/processes.ts';
 
-const ANSWERED_WITHIN_MS = 4500;
+/** Far above what an answer takes: it ends a wait that would have no end. */
+const ANSWERED_WITHIN_MS = 30_000;
+const BACK_WITHIN_MS = 60_000;
 
 let environment: TestEnvironment;
 let api: RunningProcess;
@@ -24,13 +26,13 @@ afterAll(async () => {
   await environment.cleanUp();
 });
 
-/** An answer of the admin server at this path, with how long it took. */
+/** An answer of the admin server at this path. */
 async function asked(port: number, path: string, method = 'GET') {
-  const startedAt = performance.now();
-  const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, redirect: 'manual' });
+  const signal = AbortSignal.timeout(ANSWERED_WITHIN_MS);
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, redirect: 'manual', signal });
   const text = await response.text();
   const { status, headers } = response;
-  return { status, headers, text, type: headers.get('content-type'), ms: performance.now() - startedAt };
+  return { status, headers, text, type: headers.get('content-type') };
 }
 
 function board(path: string, method?: string) {
@@ -202,18 +204,21 @@ describe('with Redis away, the admin server', () => {
     return running.output().split(OUTAGE_LOGGED).length - 1;
   }
 
-  /** That the board says so within seconds, while the process's health is told at once. */
+  /** Expects that, while Redis stays away, the board says so and the process's health is answered. */
   async function expectBoardAway(port: number): Promise<void> {
-    const [away, health, ready] = await Promise.all([
-      asked(port, '/queues/api/queues'),
-      asked(port, '/healthz'),
-      asked(port, '/readyz'),
-    ]);
+    const away = await asked(port, '/queues/api/queues');
     expect([away.status, away.headers.get('retry-after')]).toEqual([503, '5']);
     expect(JSON.parse(away.text)).toEqual({ detail: expect.stringContaining('Redis does not answer') });
-    expect(away.ms).toBeLessThan(ANSWERED_WITHIN_MS);
+    const [health, ready] = [await asked(port, '/healthz'), await asked(port, '/readyz')];
     expect([health.status, ready.status]).toEqual([200, 503]);
-    expect(Math.max(health.ms, ready.ms)).toBeLessThan(1500);
+  }
+
+  /** Expects that the health is answered while the board still waits for Redis. */
+  async function expectHealthFirst(port: number): Promise<void> {
+    const answered: string[] = [];
+    const ask = (path: string) => asked(port, path).finally(() => answered.push(path));
+    await Promise.all([ask('/queues/api/queues'), ask('/healthz')]);
+    expect(answered).toEqual(['/healthz', '/queues/api/queues']);
   }
 
   test('starts and lives, answers its health at once and the board with an error, and stops in order', async () => {
@@ -222,6 +227,7 @@ describe('with Redis away, the admin server', () => {
     try {
       const { ADMIN_PORT: port } = elsewhere.config;
       await expectBoardAway(port);
+      await expectHealthFirst(port);
       expect((await asked(port, '/queues')).status).toBe(503);
       expect(timesLogged(running)).toBe(1);
       expect(running.child.exitCode).toBeNull();
@@ -240,7 +246,7 @@ describe('with Redis away, the admin server', () => {
       const { ADMIN_PORT: port } = elsewhere.config;
       const isShown = async () => (await asked(port, '/queues/api/queues')).status === 200;
       async function comesBack(): Promise<void> {
-        const deadline = Date.now() + 15_000;
+        const deadline = Date.now() + BACK_WITHIN_MS;
         while (!(await isShown()) && Date.now() < deadline) await sleep(200);
         expect(await isShown()).toBe(true);
       }
@@ -256,6 +262,7 @@ describe('with Redis away, the admin server', () => {
 
       way.hold();
       await expectBoardAway(port);
+      await expectHealthFirst(port);
       way.letGo();
       await comesBack();
 

@@ -13,11 +13,14 @@ const ENVIRONMENT = {
   NODE_COMPILE_CACHE: resolve(ROOT, '.local/compile-cache'),
 };
 
+/** Far above what a start takes, for machines that do much else. */
+const PRINTED_WITHIN_MS = 120_000;
+
 /** A process of this service, with what it has printed. */
 export interface RunningProcess {
   readonly child: ChildProcess;
   output(): string;
-  /** Waits until it has printed this. @throws {Error} with its output when it ends or 30 seconds pass first */
+  /** Waits until it has printed this. @throws {Error} with its output when it ends or two minutes pass first */
   printed(text: string): Promise<void>;
   /** Asks it to stop and waits until it has. */
   stop(): Promise<void>;
@@ -47,7 +50,7 @@ export function startProcess(script: string, variables: Record<string, string>):
   }
 
   async function printed(text: string): Promise<void> {
-    const deadline = Date.now() + 30_000;
+    const deadline = Date.now() + PRINTED_WITHIN_MS;
     while (!output().includes(text)) {
       if (child.exitCode !== null || Date.now() > deadline) {
         throw new Error(`${script} did not print "${text}":\n${output()}`);
