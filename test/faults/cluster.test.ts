@@ -6,9 +6,8 @@ import { writeSampleData } from '../../src/dataset/sample-data.ts';
 import { indicesUnderAlias } from '../../src/publications/alias.ts';
 import { licensesAlias } from '../../src/publications/index-name.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
-import { describeUnless } from '../support/describe-unless.ts';
 import { freePorts, type TestEnvironment, testEnvironment } from '../support/environment.ts';
-import { faultTest, inForm } from '../support/fault-form.ts';
+import { describeInLongForm, faultTest } from '../support/fault-form.ts';
 import { type OwnCluster, ownCluster } from '../support/own-cluster.ts';
 import { licenses, type RunningProcess, startApi, startWorker } from '../support/processes.ts';
 import type { CommandResult } from '../support/programs.ts';
@@ -138,10 +137,8 @@ function verifyAt(port: number, key: string): ApiClient['verify'] {
   };
 }
 
-/** Two minutes of two cores go into starting and stopping the servers alone. */
-const TOO_LONG = inForm({ short: 'it takes minutes: npm run test:faults', full: undefined });
-
-describeUnless(TOO_LONG, 'a cluster', () => {
+// Two minutes of two cores go into starting and stopping the servers alone.
+describeInLongForm('it takes minutes', 'a cluster', () => {
   beforeAll(async () => {
     cluster = await ownCluster(NODES);
     alone = await testEnvironment(NO_LIMITS);

@@ -19,9 +19,15 @@ const LAST_SCRAPED = '2026-11-20T00:00:00';
 const AT_ONCE = 16;
 const MOST_TRIES = 5;
 
-const NO_CURL = programPath('curl') === undefined ? 'no curl on this machine' : undefined;
+const NO_CURL =
+  programPath('curl') === undefined
+    ? 'curl is missing; install it (Debian: apt-get install curl)'
+    : undefined;
 const PYTHON_IS_OLD = spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 10))']).status;
-const NO_PYTHON = PYTHON_IS_OLD === 0 ? undefined : 'no python3 of 3.10 or later on this machine';
+const NO_PYTHON =
+  PYTHON_IS_OLD === 0
+    ? undefined
+    : 'python3 of 3.10 or later is missing; install it (Debian: apt-get install python3)';
 
 const folder = temporaryFolder();
 let service: TestService;

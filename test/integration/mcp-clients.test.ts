@@ -6,7 +6,7 @@ import { Ajv } from 'ajv';
 import { z } from 'zod';
 import serverJson from '../../server.json' with { type: 'json' };
 import { describeUnless } from '../support/describe-unless.ts';
-import { inForm } from '../support/fault-form.ts';
+import { describeInLongForm } from '../support/fault-form.ts';
 import { FIXTURES_DATE } from '../support/fixtures.ts';
 import { installedPackages } from '../support/npm-packages.ts';
 import { type CommandResult, runProgram } from '../support/programs.ts';
@@ -27,8 +27,6 @@ const schemaFile = z.looseObject({ $id: z.string() });
 const TOOL_ERROR = 5;
 
 const INSTALLED_WITHIN_MS = 300_000;
-
-const TOO_LONG = inForm({ short: 'it installs 200 MB: npm run test:faults', full: undefined });
 
 interface Call {
   readonly tool: string;
@@ -264,7 +262,7 @@ function askingByInspector(era: string): AskingClient {
   };
 }
 
-describeUnless(TOO_LONG, 'MCP clients of others', () => {
+describeInLongForm('it installs 200 MB', 'MCP clients of others', () => {
   beforeAll(async () => {
     service = await startService();
     packages = await installedPackages(PROGRAMS);

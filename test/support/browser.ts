@@ -3,9 +3,11 @@ import { programPath } from './programs.ts';
 
 const CHROMIUM = process.env.CHROMIUM_PATH || programPath('chromium');
 
-/** Why this machine has no browser for tests; `undefined` where it has one. */
+/** That this machine has no browser for tests, and how to install one; `undefined` where it has one. */
 export const NO_BROWSER =
-  CHROMIUM === undefined ? 'no chromium on this machine; CHROMIUM_PATH names one' : undefined;
+  CHROMIUM === undefined
+    ? 'chromium is missing; install it (Debian: apt-get install chromium) or name one with CHROMIUM_PATH'
+    : undefined;
 
 /** A browser without a window. Its sandbox works neither for root nor in most containers, and the pages are our own. */
 export function launchedBrowser(): Promise<Browser> {

@@ -1,7 +1,18 @@
-import { describe } from '@jest/globals';
+import { describe, test } from '@jest/globals';
 
-/** Tests that need something of the machine; where it is missing they are skipped, and their name says why. */
+/**
+ * Tests that need a program of the machine. Where it is missing they are skipped, and their name says so; with
+ * CI=true they fail instead, so that no run of CI passes without them.
+ *
+ * @param missing what is missing and how to install it; `undefined` where everything is there
+ */
 export function describeUnless(missing: string | undefined, name: string, tests: () => void): void {
   if (missing === undefined) describe(name, tests);
-  else describe.skip(`${name} (skipped: ${missing})`, tests);
+  else if (process.env.CI === 'true') {
+    describe(name, () => {
+      test('finds what it needs on this machine', () => {
+        throw new Error(`With CI=true nothing is skipped: ${missing}.`);
+      });
+    });
+  } else describe.skip(`${name} (skipped: ${missing})`, tests);
 }

@@ -1,5 +1,5 @@
 import { appendFile } from 'node:fs/promises';
-import { test } from '@jest/globals';
+import { describe, test } from '@jest/globals';
 import { type RecordedFault, TABLE_VARIABLE } from './fault-record.ts';
 
 const isFull = process.env.FAULTS === 'full';
@@ -7,6 +7,12 @@ const isFull = process.env.FAULTS === 'full';
 /** How much is done: a little of each in `npm test`, all of it in `npm run test:faults`. */
 export function inForm<Value>({ short, full }: { readonly short: Value; readonly full: Value }): Value {
   return isFull ? full : short;
+}
+
+/** Tests that `npm run test:faults` alone runs, on every machine; `npm test` skips them and says why. */
+export function describeInLongForm(why: string, name: string, tests: () => void): void {
+  if (isFull) describe(name, tests);
+  else describe.skip(`${name} (skipped: ${why}; npm run test:faults runs it)`, tests);
 }
 
 /** What was seen of one fault. */

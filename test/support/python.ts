@@ -8,6 +8,8 @@ import { type CommandResult, runProgram } from './programs.ts';
 /** What the requirements themselves need. */
 const OLDEST = { major: 3, minor: 11 };
 
+const INSTALL = `install Python ${OLDEST.major}.${OLDEST.minor} or later with pip (Debian: apt-get install python3 python3-pip)`;
+
 const INSTALLED_WITHIN_MS = 300_000;
 
 /** Prints the version, the machine, and whether there is a pip. */
@@ -41,14 +43,14 @@ function found(): Python | undefined {
 
 const python = found();
 
-/** Why this machine can't run the requirements; `undefined` where it can. */
+/** Why this machine can't run the requirements, and what to install; `undefined` where it can. */
 export function pythonIsMissing(): string | undefined {
-  if (python === undefined) return 'there is no python3';
+  if (python === undefined) return `python3 is missing; ${INSTALL}`;
   const [major, minor] = python.version;
   if (major !== OLDEST.major || minor < OLDEST.minor) {
-    return `python3 is ${major}.${minor}, not ${OLDEST.major}.${OLDEST.minor} or later`;
+    return `python3 is ${major}.${minor}, not ${OLDEST.major}.${OLDEST.minor} or later; ${INSTALL}`;
   }
-  return python.pip ? undefined : 'python3 has no pip';
+  return python.pip ? undefined : `python3 has no pip; ${INSTALL}`;
 }
 
 /**

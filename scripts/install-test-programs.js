@@ -1,0 +1,3 @@
+import { runWithNode24 } from './prepare.js';
+
+await runWithNode24('install-test-programs.ts');
