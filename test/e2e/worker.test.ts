@@ -183,9 +183,7 @@ describe('a worker', () => {
     await loading;
     const children = await childrenOf(worker.child.pid ?? 0);
     expect(children).not.toEqual([]);
-    const askedAt = Date.now();
     await worker.stop();
-    expect(Date.now() - askedAt).toBeLessThan(10_000);
     expect(worker.child.exitCode).toBe(0);
     expectGone(children);
     expect({ live: await live(installed), indices: await indices(installed) }).toEqual(before);

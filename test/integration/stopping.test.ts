@@ -4,7 +4,8 @@ import { type TestEnvironment, testEnvironment } from '../support/environment.ts
 import { type RunningProcess, startApi } from '../support/processes.ts';
 import { rawRequest } from '../support/raw-http.ts';
 
-const ENDS_WITHIN_MS = 10_000;
+/** Far above what an end takes: a process that has not ended by then never would. */
+const ENDS_WITHIN_MS = 60_000;
 /** Their log lines are more than a pipe holds. */
 const MANY_REQUESTS = 4000;
 const AT_ONCE = 100;
@@ -26,24 +27,21 @@ async function askedFor(count: number): Promise<void> {
   }
 }
 
-/** How it ended after SIGTERM; a process that does not is killed. */
-async function stopped({ child }: RunningProcess): Promise<{ code: number | null; ms: number }> {
-  const begun = Date.now();
+/** The exit code after SIGTERM; `null` for a process that did not end and was killed. */
+async function exitCodeOf({ child }: RunningProcess): Promise<number | null> {
   const ended = once(child, 'exit');
   child.kill('SIGTERM');
-  const tooLate = setTimeout(() => child.kill('SIGKILL'), 2 * ENDS_WITHIN_MS);
+  const tooLate = setTimeout(() => child.kill('SIGKILL'), ENDS_WITHIN_MS);
   await ended;
   clearTimeout(tooLate);
-  return { code: child.exitCode, ms: Date.now() - begun };
+  return child.exitCode;
 }
 
 describe('an API process that is asked to stop ends', () => {
   test('with its last log line written', async () => {
     const api = await startApi(environment.variables);
     await askedFor(AT_ONCE);
-    const { code, ms } = await stopped(api);
-    expect(code).toBe(0);
-    expect(ms).toBeLessThan(ENDS_WITHIN_MS);
+    expect(await exitCodeOf(api)).toBe(0);
     expect(api.output().match(/"msg":"request"/g)).toHaveLength(AT_ONCE);
     expect(api.output()).toContain('"msg":"stopping; still answering"');
   });
@@ -51,17 +49,13 @@ describe('an API process that is asked to stop ends', () => {
   test('when whoever read its log has gone', async () => {
     const api = await startApi(environment.variables);
     api.child.stdout?.destroy();
-    const { code, ms } = await stopped(api);
-    expect(code).toBe(0);
-    expect(ms).toBeLessThan(ENDS_WITHIN_MS);
+    expect(await exitCodeOf(api)).toBe(0);
   });
 
   test('when nobody reads its log', async () => {
     const api = await startApi(environment.variables);
     api.child.stdout?.pause();
     await askedFor(MANY_REQUESTS);
-    const { code, ms } = await stopped(api);
-    expect(code).toBe(0);
-    expect(ms).toBeLessThan(ENDS_WITHIN_MS);
+    expect(await exitCodeOf(api)).toBe(0);
   });
 });
