@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { z } from 'zod';
@@ -160,22 +160,20 @@ function expectGone(ids: readonly number[]): void {
 
 describe('a worker', () => {
   let installed: Installation;
-  let many: DatasetFiles;
 
-  beforeAll(async () => {
+  beforeEach(async () => {
     installed = await installation();
-    many = await writeSampleData({
+    await publishFiles(installed.environment, await filesOf(installed, '2026-11-20'));
+  });
+  afterEach(() => installed.cleanUp());
+
+  test('asked to stop in mid-load hands the publication back, and the next worker ends it', async () => {
+    const many = await writeSampleData({
       directory: join(installed.environment.folder, 'many'),
       rows: MANY_ROWS,
       seed: 2,
       date: '2026-11-25',
     });
-    await publishFiles(installed.environment, await filesOf(installed, '2026-11-20'));
-  }, 60_000);
-  afterEach(() => installed.stopWorkers());
-  afterAll(() => installed.cleanUp());
-
-  test('asked to stop in mid-load hands the publication back, and the next worker ends it', async () => {
     const before = { live: await live(installed), indices: await indices(installed) };
     const worker = await installed.startWorker();
     const loading = installed.at(BULK, () => undefined);
