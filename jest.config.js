@@ -17,7 +17,11 @@ export default {
   },
   // What tests have installed there has packages of the same names.
   modulePathIgnorePatterns: ['<rootDir>/\\.local/'],
-  testTimeout: 60_000,
+  // Far above what any test takes, for machines that do much else.
+  testTimeout: 240_000,
+  // No test may need another one to have run before it; `--seed` repeats an order.
+  randomize: true,
+  showSeed: true,
   // `npm run test:faults` ends with a table of what was broken.
   ...(process.env.FAULTS === 'full' && {
     reporters: ['default', '<rootDir>/test/support/fault-table.ts'],
