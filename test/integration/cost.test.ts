@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { z } from 'zod';
@@ -9,6 +9,7 @@ import { fixturesAnd, nurseRow, times } from '../support/fixtures.ts';
 import { type OpenSearchProxy, openSearchProxy, type ProxyAnswer } from '../support/open-search-proxy.ts';
 import { type RunningProcess, startApi } from '../support/processes.ts';
 import { publishFiles } from '../support/publishing.ts';
+import { sentTogether } from '../support/sent-together.ts';
 
 /** What a lookup costs where that does not vary; what varies is measured by `npm run bench lookups`. */
 
@@ -16,8 +17,6 @@ const NURSING = 'Nursing Board';
 const AT_ONCE = 64;
 /** More than one search for several names takes. */
 const CROWD = 1001;
-/** Longer than 64 requests take to arrive, so that those that may share do. */
-const ANSWERS_AFTER_MS = 300;
 
 let environment: TestEnvironment;
 let proxy: OpenSearchProxy;
@@ -25,7 +24,6 @@ let api: RunningProcess;
 let rest: ApiClient;
 /** The searches that reached OpenSearch, by their kind. */
 let searches: string[] = [];
-let delayMs = 0;
 /** The document id that OpenSearch fails to fetch. */
 let failedId: string | undefined;
 
@@ -43,7 +41,6 @@ beforeAll(async () => {
     const isLookup =
       kind !== undefined && request.path.includes('licenses-') && !request.body.includes('aggs');
     if (isLookup) searches.push(kind);
-    if (isLookup) await sleep(delayMs);
     const answer = await request.forward();
     return kind === '_mget' && failedId !== undefined ? withFailed(answer, failedId) : answer;
   });
@@ -76,9 +73,18 @@ function byName(last_name: string, first_name: string): Promise<ApiAnswer> {
   return rest.verify({ board: NURSING, last_name, first_name });
 }
 
-async function searchesFor<Result>(work: () => Promise<Result>, delay = 0): Promise<[Result, string[]]> {
+/** Lookups at this board that arrive in one turn of the event loop. */
+function together(lookups: readonly object[]): Promise<ApiAnswer[]> {
+  const bodies = lookups.map((lookup) => ({ board: NURSING, ...lookup }));
+  return sentTogether({ api, port: environment.config.PORT, key: rest.key, bodies });
+}
+
+function byNumbers(numbers: readonly string[]): Promise<ApiAnswer[]> {
+  return together(numbers.map((license_number) => ({ license_number })));
+}
+
+async function searchesFor<Result>(work: () => Promise<Result>): Promise<[Result, string[]]> {
   searches = [];
-  delayMs = delay;
   const result = await work();
   return [result, searches];
 }
@@ -103,14 +109,14 @@ describe('a lookup alone asks OpenSearch', () => {
 describe('lookups at once', () => {
   test('share requests by number, and each is answered with its own licence', async () => {
     const numbers = times(AT_ONCE, (number) => `RN.${910_000 + number}`);
-    const [answers, asked] = await searchesFor(() => Promise.all(numbers.map(byNumber)), ANSWERS_AFTER_MS);
+    const [answers, asked] = await searchesFor(() => byNumbers(numbers));
     expect(answers.map((answer) => recordIn(answer).license_number)).toEqual(numbers);
-    expect(asked.length).toBeLessThanOrEqual(4);
+    expect(asked).toEqual(['_mget', '_mget']);
   });
 
   test('that share a request and miss are not answered with another’s licence', async () => {
     const numbers = times(AT_ONCE, (number) => `RN.${(number % 2 === 0 ? 910_000 : 77_910_000) + number}`);
-    const [answers] = await searchesFor(() => Promise.all(numbers.map(byNumber)), ANSWERS_AFTER_MS);
+    const [answers] = await searchesFor(() => byNumbers(numbers));
     for (const [at, answer] of answers.entries()) {
       const number = numbers[at] ?? '';
       if (number.length > 'RN.910000'.length)
@@ -121,19 +127,18 @@ describe('lookups at once', () => {
 
   test('in other forms share requests, and each is answered with its own licence', async () => {
     const numbers = times(AT_ONCE, (number) => `RN.${910_000 + number}`);
-    const [answers, asked] = await searchesFor(
-      () => Promise.all(numbers.map((number) => byNumber(number.toLowerCase().replace('.', ' ')))),
-      ANSWERS_AFTER_MS,
+    const [answers, asked] = await searchesFor(() =>
+      byNumbers(numbers.map((number) => number.toLowerCase().replace('.', ' '))),
     );
     expect(answers.map((answer) => recordIn(answer).license_number)).toEqual(numbers);
-    expect(asked.length).toBeLessThanOrEqual(8);
+    expect(asked.toSorted()).toEqual(['_mget', '_mget', '_search', '_search']);
   });
 
   test('of which one can’t be fetched by its id are answered all the same: that one is searched for', async () => {
     failedId = 'NUR/RN.910004';
     try {
       const numbers = times(8, (number) => `RN.${910_000 + number}`);
-      const [answers, asked] = await searchesFor(() => Promise.all(numbers.map(byNumber)));
+      const [answers, asked] = await searchesFor(() => byNumbers(numbers));
       expect(answers.map((answer) => recordIn(answer).license_number)).toEqual(numbers);
       expect(asked).toContain('_search');
     } finally {
@@ -143,39 +148,36 @@ describe('lookups at once', () => {
 
   test('that miss share what is near, and each is offered its own', async () => {
     const numbers = times(AT_ONCE, (number) => `RN.${910_000 + number}`);
-    const [answers, asked] = await searchesFor(
-      () => Promise.all(numbers.map((number) => byNumber(number.replace('.', '.0')))),
-      ANSWERS_AFTER_MS,
+    const [answers, asked] = await searchesFor(() =>
+      byNumbers(numbers.map((number) => number.replace('.', '.0'))),
     );
     expect(answers.map((answer) => numberMissIn(answer).did_you_mean)).toEqual(
       numbers.map((number) => [number]),
     );
-    expect(asked.length).toBeLessThanOrEqual(12);
+    expect(asked.toSorted()).toEqual(['_mget', '_mget', '_search', '_search', '_search', '_search']);
   });
 
   test('of the same number share its licence', async () => {
     const numbers = times(AT_ONCE, () => 'RN.910007');
-    const [answers, asked] = await searchesFor(() => Promise.all(numbers.map(byNumber)), ANSWERS_AFTER_MS);
+    const [answers, asked] = await searchesFor(() => byNumbers(numbers));
     expect(answers.map((answer) => recordIn(answer).full_name)).toEqual(times(AT_ONCE, () => 'COST, C7'));
-    expect(asked.length).toBeLessThanOrEqual(4);
+    expect(asked).toEqual(['_mget', '_mget']);
   });
 
   test('share requests by name, and each is answered with its own matches', async () => {
     const names = times(AT_ONCE, (number) => `C${number}`);
-    const [answers, asked] = await searchesFor(
-      () => Promise.all(names.map((name) => byName('Cost', name))),
-      ANSWERS_AFTER_MS,
+    const [answers, asked] = await searchesFor(() =>
+      together(names.map((first_name) => ({ last_name: 'Cost', first_name }))),
     );
     const expected = names.map((name) => names.filter((other) => other.startsWith(name)).length);
     expect(answers.map((answer) => (isOne(answer) ? 1 : matchesIn(answer).count))).toEqual(expected);
-    expect(asked.length).toBeLessThanOrEqual(6);
+    expect(asked).toEqual(['_search', '_search']);
   });
 
   test('that share a request by name with one who has a thousand matches have theirs all the same', async () => {
-    const names = times(AT_ONCE, (number) => (number % 8 === 1 ? ['Crowd', 'A'] : ['Cost', `C${number}`]));
-    const [answers] = await searchesFor(
-      () => Promise.all(names.map(([last = '', first = '']) => byName(last, first))),
-      ANSWERS_AFTER_MS,
+    const names = times(8, (number) => (number === 1 ? ['Crowd', 'A'] : ['Cost', `C${number}`]));
+    const [answers] = await searchesFor(() =>
+      together(names.map(([last_name, first_name]) => ({ last_name, first_name }))),
     );
     for (const [at, answer] of answers.entries()) {
       const [last, first = ''] = names[at] ?? [];
@@ -193,26 +195,14 @@ function isOne({ body }: ApiAnswer): boolean {
 }
 
 describe('what a lookup costs beside', () => {
-  test('is one request to Redis at the most, alone and with others', async () => {
-    const redis = new Redis(environment.config.REDIS_URL);
-    const monitor = await redis.monitor();
-    let commands = 0;
-    monitor.on('monitor', (_time: string, parameters: string[], source: string) => {
-      const isOurs = parameters.some((each) => each.includes(environment.config.INDEX_PREFIX));
-      if (isOurs && source !== 'lua') commands += 1;
-    });
+  test('is one request to Redis, for a lookup alone and for 64 that arrive together', async () => {
+    const counter = await redisCounter();
     try {
-      await byNumber('RN.910003');
-      await sleep(ANSWERS_AFTER_MS);
-      expect(commands).toBe(1);
-      commands = 0;
-      await Promise.all(times(AT_ONCE, (number) => byNumber(`RN.${910_000 + number}`)));
-      await sleep(ANSWERS_AFTER_MS);
-      expect(commands).toBeGreaterThan(0);
-      expect(commands).toBeLessThanOrEqual(AT_ONCE);
+      expect(await counter.commandsFor(() => byNumber('RN.910003'))).toBe(1);
+      const numbers = times(AT_ONCE, (number) => `RN.${910_000 + number}`);
+      expect(await counter.commandsFor(() => byNumbers(numbers))).toBe(1);
     } finally {
-      monitor.disconnect();
-      redis.disconnect();
+      counter.close();
     }
   });
 
@@ -223,3 +213,40 @@ describe('what a lookup costs beside', () => {
     expect(Buffer.byteLength(text) / AT_ONCE).toBeLessThan(520);
   });
 });
+
+/** Counts the commands that the processes of this environment send to Redis; those that a script runs there are no requests. */
+async function redisCounter() {
+  const redis = new Redis(environment.config.REDIS_URL);
+  const monitor = await redis.monitor();
+  let commands = 0;
+  monitor.on('monitor', (_time: string, parameters: string[], source: string) => {
+    const isOurs = parameters.some((each) => each.includes(environment.config.INDEX_PREFIX));
+    if (isOurs && source !== 'lua') commands += 1;
+  });
+
+  /** Redis reports commands in their order: once this one is reported, so are all before it. */
+  async function allReported(): Promise<void> {
+    const marker = randomUUID();
+    const reported = new Promise<void>((resolve) => {
+      monitor.on('monitor', (_time: string, parameters: string[]) => {
+        if (parameters.includes(marker)) resolve();
+      });
+    });
+    await redis.echo(marker);
+    await reported;
+  }
+
+  return {
+    commandsFor: async (work: () => Promise<unknown>): Promise<number> => {
+      await allReported();
+      commands = 0;
+      await work();
+      await allReported();
+      return commands;
+    },
+    close: () => {
+      monitor.disconnect();
+      redis.disconnect();
+    },
+  };
+}

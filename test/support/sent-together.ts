@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { expect } from '@jest/globals';
+import type { ApiAnswer } from './api.ts';
+import type { RunningProcess } from './processes.ts';
+
+/** Node reads no more from a socket at once. */
+const MAX_READ_BYTES = 65_536;
+
+interface Lookups {
+  readonly api: RunningProcess;
+  readonly port: number;
+  readonly key: string;
+  /** The bodies of requests to /lookup/verify. */
+  readonly bodies: readonly object[];
+}
+
+/**
+ * Sends lookups so that the API process receives all of them in one turn of its event loop, however busy the machine
+ * is: the process is stopped until they lie in one connection, and they fit into one read of it.
+ *
+ * @returns the answers, in the order of the lookups
+ */
+export async function sentTogether({ api, port, key, bodies }: Lookups): Promise<ApiAnswer[]> {
+  const requests = Buffer.from(
+    bodies.map((body, at) => requestFor(key, JSON.stringify(body), at === bodies.length - 1)).join(''),
+  );
+  expect(requests.length).toBeLessThan(MAX_READ_BYTES);
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  const received = buffer(socket);
+  api.child.kill('SIGSTOP');
+  try {
+    await new Promise((resolve) => socket.write(requests, resolve));
+  } finally {
+    api.child.kill('SIGCONT');
+  }
+  const answers = answersIn(await received);
+  expect(answers).toHaveLength(bodies.length);
+  return answers;
+}
+
+function requestFor(key: string, body: string, isLast: boolean): string {
+  return (
+    `POST /api/v1/lookup/verify HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${key}\r\n` +
+    `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
+    `Connection: ${isLast ? 'close' : 'keep-alive'}\r\n\r\n${body}`
+  );
+}
+
+/** The answers that one connection brought, one after the other. */
+function answersIn(received: Buffer): ApiAnswer[] {
+  const answers: ApiAnswer[] = [];
+  for (let rest = received; rest.length > 0; ) {
+    const headEnd = rest.indexOf('\r\n\r\n');
+    const [statusLine = '', ...lines] = rest.subarray(0, headEnd).toString().split('\r\n');
+    const headers = new Headers(lines.map((line): [string, string] => splitAt(line, line.indexOf(': '))));
+    const bodyEnd = headEnd + 4 + Number(headers.get('content-length'));
+    const text = rest.subarray(headEnd + 4, bodyEnd).toString();
+    answers.push({ status: Number(statusLine.split(' ')[1]), headers, text, body: JSON.parse(text) });
+    rest = rest.subarray(bodyEnd);
+  }
+  return answers;
+}
+
+function splitAt(line: string, colon: number): [string, string] {
+  return [line.slice(0, colon), line.slice(colon + 2)];
+}
