@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { matchesIn, recordIn } from '../support/answers.ts';
-import type { ApiClient } from '../support/api.ts';
+import { type ApiClient, apiClient } from '../support/api.ts';
+import { daysAfter, daysBetween, onOneDay, todayInNewYork } from '../support/days.ts';
+import { freePorts } from '../support/environment.ts';
 import { fixturesAnd, nurseRow } from '../support/fixtures.ts';
+import { shiftedClock, startApi } from '../support/processes.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { verifies } from '../support/verifies.ts';
 
@@ -56,6 +59,13 @@ const SUB_STATUSES = [
   ...['Exempt', 'Advanced', 'Upgraded', 'Limited Temp', 'Finished', 'Turned to Stone'],
 ];
 
+/** Days from the day on which the test begins to expiry dates that it plants. */
+const DAYS_AHEAD = [-400, -1, 0, 1, 400];
+const PLANTED_ON = todayInNewYork();
+
+/** Expiry dates around the days that the shifted clocks show. */
+const EXPIRY_DATES = ['2026-06-30', '2026-07-01', '2026-07-02', '2026-12-30', '2026-12-31', '2027-01-01'];
+
 let service: TestService;
 let rest: ApiClient;
 
@@ -75,7 +85,12 @@ beforeAll(async () => {
             ISSUE_DATE: '',
             EXPIRATION_DATE: '',
           }),
-          nurseRow('TODAY, TIM', 'RN.94000', { EXPIRATION_DATE: todayInNewYork() }),
+          ...DAYS_AHEAD.map((days, at) =>
+            nurseRow('AHEAD, A', `RN.${94_000 + at}`, { EXPIRATION_DATE: daysAfter(PLANTED_ON, days) }),
+          ),
+          ...EXPIRY_DATES.map((EXPIRATION_DATE, at) =>
+            nurseRow('DATED, D', `RN.${95_000 + at}`, { EXPIRATION_DATE }),
+          ),
         ],
       }),
   });
@@ -85,24 +100,6 @@ afterAll(() => service.stop());
 
 async function record(board: string, license_number: string) {
   return recordIn(await rest.verify({ board, license_number }));
-}
-
-/** Today's date in Ohio's time zone, worked out by other means than the service's. */
-function todayInNewYork(): string {
-  const parts = new Intl.DateTimeFormat('en-US', {
-    timeZone: 'America/New_York',
-    year: 'numeric',
-    month: '2-digit',
-    day: '2-digit',
-  }).formatToParts(new Date());
-  const part = (type: string) => parts.find((each) => each.type === type)?.value ?? '';
-  return `${part('year')}-${part('month')}-${part('day')}`;
-}
-
-function daysFromToday(date: string): number {
-  const [year = 0, month = 0, day = 0] = date.split('-').map(Number);
-  const [thisYear = 0, thisMonth = 0, today = 0] = todayInNewYork().split('-').map(Number);
-  return (Date.UTC(year, month - 1, day) - Date.UTC(thisYear, thisMonth - 1, today)) / 86_400_000;
 }
 
 describe('a record', () => {
@@ -118,7 +115,8 @@ describe('a record', () => {
     ],
     'has exactly the fields of the specification, as the row has them',
     async () => {
-      expect(await record('Chiropractic Board', 'DC-01234')).toEqual({
+      const { today, answer } = await onOneDay(() => record('Chiropractic Board', 'DC-01234'));
+      expect(answer).toEqual({
         found: true,
         license_number: 'DC-01234',
         full_name: 'SPINE, SAM',
@@ -126,7 +124,7 @@ describe('a record', () => {
         license_type: 'Chiropractor',
         status: 'ACTIVE',
         expiry_date: '2099-01-01',
-        days_until_expiry: daysFromToday('2099-01-01'),
+        days_until_expiry: daysBetween(today, '2099-01-01'),
         city: 'LIMA',
         state: 'OH',
         raw_status: 'Active',
@@ -208,17 +206,22 @@ describe('a record', () => {
 });
 
 describe('days_until_expiry', () => {
+  async function expiries(client: ApiClient, last_name: string) {
+    const { multiple } = matchesIn(await client.verify({ board: NURSING, last_name }));
+    return multiple.map(({ expiry_date, days_until_expiry }) => [expiry_date, days_until_expiry]);
+  }
+
   verifies(
     ['SPEC-2.2-07', 'DESIGN-DAYS-01'],
-    'counts from today in Ohio: ahead, today, past, and null without a date',
+    'is the number of days from today in Ohio to expiry_date: negative once past, null without a date',
     async () => {
-      expect((await record(NURSING, 'RN.700001')).days_until_expiry).toBe(daysFromToday('2099-10-31'));
-      expect((await record(NURSING, 'RN.94000')).days_until_expiry).toBe(
-        daysFromToday(await expiryOfToday()),
-      );
-      const past = await record(MEDICAL, '35.700007');
-      expect(past).toMatchObject({ status: 'ACTIVE', days_until_expiry: daysFromToday('2025-04-01') });
-      expect(past.days_until_expiry).toBeLessThan(0);
+      const { today, answer } = await onOneDay(() => expiries(rest, 'Ahead'));
+      const daysSince = daysBetween(PLANTED_ON, today);
+      expect(answer).toEqual(DAYS_AHEAD.map((days) => [daysAfter(PLANTED_ON, days), days - daysSince]));
+      expect(await record(MEDICAL, '35.700007')).toMatchObject({
+        status: 'ACTIVE',
+        expiry_date: '2025-04-01',
+      });
       expect(await record(MEDICAL, '33.700008')).toMatchObject({
         expiry_date: null,
         days_until_expiry: null,
@@ -226,8 +229,32 @@ describe('days_until_expiry', () => {
     },
   );
 
-  async function expiryOfToday(): Promise<string> {
-    return (await record(NURSING, 'RN.94000')).expiry_date ?? '';
+  for (const [instant, what, days] of [
+    ['2027-01-01T04:30:00Z', 'next year by UTC, 31 December in Ohio', [-184, -183, -182, -1, 0, 1]],
+    ['2026-07-01T04:30:00Z', '1 July by summer time, 30 June without', [-1, 0, 1, 182, 183, 184]],
+  ] as const) {
+    verifies(['SPEC-2.2-07', 'DESIGN-DAYS-01'], `follows the clock: ${what}`, async () => {
+      const { client, stop } = await clientAt(instant);
+      try {
+        expect(await expiries(client, 'Dated')).toEqual(EXPIRY_DATES.map((date, at) => [date, days[at]]));
+      } finally {
+        await stop();
+      }
+    });
+  }
+
+  /** A client of another API process, whose clock showed this when it was started. */
+  async function clientAt(instant: string) {
+    const { environment } = service;
+    const [PORT = 0, ADMIN_PORT = 0] = await freePorts(2);
+    const api = await startApi({
+      ...environment.variables,
+      ...shiftedClock(Date.parse(instant) - Date.now()),
+      PORT: String(PORT),
+      ADMIN_PORT: String(ADMIN_PORT),
+    });
+    const client = await apiClient({ ...environment, config: { ...environment.config, PORT } });
+    return { client, stop: () => api.stop() };
   }
 });
 

@@ -68,6 +68,14 @@ export function startProcess(script: string, variables: Record<string, string>):
   return { child, output, printed, stop };
 }
 
+/** Settings of a process whose clock is wrong by so many milliseconds. */
+export function shiftedClock(ms: number): Record<string, string> {
+  return {
+    NODE_OPTIONS: `--import=${resolve(import.meta.dirname, 'shifted-clock.ts')}`,
+    CLOCK_SHIFT_MS: String(ms),
+  };
+}
+
 /** The API process, once it listens. */
 export async function startApi(variables: Record<string, string>): Promise<RunningProcess> {
   const api = startProcess('src/server.ts', variables);
