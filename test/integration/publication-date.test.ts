@@ -7,19 +7,42 @@ import { writeSampleData } from '../../src/dataset/sample-data.ts';
 import { BOARDS } from '../../src/licenses/boards.ts';
 import { readMetadata } from '../../src/publications/metadata.ts';
 import { noMatchIn, recordIn } from '../support/answers.ts';
-import { FIXTURES } from '../support/fixtures.ts';
+import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
+import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
+import { FIXTURES, fixturesAnd, nurseRow, pharmacyRow } from '../support/fixtures.ts';
+import { type OpenSearchProxy, openSearchProxy } from '../support/open-search-proxy.ts';
+import { type RunningProcess, startApi } from '../support/processes.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
-import { startService, type TestService } from '../support/service.ts';
 import { verifies } from '../support/verifies.ts';
 
 const BOTH = ['individual', 'business'] as const;
 
-let service: TestService;
+let environment: TestEnvironment;
+let proxy: OpenSearchProxy;
+let api: RunningProcess;
+let rest: ApiClient;
+/** Requests of lookups that reached OpenSearch. */
+let searches = 0;
 
 beforeAll(async () => {
-  service = await startService();
+  environment = await testEnvironment({
+    REST_REQUESTS_PER_MINUTE: '1000000',
+    MCP_REQUESTS_PER_MINUTE: '1000000',
+  });
+  await publishFiles(environment, FIXTURES);
+  proxy = await openSearchProxy(environment.config.OPENSEARCH_URL, (request) => {
+    const isLookup = /\blicenses-.*\/(_search|_msearch|_mget|_doc)\b/.test(request.path);
+    if (isLookup && !request.body.includes('aggs')) searches += 1;
+    return request.forward();
+  });
+  api = await startApi({ ...environment.variables, OPENSEARCH_URL: proxy.url });
+  rest = await apiClient(environment);
 });
-afterAll(() => service.stop());
+afterAll(async () => {
+  await api.stop();
+  await proxy.close();
+  await environment.cleanUp();
+});
 
 let lastDay = 0;
 
@@ -29,12 +52,16 @@ function nextDate(): string {
   return `2026-12-${String(lastDay).padStart(2, '0')}`;
 }
 
-/** The fixtures with their run date changed, or taken out, in these files. */
-async function dated(date: string, of: readonly (keyof DatasetFiles)[]): Promise<DatasetFiles> {
-  const files = { ...FIXTURES };
+/** Files with their run date changed, or taken out, in these of them. */
+async function dated(
+  date: string,
+  of: readonly (keyof DatasetFiles)[],
+  from: DatasetFiles = FIXTURES,
+): Promise<DatasetFiles> {
+  const files = { ...from };
   for (const file of of) {
-    files[file] = join(service.environment.folder, `${file}-${date || 'undated'}.csv`);
-    const text = await readFile(FIXTURES[file], 'utf8');
+    files[file] = join(environment.folder, `${file}-${date || 'undated'}.csv`);
+    const text = await readFile(from[file], 'utf8');
     await writeFile(files[file], text.replaceAll(/2026-11-(20|19)$/gm, date));
   }
   return files;
@@ -42,7 +69,7 @@ async function dated(date: string, of: readonly (keyof DatasetFiles)[]): Promise
 
 /** The date that answers now, also when nothing of the fixtures is live. */
 async function lastScraped(): Promise<string> {
-  const answer = await service.rest.verify({ board: 'Nursing Board', last_name: 'Nobody of this name' });
+  const answer = await rest.verify({ board: 'Nursing Board', last_name: 'Nobody of this name' });
   return noMatchIn(answer).last_scraped;
 }
 
@@ -54,11 +81,11 @@ async function answersFrom(date: string): Promise<void> {
 
 async function expectRefused(files: DatasetFiles, date?: string): Promise<void> {
   const options = { isGuarded: true, ...(date === undefined ? {} : { date }) };
-  expect(await publishFiles(service.environment, files, options)).toMatchObject({ state: 'refused' });
+  expect(await publishFiles(environment, files, options)).toMatchObject({ state: 'refused' });
 }
 
 async function publishDated(date: string): Promise<void> {
-  const result = await publishFiles(service.environment, await dated(date, BOTH));
+  const result = await publishFiles(environment, await dated(date, BOTH));
   expect(result).toMatchObject({ state: 'live', date });
   await answersFrom(date);
 }
@@ -74,34 +101,102 @@ verifies('DESIGN-DATE-03', 'a date that is given counts only where the files hav
   await expectRefused(await dated(nextDate(), BOTH), date);
   const undated = await dated('', BOTH);
   await expectRefused(undated);
-  expect(await publishFiles(service.environment, undated, { date })).toMatchObject({ state: 'live', date });
+  expect(await publishFiles(environment, undated, { date })).toMatchObject({ state: 'live', date });
   await answersFrom(date);
 });
-
-verifies(
-  ['SPEC-1-02', 'SPEC-2.2-12', 'DESIGN-DATE-01'],
-  'answers come from the most recent publication, and none may be kept',
-  async () => {
-    await publishDated(nextDate());
-    const date = nextDate();
-    await publishDated(date);
-    const answer = await service.rest.verify({ board: 'Nursing Board', license_number: 'RN.700001' });
-    expect(recordIn(answer).last_scraped).toBe(`${date}T00:00:00`);
-    expect(answer.headers.get('cache-control')).toBe('no-store');
-  },
-);
 
 const status = z.object({ publication: z.object({ sample: z.boolean(), date: z.string() }) });
 
 async function publicationAtStatus() {
-  return status.parse((await service.rest.get('/status')).body).publication;
+  return status.parse((await rest.get('/status')).body).publication;
 }
+
+/** Files of this date in which the date also stands in a person's city and license type, and in a business's city. */
+async function changedOn(date: string): Promise<DatasetFiles> {
+  const files = await fixturesAnd(environment.folder, {
+    individual: [
+      nurseRow('CHANGING, CHRIS', 'RN.960001', {
+        PARCEL_CITY: `CITY OF ${date}`,
+        TYPE: `Nurse of ${date}`,
+        QUERY_RUN_DATE: date,
+      }),
+    ],
+    business: [
+      pharmacyRow('CHANGING STORE', '0296000001', { parcel_city: `CITY OF ${date}`, query_run_date: date }),
+    ],
+  });
+  return dated(date, BOTH, files);
+}
+
+const NURSING = 'Nursing Board';
+const PHARMACY = 'Board of Pharmacy';
+
+/** One lookup of each kind, each answered by one request to OpenSearch. */
+const LOOKUPS: readonly (readonly [string, () => Promise<ApiAnswer>])[] = [
+  ['REST number', () => rest.verify({ board: NURSING, license_number: 'RN.960001' })],
+  ['REST name', () => rest.verify({ board: NURSING, last_name: 'Changing', first_name: 'Chris' })],
+  ['REST surname', () => rest.verify({ board: NURSING, last_name: 'Changing' })],
+  [
+    'REST business',
+    () => rest.verify({ board: PHARMACY, search_type: 'business', business_name: 'Changing Store' }),
+  ],
+  ['MCP number', () => rest.callTool('verify_license', { license_number: 'RN.960001', board: NURSING })],
+  ['MCP name', () => rest.callTool('search_licenses_by_name', { board: NURSING, last_name: 'Changing' })],
+  ['MCP business', () => rest.callTool('verify_business_license', { business_name: 'Changing Store' })],
+];
+
+/** These, and lists that the process has of the live publication. */
+const REQUESTS: typeof LOOKUPS = [
+  ...LOOKUPS,
+  ['REST boards', () => rest.get('/api/v1/lookup/boards')],
+  ['REST types', () => rest.get('/api/v1/lookup/boards/Nursing%20Board/types')],
+  ['MCP boards', () => rest.callTool('list_ohio_boards', {})],
+];
+
+/** What was asked, and the dates of publications that stand anywhere in the answer. */
+async function datesAnswered(): Promise<[string, string[]][]> {
+  return Promise.all(
+    REQUESTS.map(async ([what, ask]): Promise<[string, string[]]> => {
+      const { text, headers } = await ask();
+      expect([what, headers.get('cache-control')]).toEqual([what, 'no-store']);
+      return [what, [...new Set(text.match(/2026-1[12]-\d\d/g))]];
+    }),
+  );
+}
+
+verifies(
+  ['SPEC-1-02', 'SPEC-2.2-12', 'DESIGN-DATE-01'],
+  'once the process knows of a new publication, a request asked before is answered from the new one',
+  async () => {
+    const [earlier, later] = [nextDate(), nextDate()];
+    expect(await publishFiles(environment, await changedOn(earlier))).toMatchObject({ state: 'live' });
+    await answersFrom(earlier);
+    expect(await datesAnswered()).toEqual(REQUESTS.map(([what]) => [what, [earlier]]));
+
+    const published = publishFiles(environment, await changedOn(later));
+    // Every request is asked until the switch, so that an answer that was kept would be a fresh one.
+    while ((await publicationAtStatus()).date !== later) await datesAnswered();
+    expect(await datesAnswered()).toEqual(REQUESTS.map(([what]) => [what, [later]]));
+    expect(await published).toMatchObject({ state: 'live', date: later });
+  },
+);
+
+verifies('SPEC-1-02', 'each of several equal lookups is asked of OpenSearch', async () => {
+  for (const [what, lookUp] of LOOKUPS) {
+    const asked: number[] = [];
+    for (let time = 0; time < 3; time += 1) {
+      searches = 0;
+      await lookUp();
+      asked.push(searches);
+    }
+    expect([what, asked]).toEqual([what, [1, 1, 1]]);
+  }
+});
 
 verifies(
   ['DESIGN-DATE-04', 'SPEC-2.2-01', 'SPEC-2.2-04'],
   'generated data says so, and its records of every board are whole',
   async () => {
-    const { environment, rest } = service;
     const real = nextDate();
     await publishDated(real);
     expect(await publicationAtStatus()).toMatchObject({ sample: false, date: real });
