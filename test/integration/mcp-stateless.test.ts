@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { z } from 'zod';
+import type { ApiAnswer } from '../support/api.ts';
+import { freePorts } from '../support/environment.ts';
+import { type RunningProcess, startApi } from '../support/processes.ts';
+import { rawRequest } from '../support/raw-http.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { verifies } from '../support/verifies.ts';
+
+const NUMBER = 'RN.700001';
+
+let service: TestService;
+/** A second API process of the same installation. */
+let second: RunningProcess;
+let ports: readonly [number, number];
+
+beforeAll(async () => {
+  service = await startService();
+  const own = await otherPorts();
+  second = await startApi({ ...service.environment.variables, ...own });
+  ports = [service.environment.config.PORT, Number(own.PORT)];
+});
+afterAll(async () => {
+  await second.stop();
+  await service.stop();
+});
+
+async function otherPorts() {
+  const [port, adminPort] = await freePorts(2);
+  return { PORT: String(port), ADMIN_PORT: String(adminPort) };
+}
+
+/** A message of the revisions before 2026. */
+function message(method: string, params: object = {}): string {
+  return JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+}
+
+const INITIALIZE = message('initialize', {
+  protocolVersion: '2025-06-18',
+  capabilities: {},
+  clientInfo: { name: 'tests', version: '1' },
+});
+const INITIALIZED = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' });
+const LIST = message('tools/list');
+const CALL = message('tools/call', { name: 'verify_license', arguments: { license_number: NUMBER } });
+const MODERN_CALL = message('tools/call', {
+  name: 'verify_license',
+  arguments: { license_number: NUMBER },
+  _meta: {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientCapabilities': {},
+  },
+});
+const MODERN_HEADERS = {
+  'mcp-protocol-version': '2026-07-28',
+  'mcp-method': 'tools/call',
+  'mcp-name': 'verify_license',
+};
+
+function posted(port: number, body: string, headers: Record<string, string> = {}): Promise<ApiAnswer> {
+  return rawRequest({
+    ...{ port, method: 'POST', path: '/mcp', body },
+    headers: {
+      host: 'localhost',
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'content-length': String(Buffer.byteLength(body)),
+      ...headers,
+    },
+  });
+}
+
+const found = z.object({
+  result: z.object({
+    structuredContent: z.object({ licenses: z.array(z.object({ license_number: z.string() })) }),
+  }),
+});
+
+function numbersIn({ body }: ApiAnswer): string[] {
+  return found.parse(body).result.structuredContent.licenses.map(({ license_number }) => license_number);
+}
+
+describe('the MCP server', () => {
+  verifies('DESIGN-MCP-03', 'gives no session id, whatever it is asked', async () => {
+    const [port] = ports;
+    const asked: readonly (readonly [number, Promise<ApiAnswer>])[] = [
+      [200, posted(port, INITIALIZE)],
+      [202, posted(port, INITIALIZED)],
+      [200, posted(port, LIST)],
+      [200, posted(port, CALL)],
+      [200, posted(port, MODERN_CALL, MODERN_HEADERS)],
+      [200, posted(port, message('resources/list'))],
+      [400, posted(port, '{')],
+      [405, rawRequest({ port, method: 'GET', path: '/mcp', headers: { host: 'localhost' } })],
+      [405, rawRequest({ port, method: 'DELETE', path: '/mcp', headers: { host: 'localhost' } })],
+    ];
+    for (const [status, answer] of asked) {
+      const { headers, ...answered } = await answer;
+      expect([answered.status, headers.has('mcp-session-id'), answered.text]).toEqual([
+        status,
+        false,
+        expect.not.stringMatching(/session/i),
+      ]);
+    }
+  });
+
+  for (const [era, body, headers] of [
+    ['before 2026', CALL, {}],
+    ['2026', MODERN_CALL, MODERN_HEADERS],
+  ] as const) {
+    verifies(
+      'DESIGN-MCP-03',
+      `answers a call of a tool that is the first request a process receives, revision ${era}`,
+      async () => {
+        const own = await otherPorts();
+        const fresh = await startApi({ ...service.environment.variables, ...own });
+        try {
+          expect(numbersIn(await posted(Number(own.PORT), body, headers))).toEqual([NUMBER]);
+        } finally {
+          await fresh.stop();
+        }
+      },
+    );
+  }
+
+  verifies('DESIGN-MCP-03', 'ignores a session id that a client made up', async () => {
+    const [port] = ports;
+    for (const [body, headers] of [
+      [INITIALIZE, {}],
+      [LIST, {}],
+      [CALL, {}],
+      [MODERN_CALL, MODERN_HEADERS],
+    ] as const) {
+      const plain = await posted(port, body, headers);
+      const madeUp = await posted(port, body, { ...headers, 'mcp-session-id': 'made-up' });
+      expect([plain.status, madeUp.status, madeUp.text]).toEqual([200, 200, plain.text]);
+    }
+  });
+
+  for (const [era, versionNegotiation] of [
+    ['before 2026', { mode: 'legacy' }],
+    ['2026', { mode: { pin: '2026-07-28' } }],
+  ] as const) {
+    verifies('DESIGN-MCP-03', `answers one client by two processes in turn, revision ${era}`, async () => {
+      const callsAt: number[] = [];
+      let turn = 0;
+      const client = new Client({ name: 'tests', version: '1' }, { versionNegotiation });
+      const transport = new StreamableHTTPClientTransport(new URL('http://127.0.0.1/mcp'), {
+        fetch: (url, init) => {
+          const address = new URL(url);
+          const port = ports[turn % ports.length] ?? 0;
+          address.port = String(port);
+          turn += 1;
+          if (String(init?.body).includes('tools/call')) callsAt.push(port);
+          return fetch(address, init);
+        },
+      });
+      try {
+        await client.connect(transport);
+        for (let call = 0; call < 4; call += 1) {
+          const { structuredContent } = await client.callTool({
+            name: 'verify_license',
+            arguments: { license_number: NUMBER },
+          });
+          expect(structuredContent).toMatchObject({ licenses: [{ license_number: NUMBER }] });
+        }
+        expect(transport.sessionId).toBeUndefined();
+        expect(callsAt).toHaveLength(4);
+        expect(new Set(callsAt)).toEqual(new Set(ports));
+      } finally {
+        await client.close();
+      }
+    });
+  }
+});
