@@ -146,21 +146,14 @@ async function issued(account: string, ...options: string[]) {
 
 describe('a key', () => {
   verifies(
-    ['SPEC-5-02', 'SPEC-5-04', 'DESIGN-KEYS-01'],
-    'begins with the prefix, is issued to an account that somebody verified, and is shown that once',
+    ['SPEC-5-02', 'DESIGN-KEYS-01'],
+    'begins with the prefix, and is issued to an account that somebody verified',
     async () => {
       const { key, account, verified_by } = await issued('Acme Staffing LLC');
       expect(key).toMatch(/^olv_[0-9A-Za-z]{49}$/);
       expect(isWellFormedKey('olv', key)).toBe(true);
       expect([account, verified_by]).toEqual(['Acme Staffing LLC', 'Ada Operator']);
       expect((await asked('GET', '/api/v1/lookup/boards', { 'x-api-key': key })).status).toBe(200);
-
-      for (const options of [[], ['--json']]) {
-        const { stdout } = await licenses(service.environment.variables, 'keys', 'list', ...options);
-        expect(stdout).toContain('Acme Staffing LLC');
-        expect(stdout).not.toContain(key);
-        expect(stdout).not.toContain(key.slice(4, 20));
-      }
     },
   );
 
