@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { licensesAlias } from '../../src/publications/index-name.ts';
 import { type ApiAnswer, apiClient } from '../support/api.ts';
 import { testEnvironment } from '../support/environment.ts';
 import { fixturesAnd, nurseRow, times } from '../support/fixtures.ts';
@@ -19,6 +20,8 @@ const TYPES = '/api/v1/lookup/boards/{board}/types';
 const NURSING = 'Nursing Board';
 /** More than are answered at once. */
 const MANY = 101;
+/** In both files of the fixtures. */
+const FIXTURE_ROWS = 28;
 
 let service: TestService;
 let document: OpenApi;
@@ -99,10 +102,16 @@ describe('what is answered is what the OpenAPI document says:', () => {
   test('the status, with the live publication and the last runs', async () => {
     const answer = await service.rest.get('/status');
     check('get', '/status', answer);
+    const { client, config } = service.environment;
+    const { body: stored } = await client.count({
+      index: licensesAlias(config.INDEX_PREFIX),
+      body: { query: { term: { board: NURSING } } },
+    });
+    expect(stored.count).toBeGreaterThan(MANY);
     expect(answer.body).toMatchObject({
       publication: { date: '2026-11-20', sample: false },
-      licenses_by_board: { [NURSING]: expect.any(Number) },
-      last_runs: [{ state: 'live', date: '2026-11-20', counts: { rows: expect.any(Number) } }],
+      licenses_by_board: { [NURSING]: stored.count },
+      last_runs: [{ state: 'live', date: '2026-11-20', counts: { rows: FIXTURE_ROWS + MANY } }],
     });
   });
 
@@ -152,7 +161,10 @@ test('the page at /docs is made of this server’s own files, and takes no other
 test('every request in the document’s examples is one that is understood', async () => {
   const examples = requestExamples(document, 'post', VERIFY);
   expect(examples.length).toBeGreaterThan(2);
-  for (const example of examples) expect((await service.rest.verify(example)).status).not.toBe(400);
+  for (const example of examples) {
+    const { status } = await service.rest.verify(example);
+    expect([200, 404]).toContain(status);
+  }
 });
 
 test('every example in the document is one that its own schema takes', () => {
