@@ -1,10 +1,22 @@
 import { describe, expect, test } from '@jest/globals';
+import { ZodError } from 'zod';
 import { publicationOf, publishProgress, publishResult, queuePrefix } from '../../src/publications/job.ts';
 
 const SOURCES = {
   individual: { location: '/data/individual.csv' },
   business: { location: '/data/business.csv' },
 };
+
+/** The fields that a job is refused for; whatever else is thrown goes on. */
+function fieldsRefused(job: Parameters<typeof publicationOf>[0]): string[] {
+  try {
+    publicationOf(job);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ZodError)) throw error;
+    return error.issues.map(({ path }) => path.join('.'));
+  }
+}
 
 describe('the publication that a job asks for', () => {
   test('is the one in its data', () => {
@@ -33,17 +45,22 @@ describe('the publication that a job asks for', () => {
     expect(publication).toMatch(/^[a-z0-9]+$/);
   });
 
-  test.each<[string, { id?: string; data: unknown }]>([
-    ['no data', { id: 'a', data: {} }],
-    ['no publication and no schedule', { id: 'a', data: SOURCES }],
-    ['no id and no publication', { data: SOURCES }],
+  test.each<[string, { id?: string; data: unknown }, string[]]>([
+    ['no data', { id: 'a', data: {} }, ['publication', 'individual', 'business']],
+    ['no publication and no schedule', { id: 'a', data: SOURCES }, ['publication']],
+    ['no id and no publication', { data: SOURCES }, ['publication']],
     [
       'a path where a location belongs',
       { id: 'a', data: { ...SOURCES, publication: 'a', individual: '/x' } },
+      ['individual'],
     ],
-    ['a schedule without sources', { id: 'repeat:publish-schedule:1795251600000', data: {} }],
-  ])('is refused with %s', (_what, job) => {
-    expect(() => publicationOf(job)).toThrow();
+    [
+      'a schedule without sources',
+      { id: 'repeat:publish-schedule:1795251600000', data: {} },
+      ['individual', 'business'],
+    ],
+  ])('is refused with %s, naming what is wrong', (_what, job, fields) => {
+    expect(fieldsRefused(job)).toEqual(fields);
   });
 });
 
