@@ -1,7 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { BOARDS } from '../../src/licenses/boards.ts';
 import { numberKey } from '../../src/licenses/number.ts';
 import { licensesAlias } from '../../src/publications/index-name.ts';
+import { MISTYPED_BOARDS } from '../fixtures/mistyped-boards.ts';
 import { detailIn, recordIn } from '../support/answers.ts';
 import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
 import { freePorts, type TestEnvironment, testEnvironment } from '../support/environment.ts';
@@ -61,28 +63,26 @@ describe('400', () => {
     ['SPEC-4.3-02', 'SPEC-2.1-02', 'SPEC-7-02', 'DESIGN-ERRORS-02'],
     'for a board that is not exactly one, naming the nearest',
     async () => {
-      const wrong = [
-        ['Nursing Bord', NURSING],
-        ['nursing board', NURSING],
-        ['NURSING BOARD', NURSING],
-        ['Nursing  Board', NURSING],
-        [' Nursing Board', NURSING],
-        ['Nursing Board\n', NURSING],
-        ['Board of Nursing', NURSING],
-        ['NUR', ''],
-        ['Pharmacy', 'Board of Pharmacy'],
-        ['Accountancy', 'Accountancy Board'],
-        ['*', ''],
-        ['x'.repeat(200), ''],
-      ] as const;
-      for (const [board, nearest] of wrong) {
+      for (const [board, nearest] of MISTYPED_BOARDS) {
         for (const asked of [{ license_number: 'RN.700001' }, { last_name: 'Smith' }]) {
           const detail = safeDetailIn(await rest.verify({ board, ...asked }), 400);
-          expect([board, detail]).toEqual([board, expect.stringContaining(`"${nearest}`)]);
+          expect([board, detail]).toEqual([
+            board,
+            `No board has exactly the name given; the nearest is "${nearest}". GET /lookup/boards lists all.`,
+          ]);
         }
       }
     },
   );
+
+  test('for a board that is like none, naming one of those there are', async () => {
+    for (const board of ['*', 'x'.repeat(200)]) {
+      const detail = safeDetailIn(await rest.verify({ board, license_number: 'RN.700001' }), 400);
+      const [, nearest] =
+        /^No board has exactly the name given; the nearest is "(.+)"\. GET/.exec(detail) ?? [];
+      expect(BOARDS.map(({ name }) => name)).toContain(nearest);
+    }
+  });
 
   verifies(['SPEC-4.3-04', 'SPEC-7-02'], 'for a search that lacks what it needs', async () => {
     expect(safeDetailIn(await rest.verify({ board: NURSING }), 400)).toMatch(/license_number, or last_name/);
@@ -105,9 +105,13 @@ describe('400', () => {
   });
 
   verifies(['DESIGN-INPUT-04', 'SPEC-7-02'], 'for a body that is no JSON object', async () => {
-    for (const body of ['[]', `[${JSON.stringify(GOOD)}]`, 'null', '"text"', '1', 'true', '', ' ']) {
-      const answer = await posted(body);
-      expect([body, safeDetailIn(answer, 400).length > 0]).toEqual([body, true]);
+    for (const body of ['[]', `[${JSON.stringify(GOOD)}]`, 'null', '"text"', '1', 'true']) {
+      const detail = safeDetailIn(await posted(body), 400);
+      expect([body, detail]).toEqual([body, 'The body must be a JSON object.']);
+    }
+    for (const body of ['', ' ']) {
+      const detail = safeDetailIn(await posted(body), 400);
+      expect([body, detail]).toEqual([body, 'The body is not valid JSON.']);
     }
   });
 
