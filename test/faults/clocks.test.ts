@@ -1,21 +1,27 @@
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { z } from 'zod';
 import { writeSampleData } from '../../src/dataset/sample-data.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
+import { publishQueue } from '../../src/publications/job.ts';
 import { readEvents } from '../../src/publications/ledger.ts';
 import { licensesIndices } from '../../src/publications/metadata.ts';
-import { childrenOf } from '../support/children.ts';
+import { childrenOf, killChildrenOf } from '../support/children.ts';
 import { expectOneCompletePublication, livePublished } from '../support/complete-publication.ts';
 import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { faultTest, inForm } from '../support/fault-form.ts';
-import { licenses, startWorker } from '../support/processes.ts';
+import { licenses, type RunningProcess, startWorker } from '../support/processes.ts';
+import { describeProgress, endOf, eventsOf, expectInterrupted } from '../support/publication-run.ts';
 import { publisher } from '../support/publisher.ts';
 import { untilLoaded } from '../support/random-moments.ts';
 
 const HOUR_MS = 3_600_000;
+/** Far less than the clocks are wrong by, and far more than a step takes. */
+const NEAR_MS = HOUR_MS / 6;
 const ROWS = 1000;
 const KILLED_ROWS = 60_000;
+const TAKEN_WITHIN_MS = 60_000;
 
 /** What is done, and by how many hours the clock of the process that does it is ahead. */
 type Step = readonly ['publish' | 'roll back', number];
@@ -42,8 +48,8 @@ let environment: TestEnvironment;
 
 beforeAll(async () => {
   environment = await testEnvironment();
-});
-afterAll(() => environment.cleanUp());
+}, 300_000);
+afterAll(() => environment.cleanUp(), 300_000);
 
 function clock(hours: number): Record<string, string> {
   return {
@@ -77,6 +83,21 @@ async function publishWithClock(step: number, hours: number): Promise<string> {
   } finally {
     await worker.stop();
   }
+}
+
+/** Expects that times written between two moments come from a clock that is wrong by so many hours. */
+function expectClock(times: readonly number[], hours: number, [from, to]: readonly [number, number]): void {
+  expect(times).not.toEqual([]);
+  for (const time of times) {
+    const written = new Date(time - hours * HOUR_MS);
+    const isShifted = written.getTime() > from - NEAR_MS && written.getTime() < to + NEAR_MS;
+    if (!isShifted) throw new Error(`${new Date(time).toISOString()} is not of a clock ${hours} h ahead.`);
+  }
+}
+
+/** When each event was written into the ledger, by the clock of who wrote it. */
+function timesOf(events: readonly { readonly at: string }[]): number[] {
+  return events.map(({ at }) => Date.parse(at));
 }
 
 async function rollBackWithClock(step: number, hours: number): Promise<z.output<typeof rollbackResult>> {
@@ -119,8 +140,11 @@ faultTest(
   'a worker an hour behind and one an hour ahead in turn, with rollbacks',
   `${DONE.length} steps`,
   async () => {
+    const { client, config } = environment;
     const expected: Expected = { published: [], rolledBack: new Set(), kept: [], live: '' };
+    let written = 0;
     for (const [step, [does, hours]] of DONE.entries()) {
+      const begunAt = Date.now();
       if (does === 'publish') afterPublishing(expected, await publishWithClock(step, hours));
       else {
         const target = targetOf(expected);
@@ -134,12 +158,74 @@ faultTest(
         expected.live = to.publication;
       }
       await expectLedger(expected);
+      const events = await readEvents(client, config.INDEX_PREFIX);
+      expectClock(timesOf(events.slice(written)), hours, [begunAt, Date.now()]);
+      written = events.length;
     }
     await expectOneCompletePublication(environment, await livePublished(environment));
-    return { outcome: 'ledger, live, rollback targets and what is kept in the order of the steps' };
+    const times = timesOf(await readEvents(client, config.INDEX_PREFIX));
+    const earlier = times.filter((time, at) => time < (times[at - 1] ?? time));
+    expect(earlier).not.toEqual([]);
+    const { published, rolledBack, kept } = expected;
+    return {
+      hit: `${times.length} ledger events, ${earlier.length} of them dated before the one they follow`,
+      outcome: `${published.length} went live and ${rolledBack.size} were rolled back in this order; ${kept.length} are kept`,
+    };
   },
-  180_000,
+  300_000,
 );
+
+/** Which of two workers has the publication's process, and kills that. */
+async function killProcessOf(workers: readonly RunningProcess[]): Promise<void> {
+  for (const { child } of workers) {
+    const id = child.pid ?? 0;
+    if ((await childrenOf(id)).length > 0) {
+      await killChildrenOf(id);
+      return;
+    }
+  }
+  throw new Error('No worker has a process of a publication: nothing could be killed.');
+}
+
+/** Expects that every line of a worker's log is of a clock that is wrong by so many hours. */
+function expectLogClock({ output }: RunningProcess, hours: number, since: number): void {
+  const times = [...output().matchAll(/"time":(\d+)/g)].map(([, time]) => Number(time));
+  expectClock(times, hours, [since, Date.now()]);
+}
+
+/** The publication that a worker has taken. */
+async function publicationTaken({ config }: TestEnvironment): Promise<string> {
+  const queue = publishQueue(config);
+  const deadline = Date.now() + TAKEN_WITHIN_MS;
+  try {
+    for (;;) {
+      const [job] = await queue.getActive();
+      if (job?.id !== undefined) return job.id;
+      if (Date.now() > deadline) throw new Error('No worker took the job.');
+      await sleep(20);
+    }
+  } finally {
+    await queue.close();
+  }
+}
+
+/** Expects that the events of each attempt were written by the clock of the worker that made it. */
+async function expectAttemptClocks(
+  environment: TestEnvironment,
+  publication: string,
+  workers: readonly (readonly [RunningProcess, number])[],
+  since: number,
+): Promise<void> {
+  const events = await eventsOf(environment, publication);
+  const starts = events.flatMap(({ event }, at) => (event === 'reading' ? [at] : []));
+  expect(starts.length).toBeGreaterThan(1);
+  for (const [at, start] of starts.entries()) {
+    const taken = `"publication":"${publication}","attempt":${at + 1},"msg":"publishing"`;
+    const [, hours] = workers.find(([{ output }]) => output().includes(taken)) ?? [];
+    if (hours === undefined) throw new Error(`No worker logged attempt ${at + 1}.`);
+    expectClock(timesOf(events.slice(start, starts[at + 1])), hours, [since, Date.now()]);
+  }
+}
 
 for (const [one, other] of inForm<readonly (readonly [number, number])[]>({
   short: [],
@@ -152,26 +238,32 @@ for (const [one, other] of inForm<readonly (readonly [number, number])[]>({
     "two workers at once whose clocks differ by two hours, the publication's own process killed (SIGKILL)",
     `${one} and ${other}`,
     async () => {
+      const begunAt = Date.now();
       const publications = await publisher({ rows: KILLED_ROWS });
       const second = await startWorker({ ...publications.environment.variables, ...clock(other) });
       try {
         const first = await publications.startWorker(clock(one));
-        const takenAt = Date.now();
         const ended = publications.publish('large');
-        await untilLoaded({ share: 0.5, name: '' }, { takenAt, ended }, publications);
-        for (const { child } of [first, second]) {
-          for (const id of await childrenOf(child.pid ?? 0)) process.kill(id, 'SIGKILL');
-        }
+        const publication = await publicationTaken(publications.environment);
+        const progress = await untilLoaded({ share: 0.5 }, { publication, ended }, publications);
+        const killedAt = Date.now();
+        await killProcessOf([first, second]);
         expect((await ended).code).toBe(0);
-        const seconds = (Date.now() - takenAt) / 1000;
+        const seconds = (Date.now() - killedAt) / 1000;
+        await expectInterrupted(publications.environment, publication);
+        expectLogClock(first, one, begunAt);
+        expectLogClock(second, other, begunAt);
+        const workers = [[first, one] as const, [second, other] as const];
+        await expectAttemptClocks(publications.environment, publication, workers, begunAt);
+        const outcome = await endOf(publications.environment, publication);
         await second.stop();
         await publications.expectRecovered('large');
-        return { seconds, outcome: 'one of them starts it again; live' };
+        return { hit: describeProgress(progress), seconds, outcome };
       } finally {
         await second.stop();
         await publications.stop();
       }
     },
-    180_000,
+    300_000,
   );
 }

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect } from '@jest/globals';
 import { z } from 'zod';
 import { writeSampleData } from '../../src/dataset/sample-data.ts';
 import { indicesUnderAlias } from '../../src/publications/alias.ts';
+import { publicationHistory } from '../../src/publications/history.ts';
 import { licensesAlias } from '../../src/publications/index-name.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
 import { freePorts, type TestEnvironment, testEnvironment } from '../support/environment.ts';
@@ -11,16 +12,20 @@ import { describeInLongForm, faultTest } from '../support/fault-form.ts';
 import { type OwnCluster, ownCluster } from '../support/own-cluster.ts';
 import { licenses, type RunningProcess, startApi, startWorker } from '../support/processes.ts';
 import type { CommandResult } from '../support/programs.ts';
+import { counted, describeProgress, endOf, expectUnderWay } from '../support/publication-run.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
+import { untilLoaded } from '../support/random-moments.ts';
 
 const NODES = 3;
 const ROWS = 100_000;
 const LICENSES_ASKED_FOR = 200;
-const LOADED_FOR_MS = 8000;
+/** When the node is killed: so much is loaded. */
+const LOADED_SHARE = 0.2;
 const AWAY_MS = 15_000;
 const DAYS = ['2026-11-20', '2026-11-21'] as const;
 const NO_LIMITS = { REST_REQUESTS_PER_MINUTE: '100000000' };
-const SEEN_WITHIN_MS = 20_000;
+const SEEN_WITHIN_MS = 60_000;
+const BEGINS_WITHIN_MS = 60_000;
 
 let cluster: OwnCluster;
 let alone: TestEnvironment;
@@ -106,8 +111,7 @@ interface Load {
 }
 
 /** Asks one lookup after the other until it is told to stop; an answer must be that of one day, whole. */
-async function askUntil(rest: ApiClient, hasEnded: () => boolean): Promise<Load> {
-  const load: Load = { right: 0, failed: 0, wrong: [] };
+async function ask(rest: ApiClient, load: Load, hasEnded: () => boolean): Promise<void> {
   for (let turn = 0; !hasEnded(); turn += 1) {
     const at = turn % lookups.length;
     const body = lookups[at];
@@ -116,7 +120,29 @@ async function askUntil(rest: ApiClient, hasEnded: () => boolean): Promise<Load>
     else if (expected.some((day) => day[at] === text)) load.right += 1;
     else load.wrong.push({ body, text });
   }
-  return load;
+}
+
+function sumOf(loads: readonly Load[], count: 'right' | 'failed'): number {
+  return loads.reduce((sum, load) => sum + load[count], 0);
+}
+
+/** The publication that was asked for last, once the ledger knows it. */
+async function latestPublication({ client, config }: TestEnvironment, before: string): Promise<string> {
+  const deadline = Date.now() + BEGINS_WITHIN_MS;
+  for (;;) {
+    const { publications } = await publicationHistory(client, config.INDEX_PREFIX);
+    const [latest] = publications;
+    if (latest !== undefined && latest.publication !== before) return latest.publication;
+    if (Date.now() > deadline) throw new Error('No publication began.');
+    await sleep(100);
+  }
+}
+
+/** What is live, and how many documents it has. */
+async function livePublication({ client, config }: TestEnvironment) {
+  const { live } = await publicationHistory(client, config.INDEX_PREFIX);
+  const { licenses = 0, endorsements = 0 } = live?.counts ?? {};
+  return { publication: live?.publication ?? '', documents: licenses + endorsements };
 }
 
 function publishDay(day: number): Promise<CommandResult> {
@@ -192,28 +218,41 @@ describeInLongForm('it takes minutes', 'a cluster', () => {
       expect(await answersTo(rest, lookups)).toEqual(expected[0]);
 
       let hasEnded = false;
-      const asking = rests.flatMap((each) => [1, 2].map(() => askUntil(each, () => hasEnded)));
+      const loads = rests.flatMap(() => [1, 2].map((): Load => ({ right: 0, failed: 0, wrong: [] })));
+      const asking = loads.map((load, at) => ask(rests[at % rests.length] ?? rest, load, () => hasEnded));
+      const { documents, publication: before } = await livePublication(clustered);
       const publishing = publishDay(1);
-      await sleep(LOADED_FOR_MS);
+      const publication = await latestPublication(clustered, before);
+      const of = { environment: clustered, documents };
+      const underWay = { publication, ended: publishing };
+      const progress = await untilLoaded({ share: LOADED_SHARE }, underWay, of);
       const killedAt = Date.now();
+      const atKill = sumOf(loads, 'right');
       await cluster.nodes[1]?.kill();
+      await cluster.hasNodes(NODES - 1);
+      await expectUnderWay(clustered, publication);
       await sleep(AWAY_MS);
+      const meanwhile = sumOf(loads, 'right') - atKill;
       await cluster.nodes[1]?.start();
       expect(await publishing).toMatchObject({ code: 0 });
       const seconds = (Date.now() - killedAt) / 1000;
       await untilAnswering(rest, DAYS[1]);
       await sleep(2000);
       hasEnded = true;
-      const loads = await Promise.all(asking);
-      expect(loads.flatMap(({ wrong }) => wrong).slice(0, 3)).toEqual([]);
-      const right = loads.reduce((sum, load) => sum + load.right, 0);
-      const failed = loads.reduce((sum, load) => sum + load.failed, 0);
+      await Promise.all(asking);
+      const wrong = loads.flatMap((load) => load.wrong);
+      expect(wrong.slice(0, 3)).toEqual([]);
+      expect(meanwhile).toBeGreaterThan(0);
+      const [right, failed] = [sumOf(loads, 'right'), sumOf(loads, 'failed')];
       await cluster.isWhole();
-      expect(await answersTo(rest, lookups)).toEqual(expected[1]);
+      const answers = await answersTo(rest, lookups);
+      expect(answers).toEqual(expected[1]);
       expect(right).toBeGreaterThan(lookups.length);
+      const end = await endOf(clustered, publication);
       return {
+        hit: `${describeProgress(progress)}, ${counted(meanwhile, 'lookup')} while it was away`,
         seconds,
-        outcome: `${failed} of ${right + failed} lookups got 503, none a wrong or mixed answer; the publication is live; the answers are those of one node`,
+        outcome: `${counted(failed, 'lookup')} of ${(right + failed).toLocaleString('en-US')} got 503, ${wrong.length} a wrong answer; ${end}; ${answers.length} answers are those of one node`,
       };
     },
     600_000,

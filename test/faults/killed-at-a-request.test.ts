@@ -1,20 +1,22 @@
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
-import { childrenOf } from '../support/children.ts';
+import { killChildrenOf } from '../support/children.ts';
 import { faultTest, inForm } from '../support/fault-form.ts';
-import { type OpenSearchProxy, openSearchProxy, type ProxiedRequest } from '../support/open-search-proxy.ts';
+import {
+  type InterruptedRequest,
+  type InterruptingProxy,
+  interruptingProxy,
+  killAtRequest,
+} from '../support/interrupting-proxy.ts';
 import { lapseLocks, type Publisher, publisher } from '../support/publisher.ts';
 
 const ROWS = 2000;
 
 /** A request of a publication, at which the worker and its process are killed. */
-interface Moment {
+interface Moment extends InterruptedRequest {
   readonly name: string;
-  /** Whether OpenSearch still does what it asks for. */
-  readonly isDone: boolean;
-  readonly is: (request: ProxiedRequest) => boolean;
 }
 
-type Asks = Moment['is'];
+type Asks = InterruptedRequest['is'];
 
 const INDEX = /licenses-\d{4}-\d{2}-\d{2}-\w+/.source;
 
@@ -45,56 +47,40 @@ const MOMENTS: readonly Moment[] = [
 const SHORT: ReadonlySet<string> = new Set(['the alias has flipped']);
 
 let publications: Publisher;
-let proxy: OpenSearchProxy;
-let moment: Moment | undefined;
-
-/** Settles once the moment has come and everything has been killed. */
-let killed = Promise.withResolvers<number>();
+let proxy: InterruptingProxy;
 
 beforeAll(async () => {
   publications = await publisher({ rows: ROWS });
-  proxy = await openSearchProxy(publications.environment.config.OPENSEARCH_URL, async (request) => {
-    if (moment?.is(request) !== true) return request.forward();
-    if (moment.isDone) await request.forward();
-    moment = undefined;
-    await killAll();
-    killed.resolve(Date.now());
-    return undefined;
-  });
-}, 120_000);
+  proxy = await interruptingProxy(publications);
+}, 300_000);
 beforeEach(async () => {
-  killed = Promise.withResolvers();
   await publications.makeReady();
   await publications.startWorker({ OPENSEARCH_URL: proxy.url });
-}, 60_000);
+}, 300_000);
 afterAll(async () => {
   await publications.stop();
   await proxy.close();
 });
 
+/** Kills the worker and the publication's own process. */
 async function killAll(): Promise<void> {
-  const { child } = publications.worker();
-  const children = await childrenOf(child.pid ?? 0);
-  child.kill('SIGKILL');
-  for (const id of children) process.kill(id, 'SIGKILL');
+  const worker = publications.worker();
+  await killChildrenOf(worker.child.pid ?? 0);
+  await worker.kill();
 }
 
-for (const each of MOMENTS.filter(({ name }) => inForm({ short: SHORT.has(name), full: true }))) {
+for (const moment of MOMENTS.filter(({ name }) => inForm({ short: SHORT.has(name), full: true }))) {
   faultTest(
     'worker and its process killed (SIGKILL) at a chosen request',
-    `when ${each.name}`,
-    async () => {
-      const publication = await publications.begin('large');
-      moment = each;
-      const killedAt = await Promise.race([killed.promise, publication.ended]);
-      if (typeof killedAt !== 'number') throw new Error('The publication ended without this request.');
-      await lapseLocks(publications.environment);
-      await publications.startWorker();
-      await publications.expectPublished(publication);
-      const seconds = (Date.now() - killedAt) / 1000;
-      await publications.expectRecovered('large');
-      return { seconds, outcome: 'the next worker ends it; live' };
-    },
-    60_000,
+    `when ${moment.name}`,
+    () =>
+      killAtRequest(proxy, publications, moment, {
+        kill: killAll,
+        recover: async () => {
+          await lapseLocks(publications.environment);
+          await publications.startWorker();
+        },
+      }),
+    300_000,
   );
 }

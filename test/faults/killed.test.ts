@@ -1,74 +1,100 @@
-import { afterAll, beforeAll, beforeEach } from '@jest/globals';
-import { childrenOf } from '../support/children.ts';
+import { afterAll, beforeAll, beforeEach, expect } from '@jest/globals';
+import { killChildrenOf } from '../support/children.ts';
 import { faultTest, inForm } from '../support/fault-form.ts';
+import {
+  type InterruptedRequest,
+  type InterruptingProxy,
+  interruptingProxy,
+  isBulk,
+  killAtRequest,
+  type RequestCounts,
+} from '../support/interrupting-proxy.ts';
 import { lapseLocks, type Publisher, publisher } from '../support/publisher.ts';
-import { type RandomMoment, randomMoments, untilMoment } from '../support/random-moments.ts';
+import { type RandomRequest, randomRequests } from '../support/random-moments.ts';
 
 const ROWS = inForm({ short: 15_000, full: 40_000 });
 const WORKER_KILLS = inForm({ short: 1, full: 20 });
 const PATIENT_WORKER_KILLS = inForm({ short: 0, full: 2 });
 const PROCESS_KILLS = inForm({ short: 1, full: 10 });
 
+/** So few that every publication deletes one: the requests are then the same each time. */
+const SETTINGS = { KEEP_PUBLICATIONS: '2' };
+
 let publications: Publisher;
+let proxy: InterruptingProxy;
+
+/** How many requests a publication of the large files makes undisturbed. */
+let undisturbed: Readonly<RequestCounts>;
 
 beforeAll(async () => {
-  publications = await publisher({ rows: ROWS });
-}, 180_000);
-beforeEach(() => publications.makeReady(), 60_000);
-afterAll(() => publications.stop());
+  publications = await publisher({ rows: ROWS, settings: SETTINGS });
+  proxy = await interruptingProxy(publications);
+  await publications.startWorker({ OPENSEARCH_URL: proxy.url });
+  proxy.countAnew();
+  await publications.expectPublished(await publications.begin('large'));
+  undisturbed = { ...proxy.counted() };
+  expect(undisturbed.bulk).toBeGreaterThan(1);
+}, 300_000);
+beforeEach(async () => {
+  await publications.makeReady();
+  await publications.startWorker({ OPENSEARCH_URL: proxy.url });
+}, 300_000);
+afterAll(async () => {
+  await publications.stop();
+  await proxy.close();
+});
 
-/** @returns the seconds until the publication was live */
-async function killWorker(moment: RandomMoment, isLockWaitedFor: boolean): Promise<number> {
-  const publication = await publications.begin('large');
-  await untilMoment(moment, publication, publications);
-  const killedAt = Date.now();
-  publications.worker().child.kill('SIGKILL');
-  if (!isLockWaitedFor) await lapseLocks(publications.environment);
-  await publications.startWorker();
-  await publications.expectPublished(publication);
-  const seconds = (Date.now() - killedAt) / 1000;
-  await publications.expectRecovered('large');
-  return seconds;
+/** The request of an undisturbed publication that was drawn. */
+function drawn({ isBulk: isBulkDrawn, share, isDone }: RandomRequest): InterruptedRequest {
+  const kind = isBulkDrawn ? 'bulk' : 'other';
+  return {
+    is: (request, made) => isBulk(request) === isBulkDrawn && made[kind] > share * undisturbed[kind],
+    isDone,
+  };
 }
 
-for (const moment of randomMoments(WORKER_KILLS, 'worker')) {
+function killWorker(): Promise<void> {
+  return publications.worker().kill();
+}
+
+for (const random of randomRequests(WORKER_KILLS, 'worker')) {
   faultTest(
-    'worker killed (SIGKILL) at a random moment, its lock on the job lapsed at once',
-    moment.name,
-    async () => ({
-      seconds: await killWorker(moment, false),
-      outcome: 'the next worker starts the publication again; live',
-    }),
-    120_000,
+    'worker killed (SIGKILL) at a random request, its lock on the job lapsed at once',
+    random.name,
+    () =>
+      killAtRequest(proxy, publications, drawn(random), {
+        kill: killWorker,
+        recover: async () => {
+          await lapseLocks(publications.environment);
+          await publications.startWorker();
+        },
+      }),
+    300_000,
   );
 }
 
-for (const moment of randomMoments(PATIENT_WORKER_KILLS, 'worker, lock waited for')) {
+for (const random of randomRequests(PATIENT_WORKER_KILLS, 'worker, lock waited for')) {
   faultTest(
-    'worker killed (SIGKILL) at a random moment, its lock on the job waited for',
-    moment.name,
-    async () => ({
-      seconds: await killWorker(moment, true),
-      outcome: 'the next worker starts the publication again; live',
-    }),
-    240_000,
+    'worker killed (SIGKILL) at a random request, its lock on the job waited for',
+    random.name,
+    () =>
+      killAtRequest(proxy, publications, drawn(random), {
+        kill: killWorker,
+        recover: () => publications.startWorker(),
+      }),
+    300_000,
   );
 }
 
-for (const moment of randomMoments(PROCESS_KILLS, 'process')) {
+for (const random of randomRequests(PROCESS_KILLS, 'process')) {
   faultTest(
-    "the publication's own process killed (SIGKILL) at a random moment",
-    moment.name,
-    async () => {
-      const publication = await publications.begin('large');
-      await untilMoment(moment, publication, publications);
-      const killedAt = Date.now();
-      for (const id of await childrenOf(publications.worker().child.pid ?? 0)) process.kill(id, 'SIGKILL');
-      await publications.expectPublished(publication);
-      const seconds = (Date.now() - killedAt) / 1000;
-      await publications.expectRecovered('large');
-      return { seconds, outcome: 'the worker starts the publication again; live' };
-    },
-    120_000,
+    "the publication's own process killed (SIGKILL) at a random request",
+    random.name,
+    () =>
+      killAtRequest(proxy, publications, drawn(random), {
+        kill: () => killChildrenOf(publications.worker().child.pid ?? 0),
+        recover: () => publications.worker().printed('signal: SIGKILL'),
+      }),
+    300_000,
   );
 }

@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect } from '@jest/globals';
+import { publicationHistory } from '../../src/publications/history.ts';
 import { licensesIndices } from '../../src/publications/metadata.ts';
 import { isIndexNotFound, openSearchClient } from '../../src/search/client.ts';
 import { type BulkFault, type BulkProxy, bulkProxy } from '../support/bulk-proxy.ts';
-import { faultTest, inForm } from '../support/fault-form.ts';
+import { livePublished } from '../support/complete-publication.ts';
+import { faultTest, inForm, type ObservedFault } from '../support/fault-form.ts';
+import { counted, endOf } from '../support/publication-run.ts';
 import { type Publisher, publisher } from '../support/publisher.ts';
 import { publishFiles } from '../support/publishing.ts';
 
@@ -27,25 +30,40 @@ let proxy: BulkProxy;
 
 beforeAll(async () => {
   publications = await publisher({ rows: ROWS });
-}, 120_000);
-beforeEach(() => publications.makeReady(), 60_000);
-afterAll(() => publications.stop());
+}, 300_000);
+beforeEach(() => publications.makeReady(), 300_000);
+afterAll(() => publications.stop(), 300_000);
 
-/** Publishes the large files through a proxy with these faults; it ends when what is done meanwhile has ended. */
-async function publishThrough(faults: readonly BulkFault[], meanwhile: () => Promise<void>): Promise<number> {
-  proxy = await bulkProxy(publications.environment.config.OPENSEARCH_URL, faults);
+/**
+ * Publishes the large files through a proxy with these faults; it ends when what is done meanwhile has ended.
+ * Expects that documents had to be sent again.
+ */
+async function publishThrough(
+  faults: readonly BulkFault[],
+  meanwhile: () => Promise<void>,
+): Promise<ObservedFault> {
+  const { environment, documents } = publications;
+  proxy = await bulkProxy(environment.config.OPENSEARCH_URL, faults);
+  let observed: ObservedFault;
   try {
     await publications.startWorker({ OPENSEARCH_URL: proxy.url });
     const publication = await publications.begin('large');
     await meanwhile();
     await publications.expectPublished(publication);
     const seconds = (Date.now() - publication.takenAt) / 1000;
-    await publications.startWorker();
-    await publications.expectRecovered('large');
-    return seconds;
+    const sent = proxy.requests.reduce((sum, items) => sum + items, 0);
+    if (proxy.refused() === 0) throw new Error('The fault hit nothing: every bulk request was taken.');
+    expect(sent).toBeGreaterThan(documents);
+    const end = await endOf(environment, publication.publication);
+    const again = counted(sent - documents, 'document');
+    const hit = counted(proxy.refused(), 'bulk request');
+    observed = { hit, seconds, outcome: `${again} sent again; ${end}` };
   } finally {
+    await publications.startWorker();
     await proxy.close();
   }
+  await publications.expectRecovered('large');
+  return observed;
 }
 
 async function untilAsked(): Promise<void> {
@@ -59,27 +77,26 @@ async function untilAsked(): Promise<void> {
 faultTest(
   'each kind of refusal and loss once in a load',
   EVERY_FAULT.join(', '),
-  async () => ({
-    seconds: await publishThrough(EVERY_FAULT, async () => undefined),
-    outcome: 'sent again, each document once; live',
-  }),
-  120_000,
+  async () => {
+    const observed = await publishThrough(EVERY_FAULT, async () => undefined);
+    expect(proxy.refused()).toBeGreaterThanOrEqual(EVERY_FAULT.length);
+    return observed;
+  },
+  300_000,
 );
 
 for (const fault of inForm<readonly BulkFault[]>({ short: [], full: EVERY_FAULT })) {
   faultTest(
     `every bulk request disturbed for ${DISTURBED_MS / 1000} s: ${fault}`,
     '',
-    async () => ({
-      seconds: await publishThrough([], async () => {
+    () =>
+      publishThrough([], async () => {
         proxy.disturb(fault);
         await untilAsked();
         await sleep(DISTURBED_MS);
         proxy.disturb('none');
       }),
-      outcome: 'the load waits and goes on; live',
-    }),
-    120_000,
+    300_000,
   );
 }
 
@@ -101,16 +118,16 @@ async function setDiskBlock(isFull: boolean): Promise<void> {
 faultTest(
   "OpenSearch's own block of every index at its flood stage",
   `for ${DISTURBED_MS / 1000} s`,
-  async () => ({
-    seconds: await publishThrough([], async () => {
+  () =>
+    publishThrough([], async () => {
+      proxy.disturb('hold');
       await untilAsked();
       await setDiskBlock(true);
+      proxy.disturb('none');
       await sleep(DISTURBED_MS);
       await setDiskBlock(false);
     }),
-    outcome: 'the load waits and goes on; live',
-  }),
-  120_000,
+  300_000,
 );
 
 faultTest(
@@ -118,22 +135,37 @@ faultTest(
   '',
   async () => {
     const { environment, files } = publications;
+    const before = await livePublished(environment);
     const full = await bulkProxy(environment.config.OPENSEARCH_URL);
     full.disturb('disk full');
     const client = openSearchClient({ ...environment.config, OPENSEARCH_URL: full.url }, 30_000);
+    const begunAt = Date.now();
     try {
-      const publishing = publishFiles({ ...environment, client }, files.large, {
+      const error: unknown = await publishFiles({ ...environment, client }, files.large, {
         giveUpAfterMs: GIVE_UP_AFTER_MS,
-      });
-      await expect(publishing).rejects.toThrow('disk usage exceeded flood-stage watermark');
+      }).catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(Error);
+      expect(String(error)).toContain('disk usage exceeded flood-stage watermark');
     } finally {
       await client.close();
       await full.close();
     }
+    const seconds = (Date.now() - begunAt) / 1000;
+    expect(full.requests.length).toBeGreaterThan(1);
+    expect(full.refused()).toBe(full.requests.length);
     const indices = await licensesIndices(environment.client, environment.config.INDEX_PREFIX);
     expect(indices.filter(({ metadata }) => metadata.verified_at === undefined)).toEqual([]);
+    const { publications: runs, live } = await publicationHistory(
+      environment.client,
+      environment.config.INDEX_PREFIX,
+    );
+    expect(await livePublished(environment)).toEqual(before);
     await publications.expectRecovered('small');
-    return { outcome: 'fails with the reason, the live publication as it was' };
+    return {
+      hit: counted(full.refused(), 'bulk request'),
+      seconds,
+      outcome: `ended while ${runs[0]?.state}, its index deleted; ${live?.date} stays live`,
+    };
   },
-  60_000,
+  300_000,
 );

@@ -1,45 +1,87 @@
 import { afterAll, beforeAll, expect } from '@jest/globals';
+import { QueueEvents } from 'bullmq';
 import { z } from 'zod';
+import { PUBLISH_QUEUE, queueConnection, queuePrefix } from '../../src/publications/job.ts';
 import { readEvents } from '../../src/publications/ledger.ts';
+import { type BulkProxy, bulkProxy } from '../support/bulk-proxy.ts';
 import { faultTest, inForm } from '../support/fault-form.ts';
+import { counted, endOf } from '../support/publication-run.ts';
 import { type Publisher, publisher } from '../support/publisher.ts';
 
 const CLIENTS = 10;
 const ROWS = inForm({ short: 5000, full: 40_000 });
 const ROUNDS = inForm({ short: 1, full: 3 });
+const JOINED_WITHIN_MS = 150_000;
 
 let publications: Publisher;
+let proxy: BulkProxy;
+let events: QueueEvents;
 
 beforeAll(async () => {
   publications = await publisher({ rows: ROWS });
-}, 120_000);
-afterAll(() => publications.stop());
+  const { config } = publications.environment;
+  proxy = await bulkProxy(config.OPENSEARCH_URL);
+  await publications.startWorker({ OPENSEARCH_URL: proxy.url });
+  events = new QueueEvents(PUBLISH_QUEUE, {
+    connection: queueConnection(config),
+    prefix: queuePrefix(config.INDEX_PREFIX),
+  });
+  await events.waitUntilReady();
+}, 300_000);
+afterAll(async () => {
+  await events.close();
+  await publications.stop();
+  await proxy.close();
+});
 
-const answer = z.union([
-  z.object({ state: z.literal('live'), publication: z.string() }),
-  z
-    .object({ state: z.literal('skipped'), live: z.string() })
-    .transform(({ state, live }) => ({ state, publication: live })),
-]);
+const answer = z.object({ state: z.literal('live'), publication: z.string() });
+
+/** Waits until so many have asked for a publication that is under way already. */
+function joined(count: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let seen = 0;
+    const tooLate = setTimeout(
+      () => reject(new Error(`Only ${seen} clients asked during the load.`)),
+      JOINED_WITHIN_MS,
+    );
+    const onJoined = () => {
+      seen += 1;
+      if (seen < count) return;
+      clearTimeout(tooLate);
+      events.off('deduplicated', onJoined);
+      resolve();
+    };
+    events.on('deduplicated', onJoined);
+  });
+}
 
 for (let round = 1; round <= ROUNDS; round += 1) {
   faultTest(
     'the same publication asked for by ten clients at once',
     `round ${round}`,
     async () => {
-      const { client, config } = publications.environment;
+      const { environment } = publications;
+      const { client, config } = environment;
       const before = await readEvents(client, config.INDEX_PREFIX);
-      const asked = await Promise.all(Array.from({ length: CLIENTS }, () => publications.publish('large')));
+      proxy.disturb('hold');
+      const others = joined(CLIENTS - 1);
+      const asking = Promise.all(Array.from({ length: CLIENTS }, () => publications.publish('large')));
+      await others.finally(() => proxy.disturb('none'));
+      const asked = await asking;
       expect(asked.map(({ code }) => code)).toEqual(asked.map(() => 0));
       const answers = asked.map(({ stdout }) => answer.parse(JSON.parse(stdout)));
-      expect(new Set(answers.map(({ publication }) => publication)).size).toBe(1);
+      const ids = [...new Set(answers.map(({ publication }) => publication))];
+      expect(ids).toHaveLength(1);
 
-      const events = (await readEvents(client, config.INDEX_PREFIX)).slice(before.length);
-      expect(events.filter(({ event }) => event === 'loading')).toHaveLength(1);
-      const joined = answers.filter(({ state }) => state === 'live').length;
+      const written = (await readEvents(client, config.INDEX_PREFIX)).slice(before.length);
+      expect(written.filter(({ event }) => event === 'loading')).toHaveLength(1);
+      const outcome = await endOf(environment, ids[0] ?? '');
       await publications.expectRecovered('large');
-      return { outcome: `one publication, told to ${joined}; ${CLIENTS - joined} found it live already` };
+      return {
+        hit: `${counted(CLIENTS - 1, 'client')} asked during the load`,
+        outcome: `${answers.length} told of ${counted(ids.length, 'publication')}: ${outcome}`,
+      };
     },
-    120_000,
+    300_000,
   );
 }

@@ -1,9 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { openSearchProxy, type ProxiedRequest, type ProxyAnswer } from './open-search-proxy.ts';
 
 /** What the proxy does with a bulk request. */
 export type BulkFault =
   | 'none'
+  /** OpenSearch is asked once `disturb` is called with something else. */
+  | 'hold'
   /** OpenSearch is not asked; 429 for the whole request. */
   | 'refuse all'
   /** The first half goes through; 429 for each item of the other half. */
@@ -24,6 +27,8 @@ export interface BulkProxy {
   readonly url: string;
   /** How many items each bulk request had. */
   readonly requests: number[];
+  /** How many bulk requests were not taken in full, by OpenSearch or by the proxy, or got no answer. */
+  refused(): number;
   /** What happens to bulk requests from now on. */
   disturb(fault: BulkFault): void;
   close(): Promise<void>;
@@ -44,22 +49,27 @@ function blockedItem(status: 403 | 429): object {
 }
 
 /**
- * @param faults what happens to the first bulk request to an index of licences, the second, …; the rest go
+ * @param faults what happens to the first bulk request to an index of licenses, the second, …; the rest go
  * through, until `disturb` is called
  */
 export async function bulkProxy(openSearch: string, faults: readonly BulkFault[] = []): Promise<BulkProxy> {
   const requests: number[] = [];
+  let refused = 0;
   let later: BulkFault = 'none';
   const proxy = await openSearchProxy(openSearch, async (request) => {
     if (!request.path.includes('/_bulk')) return request.forward();
     const items = linesOf(request).length / 2;
     const fault = faults[requests.length] ?? later;
     requests.push(items);
-    return disturbed(request, fault);
+    while (fault === 'hold' && later === 'hold') await sleep(10);
+    const answered = await disturbed(request, fault);
+    if (answered?.status !== 200 || answered.body.includes('"errors":true')) refused += 1;
+    return answered;
   });
   return {
     url: proxy.url,
     requests,
+    refused: () => refused,
     disturb: (fault) => {
       later = fault;
     },
@@ -70,6 +80,7 @@ export async function bulkProxy(openSearch: string, faults: readonly BulkFault[]
 async function disturbed(request: ProxiedRequest, fault: BulkFault): Promise<ProxyAnswer | undefined> {
   switch (fault) {
     case 'none':
+    case 'hold':
       return request.forward();
     case 'refuse all':
       return { status: 429, body: '{"error":"by the test"}' };

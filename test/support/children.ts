@@ -1,4 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const GONE_WITHIN_MS = 10_000;
 
 /** The process ids of a process's children (Linux). */
 export async function childrenOf(parent: number): Promise<number[]> {
@@ -10,6 +13,36 @@ export async function childrenOf(parent: number): Promise<number[]> {
     .flatMap((list) => list.trim().split(/\s+/))
     .filter((id) => id !== '')
     .map(Number);
+}
+
+/**
+ * Kills a process's children (SIGKILL) and waits until they have gone.
+ *
+ * @returns how many there were
+ * @throws {Error} when there are none, so that a test does not take nothing for a fault
+ */
+export async function killChildrenOf(parent: number): Promise<number> {
+  const children = await childrenOf(parent);
+  if (children.length === 0) throw new Error(`Process ${parent} has no child: nothing could be killed.`);
+  for (const id of children) process.kill(id, 'SIGKILL');
+  await untilGone(children);
+  return children.length;
+}
+
+async function untilGone(ids: readonly number[]): Promise<void> {
+  const deadline = Date.now() + GONE_WITHIN_MS;
+  for (const id of ids) {
+    while (await isRunning(id)) {
+      if (Date.now() > deadline) throw new Error(`Process ${id} still runs after it was killed.`);
+      await sleep(10);
+    }
+  }
+}
+
+/** Whether a process runs; one that has ended, but that its parent has not yet noticed, does not. */
+async function isRunning(id: number): Promise<boolean> {
+  const status = await readFile(`/proc/${id}/status`, 'utf8').catch(() => undefined);
+  return status !== undefined && !/^State:\s*[ZX]/m.test(status);
 }
 
 /** The ids of this machine's processes that were started with this in their environment (Linux). */

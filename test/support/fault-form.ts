@@ -1,6 +1,7 @@
 import { appendFile } from 'node:fs/promises';
 import { describe, test } from '@jest/globals';
 import { type RecordedFault, TABLE_VARIABLE } from './fault-record.ts';
+import { seedNote } from './fault-seed.ts';
 
 const isFull = process.env.FAULTS === 'full';
 
@@ -15,13 +16,8 @@ export function describeInLongForm(why: string, name: string, tests: () => void)
   else describe.skip(`${name} (skipped: ${why}; npm run test:faults runs it)`, tests);
 }
 
-/** What was seen of one fault. */
-export interface Recovery {
-  /** From the fault to the end of the publication. */
-  readonly seconds?: number;
-  /** How it ended, beside what is checked after every fault. */
-  readonly outcome: string;
-}
+/** What a test saw of one fault: nothing here is written before the test has seen it. */
+export type ObservedFault = Pick<RecordedFault, 'hit' | 'seconds' | 'outcome'>;
 
 /**
  * A test that breaks something on purpose. What it saw goes into the table of `npm run test:faults`.
@@ -32,18 +28,18 @@ export interface Recovery {
 export function faultTest(
   fault: string,
   name: string,
-  breakAndRecover: () => Promise<Recovery>,
+  breakAndRecover: () => Promise<ObservedFault>,
   timeoutMs: number,
 ): void {
   test(
     name === '' ? fault : `${fault}: ${name}`,
     async () => {
       try {
-        const { seconds, outcome } = await breakAndRecover();
-        await record({ fault, hasPassed: true, outcome, ...(seconds === undefined ? {} : { seconds }) });
+        await record({ fault, hasPassed: true, ...(await breakAndRecover()) });
       } catch (error) {
-        await record({ fault, hasPassed: false, outcome: '' });
-        throw error;
+        await record({ fault, hasPassed: false, hit: '', outcome: '' });
+        const note = seedNote();
+        throw note === undefined ? error : new Error(note, { cause: error });
       }
     },
     timeoutMs,

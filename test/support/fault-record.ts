@@ -5,7 +5,10 @@ export const TABLE_VARIABLE = 'FAULTS_SEEN';
 export interface RecordedFault {
   readonly fault: string;
   readonly hasPassed: boolean;
-  /** From the fault to the end of the publication. */
+  /** What the fault hit: the step of a publication, or how many requests. */
+  readonly hit: string;
+  /** From the fault to the end of what it disturbed. */
   readonly seconds?: number;
+  /** How it ended, beside what is checked after every fault. */
   readonly outcome: string;
 }

@@ -7,6 +7,7 @@ import { TABLE_VARIABLE } from './fault-record.ts';
 const recordedFault = z.object({
   fault: z.string(),
   hasPassed: z.boolean(),
+  hit: z.string(),
   seconds: z.number().optional(),
   outcome: z.string(),
 });
@@ -14,8 +15,8 @@ const recordedFault = z.object({
 type Seen = z.output<typeof recordedFault>;
 
 /**
- * A reporter of jest's that prints, at the end, a table of what was broken and how it ended; the same table is
- * left in STATE_DIR/faults.md. All random moments of the run are drawn from one seed.
+ * Prints a table of what was broken and how it ended after the last test; the same table is left in
+ * STATE_DIR/faults.md. All random moments of the run are drawn from one seed, which is printed too.
  */
 export default class FaultTable {
   private readonly seen: string;
@@ -36,7 +37,9 @@ export default class FaultTable {
     rmSync(this.seen);
     const table = faultTable(lines.map((line) => recordedFault.parse(JSON.parse(line))));
     writeFileSync(this.table, table);
-    process.stdout.write(`\nRandom moments from seed ${process.env.FAULTS_SEED}.\n\n${table}\n`);
+    process.stdout.write(
+      `\nFAULTS_SEED=${process.env.FAULTS_SEED} repeats the random moments of this run.\n\n${table}\n`,
+    );
   }
 }
 
@@ -46,16 +49,43 @@ export function faultTable(seen: readonly Seen[]): string {
   const lines = [...faults].map(([fault, all]) => {
     const passed = all.filter(({ hasPassed }) => hasPassed);
     const times = passed.length === all.length ? String(all.length) : `${passed.length} of ${all.length}`;
-    const outcomes = [...new Set(passed.map(({ outcome }) => outcome))];
+    const outcomes = [summarized(passed.map(({ outcome }) => outcome))];
     if (passed.length < all.length) outcomes.push('**failed**');
-    return `| ${fault} | ${times} | ${rangeOf(passed)} | ${outcomes.join('; or ')} |`;
+    const seconds = summarized(passed.flatMap((each) => each.seconds?.toFixed(1) ?? []));
+    const hits = summarized(passed.map(({ hit }) => hit));
+    return `| ${[fault, times, hits, seconds, outcomes.filter((each) => each !== '').join('; or ')].join(' | ')} |`;
   });
-  return ['| fault | times | seconds | outcome |', '| --- | ---: | ---: | --- |', ...lines, ''].join('\n');
+  const head = ['| fault | times | what it hit | seconds | outcome |', '| --- | ---: | --- | ---: | --- |'];
+  return [...head, ...lines, ''].join('\n');
 }
 
-function rangeOf(seen: readonly Seen[]): string {
-  const seconds = seen.flatMap((each) => each.seconds ?? []);
-  if (seconds.length === 0) return '';
-  const [least, most] = [Math.min(...seconds), Math.max(...seconds)].map((each) => each.toFixed(1));
-  return least === most ? `${least}` : `${least} to ${most}`;
+const NUMBER = /\d[\d,]*(?:\.\d+)?/g;
+
+/**
+ * Texts that differ in their numbers alone become one text with ranges; where several remain, each says how often it
+ * was seen.
+ */
+function summarized(texts: readonly string[]): string {
+  const alike = [...Map.groupBy(texts, (text) => text.replace(NUMBER, '#')).values()];
+  return alike
+    .map((each) => (alike.length > 1 ? `${ranged(each)} (${each.length} of ${texts.length})` : ranged(each)))
+    .join('; or ');
+}
+
+/** One text for texts that differ in their numbers alone. */
+function ranged(texts: readonly string[]): string {
+  const numbers = texts.map((text) => text.match(NUMBER) ?? []);
+  let place = -1;
+  return (texts[0] ?? '').replace(NUMBER, () => {
+    place += 1;
+    const seen = numbers
+      .flatMap((each) => each[place] ?? [])
+      .sort((one, other) => numberIn(one) - numberIn(other));
+    const [least = '', most = ''] = [seen[0], seen.at(-1)];
+    return least === most ? least : `${least} to ${most}`;
+  });
+}
+
+function numberIn(number: string): number {
+  return Number(number.replaceAll(',', ''));
 }

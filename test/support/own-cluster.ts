@@ -13,7 +13,7 @@ const HEAP_MEGABYTES = 384;
 /** One OpenSearch of a cluster, which comes back on the same port with its data. */
 export interface ClusterNode {
   readonly url: string;
-  /** SIGKILL. */
+  /** SIGKILL. @throws {Error} when it had ended before */
   kill(): Promise<void>;
   /** Starts it again and waits until it answers. */
   start(): Promise<void>;
@@ -22,6 +22,8 @@ export interface ClusterNode {
 /** An OpenSearch cluster that a test has for itself. */
 export interface OwnCluster {
   readonly nodes: readonly ClusterNode[];
+  /** Waits until the first node sees so many nodes. */
+  hasNodes(count: number): Promise<void>;
   /** Waits until all nodes are in it and every index has all of its copies. */
   isWhole(): Promise<void>;
   /** Stops it and removes its folders. */
@@ -65,21 +67,27 @@ export async function ownCluster(size: number): Promise<OwnCluster> {
   const servers = await Promise.all(names.map((_, at) => started(at)));
   const nodes = httpPorts.map((port, at) => ({
     url: urlOf(port),
-    kill: async () => servers[at]?.kill(),
+    kill: async () => {
+      const server = servers[at];
+      await server?.kill();
+      const end = await server?.ended;
+      if (end !== 'SIGKILL') throw new Error(`Node ${at + 1} was not killed: ${end}.`);
+    },
     start: async () => {
       servers[at] = await started(at);
     },
   }));
 
-  async function isWhole(): Promise<void> {
-    const wanted = `wait_for_nodes=${size}&wait_for_status=green&timeout=90s`;
-    const health = await fetch(`${urlOf(httpPorts[0] ?? 0)}/_cluster/health?${wanted}`);
-    if (health.status !== 200) throw new Error(`The cluster is not whole: ${await health.text()}`);
+  async function isHealthy(wanted: string): Promise<void> {
+    const health = await fetch(`${urlOf(httpPorts[0] ?? 0)}/_cluster/health?${wanted}&timeout=90s`);
+    if (health.status !== 200) throw new Error(`The cluster is not as it must be: ${await health.text()}`);
   }
+  const isWhole = () => isHealthy(`wait_for_nodes=${size}&wait_for_status=green`);
 
   await isWhole();
   return {
     nodes,
+    hasNodes: (count) => isHealthy(`wait_for_nodes=${count}`),
     isWhole,
     stop: async () => {
       await Promise.all(servers.map((server) => server.stop(STOP_MS)));

@@ -1,4 +1,5 @@
 import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { startLocalOpenSearch, waitForOpenSearch } from '../../scripts/local-opensearch.ts';
@@ -14,8 +15,10 @@ const HEAP_MEGABYTES = 512;
 /** A server that a test has for itself, so that it may kill it. It comes back on the same port. */
 export interface OwnServer {
   readonly url: string;
-  /** SIGKILL. */
+  /** SIGKILL. @throws {Error} when it had ended before */
   kill(): Promise<void>;
+  /** Whether anything takes connections at its address. */
+  isListening(): Promise<boolean>;
   /** Starts it again and waits until it answers. */
   start(): Promise<void>;
   /** Deletes what it has stored. Only while it is killed. */
@@ -82,7 +85,12 @@ async function running({ url, folder, data, start }: ServerKind): Promise<OwnSer
   let server = await start(AbortSignal.timeout(START_WITHIN_MS));
   return {
     url,
-    kill: () => server.kill(),
+    kill: async () => {
+      await server.kill();
+      const end = await server.ended;
+      if (end !== 'SIGKILL') throw new Error(`${url} was not killed: ${end}.`);
+    },
+    isListening: () => isListening(url),
     start: async () => {
       server = await start(AbortSignal.timeout(START_WITHIN_MS));
     },
@@ -92,4 +100,17 @@ async function running({ url, folder, data, start }: ServerKind): Promise<OwnSer
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Whether anything takes connections at an address. */
+function isListening(url: string): Promise<boolean> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
 }

@@ -24,6 +24,8 @@ export interface RunningProcess {
   printed(text: string): Promise<void>;
   /** Asks it to stop and waits until it has. */
   stop(): Promise<void>;
+  /** Kills it (SIGKILL) and waits until it has gone. @throws {Error} when it had ended before */
+  kill(): Promise<void>;
 }
 
 /** Under load, a process may print more than a string can hold: of what it printed, so much is kept. */
@@ -65,7 +67,16 @@ export function startProcess(script: string, variables: Record<string, string>):
     child.kill('SIGTERM');
     await ended;
   }
-  return { child, output, printed, stop };
+
+  async function kill(): Promise<void> {
+    if (child.exitCode === null && child.signalCode === null) {
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+    }
+    if (child.signalCode !== 'SIGKILL') throw new Error(`${script} had ended before it was killed.`);
+  }
+  return { child, output, printed, stop, kill };
 }
 
 /** Settings of a process whose clock is wrong by so many milliseconds. */

@@ -20,6 +20,9 @@ import type { DatasetFiles } from './publishing.ts';
 const SMALL_ROWS = 2000;
 const TAKEN_WITHIN_MS = 60_000;
 
+/** What a worker logs when it takes a job. */
+const TAKEN = /"publication":"(\w+)","attempt":\d+,"msg":"publishing"/;
+
 /** The files of two days: those that are disturbed, and small ones to publish in between. */
 export type Day = 'large' | 'small';
 
@@ -28,6 +31,8 @@ const SEEDS = { large: 2, small: 1 } as const;
 
 /** A publication that a worker has taken up. */
 export interface PublicationUnderWay {
+  /** Its id. */
+  readonly publication: string;
   readonly takenAt: number;
   /** How the command that asked for it ended. */
   readonly ended: Promise<CommandResult>;
@@ -39,8 +44,8 @@ export interface Publisher {
   readonly files: Readonly<Record<Day, DatasetFiles>>;
   /** How many the large files have. */
   readonly rows: number;
-  /** What an undisturbed publication of the large files took, from the worker's taking it to its end. */
-  readonly undisturbedMs: number;
+  /** How many documents the large files make. */
+  readonly documents: number;
   /** The worker that was started last. */
   worker(): RunningProcess;
   /** Starts a worker, with other settings if given, in place of the one before, which is stopped or killed. */
@@ -92,22 +97,23 @@ export async function publisher({
     const printedBefore = worker.output().length;
     const ended = publish(day);
     const deadline = Date.now() + TAKEN_WITHIN_MS;
-    while (!worker.output().slice(printedBefore).includes('"msg":"publishing"')) {
+    for (;;) {
+      const [, publication] = TAKEN.exec(worker.output().slice(printedBefore)) ?? [];
+      if (publication !== undefined) return { publication, takenAt: Date.now(), ended };
       if (Date.now() > deadline) throw new Error(`The worker took no job:\n${worker.output()}`);
       await sleep(10);
     }
-    return { takenAt: Date.now(), ended };
   }
 
-  async function published(day: Day): Promise<{ published: Published; tookMs: number }> {
-    const { takenAt, ended } = await begin(day);
-    expectLiveResult(await ended);
-    return { published: await livePublished(environment), tookMs: Date.now() - takenAt };
+  async function published(day: Day): Promise<Published> {
+    expectLiveResult(await publish(day));
+    return livePublished(environment);
   }
 
-  const large = await published('large');
-  const small = await published('small');
-  const expected: Record<Day, Published> = { large: large.published, small: small.published };
+  const expected: Record<Day, Published> = {
+    large: await published('large'),
+    small: await published('small'),
+  };
   expect(expected.large).toMatchObject({ date: DATES.large, counts: { rows, licenses: rows, set_aside: 0 } });
 
   function isRunning(): boolean {
@@ -123,7 +129,7 @@ export async function publisher({
     environment,
     files,
     rows,
-    undisturbedMs: large.tookMs,
+    documents: expected.large.counts.licenses + expected.large.counts.endorsements,
     worker: () => worker,
     startWorker: async (variables = {}) => {
       await worker.stop();

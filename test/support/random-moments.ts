@@ -1,67 +1,77 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Queue } from 'bullmq';
 import { createRandom } from '../../src/dataset/sample/random.ts';
-import { publishProgress, publishQueue } from '../../src/publications/job.ts';
+import { faultSeed } from './fault-seed.ts';
+import { documentsIndexed, eventsOf, type LoadProgress, percent } from './publication-run.ts';
 import type { PublicationUnderWay, Publisher } from './publisher.ts';
 
-/** From what the moments are drawn; `FAULTS_SEED` gives the same ones again. */
-const SEED = Number(process.env.FAULTS_SEED ?? Math.floor(Math.random() * 1_000_000));
+const LOADED_WITHIN_MS = 120_000;
 
-const LOADED_WITHIN_MS = 60_000;
-
-/** A moment of a publication, as a share of the time it takes undisturbed or of the rows it loads. */
+/** A moment of a load, as a share of the documents that it indexes. */
 export interface RandomMoment {
-  readonly share: number;
   readonly name: string;
+  readonly share: number;
 }
 
-/** Moments drawn from the whole, or from a part of it. */
+/** Moments drawn from a part of the load. */
 export function randomMoments(
   count: number,
   purpose: string,
-  [from, to]: readonly [number, number] = [0, 1],
+  [from, to]: readonly [number, number],
 ): RandomMoment[] {
-  const random = createRandom(SEED, purpose);
-  return Array.from({ length: count }, () => {
-    const share = from + (to - from) * random();
-    return { share, name: `at ${(100 * share).toFixed(1)} % (seed ${SEED})` };
-  });
+  const random = createRandom(faultSeed(), purpose);
+  return Array.from({ length: count }, (_, at) => ({
+    name: `random moment ${at + 1}`,
+    share: from + (to - from) * random(),
+  }));
 }
 
-/** Waits until so much of the time has passed that the publication takes undisturbed. */
-export async function untilMoment(
-  { share }: RandomMoment,
-  { takenAt }: PublicationUnderWay,
-  { undisturbedMs }: Publisher,
-): Promise<void> {
-  await sleep(takenAt + share * undisturbedMs - Date.now());
+/** One of the requests that a publication makes to OpenSearch. */
+export interface RandomRequest {
+  readonly name: string;
+  /** Whether it is one of the bulk requests, which take most of the time, or one of all others. */
+  readonly isBulk: boolean;
+  /** Its place among the requests of its kind, from 0 up to but not including 1. */
+  readonly share: number;
+  /** Whether OpenSearch still does what it asks for. */
+  readonly isDone: boolean;
 }
 
-/** Waits until so many of the rows have been loaded, as far as the queue has been told, or all has ended. */
+/** Requests drawn by turns from the bulk requests and from all others. */
+export function randomRequests(count: number, purpose: string): RandomRequest[] {
+  const random = createRandom(faultSeed(), purpose);
+  return Array.from({ length: count }, (_, at) => ({
+    name: `random request ${at + 1}`,
+    isBulk: at % 2 === 0,
+    share: random(),
+    isDone: random() < 0.5,
+  }));
+}
+
+/**
+ * Waits until OpenSearch has indexed so many of the documents.
+ *
+ * @throws {Error} when the load ends first: a fault would then interrupt nothing
+ */
 export async function untilLoaded(
-  { share }: RandomMoment,
-  { ended }: PublicationUnderWay,
-  { environment, rows }: Publisher,
-): Promise<void> {
-  const queue = publishQueue(environment.config);
+  { share }: Pick<RandomMoment, 'share'>,
+  { publication, ended }: Pick<PublicationUnderWay, 'publication' | 'ended'>,
+  { environment, documents }: Pick<Publisher, 'environment' | 'documents'>,
+): Promise<LoadProgress> {
   const deadline = Date.now() + LOADED_WITHIN_MS;
   let hasEnded = false;
   void ended.then(() => {
     hasEnded = true;
   });
-  try {
-    while (!hasEnded && (await rowsLoaded(queue)) < share * rows) {
-      if (Date.now() > deadline) throw new Error(`Less than ${share} of the rows loaded in a minute.`);
-      await sleep(20);
+  let index: string | undefined;
+  for (;;) {
+    index ??= (await eventsOf(environment, publication)).find(({ event }) => event === 'loading')?.index;
+    const indexed = index === undefined ? 0 : await documentsIndexed(environment, index);
+    const progress = { step: 'loading', isLive: false, index, indexed, share: indexed / documents } as const;
+    if (hasEnded || progress.share >= 1) {
+      throw new Error(`The load ended before the test saw ${percent(share)} of it: nothing was interrupted.`);
     }
-  } finally {
-    await queue.close();
+    if (progress.share >= share) return progress;
+    if (Date.now() > deadline) throw new Error(`Less than ${percent(share)} was loaded in two minutes.`);
+    await sleep(10);
   }
-}
-
-async function rowsLoaded(queue: Queue): Promise<number> {
-  const [job] = await queue.getActive();
-  if (job === undefined) return 0;
-  const progress = publishProgress.safeParse(job.progress);
-  return progress.success ? progress.data.rows : 0;
 }

@@ -1,0 +1,49 @@
+import { describe, expect, test } from '@jest/globals';
+import { faultTable } from '../support/fault-table.ts';
+
+const KILLED = { fault: 'worker killed', hasPassed: true };
+
+/** The cells of the first fault's line. */
+function cellsOf(seen: Parameters<typeof faultTable>[0]): string[] {
+  const line = faultTable(seen).split('\n')[2] ?? '';
+  return line.split('|').map((cell) => cell.trim());
+}
+
+describe('the table of faults', () => {
+  test('has one line for each fault, with what its one test saw', () => {
+    const seen = [{ ...KILLED, hit: 'loading at 40 %', seconds: 1.26, outcome: '2 attempts; live' }];
+    expect(faultTable(seen)).toBe(
+      [
+        '| fault | times | what it hit | seconds | outcome |',
+        '| --- | ---: | --- | ---: | --- |',
+        '| worker killed | 1 | loading at 40 % | 1.3 | 2 attempts; live |',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('makes ranges of numbers, by their values', () => {
+    const seen = ['9', '1,200', '100'].map((count, at) => ({
+      ...KILLED,
+      hit: `${count} requests`,
+      seconds: 9 + at,
+      outcome: '2 attempts',
+    }));
+    expect(cellsOf(seen).slice(2, -1)).toEqual(['3', '9 to 1,200 requests', '9.0 to 11.0', '2 attempts']);
+  });
+
+  test('counts what differs in more than its numbers', () => {
+    const seen = ['loading at 3 %', 'going live', 'loading at 97 %'].map((hit) => ({
+      ...KILLED,
+      hit,
+      outcome: 'live',
+    }));
+    expect(cellsOf(seen)[3]).toBe('loading at 3 to 97 % (2 of 3); or going live (1 of 3)');
+  });
+
+  test('says how many failed', () => {
+    const failed = { fault: 'worker killed', hasPassed: false, hit: '', outcome: '' };
+    const seen = [{ ...KILLED, hit: 'reading', outcome: 'live' }, failed];
+    expect(cellsOf(seen).slice(2, -1)).toEqual(['1 of 2', 'reading', '', 'live; or **failed**']);
+  });
+});
