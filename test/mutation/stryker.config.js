@@ -1,0 +1,31 @@
+import { join } from 'node:path';
+
+const { SOURCE_FILE = '', TEST_FILE = '', REPORTS = '' } = process.env;
+
+/**
+ * For one source file and its unit test, which main.ts names. All unit tests for each mutant would take hours.
+ *
+ * @type {Record<string, unknown>}
+ */
+export default {
+  mutate: [SOURCE_FILE],
+  testRunner: 'jest',
+  testRunnerNodeArgs: ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'],
+  jest: {
+    configFile: 'jest.config.js',
+    config: { testMatch: [`<rootDir>/${TEST_FILE}`] },
+    enableFindRelatedTests: false,
+  },
+  coverageAnalysis: 'perTest',
+  concurrency: 1,
+  // Long, so that a busy machine does not make a slow test look like an endless loop. Stryker counts the rounds of loops.
+  timeoutMS: 60_000,
+  // Stryker rewrites tsconfig.json with TypeScript's API, which TypeScript 7 does not have; jest does not read the file.
+  ignorePatterns: ['/.ci', '/.local', '/bench', '/docs', '/examples', '/sample', '/tsconfig.json'],
+  tempDirName: join(REPORTS, 'sandboxes'),
+  reporters: ['html', 'json'],
+  htmlReporter: { fileName: join(REPORTS, `${SOURCE_FILE}.html`) },
+  jsonReporter: { fileName: join(REPORTS, `${SOURCE_FILE}.json`) },
+  logLevel: 'warn',
+  warnings: { slow: false },
+};
