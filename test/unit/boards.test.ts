@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { BOARDS, boardByLabel, boardByName } from '../../src/licenses/boards.ts';
+import { BOARDS, boardByLabel, boardByName, isLicenseTypeOf } from '../../src/licenses/boards.ts';
 import { boardOfCode } from '../support/boards.ts';
 
 describe('the catalogue', () => {
@@ -95,5 +95,22 @@ describe('boardByLabel', () => {
 
   test.each(['', '???', 'Nursing', 'Board', 'Plumbing Board'])('knows no board called %j', (label) => {
     expect(boardByLabel(label)).toBeUndefined();
+  });
+});
+
+describe('isLicenseTypeOf', () => {
+  test.each([
+    ['NUR', 'Registered Nurse (RN)', true],
+    ['NUR', 'registered nurse (rn)', false],
+    ['NUR', 'RN', false],
+    ['NUR', '', false],
+    ['MED', 'Registered Nurse (RN)', false],
+  ])('of the board %s and %j is %s', (code, licenseType, expected) => {
+    expect(isLicenseTypeOf(boardOfCode(code), licenseType)).toBe(expected);
+  });
+
+  test('of a board that the catalogue does not have is false', () => {
+    const unknown = { ...boardOfCode('NUR'), code: 'XXX' };
+    expect(isLicenseTypeOf(unknown, 'Registered Nurse (RN)')).toBe(false);
   });
 });

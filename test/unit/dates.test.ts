@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { daysBetween, isoDate, todayInOhio } from '../../src/licenses/dates.ts';
+import { daysBefore, daysBetween, isoDate, todayInOhio } from '../../src/licenses/dates.ts';
 
 describe('isoDate', () => {
   test.each([
@@ -8,6 +8,8 @@ describe('isoDate', () => {
     ['2027-10-31 23:59:59.000', '2027-10-31'],
     ['10/31/2027', '2027-10-31'],
     ['1/2/2027', '2027-01-02'],
+    ['1/1/2027', '2027-01-01'],
+    ['2027-01-01T08:30:00', '2027-01-01'],
     ['01/02/2027', '2027-01-02'],
     ['10/31/2027 12:00:00 AM', '2027-10-31'],
     ['2028-02-29', '2028-02-29'],
@@ -41,6 +43,12 @@ describe('isoDate', () => {
     '10-31-2027',
     'x2027-10-31',
     '2027-10-31x',
+    'x2027-10-28',
+    '2027-10-28x',
+    'abcd-10-28',
+    '2027-10-1x',
+    'x10/31/2027',
+    '10/31/2027x',
     'HIDDEN',
     'N/A',
   ])('takes %j for no date', (text) => {
@@ -78,5 +86,17 @@ describe('daysBetween', () => {
     ['2026-11-21', '1926-11-21', -36_525],
   ])('from %s to %s are %d', (from, to, days) => {
     expect(daysBetween(from, to)).toBe(days);
+  });
+});
+
+describe('daysBefore', () => {
+  test.each([
+    ['2026-11-21', 0, '2026-11-21'],
+    ['2026-11-21', 1, '2026-11-20'],
+    ['2026-03-01', 1, '2026-02-28'],
+    ['2028-03-01', 1, '2028-02-29'],
+    ['2027-01-01', 31, '2026-12-01'],
+  ])('%s, %d days earlier, is %s', (date, days, expected) => {
+    expect(daysBefore(date, days)).toBe(expected);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { boardKey, licenseDocument } from '../../src/licenses/document.ts';
+import { boardKey, licenseDocument, licenseId, storedLicense } from '../../src/licenses/document.ts';
 import { nurseRecord } from '../support/records.ts';
 
 describe('licenseDocument', () => {
@@ -103,13 +103,70 @@ describe('licenseDocument', () => {
       city: null,
       county: null,
     });
-    expect(licenseDocument(record, 'person', 'individual:2:0').keys).toMatchObject({
-      license_type: [],
-      status: [],
-      city: [],
-      county: [],
+    for (const kind of ['person', 'business'] as const) {
+      expect(licenseDocument(record, kind, 'individual:2:0').keys).toMatchObject({
+        license_type: [],
+        status: [],
+        city: [],
+        county: [],
+      });
+    }
+  });
+
+  test('keys a business whose name is nothing but D.B.A by its board alone', () => {
+    const { keys } = licenseDocument(nurseRecord({ full_name: 'D.B.A' }), 'business', 'business:2:0');
+    expect(keys.name).toBe('NUR/');
+    expect(keys.words).toEqual([]);
+  });
+});
+
+describe('the keys of a license type', () => {
+  test.each([
+    ['Registered Nurse (RN)', ['REGISTEREDNURSERN', 'REGISTEREDNURSE', 'RN']],
+    ['Pharmacist', ['PHARMACIST']],
+    ['Trainee (Pharmacy) Technician', ['TRAINEEPHARMACYTECHNICIAN']],
+    ['Massage Therapist)', ['MASSAGETHERAPIST']],
+    ['(RN)', ['RN']],
+    ['( )', []],
+  ])('%j are %j', (licenseType, keys) => {
+    const record = nurseRecord({ license_type: licenseType });
+    for (const kind of ['person', 'business'] as const) {
+      expect(licenseDocument(record, kind, 'individual:2:0').keys.license_type).toEqual(keys);
+    }
+  });
+});
+
+describe('storedLicense', () => {
+  test('reads a person with the keys that answers need', () => {
+    const document = licenseDocument(nurseRecord(), 'person', 'individual:2:0');
+    expect(storedLicense.parse(document)).toEqual({
+      ...nurseRecord(),
+      source_row: 'individual:2:0',
+      keys: { kind: 'person', name: 'NUR/EXAMPLE/JANEQ', holder: ['NUR/EXAMPLE/JANEQ'] },
     });
   });
+
+  test('reads a business, which has no holder', () => {
+    const document = licenseDocument(nurseRecord({ full_name: 'ACME LLC' }), 'business', 'business:2:0');
+    expect(storedLicense.parse(document).keys).toEqual({ kind: 'business', name: 'NUR/ACME', holder: [] });
+  });
+
+  test.each([
+    ['without a source row', { source_row: undefined }],
+    ['without keys', { keys: undefined }],
+    ['of another kind', { keys: { kind: '', name: 'NUR/ACME' } }],
+  ])('refuses a document %s', (_what, fields) => {
+    const document = licenseDocument(nurseRecord(), 'person', 'individual:2:0');
+    expect(storedLicense.safeParse({ ...document, ...fields }).success).toBe(false);
+  });
+});
+
+test.each([
+  ['Nursing Board', 'RN.123456', 'NUR/RN.123456'],
+  ['Board of Pharmacy', '02-123/4', 'PRX/02-123/4'],
+  ['Board of Tarot Readers', 'T 1', 'BOARDOFTAROTREADERS/T 1'],
+])('at the %s the number %s has the document id %s', (board, number, id) => {
+  expect(licenseId(board, number)).toBe(id);
 });
 
 describe('boardKey', () => {

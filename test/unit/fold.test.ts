@@ -75,6 +75,7 @@ describe('unaccent', () => {
     ["Jos\u00e9 O'Neil-Nu\u00f1ez, Jr.", "JOSE O'NEIL-NUNEZ, JR."],
     ['plain text & more', 'PLAIN TEXT & MORE'],
     ['Soci\u00e9t\u00e9 & S\u00f8n', 'SOCIETE & SON'],
+    ['O\u02bcBrien, Ka\u02bbahumanu', "O'BRIEN, KA'AHUMANU"],
   ])('keeps the punctuation and blanks of %j', (text, expected) => {
     expect(unaccent(text)).toBe(expected);
   });
