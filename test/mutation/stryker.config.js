@@ -9,6 +9,8 @@ const { SOURCE_FILE = '', TEST_FILE = '', REPORTS = '' } = process.env;
  */
 export default {
   mutate: [SOURCE_FILE],
+  plugins: ['@stryker-mutator/*', join(import.meta.dirname, 'ignore-descriptions.js')],
+  ignorers: ['descriptions'],
   testRunner: 'jest',
   testRunnerNodeArgs: ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'],
   jest: {
@@ -16,7 +18,8 @@ export default {
     config: { testMatch: [`<rootDir>/${TEST_FILE}`] },
     enableFindRelatedTests: false,
   },
-  coverageAnalysis: 'perTest',
+  // Not per test: a memoized function computes only in the first test that calls it, which may not be the one that checks.
+  coverageAnalysis: 'all',
   concurrency: 1,
   // Long, so that a busy machine does not make a slow test look like an endless loop. Stryker counts the rounds of loops.
   timeoutMS: 60_000,
