@@ -250,6 +250,21 @@ describe('a lookup by number', () => {
     });
   });
 
+  test('among businesses of another board offers the forms that businesses have, not those of persons', async () => {
+    const person = storedLicense({ license_number: '02.123456' });
+    const business = storedLicense({ license_number: '02-123456', board: PHARMACY.name }, 'business');
+    for (const found of [
+      [person, business],
+      [business, person],
+    ]) {
+      const request = byNumber('02123456', { board: PSYCHOLOGY, businessOnly: true });
+      expect(await lookUp(request, publicationWith(...found).search)).toMatchObject({
+        miss: 'other_board',
+        didYouMean: ['02-123456'],
+      });
+    }
+  });
+
   test('among businesses answers a business, even beside a person with the same key', async () => {
     const business = storedLicense({ license_number: '02-123456', board: PHARMACY.name }, 'business');
     const person = storedLicense({ license_number: '02.123456', board: PHARMACY.name });
@@ -300,18 +315,23 @@ describe('a lookup by person', () => {
   }
 
   test.each([
-    [2, 2, false],
-    [99, 99, false],
-    [100, 100, false],
-    [101, 100, true],
-  ])('with %d hits answers %d records in their order; truncated: %s', async (hits, answered, truncated) => {
-    const licenses = licensesOf('SMITH, ANNA', hits);
-    expect(await lookUp(byPerson('Smith'), publicationAnswering(licenses, []).search)).toEqual({
-      outcome: 'matches',
-      records: licenses.slice(0, answered),
-      truncated,
-    });
-  });
+    [2, 2, false, 1],
+    [99, 99, false, 1],
+    [100, 100, false, 1],
+    [101, 100, true, 2],
+  ])(
+    'with %d hits answers %d records in their order; truncated: %s; searches: %d',
+    async (hits, answered, truncated, searches) => {
+      const licenses = licensesOf('SMITH, ANNA', hits);
+      const { asked, search } = publicationAnswering(licenses, []);
+      expect(await lookUp(byPerson('Smith'), search)).toEqual({
+        outcome: 'matches',
+        records: licenses.slice(0, answered),
+        truncated,
+      });
+      expect(asked).toHaveLength(searches);
+    },
+  );
 
   test('answers those of exactly the name first, each part in its order', async () => {
     const half = storedLicense({ full_name: 'JONES-SMITH, ANN' });
@@ -516,6 +536,7 @@ describe('the name sent along with a number', () => {
     ['another name', business, { businessName: 'Best' }, false],
     ['a sign alone', business, { businessName: '&' }, false],
     ["a person's name", business, { lastName: 'Acme' }, false],
+    ["the whole name as a person's", business, { lastName: "Acme & Sons LLC D.B.A Joe's Drugs" }, false],
     ["a person's given name", business, { firstName: 'Acme' }, false],
   ])('is compared with the holder’s: %s', async (_what, record, holder, nameMatch) => {
     const { search } = publicationAnswering([record]);

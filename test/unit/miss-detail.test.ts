@@ -44,8 +44,24 @@ describe('the words for a missed number', () => {
     expect(missed('not_a_business')).toContain("not a business's. Ask for persons.");
   });
 
-  test.each(['unknown', 'ambiguous'] as const)('(%s) name the numbers that may have been meant', (miss) => {
-    expect(missed(miss, undefined, ['RN.1', 'RN.01'])).toContain('RN.1, RN.01');
-    expect(missed(miss)).not.toContain('Similar numbers');
+  test.each<[NumberMiss, string[], string]>([
+    ['unknown', [], "No license with this number is in the State's dataset of 2026-11-20."],
+    [
+      'unknown',
+      ['RN.1', 'RN.01'],
+      "No license with this number is in the State's dataset of 2026-11-20. Similar numbers that exist: RN.1, RN.01.",
+    ],
+    [
+      'ambiguous',
+      [],
+      "This way of writing the number fits more than one license in the State's dataset of 2026-11-20. Send it as the board writes it.",
+    ],
+    [
+      'ambiguous',
+      ['RN.1', 'RN.01'],
+      "This way of writing the number fits more than one license in the State's dataset of 2026-11-20. Similar numbers that exist: RN.1, RN.01. Send it as the board writes it.",
+    ],
+  ])('(%s) with the similar numbers %j are %j', (miss, didYouMean, words) => {
+    expect(missed(miss, undefined, didYouMean)).toBe(words);
   });
 });

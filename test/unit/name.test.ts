@@ -52,6 +52,9 @@ describe('holderName', () => {
     ['SMITHIII, PAT', 'SMITHIII'],
     ['IVY, PAT', 'IVY'],
     ['DE LA IV ROSA, PAT', 'DELAIVROSA'],
+    ['DE IV ROSA, PAT', 'DEIVROSA'],
+    [' JR, PAT', 'JR'],
+    ['- JR, PAT', 'JR'],
   ])('takes nothing off the surname of %j, where it is no suffix', (name, surname) => {
     expect(holderName(name).surname).toBe(surname);
   });
@@ -309,6 +312,8 @@ describe('typedBusinessWords', () => {
     ['&', []],
     ['D.B.A', []],
     ['', []],
+    ['a1 a2 a3 a4 a5 a6 a7 a8 a9 a10', 'A1 A2 A3 A4 A5 A6 A7 A8 A9 A10'.split(' ')],
+    ['the a1 a2 a3 a4 a5 a6 a7 a8 a9 a10 a11', 'A1 A2 A3 A4 A5 A6 A7 A8 A9 A10'.split(' ')],
   ])('of %j are %j', (typed, words) => {
     expect(typedBusinessWords(typed)).toEqual(words);
   });
