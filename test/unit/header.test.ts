@@ -131,6 +131,7 @@ describe('mapHeader', () => {
     ['lower case', (name: string) => name.toLowerCase()],
     ['blanks for underscores', (name: string) => name.replaceAll('_', ' ')],
     ['hyphens for underscores', (name: string) => name.replaceAll('_', '-')],
+    ['several blanks for underscores', (name: string) => name.replaceAll('_', ' \t ')],
     ['blanks around', (name: string) => `  ${name}\t`],
     ['a byte order mark before', (name: string) => `\ufeff${name}`],
   ])('takes names in %s for the same', (_how, write) => {
@@ -166,10 +167,7 @@ describe('mapHeader', () => {
   test('prefers the present name of a column to an older one, and keeps both', () => {
     const header = mapHeader('individual', ['county', ...REQUIRED, 'PARCEL_COUNTY', 'board_name']);
     expect(header.columns).toMatchObject({ county: 7, board: 2 });
-    const extra = labels(header);
-    expect(extra.County).toBe(7);
-    expect(Object.keys(extra)).toHaveLength(3);
-    expect(Object.values(extra).sort()).toEqual([0, 7, 8]);
+    expect(labels(header)).toEqual({ 'County (COUNTY)': 0, County: 7, 'Board Name': 8 });
   });
 
   test('keeps every further name column of a file under a readable name of its own', () => {
@@ -183,8 +181,14 @@ describe('mapHeader', () => {
       'SOMETHING_NEW',
       'Favourite colour',
       'last_visit_date',
+      'ON_MED_LEAVE',
     ]);
-    expect(labels(header)).toEqual({ 'Something New': 6, 'Favourite Colour': 7, 'Last Visit Date': 8 });
+    expect(labels(header)).toEqual({
+      'Something New': 6,
+      'Favourite Colour': 7,
+      'Last Visit Date': 8,
+      'On Med Leave': 9,
+    });
   });
 
   test('marks places, where HIDDEN means blank, and dates', () => {
@@ -223,6 +227,36 @@ describe('mapHeader', () => {
         extra: [],
       },
     ]);
+  });
+
+  test('keeps the further columns of an endorsement, which are neither places nor dates', () => {
+    const names = [
+      ...REQUIRED,
+      'ENDORSEMENT_NUMBER_7',
+      'ENDORSEMENT_BOARD_ACTION_7',
+      'ENDORSEMENT_SUB_CATEGORY_7',
+      'ENDORSEMENT_NUMBER_8',
+    ];
+    expect(mapHeader('individual', names).endorsements).toEqual([
+      {
+        number: 6,
+        type: undefined,
+        status: undefined,
+        subStatus: undefined,
+        issueDate: undefined,
+        expirationDate: undefined,
+        extra: [
+          { position: 8, label: 'Sub Category', isPlace: false, isDate: false },
+          { position: 7, label: 'Board Action', isPlace: false, isDate: false },
+        ],
+      },
+    ]);
+  });
+
+  test('passes over columns without a name', () => {
+    const header = mapHeader('individual', [...REQUIRED, '', ' ', 'MOOD']);
+    expect(labels(header)).toEqual({ Mood: 8 });
+    expect(header.width).toBe(9);
   });
 
   test.each(REQUIRED)('refuses a header without %s', (column) => {

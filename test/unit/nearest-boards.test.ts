@@ -16,6 +16,13 @@ describe('the nearest boards', () => {
     ['pharmcy board', 'PRX'],
     ['Psycology Board', 'PSY'],
     ['Architect Board', 'ARC'],
+    ['Pharm', 'PRX'],
+    ['Psych', 'PSY'],
+    // Five letters, one of them wrong
+    ['Dntal', 'DEN'],
+    ['nusre', 'NUR'],
+    // No word of it is near to any: the name that is spelt most like it
+    ['Mdcl Brd', 'MED'],
     ['Accountancy', 'ACC'],
     // What other States, or people, call them
     ['State Board of Nursing of Ohio', 'NUR'],
@@ -45,10 +52,21 @@ describe('the nearest boards', () => {
   test.each([
     ['nursing home administrators', ['LTS', 'NUR']],
     ['Athletic', ['ATH', 'OPA']],
+    ['Health', ['ENV', 'DBH']],
+    // Four boards have such a license type
+    ['Assistant', ['OPA', 'DEN', 'DBH']],
     ['Medical Boards', ['MED', 'VET']],
     ['State Medical Board of Ohio', ['MED', 'VET']],
   ])('of %j, which may mean several, are %j', (label, expected) => {
     expect(codes(label)).toEqual(expected);
+  });
+
+  test.each([
+    ['LPM', 'NUR'],
+    ['nrse', 'NUR'],
+    ['CPX', 'ACC'],
+  ])('of %j, whose letters are too few for one to be wrong, do not include %s', (label, code) => {
+    expect(codes(label)).not.toContain(code);
   });
 
   test.each(['', '***', 'of the', 'x'.repeat(100_000)])('of %.20j is one of the catalogue', (label) => {

@@ -23,6 +23,8 @@ describe('nearest', () => {
     ],
     ['each once', 'RN.1', ['RN.2', 'RN.1', 'RN.2', 'RN.1'], 3, ['RN.1', 'RN.2']],
     ['folded alike', "o'brien", ['BRIAN', 'O\u2019BRIEN', 'OBRYAN'], 1, ['O\u2019BRIEN']],
+    ['without the blanks around what was typed', '  a1 ', ['  A1', 'A1'], 2, ['A1', '  A1']],
+    ['whatever the case', 'abcd12', ['BCD...12', 'abcd-13.'], 2, ['abcd-13.', 'BCD...12']],
     ['as they are written', 'rn/0012', ['Rn.12 ', 'RN-0012'], 2, ['RN-0012', 'Rn.12 ']],
     ['those of a text without letters by length', '*', ['ABC', 'A', 'AB'], 3, ['A', 'AB', 'ABC']],
   ])('gives %s', (_what, typed, existing, most, expected) => {

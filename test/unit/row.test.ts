@@ -142,6 +142,18 @@ describe("a person's row", () => {
     });
   });
 
+  test('has null for fields that the row does not reach', () => {
+    const header = mapHeader('individual', INDIVIDUAL_COLUMNS);
+    const row = { line: 2, fields: ['EXAMPLE, JANE Q', 'Nursing Board', 'RN.123456'], raw: '' };
+    expect(own(licensesOfRow(row, header, RUN_DATE))).toMatchObject({
+      license_type: null,
+      status: null,
+      expiry_date: null,
+      city: null,
+      extra_data: {},
+    });
+  });
+
   test('may have a holder called HIDDEN', () => {
     expect(own(nurseRow({ LICENSEE_NAME: 'HIDDEN, ANN' })).full_name).toBe('HIDDEN, ANN');
   });
@@ -333,6 +345,13 @@ describe('an endorsement with a number', () => {
     });
   });
 
+  test('has no place where the row has none', () => {
+    const places = { PARCEL_COUNTY: 'HIDDEN', PARCEL_ZIP_CODE: '', PARCEL_COUNTRY: 'HIDDEN' };
+    const [, endorsement] = documents(nurseRow({ ...places, ENDORSEMENT_NUMBER_1: 'APRN.CNP.1' }));
+    expect(endorsement?.county).toBeNull();
+    expect(endorsement?.extra_data).toEqual({ 'Endorsed License': 'RN.123456' });
+  });
+
   test('takes no status, type or date from the licence it endorses where it has none', () => {
     const [, endorsement] = documents(nurseRow({ ENDORSEMENT_NUMBER_1: 'APRN.CNP.0012345' }));
     expect(endorsement).toMatchObject({
@@ -426,6 +445,16 @@ describe('a row is set aside, with the reason,', () => {
       'endorsement 1: ENDORSEMENT_EXPIRATION_DATE "13/13/2025" is no date',
     ],
     [
+      'issue date that is none',
+      { ...PRACTITIONER, ENDORSEMENT_ISSUE_DATE_1: '2018' },
+      'endorsement 1: ENDORSEMENT_ISSUE_DATE "2018" is no date',
+    ],
+    [
+      'number of separators alone',
+      { ENDORSEMENT_NUMBER_2: '.-' },
+      'endorsement 2: ENDORSEMENT_NUMBER has neither letter nor digit',
+    ],
+    [
       'number over 100 characters',
       { ENDORSEMENT_NUMBER_5: '1'.repeat(101) },
       'endorsement 5: ENDORSEMENT_NUMBER is over 100 characters',
@@ -474,6 +503,13 @@ describe('isPlain', () => {
     [true, { number: 'E.1234567-SUPV' }],
     [true, { issueDate: '', runDate: '' }],
     [true, { expirationDate: '2024-02-29' }],
+    [true, { name: 'A'.repeat(1000) }],
+    [true, { board: 'B'.repeat(200) }],
+    [true, { number: 'A'.repeat(100) }],
+    [true, { number: '9' }],
+    [false, { number: 'RN.1x' }],
+    [false, { number: '.RN1' }],
+    [false, { issueDate: '6/1/2015' }],
     [false, { name: '' }],
     [false, { name: 'A'.repeat(1001) }],
     [false, { board: '' }],
