@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { LookupOutcome, NumberMiss } from '../../src/licenses/lookup.ts';
-import { missDetail } from '../../src/licenses/miss-detail.ts';
-import { answerRecord, type LicenseRecord } from '../../src/licenses/record.ts';
+import type { LicenseRecord } from '../../src/licenses/record.ts';
 import { type Asked, lookupResult, lookupToolResult, type Origin } from '../../src/mcp/results.ts';
 import { times } from '../support/fixtures.ts';
 import { storedLicense } from '../support/records.ts';
@@ -9,12 +8,12 @@ import { storedLicense } from '../support/records.ts';
 const DATE = '2026-11-20';
 const TODAY = '2026-11-21';
 const SEARCHED = { license_number: 'RN.123456', last_name: 'Example' };
-const AUTHORITY = /the issuing board is the authority\.$/;
+const AUTHORITY =
+  'The data is the State of Ohio’s daily dataset, not primary-source verification; the issuing board is the authority.';
 const OTHER_NAME = /The name given is not the holder’s/;
 const ACTED = /The board has acted on this license/;
 const ACTIVE_BUT_EXPIRED = /lists it as active although its expiry date has passed/;
 const ONLY_ONE = /the only license that fits/;
-const WHOLE_STATUS = /Tell its whole status/;
 const SAMPLE = /^SAMPLE DATA/;
 
 /** The result, which is one that the tools' schema allows. */
@@ -26,7 +25,7 @@ function result(outcome: LookupOutcome, asked: Partial<Asked> = {}, origin: Part
   );
   expect(lookupResult.parse(answered)).toEqual(answered);
   expect(answered).toMatchObject({ data_as_of: DATE, searched: SEARCHED });
-  expect(answered.message).toMatch(AUTHORITY);
+  expect(answered.message.endsWith(AUTHORITY)).toBe(true);
   return answered;
 }
 
@@ -39,11 +38,48 @@ describe('the result of a number that is found', () => {
     const answered = result(record());
     expect(answered).toMatchObject({ outcome: 'found', count: 1, truncated: false, did_you_mean: [] });
     expect(answered.licenses).toEqual([
-      { ...answerRecord(storedLicense(), DATE, TODAY), board_action: null },
+      {
+        found: true,
+        license_number: 'RN.123456',
+        full_name: 'EXAMPLE, JANE Q',
+        board: 'Nursing Board',
+        license_type: 'Registered Nurse (RN)',
+        status: 'ACTIVE',
+        expiry_date: '2027-10-31',
+        days_until_expiry: 344,
+        city: 'COLUMBUS',
+        state: 'OH',
+        raw_status: 'Active',
+        county: 'FRANKLIN',
+        issue_date: '2015-06-01',
+        extra_data: { County: 'FRANKLIN', ZIP: '43215', 'Issue Date': '2015-06-01' },
+        source: 'dataset',
+        last_scraped: '2026-11-20T00:00:00',
+        board_action: null,
+      },
     ]);
-    for (const warning of [OTHER_NAME, WHOLE_STATUS, ACTED, ACTIVE_BUT_EXPIRED, ONLY_ONE, SAMPLE]) {
-      expect(answered.message).not.toMatch(warning);
-    }
+    expect(answered.message).toBe(AUTHORITY);
+  });
+
+  test('gives every caution in one message, generated data first', () => {
+    const license = record({
+      status: 'ACTIVE',
+      raw_status: 'Active - Probation',
+      expiry_date: '2026-11-20',
+      extra_data: { 'Board Action': 'Yes' },
+    });
+    const { message } = result({ ...license, nameMatch: false }, { isByName: true }, { isSample: true });
+    expect(message).toBe(
+      [
+        'SAMPLE DATA: generated, of no real person or business.',
+        'The name given is not the holder’s: the number may be mistyped, so do not take this license for that person’s.',
+        'This is the only license that fits: compare the whole name, the city and the type before you take it for the one meant.',
+        'Tell its whole status: Active - Probation.',
+        'The board has acted on this license; only the board can tell what it ordered.',
+        'The State lists it as active although its expiry date has passed: tell both.',
+        AUTHORITY,
+      ].join(' '),
+    );
   });
 
   test('with a name that is not the holder’s says so and warns against taking the license', () => {
@@ -111,7 +147,9 @@ describe('the result of a miss', () => {
     const answered = result({ outcome: 'no_match', didYouMean: ['SMITH', 'SMYTHE'] });
     expect(answered).toMatchObject({ outcome: 'not_found', count: 0, licenses: [], truncated: false });
     expect(answered.did_you_mean).toEqual(['SMITH', 'SMYTHE']);
-    expect(answered.message).toContain('That does not mean that nobody is licensed');
+    expect(answered.message).toBe(
+      `No license matches in the dataset of 2026-11-20. That does not mean that nobody is licensed: check the spelling, the board and what it was narrowed by. ${AUTHORITY}`,
+    );
   });
 
   test('by number never offers the very number asked', () => {
@@ -124,12 +162,28 @@ describe('the result of a miss', () => {
     expect(result(outcome).did_you_mean).toEqual(['RN.0123456']);
   });
 
-  test.each<[NumberMiss, 'not_found' | 'ambiguous']>([
-    ['unknown', 'not_found'],
-    ['ambiguous', 'ambiguous'],
-    ['other_board', 'not_found'],
-    ['not_a_business', 'not_found'],
-  ])('by number (%s) is %s, with the numbers that exist', (miss, word) => {
+  test.each<[NumberMiss, 'not_found' | 'ambiguous', string]>([
+    [
+      'unknown',
+      'not_found',
+      "No license with this number is in the State's dataset of 2026-11-20. Similar numbers that exist: RN.123, RN.0123.",
+    ],
+    [
+      'ambiguous',
+      'ambiguous',
+      "This way of writing the number fits more than one license in the State's dataset of 2026-11-20. Similar numbers that exist: RN.123, RN.0123. Send it as the board writes it.",
+    ],
+    [
+      'other_board',
+      'not_found',
+      "This number is not one of the board asked, but one of the Nursing Board and the Medical Board in the State's dataset of 2026-11-20. Ask again with that board.",
+    ],
+    [
+      'not_a_business',
+      'not_found',
+      "This number is a person's license in the State's dataset of 2026-11-20, not a business's. verify_license looks it up.",
+    ],
+  ])('by number (%s) is %s, with the numbers that exist and the reason', (miss, word, reason) => {
     const outcome: Extract<LookupOutcome, { outcome: 'number_not_found' }> = {
       outcome: 'number_not_found',
       miss,
@@ -139,7 +193,7 @@ describe('the result of a miss', () => {
     const answered = result(outcome);
     expect(answered).toMatchObject({ outcome: word, count: 0, licenses: [] });
     expect(answered.did_you_mean).toEqual(['RN.123', 'RN.0123']);
-    expect(answered.message).toContain(missDetail(outcome, DATE, 'verify_license looks it up.'));
+    expect(answered.message).toBe(`${reason} ${AUTHORITY}`);
   });
 });
 
@@ -163,7 +217,9 @@ describe('several matches', () => {
       county: 'FRANKLIN',
       board_action: null,
     });
-    expect(message).toMatch(/^57 licenses match: check which one is meant/);
+    expect(message).toBe(
+      `57 licenses match: check which one is meant, and ask if that is not clear. verify_license with its number gives the whole record. ${AUTHORITY}`,
+    );
   });
 
   test('of businesses tell their streets, by which the places of a chain differ', () => {
@@ -180,9 +236,9 @@ describe('several matches', () => {
     expect(licenses.map(({ license_number }) => license_number)).toEqual(
       records.slice(0, 10).map(({ license_number }) => license_number),
     );
-    expect(message).toMatch(/^57 licenses match \(10 listed, exact names first\);/);
-    expect(message).toContain('; narrow the search by first_name, city.');
-    expect(message).toContain('A higher limit (up to 100) lists more.');
+    expect(message).toBe(
+      `57 licenses match (10 listed, exact names first); narrow the search by first_name, city. A higher limit (up to 100) lists more. ${AUTHORITY}`,
+    );
   });
 
   test.each([
@@ -197,6 +253,28 @@ describe('several matches', () => {
 
   test('that are narrowed by everything are not said to be narrowed further', () => {
     const { message } = result({ ...several, truncated: true }, { narrowBy: [] });
-    expect(message).not.toMatch(/narrow/i);
+    expect(message).toBe(`More than 57 licenses match (57 listed, exact names first). ${AUTHORITY}`);
+  });
+
+  test('all have what tells licenses apart: the schema refuses one that lacks any of it', () => {
+    const { licenses, ...rest } = result(several, { limit: 1 });
+    const [license] = licenses;
+    const refused = Object.keys(license ?? {}).filter((field) => {
+      const lacking = { ...license, [field]: undefined };
+      return !lookupResult.safeParse({ ...rest, licenses: [lacking] }).success;
+    });
+    expect(refused.toSorted()).toEqual([
+      'board',
+      'board_action',
+      'city',
+      'county',
+      'expiry_date',
+      'full_name',
+      'license_number',
+      'license_type',
+      'raw_status',
+      'state',
+      'status',
+    ]);
   });
 });
