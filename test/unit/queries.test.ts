@@ -138,7 +138,23 @@ describe('what is near to several numbers', () => {
     ['a name', personQuery(NURSING, 'Smith', 'Ann', {})?.all, undefined],
     ['a business', nearBusinessesQuery(NURSING, 'Drugs', {}), undefined],
   ])('is told from the search for what is near to %s', (_what, body, expected) => {
-    expect(body && soughtNear(body)).toEqual(expected);
+    expect(body && soughtNear(body)).toStrictEqual(expected);
+  });
+});
+
+describe('a body without the clause that is looked for', () => {
+  test.each<[string, SearchBody['query']]>([
+    ['no filter', { bool: {} }],
+    ['an empty filter', { bool: { filter: [] } }],
+    ['a filter without alternatives', { bool: { filter: [{ bool: {} }] } }],
+  ])('is told as a search for nothing in particular: %s', (_what, query) => {
+    const body = { size: 1, track_total_hits: false, query } as const;
+    expect([soughtId(body), soughtNumber(body), soughtHolder(body), soughtNear(body)]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 });
 
