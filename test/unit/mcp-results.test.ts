@@ -37,7 +37,7 @@ describe('the result of a number that is found', () => {
   test('has the whole record as REST answers it, and whether the board has acted', () => {
     const answered = result(record());
     expect(answered).toMatchObject({ outcome: 'found', count: 1, truncated: false, did_you_mean: [] });
-    expect(answered.licenses).toEqual([
+    expect(answered.licenses).toStrictEqual([
       {
         found: true,
         license_number: 'RN.123456',
@@ -204,7 +204,7 @@ describe('several matches', () => {
   test('are listed in a compact form, with what tells them apart', () => {
     const { licenses, count, truncated, message } = result(several);
     expect([licenses.length, count, truncated]).toEqual([57, 57, false]);
-    expect(licenses[0]).toEqual({
+    expect(licenses[0]).toStrictEqual({
       license_number: 'RN.1',
       full_name: 'EXAMPLE, JANE Q',
       board: 'Nursing Board',
