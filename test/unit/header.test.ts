@@ -175,6 +175,17 @@ describe('mapHeader', () => {
     expect(labels(header)).toEqual({ 'Full Name': 6, Name: 7 });
   });
 
+  test('gives a further name column its own name where the name itself stands under an older one', () => {
+    const header = mapHeader('individual', ['licensee_full_name', ...REQUIRED.slice(1), 'full_name']);
+    expect(header.columns.name).toBe(0);
+    expect(labels(header)).toEqual({ 'Full Name': 6 });
+  });
+
+  test('gives two columns labels of their own where their readable names are the same', () => {
+    const header = mapHeader('individual', [...REQUIRED, 'MED_UNIT', 'MEDICAL_UNIT']);
+    expect(labels(header)).toEqual({ 'Medical Unit': 6, 'Medical Unit (MEDICAL_UNIT)': 7 });
+  });
+
   test('keeps columns that nobody knows under a readable name', () => {
     const header = mapHeader('individual', [
       ...REQUIRED,
