@@ -349,7 +349,7 @@ describe('an endorsement with a number', () => {
     const places = { PARCEL_COUNTY: 'HIDDEN', PARCEL_ZIP_CODE: '', PARCEL_COUNTRY: 'HIDDEN' };
     const [, endorsement] = documents(nurseRow({ ...places, ENDORSEMENT_NUMBER_1: 'APRN.CNP.1' }));
     expect(endorsement?.county).toBeNull();
-    expect(endorsement?.extra_data).toEqual({ 'Endorsed License': 'RN.123456' });
+    expect(endorsement?.extra_data).toStrictEqual({ 'Endorsed License': 'RN.123456' });
   });
 
   test('takes no status, type or date from the licence it endorses where it has none', () => {
