@@ -1,13 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
 import { type CsvRow, MAX_FIELD_LENGTH, readCsv } from '../../src/dataset/csv.ts';
 
-async function read(chunks: readonly string[], width?: number): Promise<CsvRow[]> {
+async function readBatches(chunks: readonly string[], width?: number): Promise<CsvRow[][]> {
   async function* source() {
     yield* chunks;
   }
-  const rows: CsvRow[] = [];
-  for await (const batch of readCsv(source(), width)) for (const row of batch) rows.push(row);
-  return rows;
+  const batches: CsvRow[][] = [];
+  for await (const batch of readCsv(source(), width)) batches.push(batch);
+  return batches;
+}
+
+async function read(chunks: readonly string[], width?: number): Promise<CsvRow[]> {
+  return (await readBatches(chunks, width)).flat();
 }
 
 /** The fields of each row, or what is wrong with it. */
@@ -191,6 +195,16 @@ describe('readCsv', () => {
     ],
   ])('reads %s', async (_what, text, rows) => {
     expect(await outcomes(text)).toEqual(rows);
+  });
+
+  test('gives the rows that a chunk ends, and no batch without rows', async () => {
+    const batches = await readBatches(['a,b\n1', ',2', '\n3,4\n5,6\n', '', '\n7,8']);
+    expect(batches.map((rows) => rows.map(({ raw }) => raw))).toEqual([
+      ['a,b'],
+      ['1,2', '3,4', '5,6'],
+      ['7,8'],
+    ]);
+    expect(await readBatches([])).toEqual([]);
   });
 
   test('counts lines, those within fields and blank ones too', async () => {
