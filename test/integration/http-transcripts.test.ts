@@ -76,8 +76,8 @@ const played = new Map<string, ReadonlyMap<string, string>>();
 
 let lastPlay = 0;
 
-/** Plays one exchange from addresses that no other play has. */
-function playOnce(exchange: Exchange, stage: ServiceStage): Promise<string> {
+/** Plays one exchange from addresses that no other play has. What went wrong stands in the place of its text. */
+async function playOnce(exchange: Exchange, stage: ServiceStage): Promise<string> {
   lastPlay += 1;
   const [high, low] = [lastPlay >> 8, lastPlay & 255];
   const values = {
@@ -86,7 +86,12 @@ function playOnce(exchange: Exchange, stage: ServiceStage): Promise<string> {
     'other address': `198.19.${high}.${low}`,
     network: lastPlay.toString(16),
   };
-  return play(exchange, { ...stage, values, localAddress: `127.1.${high}.${low}` });
+  try {
+    return await play(exchange, { ...stage, values, localAddress: `127.1.${high}.${low}` });
+  } catch (error) {
+    if (IS_RECORDING) throw error;
+    return String(error);
+  }
 }
 
 /** Plays an exchange until its text is the recorded one or comes a second time. */
@@ -114,7 +119,7 @@ async function playFile(file: string, { introduction, exchanges }: Transcript): 
 beforeAll(async () => {
   services = await startTranscriptServices();
   await Promise.all(transcripts.map(([file, transcript]) => playFile(file, transcript)));
-}, 120_000);
+}, 180_000);
 afterAll(() => services?.stop());
 
 test('every transcript is replayed', () => {

@@ -8,7 +8,7 @@ import { apiClient } from '../api.ts';
 import { freePorts, type TestEnvironment, testEnvironment } from '../environment.ts';
 import { fixturesAnd, nurseRow } from '../fixtures.ts';
 import { openSearchProxy } from '../open-search-proxy.ts';
-import { type RunningProcess, startApi } from '../processes.ts';
+import { type RunningProcess, startProcess } from '../processes.ts';
 import { publishFiles } from '../publishing.ts';
 import { rawRequest } from '../raw-http.ts';
 import type { Stage } from './play.ts';
@@ -57,21 +57,20 @@ export async function startTranscriptServices(): Promise<TranscriptServices> {
   async function started(inEnvironment: TestEnvironment, settings: Record<string, string> = {}) {
     const [port = 0, adminPort = 0] = await freePorts(2);
     const ports = { PORT: String(port), ADMIN_PORT: String(adminPort) };
-    const api = await startApi({ ...inEnvironment.variables, ...settings, ...ports });
+    const api = startProcess('src/server.ts', { ...inEnvironment.variables, ...settings, ...ports });
     running.push(api);
+    await api.printed('API ready');
     return { api, port, adminPort, events: {} };
   }
 
-  await publish(environment);
-  const starting = [
-    started(environment),
-    started(environment, { ...LOW_LIMITS, TRUSTED_PROXIES: '1' }),
-    started(environment, { OPENSEARCH_URL: proxy.url }),
-    started(environment, { DRAIN_SECONDS: '60' }),
-    started(bare),
-  ] as const;
   try {
-    const [plain, limited, withoutOpenSearch, stopping, empty] = await Promise.all(starting);
+    await publish(environment);
+    // One after the other: all at once, each takes longer than a process may on a busy machine.
+    const plain = await started(environment);
+    const limited = await started(environment, { ...LOW_LIMITS, TRUSTED_PROXIES: '1' });
+    const withoutOpenSearch = await started(environment, { OPENSEARCH_URL: proxy.url });
+    const stopping = await started(environment, { DRAIN_SECONDS: '30' });
+    const empty = await started(bare);
     const values = await keysOf(environment);
     await Promise.all([plain, limited, withoutOpenSearch, stopping].map((each) => warmUp(each, values)));
     return {
@@ -85,7 +84,6 @@ export async function startTranscriptServices(): Promise<TranscriptServices> {
       stop,
     };
   } catch (error) {
-    await Promise.allSettled(starting);
     await stop();
     throw error;
   }
