@@ -193,13 +193,15 @@ describe('what the ledger tells of a publication', () => {
   });
 
   test('is that it was superseded, once, by the one that took its place', async () => {
-    const next = await published(environment, '2026-11-21');
-    await reconcile(environment);
-    await published(environment, '2026-11-22');
-    const events = await told(environment);
-    expect(events.filter((each) => each === `${result.publication} superseded`)).toHaveLength(1);
+    const another = await newEnvironment();
+    const first = await published(another, '2026-11-20');
+    const next = await published(another, '2026-11-21');
+    await reconcile(another);
+    await published(another, '2026-11-22');
+    const events = await told(another);
+    expect(events.filter((each) => each === `${first.publication} superseded`)).toHaveLength(1);
     expect(events.filter((each) => each === `${next.publication} superseded`)).toHaveLength(1);
-    expect((await history(environment)).publications.map(({ state }) => state)).toEqual([
+    expect((await history(another)).publications.map(({ state }) => state)).toEqual([
       'live',
       'superseded',
       'superseded',
