@@ -315,6 +315,7 @@ describe('a worker', () => {
 
     test('refuses the files all the same, and the command says why', async () => {
       await installed.startWorker();
+      expect((await publish(installed, await filesOf(installed, '2026-12-01', 60))).code).toBe(0);
       const lost = loseJob();
       const [{ code, stdout }] = await Promise.all([
         publish(installed, await filesOf(installed, '2026-12-02', 50)),
