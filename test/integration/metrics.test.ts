@@ -59,6 +59,7 @@ async function toolCall(name: string, parameters: object): Promise<void> {
 describe('the metrics tell', () => {
   test('how requests ended, by door', async () => {
     const { rest } = service;
+    const before = await series();
     await rest.verify({ board: NURSING, license_number: 'RN.700001' });
     await rest.verify({ board: NURSING, license_number: 'RN.0700001' });
     await rest.verify({ board: NURSING, last_name: 'Nobodywhoisthere' });
@@ -69,9 +70,10 @@ describe('the metrics tell', () => {
       await toolCall('verify_license', { license_number: 'RN.700001' });
     }
 
-    const told = await series();
+    const after = await series();
+    const more = (name: string) => (after.get(name) ?? 0) - (before.get(name) ?? 0);
     const requests = (door: string, outcome: string) =>
-      told.get(`licenses_request_seconds_count{door="${door}",outcome="${outcome}"}`) ?? 0;
+      more(`licenses_request_seconds_count{door="${door}",outcome="${outcome}"}`);
     expect({
       found: requests('rest', 'found'),
       none: requests('rest', 'none'),
@@ -80,7 +82,7 @@ describe('the metrics tell', () => {
       unauthorized: requests('rest', 'unauthorized'),
     }).toEqual({ found: 1, none: 2, refused: 1, answered: 1, unauthorized: 1 });
     expect([requests('mcp', 'answered'), requests('mcp', 'limited')]).toEqual([2, 1]);
-    expect(told.get('licenses_tool_calls_total{tool="verify_license",outcome="found"}')).toBe(2);
+    expect(more('licenses_tool_calls_total{tool="verify_license",outcome="found"}')).toBe(2);
   });
 
   test('how lookups shared requests to OpenSearch, and how long those took', async () => {
