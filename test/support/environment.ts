@@ -49,7 +49,8 @@ export async function testEnvironment(settings: Record<string, string> = {}): Pr
 
 async function deleteIndices(client: Client, prefix: string): Promise<void> {
   const { body } = await client.cat.indices({ index: `${prefix}*`, format: 'json', h: ['index'] });
-  for (const { index } of body) if (index !== undefined) await client.indices.delete({ index });
+  const indices = body.flatMap(({ index }) => index ?? []);
+  if (indices.length > 0) await client.indices.delete({ index: indices });
   await client.indices.deleteIndexTemplate({ name: `${prefix}*` }).catch(() => undefined);
 }
 
