@@ -145,6 +145,22 @@ describe('readCsv', () => {
       ],
     ],
     [
+      'CRLF after a field that follows a quoted line break',
+      'a,b\r\n"x\ny",z\r\n',
+      [
+        ['a', 'b'],
+        ['x\ny', 'z'],
+      ],
+    ],
+    [
+      'a carriage return at the end of a field before a quoted one',
+      'a,b\nx\r,"y"\n',
+      [
+        ['a', 'b'],
+        ['x\r', 'y'],
+      ],
+    ],
+    [
       'quoted line breaks alone',
       'a,b\n"\n","\n\n"\n',
       [
@@ -198,11 +214,14 @@ describe('readCsv', () => {
   });
 
   test('gives the rows that a chunk ends, and no batch without rows', async () => {
-    const batches = await readBatches(['a,b\n1', ',2', '\n3,4\n5,6\n', '', '\n7,8']);
+    const chunks = ['a,b\n1', ',2', '\n3,4\n5,6\n', '', '\n7,8\n', '9,"0"\r\n"1",2\n3', ',4'];
+    const batches = await readBatches(chunks);
     expect(batches.map((rows) => rows.map(({ raw }) => raw))).toEqual([
       ['a,b'],
       ['1,2', '3,4', '5,6'],
       ['7,8'],
+      ['9,"0"', '"1",2'],
+      ['3,4'],
     ]);
     expect(await readBatches([])).toEqual([]);
   });
@@ -251,7 +270,7 @@ describe('readCsv', () => {
     ]);
   });
 
-  test.each(['"x"y,z', '"x" ,z', '"x"\ty,z', '1,"x""y"z', '"x"\ry,z'])(
+  test.each(['"x"y,z', '"x" ,z', '"x"\ty,z', '1,"x""y"z', '"x"\ry,z', '"x"\r,z'])(
     'sets aside a row with text after a closing quote: %j',
     async (row) => {
       expect(await read([`a,b\n${row}\n1,2\n`])).toEqual([
@@ -311,6 +330,15 @@ describe('readCsv', () => {
     expect(fits?.problem).toBeUndefined();
     expect(tooLong).toEqual({ line: 2, fields: [], raw: write(`${most}x`), problem: TOO_LONG });
     expect(next?.fields).toContain('y');
+  });
+
+  test.each<[string, string, string | undefined]>([
+    ['one of 4,000 characters and a short one', `${'x'.repeat(4000)},y`, undefined],
+    ['one of 4,001 characters and a short one', `${'x'.repeat(4001)},y`, TOO_LONG],
+    ['many short ones of more than 4,000 characters together', 'x,'.repeat(3000), undefined],
+  ])('of the fields after a quoted one, measures each: %s', async (_what, fields, problem) => {
+    const [row] = await read([`"q",${fields}\n`]);
+    expect(row?.problem).toBe(problem);
   });
 
   test('counts the characters of a field, not the quotes that are doubled in the file', async () => {

@@ -45,6 +45,7 @@ describe('the nearest boards', () => {
     ['CPA', 'ACC'],
     ['auctioneers', 'AGR'],
     ['hair salon', 'COS'],
+    ['wholesale', 'PRX'],
   ])('of %j are the board %s alone', (label, code) => {
     expect(codes(label)).toEqual([code]);
   });
