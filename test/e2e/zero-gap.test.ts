@@ -12,6 +12,8 @@ const HOLDERS = 50;
 const FLIPS = 20;
 const ROLLBACKS = 5;
 const CLIENTS = 4;
+/** Between a client's rounds of readings: some 250 lookups a second leave processor time to the publications. */
+const PAUSE_MS = 50;
 const NURSING = 'Nursing Board';
 
 /** A process learns of a flip within a second; a busy machine may take longer. */
@@ -158,6 +160,7 @@ function startReading() {
   async function readOn(): Promise<void> {
     for (let at = 0; !isDone; at += 1) {
       for (const reading of READINGS) await read(reading, `RN.${800_000 + (at % HOLDERS)}`);
+      await sleep(PAUSE_MS);
     }
   }
 

@@ -32,16 +32,26 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+/** Every row of a file. Most fields are empty: those come from the prototype, since 154 own ones a row are slow. */
 async function readRows(path: string): Promise<Row[]> {
   const rows: Row[] = [];
+  const problems: unknown[] = [];
   let header: readonly string[] | undefined;
+  let empty: Row = {};
   for await (const batch of readCsv(createReadStream(path, 'utf8'))) {
     for (const { fields, problem } of batch) {
-      expect(problem).toBeUndefined();
-      if (header === undefined) header = fields.map((name) => name.replace('\ufeff', ''));
-      else rows.push(Object.fromEntries(header.map((name, at) => [name, fields[at] ?? ''])));
+      if (problem !== undefined) problems.push(problem);
+      if (header === undefined) {
+        header = fields.map((name) => name.replace('\ufeff', ''));
+        empty = Object.fromEntries(header.map((name) => [name, '']));
+        continue;
+      }
+      const row: Record<string, string> = Object.create(empty);
+      for (const [at, name] of header.entries()) if (fields[at]) row[name] = fields[at];
+      rows.push(row);
     }
   }
+  expect(problems).toEqual([]);
   return rows;
 }
 
@@ -224,8 +234,9 @@ test('dates exist, in order, and some active licences have expired', () => {
       if (text !== '' && isoDate(text) !== text) throw new Error(`${name} is ${text}`);
     }
     const { ISSUE_DATE = '', EFFECTIVE_DATE = '', EXPIRATION_DATE = '' } = row;
-    expect(ISSUE_DATE <= EFFECTIVE_DATE).toBe(true);
-    expect(EXPIRATION_DATE === '' || EFFECTIVE_DATE < EXPIRATION_DATE).toBe(true);
+    const isInOrder =
+      ISSUE_DATE <= EFFECTIVE_DATE && (EXPIRATION_DATE === '' || EFFECTIVE_DATE < EXPIRATION_DATE);
+    if (!isInOrder) throw new Error(`${ISSUE_DATE}, ${EFFECTIVE_DATE}, ${EXPIRATION_DATE}`);
   }
   const expired = people.filter((row) => {
     const { EXPIRATION_DATE = '' } = row;
