@@ -27,7 +27,7 @@ import { licenses, type RunningProcess, startProcess, startWorker } from '../sup
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 
 /** Enough that the load takes many requests. */
-const MANY_ROWS = 40_000;
+const MANY_ROWS = 20_000;
 const NURSING = 'Nursing Board';
 const ATTEMPTS = PUBLISH_JOB_OPTIONS.attempts;
 

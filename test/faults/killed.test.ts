@@ -12,7 +12,7 @@ import {
 import { lapseLocks, type Publisher, publisher } from '../support/publisher.ts';
 import { type RandomRequest, randomRequests } from '../support/random-moments.ts';
 
-const ROWS = inForm({ short: 15_000, full: 40_000 });
+const ROWS = inForm({ short: 8000, full: 40_000 });
 const WORKER_KILLS = inForm({ short: 1, full: 20 });
 const PATIENT_WORKER_KILLS = inForm({ short: 0, full: 2 });
 const PROCESS_KILLS = inForm({ short: 1, full: 10 });
