@@ -1,4 +1,13 @@
-const MEASUREMENTS = ['evaluation', 'lookups', 'matching', 'mcp', 'publish', 'rivals', 'zero-gap'];
+const MEASUREMENTS = [
+  'evaluation',
+  'lookups',
+  'matching',
+  'mcp',
+  'publish',
+  'rivals',
+  'versions',
+  'zero-gap',
+];
 
 const [name = ''] = process.argv.slice(2);
 if (MEASUREMENTS.includes(name)) {
