@@ -56,18 +56,9 @@ export function failureOf(error: unknown): Failure {
       retryAfter: 1,
     };
   }
-  const status = refusedStatus(error);
-  if (status !== undefined) {
+  if (isHttpError(error) && error.statusCode < 500) {
+    const { statusCode: status } = error;
     return { status, detail: HTTP_DETAILS[status] ?? 'The request can not be answered.' };
   }
   return { status: 500, detail: 'Something went wrong on our side; the request was not answered.' };
-}
-
-/** The status of what the HTTP layer or a body's unpacking refuses; `undefined` for any other error. */
-function refusedStatus(error: unknown): number | undefined {
-  const isRefusal =
-    isHttpError(error) || (error instanceof Error && 'code' in error && /^(FST|Z)_/.test(String(error.code)));
-  if (!isRefusal || !('statusCode' in error)) return undefined;
-  const { statusCode: status } = error;
-  return typeof status === 'number' && status >= 400 && status < 500 ? status : undefined;
 }

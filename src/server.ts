@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FastifyInstance } from 'fastify';
+import compose from 'koa-compose';
 import { pino } from 'pino';
 import { keyCheck } from './access/api-keys.ts';
 import { authenticated } from './access/authenticate.ts';
@@ -7,19 +7,21 @@ import { keyUsage } from './access/key-usage.ts';
 import { limited, limitsConnection, rateLimit } from './access/rate-limit.ts';
 import { type Config, ConfigError, type RateLimitRange, readConfig } from './config.ts';
 import { adminRoutes, stateGauges } from './http/admin.ts';
-import { httpApp, notFound } from './http/app.ts';
-import { countedAs } from './http/counted.ts';
+import { close, httpApp, httpServer, listen, under } from './http/app.ts';
+import { counted } from './http/counted.ts';
 import { docsRoutes } from './http/docs.ts';
-import { pageRoutes } from './http/pages.ts';
+import { openApiDocument } from './http/openapi.ts';
+import { frontPageRoute } from './http/pages.ts';
 import { queueBoard } from './http/queue-board.ts';
+import { routerOf } from './http/route.ts';
 import { statusRoute } from './http/status.ts';
 import { liveLookups } from './lookups.ts';
-import { MCP_PATH, mcpRoutes } from './mcp/endpoint.ts';
+import { MCP_PATH, mcpEndpoint } from './mcp/endpoint.ts';
 import { publicationHistory } from './publications/history.ts';
 import { publishQueue } from './publications/job.ts';
 import { trackLivePublication } from './publications/live.ts';
-import { openApiDocument } from './rest/openapi.ts';
-import { REST_PATH, restRoutes } from './rest/routes.ts';
+import { REST_PATH } from './rest/responses.ts';
+import { restRoutes } from './rest/routes.ts';
 import { openSearchClient } from './search/client.ts';
 
 const SEARCH_TIMEOUT_MS = 2500;
@@ -70,41 +72,37 @@ export async function serve(): Promise<void> {
   );
 
   let isStopping = false;
-  const app = httpApp(log, config.TRUSTED_PROXIES);
-  app.addHook('onRequest', (_request, reply, done) => {
-    if (isStopping) reply.header('connection', 'close');
-    done();
-  });
-  await app.register(
-    async (rest) => {
-      rest.addHook('onRequest', limited(restLimit));
-      rest.addHook('onRequest', authenticated(keys, restLimit, badKeyLimit));
-      rest.addHook('onResponse', countedAs('rest', usage));
-      rest.setNotFoundHandler(notFound);
-      restRoutes(rest, lookups);
-    },
-    { prefix: REST_PATH },
+  const publications = async () => (await publicationHistory(client, config.INDEX_PREFIX)).publications;
+  const rest = restRoutes(lookups);
+  const status = statusRoute(tracker, publications);
+  const docs = await docsRoutes(openApiDocument([...rest, status]));
+  const router = routerOf([status, frontPageRoute(tracker), ...docs]);
+  router.all(MCP_PATH, counted('mcp', usage), limited(mcpLimit), mcpEndpoint(config, lookups, log));
+
+  const app = httpApp({ log, trustedProxies: config.TRUSTED_PROXIES, isStopping: () => isStopping });
+  app.use(
+    under(
+      REST_PATH,
+      compose([
+        counted('rest', usage),
+        limited(restLimit),
+        authenticated(keys, restLimit, badKeyLimit),
+        routerOf(rest).routes(),
+      ]),
+    ),
   );
-  await app.register(
-    async (mcp) => {
-      mcp.addHook('onRequest', limited(mcpLimit));
-      mcp.addHook('onResponse', countedAs('mcp', usage));
-      await mcpRoutes(mcp, config, lookups, log);
-    },
-    { prefix: MCP_PATH },
-  );
-  pageRoutes(app, tracker);
-  statusRoute(app, tracker, async () => (await publicationHistory(client, config.INDEX_PREFIX)).publications);
-  await docsRoutes(app, openApiDocument());
+  app.use(router.routes());
 
   const queue = publishQueue(config);
-  const admin = httpApp(log);
-  adminRoutes(admin, client, config.INDEX_PREFIX, () => isStopping);
+  const admin = httpApp({ log, isStopping: () => isStopping });
+  admin.use(routerOf(adminRoutes(client, config.INDEX_PREFIX, () => isStopping)).routes());
+  admin.use(queueBoard(queue, log));
   stateGauges(tracker, lookups, () => redis.status === 'ready');
-  await queueBoard(admin, queue, log);
 
-  await listen(app, config.HOST, config.PORT);
-  await listen(admin, '127.0.0.1', config.ADMIN_PORT);
+  const server = httpServer(app);
+  const adminServer = httpServer(admin);
+  await listen(server, config.HOST, config.PORT);
+  await listen(adminServer, '127.0.0.1', config.ADMIN_PORT);
   log.info({ host: config.HOST, port: config.PORT, adminPort: config.ADMIN_PORT }, 'API ready');
 
   /** Says that it is stopping and goes on answering, until whoever sends requests has noticed. */
@@ -122,9 +120,9 @@ export async function serve(): Promise<void> {
       logLines.destroy();
       process.exit(1);
     }, STOP_WITHIN_MS).unref();
-    await app.close();
+    await close(server);
     tracker.stop();
-    await Promise.all([admin.close(), usage.stop()]);
+    await Promise.all([close(adminServer), usage.stop()]);
     redis.disconnect();
     // A Redis that is stuck would never answer the goodbye.
     await Promise.race([queue.close(), sleep(QUEUE_CLOSES_WITHIN_MS)]);
@@ -139,15 +137,6 @@ export async function serve(): Promise<void> {
   }
   process.once('SIGTERM', drain);
   process.once('SIGINT', stop);
-}
-
-/** @throws {Error} naming the port when it is taken */
-async function listen(app: FastifyInstance, host: string, port: number): Promise<void> {
-  try {
-    await app.listen({ host, port });
-  } catch (error) {
-    throw new Error(`Can't listen on ${host}:${port}: ${error instanceof Error ? error.message : error}`);
-  }
 }
 
 if (import.meta.main) {

@@ -1,10 +1,10 @@
 import { hash, randomBytes } from 'node:crypto';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Redis } from 'ioredis';
 import ipaddr from 'ipaddr.js';
 import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
 import type { RateLimitRange } from '../config.ts';
 import { TooManyRequestsError } from '../failures.ts';
+import type { Context, Middleware } from '../http/context.ts';
 import { remembered } from '../remembered.ts';
 import { sharedRequests } from '../shared-requests.ts';
 
@@ -153,29 +153,26 @@ export function addressKey(address: string): string {
     .join(':')}::/64`;
 }
 
-/** A hook that counts the request before anything else is done with it, and says what is left. */
-export function limited(limit: RateLimit) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const address = plainAddress(request.ip);
-    const { remaining, msBeforeReset } = await toldWhenOver(request, reply, limit, () =>
-      limit.spend(address),
-    );
-    tell(reply, limit.limitFor(address), remaining, Math.ceil((Date.now() + msBeforeReset) / 1000));
+/** Counts each request before anything else is done with it, and says what is left. */
+export function limited(limit: RateLimit): Middleware {
+  return async (ctx, next) => {
+    const address = plainAddress(ctx.ip);
+    const { remaining, msBeforeReset } = await toldWhenOver(ctx, limit, () => limit.spend(address));
+    tell(ctx, limit.limitFor(address), remaining, Math.ceil((Date.now() + msBeforeReset) / 1000));
+    return next();
   };
 }
 
 /** @param reset the Unix time at which the count begins anew, in seconds */
-function tell(reply: FastifyReply, limit: number, remaining: number, reset: number): void {
-  reply
-    .header('x-ratelimit-limit', String(limit))
-    .header('x-ratelimit-remaining', String(remaining))
-    .header('x-ratelimit-reset', String(reset));
+function tell(ctx: Context, limit: number, remaining: number, reset: number): void {
+  ctx.set('x-ratelimit-limit', String(limit));
+  ctx.set('x-ratelimit-remaining', String(remaining));
+  ctx.set('x-ratelimit-reset', String(reset));
 }
 
 /** Does what may be over a limit, and if it is, says so in the headers too. */
 export async function toldWhenOver<Result>(
-  request: FastifyRequest,
-  reply: FastifyReply,
+  ctx: Context,
   limit: RateLimit,
   work: () => Promise<Result>,
 ): Promise<Result> {
@@ -183,8 +180,8 @@ export async function toldWhenOver<Result>(
     return await work();
   } catch (error) {
     if (error instanceof TooManyRequestsError) {
-      const most = limit.limitFor(plainAddress(request.ip));
-      tell(reply, most, 0, Math.ceil(Date.now() / 1000) + error.retryAfterSeconds);
+      const most = limit.limitFor(plainAddress(ctx.ip));
+      tell(ctx, most, 0, Math.ceil(Date.now() / 1000) + error.retryAfterSeconds);
     }
     throw error;
   }

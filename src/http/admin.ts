@@ -1,32 +1,44 @@
 import type { Client } from '@opensearch-project/opensearch';
-import type { FastifyInstance } from 'fastify';
 import { daysBetween, todayInOhio } from '../licenses/dates.ts';
 import type { Lookups } from '../lookups.ts';
 import { gauge, metrics } from '../metrics.ts';
 import { liveIndex } from '../publications/alias.ts';
 import type { LivePublicationTracker } from '../publications/live.ts';
+import type { Route } from './route.ts';
 
 /**
  * For the operator's machine alone: whether the process lives, whether it can answer, and its metrics.
  *
  * @param isStopping whether the process has been asked to stop; then it is not ready, while it still answers
  */
-export function adminRoutes(
-  app: FastifyInstance,
-  client: Client,
-  indexPrefix: string,
-  isStopping: () => boolean,
-): void {
-  app.get('/healthz', async () => ({ status: 'ok' }));
-  app.get('/readyz', async (_request, reply) => {
-    const index = await liveIndex(client, indexPrefix).catch(() => undefined);
-    const isReady = index !== undefined && !isStopping();
-    reply.code(isReady ? 200 : 503);
-    return { ready: isReady, index: index ?? null, stopping: isStopping() };
-  });
-  app.get('/metrics', async (_request, reply) =>
-    reply.type(metrics.contentType).send(await metrics.metrics()),
-  );
+export function adminRoutes(client: Client, indexPrefix: string, isStopping: () => boolean): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/healthz',
+      handle: (ctx) => {
+        ctx.body = { status: 'ok' };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/readyz',
+      handle: async (ctx) => {
+        const index = await liveIndex(client, indexPrefix).catch(() => undefined);
+        const isReady = index !== undefined && !isStopping();
+        ctx.status = isReady ? 200 : 503;
+        ctx.body = { ready: isReady, index: index ?? null, stopping: isStopping() };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/metrics',
+      handle: async (ctx) => {
+        ctx.body = await metrics.metrics();
+        ctx.type = metrics.contentType;
+      },
+    },
+  ];
 }
 
 /** What Prometheus is told of the state of the process and its data. */

@@ -1,43 +1,26 @@
 import { randomUUID } from 'node:crypto';
-import { METHODS } from 'node:http';
-import type { Socket } from 'node:net';
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import createError from 'http-errors';
-import inflate from 'inflation';
+import Koa from 'koa';
+import type compose from 'koa-compose';
 import type { Logger } from 'pino';
 import { failureOf } from '../failures.ts';
-import type { Outcome } from '../outcome.ts';
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The id of the active key that came with it. */
-    keyId: string | null;
-    /** Milliseconds from its arrival until its key was known; what the client took for the body is its own. */
-    spentMs: number;
-  }
-  interface FastifyReply {
-    /** How the request ended, where its status does not tell. */
-    outcome: Outcome | null;
-  }
-}
-
-const MOST_BODY_BYTES = 16 * 1024;
+import type { Context, RequestState } from './context.ts';
+import { isHttps } from './proxies.ts';
 
 /** Clients that are slower than this, or stop half-way, are cut off. */
-const HEADERS_WITHIN_MS = 5000;
-const WHOLE_REQUEST_WITHIN_MS = 10_000;
-const CHECKED_EVERY_MS = 1000;
-/** While an answer is on its way, nothing may stand still for as long. */
-const STANDSTILL_MS = 10_000;
+const MAX_HEADERS_MS = 5000;
+const MAX_REQUEST_MS = 10_000;
+const CHECK_INTERVAL_MS = 1000;
+/** While a response is on its way, nothing may stand still for as long. */
+const MAX_STANDSTILL_MS = 10_000;
 /** Longer than proxies keep an idle connection, so that they close it first. */
-const IDLE_MS = 75_000;
-const MOST_CONNECTIONS = 10_000;
+const MAX_IDLE_MS = 75_000;
+const MAX_CONNECTIONS = 10_000;
+const CLOSE_IDLE_INTERVAL_MS = 100;
 
-/** Node reads no longer request line and headers. */
-const MOST_ADDRESS_CHARACTERS = 16 * 1024;
-
-/** The values of Content-Encoding that can be undone. */
-const PACKINGS = ['gzip', 'deflate', 'br'];
+const UNRESERVED = /^[\w.~-]$/;
 
 const REQUEST_ID = /^[\w.:-]{1,100}$/;
 
@@ -49,122 +32,103 @@ const SECURITY_HEADERS = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 };
 
-/**
- * A server without routes. Every answer of it has an id (the client's, where it sent a sensible one) and the
- * security headers; whatever fails is answered with `{"detail": …}`; bodies have at most 16 KB, packed or not;
- * slow and half-open clients are cut off.
- *
- * @param trustedProxies how many proxies stand before it, each of which tells the address it was asked from
- */
-export function httpApp(log: Logger, trustedProxies = 0): FastifyInstance {
-  const app = fastify({
-    bodyLimit: MOST_BODY_BYTES,
-    // Fields that nobody asked for are ignored, whatever they are called.
-    onProtoPoisoning: 'remove',
-    onConstructorPoisoning: 'remove',
-    trustProxy: trustedProxies > 0 ? (_address, hop) => hop < trustedProxies : false,
-    http: { headersTimeout: HEADERS_WITHIN_MS, connectionsCheckingInterval: CHECKED_EVERY_MS },
-    requestTimeout: WHOLE_REQUEST_WITHIN_MS,
-    connectionTimeout: STANDSTILL_MS,
-    keepAliveTimeout: IDLE_MS,
-    routerOptions: { maxParamLength: MOST_ADDRESS_CHARACTERS, ignoreTrailingSlash: true },
-    requestIdHeader: false,
-    genReqId: ({ headers }) => requestId(headers['x-request-id']),
-    return503OnClosing: false,
-    rewriteUrl: ({ url = '/' }) => decodable(url),
-    clientErrorHandler: answerBrokenRequest,
-  });
-  app.server.maxConnections = MOST_CONNECTIONS;
-  app.decorateRequest('keyId', null);
-  app.decorateRequest('spentMs', 0);
-  app.decorateReply('outcome', null);
-  for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
+interface HttpAppOptions {
+  readonly log: Logger;
+  /** How many proxies stand before it, each of which says from which address it was asked. */
+  readonly trustedProxies?: number;
+  /** Whether the process is about to end; then every response closes its connection. */
+  readonly isStopping?: () => boolean;
+}
 
-  app.removeContentTypeParser('text/plain');
-  app.addHook('onRequest', (request, reply, done) => {
-    setOwnHeaders(request, reply);
-    done();
+/**
+ * A Koa app without routes. Every response has a request id and the security headers; every error and every path
+ * that nothing serves is answered with `{"detail": string}`; every request is one line in the log.
+ */
+export function httpApp({
+  log,
+  trustedProxies = 0,
+  isStopping = () => false,
+}: HttpAppOptions): Koa<RequestState> {
+  const app = new Koa<RequestState>({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
+  app.on('error', (error: unknown) => log.warn({ error: String(error) }, 'response not sent'));
+  app.use((ctx, next) => {
+    if (ctx.path.includes('%')) ctx.path = normalizedPath(ctx.path);
+    ctx.state.arrivedAt = performance.now();
+    ctx.state.requestId = requestId(ctx.req.headers['x-request-id']);
+    ctx.set(SECURITY_HEADERS);
+    ctx.set('x-request-id', ctx.state.requestId);
+    if (isHttps(ctx)) ctx.set('strict-transport-security', 'max-age=31536000');
+    ctx.res.once('close', () => logRequest(ctx, log));
+    return next();
   });
-  app.addHook('preParsing', (request, _reply, payload, done) => {
-    const packing = request.headers['content-encoding'] ?? 'identity';
-    if (packing === 'identity') done(null, payload);
-    else if (PACKINGS.includes(packing)) done(null, unpacked(request));
-    else done(createError(415));
+  app.use(async (ctx, next) => {
+    try {
+      await next();
+      if (ctx.status === 404 && ctx.body === undefined) throw createError(404);
+    } catch (error) {
+      answerError(ctx, error, log);
+    }
+    if (isStopping()) ctx.set('connection', 'close');
   });
-  app.addHook('onResponse', (request, reply, done) => {
-    logRequest(request, reply, log);
-    done();
-  });
-  app.setNotFoundHandler(notFound);
-  app.setErrorHandler((error, request, reply) => answerFailure(request, reply, error, log));
   return app;
 }
 
-/** For addresses that there are not. */
-export function notFound(): never {
-  throw createError(404);
+/** Applies middleware to a path and all paths below it. */
+export function under<Ctx extends Context>(
+  path: string,
+  middleware: compose.Middleware<Ctx>,
+): compose.Middleware<Ctx> {
+  return (ctx, next) =>
+    ctx.path === path || ctx.path.startsWith(`${path}/`) ? middleware(ctx, next) : next();
 }
 
-/** Answers every other method at this address with 405 and those that it takes. */
-export function refuseOtherMethods(app: FastifyInstance, url: string, allowed: readonly string[]): void {
-  app.route({
-    method: app.supportedMethods.filter((method) => !allowed.includes(method)),
-    url,
-    onRequest: (_request, reply, done) => {
-      reply.header('Allow', allowed.join(', '));
-      done(createError(405));
-    },
-    handler: notFound,
+/** The path in which letters, digits and `-._~` are not percent-encoded: it means the same (RFC 3986, 6.2.2.2). */
+function normalizedPath(path: string): string {
+  return path.replaceAll(/%[2-7][0-9a-f]/gi, (encoded) => {
+    const character = decodeURIComponent(encoded);
+    return UNRESERVED.test(character) ? character : encoded;
   });
-}
-
-/**
- * The address with a path that can be decoded: where a percent sign encodes nothing, all of them stand for
- * themselves, so that such an address meets the same limit, key and 404 as any other.
- */
-function decodable(url: string): string {
-  const [path = '', ...query] = url.split('?');
-  try {
-    decodeURIComponent(path);
-    return url;
-  } catch {
-    return [path.replaceAll('%', '%25'), ...query].join('?');
-  }
-}
-
-/** The path that was asked for; what stands behind `?` is never logged. */
-export function pathOf({ url }: FastifyRequest): string {
-  const end = url.indexOf('?');
-  return end < 0 ? url : url.slice(0, end);
 }
 
 function requestId(given: string | string[] | undefined): string {
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
 }
 
-function setOwnHeaders(request: FastifyRequest, reply: FastifyReply): void {
-  reply.headers(SECURITY_HEADERS).header('x-request-id', request.id);
-  if (request.protocol === 'https') reply.header('strict-transport-security', 'max-age=31536000');
-}
-
-/** A packed body as it was before. */
-function unpacked({ raw }: FastifyRequest) {
-  const stream = Object.assign(inflate(raw), { receivedEncodedLength: 0 });
-  raw.on('data', (chunk: Buffer) => {
-    stream.receivedEncodedLength += chunk.length;
-  });
-  return stream;
-}
-
-/** Turns whatever is thrown into `{"detail": …}`; only what is our own fault is logged with its stack. */
-function answerFailure(request: FastifyRequest, reply: FastifyReply, error: unknown, log: Logger): void {
+/** Turns whatever is thrown into `{"detail": string}`; only errors of the service are logged with their stack. */
+function answerError(ctx: Context, error: unknown, log: Logger): void {
   const { status, detail, retryAfter } = failureOf(error);
   if (status >= 500) {
     const stack = error instanceof Error ? error.stack : String(error);
-    log.error({ requestId: request.id, path: pathOf(request), stack }, 'request failed');
+    log.error({ requestId: ctx.state.requestId, path: ctx.path, stack }, 'request failed');
   }
-  if (retryAfter !== undefined) reply.header('Retry-After', String(retryAfter));
-  reply.code(status).send({ detail });
+  if (retryAfter !== undefined) ctx.set('retry-after', String(retryAfter));
+  ctx.status = status;
+  ctx.body = { detail };
+}
+
+/** One log line for each request: never a key, a name searched for or anything of a holder. */
+function logRequest({ state, method, path, status }: Context, log: Logger): void {
+  const ms = Math.round((performance.now() - state.arrivedAt) * 10) / 10;
+  log.info({ requestId: state.requestId, method, path, status, ms }, 'request');
+}
+
+/** An HTTP server for an app. It cuts off slow and half-open clients. */
+export function httpServer(app: Koa<RequestState>): Server {
+  const server = createServer(
+    {
+      headersTimeout: MAX_HEADERS_MS,
+      requestTimeout: MAX_REQUEST_MS,
+      connectionsCheckingInterval: CHECK_INTERVAL_MS,
+      keepAliveTimeout: MAX_IDLE_MS,
+    },
+    app.callback(),
+  );
+  server.setTimeout(MAX_STANDSTILL_MS);
+  server.maxConnections = MAX_CONNECTIONS;
+  const responses = new WeakMap<Duplex, ServerResponse>();
+  server.on('request', ({ socket }, response) => responses.set(socket, response));
+  server.on('clientError', (error, socket) => answerBrokenRequest(error, socket, responses.get(socket)));
+  return server;
 }
 
 const BROKEN_REQUEST: Readonly<Record<string, string>> = {
@@ -172,10 +136,14 @@ const BROKEN_REQUEST: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 };
 
-/** The answer to what is no request at all, for which no route is ever asked. */
-function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
+/** Answers what is not an HTTP request, which never reaches the app, after the request before it. */
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex, before?: ServerResponse): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
+    return;
+  }
+  if (before?.req.complete === true && !before.writableFinished) {
+    before.once('close', () => answerBrokenRequest(error, socket));
     return;
   }
   const body = '{"detail":"This is not a request that can be answered."}';
@@ -186,9 +154,22 @@ function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void
   );
 }
 
-/** One log line for each request: never a key, a name searched for or anything of a holder. */
-function logRequest(request: FastifyRequest, reply: FastifyReply, log: Logger): void {
-  const ms = Math.round(reply.elapsedTime * 10) / 10;
-  const { id: requestId, method } = request;
-  log.info({ requestId, method, path: pathOf(request), status: reply.statusCode, ms }, 'request');
+/** Starts listening. @throws {Error} naming the port when it is taken */
+export function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error) => reject(new Error(`Can't listen on ${host}:${port}: ${error.message}`)));
+    server.listen(port, host, resolve);
+  });
+}
+
+/** Takes no new connection, and ends once the requests in flight are answered. */
+export function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    // A connection whose request is answered only now is idle only now.
+    const closingIdle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_INTERVAL_MS);
+    server.close(() => {
+      clearInterval(closingIdle);
+      resolve();
+    });
+  });
 }

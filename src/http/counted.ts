@@ -1,14 +1,16 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { KeyUsage } from '../access/key-usage.ts';
 import { requestSeconds } from '../metrics.ts';
 import { statusOutcome } from '../outcome.ts';
+import type { Middleware } from './context.ts';
 
-/** A hook that counts how a request at this door ended and how long it took, and for whose key. */
-export function countedAs(door: 'rest' | 'mcp', usage: KeyUsage) {
-  return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-    const outcome = reply.outcome ?? statusOutcome(reply.statusCode);
-    requestSeconds.observe({ door, outcome }, reply.elapsedTime / 1000);
-    if (request.keyId !== null) usage.count(request.keyId, outcome);
-    done();
+/** Counts how each request at an interface ended and how long it took, and for whose key. */
+export function counted(door: 'rest' | 'mcp', usage: KeyUsage): Middleware {
+  return (ctx, next) => {
+    ctx.res.once('close', () => {
+      const { arrivedAt, keyId, outcome = statusOutcome(ctx.status) } = ctx.state;
+      requestSeconds.observe({ door, outcome }, (performance.now() - arrivedAt) / 1000);
+      if (keyId !== undefined) usage.count(keyId, outcome);
+    });
+    return next();
   };
 }

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { FastifyInstance } from 'fastify';
-import { refuseOtherMethods } from './app.ts';
+import type { Route } from './route.ts';
 
 const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 
@@ -34,20 +33,35 @@ const POLICY =
 const CACHED = 'public, max-age=86400';
 
 /** The OpenAPI document and a page that shows it, from files of this machine alone. */
-export async function docsRoutes(app: FastifyInstance, document: object): Promise<void> {
-  app.get('/openapi.json', (_request, reply) => reply.send(document));
-  app.get('/docs', (_request, reply) =>
-    reply.header('content-security-policy', POLICY).type('text/html; charset=utf-8').send(PAGE),
+export async function docsRoutes(document: object): Promise<Route[]> {
+  const json = Buffer.from(JSON.stringify(document));
+  const files = await Promise.all(
+    FILES.map(async ({ name, type }) => {
+      const content = await readFile(new URL(import.meta.resolve(`swagger-ui-dist/${name}`)));
+      return file(`/docs/${name}`, type, content, { 'cache-control': CACHED });
+    }),
   );
-  app.get('/docs/page.js', (_request, reply) => reply.type(SCRIPT_TYPE).send(SCRIPT));
-  for (const { name, type } of FILES) {
-    const content = await readFile(new URL(import.meta.resolve(`swagger-ui-dist/${name}`)));
-    app.get(`/docs/${name}`, (_request, reply) =>
-      reply.header('cache-control', CACHED).type(type).send(content),
-    );
-  }
-  const files = ['page.js', ...FILES.map(({ name }) => name)];
-  for (const url of ['/openapi.json', '/docs', ...files.map((name) => `/docs/${name}`)]) {
-    refuseOtherMethods(app, url, ['HEAD', 'GET']);
-  }
+  return [
+    file('/openapi.json', 'application/json; charset=utf-8', json),
+    file('/docs', 'text/html; charset=utf-8', PAGE, { 'content-security-policy': POLICY }),
+    file('/docs/page.js', SCRIPT_TYPE, SCRIPT),
+    ...files,
+  ];
+}
+
+function file(
+  path: string,
+  type: string,
+  content: string | Buffer,
+  headers: Readonly<Record<string, string>> = {},
+): Route {
+  return {
+    method: 'GET',
+    path,
+    handle: (ctx) => {
+      ctx.set(headers);
+      ctx.type = type;
+      ctx.body = content;
+    },
+  };
 }

@@ -1,13 +1,16 @@
-import type { FastifyInstance } from 'fastify';
 import type { LivePublication, LivePublicationTracker } from '../publications/live.ts';
-import { refuseOtherMethods } from './app.ts';
+import type { Route } from './route.ts';
 
 /** The plain page at `/`; it needs no key. */
-export function pageRoutes(app: FastifyInstance, tracker: LivePublicationTracker): void {
-  app.get('/', (_request, reply) =>
-    reply.type('text/html; charset=utf-8').send(frontPage(tracker.current())),
-  );
-  refuseOtherMethods(app, '/', ['HEAD', 'GET']);
+export function frontPageRoute(tracker: LivePublicationTracker): Route {
+  return {
+    method: 'GET',
+    path: '/',
+    handle: (ctx) => {
+      ctx.type = 'text/html; charset=utf-8';
+      ctx.body = frontPage(tracker.current());
+    },
+  };
 }
 
 function frontPage(live: LivePublication | undefined): string {

@@ -1,10 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
-import { FastifyAdapter } from '@bull-board/fastify';
+import { KoaAdapter } from '@bull-board/koa';
 import type { Queue } from 'bullmq';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import compose from 'koa-compose';
 import type { Logger } from 'pino';
-import { notFound } from './app.ts';
+import { under } from './app.ts';
+import type { Context, Middleware } from './context.ts';
 
 const QUEUES_PATH = '/queues';
 const REDIS_ANSWERS_WITHIN_MS = 3000;
@@ -14,23 +16,17 @@ const REDIS_ANSWERS_WITHIN_MS = 3000;
  * nothing: a job retried, removed or added there would be a publication that the ledger knows nothing of. It has
  * no login, so it belongs on the admin port alone. While Redis does not answer, neither does it (503).
  */
-export async function queueBoard(admin: FastifyInstance, queue: Queue, log: Logger): Promise<void> {
-  const adapter = new FastifyAdapter().setBasePath(QUEUES_PATH);
+export function queueBoard(queue: Queue, log: Logger): Middleware {
+  const adapter = new KoaAdapter().setBasePath(QUEUES_PATH);
   createBullBoard({
     queues: [new BullMQAdapter(queue, { readOnlyMode: true })],
     serverAdapter: adapter,
     options: { uiConfig: { boardTitle: 'Publications', hideDocsLink: true } },
   });
   logOutagesOnce(queue, log);
-  await admin.register(
-    async (board) => {
-      keepToOwnHost(board);
-      keepReadOnly(board);
-      answerOnlyWithRedis(board, queue);
-      board.setNotFoundHandler(notFound);
-      await board.register(adapter.registerPlugin());
-    },
-    { prefix: QUEUES_PATH },
+  return under(
+    QUEUES_PATH,
+    compose([ownHostOnly, readOnly, whileRedisAnswers(queue), adapter.registerPlugin()]),
   );
 }
 
@@ -53,45 +49,38 @@ const OWN_HOST_ONLY =
 const LINK_TO_OTHER_HOST = /<link\b[^>]*\bhref="(?:https?:)?\/\/[^>]*>/g;
 
 /** Keeps the page from asking any other host: it comes with a link to a font host, which no option removes. */
-function keepToOwnHost(board: FastifyInstance): void {
-  board.addHook('onRequest', async (_request, reply) => {
-    reply.header('content-security-policy', OWN_HOST_ONLY);
-  });
-  board.addHook('onSend', async (_request, reply, payload) => {
-    const isPage = String(reply.getHeader('content-type')).startsWith('text/html');
-    if (!isPage || typeof payload !== 'string') return payload;
-    const page = payload.replaceAll(LINK_TO_OTHER_HOST, '');
-    reply.header('content-length', Buffer.byteLength(page));
-    return page;
-  });
-}
+const ownHostOnly: Middleware = async (ctx, next) => {
+  ctx.set('content-security-policy', OWN_HOST_ONLY);
+  await next();
+  if (ctx.response.is('html') && typeof ctx.body === 'string') {
+    ctx.body = ctx.body.replaceAll(LINK_TO_OTHER_HOST, '');
+  }
+};
 
 /** Refuses whatever would change something, whichever of its routes the board forgets to. */
-function keepReadOnly(board: FastifyInstance): void {
-  board.addHook('onRequest', async ({ method }, reply) => {
-    if (method === 'GET' || method === 'HEAD') return;
-    return reply
-      .code(405)
-      .header('allow', 'GET, HEAD')
-      .send({ detail: 'The queue is only shown here: GET and HEAD.' });
-  });
-}
+const readOnly: Middleware = async (ctx, next) => {
+  if (ctx.method === 'GET' || ctx.method === 'HEAD') return next();
+  ctx.status = 405;
+  ctx.set('allow', 'GET, HEAD');
+  ctx.body = { detail: 'The queue is only shown here: GET and HEAD.' };
+};
 
 /** Answers 503 while Redis is away or too slow; the queue's commands would wait for it without end. */
-function answerOnlyWithRedis(board: FastifyInstance, queue: Queue): void {
-  board.addHook('onRequest', async (_request, reply) => {
-    const tooLate = setTimeout(() => answerAway(reply), REDIS_ANSWERS_WITHIN_MS);
-    reply.raw.once('close', () => clearTimeout(tooLate));
-    if (!(await isConnected(queue))) answerAway(reply);
-  });
+function whileRedisAnswers(queue: Queue): Middleware {
+  return async (ctx, next) => {
+    const tooLate = sleep(REDIS_ANSWERS_WITHIN_MS, false, { ref: false });
+    if (await Promise.race([isConnected(queue), tooLate])) {
+      const answered = next().then(() => true);
+      if (await Promise.race([answered, tooLate])) return;
+    }
+    answerAway(ctx);
+  };
 }
 
-function answerAway(reply: FastifyReply): void {
-  if (reply.sent) return;
-  reply
-    .code(503)
-    .header('retry-after', '5')
-    .send({ detail: 'Redis does not answer, so the queue can not be shown; try again shortly.' });
+function answerAway(ctx: Context): void {
+  ctx.status = 503;
+  ctx.set('retry-after', '5');
+  ctx.body = { detail: 'Redis does not answer, so the queue can not be shown; try again shortly.' };
 }
 
 /** Whether commands would be sent now; before the first connection it waits for that. */

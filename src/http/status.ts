@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { daysBetween, todayInOhio } from '../licenses/dates.ts';
@@ -7,7 +6,8 @@ import { PUBLICATION_EVENTS } from '../publications/ledger.ts';
 import type { LivePublication, LivePublicationTracker } from '../publications/live.ts';
 import { publicationCounts } from '../publications/metadata.ts';
 import { SERVICE_VERSION } from '../version.ts';
-import { refuseOtherMethods } from './app.ts';
+import { jsonResponse } from './openapi.ts';
+import type { Route } from './route.ts';
 
 const MOST_RUNS = 10;
 const RUNS_KNOWN_FOR_MS = 10_000;
@@ -56,21 +56,35 @@ export function freshness(ageInDays: number): 'fresh' | 'late' | 'stale' {
  * @param publications reads the ledger, the latest first
  */
 export function statusRoute(
-  app: FastifyInstance,
   tracker: LivePublicationTracker,
   publications: () => Promise<readonly PublicationSummary[]>,
-): void {
+): Route {
   const known = new LRUCache<'publications', readonly PublicationSummary[]>({
     max: 1,
     ttl: RUNS_KNOWN_FOR_MS,
     allowStaleOnFetchRejection: true,
     fetchMethod: async () => (await publications()).slice(0, MOST_RUNS),
   });
-  app.get('/status', async () => {
-    const runs = await known.fetch('publications').catch(() => undefined);
-    return status(tracker.current(), runs);
-  });
-  refuseOtherMethods(app, '/status', ['HEAD', 'GET']);
+  return {
+    method: 'GET',
+    path: '/status',
+    operation: {
+      operationId: 'status',
+      tags: ['Service'],
+      summary: 'How current the data is',
+      security: [],
+      responses: {
+        '200': jsonResponse(
+          'The live publication and the last runs, as last known',
+          statusAnswer.meta({ id: 'Status' }),
+        ),
+      },
+    },
+    handle: async (ctx) => {
+      const runs = await known.fetch('publications').catch(() => undefined);
+      ctx.body = status(tracker.current(), runs);
+    },
+  };
 }
 
 function status(

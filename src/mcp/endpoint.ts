@@ -1,17 +1,20 @@
-import cors from '@fastify/cors';
+import type { IncomingHttpHeaders } from 'node:http';
+import cors from '@koa/cors';
 import {
   createMcpHandler,
-  hostHeaderValidationResponse,
   isLegacyRequest,
   localhostAllowedHostnames,
   localhostAllowedOrigins,
-  originValidationResponse,
+  validateHostHeader,
+  validateOriginHeader,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import compose from 'koa-compose';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { Config } from '../config.ts';
+import { textBody } from '../http/body.ts';
+import type { Context, Middleware } from '../http/context.ts';
 import type { Lookups } from '../lookups.ts';
 import { TooBusyError } from '../shared-requests.ts';
 import { toolServer } from './tools.ts';
@@ -19,21 +22,19 @@ import { toolServer } from './tools.ts';
 export const MCP_PATH = '/mcp';
 
 /** More at once are refused: callers without a key must not take all that callers with one share. */
-const MOST_AT_ONCE = 200;
+const MAX_IN_FLIGHT = 200;
 
 /** For so long a browser need not ask again whether a page of another origin may call. */
 const PREFLIGHT_KEPT_SECONDS = 600;
+
+/** What the SDK gives for a Host or Origin that is not allowed. */
+const NOT_ALLOWED = -32000;
 
 /**
  * The MCP endpoint: Streamable HTTP for the 2026 revision and the 2025 ones, stateless, answers in JSON. Each
  * request gets a server of its own, since one shared by concurrent requests fails.
  */
-export async function mcpRoutes(
-  mcp: FastifyInstance,
-  config: Config,
-  lookups: Lookups,
-  log: Logger,
-): Promise<void> {
+export function mcpEndpoint(config: Config, lookups: Lookups, log: Logger): Middleware {
   const newServer = () => toolServer(lookups, log);
   const onerror = (error: Error) => log.warn({ error: error.message }, 'MCP request refused');
   const modern = createMcpHandler(newServer, { legacy: 'reject', onerror });
@@ -51,31 +52,31 @@ export async function mcpRoutes(
     }
   }
 
-  /** The refusal of a Host, an Origin or a method, told by these alone, before a body is read. */
-  function refusal({ method, headers }: FastifyRequest): Response | undefined {
-    const asked = new Request('http://localhost', { headers: { host: headers.host ?? '' } });
-    return (
-      hostHeaderValidationResponse(asked, hosts) ??
-      originRefusal(headers.origin ?? '') ??
-      (method === 'POST' ? undefined : methodNotAllowed())
-    );
+  /** Why an Origin is refused; nothing is wrong with none, which is what all but browsers send. */
+  function originRefusal(origin: string): string | undefined {
+    if (config.MCP_ALLOWED_ORIGINS.includes(origin)) return undefined;
+    const checked = validateOriginHeader(origin, originHosts);
+    return checked.ok ? undefined : checked.message;
   }
 
-  /** The refusal of an Origin; none of no Origin, which is what all but browsers send. */
-  function originRefusal(origin: string): Response | undefined {
-    if (config.MCP_ALLOWED_ORIGINS.includes(origin)) return undefined;
-    return originValidationResponse(new Request('http://localhost', { headers: { origin } }), originHosts);
-  }
+  /** Refuses a Host, an Origin or a method before the body is read. */
+  const guarded: Middleware = (ctx, next) => {
+    const host = validateHostHeader(ctx.req.headers.host, hosts);
+    const refusal = host.ok ? originRefusal(ctx.get('origin')) : host.message;
+    if (refusal !== undefined) return send(ctx, forbidden(refusal));
+    if (ctx.method !== 'POST') return send(ctx, methodNotAllowed());
+    return next();
+  };
 
   /** The body is read and parsed once; only one that is no JSON goes to the SDK as it is, to be refused there. */
-  async function answer({ headers, body }: FastifyRequest): Promise<Response> {
-    const text = typeof body === 'string' ? body : '';
+  async function answer(ctx: Context): Promise<Response> {
+    const text = await textBody(ctx);
     const parsedBody = parsed(text);
     const refused = refusedMessage(parsedBody);
     if (refused !== undefined) return refused;
     const request = new Request('http://localhost/mcp', {
       method: 'POST',
-      headers: webHeaders(headers),
+      headers: webHeaders(ctx.req.headers),
       ...(parsedBody === undefined ? { body: text } : {}),
     });
     return (await isLegacyRequest(request, parsedBody))
@@ -83,40 +84,40 @@ export async function mcpRoutes(
       : modern.fetch(request, { parsedBody });
   }
 
-  let underWay = 0;
+  let inFlight = 0;
 
-  async function answerInTurn(request: FastifyRequest): Promise<Response> {
-    if (underWay >= MOST_AT_ONCE) throw new TooBusyError('Too many MCP requests are under way.');
-    underWay += 1;
+  const answered: Middleware = async (ctx) => {
+    if (inFlight >= MAX_IN_FLIGHT) throw new TooBusyError('Too many MCP requests are under way.');
+    inFlight += 1;
     try {
-      return await answer(request);
+      await send(ctx, await answer(ctx));
     } finally {
-      underWay -= 1;
+      inFlight -= 1;
     }
-  }
+  };
 
-  await mcp.register(cors, {
-    origin: (origin, decide) => decide(null, origin !== undefined && originRefusal(origin) === undefined),
-    methods: ['POST'],
-    exposedHeaders: ['Retry-After', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'],
-    maxAge: PREFLIGHT_KEPT_SECONDS,
-  });
-  mcp.removeAllContentTypeParsers();
-  mcp.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
-  mcp.route({
-    method: mcp.supportedMethods,
-    url: '/',
-    onRequest: async (request, reply) => {
-      const response = refusal(request);
-      if (response !== undefined) return sent(reply, response);
-    },
-    handler: async (request, reply) => sent(reply, await answerInTurn(request)),
-  });
+  return compose([
+    cors({
+      origin: (ctx) => {
+        const origin = ctx.get('origin');
+        return origin !== '' && originRefusal(origin) === undefined ? origin : '';
+      },
+      allowMethods: ['POST'],
+      exposeHeaders: 'Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset',
+      maxAge: PREFLIGHT_KEPT_SECONDS,
+    }),
+    guarded,
+    answered,
+  ]);
 }
 
-async function sent(reply: FastifyReply, response: Response): Promise<FastifyReply> {
-  for (const [name, value] of response.headers) reply.header(name, value);
-  return reply.code(response.status).send(withoutThrown(await response.text()));
+async function send(ctx: Context, response: Response): Promise<void> {
+  for (const [name, value] of response.headers) {
+    if (name === 'content-type') ctx.type = value;
+    else ctx.set(name, value);
+  }
+  ctx.body = withoutThrown(await response.text());
+  ctx.status = response.status;
 }
 
 const errorAnswer = z.object({
@@ -156,7 +157,7 @@ function parsed(body: string): unknown {
   }
 }
 
-function webHeaders(given: FastifyRequest['headers']): Headers {
+function webHeaders(given: IncomingHttpHeaders): Headers {
   const headers = new Headers();
   for (const [name, value] of Object.entries(given)) {
     if (value !== undefined) headers.set(name, String(value));
@@ -182,6 +183,10 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function refusedCall(status: number, id: string | number | null, code: number, message: string): Response {
   return Response.json({ jsonrpc: '2.0', id, error: { code, message } }, { status });
+}
+
+function forbidden(message: string): Response {
+  return Response.json({ jsonrpc: '2.0', error: { code: NOT_ALLOWED, message }, id: null }, { status: 403 });
 }
 
 function methodNotAllowed(): Response {

@@ -1,0 +1,20 @@
+import type Koa from 'koa';
+import type { Outcome } from '../outcome.ts';
+
+/** What is known of a request while it is answered. */
+export interface RequestState {
+  /** The client's X-Request-Id where it sent a sensible one, else a new one. */
+  requestId: string;
+  /** When the request arrived, in the milliseconds of `performance.now()`. */
+  arrivedAt: number;
+  /** The id of the active API key that came with it. */
+  keyId?: string;
+  /** Milliseconds from its arrival until its key was checked. */
+  keyCheckedMs?: number;
+  /** How the request ended, where its status does not say so. */
+  outcome?: Outcome;
+}
+
+export type Context = Koa.ParameterizedContext<RequestState>;
+
+export type Middleware = Koa.Middleware<RequestState>;

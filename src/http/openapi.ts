@@ -1,0 +1,59 @@
+import type { z } from 'zod';
+import { createDocument, type ZodOpenApiResponseObject } from 'zod-openapi';
+import { SERVICE_VERSION } from '../version.ts';
+import { openApiPaths, type Route } from './route.ts';
+
+export type ResponseHeaders = NonNullable<ZodOpenApiResponseObject['headers']>;
+
+export function responseHeader(type: 'string' | 'integer', description: string) {
+  return { description, required: true, schema: { type } } as const;
+}
+
+/** The headers of every response. */
+const HEADERS: ResponseHeaders = {
+  'X-Request-Id': responseHeader(
+    'string',
+    'The id of the request: the one sent, where it is sensible, else a new one',
+  ),
+};
+
+interface ResponseContent {
+  readonly headers?: ResponseHeaders;
+  readonly example?: unknown;
+  readonly examples?: Record<string, { summary: string; value: unknown }>;
+}
+
+/** A JSON response as the OpenAPI document describes it. */
+export function jsonResponse(
+  description: string,
+  schema: z.ZodType,
+  { headers = {}, ...examples }: ResponseContent = {},
+): ZodOpenApiResponseObject {
+  return {
+    description,
+    headers: { ...HEADERS, ...headers },
+    content: { 'application/json': { schema, ...examples } },
+  };
+}
+
+/** The OpenAPI 3.1 document of these routes, made of the schemas that check requests and shape responses. */
+export function openApiDocument(routes: readonly Route[]): object {
+  return createDocument({
+    openapi: '3.1.1',
+    info: {
+      title: 'Ohio License Verification Service',
+      version: SERVICE_VERSION,
+      description:
+        'Verifies professional and business licenses of Ohio’s 24 licensing boards from the State’s daily dataset. ' +
+        'Every answer says which day’s dataset it is from; the issuing board is the authority. Requests are limited ' +
+        'per client address and minute; every error has a detail that says what to do.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    security: [{ key: [] }],
+    components: {
+      securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } },
+    },
+    paths: openApiPaths(routes),
+  });
+}

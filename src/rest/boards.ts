@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import type { Route } from '../http/route.ts';
+import { BOARDS } from '../licenses/boards.ts';
+import type { Lookups } from '../lookups.ts';
+import { answered, boardName, REFUSALS, REST_PATH, refusal, UNKNOWN_BOARD } from './responses.ts';
+import { boardNamed } from './verify-request.ts';
+
+const boardDetails = z.object({
+  code: z.string().describe('The short code of the board'),
+  license_types: z.array(z.string()).describe('Names of the license types that it issues'),
+});
+
+const boardsAnswer = z.object({
+  boards: z.array(z.string()).describe('The names of the 24 boards'),
+  board_details: z.record(z.string(), boardDetails).describe('By the name of the board'),
+});
+
+const boardTypesAnswer = z.object({ board: z.string(), ...boardDetails.shape });
+
+/** GET /lookup/boards (specification 4.1). */
+export function boardsRoute(lookups: Lookups): Route {
+  return {
+    method: 'GET',
+    path: `${REST_PATH}/lookup/boards`,
+    operation: {
+      operationId: 'boards',
+      tags: ['Boards'],
+      summary: 'The 24 boards and their license types',
+      responses: {
+        '200': answered('The boards', boardsAnswer.meta({ id: 'Boards' }), {
+          one: {
+            summary: 'One of them',
+            value: {
+              boards: ['Nursing Board'],
+              board_details: { 'Nursing Board': { code: 'NUR', license_types: ['Registered Nurse (RN)'] } },
+            },
+          },
+        }),
+        ...REFUSALS,
+      },
+    },
+    handle: async (ctx) => {
+      const { licenseTypes } = await lookups.livePublication();
+      ctx.body = {
+        boards: BOARDS.map(({ name }) => name),
+        board_details: Object.fromEntries(
+          BOARDS.map(({ name, code }) => [
+            name,
+            { code, license_types: [...(licenseTypes.get(name) ?? [])] },
+          ]),
+        ),
+      } satisfies z.output<typeof boardsAnswer>;
+    },
+  };
+}
+
+/** GET /lookup/boards/{board}/types (specification 4.2). */
+export function boardTypesRoute(lookups: Lookups): Route {
+  return {
+    method: 'GET',
+    path: `${REST_PATH}/lookup/boards/:board/types`,
+    operation: {
+      operationId: 'boardTypes',
+      tags: ['Boards'],
+      summary: 'The license types of one board',
+      requestParams: {
+        path: z.object({
+          board: boardName.meta({ description: 'The name of the board, percent-encoded' }),
+        }),
+      },
+      responses: {
+        '200': answered('The types', boardTypesAnswer.meta({ id: 'BoardTypes' }), {
+          nursing: {
+            summary: 'Of the Nursing Board',
+            value: { board: 'Nursing Board', code: 'NUR', license_types: ['Registered Nurse (RN)'] },
+          },
+        }),
+        '400': UNKNOWN_BOARD,
+        ...REFUSALS,
+        '404': refusal('An address that is none', 'There is nothing at this address.'),
+      },
+    },
+    handle: async (ctx) => {
+      const { name, code } = boardNamed(ctx.params.board ?? '');
+      const { licenseTypes } = await lookups.livePublication();
+      ctx.body = {
+        board: name,
+        code,
+        license_types: [...(licenseTypes.get(name) ?? [])],
+      } satisfies z.output<typeof boardTypesAnswer>;
+    },
+  };
+}

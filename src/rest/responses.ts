@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { jsonResponse, type ResponseHeaders, responseHeader } from '../http/openapi.ts';
+import { BOARDS } from '../licenses/boards.ts';
+
+/** Where the REST API is (specification 9.1). */
+export const REST_PATH = '/api/v1';
+
+const BOARD_NAMES = BOARDS.map(({ name }) => name);
+
+/** A board's name, as the OpenAPI document describes it. */
+export const boardName = z
+  .enum(BOARD_NAMES)
+  .meta({ id: 'BoardName', description: 'Exactly the name of a board' });
+
+const detail = z
+  .object({ detail: z.string() })
+  .meta({ id: 'Detail', description: 'What is wrong and what to do' });
+
+/** The headers of every response under the REST path. */
+const LIMIT_HEADERS: ResponseHeaders = {
+  'X-RateLimit-Limit': responseHeader('integer', 'Requests that this address may make in a minute'),
+  'X-RateLimit-Remaining': responseHeader('integer', 'How many of them are left'),
+  'X-RateLimit-Reset': responseHeader('integer', 'When the count begins anew, in Unix seconds'),
+};
+
+const RETRY_AFTER: ResponseHeaders = {
+  'Retry-After': responseHeader('integer', 'Seconds after which another try makes sense'),
+};
+
+/** A response to a request that was understood. */
+export function answered(
+  description: string,
+  schema: z.ZodType,
+  examples: Record<string, { summary: string; value: unknown }>,
+  headers: ResponseHeaders = {},
+) {
+  return jsonResponse(description, schema, { headers: { ...LIMIT_HEADERS, ...headers }, examples });
+}
+
+/** An error response, with the `detail` that it has. */
+export function refusal(description: string, example: string, headers: ResponseHeaders = {}) {
+  return jsonResponse(description, detail, {
+    headers: { ...LIMIT_HEADERS, ...headers },
+    example: { detail: example },
+  });
+}
+
+/** What every route of the REST API may answer. */
+export const REFUSALS = {
+  '401': refusal('No active key came with the request', 'Invalid or inactive API key'),
+  '429': refusal('Too fast', 'Too many requests; try again in 7 seconds.', RETRY_AFTER),
+  '500': refusal('A fault of the service', 'Something went wrong on our side; the request was not answered.'),
+  '503': refusal(
+    'Nothing is published yet, or lookups are not available now',
+    'Lookups are not available right now; try again shortly.',
+    RETRY_AFTER,
+  ),
+};
+
+export const UNKNOWN_BOARD = refusal(
+  'A board that is not one of the 24, or a body that asks for nothing',
+  'No board has exactly the name given; the nearest is "Nursing Board". GET /lookup/boards lists all.',
+);

@@ -1,0 +1,211 @@
+import { z } from 'zod';
+import type { ZodOpenApiOperationObject } from 'zod-openapi';
+import { jsonBody } from '../http/body.ts';
+import { type ResponseHeaders, responseHeader } from '../http/openapi.ts';
+import type { Route } from '../http/route.ts';
+import { todayInOhio } from '../licenses/dates.ts';
+import { MAX_MATCHES } from '../licenses/queries.ts';
+import { answeredRecord } from '../licenses/record.ts';
+import type { Lookups } from '../lookups.ts';
+import { lookupOutcome } from '../outcome.ts';
+import { answered, boardName, REFUSALS, REST_PATH, refusal, UNKNOWN_BOARD } from './responses.ts';
+import { matchesAnswer, noMatchAnswer, numberMissAnswer, verifyAnswer } from './verify-answer.ts';
+import { verifyBody, verifyRequest } from './verify-request.ts';
+
+const licenseRecord = answeredRecord.meta({ id: 'LicenseRecord', description: 'A license and its holder' });
+const matches = matchesAnswer
+  .extend({ multiple: z.array(licenseRecord).min(2).max(MAX_MATCHES) })
+  .meta({ id: 'Matches', description: 'More than one match of a search by name' });
+const noMatch = noMatchAnswer.meta({
+  id: 'NoMatch',
+  description: 'No match of a search by name: an answer, not an error, and never "unlicensed"',
+});
+const numberMiss = numberMissAnswer.meta({ id: 'NumberMiss' });
+/** Blank texts count as absent, so what must be there must have a character that is none. */
+const NOT_BLANK = { pattern: '\\S' };
+const BLANK = { pattern: '^\\s*$' };
+const BUSINESS = { pattern: '^\\s*business\\s*$' };
+
+/** Which fields must come together, as `verifyRequest` asks for them. */
+const LOOKUPS = [
+  {
+    title: 'By number, of a person or a business',
+    required: ['license_number'],
+    properties: { license_number: NOT_BLANK, business_name: BLANK, search_type: BLANK },
+  },
+  {
+    title: 'By number, of a business',
+    required: ['license_number', 'search_type'],
+    properties: { license_number: NOT_BLANK, search_type: BUSINESS },
+  },
+  {
+    title: 'By person',
+    required: ['last_name'],
+    properties: { last_name: NOT_BLANK, business_name: BLANK, search_type: BLANK },
+  },
+  {
+    title: 'By business',
+    required: ['search_type', 'business_name'],
+    properties: { search_type: BUSINESS, business_name: NOT_BLANK },
+  },
+];
+
+const request = verifyBody.extend({ board: boardName }).meta({
+  id: 'VerifyRequest',
+  description:
+    'By number: board and license_number. By person: board and last_name. By business: board, search_type and ' +
+    'business_name or license_number. Blank texts count as absent, unknown fields are ignored.',
+  override: ({ jsonSchema }) => {
+    jsonSchema.anyOf = LOOKUPS;
+  },
+});
+
+const LAST_SCRAPED = '2026-11-20T00:00:00';
+
+const record = {
+  found: true,
+  license_number: 'RN.700001',
+  full_name: 'EXAMPLE, JANE Q',
+  board: 'Nursing Board',
+  license_type: 'Registered Nurse (RN)',
+  status: 'ACTIVE',
+  expiry_date: '2027-10-31',
+  days_until_expiry: 343,
+  city: 'Columbus',
+  state: 'OH',
+  raw_status: 'Active - Probation',
+  county: 'Franklin',
+  issue_date: '2015-06-01',
+  extra_data: { County: 'Franklin', ZIP: '43215', 'Issue Date': '2015-06-01' },
+  source: 'dataset',
+  last_scraped: LAST_SCRAPED,
+};
+
+const origin = { source: 'dataset', last_scraped: LAST_SCRAPED };
+const VERIFY_EXAMPLES = {
+  record: { summary: 'A number, or the only match', value: record },
+  matches: {
+    summary: 'Several matches',
+    value: {
+      found: true,
+      count: 2,
+      truncated: false,
+      multiple: [record, { ...record, license_number: 'RN.700002' }],
+      ...origin,
+    },
+  },
+  no_match: {
+    summary: 'No match of a name',
+    value: {
+      found: false,
+      count: 0,
+      message:
+        'No license of the board asked matches this name and narrowing in the State’s dataset of 2026-11-20.',
+      did_you_mean: ['EXAMPEL'],
+      ...origin,
+    },
+  },
+};
+
+/** POST /lookup/verify (specification 4.3). */
+export function verifyRoute(lookups: Lookups): Route {
+  return {
+    method: 'POST',
+    path: `${REST_PATH}/lookup/verify`,
+    operation: verifyOperation({
+      operationId: 'verify',
+      summary: 'Verify a license',
+      description: 'By number (200 or 404), by person or by business (always 200; see found).',
+    }),
+    handle: verifyHandler(lookups),
+  };
+}
+
+/** When POST /lookup/verify took the place of POST /lookup/cached (RFC 9745: `@` and a Unix time). */
+const CACHED_DEPRECATED = '@1767225600';
+
+/** POST /lookup/cached, the deprecated alias (specification 9.2). */
+export function cachedRoute(lookups: Lookups): Route {
+  const verify = verifyHandler(lookups);
+  return {
+    method: 'POST',
+    path: `${REST_PATH}/lookup/cached`,
+    operation: verifyOperation(
+      {
+        operationId: 'cached',
+        summary: 'The earlier name of /lookup/verify',
+        description: 'Answers exactly as /lookup/verify.',
+        deprecated: true,
+      },
+      {
+        Deprecation: responseHeader('string', 'Since when (RFC 9745)'),
+        Link: responseHeader('string', 'The address that took its place'),
+      },
+    ),
+    handle: (ctx) => {
+      ctx.set('deprecation', CACHED_DEPRECATED);
+      ctx.set('link', `<${REST_PATH}/lookup/verify>; rel="successor-version"`);
+      return verify(ctx);
+    },
+  };
+}
+
+function verifyHandler(lookups: Lookups): Route['handle'] {
+  return async (ctx) => {
+    const request = verifyRequest(await jsonBody(ctx));
+    const { outcome, date } = await lookups.lookUp(request, ctx.state.keyCheckedMs);
+    const { status, body } = verifyAnswer(outcome, date, todayInOhio());
+    ctx.state.outcome = lookupOutcome(outcome);
+    ctx.status = status;
+    ctx.body = body;
+  };
+}
+
+type Described = Pick<ZodOpenApiOperationObject, 'operationId' | 'summary' | 'description' | 'deprecated'>;
+
+function verifyOperation(described: Described, headers: ResponseHeaders = {}): ZodOpenApiOperationObject {
+  return {
+    ...described,
+    tags: ['Lookups'],
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: request,
+          examples: {
+            number: { value: { board: 'Nursing Board', license_number: 'RN.700001' } },
+            person: { value: { board: 'Nursing Board', last_name: 'Example', first_name: 'Ja' } },
+            business: {
+              value: { board: 'Board of Pharmacy', search_type: 'business', business_name: 'Example Drugs' },
+            },
+          },
+        },
+      },
+    },
+    responses: {
+      '200': answered(
+        'The record, the matches, or that a name has none',
+        z.union([licenseRecord, matches, noMatch]),
+        VERIFY_EXAMPLES,
+        headers,
+      ),
+      '400': UNKNOWN_BOARD,
+      ...REFUSALS,
+      '404': answered('No license for the number at the board', numberMiss, {
+        unknown: {
+          summary: 'A mistyped number',
+          value: {
+            detail:
+              'No license with this number is in the State’s dataset of 2026-11-20. Numbers that are: RN.700001. The issuing board is the authority; ask it before you conclude anything.',
+            did_you_mean: ['RN.700001'],
+          },
+        },
+      }),
+      '413': refusal('A body of more than 16 KB', 'The body is too large; a lookup takes at most 16 KB.'),
+      '415': refusal(
+        'A body that is not JSON',
+        'Send the body as JSON, with Content-Type: application/json.',
+      ),
+    },
+  };
+}
