@@ -130,6 +130,8 @@ export function keyCheck(client: Client, indexPrefix: string, keyPrefix: string)
   const active = new LRUCache<string, boolean>({
     max: KEYS_REMEMBERED,
     ttl: KEY_BELIEVED_MS,
+    // While it is read again, it is still one that has been active.
+    noDeleteOnStaleGet: true,
     fetchMethod: (hash) => isActive(client, indexPrefix, hash),
   });
   return (key) => {

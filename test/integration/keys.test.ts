@@ -2,12 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { apiKeyHash, isWellFormedKey, newApiKey } from '../../src/access/api-key.ts';
-import { revokeKey } from '../../src/access/api-keys.ts';
+import { KEY_BELIEVED_MS, revokeKey } from '../../src/access/api-keys.ts';
+import { readConfig } from '../../src/config.ts';
 import { todayInOhio } from '../../src/licenses/dates.ts';
 import { apiKeysIndex } from '../../src/publications/index-name.ts';
 import { numbersIn, recordIn } from '../support/answers.ts';
 import { type ApiAnswer, apiClient } from '../support/api.ts';
 import { freePorts } from '../support/environment.ts';
+import { openSearchProxy } from '../support/open-search-proxy.ts';
 import { licenses, startApi } from '../support/processes.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -143,6 +145,40 @@ async function issued(account: string, ...options: string[]) {
   expect(code).toBe(0);
   return issuedKey.parse(JSON.parse(stdout));
 }
+
+test('a key in use is not taken for a bad one while it is read again, though its address has sent too many bad ones', async () => {
+  let isHeld = false;
+  const held = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const proxy = await openSearchProxy(readConfig().OPENSEARCH_URL, async (request) => {
+    if (isHeld && /api-keys\/_doc\//.test(request.path)) {
+      held.resolve();
+      await released.promise;
+    }
+    return request.forward();
+  });
+  const settings = { OPENSEARCH_URL: proxy.url, REST_REQUESTS_PER_MINUTE: '200' };
+  const limited = await startService({ settings });
+  try {
+    const bad = { 'x-api-key': newApiKey('olv') };
+    const spent = () => limited.rest.request('GET', '/api/v1/lookup/boards', { headers: bad });
+    expect((await limited.rest.verify(GOOD)).status).toBe(200);
+    while ((await spent()).status !== 429);
+    await sleep(KEY_BELIEVED_MS + 100);
+    isHeld = true;
+    const first = limited.rest.verify(GOOD);
+    await held.promise;
+    const second = limited.rest.verify(GOOD);
+    // Long enough for the second to be refused, and less than a look-up of a key may take.
+    await sleep(300);
+    released.resolve();
+    expect([(await first).status, (await second).status]).toEqual([200, 200]);
+  } finally {
+    released.resolve();
+    await limited.stop();
+    await proxy.close();
+  }
+});
 
 describe('a key', () => {
   verifies(
