@@ -50,7 +50,7 @@ export function httpApp({
   isStopping = () => false,
 }: HttpAppOptions): Koa<RequestState> {
   const app = new Koa<RequestState>({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
-  app.on('error', (error: unknown) => log.warn({ error: String(error) }, 'response not sent'));
+  app.on('error', (error: unknown) => log.warn({ error: String(error) }, 'response failed'));
   app.use((ctx, next) => {
     if (ctx.path.includes('%')) ctx.path = normalizedPath(ctx.path);
     ctx.state.arrivedAt = performance.now();

@@ -4,11 +4,11 @@ import { statusOutcome } from '../outcome.ts';
 import type { Middleware } from './context.ts';
 
 /** Counts how each request at an interface ended and how long it took, and for whose key. */
-export function counted(door: 'rest' | 'mcp', usage: KeyUsage): Middleware {
+export function counted(name: 'rest' | 'mcp', usage: KeyUsage): Middleware {
   return (ctx, next) => {
     ctx.res.once('close', () => {
       const { arrivedAt, keyId, outcome = statusOutcome(ctx.status) } = ctx.state;
-      requestSeconds.observe({ door, outcome }, (performance.now() - arrivedAt) / 1000);
+      requestSeconds.observe({ door: name, outcome }, (performance.now() - arrivedAt) / 1000);
       if (keyId !== undefined) usage.count(keyId, outcome);
     });
     return next();

@@ -28,3 +28,23 @@ export function storedLicense(
   const { keys, ...license } = licenseDocument(nurseRecord(fields), kind, 'individual:2:0');
   return { ...license, keys: { kind, name: keys.name, holder: [...(keys.holder ?? [])] } };
 }
+
+/** `storedLicense()` as it is answered on 2026-11-21 from the publication of 2026-11-20, written out. */
+export const ANSWERED_LICENSE = {
+  found: true,
+  license_number: 'RN.123456',
+  full_name: 'EXAMPLE, JANE Q',
+  board: 'Nursing Board',
+  license_type: 'Registered Nurse (RN)',
+  status: 'ACTIVE',
+  expiry_date: '2027-10-31',
+  days_until_expiry: 344,
+  city: 'COLUMBUS',
+  state: 'OH',
+  raw_status: 'Active',
+  county: 'FRANKLIN',
+  issue_date: '2015-06-01',
+  extra_data: { County: 'FRANKLIN', ZIP: '43215', 'Issue Date': '2015-06-01' },
+  source: 'dataset',
+  last_scraped: '2026-11-20T00:00:00',
+};

@@ -3,7 +3,7 @@ import type { LookupOutcome, NumberMiss } from '../../src/licenses/lookup.ts';
 import type { LicenseRecord } from '../../src/licenses/record.ts';
 import { type Asked, lookupResult, lookupToolResult, type Origin } from '../../src/mcp/results.ts';
 import { times } from '../support/fixtures.ts';
-import { storedLicense } from '../support/records.ts';
+import { ANSWERED_LICENSE, storedLicense } from '../support/records.ts';
 
 const DATE = '2026-11-20';
 const TODAY = '2026-11-21';
@@ -37,27 +37,7 @@ describe('the result of a number that is found', () => {
   test('has the whole record as REST answers it, and whether the board has acted', () => {
     const answered = result(record());
     expect(answered).toMatchObject({ outcome: 'found', count: 1, truncated: false, did_you_mean: [] });
-    expect(answered.licenses).toStrictEqual([
-      {
-        found: true,
-        license_number: 'RN.123456',
-        full_name: 'EXAMPLE, JANE Q',
-        board: 'Nursing Board',
-        license_type: 'Registered Nurse (RN)',
-        status: 'ACTIVE',
-        expiry_date: '2027-10-31',
-        days_until_expiry: 344,
-        city: 'COLUMBUS',
-        state: 'OH',
-        raw_status: 'Active',
-        county: 'FRANKLIN',
-        issue_date: '2015-06-01',
-        extra_data: { County: 'FRANKLIN', ZIP: '43215', 'Issue Date': '2015-06-01' },
-        source: 'dataset',
-        last_scraped: '2026-11-20T00:00:00',
-        board_action: null,
-      },
-    ]);
+    expect(answered.licenses).toStrictEqual([{ ...ANSWERED_LICENSE, board_action: null }]);
     expect(answered.message).toBe(AUTHORITY);
   });
 

@@ -1,27 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { answeredRecord, answerRecord, lastScraped } from '../../src/licenses/record.ts';
-import { nurseRecord, storedLicense } from '../support/records.ts';
+import { ANSWERED_LICENSE, nurseRecord, storedLicense } from '../support/records.ts';
 
 describe('answerRecord', () => {
   test('has every field of specification 2.2, and no other', () => {
-    expect(answerRecord(storedLicense(), '2026-11-20', '2026-11-21')).toEqual({
-      found: true,
-      license_number: 'RN.123456',
-      full_name: 'EXAMPLE, JANE Q',
-      board: 'Nursing Board',
-      license_type: 'Registered Nurse (RN)',
-      status: 'ACTIVE',
-      expiry_date: '2027-10-31',
-      days_until_expiry: 344,
-      city: 'COLUMBUS',
-      state: 'OH',
-      raw_status: 'Active',
-      county: 'FRANKLIN',
-      issue_date: '2015-06-01',
-      extra_data: { County: 'FRANKLIN', ZIP: '43215', 'Issue Date': '2015-06-01' },
-      source: 'dataset',
-      last_scraped: '2026-11-20T00:00:00',
-    });
+    expect(answerRecord(storedLicense(), '2026-11-20', '2026-11-21')).toEqual(ANSWERED_LICENSE);
   });
 
   test.each([true, false])("says whether the name sent along is the holder's: %s", (nameMatch) => {

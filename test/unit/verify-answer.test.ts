@@ -1,30 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import type { LookupOutcome, NumberMiss } from '../../src/licenses/lookup.ts';
 import { verifyAnswer } from '../../src/rest/verify-answer.ts';
-import { storedLicense } from '../support/records.ts';
+import { ANSWERED_LICENSE, storedLicense } from '../support/records.ts';
 
 const DATE = '2026-11-20';
 const TODAY = '2026-11-21';
-
-/** The answer of `storedLicense()`. */
-const RECORD = {
-  found: true,
-  license_number: 'RN.123456',
-  full_name: 'EXAMPLE, JANE Q',
-  board: 'Nursing Board',
-  license_type: 'Registered Nurse (RN)',
-  status: 'ACTIVE',
-  expiry_date: '2027-10-31',
-  days_until_expiry: 344,
-  city: 'COLUMBUS',
-  state: 'OH',
-  raw_status: 'Active',
-  county: 'FRANKLIN',
-  issue_date: '2015-06-01',
-  extra_data: { County: 'FRANKLIN', ZIP: '43215', 'Issue Date': '2015-06-01' },
-  source: 'dataset',
-  last_scraped: '2026-11-20T00:00:00',
-};
 
 const MISSES: readonly (readonly [NumberMiss, detail: string])[] = [
   [
@@ -51,14 +31,17 @@ function answer(outcome: LookupOutcome) {
 
 describe('the answer', () => {
   test('to one match is the record', () => {
-    expect(answer({ outcome: 'record', record: storedLicense() })).toEqual({ status: 200, body: RECORD });
+    expect(answer({ outcome: 'record', record: storedLicense() })).toEqual({
+      status: 200,
+      body: ANSWERED_LICENSE,
+    });
   });
 
   test.each([true, false])("to a number with a name says whether it is the holder's: %s", (nameMatch) => {
     const record = storedLicense();
     expect(answer({ outcome: 'record', record, nameMatch })).toEqual({
       status: 200,
-      body: { ...RECORD, name_match: nameMatch },
+      body: { ...ANSWERED_LICENSE, name_match: nameMatch },
     });
   });
 
@@ -93,8 +76,8 @@ describe('the answer', () => {
         count: 2,
         truncated: false,
         multiple: [
-          { ...RECORD, license_number: 'RN.2' },
-          { ...RECORD, license_number: 'RN.1' },
+          { ...ANSWERED_LICENSE, license_number: 'RN.2' },
+          { ...ANSWERED_LICENSE, license_number: 'RN.1' },
         ],
         source: 'dataset',
         last_scraped: '2026-11-20T00:00:00',
