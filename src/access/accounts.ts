@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { accountsIndex } from '../publications/index-name.ts';
+import { search } from '../search/checked-search.ts';
 import { responseStatus } from '../search/client.ts';
 
 const storedAccount = z.object({
@@ -75,11 +76,12 @@ const accountsResponse = z.object({
 
 /** All accounts by name. */
 export async function listAccounts(client: Client, indexPrefix: string): Promise<StoredAccount[]> {
-  const response = await client.search({
+  const response = await search(client, accountsResponse, {
     index: accountsIndex(indexPrefix),
     body: { size: MOST_ACCOUNTS, query: { match_all: {} }, sort: [{ account: 'asc' }] },
   });
-  return accountsResponse.parse(response.body).hits.hits.map((hit) => hit._source);
+  const { hits } = response.hits;
+  return hits.map((hit) => hit._source);
 }
 
 function bounded(what: string, text: string): string {

@@ -3,6 +3,7 @@ import type { Client } from '@opensearch-project/opensearch';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { apiKeysIndex } from '../publications/index-name.ts';
+import { search } from '../search/checked-search.ts';
 import { responseStatus } from '../search/client.ts';
 import { enterAccount, type StoredAccount } from './accounts.ts';
 import { apiKeyHash, isWellFormedKey, newApiKey } from './api-key.ts';
@@ -68,11 +69,12 @@ const keysResponse = z.object({ hits: z.object({ hits: z.array(z.object({ _sourc
 
 /** All keys, the earliest first, revoked ones too. */
 export async function listKeys(client: Client, indexPrefix: string): Promise<StoredKey[]> {
-  const response = await client.search({
+  const response = await search(client, keysResponse, {
     index: apiKeysIndex(indexPrefix),
     body: { size: MOST_KEYS, query: { match_all: {} }, sort: [{ created_at: 'asc' }] },
   });
-  return keysResponse.parse(response.body).hits.hits.map((hit) => hit._source);
+  const { hits } = response.hits;
+  return hits.map((hit) => hit._source);
 }
 
 /** No key has this id. */
@@ -94,11 +96,12 @@ export async function revokeKey(client: Client, indexPrefix: string, id: string)
 
 /** The key of this id. @throws {UnknownKeyError} when there is none */
 export async function keyById(client: Client, indexPrefix: string, id: string): Promise<StoredKey> {
-  const response = await client.search({
+  const response = await search(client, keysResponse, {
     index: apiKeysIndex(indexPrefix),
     body: { size: 1, query: { term: { id } } },
   });
-  const [hit] = keysResponse.parse(response.body).hits.hits;
+  const { hits } = response.hits;
+  const [hit] = hits;
   if (hit === undefined) throw new UnknownKeyError(`No key has the id "${id}".`);
   return hit._source;
 }

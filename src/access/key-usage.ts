@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { todayInOhio } from '../licenses/dates.ts';
 import { OUTCOMES, type Outcome } from '../outcome.ts';
 import { apiKeyUsageIndex } from '../publications/index-name.ts';
+import { search } from '../search/checked-search.ts';
 
 const WRITTEN_EVERY_MS = 10_000;
 
@@ -87,7 +88,6 @@ export function keyUsage(client: Client, indexPrefix: string, onError: (error: u
 const MOST_KEYS = 10_000;
 
 const lastUsedResponse = z.object({
-  timed_out: z.literal(false),
   hits: z.object({ hits: z.array(z.object({ _source: storedUsage })) }),
 });
 
@@ -95,7 +95,7 @@ const lastUsedResponse = z.object({
 export async function lastUsed(client: Client, indexPrefix: string): Promise<ReadonlyMap<string, string>> {
   const index = apiKeyUsageIndex(indexPrefix);
   await client.indices.refresh({ index });
-  const response = await client.search({
+  const response = await search(client, lastUsedResponse, {
     index,
     body: {
       size: MOST_KEYS,
@@ -104,14 +104,13 @@ export async function lastUsed(client: Client, indexPrefix: string): Promise<Rea
       collapse: { field: 'key' },
     },
   });
-  const { hits } = lastUsedResponse.parse(response.body).hits;
+  const { hits } = response.hits;
   return new Map(hits.map(({ _source: { key, day } }) => [key, day]));
 }
 
 const PAGE_SIZE = 10_000;
 
 const usageResponse = z.object({
-  timed_out: z.literal(false),
   hits: z.object({
     hits: z.array(z.object({ _source: storedUsage, sort: z.array(z.union([z.string(), z.number()])) })),
   }),
@@ -138,7 +137,7 @@ export async function readKeyUsage(
   const stored: StoredUsage[] = [];
   let after: (string | number)[] | undefined;
   do {
-    const response = await client.search({
+    const response = await search(client, usageResponse, {
       index,
       body: {
         size: PAGE_SIZE,
@@ -147,7 +146,7 @@ export async function readKeyUsage(
         ...(after === undefined ? {} : { search_after: after }),
       },
     });
-    const { hits } = usageResponse.parse(response.body).hits;
+    const { hits } = response.hits;
     stored.push(...hits.map((hit) => hit._source));
     after = hits.length < PAGE_SIZE ? undefined : hits.at(-1)?.sort;
   } while (after !== undefined);

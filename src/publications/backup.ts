@@ -3,6 +3,7 @@ import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
+import { countDocuments, search } from '../search/checked-search.ts';
 import { SERVICE_VERSION } from '../version.ts';
 import { accountsIndex, apiKeysIndex, ledgerIndex } from './index-name.ts';
 import { PUBLICATION_EVENTS } from './ledger.ts';
@@ -151,7 +152,6 @@ const PAGE_SIZE = 1000;
 const PAGE_KEPT = '1m';
 
 const pageResponse = z.object({
-  timed_out: z.literal(false),
   hits: z.object({
     total: z.object({ value: z.int() }),
     hits: z.array(
@@ -178,8 +178,7 @@ async function* pagesOf(client: Client, index: string): AsyncGenerator<readonly 
     let read = 0;
     let after: StoredDocument['sort'] | undefined;
     for (;;) {
-      const response = await client.search({
-        allow_partial_search_results: false,
+      const response = await search(client, pageResponse, {
         body: {
           pit: { id: pointInTime.pit_id, keep_alive: PAGE_KEPT },
           size: PAGE_SIZE,
@@ -188,7 +187,7 @@ async function* pagesOf(client: Client, index: string): AsyncGenerator<readonly 
           ...(after === undefined ? {} : { search_after: after }),
         },
       });
-      const { total, hits } = pageResponse.parse(response.body).hits;
+      const { total, hits } = response.hits;
       const last = hits.at(-1);
       if (last === undefined) {
         if (read !== total.value)
@@ -336,5 +335,5 @@ async function storedCounts(client: Client, prefix: string): Promise<BackupCount
 
 async function documentsIn(client: Client, index: string): Promise<number> {
   await client.indices.refresh({ index });
-  return (await client.count({ index })).body.count;
+  return countDocuments(client, index);
 }

@@ -1,5 +1,6 @@
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
+import { search } from '../search/checked-search.ts';
 import { responseStatus } from '../search/client.ts';
 import { ledgerIndex } from './index-name.ts';
 import { publicationCounts } from './metadata.ts';
@@ -68,14 +69,12 @@ const eventsResponse = z.object({
 
 /** The ledger's events, the earliest first; the last 10,000 of them. */
 export async function readEvents(client: Client, prefix: string): Promise<LedgerEvent[]> {
-  const response = await client.search({
+  const response = await search(client, eventsResponse, {
     index: ledgerIndex(prefix),
     body: { size: MOST_EVENTS, query: { exists: { field: 'event' } }, sort: [{ _seq_no: 'desc' }] },
   });
-  return eventsResponse
-    .parse(response.body)
-    .hits.hits.map((hit) => hit._source)
-    .reverse();
+  const { hits } = response.hits;
+  return hits.map((hit) => hit._source).reverse();
 }
 
 const HAS_BEEN_LIVE: ReadonlySet<string> = new Set(['live', 'superseded', 'rolled_back']);

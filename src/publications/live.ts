@@ -1,6 +1,7 @@
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { BOARDS } from '../licenses/boards.ts';
+import { search } from '../search/checked-search.ts';
 import { isIndexNotFound } from '../search/client.ts';
 import { liveIndex } from './alias.ts';
 import { type PublicationMetadata, readMetadata } from './metadata.ts';
@@ -111,7 +112,7 @@ const typesResponse = z.object({
 async function readPublication(client: Client, index: string): Promise<LivePublication> {
   const [metadata, response] = await Promise.all([
     readMetadata(client, index),
-    client.search({
+    search(client, typesResponse, {
       index,
       body: {
         size: 0,
@@ -129,7 +130,7 @@ async function readPublication(client: Client, index: string): Promise<LivePubli
       },
     }),
   ]);
-  const { buckets } = typesResponse.parse(response.body).aggregations.types;
+  const { buckets } = response.aggregations.types;
   const licenses = new Map<string, number>();
   for (const { key, doc_count: count } of buckets) {
     licenses.set(key.board, (licenses.get(key.board) ?? 0) + count);

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
+import { search } from '../search/checked-search.ts';
 import { setAsideIndex } from './index-name.ts';
 
 const PAGE = 1000;
@@ -28,7 +29,7 @@ export async function* readSetAsideRows(
   await client.indices.refresh({ index });
   let after: (string | number)[] | undefined;
   for (;;) {
-    const response = await client.search({
+    const response = await search(client, rowsResponse, {
       index,
       body: {
         size: PAGE,
@@ -37,7 +38,7 @@ export async function* readSetAsideRows(
         ...(after === undefined ? {} : { search_after: after }),
       },
     });
-    const { hits } = rowsResponse.parse(response.body).hits;
+    const { hits } = response.hits;
     if (hits.length === 0) return;
     yield hits.map((hit) => hit._source);
     after = hits.at(-1)?.sort;

@@ -2,11 +2,9 @@ import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { type StoredLicense, storedLicense } from '../licenses/document.ts';
 import type { NearTermsBody, SearchBody } from '../licenses/queries.ts';
-import { SearchUnavailableError } from './client.ts';
+import { COMPLETENESS_PATHS, completeness, requireComplete, search } from './checked-search.ts';
 
 const searchResponse = z.object({
-  timed_out: z.boolean(),
-  _shards: z.object({ failed: z.int() }),
   hits: z.object({ hits: z.array(z.object({ _source: storedLicense })) }).default({ hits: [] }),
 });
 
@@ -16,7 +14,7 @@ const UNREAD_KEYS = ['number', 'digits', 'surname', 'words', 'license_type', 'st
 /** What is sent back of an answer that stands at this place, as OpenSearch's `filter_path` has it. */
 function filterPath(place: string): string[] {
   return [
-    ...['timed_out', '_shards.failed', 'hits.hits._source'].map((path) => place + path),
+    ...[...COMPLETENESS_PATHS, 'hits.hits._source'].map((path) => place + path),
     ...UNREAD_KEYS.map((key) => `-${place}hits.hits._source.keys.${key}`),
   ];
 }
@@ -25,7 +23,10 @@ const FILTER_PATH = filterPath('');
 
 const togetherResponse = z.object({
   responses: z.array(
-    z.union([searchResponse.extend({ status: z.literal(200) }), z.object({ status: z.int() })]),
+    z.union([
+      searchResponse.extend({ ...completeness.shape, status: z.literal(200) }),
+      z.object({ status: z.int() }),
+    ]),
   ),
 });
 
@@ -40,15 +41,14 @@ export interface Sought<Key = string> {
 /**
  * Asks one physical index for licences.
  *
- * @throws {SearchUnavailableError} when the answer is not whole: timed out, or a shard failed
+ * @throws {SearchUnavailableError} when the response is partial
  */
 export async function searchLicenses(
   client: Client,
   index: string,
   body: SearchBody,
 ): Promise<StoredLicense[]> {
-  const response = await client.search({ index, body, filter_path: FILTER_PATH });
-  return licensesIn(searchResponse.parse(response.body));
+  return licensesIn(await search(client, searchResponse, { index, body, filter_path: FILTER_PATH }));
 }
 
 /**
@@ -65,7 +65,7 @@ export async function searchTogether(
   if (another === undefined) return [searchLicenses(client, index, only)];
   const { body } = await client.msearch({
     index,
-    body: bodies.flatMap((each) => [{}, each]),
+    body: bodies.flatMap((each) => [{ allow_partial_search_results: false }, each]),
     filter_path: TOGETHER_FILTER_PATH,
   });
   const { responses } = togetherResponse.parse(body);
@@ -73,6 +73,7 @@ export async function searchTogether(
     const response = responses[at];
     // Asked alone, it fails with the error that says why.
     if (response === undefined || !('hits' in response)) return searchLicenses(client, index, each);
+    requireComplete(response);
     return licensesIn(response);
   });
 }
@@ -108,27 +109,20 @@ export async function licensesById(
   });
 }
 
-function licensesIn({ timed_out, _shards, hits }: z.output<typeof searchResponse>): StoredLicense[] {
-  if (timed_out || _shards.failed > 0) {
-    throw new SearchUnavailableError('OpenSearch answered only in part');
-  }
+function licensesIn({ hits }: z.output<typeof searchResponse>): StoredLicense[] {
   return hits.hits.map((hit) => hit._source);
 }
 
 const nearTermsResponse = z.object({
-  timed_out: z.boolean(),
-  _shards: z.object({ failed: z.int() }),
   suggest: z.object({ near: z.tuple([z.object({ options: z.array(z.object({ text: z.string() })) })]) }),
 });
 
 /**
  * Asks one physical index for terms spelt nearly like the body's, best first.
  *
- * @throws {SearchUnavailableError} when the answer is not whole
+ * @throws {SearchUnavailableError} when the response is partial
  */
 export async function nearTerms(client: Client, index: string, body: NearTermsBody): Promise<string[]> {
-  const response = await client.search({ index, body });
-  const { timed_out: timedOut, _shards: shards, suggest } = nearTermsResponse.parse(response.body);
-  if (timedOut || shards.failed > 0) throw new SearchUnavailableError('OpenSearch answered only in part');
+  const { suggest } = await search(client, nearTermsResponse, { index, body });
   return suggest.near[0].options.map((option) => option.text);
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
-import { isIndexNotFound, isTransient } from '../../src/search/client.ts';
+import { isIndexNotFound, isTransient, SearchUnavailableError } from '../../src/search/client.ts';
 import { type Batch, batched } from './batch.ts';
 import type { BulkOperation, PublicationDocument } from './parse.ts';
 
@@ -177,10 +177,16 @@ function wordsOf(error: unknown): string {
 }
 
 const mgetResponse = z.object({
-  docs: z.array(z.object({ _source: z.object({ source_row: z.string() }).optional() })),
+  docs: z.array(
+    z.object({ _source: z.object({ source_row: z.string() }).optional(), error: z.unknown().optional() }),
+  ),
 });
 
-/** Of documents whose id is taken, those whose id was taken by another row. */
+/**
+ * Of documents whose id is taken, those whose id was taken by another row.
+ *
+ * @throws {SearchUnavailableError} when OpenSearch could not read one of them
+ */
 async function withoutOwn(
   client: Client,
   index: string,
@@ -193,5 +199,8 @@ async function withoutOwn(
     _source_includes: ['source_row'],
   });
   const { docs } = mgetResponse.parse(response.body);
+  if (docs.some(({ error }) => error !== undefined)) {
+    throw new SearchUnavailableError('OpenSearch could not read all documents whose ids are taken.');
+  }
   return conflicts.filter((document, at) => docs[at]?._source?.source_row !== document.sourceRow);
 }

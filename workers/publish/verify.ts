@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { numberQuery } from '../../src/licenses/queries.ts';
+import { countDocuments } from '../../src/search/checked-search.ts';
 import { searchLicenses } from '../../src/search/license-search.ts';
 import type { SampledDocument, Tally } from './tally.ts';
 
@@ -23,7 +24,7 @@ type VerifiedTally = Pick<Tally, 'boards' | 'samples'>;
 export async function verifyIndex(client: Client, index: string, sent: VerifiedTally): Promise<void> {
   await client.indices.refresh({ index });
   const total = [...sent.boards.values()].reduce((sum, count) => sum + count, 0);
-  const found = await countDocuments(client, index, { match_all: {} });
+  const found = await countDocuments(client, index);
   if (found !== total)
     throw new VerificationError(`The index has ${found} licences, but ${total} were sent.`);
 
@@ -43,17 +44,6 @@ const license = z.looseObject({ license_number: z.string() });
 
 function sentLicense({ body }: SampledDocument): z.output<typeof license> {
   return license.parse(JSON.parse(body.split('\n')[1] ?? ''));
-}
-
-const countResponse = z.object({ count: z.int(), _shards: z.object({ failed: z.literal(0) }) });
-
-async function countDocuments(
-  client: Client,
-  index: string,
-  query: { match_all: Record<string, never> } | { term: { board: string } },
-): Promise<number> {
-  const response = await client.count({ index, body: { query } });
-  return countResponse.parse(response.body).count;
 }
 
 const mgetResponse = z.object({ docs: z.array(z.object({ _source: z.unknown() })) });

@@ -1,0 +1,62 @@
+import type { API, Client } from '@opensearch-project/opensearch';
+import { z } from 'zod';
+import { SearchUnavailableError } from './client.ts';
+
+const shards = z.object({ total: z.int(), successful: z.int(), failed: z.int() });
+
+/** What every search response says about its own completeness. */
+export const completeness = z.object({ timed_out: z.boolean(), _shards: shards });
+
+/** Paths of a search response that `requireComplete` needs, for `filter_path`. */
+export const COMPLETENESS_PATHS = ['timed_out', '_shards.total', '_shards.successful', '_shards.failed'];
+
+/**
+ * Checks that a search response covers every shard. OpenSearch does not count an unassigned shard as failed, so
+ * `successful` must equal `total`, too.
+ *
+ * @throws {SearchUnavailableError} when the response is partial
+ */
+export function requireComplete({ timed_out: timedOut, _shards }: z.output<typeof completeness>): void {
+  if (timedOut) throw new SearchUnavailableError('OpenSearch ran out of time and answered only in part.');
+  requireAllShards(_shards);
+}
+
+function requireAllShards({ total, successful, failed }: z.output<typeof shards>): void {
+  if (failed === 0 && successful === total) return;
+  throw new SearchUnavailableError(
+    `OpenSearch answered only in part: ${successful} of ${total} shards, ${failed} failed.`,
+  );
+}
+
+/**
+ * Searches OpenSearch and parses the response.
+ *
+ * @throws {SearchUnavailableError} when the response is partial: a timeout, or a failed or unassigned shard
+ */
+export async function search<Schema extends z.ZodType>(
+  client: Client,
+  schema: Schema,
+  request: API.Search_Request,
+): Promise<z.output<Schema>> {
+  const { body } = await client.search({ ...request, allow_partial_search_results: false });
+  requireComplete(completeness.parse(body));
+  return schema.parse(body);
+}
+
+const countResponse = z.object({ count: z.int(), _shards: shards });
+
+/**
+ * Counts the documents of an index that match a query; without a query, all of them.
+ *
+ * @throws {SearchUnavailableError} when a shard failed or is unassigned
+ */
+export async function countDocuments(
+  client: Client,
+  index: string,
+  query?: NonNullable<API.Count_RequestBody>['query'],
+): Promise<number> {
+  const response = await client.count({ index, ...(query === undefined ? {} : { body: { query } }) });
+  const { count, _shards } = countResponse.parse(response.body);
+  requireAllShards(_shards);
+  return count;
+}

@@ -1,0 +1,168 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { failureOf } from '../../src/failures.ts';
+import { liveLookups } from '../../src/lookups.ts';
+import { indicesUnderAlias } from '../../src/publications/alias.ts';
+import { ledgerIndex } from '../../src/publications/index-name.ts';
+import { prepareIndices } from '../../src/publications/indices.ts';
+import { appendEvent, readEvents } from '../../src/publications/ledger.ts';
+import { trackLivePublication } from '../../src/publications/live.ts';
+import { licensesIndices } from '../../src/publications/metadata.ts';
+import { prune } from '../../src/publications/prune.ts';
+import { verifyRequest } from '../../src/rest/verify-request.ts';
+import { countDocuments, search } from '../../src/search/checked-search.ts';
+import { SearchUnavailableError } from '../../src/search/client.ts';
+import type { ApiAnswer, ApiClient } from '../support/api.ts';
+import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
+import { FIXTURES } from '../support/fixtures.ts';
+import { type OpenSearchProxy, openSearchProxy } from '../support/open-search-proxy.ts';
+import { startApi } from '../support/processes.ts';
+import { publishFiles } from '../support/publishing.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { unassignOneShard } from '../support/unassigned-shard.ts';
+
+const NURSING = 'Nursing Board';
+const UNAVAILABLE = { detail: 'Lookups are not available right now; try again shortly.' };
+
+/** Lookups that ask all shards, one for each kind of query. */
+const SEARCHES = {
+  'a number in another form': { board: NURSING, license_number: 'rn 0700001' },
+  'a number that nobody has': { board: NURSING, license_number: 'RN.799999' },
+  'a surname': { board: NURSING, last_name: 'Smith' },
+  'a surname and a given name': { board: NURSING, last_name: 'Smith', first_name: 'Mary' },
+  'a surname that nobody has': { board: NURSING, last_name: 'Smyth' },
+  'a name with a filter': { board: NURSING, last_name: 'Smith', city: 'Lima' },
+  'a business': { board: 'Board of Pharmacy', search_type: 'business', business_name: 'Best' },
+};
+
+function expectUnavailable(answer: ApiAnswer): void {
+  expect([answer.status, answer.body]).toEqual([503, UNAVAILABLE]);
+}
+
+describe('with an unassigned shard', () => {
+  let service: TestService;
+  let index: string;
+
+  beforeEach(async () => {
+    service = await startService({ settings: { INDEX_SHARDS: '2' } });
+    const { client, config } = service.environment;
+    [index = ''] = await indicesUnderAlias(client, config.INDEX_PREFIX);
+  });
+  afterEach(() => service.stop());
+
+  test('every search is an error, and no licensed person is "no match"', async () => {
+    const { client, config } = service.environment;
+    const tracker = trackLivePublication(client, config.INDEX_PREFIX, () => undefined);
+    await tracker.refresh();
+    tracker.stop();
+    const lookups = liveLookups(client, tracker);
+    const statusOf = (request: object) =>
+      lookups.lookUp(verifyRequest(request)).then(
+        ({ outcome }) => outcome.outcome,
+        (error: unknown) => failureOf(error).status,
+      );
+    const numbers = ['RN.700001', 'RN.700002', 'RN.700003', 'PN.700004', 'RN.700005'];
+    const byNumber = numbers.map((number) => ({ board: NURSING, license_number: number }));
+    for (const request of byNumber) expect(await statusOf(request)).toBe('record');
+
+    await unassignOneShard(client, index);
+    for (const [what, request] of Object.entries(SEARCHES)) {
+      expect([what, await statusOf(request)]).toEqual([what, 503]);
+      const together = await Promise.all(Array.from({ length: 8 }, () => statusOf(request)));
+      expect([what, ...new Set(together)]).toEqual([what, 503]);
+    }
+    const found = await Promise.all(byNumber.map(statusOf));
+    expect(new Set(found)).toEqual(new Set(['record', 503]));
+  });
+
+  test('an API process that starts does not list the boards from what is left', async () => {
+    const { environment, api, rest } = service;
+    await api.stop();
+    await unassignOneShard(environment.client, index);
+    const restarted = await startApi(environment.variables);
+    try {
+      expectUnavailable(await rest.get('/api/v1/lookup/boards'));
+      expectUnavailable(await rest.verify(SEARCHES['a surname']));
+    } finally {
+      await restarted.stop();
+    }
+  });
+});
+
+describe('with a failed shard', () => {
+  let service: TestService;
+  let proxy: OpenSearchProxy;
+  let isFailing = false;
+
+  /** A response of one shard that is whole, as OpenSearch words it when that shard has failed. */
+  const failed = (text: string) =>
+    text
+      .replaceAll(/"successful":(\d+),"skipped":0,"failed":0/g, '"successful":0,"skipped":0,"failed":1')
+      .replaceAll(/"failed":0/g, '"failed":1');
+
+  beforeEach(async () => {
+    isFailing = false;
+    service = await startService();
+    const { environment } = service;
+    await service.api.stop();
+    proxy = await openSearchProxy(environment.config.OPENSEARCH_URL, async (request) => {
+      const answer = await request.forward();
+      const isSearch = /_m?search/.test(request.path);
+      return isFailing && isSearch ? { ...answer, body: failed(answer.body) } : answer;
+    });
+  });
+  afterEach(async () => {
+    await proxy.close();
+    await service.stop();
+  });
+
+  test('every search is an error', async () => {
+    const { environment, rest }: { environment: TestEnvironment; rest: ApiClient } = service;
+    const api = await startApi({ ...environment.variables, OPENSEARCH_URL: proxy.url });
+    try {
+      expect((await rest.verify(SEARCHES['a surname'])).status).toBe(200);
+      isFailing = true;
+      for (const [what, request] of Object.entries(SEARCHES)) {
+        expect([what, (await rest.verify(request)).status]).toEqual([what, 503]);
+        const together = await Promise.all(Array.from({ length: 8 }, () => rest.verify(request)));
+        together.forEach(expectUnavailable);
+      }
+    } finally {
+      await api.stop();
+    }
+  });
+});
+
+describe('with an unassigned shard of the ledger', () => {
+  let environment: TestEnvironment;
+
+  beforeEach(async () => {
+    environment = await testEnvironment();
+    const { client, config } = environment;
+    await client.indices.create({
+      index: ledgerIndex(config.INDEX_PREFIX),
+      body: { settings: { 'index.number_of_shards': 2, 'index.number_of_replicas': 0 } },
+    });
+    await prepareIndices(client, config.INDEX_PREFIX);
+    for (const publication of ['one', 'two', 'three', 'four', 'five', 'six']) {
+      await appendEvent(client, config.INDEX_PREFIX, { publication, event: 'reading' });
+    }
+  });
+  afterEach(() => environment.cleanUp());
+
+  test('nothing is decided on the part that is left', async () => {
+    const { client, config } = environment;
+    const prefix = config.INDEX_PREFIX;
+    await publishFiles(environment, FIXTURES);
+    const before = await licensesIndices(client, prefix);
+    expect(before).toHaveLength(1);
+    await unassignOneShard(client, ledgerIndex(prefix));
+    await expect(readEvents(client, prefix)).rejects.toThrow();
+    await expect(prune(client, prefix, 1)).rejects.toThrow();
+    await expect(countDocuments(client, ledgerIndex(prefix))).rejects.toThrow(SearchUnavailableError);
+    await expect(
+      search(client, z.unknown(), { index: ledgerIndex(prefix), body: { query: { match_all: {} } } }),
+    ).rejects.toThrow();
+    expect(await licensesIndices(client, prefix)).toEqual(before);
+  });
+});

@@ -1,0 +1,33 @@
+import type { Client } from '@opensearch-project/opensearch';
+import { z } from 'zod';
+
+const aliasesOf = z.record(z.string(), z.object({ aliases: z.record(z.string(), z.object({})) }));
+const shardStates = z.array(z.object({ state: z.string(), prirep: z.string() }));
+
+/**
+ * Takes one of the two shards of an index away: the index is copied, and the only node may hold one shard of the
+ * copy that takes its name. OpenSearch answers searches from that shard, and does not count the other as failed.
+ */
+export async function unassignOneShard(client: Client, index: string): Promise<void> {
+  const copy = `${index}-copy`;
+  const { body } = await client.indices.getAlias({ index });
+  const aliases = aliasesOf.parse(body)[index]?.aliases ?? {};
+  await clone(client, index, copy, {});
+  await clone(client, copy, index, {
+    aliases,
+    settings: { 'index.routing.allocation.total_shards_per_node': 1 },
+  });
+  await client.indices.delete({ index: copy });
+  const shards = await client.cat.shards({ index, format: 'json', h: ['state', 'prirep'] });
+  const primaries = shardStates.parse(shards.body).filter(({ prirep }) => prirep === 'p');
+  const states = primaries.map(({ state }) => state);
+  if (states.toSorted().join() !== 'STARTED,UNASSIGNED') throw new Error(`The shards are ${states.join()}.`);
+}
+
+async function clone(client: Client, index: string, target: string, body: object): Promise<void> {
+  await client.indices.putSettings({ index, body: { 'index.blocks.write': true } });
+  await client.indices.clone({ index, target, body, wait_for_active_shards: '0' });
+  await client.cluster.health({ index: target, wait_for_no_initializing_shards: true });
+  if (!target.endsWith('-copy')) return;
+  await client.indices.delete({ index });
+}
