@@ -6,6 +6,12 @@ import { TooBusyError } from './shared-requests.ts';
 /** The request can't be understood; the message says what to send instead. */
 export class BadRequestError extends Error {}
 
+/** The body came with a Content-Encoding that is not taken. */
+export class UnsupportedEncodingError extends Error {}
+
+/** A trusted proxy says that the client's request came by plain http. */
+export class HttpsRequiredError extends Error {}
+
 /** No active API key came with the request. */
 export class InvalidKeyError extends Error {}
 
@@ -40,6 +46,15 @@ const HTTP_DETAILS: Readonly<Record<number, string>> = {
 export function failureOf(error: unknown): Failure {
   if (error instanceof BadRequestError) return { status: 400, detail: error.message };
   if (error instanceof InvalidKeyError) return { status: 401, detail: 'Invalid or inactive API key' };
+  if (error instanceof HttpsRequiredError) {
+    return { status: 403, detail: 'Requests are taken by https only; send this one to the https address.' };
+  }
+  if (error instanceof UnsupportedEncodingError) {
+    return {
+      status: 415,
+      detail: 'This Content-Encoding is not taken; send the body as it is, or with gzip, deflate or br.',
+    };
+  }
   if (error instanceof TooManyRequestsError) {
     return { status: 429, detail: error.message, retryAfter: error.retryAfterSeconds };
   }

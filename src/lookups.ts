@@ -1,4 +1,7 @@
 import type { Client } from '@opensearch-project/opensearch';
+import { BadRequestError } from './failures.ts';
+import { licenseTypeKeys } from './licenses/document.ts';
+import { fold } from './licenses/fold.ts';
 import { type LookupOutcome, type LookupRequest, lookUp, type Search } from './licenses/lookup.ts';
 import {
   type LivePublication,
@@ -22,6 +25,7 @@ export interface DatedOutcome {
 export interface Lookups {
   /**
    * @param spentMs what of its time the request has spent already
+   * @throws {BadRequestError} for a search that asks for nothing, or for a license type that the board does not have
    * @throws {TooBusyError} at once, with more lookups under way than are taken
    * @throws {SearchUnavailableError} when OpenSearch does not answer in time
    */
@@ -67,15 +71,16 @@ export function liveLookups(client: Client, tracker: LivePublicationTracker): Lo
     inFlight: () => inFlight,
     lookUp: (request, spentMs = 0) =>
       bounded(spentMs, () =>
-        withLivePublication(tracker, async ({ index, metadata }) => ({
-          outcome: await lookUp(
+        withLivePublication(tracker, async ({ index, metadata, licenseTypes }) => {
+          requireWords(request);
+          requireLicenseType(request, licenseTypes);
+          const outcome = await lookUp(
             request,
             searchIn(index),
             inFlight > BUSY ? undefined : (body) => nearTerms(client, index, body),
-          ),
-          date: metadata.date,
-          isSample: metadata.sample,
-        })),
+          );
+          return { outcome, date: metadata.date, isSample: metadata.sample };
+        }),
       ),
     livePublication: async () => {
       const publication = tracker.current() ?? (await tracker.refresh());
@@ -83,6 +88,46 @@ export function liveLookups(client: Client, tracker: LivePublicationTracker): Lo
       return publication;
     },
   };
+}
+
+/**
+ * Refuses a search by a name, or with a filter, that has neither a letter nor a digit: it asks for nothing.
+ *
+ * @throws {BadRequestError} naming the field, as all interfaces call it
+ */
+function requireWords(request: LookupRequest): void {
+  if (request.by === 'number') return;
+  const names =
+    request.by === 'person'
+      ? { last_name: request.lastName, first_name: request.firstName }
+      : { business_name: request.name };
+  for (const [field, typed] of Object.entries({ ...names, ...request.narrowing })) {
+    if (typed !== undefined && fold(typed) === '') {
+      throw new BadRequestError(`${field} must have a letter or a digit.`);
+    }
+  }
+}
+
+/**
+ * Refuses a filter by a license type that the board, or without a board any board, does not have: it could only
+ * exclude everything.
+ *
+ * @param licenseTypes names of the live publication's license types by board
+ * @throws {BadRequestError} naming the types that the board has
+ */
+function requireLicenseType(request: LookupRequest, licenseTypes: LivePublication['licenseTypes']): void {
+  const typed = request.by === 'number' ? undefined : request.narrowing.license_type;
+  if (typed === undefined) return;
+  const key = fold(typed);
+  const { board } = request;
+  const types =
+    board === undefined ? [...licenseTypes.values()].flat() : (licenseTypes.get(board.name) ?? []);
+  if (types.some((type) => licenseTypeKeys(type).includes(key))) return;
+  throw new BadRequestError(
+    board === undefined
+      ? 'No board has this license_type; the list of the boards has the types of each.'
+      : `The ${board.name} has no such license_type. It has: ${types.join('; ')}.`,
+  );
 }
 
 /** Fails when the work takes too long; what it was waiting for is left to its own time-out. */

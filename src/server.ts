@@ -12,6 +12,7 @@ import { counted } from './http/counted.ts';
 import { docsRoutes } from './http/docs.ts';
 import { openApiDocument } from './http/openapi.ts';
 import { frontPageRoute } from './http/pages.ts';
+import { httpsOnly } from './http/proxies.ts';
 import { queueBoard } from './http/queue-board.ts';
 import { routerOf } from './http/route.ts';
 import { statusRoute } from './http/status.ts';
@@ -86,6 +87,7 @@ export async function serve(): Promise<void> {
       compose([
         counted('rest', usage),
         limited(restLimit),
+        httpsOnly(log),
         authenticated(keys, restLimit, badKeyLimit),
         routerOf(rest).routes(),
       ]),

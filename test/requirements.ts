@@ -13,6 +13,7 @@ const design = (rule: string) => `design, where the specification is silent: ${r
  * where it is silent (`DESIGN-<RULE>-<n>`). Each has a test that says so with `verifies`.
  */
 export const REQUIREMENTS = {
+  'SPEC-introduction-01': { text: 'All REST traffic is HTTPS only.', source: 'introduction' },
   'SPEC-1-01': {
     text: 'A license of a person or of a business is answered with its record: status, expiry date, place and type.',
     source: '1',
@@ -278,9 +279,28 @@ export const REQUIREMENTS = {
     text: 'Wildcards and quotes in what is searched have no power.',
     source: design('input'),
   },
-  'DESIGN-INPUT-02': { text: 'Blank strings count as absent.', source: design('input') },
+  'DESIGN-INPUT-02': {
+    text: 'Blank strings and null count as absent, in REST as in MCP.',
+    source: design('input'),
+  },
   'DESIGN-INPUT-03': { text: 'Unknown body fields are ignored.', source: design('input') },
   'DESIGN-INPUT-04': { text: 'Fields of a wrong type are 400.', source: design('input') },
+  'DESIGN-INPUT-05': {
+    text: 'A name or a filter with neither a letter nor a digit is 400.',
+    source: design('input'),
+  },
+  'DESIGN-INPUT-06': {
+    text: 'A body that is not valid UTF-8 is 400; Content-Encoding is case-insensitive.',
+    source: design('input'),
+  },
+  'DESIGN-INPUT-07': {
+    text: 'A typed value whose folded form has more than 200 characters matches nothing.',
+    source: design('input'),
+  },
+  'DESIGN-NARROWING-02': {
+    text: 'A filter by a license type that the board does not have is 400 and names those that it has.',
+    source: design('narrowing'),
+  },
   'DESIGN-NARROWING-01': {
     text: 'license_type, status, city and county narrow a search, the same in all doors.',
     source: design('narrowing'),
@@ -334,7 +354,7 @@ export const REQUIREMENTS = {
   'DESIGN-BOARDS-02': { text: 'An unknown board in the path is 400.', source: design('boards') },
   'DESIGN-BOARDS-03': { text: 'The board in the path is percent-decoded.', source: design('boards') },
   'DESIGN-BOARDS-04': {
-    text: "License types are those of the live publication, with the catalogue's as the floor.",
+    text: "License types are those of the live publication; the catalog's for a board without rows.",
     source: design('boards'),
   },
   'DESIGN-MISS-01': {
@@ -372,6 +392,10 @@ export const REQUIREMENTS = {
   'DESIGN-KEYS-03': { text: 'A revoked key stops within 10 seconds.', source: design('API keys') },
   'DESIGN-HTTPS-01': {
     text: 'Strict-Transport-Security is sent when the proxy says that the request came by https.',
+    source: design('HTTPS'),
+  },
+  'DESIGN-HTTPS-02': {
+    text: 'A request under /api/v1 that came by http, as the nearest trusted proxy says, gets 403 that says why.',
     source: design('HTTPS'),
   },
 

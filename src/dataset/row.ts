@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type Board, boardByLabel, isLicenseTypeOf } from '../licenses/boards.ts';
 import { isoDate } from '../licenses/dates.ts';
 import { type LicenseDocument, licenseDocument } from '../licenses/document.ts';
+import { fullName } from '../licenses/name.ts';
 import { numberKey } from '../licenses/number.ts';
 import type { LicenseRecord } from '../licenses/record.ts';
 import { isKnownStatus, isKnownSubStatus, recordStatus } from '../licenses/status.ts';
@@ -80,9 +81,10 @@ export function licensesOfRow(row: CsvRow, header: Header, runDate: string): Row
   const board = boardByLabel(own.board);
   const place = { city: free.city || null, state: free.state || null, county: free.county || null };
   const extra = extraData(row, header.extra);
+  const kind = holderKind(header);
   const record: LicenseRecord = {
     license_number: own.number,
-    full_name: own.name,
+    full_name: kind === 'person' ? fullName(own.name) : own.name,
     board: board?.name ?? own.board,
     license_type: free.type || null,
     ...recordStatus(free.status, free.subStatus),
@@ -91,14 +93,13 @@ export function licensesOfRow(row: CsvRow, header: Header, runDate: string): Row
     issue_date: own.issueDate,
     extra_data: extra,
   };
-  const documents = [licenseDocument(record, holderKind(header), sourceRowId(row, header, 0))];
+  const documents = [licenseDocument(record, kind, sourceRowId(row, header, 0))];
   const reasons: string[] = [];
   for (const [index, columns] of header.endorsements.entries()) {
     if (text(row, columns.number) === '') continue;
     const endorsement = endorsementRecord(row, columns, record);
     if (typeof endorsement === 'string') reasons.push(`endorsement ${index + 1}: ${endorsement}`);
-    else
-      documents.push(licenseDocument(endorsement, holderKind(header), sourceRowId(row, header, index + 1)));
+    else documents.push(licenseDocument(endorsement, kind, sourceRowId(row, header, index + 1)));
   }
   const types = documents.map(({ license_type: type }) => type ?? '');
   return { documents, unknownLabels: unknownLabels(board, { ...free, board: own.board }, types), reasons };

@@ -7,7 +7,7 @@ import type compose from 'koa-compose';
 import type { Logger } from 'pino';
 import { failureOf } from '../failures.ts';
 import type { Context, RequestState } from './context.ts';
-import { isHttps } from './proxies.ts';
+import { clientProtocol } from './proxies.ts';
 
 /** Clients that are slower than this, or stop half-way, are cut off. */
 const MAX_HEADERS_MS = 5000;
@@ -57,7 +57,7 @@ export function httpApp({
     ctx.state.requestId = requestId(ctx.req.headers['x-request-id']);
     ctx.set(SECURITY_HEADERS);
     ctx.set('x-request-id', ctx.state.requestId);
-    if (isHttps(ctx)) ctx.set('strict-transport-security', 'max-age=31536000');
+    if (clientProtocol(ctx) === 'https') ctx.set('strict-transport-security', 'max-age=31536000');
     ctx.res.once('close', () => logRequest(ctx, log));
     return next();
   });

@@ -1,13 +1,35 @@
-import type { Context } from './context.ts';
+import type { Logger } from 'pino';
+import { HttpsRequiredError } from '../failures.ts';
+import type { Context, Middleware } from './context.ts';
 
 /**
- * Whether the client's request came by https, as the nearest trusted proxy says. A proxy appends to
+ * The protocol by which the client's request came, as the nearest trusted proxy says; `undefined` where none does. A proxy appends to
  * X-Forwarded-Proto or replaces it, so the last entry is its own; a client can write all others.
  *
  * `ctx.ip` follows the same rule through Koa's `maxIpsCount`; `ctx.protocol` does not: it takes the first entry.
  */
-export function isHttps({ app, req }: Context): boolean {
-  if (!app.proxy) return false;
-  const entries = [req.headers['x-forwarded-proto'] ?? ''].flat().join(',');
-  return entries.slice(entries.lastIndexOf(',') + 1).trim() === 'https';
+export function clientProtocol({ app, req }: Context): string | undefined {
+  const header = req.headers['x-forwarded-proto'];
+  if (!app.proxy || header === undefined) return undefined;
+  return [header].flat().join(',').split(',').at(-1)?.trim().toLowerCase() || undefined;
+}
+
+/**
+ * Refuses what came to a trusted proxy by plain http (specification: all REST traffic is HTTPS only), where
+ * the key can be read on its way. Without
+ * the header the request is answered, and the log warns once that the proxy does not send it.
+ *
+ * @throws {HttpsRequiredError}
+ */
+export function httpsOnly(log: Logger): Middleware {
+  let hasWarned = false;
+  return (ctx, next) => {
+    const protocol = clientProtocol(ctx);
+    if (protocol === 'http') throw new HttpsRequiredError();
+    if (protocol === undefined && ctx.app.proxy && !hasWarned) {
+      hasWarned = true;
+      log.warn('a trusted proxy sends no X-Forwarded-Proto, so plain http can not be refused');
+    }
+    return next();
+  };
 }

@@ -121,8 +121,8 @@ function statusKeys({ status, raw_status: raw }: LicenseRecord): readonly string
   return primary[0] === whole[0] ? primary : [...primary, ...whole];
 }
 
-/** A type's name, and both parts of one with its abbreviation: `Registered Nurse (RN)`. */
-const licenseTypeKeys = remembered((licenseType) => {
+/** The folded forms of a license type: its name, and both parts of one with its abbreviation: `Registered Nurse (RN)`. */
+export const licenseTypeKeys = remembered((licenseType) => {
   const open = licenseType.indexOf('(');
   if (open < 0 || !licenseType.endsWith(')')) return distinct([fold(licenseType)]);
   return distinct([licenseType, licenseType.slice(0, open), licenseType.slice(open)].map(fold));

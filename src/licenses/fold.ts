@@ -14,6 +14,12 @@ const LETTERS: Readonly<Record<string, string>> = {
 /** Apostrophes that Unicode counts among the letters: `ʼ` as in `OʼBrien`, the `ʻ` of Hawaii. */
 const LETTER_APOSTROPHES = /[\u02b9-\u02bf]/g;
 
+/**
+ * The most characters that a folded value may have to be searched for. One character may fold to 15 (U+FDFA), and
+ * the search for surnames nearly alike costs OpenSearch more than in proportion to the length.
+ */
+export const MAX_FOLDED_CHARACTERS = 200;
+
 const PLAIN = /^[A-Z0-9]*$/;
 const ASCII_ONLY = /^[\x20-\x7e]*$/;
 

@@ -1,5 +1,6 @@
 import type { Board } from './boards.ts';
 import type { StoredLicense } from './document.ts';
+import { fold, MAX_FOLDED_CHARACTERS } from './fold.ts';
 import { hasWordsOf, isHoldersName, isTradeName } from './name.ts';
 import { nearest } from './nearest.ts';
 import { isExactNumber } from './number.ts';
@@ -64,6 +65,8 @@ export type LookupOutcome =
   | { readonly outcome: 'matches'; readonly records: readonly LicenseRecord[]; readonly truncated: boolean }
   | {
       readonly outcome: 'no_match';
+      /** The board has licenses of this surname; the given name or the filters excluded all of them. */
+      readonly surnameExists?: true;
       /** Surnames or business names there that are spelt nearly alike, best first; offered, never acted on. */
       readonly didYouMean: readonly string[];
     }
@@ -92,6 +95,7 @@ export async function lookUp(
   search: Search,
   nearTerms?: NearTerms,
 ): Promise<LookupOutcome> {
+  if (isTooLong(request)) return nothing(request);
   const asked = async (body: SearchBody | undefined) => (body === undefined ? [] : search(body));
   switch (request.by) {
     case 'number': {
@@ -112,7 +116,9 @@ export async function lookUp(
         search,
       );
       if (found.length > 0) return matches(found);
-      return { outcome: 'no_match', didYouMean: nearTerms ? await nearSurnames(request, nearTerms) : [] };
+      if (!nearTerms) return NO_MATCH;
+      if ((await asked(surnameQuery(request))).length > 0) return { ...NO_MATCH, surnameExists: true };
+      return { ...NO_MATCH, didYouMean: await nearSurnames(request, nearTerms) };
     }
     case 'business': {
       const begun = await named(businessQuery(request.board, request.name, request.narrowing), search);
@@ -125,6 +131,36 @@ export async function lookUp(
       return { outcome: 'no_match', didYouMean: nearest(request.name, names, MOST_NEAR_NAMES) };
     }
   }
+}
+
+/** Whether a folded value is longer than any that is stored: no license can match, so OpenSearch is not asked. */
+function isTooLong(request: LookupRequest): boolean {
+  const typed =
+    request.by === 'number'
+      ? [request.number]
+      : [
+          ...(request.by === 'person' ? [request.lastName, request.firstName] : [request.name]),
+          ...Object.values(request.narrowing),
+        ];
+  return typed.some((text) => text !== undefined && fold(text).length > MAX_FOLDED_CHARACTERS);
+}
+
+const NO_MATCH = { outcome: 'no_match', didYouMean: [] } as const;
+
+function nothing({ by }: LookupRequest): LookupOutcome {
+  return by === 'number' ? { outcome: 'number_not_found', miss: 'unknown', didYouMean: [] } : NO_MATCH;
+}
+
+/** One license of the surname at the board, whatever else was asked; `undefined` where nothing else was. */
+function surnameQuery({
+  board,
+  lastName,
+  firstName,
+  narrowing,
+}: Extract<LookupRequest, { by: 'person' }>): SearchBody | undefined {
+  const isNarrowed = firstName !== undefined || Object.values(narrowing).some((value) => value !== undefined);
+  const query = isNarrowed ? personQuery(board, lastName, undefined, {}) : undefined;
+  return query && { ...query.all, size: 1, sort: ['_doc'] };
 }
 
 /** Whether it is the board's licence whose number is the one typed, letter for letter. */
@@ -209,7 +245,7 @@ function numberMiss(
 
 function matches(found: readonly StoredLicense[]): LookupOutcome {
   const [only, another] = found;
-  if (only === undefined) return { outcome: 'no_match', didYouMean: [] };
+  if (only === undefined) return NO_MATCH;
   if (another === undefined) return { outcome: 'record', record: only };
   return {
     outcome: 'matches',

@@ -55,6 +55,11 @@ function surnameForms(written: string, surname: string): string[] {
   return [...new Set(forms)].filter((form) => form !== '');
 }
 
+/** A LICENSEE_NAME as it is answered: without the blank that older rows have before the comma. */
+export function fullName(licenseeName: string): string {
+  return licenseeName.replace(/^([^,]*?)\s+,/, '$1,');
+}
+
 /** The key of a surname as typed: folded, a generational suffix at its end left off. */
 export function typedSurname(lastName: string): string {
   return fold(withoutGenerationalSuffix(lastName));

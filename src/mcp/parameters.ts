@@ -81,7 +81,7 @@ export const businessParameters = z.object({
   ).optional(),
   license_number: text('The license number of the establishment', '0212345678').optional(),
   board: board('The board that licenses it, by its exact name; may be left out').optional(),
-  ...narrowing('Beauty Salon'),
+  ...narrowing('Terminal Distributor of Dangerous Drugs'),
 });
 
 export const noParameters = z.object({});

@@ -123,8 +123,15 @@ export function lookupToolResult(outcome: LookupOutcome, asked: Asked, origin: O
     case 'no_match':
       return result(
         { outcome: 'not_found', did_you_mean: [...outcome.didYouMean] },
-        `No license matches in the dataset of ${origin.date}.`,
-        'That does not mean that nobody is licensed: check the spelling, the board and what it was narrowed by.',
+        ...(outcome.surnameExists === true
+          ? [
+              `The board has licenses of this surname in the dataset of ${origin.date}, but none matches the given name and the filters.`,
+              'That does not mean that nobody is licensed: check them, or leave them out.',
+            ]
+          : [
+              `No license matches in the dataset of ${origin.date}.`,
+              'That does not mean that nobody is licensed: check the spelling, the board and the filters.',
+            ]),
       );
     case 'number_not_found':
       return result(

@@ -10,7 +10,7 @@ import { type PublicationMetadata, readMetadata } from './metadata.ts';
 export interface LivePublication {
   readonly index: string;
   readonly metadata: PublicationMetadata;
-  /** Licence types by board name: those of the publication, and the catalogue's. */
+  /** License types by board name: those of the publication; the catalog's for a board without rows. */
   readonly licenseTypes: ReadonlyMap<string, readonly string[]>;
   /** Licences by board name. */
   readonly licenses: ReadonlyMap<string, number>;
@@ -135,14 +135,9 @@ async function readPublication(client: Client, index: string): Promise<LivePubli
   for (const { key, doc_count: count } of buckets) {
     licenses.set(key.board, (licenses.get(key.board) ?? 0) + count);
   }
-  const licenseTypes = BOARDS.map((board) => {
-    const published = buckets.flatMap(({ key }) =>
-      key.board === board.name ? (key.license_type ?? []) : [],
-    );
-    return [
-      board.name,
-      [...new Set([...board.license_types.map(({ name }) => name), ...published])],
-    ] as const;
+  const licenseTypes = BOARDS.map(({ name, license_types: catalog }) => {
+    const published = buckets.flatMap(({ key }) => (key.board === name ? (key.license_type ?? []) : []));
+    return [name, licenses.has(name) ? published : catalog.map((type) => type.name)] as const;
   });
   return { index, metadata, licenseTypes: new Map(licenseTypes), licenses };
 }

@@ -28,7 +28,11 @@ export const noMatchAnswer = z.object({
   found: z.literal(false),
   count: z.literal(0),
   message: z.string().describe('What was searched, in which dataset, and who is the authority'),
-  did_you_mean: z.array(z.string()).describe('Surnames or business names that are spelt nearly alike'),
+  did_you_mean: z
+    .array(z.string())
+    .describe(
+      'Surnames or business names that are spelt nearly alike; none where the surname itself exists at the board',
+    ),
   ...origin,
 });
 
@@ -77,7 +81,7 @@ export function verifyAnswer(outcome: LookupOutcome, publicationDate: string, to
         body: {
           found: false,
           count: 0,
-          message: noMatch(publicationDate),
+          message: noMatch(outcome, publicationDate),
           did_you_mean: [...outcome.didYouMean],
           ...from,
         },
@@ -93,11 +97,16 @@ export function verifyAnswer(outcome: LookupOutcome, publicationDate: string, to
   }
 }
 
-function noMatch(publicationDate: string): string {
-  return (
-    `No license of the board asked matches this name and narrowing in the State's dataset of ${publicationDate}. ` +
-    'Check the spelling and the board; the issuing board is the authority.'
-  );
+function noMatch(
+  { surnameExists }: Extract<LookupOutcome, { outcome: 'no_match' }>,
+  publicationDate: string,
+): string {
+  const where = `in the State's dataset of ${publicationDate}`;
+  return surnameExists === true
+    ? `The board asked has licenses of this surname ${where}, but none of them matches the given name and the filters. ` +
+        'Check them, or leave them out; the issuing board is the authority.'
+    : `No license of the board asked matches this name and the filters ${where}. ` +
+        'Check the spelling and the board; the issuing board is the authority.';
 }
 
 const TRUNCATED = `There are more than ${MAX_MATCHES} matches. Narrow the search with first_name, license_type, status, city or county.`;

@@ -6,19 +6,13 @@ import { nearestBoards } from '../licenses/nearest-boards.ts';
 
 const MOST_CHARACTERS = 200;
 
-/** A field of the body: text of up to 200 characters, where blanks count as absent. */
-const text = z
-  .string()
-  .max(MOST_CHARACTERS, `must have at most ${MOST_CHARACTERS} characters`)
-  .transform((value) => value.trim() || undefined)
-  .optional();
+const anyText = z.string().max(MOST_CHARACTERS, `must have at most ${MOST_CHARACTERS} characters`);
+
+/** A field of the body: text of up to 200 characters, where null and blanks count as absent. */
+const text = anyText.nullish().transform((value) => value?.trim() || undefined);
 
 /** A board's name, which must be exact: blanks around it are not taken off. */
-const boardName = z
-  .string()
-  .max(MOST_CHARACTERS, `must have at most ${MOST_CHARACTERS} characters`)
-  .transform((value) => (value.trim() === '' ? undefined : value))
-  .optional();
+const boardName = anyText.nullish().transform((value) => (value?.trim() ? value : undefined));
 
 /** The body of POST /lookup/verify (specification 4.3). Unknown fields are ignored. */
 export const verifyBody = z.object({

@@ -21,10 +21,19 @@ const noMatch = noMatchAnswer.meta({
   description: 'No match of a search by name: an answer, not an error, and never "unlicensed"',
 });
 const numberMiss = numberMissAnswer.meta({ id: 'NumberMiss' });
-/** Blank texts count as absent, so what must be there must have a character that is none. */
-const NOT_BLANK = { pattern: '\\S' };
+/** Null and blank texts count as absent, so what must be there is a text with a character that is no blank. */
+const NOT_BLANK = { type: 'string', pattern: '\\S' } as const;
 const BLANK = { pattern: '^\\s*$' };
-const BUSINESS = { pattern: '^\\s*business\\s*$' };
+const BUSINESS = { type: 'string', pattern: '^\\s*business\\s*$' } as const;
+/** A name that is searched for, or a filter, asks for nothing without a letter or a digit. */
+const WORDS = { type: 'string', pattern: '[\\p{L}\\p{N}]' } as const;
+const BLANK_OR_WORDS = { pattern: '^\\s*$|[\\p{L}\\p{N}]' };
+const FILTERS = {
+  license_type: BLANK_OR_WORDS,
+  status: BLANK_OR_WORDS,
+  city: BLANK_OR_WORDS,
+  county: BLANK_OR_WORDS,
+};
 
 /** Which fields must come together, as `verifyRequest` asks for them. */
 const LOOKUPS = [
@@ -41,12 +50,18 @@ const LOOKUPS = [
   {
     title: 'By person',
     required: ['last_name'],
-    properties: { last_name: NOT_BLANK, business_name: BLANK, search_type: BLANK },
+    properties: {
+      last_name: WORDS,
+      first_name: BLANK_OR_WORDS,
+      business_name: BLANK,
+      search_type: BLANK,
+      ...FILTERS,
+    },
   },
   {
     title: 'By business',
     required: ['search_type', 'business_name'],
-    properties: { search_type: BUSINESS, business_name: NOT_BLANK },
+    properties: { search_type: BUSINESS, business_name: WORDS, ...FILTERS },
   },
 ];
 
@@ -54,7 +69,7 @@ const request = verifyBody.extend({ board: boardName }).meta({
   id: 'VerifyRequest',
   description:
     'By number: board and license_number. By person: board and last_name. By business: board, search_type and ' +
-    'business_name or license_number. Blank texts count as absent, unknown fields are ignored.',
+    'business_name or license_number. Null and blank texts count as absent, unknown fields are ignored.',
   override: ({ jsonSchema }) => {
     jsonSchema.anyOf = LOOKUPS;
   },

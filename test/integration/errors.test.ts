@@ -97,7 +97,7 @@ describe('400', () => {
       ...['license_type', 'status', 'city', 'county'],
     ];
     for (const field of fields) {
-      for (const value of [1, true, null, [], ['RN.700001'], {}, { $ne: '' }]) {
+      for (const value of [1, true, [], ['RN.700001'], {}, { $ne: '' }]) {
         const detail = safeDetailIn(await rest.verify({ ...GOOD, [field]: value }), 400);
         expect(detail).toBe(`${field} must be a string.`);
       }
@@ -113,6 +113,67 @@ describe('400', () => {
       const detail = safeDetailIn(await posted(body), 400);
       expect([body, detail]).toEqual([body, 'The body is not valid JSON.']);
     }
+  });
+
+  verifies('DESIGN-INPUT-02', 'never for null, which counts as absent', async () => {
+    const absent = { last_name: null, first_name: null, search_type: null, city: null };
+    expect(recordIn(await rest.verify({ ...GOOD, ...absent })).license_number).toBe('RN.700001');
+    expect(safeDetailIn(await rest.verify({ ...GOOD, board: null }), 400)).toMatch(/^board is required/);
+    expect(safeDetailIn(await rest.verify({ ...GOOD, license_number: null }), 400)).toMatch(
+      /^Give license_number/,
+    );
+  });
+
+  verifies('DESIGN-INPUT-05', 'for a name or a filter with neither a letter nor a digit', async () => {
+    for (const body of [
+      { last_name: '---' },
+      { last_name: '💉' },
+      { last_name: '\u02bb' },
+      { last_name: '\u0301' },
+      { last_name: 'Smith', first_name: '*' },
+      { last_name: 'Smith', city: "''" },
+      { last_name: 'Smith', license_type: '()' },
+      { search_type: 'business', business_name: '&' },
+    ]) {
+      const detail = safeDetailIn(await rest.verify({ board: NURSING, ...body }), 400);
+      expect([body, detail]).toEqual([body, expect.stringMatching(/^\w+ must have a letter or a digit\.$/)]);
+    }
+    for (const given of ['é', '7', '*x*', '李']) {
+      expect([given, (await rest.verify({ board: NURSING, last_name: given, city: given })).status]).toEqual([
+        given,
+        200,
+      ]);
+    }
+    const tool = await rest.callTool('search_licenses_by_name', { board: NURSING, last_name: '---' });
+    expect(tool.text).toContain('last_name must have a letter or a digit.');
+  });
+
+  verifies('DESIGN-NARROWING-02', 'for a license type that the board does not have', async () => {
+    const detail = safeDetailIn(
+      await rest.verify({ board: NURSING, last_name: 'Smith', license_type: 'Barber' }),
+      400,
+    );
+    expect(detail).toMatch(/^The Nursing Board has no such license_type\. It has: .*Registered Nurse \(RN\)/);
+    for (const license_type of ['Registered Nurse (RN)', 'registered nurse', 'rn']) {
+      expect((await rest.verify({ board: NURSING, last_name: 'Smith', license_type })).status).toBe(200);
+    }
+    const tool = await rest.callTool('verify_business_license', {
+      business_name: 'Best',
+      license_type: 'Lemonade Stand',
+    });
+    expect(tool.text).toContain('No board has this license_type');
+  });
+
+  verifies('DESIGN-INPUT-06', 'for a body that is not valid UTF-8', async () => {
+    const latin1 = Buffer.from(JSON.stringify({ board: NURSING, last_name: 'Müller' }), 'latin1');
+    expect(safeDetailIn(await posted(latin1), 400)).toBe('The body is not valid UTF-8.');
+    const packed = await posted(gzipSync(latin1), { 'content-encoding': 'gzip' });
+    expect(safeDetailIn(packed, 400)).toBe('The body is not valid UTF-8.');
+    const tool = await rest.request('POST', '/mcp', {
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      body: latin1,
+    });
+    expect(safeDetailIn(tool, 400)).toBe('The body is not valid UTF-8.');
   });
 
   verifies('SPEC-7-02', 'for JSON that is malformed', async () => {
@@ -146,19 +207,35 @@ describe('400', () => {
 
   test('never for odd text, which is only data', async () => {
     for (const odd of [
-      '\u0000',
-      '\ud800',
-      '💉',
+      'x\u0000',
+      'x\ud800',
+      'x💉',
       '<script>',
       "'; DROP TABLE",
       '../../etc',
-      '‮',
+      'x‮',
       'a\u0301'.repeat(90),
     ]) {
       expect([odd, (await rest.verify({ ...GOOD, license_number: odd })).status]).toEqual([odd, 404]);
       expect([odd, (await rest.verify({ board: NURSING, last_name: odd })).status]).toEqual([odd, 200]);
     }
+    for (const odd of ['\u0000', '\ud800', '💉', '‮']) {
+      expect([odd, (await rest.verify({ ...GOOD, license_number: odd })).status]).toEqual([odd, 404]);
+    }
   });
+
+  verifies(
+    'DESIGN-INPUT-07',
+    'never for text that is longer once it is folded: it matches nothing',
+    async () => {
+      const long = '\ufdfa'.repeat(60);
+      const answer = await rest.verify({ board: NURSING, last_name: long });
+      expect([answer.status, answer.body]).toMatchObject([200, { found: false, count: 0, did_you_mean: [] }]);
+      expect((await rest.verify({ ...GOOD, license_number: long })).status).toBe(404);
+      const tool = await rest.callTool('search_licenses_by_name', { board: NURSING, last_name: long });
+      expect(tool.text).toContain('not_found');
+    },
+  );
 });
 
 describe('404', () => {
@@ -237,7 +314,17 @@ describe('413 and 415', () => {
         expect.stringContaining('application/json'),
       ]);
     }
-    safeDetailIn(await posted(body, { 'content-encoding': 'snappy' }), 415);
+    for (const encoding of ['snappy', 'zstd', 'gzip, br']) {
+      expect(safeDetailIn(await posted(body, { 'content-encoding': encoding }), 415)).toBe(
+        'This Content-Encoding is not taken; send the body as it is, or with gzip, deflate or br.',
+      );
+    }
+    for (const encoding of ['GZIP', 'Gzip', 'x-gzip']) {
+      const answer = await posted(gzipSync(body), { 'content-encoding': encoding });
+      expect([encoding, recordIn(answer).license_number]).toEqual([encoding, 'RN.700001']);
+    }
+    const plain = await posted(body, { 'content-encoding': 'Identity' });
+    expect(recordIn(plain).license_number).toBe('RN.700001');
     const written = await posted(body, { 'content-type': 'Application/JSON; charset=utf-8' });
     expect(recordIn(written).license_number).toBe('RN.700001');
   });

@@ -42,8 +42,15 @@ function rows(by: TypedForm['by']): [string, TypedForm][] {
 }
 
 describe.each(['number', 'person', 'business'] as const)('by %s', (by) => {
-  test.each(rows(by))('%s', async (_name, { typed, finds, didYouMean, answers }) => {
+  test.each(rows(by))('%s', async (_name, { typed, finds, didYouMean, answers, isRefused }) => {
     const { status, body } = await service.rest.verify(typed);
+    if (isRefused === true) {
+      expect({ status, body }).toEqual({
+        status: 400,
+        body: { detail: expect.stringMatching(/^\w+ must have a letter or a digit\.$/) },
+      });
+      return;
+    }
     const answer = answerBody.parse(body);
     const numbers = (answer.multiple ?? [answer]).flatMap(({ license_number }) => license_number ?? []);
     expect({ status, numbers }).toEqual({

@@ -432,7 +432,7 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
   });
 
   verifies('DESIGN-INPUT-01', 'finds nothing by wildcards', async () => {
-    for (const written of ['*', '?', 'S*th', '"']) {
+    for (const written of ['?mith', 'S*th', 'Sm[a-z]th']) {
       expect(await numbers('search_licenses_by_name', { board: NURSING, last_name: written })).toEqual([]);
       expect(await numbers('verify_business_license', { business_name: written })).toEqual([]);
       expect(await numbers('verify_license', { license_number: written })).toEqual([]);

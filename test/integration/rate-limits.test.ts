@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newApiKey } from '../../src/access/api-key.ts';
 import { createKey } from '../../src/access/api-keys.ts';
 import { detailIn } from '../support/answers.ts';
@@ -30,6 +30,7 @@ const running: RunningProcess[] = [];
 
 /** An API process of its own port, which counts what it is asked. */
 interface Api {
+  readonly process: RunningProcess;
   /** GET /lookup/boards from this address, as its proxy says. */
   rest(from: string, apiKey?: string, headers?: Record<string, string>): Promise<ApiAnswer>;
   /** A call of the tool server from this address. */
@@ -41,7 +42,8 @@ interface Api {
 async function api(settings: Record<string, string>): Promise<Api> {
   const [port = 0, adminPort] = await freePorts(2);
   const ports = { PORT: String(port), ADMIN_PORT: String(adminPort) };
-  running.push(await startApi({ ...environment.variables, ...settings, ...ports }));
+  const process = await startApi({ ...environment.variables, ...settings, ...ports });
+  running.push(process);
 
   const posted = (path: string, from: string, headers: Record<string, string>, content: object) => {
     const body = JSON.stringify(content);
@@ -53,6 +55,7 @@ async function api(settings: Record<string, string>): Promise<Api> {
     });
   };
   return {
+    process,
     rest: (from, apiKey = key, more = {}) =>
       rawRequest({
         ...{ port, method: 'GET', path: '/api/v1/lookup/boards' },
@@ -319,6 +322,38 @@ describe('the address of a client', () => {
       expect(await header(behindProxy, byHttps)).toMatch(/^max-age=\d{7,}/);
       expect(await header(behindProxy, { 'x-forwarded-proto': 'http' })).toBeNull();
       expect(await header(direct, byHttps)).toBeNull();
+    },
+  );
+
+  test('a proxy that sends no X-Forwarded-Proto is warned of once', async () => {
+    const proxied = await api({ TRUSTED_PROXIES: '1' });
+    for (const _ of times(3, Number)) expect((await proxied.rest(newAddress())).status).toBe(200);
+    await proxied.process.stop();
+    expect(proxied.process.output().match(/"msg":"a trusted proxy sends no X-Forwarded-Proto/g)).toHaveLength(
+      1,
+    );
+    expect(direct.process.output()).not.toContain('X-Forwarded-Proto');
+  });
+
+  verifies(
+    ['SPEC-introduction-01', 'DESIGN-HTTPS-02'],
+    'who comes by plain http, as the nearest trusted proxy says, is refused',
+    async () => {
+      const statusOf = async (asked: Api, protocol: string) =>
+        (await asked.rest(newAddress(), key, { 'x-forwarded-proto': protocol })).status;
+      for (const protocol of ['http', 'HTTP', 'https, http']) {
+        const answer = await behindProxy.rest(newAddress(), key, { 'x-forwarded-proto': protocol });
+        expect([protocol, answer.status, answer.body]).toEqual([
+          protocol,
+          403,
+          { detail: 'Requests are taken by https only; send this one to the https address.' },
+        ]);
+        expect(answer.headers.get('x-ratelimit-remaining')).not.toBeNull();
+      }
+      for (const protocol of ['https', 'HTTPS', 'http, https', '']) {
+        expect([protocol, await statusOf(behindProxy, protocol)]).toEqual([protocol, 200]);
+      }
+      expect(await statusOf(direct, 'http')).not.toBe(403);
     },
   );
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { matchesIn, noMatchIn, numbersIn, recordIn } from '../support/answers.ts';
+import { detailIn, matchesIn, noMatchIn, numbersIn, recordIn } from '../support/answers.ts';
 import type { ApiClient } from '../support/api.ts';
 import { fixturesAnd, nurseRow, times } from '../support/fixtures.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -122,7 +122,17 @@ describe('surnames that may have been meant', () => {
     expect(await offered('Jomis')).toEqual([]);
     expect(await offered('munos', MEDICAL)).toEqual(['MUNOZ']);
     expect(await offered('Smiht', MEDICAL)).toEqual([]);
-    expect(await offered('***')).toEqual([]);
+  });
+
+  test('are not offered where the surname exists and a given name or a filter excluded all', async () => {
+    for (const narrowed of [{ first_name: 'Zebedee' }, { city: 'Nowhere' }, { status: 'Closed' }]) {
+      const missed = noMatchIn(await rest.verify({ board: NURSING, last_name: 'Smith', ...narrowed }));
+      expect(missed.did_you_mean).toEqual([]);
+      expect(missed.message).toMatch(/^The board asked has licenses of this surname .* none of them matches/);
+      const misspelt = noMatchIn(await rest.verify({ board: NURSING, last_name: 'Smiht', ...narrowed }));
+      expect(misspelt.did_you_mean).toEqual(['SMITH']);
+      expect(misspelt.message).toMatch(/^No license of the board asked matches/);
+    }
   });
 
   test('are offered, with no holder of theirs, and leave the search without a match', async () => {
@@ -233,8 +243,12 @@ describe('first_name', () => {
 
 describe('what is written', () => {
   verifies('DESIGN-INPUT-01', 'has no power as a wildcard, a query or a pattern', async () => {
-    for (const written of ['*', '?', '.*', 'SM*', 'Smit?', '"', '{"match_all":{}}', 'NUR|', '|']) {
+    for (const written of ['S*', '?mith', 'S.*', 'SM*', 'Smit?', '"S"', '{"match_all":{}}', 'NUR|', '|S']) {
       expect([written, await numbers(written)]).toEqual([written, []]);
+    }
+    for (const written of ['*', '?', '.*', '"', '|']) {
+      const answer = await rest.verify({ board: NURSING, last_name: written });
+      expect([written, detailIn(answer, 400)]).toEqual([written, 'last_name must have a letter or a digit.']);
     }
     expect(await numbers('Smith', 'M*N')).toEqual([]);
     expect(await numbers('Smith', '?ary')).toEqual([]);
@@ -244,8 +258,8 @@ describe('what is written', () => {
 
   verifies('DESIGN-INPUT-01', 'in a narrowing field has no power either', async () => {
     expect(await numbers('Blank')).toEqual(['RN.860000']);
-    for (const field of ['license_type', 'status', 'city', 'county']) {
-      for (const written of ['L*', '*', '?', '"']) {
+    for (const field of ['status', 'city', 'county']) {
+      for (const written of ['L*', 'L?', 'L"']) {
         expect([field, written, await numbers('Blank', undefined, { [field]: written })]).toEqual([
           field,
           written,
@@ -282,7 +296,7 @@ describe('narrowing', () => {
         ]);
       }
       for (const [field, value] of [
-        ['license_type', 'Barber'],
+        ['license_type', 'APRN - Certified Nurse Practitioner (CNP)'],
         ['status', 'act'],
         ['city', 'St'],
         ['county', 'Van'],

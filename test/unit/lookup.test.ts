@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Board } from '../../src/licenses/boards.ts';
 import type { StoredLicense } from '../../src/licenses/document.ts';
+import { fold } from '../../src/licenses/fold.ts';
 import {
   type HolderTyped,
   type LookupRequest,
@@ -73,6 +74,14 @@ function byNumber(
 
 function byPerson(lastName: string): LookupRequest {
   return { by: 'person', board: NURSING, lastName, firstName: 'Ann', narrowing: { city: 'Lima' } };
+}
+
+function bySurname(lastName: string): LookupRequest {
+  return { by: 'person', board: NURSING, lastName, narrowing: {} };
+}
+
+function labelled(request: LookupRequest): [string, LookupRequest] {
+  return [JSON.stringify({ ...request, board: undefined }), request];
 }
 
 describe('a lookup by number', () => {
@@ -568,13 +577,48 @@ describe('a person whom nobody matches', () => {
   test('is offered the surnames that are spelt nearly alike, in their order', async () => {
     const { asked, search } = publicationAnswering([]);
     const { askedNear, nearTerms } = termsNear({ 'NUR/SMIHT': ['NUR/SMITH', 'NUR/SMIT'] });
-    expect(await lookUp(byPerson('Smiht'), search, nearTerms)).toEqual({
+    expect(await lookUp(bySurname('Smiht'), search, nearTerms)).toEqual({
       outcome: 'no_match',
       didYouMean: ['SMITH', 'SMIT'],
     });
     expect(asked).toHaveLength(1);
     expect(askedNear).toEqual([nearSurnamesBody(NURSING, 'Smiht')]);
   });
+
+  const NARROWED: LookupRequest[] = [
+    byPerson('Smith'),
+    { by: 'person', board: NURSING, lastName: 'Smith', firstName: 'Ann', narrowing: {} },
+    { by: 'person', board: NURSING, lastName: 'Smith', narrowing: { county: 'Allen' } },
+  ];
+
+  test.each(NARROWED.map(labelled))(
+    'is offered no other surname where the surname exists: %s',
+    async (_what, request) => {
+      const { asked, search } = publicationAnswering([], numbered('RN.1'));
+      const { askedNear, nearTerms } = termsNear({ 'NUR/SMITH': ['NUR/SMIT'] });
+      expect(await lookUp(request, search, nearTerms)).toEqual({
+        outcome: 'no_match',
+        surnameExists: true,
+        didYouMean: [],
+      });
+      expect(asked[1]).toMatchObject({
+        size: 1,
+        query: personQuery(NURSING, 'Smith', undefined, {})?.all.query,
+      });
+      expect(askedNear).toEqual([]);
+    },
+  );
+
+  test.each(NARROWED.map(labelled))(
+    'is offered other surnames where the surname does not exist: %s',
+    async (_what, request) => {
+      const { asked, search } = publicationAnswering([], []);
+      const { nearTerms } = termsNear({ 'NUR/SMITH': ['NUR/SMIT'] });
+      const outcome = await lookUp(request, search, nearTerms);
+      expect(outcome).toEqual({ outcome: 'no_match', didYouMean: ['SMIT'] });
+      expect(asked).toHaveLength(2);
+    },
+  );
 
   test.each([1, 2])('is offered nothing where there are matches: %d', async (hits) => {
     const { search } = publicationAnswering(numbered(...['RN.1', 'RN.2'].slice(0, hits)));
@@ -588,7 +632,7 @@ describe('a person whom nobody matches', () => {
     const { askedNear, nearTerms } = termsNear();
     expect(await lookUp(byPerson('***'), publicationAnswering().search, nearTerms)).toEqual(none);
     expect(askedNear).toEqual([]);
-    expect(await lookUp(byPerson('Zzyzx'), publicationAnswering([]).search, nearTerms)).toEqual(none);
+    expect(await lookUp(bySurname('Zzyzx'), publicationAnswering([]).search, nearTerms)).toEqual(none);
   });
 });
 
@@ -702,7 +746,57 @@ describe('a business that no prefix matches', () => {
 test('suggestions that fail are an error, never a miss', async () => {
   const failure = new Error('OpenSearch is away');
   const away: NearTerms = () => Promise.reject(failure);
-  await expect(lookUp(byPerson('Smith'), publicationAnswering([]).search, away)).rejects.toBe(failure);
+  await expect(lookUp(bySurname('Smith'), publicationAnswering([]).search, away)).rejects.toBe(failure);
+});
+
+describe('a value whose folded form is longer than 200 characters', () => {
+  const LONG = '\ufdfa'.repeat(14);
+  const requests: LookupRequest[] = [
+    byNumber(LONG),
+    bySurname(LONG),
+    { by: 'person', board: NURSING, lastName: 'Smith', firstName: LONG, narrowing: {} },
+    { by: 'business', name: LONG, narrowing: {} },
+    ...(['license_type', 'status', 'city', 'county'] as const).flatMap((field): LookupRequest[] => [
+      { by: 'person', board: NURSING, lastName: 'Smith', narrowing: { [field]: LONG } },
+      { by: 'business', name: 'Acme', narrowing: { [field]: LONG } },
+    ]),
+  ];
+
+  test.each(requests.map(labelled))(
+    'matches nothing, and OpenSearch is not asked: %s',
+    async (_what, request) => {
+      const { asked, search } = publicationAnswering();
+      const { askedNear, nearTerms } = termsNear();
+      const miss =
+        request.by === 'number'
+          ? { outcome: 'number_not_found', miss: 'unknown', didYouMean: [] }
+          : { outcome: 'no_match', didYouMean: [] };
+      expect(await lookUp(request, search, nearTerms)).toEqual(miss);
+      expect([asked, askedNear]).toEqual([[], []]);
+    },
+  );
+
+  test('is asked for where it has just 200', async () => {
+    const { asked, search } = publicationAnswering([]);
+    await lookUp(bySurname(`${'\ufdfa'.repeat(13)}abcde`), search);
+    expect(asked).toHaveLength(1);
+  });
+
+  test('is noticed for every character of Unicode that grows when it is folded', async () => {
+    const growing: string[] = [];
+    for (let code = 0; code <= 0x10ffff; code += 1) {
+      const character = String.fromCodePoint(code);
+      if (fold(character).length > character.length) growing.push(character);
+    }
+    expect(growing).toContain('\ufdfa');
+    expect(growing.length).toBeGreaterThan(500);
+    for (const character of growing) {
+      const longest = character.repeat(200 / character.length);
+      const { asked, search } = publicationAnswering();
+      await lookUp(bySurname(longest), search, termsNear().nearTerms);
+      expect([character, asked]).toEqual([character, []]);
+    }
+  });
 });
 
 test.each<LookupRequest>([

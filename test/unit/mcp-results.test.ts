@@ -128,7 +128,15 @@ describe('the result of a miss', () => {
     expect(answered).toMatchObject({ outcome: 'not_found', count: 0, licenses: [], truncated: false });
     expect(answered.did_you_mean).toEqual(['SMITH', 'SMYTHE']);
     expect(answered.message).toBe(
-      `No license matches in the dataset of 2026-11-20. That does not mean that nobody is licensed: check the spelling, the board and what it was narrowed by. ${AUTHORITY}`,
+      `No license matches in the dataset of 2026-11-20. That does not mean that nobody is licensed: check the spelling, the board and the filters. ${AUTHORITY}`,
+    );
+  });
+
+  test('by name says so where the surname exists and something else excluded all', () => {
+    const answered = result({ outcome: 'no_match', surnameExists: true, didYouMean: [] });
+    expect(answered).toMatchObject({ outcome: 'not_found', count: 0, did_you_mean: [] });
+    expect(answered.message).toBe(
+      `The board has licenses of this surname in the dataset of 2026-11-20, but none matches the given name and the filters. That does not mean that nobody is licensed: check them, or leave them out. ${AUTHORITY}`,
     );
   });
 

@@ -536,6 +536,11 @@ describe('nearSurnamesBody', () => {
     });
   });
 
+  test('asks for the longest surname, and nothing for a longer one', () => {
+    expect(nearSurnamesBody(NURSING, 'x'.repeat(60))).toBeDefined();
+    expect(nearSurnamesBody(NURSING, 'x'.repeat(61))).toBeUndefined();
+  });
+
   test.each(['', ' ', '*', '-', "'"])('asks nothing for the surname %j', (lastName) => {
     expect(nearSurnamesBody(NURSING, lastName)).toBeUndefined();
   });

@@ -154,6 +154,16 @@ describe("a person's row", () => {
     });
   });
 
+  test.each([
+    ["O'BRIEN III , PATRICK", "O'BRIEN III, PATRICK"],
+    ['SMITH \u00a0, ANN', 'SMITH, ANN'],
+    ['SMITH , ANN , RN', 'SMITH, ANN , RN'],
+    ['SMITH, ANN', 'SMITH, ANN'],
+    ['MADONNA', 'MADONNA'],
+  ])('has no blank before the comma of the name: %j', (name, expected) => {
+    expect(own(nurseRow({ LICENSEE_NAME: name })).full_name).toBe(expected);
+  });
+
   test('may have a holder called HIDDEN', () => {
     expect(own(nurseRow({ LICENSEE_NAME: 'HIDDEN, ANN' })).full_name).toBe('HIDDEN, ANN');
   });
@@ -392,6 +402,11 @@ describe('an endorsement with a number', () => {
 });
 
 describe("a business's row", () => {
+  test('keeps its name as it is, with a blank before a comma', () => {
+    const [license] = documents(businessRow({ BUSINESS_NAME: 'ACME DRUGS , LLC' }));
+    expect(license?.full_name).toBe('ACME DRUGS , LLC');
+  });
+
   test('gives its licence, found by either trade name', () => {
     const [license, ...rest] = documents(businessRow());
     expect(rest).toEqual([]);

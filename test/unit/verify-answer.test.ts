@@ -51,6 +51,20 @@ describe('the answer', () => {
     expect(body).not.toHaveProperty('keys');
   });
 
+  test('to no match says so where the surname exists and something else excluded all', () => {
+    expect(answer({ outcome: 'no_match', surnameExists: true, didYouMean: [] })).toMatchObject({
+      status: 200,
+      body: {
+        found: false,
+        count: 0,
+        message: expect.stringMatching(
+          /^The board asked has licenses of this surname .* of 2026-11-20, but none of them matches .* authority\.$/,
+        ),
+        did_you_mean: [],
+      },
+    });
+  });
+
   test('to no match says so, and from which publication, and is no error', () => {
     expect(answer({ outcome: 'no_match', didYouMean: ['SMITH'] })).toEqual({
       status: 200,

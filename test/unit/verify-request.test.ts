@@ -165,6 +165,19 @@ describe('a person', () => {
     );
   });
 
+  test('is looked up by what is not null', () => {
+    const absent = {
+      license_number: null,
+      first_name: null,
+      search_type: null,
+      business_name: null,
+      city: null,
+    };
+    expect(verifyRequest({ board: 'Nursing Board', last_name: 'Smith', ...absent })).toEqual(
+      verifyRequest({ board: 'Nursing Board', last_name: 'Smith' }),
+    );
+  });
+
   test('is looked up whatever else the body has', () => {
     const more = { cached: true, page: 3, Last_Name: 'Jones', __proto__: { city: 'Lima' } };
     expect(verifyRequest({ board: 'Nursing Board', last_name: 'Smith', ...more })).toMatchObject({
@@ -202,6 +215,12 @@ describe('a body is refused', () => {
     ['that is a number', 1, NOT_AN_OBJECT],
     ['that is empty', {}, BOARD_REQUIRED],
     ['without a board', { license_number: 'RN.1' }, BOARD_REQUIRED],
+    ['with a board that is null', { board: null, license_number: 'RN.1' }, BOARD_REQUIRED],
+    [
+      'with null beside the board',
+      { board: 'Nursing Board', license_number: null, last_name: null, search_type: null },
+      NEEDS_SOMETHING,
+    ],
     ['with a blank board', { board: ' ', license_number: 'RN.1' }, BOARD_REQUIRED],
     ['with nothing but a board', { board: 'Nursing Board' }, NEEDS_SOMETHING],
     [
@@ -302,7 +321,7 @@ describe('a body is refused', () => {
 
   test.each(FIELDS)('with a %s that is no string', (field) => {
     const body = { board: 'Nursing Board', license_number: 'RN.1' };
-    for (const value of [1, true, null, ['x'], { x: 'y' }]) {
+    for (const value of [1, true, ['x'], { x: 'y' }]) {
       expect(refusal(() => verifyRequest({ ...body, [field]: value }))).toBe(`${field} must be a string.`);
     }
   });
