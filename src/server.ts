@@ -76,7 +76,7 @@ export async function serve(): Promise<void> {
   const publications = async () => (await publicationHistory(client, config.INDEX_PREFIX)).publications;
   const rest = restRoutes(lookups);
   const status = statusRoute(tracker, publications);
-  const docs = await docsRoutes(openApiDocument([...rest, status]));
+  const docs = await docsRoutes(openApiDocument([...rest, status], config));
   const router = routerOf([status, frontPageRoute(tracker), ...docs]);
   router.all(MCP_PATH, counted('mcp', usage), limited(mcpLimit), mcpEndpoint(config, lookups, log));
 

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Route } from '../http/route.ts';
 import { BOARDS } from '../licenses/boards.ts';
 import type { Lookups } from '../lookups.ts';
-import { answered, boardName, REFUSALS, REST_PATH, refusal, UNKNOWN_BOARD } from './responses.ts';
-import { boardNamed } from './verify-request.ts';
+import { answered, boardName, NO_ADDRESS, REFUSALS, REST_PATH, refusal } from './responses.ts';
+import { boardNamed, unknownBoard } from './verify-request.ts';
 
 const boardDetails = z.object({
   code: z.string().describe('The short code of the board'),
@@ -75,9 +75,9 @@ export function boardTypesRoute(lookups: Lookups): Route {
             value: { board: 'Nursing Board', code: 'NUR', license_types: ['Registered Nurse (RN)'] },
           },
         }),
-        '400': UNKNOWN_BOARD,
+        '400': refusal('A board that is not one of the 24', unknownBoard('Nursing')),
         ...REFUSALS,
-        '404': refusal('An address that is none', 'There is nothing at this address.'),
+        '404': NO_ADDRESS,
       },
     },
     handle: async (ctx) => {

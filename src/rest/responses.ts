@@ -1,6 +1,9 @@
+import createError from 'http-errors';
 import { z } from 'zod';
+import { failureOf, HttpsRequiredError, InvalidKeyError, TooManyRequestsError } from '../failures.ts';
 import { jsonResponse, type ResponseHeaders, responseHeader } from '../http/openapi.ts';
 import { BOARDS } from '../licenses/boards.ts';
+import { SearchUnavailableError } from '../search/client.ts';
 
 /** Where the REST API is (specification 9.1). */
 export const REST_PATH = '/api/v1';
@@ -37,27 +40,26 @@ export function answered(
   return jsonResponse(description, schema, { headers: { ...LIMIT_HEADERS, ...headers }, examples });
 }
 
-/** An error response, with the `detail` that it has. */
-export function refusal(description: string, example: string, headers: ResponseHeaders = {}) {
+/** An error response; its example is worded as the service words such an error. */
+export function refusal(description: string, error: Error, headers: ResponseHeaders = {}) {
   return jsonResponse(description, detail, {
     headers: { ...LIMIT_HEADERS, ...headers },
-    example: { detail: example },
+    example: { detail: failureOf(error).detail },
   });
 }
 
 /** What every route of the REST API may answer. */
 export const REFUSALS = {
-  '401': refusal('No active key came with the request', 'Invalid or inactive API key'),
-  '429': refusal('Too fast', 'Too many requests; try again in 7 seconds.', RETRY_AFTER),
-  '500': refusal('A fault of the service', 'Something went wrong on our side; the request was not answered.'),
+  '401': refusal('No active key came with the request', new InvalidKeyError()),
+  '403': refusal('The request came by plain http', new HttpsRequiredError()),
+  '429': refusal('Too fast', new TooManyRequestsError(7), RETRY_AFTER),
+  '500': refusal('A fault of the service', new Error()),
   '503': refusal(
     'Nothing is published yet, or lookups are not available now',
-    'Lookups are not available right now; try again shortly.',
+    new SearchUnavailableError(),
     RETRY_AFTER,
   ),
 };
 
-export const UNKNOWN_BOARD = refusal(
-  'A board that is not one of the 24, or a body that asks for nothing',
-  'No board has exactly the name given; the nearest is "Nursing Board". GET /lookup/boards lists all.',
-);
+/** For an address under the REST path that nothing is at. */
+export const NO_ADDRESS = refusal('An address that is none', createError(404));

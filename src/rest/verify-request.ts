@@ -87,8 +87,13 @@ function requiredBoard(name: string | undefined): Board {
 /** The board of exactly this name. @throws {BadRequestError} naming the nearest */
 export function boardNamed(name: string): Board {
   const board = boardByName(name);
-  if (board !== undefined) return board;
-  throw new BadRequestError(
+  if (board === undefined) throw unknownBoard(name);
+  return board;
+}
+
+/** The error for a board that is not exactly one of the 24. */
+export function unknownBoard(name: string): BadRequestError {
+  return new BadRequestError(
     `No board has exactly the name given; the nearest is "${nearestBoards(name)[0].name}". GET /lookup/boards lists all.`,
   );
 }

@@ -1,16 +1,18 @@
+import createError from 'http-errors';
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
 import { jsonBody } from '../http/body.ts';
 import { type ResponseHeaders, responseHeader } from '../http/openapi.ts';
 import type { Route } from '../http/route.ts';
 import { todayInOhio } from '../licenses/dates.ts';
+import type { LookupOutcome } from '../licenses/lookup.ts';
 import { MAX_MATCHES } from '../licenses/queries.ts';
-import { answeredRecord } from '../licenses/record.ts';
+import { answeredRecord, type LicenseRecord } from '../licenses/record.ts';
 import type { Lookups } from '../lookups.ts';
 import { lookupOutcome } from '../outcome.ts';
-import { answered, boardName, REFUSALS, REST_PATH, refusal, UNKNOWN_BOARD } from './responses.ts';
+import { answered, boardName, REFUSALS, REST_PATH, refusal } from './responses.ts';
 import { matchesAnswer, noMatchAnswer, numberMissAnswer, verifyAnswer } from './verify-answer.ts';
-import { verifyBody, verifyRequest } from './verify-request.ts';
+import { unknownBoard, verifyBody, verifyRequest } from './verify-request.ts';
 
 const licenseRecord = answeredRecord.meta({ id: 'LicenseRecord', description: 'A license and its holder' });
 const matches = matchesAnswer
@@ -75,50 +77,48 @@ const request = verifyBody.extend({ board: boardName }).meta({
   },
 });
 
-const LAST_SCRAPED = '2026-11-20T00:00:00';
+const EXAMPLE_DATE = '2026-11-20';
 
-const record = {
-  found: true,
-  license_number: 'RN.700001',
+const EXAMPLE: LicenseRecord = {
+  license_number: 'RN.123456',
   full_name: 'EXAMPLE, JANE Q',
   board: 'Nursing Board',
   license_type: 'Registered Nurse (RN)',
   status: 'ACTIVE',
   expiry_date: '2027-10-31',
-  days_until_expiry: 343,
-  city: 'Columbus',
+  city: 'COLUMBUS',
   state: 'OH',
   raw_status: 'Active - Probation',
   county: 'Franklin',
   issue_date: '2015-06-01',
-  extra_data: { County: 'Franklin', ZIP: '43215', 'Issue Date': '2015-06-01' },
-  source: 'dataset',
-  last_scraped: LAST_SCRAPED,
+  extra_data: { 'Board Action': 'Yes', County: 'Franklin', ZIP: '43215', 'Issue Date': '2015-06-01' },
 };
+const OTHER_EXAMPLE = { ...EXAMPLE, license_number: 'RN.123457', full_name: 'EXAMPLE, JANET' };
 
-const origin = { source: 'dataset', last_scraped: LAST_SCRAPED };
+/** The body with which the service answers this outcome. */
+function exampleBody(outcome: LookupOutcome): unknown {
+  return verifyAnswer(outcome, EXAMPLE_DATE, EXAMPLE_DATE).body;
+}
+
 const VERIFY_EXAMPLES = {
-  record: { summary: 'A number, or the only match', value: record },
+  record: {
+    summary: 'A number, or the only match',
+    value: exampleBody({ outcome: 'record', record: EXAMPLE }),
+  },
   matches: {
     summary: 'Several matches',
-    value: {
-      found: true,
-      count: 2,
-      truncated: false,
-      multiple: [record, { ...record, license_number: 'RN.700002' }],
-      ...origin,
-    },
+    value: exampleBody({ outcome: 'matches', records: [EXAMPLE, OTHER_EXAMPLE], truncated: false }),
   },
   no_match: {
     summary: 'No match of a name',
-    value: {
-      found: false,
-      count: 0,
-      message:
-        'No license of the board asked matches this name and narrowing in the State’s dataset of 2026-11-20.',
-      did_you_mean: ['EXAMPEL'],
-      ...origin,
-    },
+    value: exampleBody({ outcome: 'no_match', didYouMean: ['EXAMPLE'] }),
+  },
+};
+
+const MISS_EXAMPLES = {
+  unknown: {
+    summary: 'A mistyped number',
+    value: exampleBody({ outcome: 'number_not_found', miss: 'unknown', didYouMean: ['RN.123456'] }),
   },
 };
 
@@ -188,7 +188,7 @@ function verifyOperation(described: Described, headers: ResponseHeaders = {}): Z
         'application/json': {
           schema: request,
           examples: {
-            number: { value: { board: 'Nursing Board', license_number: 'RN.700001' } },
+            number: { value: { board: 'Nursing Board', license_number: 'RN.123456' } },
             person: { value: { board: 'Nursing Board', last_name: 'Example', first_name: 'Ja' } },
             business: {
               value: { board: 'Board of Pharmacy', search_type: 'business', business_name: 'Example Drugs' },
@@ -204,23 +204,14 @@ function verifyOperation(described: Described, headers: ResponseHeaders = {}): Z
         VERIFY_EXAMPLES,
         headers,
       ),
-      '400': UNKNOWN_BOARD,
-      ...REFUSALS,
-      '404': answered('No license for the number at the board', numberMiss, {
-        unknown: {
-          summary: 'A mistyped number',
-          value: {
-            detail:
-              'No license with this number is in the State’s dataset of 2026-11-20. Numbers that are: RN.700001. The issuing board is the authority; ask it before you conclude anything.',
-            did_you_mean: ['RN.700001'],
-          },
-        },
-      }),
-      '413': refusal('A body of more than 16 KB', 'The body is too large; a lookup takes at most 16 KB.'),
-      '415': refusal(
-        'A body that is not JSON',
-        'Send the body as JSON, with Content-Type: application/json.',
+      '400': refusal(
+        'A board that is not one of the 24, a license type that the board does not have, or a body that asks for nothing',
+        unknownBoard('Nursing'),
       ),
+      ...REFUSALS,
+      '404': answered('No license for the number at the board', numberMiss, MISS_EXAMPLES),
+      '413': refusal('A body of more than 16 KB', createError(413)),
+      '415': refusal('A body that is not JSON, or has another Content-Encoding', createError(415)),
     },
   };
 }

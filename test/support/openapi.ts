@@ -16,6 +16,9 @@ const content = z
 
 const openApiShape = z.looseObject({
   openapi: z.string(),
+  components: z.looseObject({
+    securitySchemes: z.object({ key: z.looseObject({ description: z.string() }) }),
+  }),
   paths: z.record(
     z.string(),
     z.record(
@@ -46,6 +49,23 @@ export function openApiIn(answer: ApiAnswer): OpenApi {
 export function requestExamples(document: OpenApi, method: string, path: string): unknown[] {
   const media = document.paths[path]?.[method]?.requestBody?.content[JSON_TYPE];
   return Object.values(media?.examples ?? {}).map(({ value }) => value);
+}
+
+/** The bodies that the document shows for a response, by name; a single one is called `only`. */
+export function responseExamples(
+  document: OpenApi,
+  method: string,
+  path: string,
+  status: string,
+): Record<string, unknown> {
+  const media = document.paths[path]?.[method]?.responses[status]?.content[JSON_TYPE];
+  const named = Object.entries(media?.examples ?? {}).map(([name, { value }]) => [name, value]);
+  return { ...Object.fromEntries(named), ...(media?.example === undefined ? {} : { only: media.example }) };
+}
+
+/** What the document says of API keys. */
+export function keyScheme(document: OpenApi): { description: string } {
+  return document.components.securitySchemes.key;
 }
 
 const JSON_TYPE = 'application/json';
