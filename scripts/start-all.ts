@@ -97,7 +97,7 @@ function welcome(address: string, key: string | undefined, commands: readonly st
     `  REST  ${address}/api/v1`,
     `  MCP   ${address}/mcp`,
     key === undefined
-      ? '  Key   shown when it was made; for a new one: npx licenses keys create NAME'
+      ? '  Key   shown when it was made; for a new one: npx licenses keys create NAME --verified-by YOU'
       : `  Key   ${key} (shown this once)`,
     '',
     key === undefined ? 'To try (KEY=… first):' : 'To try:',

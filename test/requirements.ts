@@ -390,6 +390,10 @@ export const REQUIREMENTS = {
   },
   'DESIGN-KEYS-02': { text: 'Only the SHA-256 of a key is stored.', source: design('API keys') },
   'DESIGN-KEYS-03': { text: 'A revoked key stops within 10 seconds.', source: design('API keys') },
+  'DESIGN-KEYS-04': {
+    text: 'The keys of a deactivated account stop within 10 seconds.',
+    source: design('API keys'),
+  },
   'DESIGN-HTTPS-01': {
     text: 'Strict-Transport-Security is sent when the proxy says that the request came by https.',
     source: design('HTTPS'),

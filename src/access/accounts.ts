@@ -12,6 +12,8 @@ const storedAccount = z.object({
   contact: z.string().nullable(),
   verified_by: z.string(),
   verified_at: z.string(),
+  /** Since when its keys are refused; null while it is active. */
+  deactivated_at: z.string().nullable().default(null),
 });
 
 /** A business that holds API keys. */
@@ -19,14 +21,14 @@ export type StoredAccount = z.output<typeof storedAccount>;
 
 const MOST_CHARACTERS = 200;
 
-/** A name or a contact is empty or too long. The message says which. */
+/** An account can not be entered, found or used. The message says why. */
 export class AccountError extends Error {}
 
 /**
  * The account of a business, entered where it is new. Names that differ in case or blanks are one account. A known
  * one keeps what was entered; a contact given replaces the one before.
  *
- * @throws {AccountError} for an empty or long name or contact
+ * @throws {AccountError} for an empty or long name or contact, or a deactivated account
  */
 export async function enterAccount(
   client: Client,
@@ -40,6 +42,11 @@ export async function enterAccount(
   const id = accountId(account);
 
   const known = await accountById(client, indexPrefix, id);
+  if (known !== undefined && known.deactivated_at !== null) {
+    throw new AccountError(
+      `The account "${known.account}" is deactivated; activate it first: licenses accounts activate.`,
+    );
+  }
   const entered: StoredAccount =
     known === undefined
       ? {
@@ -47,10 +54,60 @@ export async function enterAccount(
           contact: contact ?? null,
           verified_by: verifiedBy,
           verified_at: new Date().toISOString(),
+          deactivated_at: null,
         }
       : { ...known, contact: contact ?? known.contact };
   await client.index({ index, id, body: entered, refresh: true });
   return entered;
+}
+
+/**
+ * Deactivates an account, whose keys then stop within ten seconds, or activates it again.
+ *
+ * @throws {AccountError} when there is no such account
+ */
+export async function setAccountActive(
+  client: Client,
+  indexPrefix: string,
+  account: string,
+  isActive: boolean,
+): Promise<StoredAccount> {
+  const known = await accountNamed(client, indexPrefix, account);
+  if (isActive === (known.deactivated_at === null)) return known;
+  const changed = { ...known, deactivated_at: isActive ? null : new Date().toISOString() };
+  await client.index({
+    index: accountsIndex(indexPrefix),
+    id: accountId(known.account),
+    body: changed,
+    refresh: true,
+  });
+  return changed;
+}
+
+/** The account of this name. @throws {AccountError} when there is none */
+export async function accountNamed(
+  client: Client,
+  indexPrefix: string,
+  account: string,
+): Promise<StoredAccount> {
+  const known = await accountById(client, indexPrefix, accountId(plain(account)));
+  if (known === undefined) throw new AccountError(`There is no account "${plain(account)}".`);
+  return known;
+}
+
+/**
+ * Whether an account may use its keys. A key whose account was never entered may be used: only an operator ends it.
+ *
+ * @param timeoutMs how long OpenSearch may take
+ */
+export async function isAccountActive(
+  client: Client,
+  indexPrefix: string,
+  account: string,
+  timeoutMs: number,
+): Promise<boolean> {
+  const known = await accountById(client, indexPrefix, accountId(account), timeoutMs);
+  return known === undefined || known.deactivated_at === null;
 }
 
 const accountResponse = z.object({ _source: storedAccount });
@@ -59,9 +116,13 @@ async function accountById(
   client: Client,
   indexPrefix: string,
   id: string,
+  timeoutMs?: number,
 ): Promise<StoredAccount | undefined> {
   try {
-    const response = await client.get({ index: accountsIndex(indexPrefix), id });
+    const response = await client.get(
+      { index: accountsIndex(indexPrefix), id },
+      timeoutMs === undefined ? {} : { requestTimeout: timeoutMs },
+    );
     return accountResponse.parse(response.body)._source;
   } catch (error) {
     if (responseStatus(error) === 404) return undefined;
@@ -85,11 +146,16 @@ export async function listAccounts(client: Client, indexPrefix: string): Promise
 }
 
 function bounded(what: string, text: string): string {
-  const plain = text.trim().replaceAll(/\s+/g, ' ');
-  if (plain === '' || plain.length > MOST_CHARACTERS) {
+  const bounded = plain(text);
+  if (bounded === '' || bounded.length > MOST_CHARACTERS) {
     throw new AccountError(`${what} must have 1 to ${MOST_CHARACTERS} characters.`);
   }
-  return plain;
+  return bounded;
+}
+
+/** Text without blanks around it, and single ones in it. */
+function plain(text: string): string {
+  return text.trim().replaceAll(/\s+/g, ' ');
 }
 
 function accountId(account: string): string {

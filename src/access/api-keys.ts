@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { apiKeysIndex } from '../publications/index-name.ts';
 import { search } from '../search/checked-search.ts';
 import { responseStatus } from '../search/client.ts';
-import { enterAccount, type StoredAccount } from './accounts.ts';
+import { accountNamed, enterAccount, isAccountActive, type StoredAccount } from './accounts.ts';
 import { apiKeyHash, isWellFormedKey, newApiKey } from './api-key.ts';
 
 const storedKey = z.object({
@@ -27,18 +27,44 @@ export interface CreatedKey {
   readonly key: string;
 }
 
+interface Prefixes {
+  readonly indexPrefix: string;
+  readonly keyPrefix: string;
+}
+
 /**
- * Issues a key to an account, which is entered where it is new. The key's document has its hash as id, so that one
- * realtime get finds it.
+ * Issues a key to an account, which is entered where it is new.
  *
- * @throws {AccountError} for an empty or long name or contact
+ * @throws {AccountError} for an empty or long name or contact, or a deactivated account
  */
 export async function createKey(
   client: Client,
-  { indexPrefix, keyPrefix }: { indexPrefix: string; keyPrefix: string },
+  prefixes: Prefixes,
   given: { account: string; contact?: string | undefined; verifiedBy: string },
 ): Promise<CreatedKey> {
-  const account = await enterAccount(client, indexPrefix, given);
+  return issueKey(client, prefixes, await enterAccount(client, prefixes.indexPrefix, given));
+}
+
+/**
+ * Issues a second key to the account of a key.
+ *
+ * @param id of the key that is to be replaced; it goes on working until it is revoked
+ * @throws {UnknownKeyError} when there is no key with the id
+ * @throws {AccountError} when its account is deactivated
+ */
+export async function rotateKey(client: Client, prefixes: Prefixes, id: string): Promise<CreatedKey> {
+  const { indexPrefix } = prefixes;
+  const { account } = await keyById(client, indexPrefix, id);
+  const { verified_by: verifiedBy } = await accountNamed(client, indexPrefix, account);
+  return createKey(client, prefixes, { account, verifiedBy });
+}
+
+/** The key's document has its hash as id, so that one realtime get finds it. */
+async function issueKey(
+  client: Client,
+  { indexPrefix, keyPrefix }: Prefixes,
+  account: StoredAccount,
+): Promise<CreatedKey> {
   const key = newApiKey(keyPrefix);
   const sha256 = apiKeyHash(key);
   const stored: StoredKey = {
@@ -106,17 +132,17 @@ export async function keyById(client: Client, indexPrefix: string, id: string): 
   return hit._source;
 }
 
-/** How long a process believes what it read of a key: a revoked key works no longer than this. */
+/** How long a process believes what it read of a key and its account: both end within this time. */
 export const KEY_BELIEVED_MS = 5000;
 const KEYS_REMEMBERED = 10_000;
 
-/** How long the look-up of a key may take: the lookup that waits for it must still end in time. */
+/** How long the look-up of a key and its account may take: the lookup that waits for it must still end in time. */
 const KEY_LOOK_UP_MS = 1500;
 
 /** A key of the right form, by its hash. */
 export interface CheckedKey {
   readonly id: string;
-  /** Whether it is an active one, as read at most five seconds ago. */
+  /** Whether it and its account are active, as read at most five seconds ago. */
   isActive(): Promise<boolean>;
   /** Whether it was active when it was last looked up here; asks nobody. */
   hasBeenActive(): boolean;
@@ -151,13 +177,16 @@ export function keyCheck(client: Client, indexPrefix: string, keyPrefix: string)
 const keyResponse = z.object({ _source: storedKey });
 
 async function isActive(client: Client, indexPrefix: string, hash: string): Promise<boolean> {
+  const deadline = performance.now() + KEY_LOOK_UP_MS;
   try {
     const response = await client.get(
       { index: apiKeysIndex(indexPrefix), id: hash },
       { requestTimeout: KEY_LOOK_UP_MS },
     );
     const key = keyResponse.parse(response.body)._source;
-    return timingSafeEqual(Buffer.from(key.sha256), Buffer.from(hash)) && key.revoked_at === null;
+    const isKnown = timingSafeEqual(Buffer.from(key.sha256), Buffer.from(hash)) && key.revoked_at === null;
+    const left = Math.max(1, Math.round(deadline - performance.now()));
+    return isKnown && (await isAccountActive(client, indexPrefix, key.account, left));
   } catch (error) {
     if (responseStatus(error) === 404) return false;
     throw error;

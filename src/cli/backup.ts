@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { recordAudit } from '../publications/audit.ts';
 import { inWords, restoreBackup, writeBackup } from '../publications/backup.ts';
 import { withOpenSearch } from './open-search.ts';
 import { print, printJson } from './output.ts';
@@ -8,7 +9,7 @@ const JSON_OPTION = ['--json', 'print JSON'] as const;
 /** `licenses backup FILE`: what can't be rebuilt, in one file. */
 export function backupCommand(): Command {
   return new Command('backup')
-    .description('write the accounts, the API keys and the ledger of publications to a file')
+    .description('write the accounts, the API keys, the ledger of publications and the audit log to a file')
     .argument('<file>', 'the file; one of that name is replaced once the new one is whole')
     .option(...JSON_OPTION)
     .action((file: string, options: { json?: boolean }) =>
@@ -23,12 +24,15 @@ export function backupCommand(): Command {
 /** `licenses restore FILE`: a backup into an installation without keys and ledger. */
 export function restoreCommand(): Command {
   return new Command('restore')
-    .description('restore the accounts, the API keys and the ledger of publications where there are none')
+    .description(
+      'restore the accounts, the API keys, the ledger of publications and the audit log where there are none',
+    )
     .argument('<file>', 'the file that `licenses backup` wrote')
     .option(...JSON_OPTION)
     .action((file: string, options: { json?: boolean }) =>
       withOpenSearch(async (client, config) => {
         const documents = await restoreBackup(client, config.INDEX_PREFIX, file);
+        await recordAudit(client, config.INDEX_PREFIX, 'restore', { file });
         if (options.json === true) return printJson({ file, documents });
         print(`Restored ${inWords(documents)} from ${file}. Now publish the latest files.`);
       }),

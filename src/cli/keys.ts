@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os';
 import type { Client } from '@opensearch-project/opensearch';
 import { Command } from 'commander';
 import { listAccounts } from '../access/accounts.ts';
@@ -8,11 +7,13 @@ import {
   keyById,
   listKeys,
   revokeKey,
+  rotateKey,
   type StoredKey,
 } from '../access/api-keys.ts';
 import { type KeyDay, lastUsed, readKeyUsage } from '../access/key-usage.ts';
 import type { Config } from '../config.ts';
 import { daysBefore, todayInOhio } from '../licenses/dates.ts';
+import { recordAudit } from '../publications/audit.ts';
 import { withOpenSearch } from './open-search.ts';
 import { grouped, print, printJson, table } from './output.ts';
 
@@ -26,12 +27,14 @@ export function keysCommand(): Command {
     .command('create <account>')
     .description('issue a key to a verified business; it is shown this once')
     .option('--contact <who>', 'whom to reach there')
-    .option('--verified-by <name>', 'who verified the business', userInfo().username)
+    .requiredOption('--verified-by <name>', 'the person who verified the business')
     .option(...JSON_OPTION)
     .action((account: string, options: { contact?: string; verifiedBy: string; json?: boolean }) =>
-      withOpenSearch(async (client, config) =>
-        printIssued(await issue(client, config, { account, ...options }), options.json === true),
-      ),
+      withOpenSearch(async (client, config) => {
+        const created = await createKey(client, prefixesOf(config), { account, ...options });
+        await recordIssued(client, config, 'keys create', created);
+        printIssued(created, options.json === true);
+      }),
     );
 
   keys
@@ -58,8 +61,8 @@ export function keysCommand(): Command {
     .option(...JSON_OPTION)
     .action((id: string, options: { json?: boolean }) =>
       withOpenSearch(async (client, config) => {
-        const { account } = await keyById(client, config.INDEX_PREFIX, id);
-        const created = await issue(client, config, { account, verifiedBy: userInfo().username });
+        const created = await rotateKey(client, prefixesOf(config), id);
+        await recordIssued(client, config, 'keys rotate', created, id);
         printIssued(created, options.json === true);
       }),
     );
@@ -71,6 +74,7 @@ export function keysCommand(): Command {
     .action((id: string, options: { json?: boolean }) =>
       withOpenSearch(async (client, config) => {
         const key = shown(await revokeKey(client, config.INDEX_PREFIX, id));
+        await recordAudit(client, config.INDEX_PREFIX, 'keys revoke', { key: key.id, account: key.account });
         if (options.json === true) printJson(key);
         else print(`Key ${key.id} of ${key.account} is revoked since ${key.revoked_at}.`);
       }),
@@ -79,13 +83,24 @@ export function keysCommand(): Command {
   return keys;
 }
 
-function issue(
+function prefixesOf(config: Config) {
+  return { indexPrefix: config.INDEX_PREFIX, keyPrefix: config.API_KEY_PREFIX };
+}
+
+function recordIssued(
   client: Client,
   config: Config,
-  given: { account: string; contact?: string; verifiedBy: string },
-): Promise<CreatedKey> {
-  const prefixes = { indexPrefix: config.INDEX_PREFIX, keyPrefix: config.API_KEY_PREFIX };
-  return createKey(client, prefixes, given);
+  action: 'keys create' | 'keys rotate',
+  { stored, account }: CreatedKey,
+  replaced?: string,
+): Promise<void> {
+  const { account: name, verified_by } = account;
+  return recordAudit(client, config.INDEX_PREFIX, action, {
+    key: stored.id,
+    account: name,
+    verified_by,
+    replaced,
+  });
 }
 
 function printIssued({ stored, account, key }: CreatedKey, asJson: boolean): void {

@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 import { Command } from 'commander';
 import { SERVICE_VERSION } from '../version.ts';
+import { accountsCommand } from './accounts.ts';
+import { auditCommand } from './audit.ts';
 import { backupCommand, restoreCommand } from './backup.ts';
 import { keysCommand } from './keys.ts';
 import { printError } from './output.ts';
@@ -32,6 +34,8 @@ program.addCommand(publicationsCommand());
 program.addCommand(rollbackCommand());
 program.addCommand(pruneCommand());
 program.addCommand(keysCommand());
+program.addCommand(accountsCommand());
+program.addCommand(auditCommand());
 program.addCommand(backupCommand());
 program.addCommand(restoreCommand());
 program.addCommand(sampleDataCommand());

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { recordAudit } from '../publications/audit.ts';
 import { type PublicationDetails, publicationDetails, publicationHistory } from '../publications/history.ts';
 import { prune } from '../publications/prune.ts';
 import { rollBack } from '../publications/rollback.ts';
@@ -112,6 +113,10 @@ export function rollbackCommand(): Command {
     .action((options: { to?: string; json?: boolean }) =>
       withOpenSearch(async (client, config) => {
         const { from, to } = await rollBack(client, config.INDEX_PREFIX, options.to);
+        await recordAudit(client, config.INDEX_PREFIX, 'rollback', {
+          from: from.metadata.publication,
+          to: to.metadata.publication,
+        });
         if (options.json === true) return printJson({ from: from.metadata, to: to.metadata });
         print(
           `Live again: publication ${to.metadata.publication} of ${to.metadata.date}, in place of ` +
@@ -129,6 +134,7 @@ export function pruneCommand(): Command {
     .action((options: { json?: boolean }) =>
       withOpenSearch(async (client, config) => {
         const deleted = await prune(client, config.INDEX_PREFIX, config.KEEP_PUBLICATIONS);
+        await recordAudit(client, config.INDEX_PREFIX, 'prune', { deleted: deleted.join(', ') });
         if (options.json === true) return printJson({ deleted });
         print(deleted.length === 0 ? 'Nothing to delete.' : `Deleted: ${deleted.join(', ')}.`);
       }),

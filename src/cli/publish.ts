@@ -3,6 +3,7 @@ import { Job, type Queue, QueueEvents } from 'bullmq';
 import { Command } from 'commander';
 import { Redis } from 'ioredis';
 import { type Config, readConfig } from '../config.ts';
+import { recordAudit } from '../publications/audit.ts';
 import {
   PUBLISH_QUEUE,
   publishProgress,
@@ -102,14 +103,15 @@ async function requireRedis(config: Config): Promise<void> {
 }
 
 function recordQueued(publication: string, at: string, forced: string | undefined): Promise<void> {
-  return withOpenSearch((client, config) =>
-    appendEvent(client, config.INDEX_PREFIX, {
+  return withOpenSearch(async (client, { INDEX_PREFIX: prefix }) => {
+    await recordAudit(client, prefix, 'publish', { publication, force: forced });
+    await appendEvent(client, prefix, {
       publication,
       at,
       event: 'queued',
       ...(forced === undefined ? {} : { forced }),
-    }),
-  );
+    });
+  });
 }
 
 interface Waiting {

@@ -5,21 +5,23 @@ import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { countDocuments, search } from '../search/checked-search.ts';
 import { SERVICE_VERSION } from '../version.ts';
-import { accountsIndex, apiKeysIndex, ledgerIndex } from './index-name.ts';
+import { auditEntry } from './audit.ts';
+import { accountsIndex, apiKeysIndex, auditIndex, ledgerIndex } from './index-name.ts';
 import { PUBLICATION_EVENTS } from './ledger.ts';
 
 /** A backup can't be used, or not here. The message says why. */
 export class BackupError extends Error {}
 
 const FORMAT = 'ohio-license-verification';
-const FORMAT_VERSION = 1;
+/** Version 2 has the audit log, too. Version 1 is still read. */
+const FORMAT_VERSION = 2;
 const OWNER_ALONE = 0o600;
 
 /** The first line; of a later version nothing but its number is known. */
 const anyHeader = z.looseObject({ backup: z.literal(FORMAT), version: z.int().positive() });
 const header = z.strictObject({
   backup: z.literal(FORMAT),
-  version: z.literal(FORMAT_VERSION),
+  version: z.int().min(1).max(FORMAT_VERSION),
   at: z.iso.datetime(),
   service_version: z.string(),
 });
@@ -52,8 +54,15 @@ const ledgerDocument = z.strictObject({
   ]),
 });
 
+const auditDocument = z.strictObject({ index: z.literal('audit'), id: z.string(), source: auditEntry });
+
 /** A line between the first and the last: a document, its index named without the installation's prefix. */
-const backupDocument = z.discriminatedUnion('index', [accountDocument, keyDocument, ledgerDocument]);
+const backupDocument = z.discriminatedUnion('index', [
+  accountDocument,
+  keyDocument,
+  ledgerDocument,
+  auditDocument,
+]);
 
 type BackupDocument = z.output<typeof backupDocument>;
 
@@ -61,19 +70,26 @@ const backupCounts = z.strictObject({
   accounts: z.int().default(0),
   'api-keys': z.int(),
   publications: z.int(),
+  audit: z.int().default(0),
 });
 
-/** How many documents a backup has of the accounts, the API keys, and the ledger of publications with its epoch. */
+/** How many documents a backup has of the accounts, the API keys, the ledger of publications with its epoch, and the audit log. */
 export type BackupCounts = z.output<typeof backupCounts>;
 
 /** The last line; the hash is of all the bytes before it. */
 const footer = z.strictObject({ documents: backupCounts, sha256: z.string() });
 
-const BACKED_UP = { accounts: accountsIndex, 'api-keys': apiKeysIndex, publications: ledgerIndex } as const;
+const BACKED_UP = {
+  accounts: accountsIndex,
+  'api-keys': apiKeysIndex,
+  publications: ledgerIndex,
+  audit: auditIndex,
+} as const;
 const BACKED_UP_NAMES = [
   'accounts',
   'api-keys',
   'publications',
+  'audit',
 ] as const satisfies readonly (keyof BackupCounts)[];
 
 /** A backup that is whole and as it was written. */
@@ -85,7 +101,7 @@ export interface Backup {
 }
 
 /**
- * Writes the accounts, the API keys and the ledger to a file that its owner alone may read. The file takes its name once it
+ * Writes the accounts, the API keys, the ledger and the audit log to a file that its owner alone may read. The file takes its name once it
  * is on the disk and has been read back: whatever happens before, a file of that name stays as it was.
  *
  * @throws {BackupError} when the indices have something that could not be restored
@@ -111,7 +127,7 @@ async function writePart(client: Client, prefix: string, part: string): Promise<
     const lines = hashedLines(handle);
     const at = new Date().toISOString();
     await lines.write([{ backup: FORMAT, version: FORMAT_VERSION, at, service_version: SERVICE_VERSION }]);
-    const documents: BackupCounts = { accounts: 0, 'api-keys': 0, publications: 0 };
+    const documents: BackupCounts = { accounts: 0, 'api-keys': 0, publications: 0, audit: 0 };
     for (const name of BACKED_UP_NAMES) {
       for await (const page of pagesOf(client, BACKED_UP[name](prefix))) {
         await lines.write(page.map(({ _id: id, _source: source }) => ({ index: name, id, source })));
@@ -227,7 +243,7 @@ export async function readBackup(file: string): Promise<Backup> {
       const document = parsedAs(backupDocument, line);
       if (document === undefined) {
         throw new BackupError(
-          `Line ${index + 2} of ${file} is no account, no API key and not of the ledger.`,
+          `Line ${index + 2} of ${file} is no account, no API key, and neither of the ledger nor of the audit log.`,
         );
       }
       return document;
@@ -278,7 +294,8 @@ function parsedAs<Schema extends z.ZodType>(schema: Schema, line: string): z.out
 
 /**
  * Restores a backup into the indices that `prepareIndices` made, the documents one after the other: the ledger
- * is read in the order in which it was written. It takes an empty installation, so nothing is ever overwritten.
+ * is read in the order in which it was written. It takes an empty installation, so nothing is ever overwritten; only
+ * an audit log may be there, to which that of the backup is added.
  *
  * @throws {BackupError} before anything is written, when the file can't be used or there are keys or a ledger
  * already; later, with what was done, when OpenSearch fails
@@ -286,14 +303,14 @@ function parsedAs<Schema extends z.ZodType>(schema: Schema, line: string): z.out
 export async function restoreBackup(client: Client, prefix: string, file: string): Promise<BackupCounts> {
   const { documents, counts } = await readBackup(file);
   const found = await storedCounts(client, prefix);
-  if (BACKED_UP_NAMES.some((name) => found[name] > 0)) {
+  if (BACKED_UP_NAMES.some((name) => name !== 'audit' && found[name] > 0)) {
     throw new BackupError(
       `There are ${inWords(found)} already; a backup is restored only where there are none.`,
     );
   }
   await createDocuments(client, prefix, documents);
   const restored = await storedCounts(client, prefix);
-  if (BACKED_UP_NAMES.some((name) => restored[name] !== counts[name])) {
+  if (BACKED_UP_NAMES.some((name) => restored[name] !== found[name] + counts[name])) {
     throw new BackupError(
       `There are now ${inWords(restored)}; the backup has ${inWords(counts)}: something else writes to them.`,
     );
@@ -302,8 +319,8 @@ export async function restoreBackup(client: Client, prefix: string, file: string
 }
 
 /** What a backup has, for the operator. */
-export function inWords({ accounts, 'api-keys': keys, publications: entries }: BackupCounts): string {
-  return `${accounts} accounts, ${keys} API keys and ${entries} entries of the ledger`;
+export function inWords({ accounts, 'api-keys': keys, publications: entries, audit }: BackupCounts): string {
+  return `${accounts} accounts, ${keys} API keys, ${entries} entries of the ledger and ${audit} of the audit log`;
 }
 
 async function createDocuments(
@@ -330,6 +347,7 @@ async function storedCounts(client: Client, prefix: string): Promise<BackupCount
     accounts: await documentsIn(client, accountsIndex(prefix)),
     'api-keys': await documentsIn(client, apiKeysIndex(prefix)),
     publications: await documentsIn(client, ledgerIndex(prefix)),
+    audit: await documentsIn(client, auditIndex(prefix)),
   };
 }
 

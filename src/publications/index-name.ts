@@ -55,3 +55,8 @@ export function apiKeyUsageIndex(prefix: string): string {
 export function accountsIndex(prefix: string): string {
   return `${prefix}accounts`;
 }
+
+/** What operators did. */
+export function auditIndex(prefix: string): string {
+  return `${prefix}audit`;
+}

@@ -6,6 +6,7 @@ import {
   accountsIndex,
   apiKeysIndex,
   apiKeyUsageIndex,
+  auditIndex,
   ledgerIndex,
   licensesAlias,
   setAsideIndex,
@@ -18,6 +19,7 @@ const TEMPLATES = [
   'accounts',
   'api-keys',
   'api-key-usage',
+  'audit',
 ] as const;
 
 const template = z.object({
@@ -48,7 +50,7 @@ export async function prepareIndices(client: Client, prefix: string): Promise<vo
       body: { ...body, index_patterns: body.index_patterns.map((pattern) => `${prefix}${pattern}`) },
     });
   }
-  const indices = [ledgerIndex, setAsideIndex, accountsIndex, apiKeysIndex, apiKeyUsageIndex];
+  const indices = [ledgerIndex, setAsideIndex, accountsIndex, apiKeysIndex, apiKeyUsageIndex, auditIndex];
   for (const index of indices) await createIfMissing(client, index(prefix));
   await refuseIndexInPlaceOfAlias(client, licensesAlias(prefix));
 }

@@ -1,11 +1,13 @@
+import { createHash } from 'node:crypto';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { createKey, keyCheck, listKeys, revokeKey } from '../../src/access/api-keys.ts';
+import { recordAudit } from '../../src/publications/audit.ts';
 import { readBackup, restoreBackup, writeBackup } from '../../src/publications/backup.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
-import { accountsIndex, apiKeysIndex, ledgerIndex } from '../../src/publications/index-name.ts';
+import { accountsIndex, apiKeysIndex, auditIndex, ledgerIndex } from '../../src/publications/index-name.ts';
 import { prepareIndices } from '../../src/publications/indices.ts';
 import { currentEpoch, readEvents, takeEpoch } from '../../src/publications/ledger.ts';
 import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
@@ -47,6 +49,7 @@ beforeAll(async () => {
   const second = await issued(original, 'Zoë’s “Care”\nHome');
   await revokeKey(original.client, original.config.INDEX_PREFIX, second.stored.id);
   [active, revoked] = [first.key, second.key];
+  await recordAudit(original.client, original.config.INDEX_PREFIX, 'keys revoke', { key: second.stored.id });
   await publishFiles(original, FIXTURES);
   await publishFiles(original, FIXTURES, { date: '2001-01-01' });
 });
@@ -58,9 +61,9 @@ const stored = z.object({
   hits: z.object({ hits: z.array(z.object({ _id: z.string(), _source: z.unknown() })) }),
 });
 
-/** The documents of both indices with their ids, in the order in which they were written. */
+/** The documents of the four indices with their ids, in the order in which they were written. */
 async function documentsOf({ client, config: { INDEX_PREFIX: prefix } }: TestEnvironment) {
-  const indices = [accountsIndex(prefix), apiKeysIndex(prefix), ledgerIndex(prefix)];
+  const indices = [accountsIndex, apiKeysIndex, ledgerIndex, auditIndex].map((name) => name(prefix));
   await client.indices.refresh({ index: indices });
   const found = await Promise.all(
     indices.map((index) => client.search({ index, body: { size: 1000, sort: [{ _seq_no: 'asc' }] } })),
@@ -69,14 +72,15 @@ async function documentsOf({ client, config: { INDEX_PREFIX: prefix } }: TestEnv
 }
 
 describe('a backup', () => {
-  test('has every document of the three indices, no key’s text, and one reader', async () => {
+  test('has every document of the four indices, no key’s text, and one reader', async () => {
     const counts = await backUp(original, file);
-    const [accounts = [], keys = [], ledger = []] = await documentsOf(original);
-    expect(counts).toEqual({ accounts: 2, 'api-keys': 2, publications: ledger.length });
+    const [accounts = [], keys = [], ledger = [], audit = []] = await documentsOf(original);
+    expect(counts).toEqual({ accounts: 2, 'api-keys': 2, publications: ledger.length, audit: 1 });
+    expect(audit).toHaveLength(1);
 
     const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
-    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ backup: 'ohio-license-verification', version: 1 });
-    expect(lines).toHaveLength(accounts.length + keys.length + ledger.length + 2);
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ backup: 'ohio-license-verification', version: 2 });
+    expect(lines).toHaveLength(accounts.length + keys.length + ledger.length + audit.length + 2);
     for (const key of [active, revoked]) expect(lines.join()).not.toContain(key.slice(4, 30));
 
     expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -111,7 +115,7 @@ describe('a backup', () => {
       ]),
     });
     const path = join(large.folder, 'large.backup');
-    expect(await backUp(large, path)).toEqual({ accounts: 0, 'api-keys': 0, publications: 2500 });
+    expect(await backUp(large, path)).toEqual({ accounts: 0, 'api-keys': 0, publications: 2500, audit: 0 });
     const { documents } = await readBackup(path);
     expect(documents.map(({ source }) => 'publication' in source && source.publication)).toEqual(ids);
   });
@@ -154,6 +158,20 @@ describe('a restored backup', () => {
     );
   });
 
+  test('of version 1, which had no audit log, is as good', async () => {
+    const earlier = await emptyEnvironment();
+    const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
+    const kept = lines.slice(0, -1).filter((line) => !line.startsWith('{"index":"audit"'));
+    const content = `${kept.join('\n').replace('"version":2', '"version":1')}\n`;
+    const sha256 = createHash('sha256').update(content).digest('hex');
+    const { audit: _, ...documents } = (await readBackup(file)).counts;
+    const path = join(earlier.folder, 'earlier.backup');
+    await writeFile(path, `${content}${JSON.stringify({ documents, sha256 })}\n`);
+    expect(await restore(earlier, path)).toEqual({ ...documents, audit: 0 });
+    const [accounts, keys, ledger] = await documentsOf(original);
+    expect(await documentsOf(earlier)).toEqual([accounts, keys, ledger, []]);
+  });
+
   test('goes on counting epochs, and takes the next publication', async () => {
     const { client, config } = restored;
     const last = await currentEpoch(original.client, original.config.INDEX_PREFIX);
@@ -179,7 +197,7 @@ describe('a restore is refused', () => {
     const broken = join(target.folder, 'broken.backup');
     await writeFile(broken, bytes);
     await expect(restore(target, broken)).rejects.toThrow(message);
-    expect(await documentsOf(target)).toEqual([[], [], []]);
+    expect(await documentsOf(target)).toEqual([[], [], [], []]);
   }
 
   test('of a file that is cut off anywhere', async () => {
@@ -199,8 +217,8 @@ describe('a restore is refused', () => {
   });
 
   test('of a file of a later release, and of what is no backup', async () => {
-    const later = lines.map((line) => line.replace('"version":1', '"version":2,"more":[]'));
-    await expectRefused(later.join('\n'), /was written by a later release of this service \(format 2\)/);
+    const later = lines.map((line) => line.replace('"version":2', '"version":3,"more":[]'));
+    await expectRefused(later.join('\n'), /was written by a later release of this service \(format 3\)/);
     const other = lines.map((line) => line.replace('ohio-license-verification', 'another'));
     await expectRefused(other.join('\n'), /is no backup of this service/);
     for (const bytes of ['', '\n', 'SEQ,BOARD\n', '{}\n{}\n', Buffer.from([0xff, 0x0a, 0x00])]) {
@@ -213,13 +231,13 @@ describe('a restore is refused', () => {
     const started = await emptyEnvironment();
     await takeEpoch(started.client, started.config.INDEX_PREFIX, 'the test');
     await expect(restore(started, file)).rejects.toThrow(
-      'There are 0 accounts, 0 API keys and 1 entries of the ledger already',
+      'There are 0 accounts, 0 API keys, 1 entries of the ledger and 0 of the audit log already',
     );
 
     const other = await emptyEnvironment();
     const { key } = await issued(other, 'Newcomer Inc');
     await expect(restore(other, file)).rejects.toThrow(
-      'There are 1 accounts, 1 API keys and 0 entries of the ledger already',
+      'There are 1 accounts, 1 API keys, 0 entries of the ledger and 0 of the audit log already',
     );
     const keys = keyCheck(other.client, other.config.INDEX_PREFIX, other.config.API_KEY_PREFIX);
     expect([await keys(key)?.isActive(), await keys(active)?.isActive()]).toEqual([true, false]);
@@ -228,7 +246,9 @@ describe('a restore is refused', () => {
   test('half-way when OpenSearch fails, and then says what was done and what to do', async () => {
     const { client, config } = await emptyEnvironment();
     const ledger = ledgerIndex(config.INDEX_PREFIX);
-    const all = [accountsIndex(config.INDEX_PREFIX), apiKeysIndex(config.INDEX_PREFIX), ledger];
+    const all = [accountsIndex, apiKeysIndex, ledgerIndex, auditIndex].map((name) =>
+      name(config.INDEX_PREFIX),
+    );
     const block = (write: boolean) =>
       client.indices.putSettings({ index: ledger, body: { 'index.blocks.write': write } });
     await block(true);
@@ -250,7 +270,10 @@ describe('licenses backup and licenses restore', () => {
 
   test('carry keys and ledger to another installation, in words and in JSON', async () => {
     const [from, to] = [await emptyEnvironment(), await emptyEnvironment()];
-    const issue = await licenses(from.variables, 'keys', 'create', 'Acme', '--json');
+    const issue = await licenses(
+      from.variables,
+      ...['keys', 'create', 'Acme', '--verified-by', 'Ada Operator', '--json'],
+    );
     const { id, key } = created.parse(JSON.parse(issue.stdout));
     await publishFiles(from, FIXTURES);
     const path = join(from.folder, 'daily.backup');
@@ -258,7 +281,9 @@ describe('licenses backup and licenses restore', () => {
     const backedUp = await licenses(from.variables, 'backup', path);
     expect(backedUp).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/^Backed up 1 accounts, 1 API keys and \d+ entries of the ledger to /),
+      stdout: expect.stringMatching(
+        /^Backed up 1 accounts, 1 API keys, \d+ entries of the ledger and 1 of the audit log to /,
+      ),
     });
     const restored = await licenses(to.variables, 'restore', path, '--json');
     expect(restored.code).toBe(0);
@@ -271,7 +296,7 @@ describe('licenses backup and licenses restore', () => {
     const again = await licenses(to.variables, 'restore', path);
     expect(again).toMatchObject({ code: 1, stdout: '' });
     expect(again.stderr).toMatch(
-      /^There are 1 accounts, 1 API keys and \d+ entries of the ledger already; [^\n]*\n$/,
+      /^There are 1 accounts, 1 API keys, \d+ entries of the ledger and 2 of the audit log already; [^\n]*\n$/,
     );
     expect(await licenses(to.variables, 'backup', join(to.folder, 'no', 'such', 'folder'))).toMatchObject({
       code: 1,

@@ -128,6 +128,8 @@ describe('a request', () => {
   });
 });
 
+const VERIFIED = ['--verified-by', 'Ada Operator'];
+
 const issuedKey = z.object({
   id: z.string(),
   key: z.string(),
@@ -208,12 +210,34 @@ describe('a key', () => {
   });
 
   test.each([
-    ['without a name', ['', '--json'], 'The name of the account must have 1 to 200 characters.'],
-    ['with a long name', ['x'.repeat(201)], 'The name of the account must have 1 to 200 characters.'],
-    ['with a blank contact', ['Blank Inc', '--contact', ' '], 'The contact must have 1 to 200 characters.'],
+    ['without a name', ['', ...VERIFIED], 'The name of the account must have 1 to 200 characters.'],
+    [
+      'with a long name',
+      ['x'.repeat(201), ...VERIFIED],
+      'The name of the account must have 1 to 200 characters.',
+    ],
+    [
+      'with a blank contact',
+      ['Blank Inc', '--contact', ' ', ...VERIFIED],
+      'The contact must have 1 to 200 characters.',
+    ],
+    [
+      'verified by nobody',
+      ['Blank Inc', '--verified-by', ' '],
+      'Who verified the account must have 1 to 200 characters.',
+    ],
   ])('is not issued %s', async (_what, options, message) => {
     const { code, stderr } = await licenses(service.environment.variables, 'keys', 'create', ...options);
     expect([code, stderr]).toEqual([1, `${message}\n`]);
+  });
+
+  test('is not issued unless it is said who verified the business', async () => {
+    const { code, stdout, stderr } = await licenses(
+      service.environment.variables,
+      ...['keys', 'create', 'Unverified Inc', '--json'],
+    );
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain("required option '--verified-by <name>' not specified");
   });
 
   test('is rotated by a second one that lives beside it until it is revoked', async () => {
@@ -321,4 +345,85 @@ test('the log has neither keys, nor names searched for, nor anything of a holder
     expect(log).not.toContain(secret);
   }
   expect(log).not.toMatch(/cruz|mario|secretive|bord of secrets|5ecret|700002/i);
+});
+
+describe('an account', () => {
+  const account = z.object({
+    account: z.string(),
+    contact: z.string().nullable(),
+    verified_by: z.string(),
+    keys: z.int(),
+    deactivated_at: z.iso.datetime().nullable(),
+  });
+
+  function accounts(...parameters: string[]) {
+    return licenses(service.environment.variables, 'accounts', ...parameters);
+  }
+
+  async function listed(name: string) {
+    const { stdout } = await accounts('list', '--json');
+    return z
+      .array(account)
+      .parse(JSON.parse(stdout))
+      .find((each) => each.account === name);
+  }
+
+  async function statusAfterAtMost(seconds: number, key: string, expected: number): Promise<number> {
+    const deadline = Date.now() + seconds * 1000;
+    for (;;) {
+      const { status } = await asked('GET', '/api/v1/lookup/boards', { 'x-api-key': key });
+      if (status === expected || Date.now() > deadline) return status;
+      await sleep(200);
+    }
+  }
+
+  verifies(
+    'DESIGN-KEYS-04',
+    'that is deactivated has no key that works 10 seconds later, and all again once it is active',
+    async () => {
+      const first = await issued('Leaving Inc', '--contact', 'lee@leaving.example');
+      const second = await issued('Leaving Inc');
+      const other = await issued('Staying Inc');
+      for (const { key } of [first, second, other]) expect(await statusAfterAtMost(0, key, 200)).toBe(200);
+
+      const ended = await accounts('deactivate', ' leaving  INC ');
+      expect(ended).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(/^Account Leaving Inc is deactivated since /),
+      });
+      for (const { key } of [first, second]) expect(await statusAfterAtMost(10, key, 401)).toBe(401);
+      expect(await statusAfterAtMost(0, other.key, 200)).toBe(200);
+      expect(await listed('Leaving Inc')).toEqual({
+        account: 'Leaving Inc',
+        contact: 'lee@leaving.example',
+        verified_by: 'Ada Operator',
+        keys: 2,
+        deactivated_at: expect.any(String),
+      });
+      expect((await listed('Staying Inc'))?.deactivated_at).toBeNull();
+      for (const again of [
+        ['create', 'Leaving Inc', ...VERIFIED],
+        ['rotate', first.id],
+      ]) {
+        const { code, stderr } = await licenses(service.environment.variables, 'keys', ...again);
+        expect([code, stderr]).toEqual([
+          1,
+          expect.stringMatching(/^The account "Leaving Inc" is deactivated;/),
+        ]);
+      }
+
+      expect((await accounts('activate', 'Leaving Inc')).stdout).toBe('Account Leaving Inc is active.\n');
+      for (const { key } of [first, second]) expect(await statusAfterAtMost(10, key, 200)).toBe(200);
+      const table = await accounts('list');
+      expect(table.stdout).toMatch(/^ACCOUNT +CONTACT +VERIFIED BY +VERIFIED +KEYS +DEACTIVATED\n/);
+      expect(table.stdout).toMatch(/Leaving Inc +lee@leaving\.example +Ada Operator +\S+ +2\n/);
+    },
+  );
+
+  test('that there is not can not be deactivated', async () => {
+    expect(await accounts('deactivate', 'Nobody Inc')).toMatchObject({
+      code: 1,
+      stderr: 'There is no account "Nobody Inc".\n',
+    });
+  });
 });

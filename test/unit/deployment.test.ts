@@ -57,11 +57,35 @@ describe('docker-compose.yml', () => {
     },
   );
 
+  function environmentOf(name: string): Readonly<Record<string, string>> {
+    return compose.services[name]?.environment ?? {};
+  }
+
   test.each(['api', 'worker'])('%s gets settings that exist, and no secret in clear', (name) => {
-    const { environment } = compose.services[name] ?? { environment: {} };
+    const environment = environmentOf(name);
     expect(SETTING_NAMES).toEqual(expect.arrayContaining(Object.keys(environment)));
     expect(Object.keys(environment)).toEqual(expect.arrayContaining(['OPENSEARCH_URL', 'REDIS_URL']));
-    expect(environment).not.toHaveProperty('OPENSEARCH_PASSWORD');
+    expect(environment.OPENSEARCH_PASSWORD).toMatch(/^\$\{OPENSEARCH_PASSWORD:-\}$/);
+  });
+
+  /** What the compose file and the image decide, so that the containers find each other. */
+  const FIXED = ['HOST', 'PORT', 'ADMIN_PORT', 'TRUSTED_PROXIES', 'STATE_DIR'];
+
+  /** The settings that belong to one process alone; the others are those of both. */
+  const OF_ONE: Readonly<Record<'api' | 'worker', RegExp>> = {
+    api: /REQUESTS_PER_MINUTE$|RATE_LIMIT_RANGES$|^MCP_ALLOWED_|^DRAIN_SECONDS$/,
+    worker: /^GUARD_|^DATASET_|^PUBLISH_SCHEDULE$|^KEEP_PUBLICATIONS$|^INDEX_SHARDS$/,
+  };
+
+  test.each([
+    ['api', OF_ONE.worker],
+    ['worker', OF_ONE.api],
+  ] as const)('%s gets every setting of .env that belongs to it', (name, ofTheOther) => {
+    const environment = environmentOf(name);
+    const settings = SETTING_NAMES.filter((each) => !FIXED.includes(each) && !ofTheOther.test(each));
+    const unset = settings.filter((each) => !environment[each]?.startsWith(`\${${each}:`));
+    expect(unset).toEqual([]);
+    expect(settings).toContain(name === 'api' ? 'DRAIN_SECONDS' : 'GUARD_MAX_DUPLICATES');
   });
 
   test.each(['api', 'worker'])('%s can write nothing but its state, and gain no privilege', (name) => {

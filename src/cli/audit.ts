@@ -1,0 +1,26 @@
+import { Command } from 'commander';
+import { readAudit } from '../publications/audit.ts';
+import { withOpenSearch } from './open-search.ts';
+import { print, printJson, table } from './output.ts';
+
+/** `licenses audit`: who did what, and when. */
+export function auditCommand(): Command {
+  return new Command('audit')
+    .description('what operators did: publications, rollbacks, keys, accounts; the latest first')
+    .option('--json', 'print JSON')
+    .action((options: { json?: boolean }) =>
+      withOpenSearch(async (client, config) => {
+        const entries = await readAudit(client, config.INDEX_PREFIX);
+        if (options.json === true) return printJson(entries);
+        const rows = entries.map(({ at, by, action, details }) => [
+          at,
+          by,
+          action,
+          Object.entries(details)
+            .map(([name, value]) => `${name} ${value}`)
+            .join(', '),
+        ]);
+        print(table(['AT', 'BY', 'ACTION', 'DETAILS'], rows));
+      }),
+    );
+}

@@ -1,0 +1,72 @@
+import { hostname, userInfo } from 'node:os';
+import type { Client } from '@opensearch-project/opensearch';
+import { z } from 'zod';
+import { search } from '../search/checked-search.ts';
+import { auditIndex } from './index-name.ts';
+
+/** What operators do that is recorded. */
+export const AUDIT_ACTIONS = [
+  'publish',
+  'rollback',
+  'prune',
+  'restore',
+  'keys create',
+  'keys rotate',
+  'keys revoke',
+  'accounts activate',
+  'accounts deactivate',
+] as const;
+
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
+/** One thing that an operator did. */
+export const auditEntry = z.object({
+  /** ISO 8601. */
+  at: z.string(),
+  /** The system user and the machine: `ada@ops-1`. */
+  by: z.string(),
+  action: z.enum(AUDIT_ACTIONS),
+  /** What it was done to, and the reason given. Never a key. */
+  details: z.record(z.string(), z.string()),
+});
+
+export type AuditEntry = z.output<typeof auditEntry>;
+
+/** Appends an entry of now, by whoever runs this process; nothing in the audit log is ever changed. */
+export async function recordAudit(
+  client: Client,
+  prefix: string,
+  action: AuditAction,
+  details: Readonly<Record<string, string | undefined>>,
+): Promise<void> {
+  const given = Object.entries(details).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const body: AuditEntry = {
+    at: new Date().toISOString(),
+    by: `${operator()}@${hostname()}`,
+    action,
+    details: Object.fromEntries(given),
+  };
+  await client.index({ index: auditIndex(prefix), body, refresh: true });
+}
+
+/** The system user, behind `sudo` too; a container may run as a user without a name. */
+function operator(): string {
+  try {
+    return process.env.SUDO_USER ?? userInfo().username;
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`;
+  }
+}
+
+const MAX_ENTRIES = 10_000;
+
+const auditResponse = z.object({ hits: z.object({ hits: z.array(z.object({ _source: auditEntry })) }) });
+
+/** The entries of the audit log, the latest first; the last 10,000 of them. */
+export async function readAudit(client: Client, prefix: string): Promise<AuditEntry[]> {
+  const response = await search(client, auditResponse, {
+    index: auditIndex(prefix),
+    body: { size: MAX_ENTRIES, query: { match_all: {} }, sort: [{ at: 'desc' }, { _seq_no: 'desc' }] },
+  });
+  return response.hits.hits.map((hit) => hit._source);
+}

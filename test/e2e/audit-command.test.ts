@@ -1,0 +1,92 @@
+import { hostname, userInfo } from 'node:os';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { licencesOf, writeDay } from '../support/day-files.ts';
+import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
+import { licenses, type RunningProcess, startWorker } from '../support/processes.ts';
+import { publishFiles } from '../support/publishing.ts';
+
+const auditLog = z.array(
+  z.strictObject({
+    at: z.iso.datetime(),
+    by: z.string(),
+    action: z.string(),
+    details: z.record(z.string(), z.string()),
+  }),
+);
+const created = z.object({ id: z.string(), key: z.string() });
+const published = z.object({ publication: z.string() });
+
+let environment: TestEnvironment;
+let worker: RunningProcess;
+
+beforeAll(async () => {
+  environment = await testEnvironment();
+  worker = await startWorker(environment.variables);
+}, 120_000);
+afterAll(async () => {
+  await worker.stop();
+  await environment.cleanUp();
+});
+
+async function run(...parameters: string[]): Promise<string> {
+  const { code, stdout, stderr } = await licenses(environment.variables, ...parameters);
+  expect([parameters, code, stderr]).toEqual([parameters, 0, '']);
+  return stdout;
+}
+
+function filesOf(date: string, nurses: number) {
+  return writeDay(environment.folder, date, {
+    date,
+    individual: licencesOf('Nursing Board', 'RN.', nurses),
+    business: licencesOf('Board of Pharmacy', '02', 3),
+  });
+}
+
+test('licenses audit tells who did what and when, the latest first, and never a key', async () => {
+  const { publication: first } = published.parse(
+    await publishFiles(environment, await filesOf('2026-11-20', 20)),
+  );
+  const { individual, business } = await filesOf('2026-11-21', 10);
+  const files = ['--individual', individual, '--business', business];
+  const forced = await run('publish', ...files, '--force', 'the board closed', '--json');
+  const { publication } = published.parse(JSON.parse(forced));
+  await run('rollback');
+  await run('prune');
+  const key = created.parse(
+    JSON.parse(await run('keys', 'create', 'Acme Staffing', '--verified-by', 'Ada Operator', '--json')),
+  );
+  const second = created.parse(JSON.parse(await run('keys', 'rotate', key.id, '--json')));
+  await run('keys', 'revoke', key.id);
+  await run('accounts', 'deactivate', 'acme staffing');
+  await run('accounts', 'activate', 'acme staffing');
+
+  const entries = auditLog.parse(JSON.parse(await run('audit', '--json')));
+  const account = 'Acme Staffing';
+  expect(entries.map(({ action, details }) => ({ action, details })).toReversed()).toEqual([
+    { action: 'publish', details: { publication, force: 'the board closed' } },
+    { action: 'rollback', details: { from: publication, to: first } },
+    { action: 'prune', details: { deleted: '' } },
+    { action: 'keys create', details: { key: key.id, account, verified_by: 'Ada Operator' } },
+    {
+      action: 'keys rotate',
+      details: { key: second.id, account, verified_by: 'Ada Operator', replaced: key.id },
+    },
+    { action: 'keys revoke', details: { key: key.id, account } },
+    { action: 'accounts deactivate', details: { account } },
+    { action: 'accounts activate', details: { account } },
+  ]);
+  const by = `${process.env.SUDO_USER ?? userInfo().username}@${hostname()}`;
+  expect(new Set(entries.map((entry) => entry.by))).toEqual(new Set([by]));
+  expect(entries.map(({ at }) => at)).toEqual(
+    entries
+      .map(({ at }) => at)
+      .toSorted()
+      .toReversed(),
+  );
+
+  const table = await run('audit');
+  expect(table).toMatch(/^AT +BY +ACTION +DETAILS\n/);
+  expect(table).toContain(`publication ${publication}, force the board closed`);
+  for (const secret of [key.key, second.key]) expect(table).not.toContain(secret.slice(4, 24));
+}, 180_000);
