@@ -1,10 +1,8 @@
-import type { StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { BadRequestError } from '../failures.ts';
 import { BOARDS } from '../licenses/boards.ts';
 import { nearestBoards } from '../licenses/nearest-boards.ts';
 import { MAX_MATCHES } from '../licenses/queries.ts';
-import { computedOnce } from './tool-schema.ts';
 
 const MOST_CHARACTERS = 200;
 
@@ -123,17 +121,4 @@ function unknownNote(given: readonly string[], known: readonly string[]): string
   if (unknown.length === 0) return '';
   const names = unknown.map((name) => JSON.stringify(name.slice(0, MOST_OF_A_NAME))).join(', ');
   return `Passed over, since this tool has no such parameter: ${names}. It has: ${known.join(', ')}.`;
-}
-
-const anyParameters = z.record(z.string(), z.unknown());
-
-/**
- * The schema that clients are shown, its JSON Schema computed once. What they send is not held to it here: the SDK
- * would refuse it in words of its own and without data_as_of, so the tool does (`readParameters`).
- */
-export function shown(
-  parameters: Parameters<unknown>,
-): StandardSchemaWithJSON<unknown, Record<string, unknown>> {
-  const { jsonSchema } = computedOnce(parameters)['~standard'];
-  return { '~standard': { ...anyParameters['~standard'], jsonSchema } };
 }

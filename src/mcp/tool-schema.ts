@@ -1,33 +1,16 @@
-import type { StandardSchemaWithJSON } from '@modelcontextprotocol/server';
+import type { z } from 'zod';
 
-type JsonSchemaOf = StandardSchemaWithJSON['~standard']['jsonSchema']['input'];
+/** A JSON Schema of an object, as tools are described by. */
+export type ObjectSchema = { readonly type: 'object'; readonly [keyword: string]: unknown };
+
+const TARGET = { target: 'draft-2020-12' } as const;
 
 /**
- * The same schema, its JSON Schemas computed once: each request has a server of its own, and the SDK asks for them
- * at every call (measured: a third of a call's CPU).
+ * A schema as JSON Schema, in the form that clients are shown. What they send is not held to it by the SDK, which
+ * would refuse it in words of its own and without data_as_of: the tool does that (`readParameters`).
+ *
+ * @param side of a schema that changes values, the one that is sent to the service or the one that it answers
  */
-export function computedOnce<Input, Output>(
-  schema: StandardSchemaWithJSON<Input, Output>,
-): StandardSchemaWithJSON<Input, Output> {
-  const { jsonSchema, ...standard } = schema['~standard'];
-  return {
-    '~standard': {
-      ...standard,
-      jsonSchema: { input: once(jsonSchema.input), output: once(jsonSchema.output) },
-    },
-  };
-}
-
-/** As `computedOnce`, for results that the compiler has checked: they are not checked again at every call. */
-export function trusted(schema: StandardSchemaWithJSON): StandardSchemaWithJSON {
-  const standard = computedOnce(schema)['~standard'];
-  return { '~standard': { ...standard, validate: (value) => ({ value }) } };
-}
-
-function once(convert: JsonSchemaOf): JsonSchemaOf {
-  let converted: ReturnType<JsonSchemaOf> | undefined;
-  return (options) => {
-    converted ??= convert(options);
-    return converted;
-  };
+export function objectSchema(schema: z.ZodType, side: 'input' | 'output'): ObjectSchema {
+  return { ...schema['~standard'].jsonSchema[side](TARGET), type: 'object' };
 }
