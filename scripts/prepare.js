@@ -11,12 +11,45 @@ const FORWARDED_SIGNALS = /** @type {const} */ (['SIGHUP', 'SIGINT', 'SIGTERM'])
 const root = fileURLToPath(new URL('..', import.meta.url));
 const programs = join(root, 'node_modules', '.bin');
 
-/** Installs the dependencies unless they are there, in the versions of package-lock.json. */
+/**
+ * Installs the dependencies unless they are there, in the versions of package-lock.json. What npm prints is shown
+ * only if it fails.
+ */
 export async function installDependencies() {
   if (dependenciesAreInstalled()) return;
-  process.stdout.write('Installing dependencies: npm ci\n');
-  const code = await runForwardingSignals('npm', ['ci', '--include=dev', '--include=optional']);
-  if (code !== 0) process.exit(code);
+  const stopProgress = showProgress('Installing dependencies (npm ci)');
+  const options = ['--include=dev', '--include=optional', '--no-audit', '--no-fund'];
+  const { code, output } = await runForwardingSignals('npm', ['ci', ...options], { isQuiet: true });
+  stopProgress();
+  if (code === 0) return;
+  process.stderr.write(
+    `${output}\nThe dependencies could not be installed: npm ci failed (exit code ${code}).\n`,
+  );
+  process.exit(code);
+}
+
+/**
+ * Shows on a terminal how long something takes; elsewhere it prints one line.
+ *
+ * @param {string} what
+ * @returns {() => void} ends it
+ */
+function showProgress(what) {
+  process.stdout.write(`${what} …`);
+  if (!process.stdout.isTTY) {
+    process.stdout.write('\n');
+    return () => undefined;
+  }
+  const since = Date.now();
+  const show = () => {
+    process.stdout.write(`\r${what} … ${Math.round((Date.now() - since) / 1000)} s`);
+  };
+  const timer = setInterval(show, 1000);
+  return () => {
+    clearInterval(timer);
+    show();
+    process.stdout.write('\n');
+  };
 }
 
 /**
@@ -41,7 +74,8 @@ export async function runWithNode24(program) {
     );
     process.exit(1);
   }
-  process.exitCode = await runForwardingSignals(node, [fileURLToPath(url), ...process.argv.slice(2)]);
+  const { code } = await runForwardingSignals(node, [fileURLToPath(url), ...process.argv.slice(2)]);
+  process.exitCode = code;
 }
 
 function nodeMajor() {
@@ -75,22 +109,30 @@ function readLock(path) {
 /**
  * @param {string} command
  * @param {string[]} args
- * @returns {Promise<number>} the exit code
+ * @param {{isQuiet?: boolean}} [options] whether its output is kept and not shown
+ * @returns {Promise<{code: number, output: string}>} the exit code, and the output that was kept
  */
-function runForwardingSignals(command, args) {
+function runForwardingSignals(command, args, { isQuiet = false } = {}) {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { cwd: root, stdio: 'inherit' });
+    const child = spawn(command, args, { cwd: root, stdio: isQuiet ? 'pipe' : 'inherit' });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (/** @type {string} */ text) => {
+        output += text;
+      });
+    }
     const forward = (/** @type {NodeJS.Signals} */ signal) => void child.kill(signal);
     for (const signal of FORWARDED_SIGNALS) process.on(signal, forward);
     const end = (/** @type {number} */ code) => {
       for (const signal of FORWARDED_SIGNALS) process.off(signal, forward);
-      resolve(code);
+      resolve({ code, output });
     };
     child.on('error', (error) => {
-      process.stderr.write(`${command}: ${error.message}\n`);
+      output += `${command}: ${error.message}\n`;
+      if (!isQuiet) process.stderr.write(output);
       end(1);
     });
-    child.on('exit', (code, signal) => end(signal === null ? (code ?? 1) : 128 + constants.signals[signal]));
+    child.on('close', (code, signal) => end(signal === null ? (code ?? 1) : 128 + constants.signals[signal]));
   });
 }
 

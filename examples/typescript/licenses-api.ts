@@ -100,41 +100,50 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description By number: board and license_number. By person: board and last_name. By business: board, search_type and business_name or license_number. Blank texts count as absent, unknown fields are ignored. */
+        /** @description By number: board and license_number. By person: board and last_name. By business: board, search_type and business_name or license_number. Null and blank texts count as absent, unknown fields are ignored. */
         VerifyRequest: {
             board: components["schemas"]["BoardName"];
             /** @description Looks up by number, whatever its case, blanks and separators */
-            license_number?: string;
+            license_number?: string | null;
             /** @description The whole surname; either half of a hyphenated one. With a number: compared with the holder */
-            last_name?: string;
+            last_name?: string | null;
             /** @description The beginning of the given names; only narrows last_name */
-            first_name?: string;
+            first_name?: string | null;
             /** @description "business" for an establishment; left out for a person */
-            search_type?: string;
+            search_type?: string | null;
             /** @description The beginning of either trade name, or words of it; needs search_type */
-            business_name?: string;
+            business_name?: string | null;
             /** @description Narrows a search by name; ignored in a lookup by number */
-            license_type?: string;
+            license_type?: string | null;
             /** @description Narrows a search by name: a primary status or a whole raw_status */
-            status?: string;
+            status?: string | null;
             /** @description Narrows a search by name */
-            city?: string;
+            city?: string | null;
             /** @description Narrows a search by name */
-            county?: string;
+            county?: string | null;
         } | {
-            license_number: unknown;
+            license_number: string;
             business_name?: unknown;
             search_type?: unknown;
         } | {
-            license_number: unknown;
-            search_type: unknown;
+            license_number: string;
+            search_type: string;
         } | {
-            last_name: unknown;
+            last_name: string;
+            first_name?: unknown;
             business_name?: unknown;
             search_type?: unknown;
+            license_type?: unknown;
+            status?: unknown;
+            city?: unknown;
+            county?: unknown;
         } | {
-            search_type: unknown;
-            business_name: unknown;
+            search_type: string;
+            business_name: string;
+            license_type?: unknown;
+            status?: unknown;
+            city?: unknown;
+            county?: unknown;
         };
         /**
          * @description Exactly the name of a board
@@ -200,7 +209,7 @@ export interface components {
             count: 0;
             /** @description What was searched, in which dataset, and who is the authority */
             message: string;
-            /** @description Surnames or business names that are spelt nearly alike */
+            /** @description Surnames or business names that are spelt nearly alike; none where the surname itself exists at the board */
             did_you_mean: string[];
             /** @constant */
             source: "dataset";
@@ -322,7 +331,7 @@ export interface operations {
                     "application/json": components["schemas"]["LicenseRecord"] | components["schemas"]["Matches"] | components["schemas"]["NoMatch"];
                 };
             };
-            /** @description A board that is not one of the 24, or a body that asks for nothing */
+            /** @description A board that is not one of the 24, a license type that the board does not have, or a body that asks for nothing */
             400: {
                 headers: {
                     /** @description The id of the request: the one sent, where it is sensible, else a new one */
@@ -361,6 +370,28 @@ export interface operations {
                     /**
                      * @example {
                      *       "detail": "Invalid or inactive API key"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description The request came by plain http */
+            403: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count begins anew, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Requests are taken by https only; send this one to the https address."
                      *     }
                      */
                     "application/json": components["schemas"]["Detail"];
@@ -405,7 +436,7 @@ export interface operations {
                     "application/json": components["schemas"]["Detail"];
                 };
             };
-            /** @description A body that is not JSON */
+            /** @description A body that is not JSON, or has another Content-Encoding */
             415: {
                 headers: {
                     /** @description The id of the request: the one sent, where it is sensible, else a new one */
@@ -533,7 +564,7 @@ export interface operations {
                     "application/json": components["schemas"]["LicenseRecord"] | components["schemas"]["Matches"] | components["schemas"]["NoMatch"];
                 };
             };
-            /** @description A board that is not one of the 24, or a body that asks for nothing */
+            /** @description A board that is not one of the 24, a license type that the board does not have, or a body that asks for nothing */
             400: {
                 headers: {
                     /** @description The id of the request: the one sent, where it is sensible, else a new one */
@@ -572,6 +603,28 @@ export interface operations {
                     /**
                      * @example {
                      *       "detail": "Invalid or inactive API key"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description The request came by plain http */
+            403: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count begins anew, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Requests are taken by https only; send this one to the https address."
                      *     }
                      */
                     "application/json": components["schemas"]["Detail"];
@@ -616,7 +669,7 @@ export interface operations {
                     "application/json": components["schemas"]["Detail"];
                 };
             };
-            /** @description A body that is not JSON */
+            /** @description A body that is not JSON, or has another Content-Encoding */
             415: {
                 headers: {
                     /** @description The id of the request: the one sent, where it is sensible, else a new one */
@@ -758,6 +811,28 @@ export interface operations {
                     "application/json": components["schemas"]["Detail"];
                 };
             };
+            /** @description The request came by plain http */
+            403: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count begins anew, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Requests are taken by https only; send this one to the https address."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
             /** @description Too fast */
             429: {
                 headers: {
@@ -859,7 +934,7 @@ export interface operations {
                     "application/json": components["schemas"]["BoardTypes"];
                 };
             };
-            /** @description A board that is not one of the 24, or a body that asks for nothing */
+            /** @description A board that is not one of the 24 */
             400: {
                 headers: {
                     /** @description The id of the request: the one sent, where it is sensible, else a new one */
@@ -903,6 +978,28 @@ export interface operations {
                     "application/json": components["schemas"]["Detail"];
                 };
             };
+            /** @description The request came by plain http */
+            403: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count begins anew, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Requests are taken by https only; send this one to the https address."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
             /** @description An address that is none */
             404: {
                 headers: {
@@ -919,7 +1016,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "detail": "There is nothing at this address."
+                     *       "detail": "There is nothing at this address. Lookups are at POST /api/v1/lookup/verify."
                      *     }
                      */
                     "application/json": components["schemas"]["Detail"];

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Job, type Queue, QueueEvents } from 'bullmq';
 import { Command } from 'commander';
@@ -13,17 +14,27 @@ import {
   queuePrefix,
 } from '../publications/job.ts';
 import { appendEvent, type LedgerEvent, readEvents } from '../publications/ledger.ts';
-import { requestPublication } from '../publications/request.ts';
+import { isRemoved, requestPublication } from '../publications/request.ts';
 import { withOpenSearch } from './open-search.ts';
 import { grouped, print, printError, printJson } from './output.ts';
 import { progressDisplay } from './progress.ts';
 
 const EXIT_FAILED = 1;
 const EXIT_REFUSED = 2;
+const EXIT_INTERRUPTED = 130;
 const LEDGER_EVERY_MS = 2000;
+
+/** When it is first looked whether a worker runs: one that is being started may need a moment. */
+const WORKER_EXPECTED_WITHIN_MS = 2000;
+const WORKER_CHECKED_EVERY_MS = 5000;
+const NO_WORKER =
+  'No worker is running, so nothing is published yet. Start one: npx licenses work (npm start runs one, too). ' +
+  'This command goes on waiting; Ctrl-C takes the publication back.';
 
 /** A load of 2.6 million rows tells the ledger nothing for minutes. */
 const LOST_AFTER_MS = 900_000;
+
+const INTERRUPTED = Symbol('interrupted');
 
 interface PublishOptions {
   individual?: string;
@@ -61,6 +72,12 @@ async function publishAndWait(options: PublishOptions): Promise<void> {
     connection: queueConnection(config),
     prefix: queuePrefix(config.INDEX_PREFIX),
   });
+  const ended = new AbortController();
+  // From here on Ctrl-C may leave a job behind, so it is taken back in order.
+  const interrupted = once(process, 'SIGINT', { signal: ended.signal }).then(
+    () => INTERRUPTED,
+    () => INTERRUPTED,
+  );
   try {
     await events.waitUntilReady();
     const askedAt = new Date().toISOString();
@@ -70,6 +87,9 @@ async function publishAndWait(options: PublishOptions): Promise<void> {
       date: options.date,
       force: options.force,
     });
+    if (requested.abandoned !== undefined) {
+      await recordFailed(requested.abandoned, 'Its worker was lost, and then other files were asked for.');
+    }
     if (requested.state === 'busy') {
       const reason = `Publication ${requested.publication} of other files is under way; ask again when it has ended.`;
       report({ state: 'refused', publication: null, reasons: [reason] }, options.json === true);
@@ -78,11 +98,12 @@ async function publishAndWait(options: PublishOptions): Promise<void> {
     }
     if (requested.state === 'queued') await recordQueued(requested.data.publication, askedAt, options.force);
     await waitForEnd(
-      { job: requested.job, queue, events },
+      { job: requested.job, queue, events, isOwn: requested.state === 'queued', interrupted },
       requested.data.publication,
       options.json === true,
     );
   } finally {
+    ended.abort();
     await events.close();
     await queue.close();
   }
@@ -114,8 +135,17 @@ function recordQueued(publication: string, at: string, forced: string | undefine
   });
 }
 
+function recordFailed(publication: string, reason: string): Promise<void> {
+  return withOpenSearch((client, config) =>
+    appendEvent(client, config.INDEX_PREFIX, { publication, event: 'failed', reasons: [reason] }),
+  );
+}
+
 interface Waiting {
   readonly job: Job;
+  /** Whether this command has asked for the publication, and not joined one that was asked for before. */
+  readonly isOwn: boolean;
+  readonly interrupted: Promise<unknown>;
   readonly queue: Queue;
   readonly events: QueueEvents;
 }
@@ -129,23 +159,56 @@ async function waitForEnd(waiting: Waiting, publication: string, asJson: boolean
     if (jobId === job.id && progress.success) display?.show(progress.data);
   });
   const ended = new AbortController();
+  const said = sayWhileNoWorkerRuns(waiting.queue, ended.signal);
   let result: Report;
   try {
     const returned = await Promise.race([
       job.waitUntilFinished(events),
       endInLedger(waiting, publication, ended.signal),
+      waiting.interrupted,
     ]);
+    if (returned === INTERRUPTED) {
+      display?.end();
+      await takeBack(waiting, publication);
+      return;
+    }
     result = publishResult.parse(returned);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     result = { state: 'failed', publication, reasons: [reason] };
   } finally {
     ended.abort();
+    await said;
   }
   display?.end();
   report(result, asJson);
   if (result.state === 'refused') process.exitCode = EXIT_REFUSED;
   if (result.state === 'failed') process.exitCode = EXIT_FAILED;
+}
+
+/** Prints that no worker is running, once until one does. */
+async function sayWhileNoWorkerRuns(queue: Queue, signal: AbortSignal): Promise<void> {
+  let isSaid = false;
+  let wait = WORKER_EXPECTED_WITHIN_MS;
+  for (;;) {
+    await sleep(wait, undefined, { signal, ref: false }).catch(() => undefined);
+    if (signal.aborted) return;
+    wait = WORKER_CHECKED_EVERY_MS;
+    const isMissing = (await queue.getWorkersCount().catch(() => 1)) === 0;
+    if (isMissing && !isSaid) printError(NO_WORKER);
+    isSaid = isMissing;
+  }
+}
+
+/** Removes the job where this command asked for it and no worker has it; another one goes on without the command. */
+async function takeBack({ job, isOwn }: Waiting, publication: string): Promise<void> {
+  process.exitCode = EXIT_INTERRUPTED;
+  if (isOwn && (await isRemoved(job))) {
+    await recordFailed(publication, 'Taken back before a worker had it.');
+    printError(`Publication ${publication} is taken back: no worker had it.`);
+  } else {
+    printError(`Publication ${publication} goes on; licenses publications tells how it ends.`);
+  }
 }
 
 /**

@@ -15,13 +15,17 @@ export interface PublicationRequest {
 }
 
 /** The job of these files, new or under way already, or the other publication that must end first. */
-export type RequestedPublication =
+export type RequestedPublication = (
   | { readonly state: 'queued' | 'joined'; readonly job: Job; readonly data: PublishJob }
-  | { readonly state: 'busy'; readonly publication: string };
+  | { readonly state: 'busy'; readonly publication: string }
+) & {
+  /** The publication of other files that a killed worker had left behind; its job is gone. */
+  readonly abandoned?: string;
+};
 
 /**
  * Queues a publication. One runs at a time: a request for the same files joins it, any other is turned away
- * until it has ended.
+ * until it has ended. What a killed worker left behind, and no worker holds, gives way.
  *
  * @throws {Error} when a file can't be read
  */
@@ -48,9 +52,24 @@ export async function requestPublication(
   const underWay = publishJob.parse(job.data);
   const isSame =
     isSameSource(underWay.individual, data.individual) && isSameSource(underWay.business, data.business);
-  return isSame
-    ? { state: 'joined', job, data: underWay }
-    : { state: 'busy', publication: underWay.publication };
+  if (isSame) return { state: 'joined', job, data: underWay };
+  if (!(await isRemovedAsAbandoned(job))) return { state: 'busy', publication: underWay.publication };
+  return { ...(await requestPublication(queue, request)), abandoned: underWay.publication };
+}
+
+/** Removes a job that a worker has begun and none holds: its lock ends a minute after the worker was killed. */
+async function isRemovedAsAbandoned(job: Job): Promise<boolean> {
+  return (await job.isActive()) && isRemoved(job);
+}
+
+/** Removes a job unless a worker holds it. @returns whether it is gone */
+export async function isRemoved(job: Job): Promise<boolean> {
+  try {
+    await job.remove();
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 type Source = PublishJob['individual'];

@@ -1,12 +1,19 @@
+import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
 import { z } from 'zod';
-import { publishQueue } from '../../src/publications/job.ts';
+import { publicationHistory } from '../../src/publications/history.ts';
+import { publishQueue, queuePrefix } from '../../src/publications/job.ts';
+import { childrenOf } from '../support/children.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
+import { licencesOf, writeDay } from '../support/day-files.ts';
+import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { FIXTURES, FIXTURES_DATE } from '../support/fixtures.ts';
+import { type RunningProcess, startProcess, startWorker } from '../support/processes.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 
 const SAMPLE_ROWS = 2000;
@@ -190,5 +197,116 @@ describe('licenses publish, of files that are live or forced,', () => {
     });
     const inJson = JSON.parse((await cli.publish(FIXTURES, '--json')).stdout);
     expect(inJson).toMatchObject({ state: 'skipped', date: FIXTURES_DATE });
+  });
+});
+
+describe('licenses publish, while no worker runs,', () => {
+  const NO_WORKER = 'No worker is running, so nothing is published yet. Start one: npx licenses work';
+  let environment: TestEnvironment;
+  let started: RunningProcess[];
+
+  beforeEach(async () => {
+    environment = await testEnvironment();
+    started = [];
+  });
+  afterEach(async () => {
+    await Promise.all(started.map((each) => each.stop()));
+    await environment.cleanUp();
+  });
+
+  function filesOf(date: string, nurses = 20): Promise<DatasetFiles> {
+    return writeDay(environment.folder, `${date}-${nurses}`, {
+      date,
+      individual: licencesOf('Nursing Board', 'RN.', nurses),
+      business: licencesOf('Board of Pharmacy', '02', 3),
+    });
+  }
+
+  /** The command, running. */
+  function publishing({ individual, business }: DatasetFiles): RunningProcess {
+    const files = ['--individual', individual, '--business', business];
+    const command = startProcess('src/cli/main.ts', environment.variables, 'publish', ...files);
+    started.push(command);
+    return command;
+  }
+
+  async function worker(): Promise<RunningProcess> {
+    const running = await startWorker(environment.variables);
+    started.push(running);
+    return running;
+  }
+
+  async function codeOf({ child }: RunningProcess): Promise<number | null> {
+    if (child.exitCode === null) await once(child, 'exit');
+    return child.exitCode;
+  }
+
+  async function states(): Promise<string[]> {
+    const { publications } = await publicationHistory(environment.client, environment.config.INDEX_PREFIX);
+    return publications.map(({ state }) => state);
+  }
+
+  test('says so once, goes on waiting, and ends as ever when one is started', async () => {
+    const command = publishing(await filesOf('2026-11-20'));
+    await command.printed(NO_WORKER);
+    await sleep(6000);
+    expect(command.child.exitCode).toBeNull();
+    await worker();
+    expect(await codeOf(command)).toBe(0);
+    expect(command.output().split(NO_WORKER)).toHaveLength(2);
+    expect(command.output()).toContain('Live: publication ');
+  });
+
+  test('takes the publication back on Ctrl-C, and other files may be asked for at once', async () => {
+    const command = publishing(await filesOf('2026-11-20'));
+    await command.printed(NO_WORKER);
+    command.child.kill('SIGINT');
+    expect(await codeOf(command)).toBe(130);
+    expect(command.output()).toMatch(/Publication \w+ is taken back: no worker had it\./);
+    expect(await states()).toEqual(['failed']);
+
+    const other = publishing(await filesOf('2026-11-21'));
+    await other.printed(NO_WORKER);
+    await worker();
+    expect(await codeOf(other)).toBe(0);
+    expect(await states()).toEqual(['live', 'failed']);
+  });
+
+  test('leaves on Ctrl-C what a worker has, which goes on', async () => {
+    const running = await worker();
+    const command = publishing(await filesOf('2026-11-20', 20_000));
+    await running.printed('"msg":"publishing"');
+    command.child.kill('SIGINT');
+    expect(await codeOf(command)).toBe(130);
+    expect(command.output()).toMatch(/Publication \w+ goes on; licenses publications tells how it ends\./);
+    await running.printed('"msg":"publication ended"');
+    expect(await states()).toEqual(['live']);
+  });
+
+  test('is not kept from other files by what a killed worker left, once its lock has ended', async () => {
+    const killed = await worker();
+    const left = publishing(await filesOf('2026-11-20', 20_000));
+    await killed.printed('"msg":"publishing"');
+    const children = await childrenOf(killed.child.pid ?? 0);
+    expect(children).toHaveLength(1);
+    await killed.kill();
+    for (const child of children) process.kill(child, 'SIGKILL');
+    left.child.kill('SIGKILL');
+
+    const files = await filesOf('2026-11-21');
+    const busy = publishing(files);
+    expect(await codeOf(busy)).toBe(2);
+    expect(busy.output()).toMatch(/Publication \w+ of other files is under way/);
+
+    const redis = new Redis(environment.config.REDIS_URL);
+    const locks = await redis.keys(`${queuePrefix(environment.config.INDEX_PREFIX)}:*:lock`);
+    expect(locks).toHaveLength(1);
+    await redis.del(...locks);
+    redis.disconnect();
+    const other = publishing(files);
+    await other.printed(NO_WORKER);
+    await worker();
+    expect(await codeOf(other)).toBe(0);
+    expect(await states()).toEqual(['live', 'failed']);
   });
 });

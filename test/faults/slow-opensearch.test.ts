@@ -25,7 +25,7 @@ const MCP_TAKEN = 200;
 const MCP_TOO_MANY = 300;
 
 /** On a slow machine the first are given up before the last have asked: then all ask again. */
-const MAX_BURSTS = 5;
+const MAX_BURSTS = 10;
 
 /**
  * What becomes of OpenSearch's answers: they come, none comes, none but those about keys comes, or the connection

@@ -71,8 +71,8 @@ function byNumber(license_number: string): Promise<ApiAnswer> {
   return rest.verify({ board: NURSING, license_number });
 }
 
-function byName(last_name: string, first_name: string): Promise<ApiAnswer> {
-  return rest.verify({ board: NURSING, last_name, first_name });
+function byName(last_name: string, first_name?: string): Promise<ApiAnswer> {
+  return rest.verify({ board: NURSING, last_name, ...(first_name === undefined ? {} : { first_name }) });
 }
 
 /** Lookups at this board that arrive in one turn of the event loop. */
@@ -101,7 +101,17 @@ describe('a lookup alone asks OpenSearch', () => {
       () => byNumber('RN.9199999'),
       ['_mget', '_search', '_search'],
     ],
-    ['once more for what a mistyped name may have meant', () => byName('Csot', 'C'), ['_search', '_search']],
+    ['once more for what a mistyped surname may have meant', () => byName('Csot'), ['_search', '_search']],
+    [
+      'once more for whether a surname exists that was sent with a given name, and then for others',
+      () => byName('Csot', 'C'),
+      ['_search', '_search', '_search'],
+    ],
+    [
+      'once more for whether a surname exists that was sent with a given name, and for no other where it does',
+      () => byName('Cost', 'Zebedee'),
+      ['_search', '_search'],
+    ],
   ])('%s', async (_what, ask, expected) => {
     const [, asked] = await searchesFor(ask);
     expect(asked).toEqual(expected);

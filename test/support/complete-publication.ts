@@ -7,6 +7,7 @@ import {
   accountsIndex,
   apiKeysIndex,
   apiKeyUsageIndex,
+  auditIndex,
   ledgerIndex,
   licensesIndexPattern,
   setAsideIndex,
@@ -124,7 +125,7 @@ async function indicesOf({ client, config }: TestEnvironment): Promise<string[]>
   const all = body.flatMap(({ index }) => index ?? []).sort();
   const family = licensesIndexPattern(prefix).replace('*', '');
   expect(all.filter((index) => !index.startsWith(family))).toEqual(
-    [accountsIndex, apiKeysIndex, apiKeyUsageIndex, ledgerIndex, setAsideIndex]
+    [accountsIndex, apiKeysIndex, apiKeyUsageIndex, auditIndex, ledgerIndex, setAsideIndex]
       .map((index) => index(prefix))
       .sort(),
   );

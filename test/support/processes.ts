@@ -32,8 +32,12 @@ export interface RunningProcess {
 const MOST_OUTPUT = 8_000_000;
 
 /** Starts a script of the checkout under the node that runs the tests. */
-export function startProcess(script: string, variables: Record<string, string>): RunningProcess {
-  const child = spawn(process.execPath, [resolve(ROOT, script)], {
+export function startProcess(
+  script: string,
+  variables: Record<string, string>,
+  ...parameters: string[]
+): RunningProcess {
+  const child = spawn(process.execPath, [resolve(ROOT, script), ...parameters], {
     cwd: ROOT,
     env: { ...ENVIRONMENT, ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
