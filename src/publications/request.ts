@@ -62,8 +62,16 @@ async function isRemovedAsAbandoned(job: Job): Promise<boolean> {
   return (await job.isActive()) && isRemoved(job);
 }
 
-/** Removes a job unless a worker holds it. @returns whether it is gone */
+const REMOVABLE_STATES: readonly string[] = ['waiting', 'delayed', 'active'];
+
+/**
+ * Removes a job that waits, or that a killed worker left active. A job that a worker holds, that has ended or that
+ * Redis has lost stays as it is: its publication may be live, or go live.
+ *
+ * @returns whether it was removed
+ */
 export async function isRemoved(job: Job): Promise<boolean> {
+  if (!REMOVABLE_STATES.includes(await job.getState())) return false;
   try {
     await job.remove();
     return true;

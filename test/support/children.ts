@@ -15,6 +15,15 @@ export async function childrenOf(parent: number): Promise<number[]> {
     .map(Number);
 }
 
+/** The children of a process that is about to start one (Linux). */
+export async function startedChildrenOf(parent: number): Promise<number[]> {
+  for (;;) {
+    const children = await childrenOf(parent);
+    if (children.length > 0) return children;
+    await sleep(10);
+  }
+}
+
 /**
  * Kills a process's children (SIGKILL) and waits until they have gone.
  *

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { type Job, type Queue, Worker } from 'bullmq';
+import { PUBLISH_QUEUE, publishQueue, queueConnection, queuePrefix } from '../../src/publications/job.ts';
+import { isRemoved, requestPublication } from '../../src/publications/request.ts';
+import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
+import { FIXTURES } from '../support/fixtures.ts';
+
+let environment: TestEnvironment;
+let queue: Queue;
+
+beforeAll(async () => {
+  environment = await testEnvironment();
+  queue = publishQueue(environment.config);
+});
+beforeEach(() => queue.obliterate({ force: true }));
+afterAll(async () => {
+  await queue.close();
+  await environment.cleanUp();
+});
+
+async function requested(): Promise<Job> {
+  const request = await requestPublication(queue, FIXTURES);
+  if (request.state !== 'queued') throw new Error(`It is ${request.state}.`);
+  return request.job;
+}
+
+/** Has a worker take the next job; it holds the job until the work is done. */
+async function worked(job: Job, work: () => Promise<unknown>): Promise<void> {
+  const worker = new Worker(PUBLISH_QUEUE, work, {
+    connection: queueConnection(environment.config),
+    prefix: queuePrefix(environment.config.INDEX_PREFIX),
+  });
+  try {
+    while (!(await job.isCompleted())) await new Promise((resolve) => setTimeout(resolve, 20));
+  } finally {
+    await worker.close();
+  }
+}
+
+test('a job that waits is taken back', async () => {
+  const job = await requested();
+  expect(await isRemoved(job)).toBe(true);
+  expect(await queue.getJob(job.id ?? '')).toBeUndefined();
+});
+
+test('a job that a worker holds is not taken back', async () => {
+  const job = await requested();
+  let removed: boolean | undefined;
+  await worked(job, async () => {
+    removed = await isRemoved(job);
+  });
+  expect(removed).toBe(false);
+});
+
+test('a job that has ended is not taken back: its publication may be live', async () => {
+  const job = await requested();
+  await worked(job, async () => 'live');
+  expect(await isRemoved(job)).toBe(false);
+  expect(await queue.getJob(job.id ?? '')).toBeDefined();
+});
+
+test('a job that Redis has lost is not taken back: its worker goes on', async () => {
+  const job = await requested();
+  await queue.obliterate({ force: true });
+  expect(await isRemoved(job)).toBe(false);
+});
