@@ -49,8 +49,8 @@ async function personsOf(client: Client, index: string): Promise<Asked[]> {
     .map((asked) => ({ ...asked, firstName: asked.firstName.slice(0, GIVEN_LETTERS) }));
 }
 
-/** Where the doors are, and the key to one of them. */
-interface Doors {
+/** The API's address, and a key for REST. */
+interface Api {
   readonly origin: string;
   readonly key: string;
 }
@@ -130,7 +130,7 @@ interface Measured {
  * was due, so one that had to wait for its turn is not made to look quick.
  */
 async function whileReading(
-  { origin, key }: Doors,
+  { origin, key }: Api,
   persons: readonly Asked[],
   work: () => Promise<unknown>,
 ): Promise<Map<string, Measured>> {
@@ -223,12 +223,12 @@ async function measure(client: Client, config: Config, key: string, directory: s
     }),
   ];
   const { index } = await published(config, today);
-  const doors = { origin: `http://127.0.0.1:${config.PORT}`, key };
+  const api = { origin: `http://127.0.0.1:${config.PORT}`, key };
   const persons = await personsOf(client, index);
-  await whileReading(doors, persons, () => sleep(WARM_UP_SECONDS * 1000));
-  const idle = await whileReading(doors, persons, () => sleep(idleSeconds * 1000));
+  await whileReading(api, persons, () => sleep(WARM_UP_SECONDS * 1000));
+  const idle = await whileReading(api, persons, () => sleep(idleSeconds * 1000));
   let took = 0;
-  const loading = await whileReading(doors, persons, async () => {
+  const loading = await whileReading(api, persons, async () => {
     took = (await published(config, tomorrow)).seconds;
     await sleep(AFTER_FLIP_SECONDS * 1000);
   });

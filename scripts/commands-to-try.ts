@@ -26,7 +26,7 @@ export async function commandsToTry(address: string, key: string): Promise<reado
   ];
 }
 
-/** Asks the service itself, through the door that needs no key, for a nurse with a common surname. */
+/** Asks the service itself, through MCP, which needs no key, for a nurse with a common surname. */
 async function findExample(address: string): Promise<Example | undefined> {
   for (const surname of COMMON_SURNAMES) {
     const number = await firstNumber(address, surname);

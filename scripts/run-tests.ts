@@ -16,7 +16,10 @@ const IS_LONG_FORM = process.env.FAULTS === 'full';
 /** Only then must every requirement be verified: any argument may leave tests out. */
 const RUNS_EVERY_TEST = JEST_ARGUMENTS.length === 0 && !IS_LONG_FORM;
 
-/** Files at a time. Many wait: with a third, the suite took four fifths of the time on two cores. Faults are timed, so nothing runs beside them. */
+/**
+ * Test files at a time. Most tests wait: three files took four fifths of the time of two, on two cores. Fault tests
+ * measure time, so nothing runs beside them.
+ */
 const JEST_WORKERS = IS_LONG_FORM ? 1 : 3;
 
 const JEST = 'node_modules/jest/bin/jest.js';

@@ -42,7 +42,7 @@ const HTTP_DETAILS: Readonly<Record<number, string>> = {
   415: 'Send the body as JSON, with Content-Type: application/json.',
 };
 
-/** The one table from each kind of error to its status and a safe message, for every door. */
+/** The one table from each kind of error to its status and a safe message, for every interface. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof BadRequestError) return { status: 400, detail: error.message };
   if (error instanceof InvalidKeyError) return { status: 401, detail: 'Invalid or inactive API key' };

@@ -21,7 +21,7 @@ export interface DatedOutcome {
   readonly isSample: boolean;
 }
 
-/** The lookups that every door offers. */
+/** The lookups that every interface offers. */
 export interface Lookups {
   /**
    * @param spentMs what of its time the request has spent already
@@ -39,7 +39,7 @@ export interface Lookups {
 const BUSY = 64;
 
 /** As many are taken at once; what comes beyond would only wait for a turn that is too late. */
-const MOST_IN_FLIGHT = 1000;
+const MAX_IN_FLIGHT = 1000;
 
 /** A lookup may ask OpenSearch several times, and the key was read before: all must end within three seconds. */
 const ANSWER_WITHIN_MS = 2600;
@@ -57,7 +57,7 @@ export function liveLookups(client: Client, tracker: LivePublicationTracker): Lo
 
   /** Refuses what is too many; counts the others for as long as they really take. */
   async function bounded<Result>(spentMs: number, work: () => Promise<Result>): Promise<Result> {
-    if (inFlight >= MOST_IN_FLIGHT) throw new TooBusyError('Too many lookups are under way.');
+    if (inFlight >= MAX_IN_FLIGHT) throw new TooBusyError('Too many lookups are under way.');
     inFlight += 1;
     return inTime(
       work().finally(() => {

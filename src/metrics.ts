@@ -9,8 +9,8 @@ collectDefaultMetrics({ register: metrics });
 
 export const requestSeconds = new Histogram({
   name: 'licenses_request_seconds',
-  help: 'From the arrival of a request to the end of its answer, by door (rest, mcp) and outcome',
-  labelNames: ['door', 'outcome'],
+  help: 'From the arrival of a request to the end of its answer, by interface (rest, mcp) and outcome',
+  labelNames: ['interface', 'outcome'],
   buckets: SECONDS,
   registers: [metrics],
 });

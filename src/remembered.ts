@@ -1,4 +1,4 @@
-const MOST_REMEMBERED = 10_000;
+const MAX_REMEMBERED = 10_000;
 
 /** A pure function of a text that remembers its results: for texts that come again in row after row. */
 export function remembered<Result>(compute: (text: string) => Result): (text: string) => Result {
@@ -7,7 +7,7 @@ export function remembered<Result>(compute: (text: string) => Result): (text: st
     const known = results.get(text);
     if (known !== undefined) return known;
     const result = compute(text);
-    if (results.size >= MOST_REMEMBERED) results.clear();
+    if (results.size >= MAX_REMEMBERED) results.clear();
     results.set(copyOf(text), result);
     return result;
   };

@@ -302,7 +302,7 @@ export const REQUIREMENTS = {
     source: design('narrowing'),
   },
   'DESIGN-NARROWING-01': {
-    text: 'license_type, status, city and county narrow a search, the same in all doors.',
+    text: 'license_type, status, city and county narrow a search, the same in all interfaces.',
     source: design('narrowing'),
   },
   'DESIGN-CACHED-01': {

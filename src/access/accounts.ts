@@ -19,7 +19,7 @@ const storedAccount = z.object({
 /** A business that holds API keys. */
 export type StoredAccount = z.output<typeof storedAccount>;
 
-const MOST_CHARACTERS = 200;
+const MAX_CHARACTERS = 200;
 
 /** An account can not be entered, found or used. The message says why. */
 export class AccountError extends Error {}
@@ -130,7 +130,7 @@ async function accountById(
   }
 }
 
-const MOST_ACCOUNTS = 10_000;
+const MAX_ACCOUNTS = 10_000;
 const accountsResponse = z.object({
   hits: z.object({ hits: z.array(z.object({ _source: storedAccount })) }),
 });
@@ -139,18 +139,17 @@ const accountsResponse = z.object({
 export async function listAccounts(client: Client, indexPrefix: string): Promise<StoredAccount[]> {
   const response = await search(client, accountsResponse, {
     index: accountsIndex(indexPrefix),
-    body: { size: MOST_ACCOUNTS, query: { match_all: {} }, sort: [{ account: 'asc' }] },
+    body: { size: MAX_ACCOUNTS, query: { match_all: {} }, sort: [{ account: 'asc' }] },
   });
-  const { hits } = response.hits;
-  return hits.map((hit) => hit._source);
+  return response.hits.hits.map((hit) => hit._source);
 }
 
 function bounded(what: string, text: string): string {
-  const bounded = plain(text);
-  if (bounded === '' || bounded.length > MOST_CHARACTERS) {
-    throw new AccountError(`${what} must have 1 to ${MOST_CHARACTERS} characters.`);
+  const value = plain(text);
+  if (value === '' || value.length > MAX_CHARACTERS) {
+    throw new AccountError(`${what} must have 1 to ${MAX_CHARACTERS} characters.`);
   }
-  return bounded;
+  return value;
 }
 
 /** Text without blanks around it, and single ones in it. */

@@ -33,38 +33,17 @@ interface Prefixes {
 }
 
 /**
- * Issues a key to an account, which is entered where it is new.
+ * Issues a key to an account, which is entered where it is new. The key's document has its hash as id, so that one
+ * realtime get finds it.
  *
  * @throws {AccountError} for an empty or long name or contact, or a deactivated account
  */
 export async function createKey(
   client: Client,
-  prefixes: Prefixes,
+  { indexPrefix, keyPrefix }: Prefixes,
   given: { account: string; contact?: string | undefined; verifiedBy: string },
 ): Promise<CreatedKey> {
-  return issueKey(client, prefixes, await enterAccount(client, prefixes.indexPrefix, given));
-}
-
-/**
- * Issues a second key to the account of a key.
- *
- * @param id of the key that is to be replaced; it goes on working until it is revoked
- * @throws {UnknownKeyError} when there is no key with the id
- * @throws {AccountError} when its account is deactivated
- */
-export async function rotateKey(client: Client, prefixes: Prefixes, id: string): Promise<CreatedKey> {
-  const { indexPrefix } = prefixes;
-  const { account } = await keyById(client, indexPrefix, id);
-  const { verified_by: verifiedBy } = await accountNamed(client, indexPrefix, account);
-  return createKey(client, prefixes, { account, verifiedBy });
-}
-
-/** The key's document has its hash as id, so that one realtime get finds it. */
-async function issueKey(
-  client: Client,
-  { indexPrefix, keyPrefix }: Prefixes,
-  account: StoredAccount,
-): Promise<CreatedKey> {
+  const account = await enterAccount(client, indexPrefix, given);
   const key = newApiKey(keyPrefix);
   const sha256 = apiKeyHash(key);
   const stored: StoredKey = {
@@ -85,22 +64,35 @@ async function issueKey(
   return { stored, account, key };
 }
 
+/**
+ * Issues a second key to the account of a key.
+ *
+ * @param id of the key that is to be replaced; it goes on working until it is revoked
+ * @throws {UnknownKeyError} when there is no key with the id
+ * @throws {AccountError} when its account is deactivated
+ */
+export async function rotateKey(client: Client, prefixes: Prefixes, id: string): Promise<CreatedKey> {
+  const { indexPrefix } = prefixes;
+  const { account } = await keyById(client, indexPrefix, id);
+  const { verified_by: verifiedBy } = await accountNamed(client, indexPrefix, account);
+  return createKey(client, prefixes, { account, verifiedBy });
+}
+
 /** What operators call a key: the first 12 characters of its hash. */
 function keyId(sha256: string): string {
   return sha256.slice(0, 12);
 }
 
-const MOST_KEYS = 10_000;
+const MAX_KEYS = 10_000;
 const keysResponse = z.object({ hits: z.object({ hits: z.array(z.object({ _source: storedKey })) }) });
 
 /** All keys, the earliest first, revoked ones too. */
 export async function listKeys(client: Client, indexPrefix: string): Promise<StoredKey[]> {
   const response = await search(client, keysResponse, {
     index: apiKeysIndex(indexPrefix),
-    body: { size: MOST_KEYS, query: { match_all: {} }, sort: [{ created_at: 'asc' }] },
+    body: { size: MAX_KEYS, query: { match_all: {} }, sort: [{ created_at: 'asc' }] },
   });
-  const { hits } = response.hits;
-  return hits.map((hit) => hit._source);
+  return response.hits.hits.map((hit) => hit._source);
 }
 
 /** No key has this id. */
@@ -126,8 +118,7 @@ export async function keyById(client: Client, indexPrefix: string, id: string): 
     index: apiKeysIndex(indexPrefix),
     body: { size: 1, query: { term: { id } } },
   });
-  const { hits } = response.hits;
-  const [hit] = hits;
+  const [hit] = response.hits.hits;
   if (hit === undefined) throw new UnknownKeyError(`No key has the id "${id}".`);
   return hit._source;
 }

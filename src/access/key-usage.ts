@@ -85,7 +85,7 @@ export function keyUsage(client: Client, indexPrefix: string, onError: (error: u
   };
 }
 
-const MOST_KEYS = 10_000;
+const MAX_KEYS = 10_000;
 
 const lastUsedResponse = z.object({
   hits: z.object({ hits: z.array(z.object({ _source: storedUsage })) }),
@@ -98,7 +98,7 @@ export async function lastUsed(client: Client, indexPrefix: string): Promise<Rea
   const response = await search(client, lastUsedResponse, {
     index,
     body: {
-      size: MOST_KEYS,
+      size: MAX_KEYS,
       query: { match_all: {} },
       sort: [{ day: 'desc' }],
       collapse: { field: 'key' },

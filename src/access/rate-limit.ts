@@ -29,7 +29,7 @@ export interface RateLimit {
 }
 
 /** A counter takes half a kilobyte. */
-const MOST_COUNTERS = 100_000;
+const MAX_COUNTERS = 100_000;
 
 const SALT = randomBytes(16).toString('hex');
 
@@ -39,7 +39,7 @@ const SALT = randomBytes(16).toString('hex');
  */
 class BoundedMemory extends RateLimiterMemory {
   override getKey(key: string | number): string {
-    return super.getKey(hash('sha256', SALT + key, 'buffer').readUInt32LE() % MOST_COUNTERS);
+    return super.getKey(hash('sha256', SALT + key, 'buffer').readUInt32LE() % MAX_COUNTERS);
   }
 }
 

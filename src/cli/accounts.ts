@@ -3,9 +3,7 @@ import { listAccounts, type StoredAccount, setAccountActive } from '../access/ac
 import { listKeys } from '../access/api-keys.ts';
 import { recordAudit } from '../publications/audit.ts';
 import { withOpenSearch } from './open-search.ts';
-import { print, printJson, table } from './output.ts';
-
-const JSON_OPTION = ['--json', 'print JSON'] as const;
+import { JSON_OPTION, print, printJson, table } from './output.ts';
 
 interface JsonOption {
   json?: boolean;

@@ -1,13 +1,13 @@
 import { Command } from 'commander';
 import { readAudit } from '../publications/audit.ts';
 import { withOpenSearch } from './open-search.ts';
-import { print, printJson, table } from './output.ts';
+import { JSON_OPTION, print, printJson, table } from './output.ts';
 
 /** `licenses audit`: who did what, and when. */
 export function auditCommand(): Command {
   return new Command('audit')
     .description('what operators did: publications, rollbacks, keys, accounts; the latest first')
-    .option('--json', 'print JSON')
+    .option(...JSON_OPTION)
     .action((options: { json?: boolean }) =>
       withOpenSearch(async (client, config) => {
         const entries = await readAudit(client, config.INDEX_PREFIX);

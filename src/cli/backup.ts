@@ -2,9 +2,7 @@ import { Command } from 'commander';
 import { recordAudit } from '../publications/audit.ts';
 import { inWords, restoreBackup, writeBackup } from '../publications/backup.ts';
 import { withOpenSearch } from './open-search.ts';
-import { print, printJson } from './output.ts';
-
-const JSON_OPTION = ['--json', 'print JSON'] as const;
+import { JSON_OPTION, print, printJson } from './output.ts';
 
 /** `licenses backup FILE`: what can't be rebuilt, in one file. */
 export function backupCommand(): Command {

@@ -15,9 +15,7 @@ import type { Config } from '../config.ts';
 import { daysBefore, todayInOhio } from '../licenses/dates.ts';
 import { recordAudit } from '../publications/audit.ts';
 import { withOpenSearch } from './open-search.ts';
-import { grouped, print, printJson, table } from './output.ts';
-
-const JSON_OPTION = ['--json', 'print JSON'] as const;
+import { grouped, JSON_OPTION, print, printJson, table } from './output.ts';
 
 /** `licenses keys …`: issue, list, rotate and revoke API keys, and tell what they were used for. */
 export function keysCommand(): Command {

@@ -1,3 +1,6 @@
+/** The option of every command that prints JSON where it is asked to. */
+export const JSON_OPTION = ['--json', 'print JSON'] as const;
+
 /** Prints one line. */
 export function print(line: string): void {
   process.stdout.write(`${line}\n`);

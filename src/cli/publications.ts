@@ -5,9 +5,7 @@ import { prune } from '../publications/prune.ts';
 import { rollBack } from '../publications/rollback.ts';
 import { writeRejects } from '../publications/set-aside.ts';
 import { withOpenSearch } from './open-search.ts';
-import { grouped, print, printJson, table } from './output.ts';
-
-const JSON_OPTION = ['--json', 'print JSON'] as const;
+import { grouped, JSON_OPTION, print, printJson, table } from './output.ts';
 
 /** `licenses publications`: the ledger. */
 export function publicationsCommand(): Command {

@@ -16,7 +16,7 @@ import {
 import { appendEvent, type LedgerEvent, readEvents } from '../publications/ledger.ts';
 import { isRemoved, requestPublication } from '../publications/request.ts';
 import { withOpenSearch } from './open-search.ts';
-import { grouped, print, printError, printJson } from './output.ts';
+import { grouped, JSON_OPTION, print, printError, printJson } from './output.ts';
 import { progressDisplay } from './progress.ts';
 
 const EXIT_FAILED = 1;
@@ -55,7 +55,7 @@ export function publishCommand(): Command {
     .option('--business <file>', 'the business file, a path or an https URL (default: DATASET_BUSINESS)')
     .option('--date <date>', 'the run date, YYYY-MM-DD, where the files have none')
     .option('--force <reason>', 'go past the guards; the reason is kept in the ledger')
-    .option('--json', 'print JSON')
+    .option(...JSON_OPTION)
     .action(publishAndWait);
 }
 

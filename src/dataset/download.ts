@@ -51,11 +51,11 @@ const PATIENCE: DownloadPatience = {
   longestRetryAfter: 300_000,
 };
 
-const MOST_TRIES = 6;
-const MOST_REDIRECTS = 5;
+const MAX_TRIES = 6;
+const MAX_REDIRECTS = 5;
 
 /** The State's larger file has under 1 GiB: far more than that is not the file, and must not fill the disk. */
-const MOST_BYTES = 8 * 2 ** 30;
+const MAX_BYTES = 8 * 2 ** 30;
 
 /** What another try may mend: a lost connection, a server that is too busy, a part that does not fit. */
 class Interruption extends Error {
@@ -96,7 +96,7 @@ export async function downloadSource(url: string, options: DownloadOptions): Pro
       const bytes = (await sizeOf(download.files.part)) ?? 0;
       wasted = bytes > furthest ? 0 : wasted + 1;
       furthest = Math.max(furthest, bytes);
-      if (wasted === MOST_TRIES) throw gaveUp(source, error);
+      if (wasted === MAX_TRIES) throw gaveUp(source, error);
       await pause(waitMs(patience, wasted, error.retryAfterMs), options.signal);
     }
   }
@@ -104,7 +104,7 @@ export async function downloadSource(url: string, options: DownloadOptions): Pro
 
 function gaveUp({ shown }: Source, last: Interruption): DownloadError {
   return new DownloadError(
-    `${shown} could not be downloaded: ${MOST_TRIES} tries in a row brought nothing; at last, ${last.message}.`,
+    `${shown} could not be downloaded: ${MAX_TRIES} tries in a row brought nothing; at last, ${last.message}.`,
     { cause: last },
   );
 }
@@ -320,14 +320,14 @@ const REDIRECTIONS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** The answer after at most five redirections. */
 async function ask(source: Source, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
   let address = source.address;
-  for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects += 1) {
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
     const response = await askOnce(source, address, headers, signal);
     const location = REDIRECTIONS.has(response.status) ? response.headers.get('location') : null;
     if (location === null) return response;
     await response.body?.cancel();
     address = redirected(source, address, location);
   }
-  throw new DownloadError(`${source.shown} redirects more than ${MOST_REDIRECTS} times.`);
+  throw new DownloadError(`${source.shown} redirects more than ${MAX_REDIRECTS} times.`);
 }
 
 async function askOnce(
@@ -427,7 +427,7 @@ function noteOf(source: Source, { headers }: Response): PartNote {
   }
   const contentLength = headers.get('content-length');
   const length = contentLength === null ? null : Number(contentLength);
-  if (length !== null && length > MOST_BYTES) throw tooLarge(source);
+  if (length !== null && length > MAX_BYTES) throw tooLarge(source);
   return {
     url: source.shown,
     etag: headers.get('etag'),
@@ -479,13 +479,13 @@ async function receive(
       bytes += chunk.length;
       exchange.noteBytes();
       options.onBytes?.(bytes, length ?? undefined);
-      if (bytes > MOST_BYTES) break;
+      if (bytes > MAX_BYTES) break;
     }
     await part.sync();
   } finally {
     await part.close();
   }
-  if (bytes > MOST_BYTES) {
+  if (bytes > MAX_BYTES) {
     await discardPart(files);
     throw tooLarge(source);
   }
@@ -506,9 +506,7 @@ async function* bodyOf(response: Response): AsyncGenerator<Uint8Array, void, und
 }
 
 function tooLarge({ shown }: Source): DownloadError {
-  return new DownloadError(
-    `${shown} has more than ${MOST_BYTES / 2 ** 30} GiB, the most that is downloaded.`,
-  );
+  return new DownloadError(`${shown} has more than ${MAX_BYTES / 2 ** 30} GiB, the most that is downloaded.`);
 }
 
 /** Checks the part and makes it the complete file. */

@@ -8,7 +8,7 @@ export function counted(name: 'rest' | 'mcp', usage: KeyUsage): Middleware {
   return (ctx, next) => {
     ctx.res.once('close', () => {
       const { arrivedAt, keyId, outcome = statusOutcome(ctx.status) } = ctx.state;
-      requestSeconds.observe({ door: name, outcome }, (performance.now() - arrivedAt) / 1000);
+      requestSeconds.observe({ interface: name, outcome }, (performance.now() - arrivedAt) / 1000);
       if (keyId !== undefined) usage.count(keyId, outcome);
     });
     return next();

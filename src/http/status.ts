@@ -9,7 +9,7 @@ import { SERVICE_VERSION } from '../version.ts';
 import { jsonResponse } from './openapi.ts';
 import type { Route } from './route.ts';
 
-const MOST_RUNS = 10;
+const MAX_RUNS = 10;
 const RUNS_KNOWN_FOR_MS = 10_000;
 
 const run = z.object({
@@ -63,7 +63,7 @@ export function statusRoute(
     max: 1,
     ttl: RUNS_KNOWN_FOR_MS,
     allowStaleOnFetchRejection: true,
-    fetchMethod: async () => (await publications()).slice(0, MOST_RUNS),
+    fetchMethod: async () => (await publications()).slice(0, MAX_RUNS),
   });
   return {
     method: 'GET',

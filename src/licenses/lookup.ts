@@ -8,7 +8,7 @@ import {
   businessQuery,
   businessWordsQuery,
   MAX_MATCHES,
-  MOST_NEAR_NAMES,
+  MAX_NEAR_NAMES,
   type NamesQuery,
   type Narrowing,
   type NearTermsBody,
@@ -27,7 +27,7 @@ export type HolderTyped =
   | { readonly lastName?: string | undefined; readonly firstName?: string | undefined }
   | { readonly businessName: string };
 
-/** What a door asks: by number (at one board or statewide), by person, or by business. */
+/** What an interface asks: by number (at one board or statewide), by person, or by business. */
 export type LookupRequest =
   | {
       readonly by: 'number';
@@ -108,7 +108,7 @@ export async function lookUp(
       const near = await asked(nearNumbersQuery(board, number, businessOnly));
       const atBoard = near.filter((license) => license.board === board?.name);
       const offered = numbersOf(atBoard.length > 0 ? atBoard : near);
-      return { ...outcome, didYouMean: nearest(number, offered, MOST_NEAR_NUMBERS) };
+      return { ...outcome, didYouMean: nearest(number, offered, MAX_NEAR_NUMBERS) };
     }
     case 'person': {
       const found = await named(
@@ -128,7 +128,7 @@ export async function lookUp(
       const worded = near.filter((license) => hasWordsOf(license.full_name, request.name));
       if (worded.length > 0) return matches(worded);
       const names = near.map((license) => license.full_name);
-      return { outcome: 'no_match', didYouMean: nearest(request.name, names, MOST_NEAR_NAMES) };
+      return { outcome: 'no_match', didYouMean: nearest(request.name, names, MAX_NEAR_NAMES) };
     }
   }
 }
@@ -192,7 +192,7 @@ async function nearSurnames(
 }
 
 /** How many numbers are offered in place of one that no licence has. */
-const MOST_NEAR_NUMBERS = 3;
+const MAX_NEAR_NUMBERS = 3;
 
 function numbersOf(licenses: readonly StoredLicense[]): string[] {
   return licenses.map((license) => license.license_number);
@@ -239,7 +239,7 @@ function numberMiss(
   miss: NumberMiss,
   existing: readonly StoredLicense[],
 ): Extract<LookupOutcome, { outcome: 'number_not_found' }> {
-  const didYouMean = nearest(typed, numbersOf(existing), MOST_NEAR_NUMBERS);
+  const didYouMean = nearest(typed, numbersOf(existing), MAX_NEAR_NUMBERS);
   return { outcome: 'number_not_found', miss, didYouMean };
 }
 

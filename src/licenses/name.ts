@@ -144,7 +144,7 @@ export function tradeNameWords(tradeName: string): string[] {
 }
 
 /** Words of a business's name that are looked at; more only make the search dearer. */
-const MOST_TYPED_WORDS = 10;
+const MAX_TYPED_WORDS = 10;
 
 /**
  * The words (the first ten) of a business's name as typed, which each must be the beginning of one of its own: those of every
@@ -153,7 +153,7 @@ const MOST_TYPED_WORDS = 10;
 export function typedBusinessWords(businessName: string): string[] {
   const words = tradeNames(businessName).flatMap(tradeNameWords);
   const kept = words.filter((word) => !ARTICLES.has(word));
-  return (kept.length > 0 ? kept : words).slice(0, MOST_TYPED_WORDS);
+  return (kept.length > 0 ? kept : words).slice(0, MAX_TYPED_WORDS);
 }
 
 function contentWords(tradeName: string): string[] {

@@ -326,7 +326,7 @@ export interface NearTermsBody {
 }
 
 /** How many names are offered in place of one that nobody has. */
-export const MOST_NEAR_NAMES = 5;
+export const MAX_NEAR_NAMES = 5;
 
 /** Each of several shards tells so many, so that the best of all are those that one shard would tell. */
 const NEAR_NAMES_OF_SHARD = 100;
@@ -354,7 +354,7 @@ export function nearSurnamesBody(board: Board, lastName: string): NearTermsBody 
           suggest_mode: 'always',
           max_edits: surname.length < TWO_EDITS_FROM ? 1 : 2,
           prefix_length: `${board.code}/`.length,
-          size: MOST_NEAR_NAMES,
+          size: MAX_NEAR_NAMES,
           shard_size: NEAR_NAMES_OF_SHARD,
         },
       },

@@ -26,7 +26,7 @@ export const licenseRecord = z.object({
 
 export type LicenseRecord = Readonly<z.output<typeof licenseRecord>>;
 
-/** A licence record as every door answers it. Dates are `YYYY-MM-DD`; what the dataset lacks is null. */
+/** A licence record as every interface answers it. Dates are `YYYY-MM-DD`; what the dataset lacks is null. */
 export const answeredRecord = licenseRecord.extend({
   found: z.literal(true),
   days_until_expiry: z.int().nullable().describe('Calendar days in Ohio; negative once past'),

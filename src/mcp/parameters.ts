@@ -4,11 +4,11 @@ import { BOARDS } from '../licenses/boards.ts';
 import { nearestBoards } from '../licenses/nearest-boards.ts';
 import { MAX_MATCHES } from '../licenses/queries.ts';
 
-const MOST_CHARACTERS = 200;
+const MAX_CHARACTERS = 200;
 
 /** Of names that no parameter has, how many are told, and how much of each. */
-const MOST_UNKNOWN = 5;
-const MOST_OF_A_NAME = 40;
+const MAX_UNKNOWN = 5;
+const MAX_OF_A_NAME = 40;
 
 interface Raised {
   readonly input?: unknown;
@@ -22,7 +22,7 @@ function text(description: string, ...examples: [string, ...string[]]) {
     })
     .trim()
     .min(1)
-    .max(MOST_CHARACTERS, `must have at most ${MOST_CHARACTERS} characters. ${send}`)
+    .max(MAX_CHARACTERS, `must have at most ${MAX_CHARACTERS} characters. ${send}`)
     .meta({ description, examples });
 }
 
@@ -117,8 +117,8 @@ function isBlank(value: unknown): boolean {
 }
 
 function unknownNote(given: readonly string[], known: readonly string[]): string {
-  const unknown = given.filter((name) => !known.includes(name)).slice(0, MOST_UNKNOWN);
+  const unknown = given.filter((name) => !known.includes(name)).slice(0, MAX_UNKNOWN);
   if (unknown.length === 0) return '';
-  const names = unknown.map((name) => JSON.stringify(name.slice(0, MOST_OF_A_NAME))).join(', ');
+  const names = unknown.map((name) => JSON.stringify(name.slice(0, MAX_OF_A_NAME))).join(', ');
   return `Passed over, since this tool has no such parameter: ${names}. It has: ${known.join(', ')}.`;
 }

@@ -61,7 +61,7 @@ export async function appendEvent(client: Client, prefix: string, event: NewLedg
   });
 }
 
-const MOST_EVENTS = 10_000;
+const MAX_EVENTS = 10_000;
 
 const eventsResponse = z.object({
   hits: z.object({ hits: z.array(z.object({ _source: ledgerEvent })) }),
@@ -71,7 +71,7 @@ const eventsResponse = z.object({
 export async function readEvents(client: Client, prefix: string): Promise<LedgerEvent[]> {
   const response = await search(client, eventsResponse, {
     index: ledgerIndex(prefix),
-    body: { size: MOST_EVENTS, query: { exists: { field: 'event' } }, sort: [{ _seq_no: 'desc' }] },
+    body: { size: MAX_EVENTS, query: { exists: { field: 'event' } }, sort: [{ _seq_no: 'desc' }] },
   });
   const { hits } = response.hits;
   return hits.map((hit) => hit._source).reverse();

@@ -94,7 +94,7 @@ async function refreshed(tracker: LivePublicationTracker): Promise<LivePublicati
   return publication;
 }
 
-const MOST_TYPES = 5000;
+const MAX_TYPES = 5000;
 
 const typesResponse = z.object({
   aggregations: z.object({
@@ -119,7 +119,7 @@ async function readPublication(client: Client, index: string): Promise<LivePubli
         aggs: {
           types: {
             composite: {
-              size: MOST_TYPES,
+              size: MAX_TYPES,
               sources: [
                 { board: { terms: { field: 'board' } } },
                 { license_type: { terms: { field: 'license_type', missing_bucket: true } } },

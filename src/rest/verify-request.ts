@@ -4,9 +4,9 @@ import { type Board, boardByName } from '../licenses/boards.ts';
 import type { HolderTyped, LookupRequest } from '../licenses/lookup.ts';
 import { nearestBoards } from '../licenses/nearest-boards.ts';
 
-const MOST_CHARACTERS = 200;
+const MAX_CHARACTERS = 200;
 
-const anyText = z.string().max(MOST_CHARACTERS, `must have at most ${MOST_CHARACTERS} characters`);
+const anyText = z.string().max(MAX_CHARACTERS, `must have at most ${MAX_CHARACTERS} characters`);
 
 /** A field of the body: text of up to 200 characters, where null and blanks count as absent. */
 const text = anyText.nullish().transform((value) => value?.trim() || undefined);

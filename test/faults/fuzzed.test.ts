@@ -66,7 +66,9 @@ async function outcomes(): Promise<Record<string, number>> {
     method: 'GET',
     path: '/metrics',
   });
-  const counts = text.matchAll(/^licenses_request_seconds_count\{door="rest",outcome="(\w+)"\} (\d+)$/gm);
+  const counts = text.matchAll(
+    /^licenses_request_seconds_count\{interface="rest",outcome="(\w+)"\} (\d+)$/gm,
+  );
   return Object.fromEntries([...counts].map(([, outcome, count]) => [outcome, Number(count)]));
 }
 

@@ -75,7 +75,7 @@ async function ask(load: Load, hasEnded: () => boolean, at: number): Promise<voi
 /** How many lookups a process has answered, as it counts them itself. */
 async function answeredBy({ adminPort }: Upstream): Promise<number> {
   const { text } = await rawRequest({ port: adminPort, method: 'GET', path: '/metrics' });
-  const counts = text.matchAll(/^licenses_request_seconds_count\{door="rest",[^}]*\} (\d+)$/gm);
+  const counts = text.matchAll(/^licenses_request_seconds_count\{interface="rest",[^}]*\} (\d+)$/gm);
   return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
 }
 

@@ -101,7 +101,7 @@ async function metrics(): Promise<string> {
 
 /** Expects that the service took no longer for any request than it promises. */
 async function expectServedInTime(): Promise<void> {
-  const labels = 'door="rest",outcome="unavailable"';
+  const labels = 'interface="rest",outcome="unavailable"';
   const text = await metrics();
   const all = metricIn(text, `licenses_request_seconds_count{${labels}}`);
   const bucket = `le="${SERVED_WITHIN_SECONDS}",${labels}`;

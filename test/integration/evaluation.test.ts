@@ -6,9 +6,9 @@ import { QUESTIONS } from '../evaluation/questions.ts';
 import { type Replayed, replay, tokensOf } from '../evaluation/replay.ts';
 import { startService, type TestService } from '../support/service.ts';
 
-const MOST_TOKENS = 15_000;
+const MAX_TOKENS = 15_000;
 /** One license, a few, a miss or a refusal. */
-const MOST_TOKENS_OF_A_SHORT_ONE = 1000;
+const MAX_TOKENS_OF_A_SHORT_ONE = 1000;
 const SHORT = 5;
 
 const counted = z.object({ count: z.number().default(0), boards: z.unknown().optional() });
@@ -50,7 +50,7 @@ describe('an agent that is asked', () => {
       expect(content).toMatchObject({ data_as_of: '2026-11-20', ...call.facts });
       if (call.says !== undefined) expect(text).toMatch(call.says);
       for (const words of call.never ?? []) expect(text).not.toContain(words);
-      expect(tokens).toBeLessThan(isShort(content) ? MOST_TOKENS_OF_A_SHORT_ONE : MOST_TOKENS);
+      expect(tokens).toBeLessThan(isShort(content) ? MAX_TOKENS_OF_A_SHORT_ONE : MAX_TOKENS);
       // What an agent sends it must have read.
       const read = await readBefore(question.ask, answers.slice(0, at));
       for (const value of Object.values(call.arguments)) {
@@ -72,5 +72,5 @@ test('a hundred matches are under 15,000 tokens', async () => {
   };
   const { content, structuredContent } = await client.callTool(call);
   expect(structuredContent).toMatchObject({ count: 100, truncated: true });
-  expect(tokensOf(JSON.stringify(content))).toBeLessThan(MOST_TOKENS);
+  expect(tokensOf(JSON.stringify(content))).toBeLessThan(MAX_TOKENS);
 });

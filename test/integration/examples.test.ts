@@ -17,7 +17,7 @@ const NURSING = 'Nursing Board';
 const COUNSELORS = 'Counselor, Social Worker and Marriage and Family Therapist Board';
 const LAST_SCRAPED = '2026-11-20T00:00:00';
 const AT_ONCE = 16;
-const MOST_TRIES = 5;
+const MAX_TRIES = 5;
 
 const NO_CURL =
   programPath('curl') === undefined
@@ -231,7 +231,7 @@ function verifiesRosters(program: RosterProgram): void {
     const away = json(503, { detail: 'Lookups are not available right now.' }, { 'retry-after': '1' });
     const tried = await against(program, ONE_LINE, BOARDS_ANSWER, away);
     expect(tried).toMatchObject({ code: 1, lines: [{ error: 'Lookups are not available right now.' }] });
-    expect(tried.requests).toHaveLength(1 + MOST_TRIES);
+    expect(tried.requests).toHaveLength(1 + MAX_TRIES);
     const tomorrow = json(503, { detail: 'Come back tomorrow.' }, { 'retry-after': '86400' });
     const left = await against(program, ONE_LINE, BOARDS_ANSWER, tomorrow);
     expect(left).toMatchObject({ code: 1, lines: [{ error: 'Come back tomorrow.' }] });

@@ -57,7 +57,7 @@ async function toolCall(name: string, parameters: object): Promise<void> {
 }
 
 describe('the metrics tell', () => {
-  test('how requests ended, by door', async () => {
+  test('how requests ended, by interface', async () => {
     const { rest } = service;
     const before = await series();
     await rest.verify({ board: NURSING, license_number: 'RN.700001' });
@@ -72,8 +72,8 @@ describe('the metrics tell', () => {
 
     const after = await series();
     const more = (name: string) => (after.get(name) ?? 0) - (before.get(name) ?? 0);
-    const requests = (door: string, outcome: string) =>
-      more(`licenses_request_seconds_count{door="${door}",outcome="${outcome}"}`);
+    const requests = (name: string, outcome: string) =>
+      more(`licenses_request_seconds_count{interface="${name}",outcome="${outcome}"}`);
     expect({
       found: requests('rest', 'found'),
       none: requests('rest', 'none'),

@@ -29,7 +29,7 @@ export interface RunningProcess {
 }
 
 /** Under load, a process may print more than a string can hold: of what it printed, so much is kept. */
-const MOST_OUTPUT = 8_000_000;
+const MAX_OUTPUT = 8_000_000;
 
 /** Starts a script of the checkout under the node that runs the tests. */
 export function startProcess(
@@ -51,7 +51,7 @@ export function startProcess(
     stream.on('data', (text: string) => {
       pieces.push(text);
       kept += text.length;
-      while (kept > MOST_OUTPUT) kept -= pieces.shift()?.length ?? 0;
+      while (kept > MAX_OUTPUT) kept -= pieces.shift()?.length ?? 0;
     });
   }
 
