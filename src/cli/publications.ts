@@ -73,6 +73,7 @@ function printDetails({ summary, events }: PublicationDetails): void {
   ];
   for (const [name, value] of facts) if (value) print(`${name.padEnd(14)}${value}`);
   for (const reason of summary.reasons ?? []) print(`  ${reason}`);
+  for (const difference of summary.differences ?? []) print(`  canary: ${difference}`);
   printCounts('STEP', 'SECONDS', summary.seconds);
   printCounts('BOARD', 'LICENCES', summary.boards);
   printCounts('STATUS', 'LICENCES', summary.statuses);

@@ -308,6 +308,9 @@ function report(result: Report, asJson: boolean): void {
       `${grouped(result.licenses)} licences and ${grouped(result.endorsements)} endorsements, ` +
       `${grouped(result.set_aside)} rows set aside, in ${result.seconds} s (${grouped(result.rows_per_second)} rows/s).`,
   );
+  for (const difference of result.canary?.differences ?? []) {
+    printError(`Lookups answer otherwise than the files have it: ${difference}.`);
+  }
   for (const [label, rows] of Object.entries(result.unknown_labels)) {
     print(`Not in the catalogue: ${label} (${grouped(rows)} rows).`);
   }

@@ -17,6 +17,7 @@ export interface PublicationSummary {
   readonly boards?: LedgerEvent['boards'];
   readonly statuses?: LedgerEvent['statuses'];
   readonly unknown_labels?: LedgerEvent['unknown_labels'];
+  readonly differences?: LedgerEvent['differences'];
   readonly same_as?: LedgerEvent['same_as'];
   readonly seconds?: LedgerEvent['seconds'];
   readonly reasons?: readonly string[] | undefined;
@@ -66,11 +67,11 @@ export function summarize(
   const summaries = new Map<string, PublicationSummary>();
   for (const { publication, event, at, ...details } of events) {
     const before = summaries.get(publication);
-    // A worker may have begun before the one who asked could write that it is queued.
-    const isLate = event === 'queued' && before !== undefined;
+    // `queued` may be written after the worker has begun; `canary_failed` leaves the publication live.
+    const changesState = before === undefined || (event !== 'queued' && event !== 'canary_failed');
     summaries.set(
       publication,
-      isLate ? { ...details, ...before } : { ...before, ...details, publication, at, state: event },
+      changesState ? { ...before, ...details, publication, at, state: event } : { ...details, ...before },
     );
   }
   return [...summaries.values()].map((summary) =>

@@ -71,6 +71,8 @@ export const publishResult = z.discriminatedUnion('state', [
     rows_per_second: z.int(),
     unknown_labels: z.record(z.string(), z.int()),
     pruned: z.array(z.string()),
+    /** Lookups asked right after it went live; absent where a killed worker left that out. */
+    canary: z.object({ asked: z.int(), differences: z.array(z.string()) }).optional(),
   }),
   z.object({
     /** The same two files are live already. */

@@ -11,6 +11,7 @@ export const PUBLICATION_EVENTS = [
   'loading',
   'verifying',
   'live',
+  'canary_failed',
   'superseded',
   'rolled_back',
   'refused',
@@ -38,6 +39,8 @@ const ledgerEvent = z.object({
   unknown_labels: z.record(z.string(), z.int()).optional(),
   /** Why it was refused, failed or skipped; of a forced one, what the guards said. */
   reasons: z.array(z.string()).optional(),
+  /** Of `canary_failed`: what lookups answered otherwise than the files have it, right after it went live. */
+  differences: z.array(z.string()).optional(),
   /** Of a skipped one: the live publication that has the same files. */
   same_as: z.string().optional(),
   /** Seconds that each step took. */

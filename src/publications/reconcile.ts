@@ -24,9 +24,7 @@ export function missingEvents(
 ): NewLedgerEvent[] {
   if (live === undefined) return [];
   const { index, metadata } = live;
-  const last = new Map(
-    events.filter(({ event }) => event !== 'queued').map((event) => [event.publication, event]),
-  );
+  const last = new Map(events.filter(isStateChange).map((event) => [event.publication, event]));
   const isTold = last.get(metadata.publication)?.event === 'live';
   const ended = [...last.values()]
     .filter(({ event, publication }) => event === 'live' && publication !== metadata.publication)
@@ -36,6 +34,11 @@ export function missingEvents(
       return { publication, event, ...(before === undefined ? {} : { index: before }) };
     });
   return isTold ? ended : [liveEvent(index, metadata), ...ended];
+}
+
+/** Who asked may have written `queued` late, and `canary_failed` changes nothing. */
+function isStateChange({ event }: LedgerEvent): boolean {
+  return event !== 'queued' && event !== 'canary_failed';
 }
 
 /** The epoch under which a publication was built, as its first event of being live tells it. */

@@ -111,6 +111,21 @@ describe('summarize', () => {
       ],
     ],
     ['knows a flip that the ledger missed', [event('a', 'verifying')], 'a', [['a', 'live']]],
+    [
+      'is live though its canary failed',
+      [event('a', 'live'), event('a', 'canary_failed', { differences: ['RN.1'] })],
+      'a',
+      [['a', 'live']],
+    ],
+    [
+      'is superseded though its canary failed, and that was told late',
+      [event('a', 'live'), event('b', 'live'), event('a', 'superseded'), event('a', 'canary_failed')],
+      'b',
+      [
+        ['a', 'superseded'],
+        ['b', 'live'],
+      ],
+    ],
     ['has nothing live where the alias has nothing', [event('a', 'live')], undefined, [['a', 'superseded']]],
     ['has nothing live that the ledger does not know', [event('a', 'live')], 'z', [['a', 'superseded']]],
   ])('%s: what is live is what the alias says', (_what, events, live, expected) => {

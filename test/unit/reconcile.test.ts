@@ -96,6 +96,18 @@ describe('the events that are missing', () => {
       live('b', 2),
       ['b live', 'a superseded'],
     ],
+    [
+      'the canary of a live publication failed',
+      [event('a', 'live', 1), event('a', 'canary_failed', 1)],
+      live('a', 1),
+      [],
+    ],
+    [
+      'a publication whose canary failed was followed by one that was killed behind its flip',
+      [event('a', 'live', 1), event('a', 'canary_failed', 1), event('b', 'verifying', 2)],
+      live('b', 2),
+      ['b live', 'a superseded'],
+    ],
     ['the ledger was lost', [], live('b', 2), ['b live']],
     [
       'a word of the queue came late',

@@ -31,6 +31,7 @@ import { liveEvent, reconcileLedger } from '../../src/publications/reconcile.ts'
 import { newRunId } from '../../src/publications/run-id.ts';
 import { isTransient } from '../../src/search/client.ts';
 import { SERVICE_VERSION } from '../../src/version.ts';
+import { askCanary } from './canary.ts';
 import { LOADING_SETTINGS, makeDurable } from './durable.ts';
 import { fetchSource } from './fetch.ts';
 import { guardFiles, guardLicenses } from './guards.ts';
@@ -56,7 +57,7 @@ interface Sources {
 
 /**
  * One publication from the two files to the flipped alias: fetch, read, load, guard, verify, make durable,
- * flip, prune. It is all or nothing: whatever goes wrong before the flip leaves the live publication as it was,
+ * flip, ask the canary, prune. It is all or nothing: whatever goes wrong before the flip leaves the live publication as it was,
  * and the index built so far is deleted (by the next run where this one was killed).
  *
  * @returns that it is live, that the same files are live already, or that the files are refused and why
@@ -161,8 +162,12 @@ export async function publish(job: PublishJob, context: PublishContext): Promise
       await appendEvent(client, prefix, { publication, event: 'superseded', index: replaced });
     }
 
+    const canary = await askCanary(client, prefix, date, tally.samples);
+    const { differences } = canary;
+    if (differences.length > 0) await record({ event: 'canary_failed', differences });
+
     const pruned = await prune(client, prefix, config.KEEP_PUBLICATIONS);
-    return { ...liveResult(live, startedAt, pruned), unknown_labels: tally.unknownLabels };
+    return { ...liveResult(live, startedAt, pruned), unknown_labels: tally.unknownLabels, canary };
   } catch (error) {
     if (index !== undefined) await discard(client, prefix, index);
     const reasons = refusal(error) ?? (await overtaken(context, job, epoch));

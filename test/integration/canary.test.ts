@@ -1,0 +1,91 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { publicationDetails } from '../../src/publications/history.ts';
+import { prepareIndices } from '../../src/publications/indices.ts';
+import { publishResult } from '../../src/publications/job.ts';
+import { openSearchClient } from '../../src/search/client.ts';
+import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
+import { FIXTURES } from '../support/fixtures.ts';
+import { openSearchProxy, type ProxyHandler } from '../support/open-search-proxy.ts';
+import { publishFiles } from '../support/publishing.ts';
+
+/** How many boards of the catalog the fixtures have; each is asked for by number and by name. */
+const FIXTURE_BOARDS = 10;
+
+const environments: TestEnvironment[] = [];
+let environment: TestEnvironment;
+
+beforeAll(async () => {
+  environment = await testEnvironment();
+  environments.push(environment);
+  await prepareIndices(environment.client, environment.config.INDEX_PREFIX);
+});
+afterAll(async () => {
+  for (const each of environments) await each.cleanUp();
+});
+
+/** Publishes the fixtures; from the switch of the alias on, this handles what is asked of OpenSearch. */
+async function publishedWith(afterSwitch: ProxyHandler) {
+  let isSwitched = false;
+  const proxy = await openSearchProxy(environment.config.OPENSEARCH_URL, async (request) => {
+    if (isSwitched) return afterSwitch(request);
+    const answer = await request.forward();
+    isSwitched = request.path.startsWith('/_aliases') && request.method === 'POST';
+    return answer;
+  });
+  const client = openSearchClient({ ...environment.config, OPENSEARCH_URL: proxy.url }, 30_000);
+  try {
+    const result = publishResult.parse(await publishFiles({ ...environment, client }, FIXTURES));
+    if (result.state !== 'live') throw new Error(`The publication is ${result.state}.`);
+    const { publication } = result;
+    const details = await publicationDetails(
+      environment.client,
+      environment.config.INDEX_PREFIX,
+      publication,
+    );
+    return { canary: result.canary, ...details };
+  } finally {
+    await client.close();
+    await proxy.close();
+  }
+}
+
+/** Lookups, and nothing else that a publication asks. */
+function isLookup(path: string): boolean {
+  return /\/_(m?search|mget)\b/.test(path) && path.includes('licenses-');
+}
+
+test('a license of each board is asked for by number and by name once the publication is live', async () => {
+  const lookups: string[] = [];
+  const { canary, summary } = await publishedWith((request) => {
+    if (isLookup(request.path)) lookups.push(request.path);
+    return request.forward();
+  });
+  expect(canary).toEqual({ asked: 2 * FIXTURE_BOARDS, differences: [] });
+  expect(lookups).not.toEqual([]);
+  expect(summary).toMatchObject({ state: 'live' });
+  expect(summary.differences).toBeUndefined();
+});
+
+test('an answer that differs from the files is in the ledger, and the publication stays live', async () => {
+  const { canary, summary, events } = await publishedWith(async (request) => {
+    const answer = await request.forward();
+    if (!isLookup(request.path)) return answer;
+    return { ...answer, body: answer.body.replaceAll('"city":"', '"city":"NEW ') };
+  });
+  expect(canary?.differences).toContainEqual(
+    expect.stringMatching(/^Nursing Board \S+, by number: answered otherwise than the files have it$/),
+  );
+  expect(canary?.differences).toContainEqual(expect.stringMatching(/^Nursing Board \S+, by person: /));
+  expect(summary).toMatchObject({ state: 'live', differences: canary?.differences });
+  expect(events.map(({ event }) => event)).toContain('canary_failed');
+});
+
+test('lookups that fail are differences, and the publication stays live', async () => {
+  const { canary, summary } = await publishedWith((request) =>
+    isLookup(request.path)
+      ? Promise.resolve({ status: 500, body: '{"error":"broken","status":500}' })
+      : request.forward(),
+  );
+  expect(canary?.differences).toHaveLength(2 * FIXTURE_BOARDS);
+  expect(summary.state).toBe('live');
+});

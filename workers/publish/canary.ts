@@ -1,0 +1,101 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Client } from '@opensearch-project/opensearch';
+import { z } from 'zod';
+import { type Board, boardByName } from '../../src/licenses/boards.ts';
+import { fold } from '../../src/licenses/fold.ts';
+import type { LookupOutcome, LookupRequest } from '../../src/licenses/lookup.ts';
+import { type LicenseRecord, licenseRecord } from '../../src/licenses/record.ts';
+import { liveLookups } from '../../src/lookups.ts';
+import { trackLivePublication } from '../../src/publications/live.ts';
+import type { SampledDocument, Tally } from './tally.ts';
+
+/** What the canary asked, and what was answered otherwise than the files have it. */
+export interface CanaryResult {
+  /** Lookups. */
+  asked: number;
+  /** One sentence each; without a holder's name. */
+  differences: string[];
+}
+
+/**
+ * Asks the lookup path, as clients do, for one known license of each board, by number and by name, once the
+ * publication is live. Never throws: what can't be asked is a difference.
+ *
+ * @param date the publication's run date, `YYYY-MM-DD`
+ */
+export async function askCanary(
+  client: Client,
+  prefix: string,
+  date: string,
+  samples: Tally['samples'],
+): Promise<CanaryResult> {
+  const lookups = canaryLookups(samples);
+  const tracker = trackLivePublication(client, prefix, () => undefined);
+  const live = liveLookups(client, tracker);
+  try {
+    const differences = await Promise.all(
+      lookups.map(async ({ request, expected }) => {
+        const what = `${expected.board} ${expected.license_number}, by ${request.by}`;
+        try {
+          const answer = await live.lookUp(request);
+          if (answer.date !== date) return `${what}: answered from the dataset of ${answer.date}`;
+          return isAnswered(answer.outcome, expected)
+            ? []
+            : `${what}: answered otherwise than the files have it`;
+        } catch (error) {
+          return `${what}: ${error instanceof Error ? error.message : String(error)}`;
+        }
+      }),
+    );
+    return { asked: lookups.length, differences: differences.flat() };
+  } finally {
+    tracker.stop();
+  }
+}
+
+interface CanaryLookup {
+  readonly request: LookupRequest;
+  readonly expected: LicenseRecord;
+}
+
+const sampledLicense = licenseRecord.extend({ keys: z.object({ kind: z.enum(['person', 'business']) }) });
+
+/** Labels that are no board of the catalog have no lookups: nobody can ask there. */
+function canaryLookups(samples: Tally['samples']): CanaryLookup[] {
+  return [...samples].flatMap(([label, [first]]) => {
+    const board = boardByName(label);
+    return board === undefined || first === undefined ? [] : lookupsOf(board, first);
+  });
+}
+
+function lookupsOf(board: Board, { body }: SampledDocument): CanaryLookup[] {
+  const { keys, ...expected } = sampledLicense.parse(JSON.parse(body.split('\n')[1] ?? ''));
+  const isBusiness = keys.kind === 'business';
+  const byNumber = {
+    by: 'number',
+    board,
+    number: expected.license_number,
+    businessOnly: isBusiness,
+  } as const;
+  const byName = isBusiness ? businessLookup(board, expected) : personLookup(board, expected);
+  return [byNumber, ...byName].map((request) => ({ request, expected }));
+}
+
+function businessLookup(board: Board, { full_name: name }: LicenseRecord): LookupRequest[] {
+  return fold(name) === '' ? [] : [{ by: 'business', board, name, narrowing: {} }];
+}
+
+/** By surname and first given name. */
+function personLookup(board: Board, { full_name }: LicenseRecord): LookupRequest[] {
+  const [lastName = '', given = ''] = full_name.split(', ');
+  if (fold(lastName) === '') return [];
+  const [firstName = ''] = given.split(' ');
+  return [{ by: 'person', board, lastName, ...(fold(firstName) === '' ? {} : { firstName }), narrowing: {} }];
+}
+
+/** Whether the license is in the answer, or may be among those that a long answer leaves out. */
+function isAnswered(outcome: LookupOutcome, expected: LicenseRecord): boolean {
+  const isExpected = (record: LicenseRecord) => isDeepStrictEqual(licenseRecord.parse(record), expected);
+  if (outcome.outcome === 'record') return isExpected(outcome.record);
+  return outcome.outcome === 'matches' && (outcome.truncated || outcome.records.some(isExpected));
+}
