@@ -2,7 +2,6 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { Config } from '../src/config.ts';
-import { LOOPBACK } from './ports.ts';
 import { type RunningProcess, startProcess, waitUntilReady } from './processes.ts';
 
 const READY_MS = 60_000;
@@ -34,7 +33,7 @@ export async function waitForApi(
   config: Config,
   signal: AbortSignal,
 ): Promise<void> {
-  const url = `${originOf(LOOPBACK, config.ADMIN_PORT)}${path}`;
+  const url = `${originOf(config.ADMIN_HOST, config.ADMIN_PORT)}${path}`;
   const isReady = async () => {
     const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS) }).catch(() => undefined);
     await response?.body?.cancel();

@@ -5,7 +5,7 @@ import { originOf, startApi, startWorker, waitForApi } from './api-and-worker.ts
 import { commandsToTry } from './commands-to-try.ts';
 import { Interrupted, untilAborted, watchInterrupts } from './interrupts.ts';
 import { type LicensesCommand, licensesCommand } from './licenses-command.ts';
-import { checkPortsAreFree, freePorts, LOOPBACK } from './ports.ts';
+import { checkPortsAreFree, freePorts } from './ports.ts';
 import { killAll, type RunningProcess, StartError } from './processes.ts';
 import { startServices } from './services.ts';
 import { print } from './terminal.ts';
@@ -21,7 +21,8 @@ async function startAll(signal: AbortSignal, stops: Stops): Promise<void> {
   const config = await configWithPorts();
   await checkPortsAreFree([
     { setting: 'PORT', host: config.HOST, port: config.PORT },
-    { setting: 'ADMIN_PORT', host: LOOPBACK, port: config.ADMIN_PORT },
+    { setting: 'ADMIN_PORT', host: config.ADMIN_HOST, port: config.ADMIN_PORT },
+    { setting: 'WORKER_ADMIN_PORT', host: config.ADMIN_HOST, port: config.WORKER_ADMIN_PORT },
   ]);
   const services = await startServices({ signal }, print);
   stops.push(services.stop);
@@ -29,6 +30,7 @@ async function startAll(signal: AbortSignal, stops: Stops): Promise<void> {
     ...process.env,
     PORT: String(config.PORT),
     ADMIN_PORT: String(config.ADMIN_PORT),
+    WORKER_ADMIN_PORT: String(config.WORKER_ADMIN_PORT),
     OPENSEARCH_URL: services.opensearch,
     REDIS_URL: services.redis,
   };
@@ -46,8 +48,13 @@ async function startAll(signal: AbortSignal, stops: Stops): Promise<void> {
 /** Ports that the operator left to us (0) are picked here, so that they can be printed. */
 async function configWithPorts(): Promise<Config> {
   const config = readConfig();
-  const [port, adminPort] = await freePorts();
-  return { ...config, PORT: config.PORT || port, ADMIN_PORT: config.ADMIN_PORT || adminPort };
+  const [port, adminPort, workerAdminPort] = await freePorts();
+  return {
+    ...config,
+    PORT: config.PORT || port,
+    ADMIN_PORT: config.ADMIN_PORT || adminPort,
+    WORKER_ADMIN_PORT: config.WORKER_ADMIN_PORT || workerAdminPort,
+  };
 }
 
 /** Waits for something, unless a process that must stay ends first. */

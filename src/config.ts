@@ -51,7 +51,10 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 const schema = z.object({
   HOST: z.string().min(1).default(LOOPBACK).describe('an address to listen on'),
   PORT: port.default(8080).describe('a port, 0 to 65535'),
+  ADMIN_HOST: z.string().min(1).default(LOOPBACK).describe('an address to listen on'),
   ADMIN_PORT: port.default(9464).describe('a port, 0 to 65535'),
+  WORKER_ADMIN_PORT: port.default(9465).describe('a port, 0 to 65535'),
+  QUEUE_BOARD_PASSWORD: z.string().min(16).max(200).optional().describe('16 to 200 characters'),
   OPENSEARCH_URL: urls(['https?'])
     .optional()
     .describe('an http or https URL, or those of several nodes with commas between them'),
@@ -123,7 +126,12 @@ export type Config = Readonly<
 /** A setting is wrong. The message is one line that names the variable, its value and what it may be. */
 export class ConfigError extends Error {}
 
-const SECRET: ReadonlySet<string> = new Set(['OPENSEARCH_PASSWORD', 'OPENSEARCH_URL', 'REDIS_URL']);
+const SECRET: ReadonlySet<string> = new Set([
+  'OPENSEARCH_PASSWORD',
+  'OPENSEARCH_URL',
+  'QUEUE_BOARD_PASSWORD',
+  'REDIS_URL',
+]);
 
 function isSettingName(name: PropertyKey | undefined): name is SettingName {
   return typeof name === 'string' && name in schema.shape;

@@ -46,7 +46,7 @@ export function gauge(name: string, help: string, read: () => number | undefined
     registers: [metrics],
     collect() {
       const value = read();
-      if (value === undefined) this.reset();
+      if (value === undefined) this.remove();
       else this.set(value);
     },
   });

@@ -98,13 +98,13 @@ export async function serve(): Promise<void> {
   const queue = publishQueue(config);
   const admin = httpApp({ log, isStopping: () => isStopping });
   admin.use(routerOf(adminRoutes(client, config.INDEX_PREFIX, () => isStopping)).routes());
-  admin.use(queueBoard(queue, log));
+  admin.use(queueBoard(queue, config.QUEUE_BOARD_PASSWORD, log));
   stateGauges(tracker, lookups, () => redis.status === 'ready');
 
   const server = httpServer(app);
   const adminServer = httpServer(admin);
   await listen(server, config.HOST, config.PORT);
-  await listen(adminServer, '127.0.0.1', config.ADMIN_PORT);
+  await listen(adminServer, config.ADMIN_HOST, config.ADMIN_PORT);
   log.info({ host: config.HOST, port: config.PORT, adminPort: config.ADMIN_PORT }, 'API ready');
 
   /** Says that it is stopping and goes on answering, until whoever sends requests has noticed. */
@@ -147,6 +147,6 @@ if (import.meta.main) {
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     process.stderr.write(`${error.message}\n`);
-    process.exitCode = 1;
+    process.exit(1);
   }
 }

@@ -2,11 +2,13 @@ import { fileURLToPath } from 'node:url';
 import { type Job, type Queue, Worker } from 'bullmq';
 import { type Logger, pino } from 'pino';
 import { type Config, ConfigError, readConfig } from '../src/config.ts';
+import { close, httpServer, listen } from '../src/http/app.ts';
 import { prepareIndices } from '../src/publications/indices.ts';
 import {
   PUBLISH_QUEUE,
   publicationOf,
   publishQueue,
+  publishResult,
   queueConnection,
   queuePrefix,
 } from '../src/publications/job.ts';
@@ -14,11 +16,16 @@ import { appendEvent } from '../src/publications/ledger.ts';
 import { reconcileLedger } from '../src/publications/reconcile.ts';
 import { schedulePublications } from '../src/publications/schedule.ts';
 import { openSearchClient } from '../src/search/client.ts';
+import { adminApp } from './admin.ts';
+import { workerMetrics } from './metrics.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 const LOCK_MS = 60_000;
 const STALLED_CHECK_MS = 15_000;
 const STOP_WITHIN_MS = 20_000;
+
+const CANARY_FAILED =
+  'lookups answer otherwise than the files have it; licenses rollback makes the previous publication live';
 
 /** How often a job whose worker was killed is taken up again. */
 const MOST_STALLS = 3;
@@ -39,11 +46,10 @@ export async function work(): Promise<void> {
 
   const queue = publishQueue(config);
   queue.on('error', (error) => log.error({ error: error.message }, 'queue error'));
-  const next = await setUpQueue(queue, config).catch(async (error: unknown) => {
-    await queue.close();
-    await client.close();
-    throw error;
-  });
+  const metrics = workerMetrics();
+  const admin = httpServer(adminApp({ client, queue, config, log }, metrics));
+  await listen(admin, config.ADMIN_HOST, config.WORKER_ADMIN_PORT);
+  const next = await setUpQueue(queue, config);
   if (next !== undefined) log.info({ next }, 'publication scheduled');
   setUpAfterOutages(queue, config, log);
 
@@ -63,10 +69,17 @@ export async function work(): Promise<void> {
     log.info({ publication: job.id, attempt: job.attemptsStarted }, 'publishing');
     outliveQueue(job);
   });
-  worker.on('completed', (job, result) => log.info({ publication: job.id, result }, 'publication ended'));
+  worker.on('completed', (job, returned) => {
+    log.info({ publication: job.id, result: returned }, 'publication ended');
+    const result = publishResult.parse(returned);
+    metrics.ended(result.state);
+    const differences = result.state === 'live' ? (result.canary?.differences ?? []) : [];
+    if (differences.length > 0) log.error({ publication: job.id, differences }, CANARY_FAILED);
+  });
   worker.on('failed', (job, error) => {
     log.error({ publication: job?.id, error: error.message }, 'publication failed');
     if (job === undefined || job.finishedOn === undefined) return;
+    metrics.ended('failed');
     const { publication } = publicationOf(job);
     appendEvent(client, config.INDEX_PREFIX, {
       publication,
@@ -76,7 +89,7 @@ export async function work(): Promise<void> {
   });
   worker.on('stalled', (publication) => log.warn({ publication }, 'publication stalled; it starts again'));
   worker.on('error', (error) => log.error({ error: error.message }, 'worker error'));
-  log.info({ queue: PUBLISH_QUEUE }, 'worker ready');
+  log.info({ queue: PUBLISH_QUEUE, admin: admin.address() }, 'worker ready');
 
   async function stop(): Promise<void> {
     log.info('worker stopping');
@@ -86,6 +99,7 @@ export async function work(): Promise<void> {
     }, STOP_WITHIN_MS);
     worker.cancelAllJobs('the worker stops');
     await worker.close();
+    await close(admin);
     await queue.close();
     await client.close();
     process.exit(0);
@@ -135,6 +149,6 @@ if (import.meta.main) {
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     process.stderr.write(`${error.message}\n`);
-    process.exitCode = 1;
+    process.exit(1);
   }
 }

@@ -5,6 +5,7 @@ import createError from 'http-errors';
 import Koa from 'koa';
 import type compose from 'koa-compose';
 import type { Logger } from 'pino';
+import { ConfigError } from '../config.ts';
 import { failureOf } from '../failures.ts';
 import type { Context, RequestState } from './context.ts';
 import { clientProtocol } from './proxies.ts';
@@ -154,10 +155,12 @@ function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex, befor
   );
 }
 
-/** Starts listening. @throws {Error} naming the port when it is taken */
+/** Starts listening. @throws {ConfigError} naming the address and port when it can't */
 export function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error) => reject(new Error(`Can't listen on ${host}:${port}: ${error.message}`)));
+    server.once('error', (error) =>
+      reject(new ConfigError(`Can't listen on ${host}:${port}: ${error.message}`)),
+    );
     server.listen(port, host, resolve);
   });
 }

@@ -1,3 +1,5 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+import { BlockList } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
@@ -13,10 +15,12 @@ const REDIS_ANSWERS_WITHIN_MS = 3000;
 
 /**
  * The board of the publish queue: what waits, runs and ended, with progress and log lines. It shows and changes
- * nothing: a job retried, removed or added there would be a publication that the ledger knows nothing of. It has
- * no login, so it belongs on the admin port alone. While Redis does not answer, neither does it (503).
+ * nothing: a job retried, removed or added there would be a publication that the ledger knows nothing of. It belongs
+ * on the admin port alone. While Redis does not answer, neither does it (503).
+ *
+ * @param password what everyone must send (HTTP Basic, any user name); without one only this machine is answered
  */
-export function queueBoard(queue: Queue, log: Logger): Middleware {
+export function queueBoard(queue: Queue, password: string | undefined, log: Logger): Middleware {
   const adapter = new KoaAdapter().setBasePath(QUEUES_PATH);
   createBullBoard({
     queues: [new BullMQAdapter(queue, { readOnlyMode: true })],
@@ -26,8 +30,45 @@ export function queueBoard(queue: Queue, log: Logger): Middleware {
   logOutagesOnce(queue, log);
   return under(
     QUEUES_PATH,
-    compose([ownHostOnly, readOnly, whileRedisAnswers(queue), adapter.registerPlugin()]),
+    compose([
+      operatorsOnly(password),
+      ownHostOnly,
+      readOnly,
+      whileRedisAnswers(queue),
+      adapter.registerPlugin(),
+    ]),
   );
+}
+
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet('127.0.0.0', 8);
+LOOPBACK.addAddress('::1', 'ipv6');
+
+function isLoopback(address = ''): boolean {
+  return LOOPBACK.check(address, address.includes(':') ? 'ipv6' : 'ipv4');
+}
+
+function operatorsOnly(password: string | undefined): Middleware {
+  return async (ctx, next) => {
+    if (password === undefined) {
+      if (isLoopback(ctx.req.socket.remoteAddress)) return next();
+      ctx.status = 403;
+      ctx.body = { detail: 'The queue is shown to this machine only, unless QUEUE_BOARD_PASSWORD is set.' };
+    } else {
+      if (isPassword(ctx.req.headers.authorization, password)) return next();
+      ctx.status = 401;
+      ctx.set('www-authenticate', 'Basic realm="Publish queue", charset="UTF-8"');
+      ctx.body = { detail: 'Send QUEUE_BOARD_PASSWORD as the password (HTTP Basic), with any user name.' };
+    }
+  };
+}
+
+/** Compares hashes, in constant time. */
+function isPassword(authorization: string | undefined, password: string): boolean {
+  const [, encoded = ''] = /^Basic ([\w+/]+=*)$/i.exec(authorization ?? '') ?? [];
+  const given = Buffer.from(encoded, 'base64').toString('utf8');
+  const sent = given.slice(given.indexOf(':') + 1);
+  return timingSafeEqual(hash('sha256', sent, 'buffer'), hash('sha256', password, 'buffer'));
 }
 
 function logOutagesOnce(queue: Queue, log: Logger): void {

@@ -30,6 +30,7 @@ export async function testEnvironment(settings: Record<string, string> = {}): Pr
     INDEX_PREFIX: prefix,
     PORT: String(port),
     ADMIN_PORT: String(adminPort),
+    WORKER_ADMIN_PORT: '0',
     LOG_LEVEL: 'info',
     DRAIN_SECONDS: '0',
     ...settings,

@@ -24,7 +24,9 @@ describe('without any setting', () => {
   const defaults = {
     HOST: '127.0.0.1',
     PORT: 8080,
+    ADMIN_HOST: '127.0.0.1',
     ADMIN_PORT: 9464,
+    WORKER_ADMIN_PORT: 9465,
     OPENSEARCH_URL: 'http://127.0.0.1:9200',
     INDEX_SHARDS: 1,
     INDEX_PREFIX: '',
@@ -126,6 +128,7 @@ describe('a setting', () => {
     ['PORT', 'http', PORT],
     ['PORT', 'Infinity', PORT],
     ['ADMIN_PORT', '9464x', PORT],
+    ['WORKER_ADMIN_PORT', '9465x', PORT],
     ['INDEX_PREFIX', 'Test-', 'empty, or up to 40 lower-case letters, digits, - and _'],
     ['INDEX_PREFIX', '-test', 'empty, or up to 40 lower-case letters, digits, - and _'],
     ['INDEX_PREFIX', 'a*', 'empty, or up to 40 lower-case letters, digits, - and _'],
@@ -173,6 +176,7 @@ describe('a setting', () => {
     ['OPENSEARCH_URL', 'ftp://user:secret@search.example', NODES],
     ['REDIS_URL', 'http://:secret@redis.example', 'a redis or rediss URL'],
     ['REDIS_URL', 'secret', 'a redis or rediss URL'],
+    ['QUEUE_BOARD_PASSWORD', 'too short', '16 to 200 characters'],
   ])('%s, which may hold a password, is refused without being shown', (name, value, may) => {
     expect(refusal({ [name]: value })).toBe(`${name} is something else (not shown), but must be ${may}.`);
   });

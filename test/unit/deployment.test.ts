@@ -16,6 +16,7 @@ const service = z.object({
   /** Where its image is built; one without it is fetched. */
   build: z.string().optional(),
   ports: z.array(z.string()).default([]),
+  networks: z.array(z.string()).default([]),
   environment: z.record(z.string(), z.string()).default({}),
   healthcheck: z.object({ test: z.array(z.string()).or(z.string()) }),
   mem_limit: z.string(),
@@ -69,11 +70,19 @@ describe('docker-compose.yml', () => {
   });
 
   /** What the compose file and the image decide, so that the containers find each other. */
-  const FIXED = ['HOST', 'PORT', 'ADMIN_PORT', 'TRUSTED_PROXIES', 'STATE_DIR'];
+  const FIXED = [
+    'HOST',
+    'PORT',
+    'ADMIN_HOST',
+    'ADMIN_PORT',
+    'WORKER_ADMIN_PORT',
+    'TRUSTED_PROXIES',
+    'STATE_DIR',
+  ];
 
   /** The settings that belong to one process alone; the others are those of both. */
   const OF_ONE: Readonly<Record<'api' | 'worker', RegExp>> = {
-    api: /REQUESTS_PER_MINUTE$|RATE_LIMIT_RANGES$|^MCP_ALLOWED_|^DRAIN_SECONDS$/,
+    api: /REQUESTS_PER_MINUTE$|RATE_LIMIT_RANGES$|^MCP_ALLOWED_|^DRAIN_SECONDS$|^QUEUE_BOARD_PASSWORD$/,
     worker: /^GUARD_|^DATASET_|^PUBLISH_SCHEDULE$|^KEEP_PUBLICATIONS$|^INDEX_SHARDS$/,
   };
 
@@ -95,6 +104,13 @@ describe('docker-compose.yml', () => {
       cap_drop: ['ALL'],
       security_opt: ['no-new-privileges:true'],
     });
+  });
+
+  test('Prometheus in the backend network reaches the metrics of the API and of the worker', () => {
+    for (const name of ['api', 'worker']) {
+      expect(environmentOf(name)).toMatchObject({ ADMIN_HOST: '0.0.0.0' });
+      expect(compose.services[name]?.networks).toContain('backend');
+    }
   });
 
   test('no service has a password in clear', () => {

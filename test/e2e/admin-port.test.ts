@@ -1,0 +1,250 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Queue } from 'bullmq';
+import { pino } from 'pino';
+import { z } from 'zod';
+import { readConfig } from '../../src/config.ts';
+import { httpApp } from '../../src/http/app.ts';
+import { queueBoard } from '../../src/http/queue-board.ts';
+import { publishQueue } from '../../src/publications/job.ts';
+import { daysBetween, onOneDay } from '../support/days.ts';
+import { freePorts, type TestEnvironment, testEnvironment } from '../support/environment.ts';
+import { FIXTURES, FIXTURES_DATE } from '../support/fixtures.ts';
+import { openSearchProxy } from '../support/open-search-proxy.ts';
+import { licenses, type RunningProcess, startApi, startProcess, startWorker } from '../support/processes.ts';
+import { rawRequest } from '../support/raw-http.ts';
+
+/** A loopback address, but not the one that is listened on unless told. */
+const OTHER_ADDRESS = '127.0.0.2';
+const PASSWORD = 'a password of the operators';
+
+let environment: TestEnvironment;
+const running: RunningProcess[] = [];
+
+beforeEach(async () => {
+  environment = await testEnvironment();
+});
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((each) => each.stop()));
+  await environment.cleanUp();
+});
+
+async function started(starting: Promise<RunningProcess>): Promise<RunningProcess> {
+  const started = await starting;
+  running.push(started);
+  return started;
+}
+
+/** A worker with an admin port that the test knows. */
+async function worker(settings: Record<string, string> = {}) {
+  const [port = 0] = await freePorts(1);
+  const process = await started(
+    startWorker({ ...environment.variables, WORKER_ADMIN_PORT: String(port), ...settings }),
+  );
+  return { process, port, origin: `http://127.0.0.1:${port}` };
+}
+
+/** The series of a `/metrics` address, each by its name and labels. */
+async function series(origin: string): Promise<ReadonlyMap<string, number>> {
+  const response = await fetch(`${origin}/metrics`);
+  expect(response.status).toBe(200);
+  const lines = (await response.text()).split('\n').filter((line) => /^licenses_/.test(line));
+  return new Map(lines.map((line) => [line.split(' ')[0] ?? '', Number(line.split(' ')[1])]));
+}
+
+const FILES = ['--individual', FIXTURES.individual, '--business', FIXTURES.business];
+/** The fixtures have more rejected rows than the guards allow. */
+const FORCE = ['--force', 'a test of something else'];
+
+async function publish(...options: string[]): Promise<string> {
+  const { stdout } = await licenses(environment.variables, 'publish', ...FILES, '--json', ...options);
+  return z.object({ state: z.string() }).parse(JSON.parse(stdout)).state;
+}
+
+describe("the worker's admin port", () => {
+  test('tells the queue, how publications ended, and how old the live one is', async () => {
+    const { origin } = await worker();
+    const before = await series(origin);
+    expect(before.get('licenses_queue_jobs{state="waiting"}')).toBe(0);
+    expect([...before.keys()].filter((name) => /publication|canary/.test(name))).toEqual([]);
+
+    expect(await publish(...FORCE)).toBe('live');
+    const live = Date.now() / 1000;
+    const { today, answer: after } = await onOneDay(() => series(origin));
+    expect(after.get('licenses_publications_total{state="live"}')).toBe(1);
+    expect(after.get('licenses_publication_age_days')).toBe(daysBetween(FIXTURES_DATE, today));
+    expect(after.get('licenses_canary_differences')).toBe(0);
+    const last = after.get('licenses_last_publication_timestamp_seconds{state="live"}') ?? 0;
+    expect(Math.abs(live - last)).toBeLessThan(60);
+
+    expect(await publish()).toBe('skipped');
+    expect((await series(origin)).get('licenses_publications_total{state="skipped"}')).toBe(1);
+  });
+
+  test('tells what the canary found, as the log does', async () => {
+    let isSwitched = false;
+    const proxy = await openSearchProxy(environment.config.OPENSEARCH_URL, async (request) => {
+      const answer = await request.forward();
+      isSwitched ||= request.path.startsWith('/_aliases') && request.method === 'POST';
+      const isLookup = /licenses-.*\/_(m?search|mget)\b/.test(request.path);
+      return isSwitched && isLookup
+        ? { ...answer, body: answer.body.replaceAll('"city":"', '"city":"NEW ') }
+        : answer;
+    });
+    try {
+      const { process, origin } = await worker({ OPENSEARCH_URL: proxy.url });
+      const { stderr } = await licenses(environment.variables, 'publish', ...FILES, ...FORCE);
+      expect(stderr).toContain('Lookups answer otherwise than the files have it: Nursing Board');
+      await process.printed('lookups answer otherwise than the files have it; licenses rollback makes');
+      expect((await series(origin)).get('licenses_canary_differences')).toBeGreaterThan(0);
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  async function expectReady(origin: string, status: number, answer: object): Promise<void> {
+    const readiness = await fetch(`${origin}/readyz`);
+    expect([readiness.status, await readiness.json()]).toEqual([status, answer]);
+  }
+
+  test('says that it does not reach OpenSearch, and leaves out what OpenSearch knows', async () => {
+    const proxy = await openSearchProxy(environment.config.OPENSEARCH_URL, (request) => request.forward());
+    const { origin } = await worker({ OPENSEARCH_URL: proxy.url });
+    expect(await publish(...FORCE)).toBe('live');
+    await expectReady(origin, 200, { ready: true, opensearch: true, redis: true });
+    expect([...(await series(origin)).keys()]).toContain('licenses_publication_age_days');
+
+    await proxy.close();
+    await expectReady(origin, 503, { ready: false, opensearch: false, redis: true });
+    const names = [...(await series(origin)).keys()];
+    expect(names).toContain('licenses_queue_jobs{state="waiting"}');
+    expect(names).not.toContain('licenses_publication_age_days');
+  });
+
+  test('says while it waits for Redis that it does not reach it', async () => {
+    const [port = 0] = await freePorts(1);
+    const nowhere = { WORKER_ADMIN_PORT: String(port), REDIS_URL: 'redis://127.0.0.1:1' };
+    const away = startProcess('workers/main.ts', { ...environment.variables, ...nowhere });
+    const origin = `http://127.0.0.1:${port}`;
+    try {
+      while (!(await fetch(`${origin}/healthz`).catch(() => undefined))?.ok) {
+        expect(away.child.exitCode).toBeNull();
+        await sleep(50);
+      }
+      await expectReady(origin, 503, { ready: false, opensearch: true, redis: false });
+      expect([...(await series(origin)).keys()]).not.toContain('licenses_queue_jobs{state="waiting"}');
+    } finally {
+      await away.kill();
+    }
+  });
+
+  test.each([
+    ['src/server.ts', 'ADMIN_PORT'],
+    ['workers/main.ts', 'WORKER_ADMIN_PORT'],
+  ])('that is taken ends %s with one line', async (script, setting) => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    const address = z.object({ port: z.int() }).parse(taken.address());
+    const ended = startProcess(script, { ...environment.variables, [setting]: String(address.port) });
+    await once(ended.child, 'close');
+    await new Promise((resolve) => taken.close(resolve));
+    expect(ended.child.exitCode).toBe(1);
+    expect(ended.output()).toMatch(
+      new RegExp(`^Can't listen on 127\\.0\\.0\\.1:${address.port}: [^\\n]*EADDRINUSE[^\\n]*\\n$`, 'm'),
+    );
+    expect(ended.output()).not.toContain('    at ');
+  });
+});
+
+test('ADMIN_HOST is where the API and the worker listen for operators; PORT stays on HOST', async () => {
+  const { port } = await worker({ ADMIN_HOST: OTHER_ADDRESS });
+  await started(startApi({ ...environment.variables, ADMIN_HOST: OTHER_ADDRESS }));
+  const { ADMIN_PORT } = environment.config;
+  const healthOf = async (host: string, at: number) =>
+    (await fetch(`http://${host}:${at}/healthz`).catch(() => undefined))?.status;
+  expect(await healthOf(OTHER_ADDRESS, port)).toBe(200);
+  expect(await healthOf('127.0.0.1', port)).toBeUndefined();
+  expect(await healthOf(OTHER_ADDRESS, ADMIN_PORT)).toBe(200);
+  expect(await healthOf('127.0.0.1', ADMIN_PORT)).toBeUndefined();
+});
+
+test('before the first publication the API tells no age: 0 would mean that the data is of today', async () => {
+  await started(startApi(environment.variables));
+  const names = [...(await series(`http://127.0.0.1:${environment.config.ADMIN_PORT}`)).keys()];
+  expect(names).toContain('licenses_lookups_in_flight');
+  expect(names).not.toContain('licenses_publication_age_days');
+  expect(names).not.toContain('licenses_publication_licenses');
+});
+
+describe('the queue board', () => {
+  let queue: Queue;
+  let from = '';
+  let server: Server;
+  let serverWithPassword: Server;
+
+  beforeAll(async () => {
+    queue = publishQueue(readConfig());
+    server = await boardServer(undefined);
+    serverWithPassword = await boardServer(PASSWORD);
+  });
+  afterAll(async () => {
+    server.close();
+    serverWithPassword.close();
+    await queue.close();
+  });
+
+  /** A server whose clients seem to have the address `from`. */
+  async function boardServer(password: string | undefined): Promise<Server> {
+    const log = pino({ level: 'silent' });
+    const app = httpApp({ log });
+    app.use(queueBoard(queue, password, log));
+    const created = createServer(app.callback());
+    created.on('connection', (socket) => Object.defineProperty(socket, 'remoteAddress', { value: from }));
+    await new Promise<void>((resolve) => created.listen(0, '127.0.0.1', resolve));
+    return created;
+  }
+
+  function asked(of: Server, headers: Record<string, string> = {}) {
+    const { port } = z.object({ port: z.int() }).parse(of.address());
+    return rawRequest({
+      port,
+      method: 'GET',
+      path: '/queues/api/queues',
+      headers: { host: 'localhost', connection: 'close', ...headers },
+    });
+  }
+
+  function basic(user: string, password: string): Record<string, string> {
+    return { authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` };
+  }
+
+  test.each([
+    ['127.0.0.1', 200],
+    ['::1', 200],
+    ['::ffff:127.0.0.1', 200],
+    ['192.0.2.7', 403],
+    ['::ffff:192.0.2.7', 403],
+    ['fd00::2', 403],
+  ])('without a password answers %s with %i', async (address, status) => {
+    from = address;
+    expect((await asked(server)).status).toBe(status);
+  });
+
+  test.each<[string, string, Record<string, string>, number]>([
+    ['no password', '127.0.0.1', {}, 401],
+    ['another password', '192.0.2.7', basic('ada', `${PASSWORD}.`), 401],
+    ['no password in the header', '192.0.2.7', { authorization: 'Basic' }, 401],
+    ['a key', '192.0.2.7', { authorization: `Bearer ${PASSWORD}` }, 401],
+    ['the password', '192.0.2.7', basic('ada', PASSWORD), 200],
+    ['the password without a user', '127.0.0.1', basic('', PASSWORD), 200],
+  ])('with a password set, %s from %s is answered accordingly', async (_what, address, headers, status) => {
+    from = address;
+    const response = await asked(serverWithPassword, headers);
+    expect(response.status).toBe(status);
+    expect(response.headers.get('www-authenticate')).toBe(
+      status === 401 ? 'Basic realm="Publish queue", charset="UTF-8"' : null,
+    );
+  });
+});
