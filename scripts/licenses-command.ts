@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { run } from './processes.ts';
+import type { SampleChoice } from './start-sample.ts';
 
 const PROGRAM = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));
 const TRIAL_ACCOUNT = ['Local trial', '--verified-by', 'npm start'];
@@ -8,7 +9,7 @@ const TRIAL_ACCOUNT = ['Local trial', '--verified-by', 'npm start'];
 /** The operator's commands (`npx licenses …`), as `npm start` uses them. */
 export interface LicensesCommand {
   hasPublication(): Promise<boolean>;
-  generateSample(folder: string, rows: number, date: string): Promise<void>;
+  generateSample(folder: string, sample: SampleChoice): Promise<void>;
   /** Publishes two files, showing how it goes, and waits until they are live. */
   publish(individual: string, business: string): Promise<void>;
   hasKeys(): Promise<boolean>;
@@ -24,8 +25,9 @@ export function licensesCommand(env: NodeJS.ProcessEnv, signal: AbortSignal): Li
   const show = (args: readonly string[]) => runLicenses(args, true);
   return {
     hasPublication: async () => publications.parse(JSON.parse(await ask(['publications']))).live !== null,
-    async generateSample(folder, rows, date) {
-      await show(['sample-data', folder, '--rows', String(rows), '--seed', '1', '--date', date]);
+    async generateSample(folder, { rows, seed, date }) {
+      const options = ['--rows', String(rows), '--seed', String(seed), '--date', date];
+      await show(['sample-data', folder, ...options]);
     },
     async publish(individual, business) {
       await show(['publish', '--individual', individual, '--business', business]);

@@ -1,6 +1,5 @@
 import { join, resolve } from 'node:path';
 import { type Config, ConfigError, readConfig } from '../src/config.ts';
-import { todayInOhio } from '../src/licenses/dates.ts';
 import { originOf, startApi, startWorker, waitForApi } from './api-and-worker.ts';
 import { commandsToTry } from './commands-to-try.ts';
 import { Interrupted, untilAborted, watchInterrupts } from './interrupts.ts';
@@ -8,11 +7,10 @@ import { type LicensesCommand, licensesCommand } from './licenses-command.ts';
 import { checkPortsAreFree, freePorts } from './ports.ts';
 import { killAll, type RunningProcess, StartError } from './processes.ts';
 import { startServices } from './services.ts';
+import { startSample } from './start-sample.ts';
 import { print } from './terminal.ts';
 
 const STOP_MS = 15_000;
-const SAMPLE_ROWS = 20_000;
-const DAY_MS = 86_400_000;
 
 /** What is under way, to be stopped in the reverse order. */
 type Stops = (() => Promise<void>)[];
@@ -93,7 +91,7 @@ async function publishFirst(licenses: LicensesCommand, config: Config): Promise<
   }
   print('Publishing generated sample data …');
   const folder = join(resolve(config.STATE_DIR), 'sample');
-  await licenses.generateSample(folder, SAMPLE_ROWS, todayInOhio(new Date(Date.now() - DAY_MS)));
+  await licenses.generateSample(folder, startSample());
   await licenses.publish(join(folder, 'individual.csv'), join(folder, 'business.csv'));
 }
 
