@@ -3,13 +3,13 @@
 #
 #   LICENSES_URL=http://127.0.0.1:8080 LICENSES_KEY=… bash curl.sh [NUMBER [SURNAME]]
 #
-# NUMBER is one of the Nursing Board; take one that the search by name shows.
+# NUMBER is one of the Nursing Board. The defaults are a nurse in the sample data that npm start publishes.
 set -euo pipefail
 
 url=${LICENSES_URL:-http://127.0.0.1:8080}
 key=${LICENSES_KEY:?must be an API key}
-number=${1:-RN.123456}
-surname=${2:-Smith}
+number=${1:-RN.124396}
+surname=${2:-Bowen}
 
 get() {
   curl -sS -w '\n%{http_code}\n' -H "X-API-Key: $key" "$url$1"
@@ -27,10 +27,10 @@ get /api/v1/lookup/boards
 echo '# The license types of one board; its name is percent-encoded'
 get '/api/v1/lookup/boards/Nursing%20Board/types'
 echo '# A person, of whom the beginning of the first name is known'
-verify '{"board": "Nursing Board", "last_name": "'"$surname"'", "first_name": "J"}'
+verify '{"board": "Nursing Board", "last_name": "'"$surname"'", "first_name": "S"}'
 echo "# A number; with a surname, name_match tells whether it is the holder's"
 verify '{"board": "Nursing Board", "license_number": "'"$number"'", "last_name": "'"$surname"'"}'
-echo '# A number that nobody has: 404, which does not mean "unlicensed"'
-verify '{"board": "Nursing Board", "license_number": "RN.0"}'
+echo '# A mistyped number: 404, which does not mean "unlicensed"; did_you_mean has a number that exists'
+verify '{"board": "Nursing Board", "license_number": "RN.12439"}'
 echo '# A business, of which the beginning of a trade name is known'
-verify '{"board": "Board of Pharmacy", "search_type": "business", "business_name": "Best"}'
+verify '{"board": "Board of Pharmacy", "search_type": "business", "business_name": "Main Street Pharmacy"}'

@@ -6,23 +6,16 @@ import { z } from 'zod';
 import { describeUnless } from '../support/describe-unless.ts';
 import { freePorts } from '../support/environment.ts';
 import { answered, type FileAnswer, fileServer } from '../support/file-server.ts';
-import { fixturesAnd, nurseRow } from '../support/fixtures.ts';
-import { type CommandResult, programPath, runProgram } from '../support/programs.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { type CommandResult, NO_CURL, runProgram } from '../support/programs.ts';
+import { type SampleService, startSampleService } from '../support/sample-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-const ROOT = resolve(import.meta.dirname, '../..');
-const EXAMPLES = resolve(ROOT, 'examples');
+const EXAMPLES = resolve(import.meta.dirname, '../../examples');
 const NURSING = 'Nursing Board';
 const COUNSELORS = 'Counselor, Social Worker and Marriage and Family Therapist Board';
-const LAST_SCRAPED = '2026-11-20T00:00:00';
 const AT_ONCE = 16;
 const MAX_TRIES = 5;
 
-const NO_CURL =
-  programPath('curl') === undefined
-    ? 'curl is missing; install it (Debian: apt-get install curl)'
-    : undefined;
 const PYTHON_IS_OLD = spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 10))']).status;
 const NO_PYTHON =
   PYTHON_IS_OLD === 0
@@ -30,16 +23,10 @@ const NO_PYTHON =
     : 'python3 of 3.10 or later is missing; install it (Debian: apt-get install python3)';
 
 const folder = temporaryFolder();
-let service: TestService;
-let url: string;
+let service: SampleService;
 
 beforeAll(async () => {
-  const smiths = [
-    nurseRow('SMITH, JANE A', 'RN.123456', { SUB_STATUS: 'Probation' }),
-    nurseRow('SMITH, ALAN', '35.123456', { BOARD: 'Medical Board', TYPE: 'Doctor of Medicine (MD)' }),
-  ];
-  service = await startService({ files: (files) => fixturesAnd(files, { individual: smiths }) });
-  url = `http://127.0.0.1:${service.environment.config.PORT}`;
+  service = await startSampleService();
 });
 afterAll(() => service.stop());
 
@@ -64,7 +51,7 @@ interface RosterResult extends CommandResult {
 
 async function verifyRoster(
   program: RosterProgram,
-  { roster, address = url, key = service.rest.key, isPiped = false }: RosterRun,
+  { roster, address = service.url, key = service.rest.key, isPiped = false }: RosterRun,
 ): Promise<RosterResult> {
   const file = folder.path('roster.csv');
   await writeFile(file, roster);
@@ -86,16 +73,16 @@ function rosterOf(...rows: string[]): string {
   return ['board,license_number,last_name', ...rows, ''].join('\n');
 }
 
-const ONE_LINE = rosterOf('Nursing Board,RN.123456,Smith');
+const ONE_LINE = rosterOf('Nursing Board,RN.124396,Bowen');
 const BOARDS_ANSWER = json(200, { boards: [NURSING], board_details: {} });
 const FOUND = {
   found: true,
-  license_number: 'RN.123456',
+  license_number: 'RN.124396',
   status: 'ACTIVE',
   raw_status: 'Active',
   expiry_date: '2099-01-01',
   name_match: true,
-  last_scraped: LAST_SCRAPED,
+  last_scraped: '2026-11-20T00:00:00',
 };
 
 function json(status: number, body: object, headers: Record<string, string> = {}): FileAnswer {
@@ -119,82 +106,86 @@ function verifiesRosters(program: RosterProgram): void {
   test('tells of each line what the service says, in the roster’s order', async () => {
     const { code, lines, stderr } = await verifyRoster(program, {
       roster: rosterOf(
-        'Nursing Board,RN.700001,De la Cruz',
-        'Nursing Board,rn 700003,Smith',
-        'Medical Board,35.700006,Nobody',
-        'Nursing Board,RN.799999,Smith',
-        `"${COUNSELORS}",E.1234567,`,
+        'Nursing Board,RN.352419,De la Cruz',
+        'Nursing Board,rn 124396,Bowen',
+        'Medical Board,35.022408,Nobody',
+        'Nursing Board,RN.12439,Bowen',
+        `"${COUNSELORS}",E.0167963,`,
       ),
     });
-    const told = { found: true, last_scraped: LAST_SCRAPED };
+    const told = { found: true, last_scraped: `${service.date}T00:00:00` };
     expect(lines).toEqual([
       {
         ...told,
         board: NURSING,
-        license_number: 'RN.700001',
-        status: 'ACTIVE',
-        raw_status: 'Active',
-        expiry_date: '2099-10-31',
+        license_number: 'RN.352419',
+        status: 'INACTIVE',
+        raw_status: 'Inactive - Suspended',
+        expiry_date: '2026-05-31',
         name_match: true,
       },
       {
         ...told,
         board: NURSING,
-        license_number: 'rn 700003',
+        license_number: 'rn 124396',
         status: 'ACTIVE',
         raw_status: 'Active - Probation',
-        expiry_date: '2099-10-31',
+        expiry_date: '2027-08-31',
         name_match: true,
       },
       {
         ...told,
         board: 'Medical Board',
-        license_number: '35.700006',
+        license_number: '35.022408',
         status: 'INACTIVE',
         raw_status: 'Inactive - Revocation',
-        expiry_date: '2015-04-01',
+        expiry_date: '2018-06-02',
         name_match: false,
       },
       {
         found: false,
         board: NURSING,
-        license_number: 'RN.799999',
-        detail: expect.stringContaining('dataset of 2026-11-20'),
-        did_you_mean: expect.any(Array),
+        license_number: 'RN.12439',
+        detail: expect.stringContaining(`dataset of ${service.date}`),
+        did_you_mean: ['RN.124396'],
       },
       {
         ...told,
         board: COUNSELORS,
-        license_number: 'E.1234567',
+        license_number: 'E.0167963',
         status: 'ACTIVE',
         raw_status: 'Active',
-        expiry_date: '2099-01-01',
+        expiry_date: '2027-11-30',
         name_match: null,
       },
     ]);
     expect([code, stderr]).toEqual([0, '']);
   });
 
-  test('reads the roster that is in examples', async () => {
+  test('finds the licenses in examples/roster.csv, but not the one whose number is mistyped', async () => {
     const roster = await readFile(resolve(EXAMPLES, 'roster.csv'), 'utf8');
     const { code, lines } = await verifyRoster(program, { roster });
-    expect(lines).toHaveLength(roster.trim().split('\n').length - 1);
-    expect(lines).toContainEqual(expect.objectContaining({ found: true, license_number: 'RN.123456' }));
+    expect(lines).toMatchObject([
+      { license_number: 'RN.124396', found: true, raw_status: 'Active - Probation', name_match: true },
+      { license_number: 'E.0167963', found: true, raw_status: 'Active', name_match: true },
+      { license_number: '0205170220', found: true, raw_status: 'Active', name_match: null },
+      { license_number: 'RN.12439', found: false, did_you_mean: ['RN.124396'] },
+    ]);
     expect(code).toBe(0);
   });
 
   test('exits 1 when a line could not be asked; from a spreadsheet, by standard input', async () => {
     const roster = rosterOf(
-      'Nursing,RN.123456,Smith',
+      'Nursing,RN.124396,Bowen',
       'Nursing Board,,Smith',
-      'Nursing Board,RN.123456,Jones',
+      'Nursing Board,RN.124396,Jones',
     );
     const { code, lines } = await verifyRoster(program, {
       roster: `\uFEFF${roster.replaceAll('\n', '\r\n')}`,
       isPiped: true,
     });
     expect(lines).toEqual([
-      { board: 'Nursing', license_number: 'RN.123456', error: expect.stringContaining('"Nursing Board"') },
+      { board: 'Nursing', license_number: 'RN.124396', error: expect.stringContaining('"Nursing Board"') },
       { board: NURSING, license_number: '', error: 'The roster has no number here.' },
       expect.objectContaining({ found: true, raw_status: 'Active - Probation', name_match: false }),
     ]);
@@ -243,7 +234,7 @@ function verifiesRosters(program: RosterProgram): void {
     const result = await against(program, ONE_LINE, BOARDS_ANSWER, page);
     expect(result).toMatchObject({
       code: 1,
-      lines: [{ board: NURSING, license_number: 'RN.123456', error: 'The answer was 404.' }],
+      lines: [{ board: NURSING, license_number: 'RN.124396', error: 'The answer was 404.' }],
     });
   });
 
@@ -257,7 +248,7 @@ function verifiesRosters(program: RosterProgram): void {
         json(200, FOUND)(request, response);
       }, 300);
     };
-    const rows = Array<string>(3 * AT_ONCE).fill('Nursing Board,RN.123456,Smith');
+    const rows = Array<string>(3 * AT_ONCE).fill('Nursing Board,RN.124396,Bowen');
     const { code, lines } = await against(program, rosterOf(...rows), BOARDS_ANSWER, slow);
     expect([code, lines.length, most]).toEqual([0, rows.length, AT_ONCE]);
   });
@@ -280,7 +271,7 @@ describe('examples/typescript', () => {
       filter: (path) => basename(path) !== 'node_modules',
     });
     await npm('ci', '--prefer-offline');
-    await npm('run', 'types', '--', `${url}/openapi.json`);
+    await npm('run', 'types', '--', `${service.url}/openapi.json`);
   }, 180_000);
 
   test('its types are those of the document', async () => {
@@ -310,7 +301,7 @@ describeUnless(NO_PYTHON, 'examples/python', () => {
 describeUnless(NO_CURL, 'examples/curl.sh', () => {
   const ask = (key: string) =>
     runProgram(['bash', resolve(EXAMPLES, 'curl.sh')], {
-      variables: { LICENSES_URL: url, LICENSES_KEY: key },
+      variables: { LICENSES_URL: service.url, LICENSES_KEY: key },
     });
 
   /** What stands under each heading: the answer and its status. */
@@ -327,18 +318,18 @@ describeUnless(NO_CURL, 'examples/curl.sh', () => {
     const { code, stdout, stderr } = await ask(service.rest.key);
     expect([code, stderr]).toEqual([0, '']);
     const person = {
-      full_name: 'SMITH, JANE A',
-      license_number: 'RN.123456',
+      full_name: 'BOWEN, SUSAN KIM',
+      license_number: 'RN.124396',
       raw_status: 'Active - Probation',
     };
     expect(answersIn(stdout)).toMatchObject([
-      { status: 200, body: { publication: { date: '2026-11-20' } } },
+      { status: 200, body: { publication: { date: service.date, sample: true } } },
       { status: 200, body: { boards: expect.arrayContaining([NURSING]) } },
       { status: 200, body: { board: NURSING } },
       { status: 200, body: person },
       { status: 200, body: { ...person, name_match: true } },
-      { status: 404, body: { detail: expect.stringContaining('No license') } },
-      { status: 200, body: { found: true, multiple: { length: 2 } } },
+      { status: 404, body: { did_you_mean: ['RN.124396'] } },
+      { status: 200, body: { found: true, full_name: 'MAIN STREET PHARMACY INC' } },
     ]);
   });
 
@@ -350,41 +341,5 @@ describeUnless(NO_CURL, 'examples/curl.sh', () => {
       expect(answer).toEqual({ status: 401, body: { detail: 'Invalid or inactive API key' } });
     }
     expect(await runProgram(['bash', resolve(EXAMPLES, 'curl.sh')])).toMatchObject({ code: 1, stdout: '' });
-  });
-});
-
-describeUnless(NO_CURL, 'README.md', () => {
-  /** The command with which a section begins, as it stands there. */
-  async function commandUnder(heading: string): Promise<string> {
-    const text = await readFile(resolve(ROOT, 'README.md'), 'utf8');
-    const section = text.split(/^## /m).find((part) => part.startsWith(`${heading}\n`)) ?? '';
-    const [command] = /^ {4}curl .*\n(?: {5,}.*\n)*/m.exec(section) ?? [];
-    if (command === undefined) throw new Error(`README.md has no command under "${heading}".`);
-    return command;
-  }
-
-  /** Runs it against this service, with its key in $KEY. */
-  async function answerOf(command: string): Promise<unknown> {
-    expect(command).toContain('http://127.0.0.1:8080/');
-    const { code, stdout, stderr } = await runProgram(
-      ['bash', '-c', command.replace('http://127.0.0.1:8080', url)],
-      { variables: { KEY: service.rest.key } },
-    );
-    expect([code, stderr]).toEqual([0, '']);
-    return JSON.parse(stdout);
-  }
-
-  test('its command for REST answers', async () => {
-    expect(await answerOf(await commandUnder('Asking by REST'))).toMatchObject({
-      found: true,
-      full_name: 'SMITH, JANE A',
-    });
-  });
-
-  test('its command for MCP answers', async () => {
-    expect(await answerOf(await commandUnder('Asking by MCP'))).toMatchObject({
-      id: 1,
-      result: { structuredContent: { licenses: [{ full_name: 'SMITH, ALAN' }] } },
-    });
   });
 });
