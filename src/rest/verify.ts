@@ -79,21 +79,50 @@ const request = verifyBody.extend({ board: boardName }).meta({
 
 const EXAMPLE_DATE = '2026-11-20';
 
+/** In the sample data that `npm start` publishes, as is every license in the examples, so that they can be tried. */
 const EXAMPLE: LicenseRecord = {
-  license_number: 'RN.123456',
-  full_name: 'EXAMPLE, JANE Q',
+  license_number: 'RN.124396',
+  full_name: 'BOWEN, SUSAN KIM',
   board: 'Nursing Board',
   license_type: 'Registered Nurse (RN)',
   status: 'ACTIVE',
-  expiry_date: '2027-10-31',
-  city: 'COLUMBUS',
+  expiry_date: '2027-08-31',
+  city: 'Wolf Run',
   state: 'OH',
   raw_status: 'Active - Probation',
-  county: 'Franklin',
-  issue_date: '2015-06-01',
-  extra_data: { 'Board Action': 'Yes', County: 'Franklin', ZIP: '43215', 'Issue Date': '2015-06-01' },
+  county: 'Jefferson',
+  issue_date: '2009-07-16',
+  extra_data: {
+    'Board Action': 'Yes',
+    County: 'Jefferson',
+    ZIP: '43970',
+    Country: 'United States',
+    'Compact Eligibility': 'Single-State',
+    'Issue Date': '2009-07-16',
+    'Effective Date': '2025-09-01',
+  },
 };
-const OTHER_EXAMPLE = { ...EXAMPLE, license_number: 'RN.123457', full_name: 'EXAMPLE, JANET' };
+const OTHER_EXAMPLE: LicenseRecord = {
+  license_number: 'PN.470899',
+  full_name: 'BOWEN, BERTHA T',
+  board: 'Nursing Board',
+  license_type: 'Licensed Practical Nurse (LPN)',
+  status: 'CLOSED',
+  expiry_date: '2024-10-22',
+  city: 'Cincinnati',
+  state: 'OH',
+  raw_status: 'Closed - Deceased',
+  county: 'Hamilton',
+  issue_date: '1979-02-12',
+  extra_data: {
+    'Board Action': 'No',
+    County: 'Hamilton',
+    ZIP: '45221',
+    Country: 'United States',
+    'Issue Date': '1979-02-12',
+    'Effective Date': '2022-10-24',
+  },
+};
 
 /** The body with which the service answers this outcome. */
 function exampleBody(outcome: LookupOutcome): unknown {
@@ -107,18 +136,18 @@ const VERIFY_EXAMPLES = {
   },
   matches: {
     summary: 'Several matches',
-    value: exampleBody({ outcome: 'matches', records: [EXAMPLE, OTHER_EXAMPLE], truncated: false }),
+    value: exampleBody({ outcome: 'matches', records: [OTHER_EXAMPLE, EXAMPLE], truncated: false }),
   },
   no_match: {
     summary: 'No match of a name',
-    value: exampleBody({ outcome: 'no_match', didYouMean: ['EXAMPLE'] }),
+    value: exampleBody({ outcome: 'no_match', didYouMean: ['BOWEN'] }),
   },
 };
 
 const MISS_EXAMPLES = {
   unknown: {
     summary: 'A mistyped number',
-    value: exampleBody({ outcome: 'number_not_found', miss: 'unknown', didYouMean: ['RN.123456'] }),
+    value: exampleBody({ outcome: 'number_not_found', miss: 'unknown', didYouMean: ['RN.124396'] }),
   },
 };
 
@@ -188,10 +217,14 @@ function verifyOperation(described: Described, headers: ResponseHeaders = {}): Z
         'application/json': {
           schema: request,
           examples: {
-            number: { value: { board: 'Nursing Board', license_number: 'RN.123456' } },
-            person: { value: { board: 'Nursing Board', last_name: 'Example', first_name: 'Ja' } },
+            number: { value: { board: 'Nursing Board', license_number: 'RN.124396' } },
+            person: { value: { board: 'Nursing Board', last_name: 'Bowen', first_name: 'Su' } },
             business: {
-              value: { board: 'Board of Pharmacy', search_type: 'business', business_name: 'Example Drugs' },
+              value: {
+                board: 'Board of Pharmacy',
+                search_type: 'business',
+                business_name: 'Main Street Pharmacy',
+              },
             },
           },
         },

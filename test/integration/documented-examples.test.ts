@@ -1,0 +1,214 @@
+import { resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { commandsToTry } from '../../scripts/commands-to-try.ts';
+import { describeUnless } from '../support/describe-unless.ts';
+import {
+  codeBlocks,
+  DOCUMENTED_ADDRESS,
+  DOCUMENTS,
+  documentedCommands,
+  documentText,
+} from '../support/documented.ts';
+import { type OpenApi, openApiIn, requestExamples, responseExamples } from '../support/openapi.ts';
+import { NO_CURL, runProgram } from '../support/programs.ts';
+import { type SampleService, startSampleService } from '../support/sample-service.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const VERIFY = '/api/v1/lookup/verify';
+const BOARDS = '/api/v1/lookup/boards';
+const NURSING = 'Nursing Board';
+
+let service: SampleService;
+let document: OpenApi;
+
+beforeAll(async () => {
+  service = await startSampleService();
+  document = openApiIn(await service.rest.get('/openapi.json'));
+});
+afterAll(() => service.stop());
+
+/** Runs a documented command against this service, with its key in $KEY. */
+async function answerTo(command: string): Promise<unknown> {
+  const { code, stdout, stderr } = await runProgram(
+    ['bash', '-c', command.replace(DOCUMENTED_ADDRESS, service.url)],
+    { variables: { KEY: service.rest.key } },
+  );
+  expect([code, stderr]).toEqual([0, '']);
+  return JSON.parse(stdout);
+}
+
+const toolAnswer = z.object({
+  result: z.object({ structuredContent: z.looseObject({ outcome: z.string() }) }),
+});
+
+/** A tool's result, of an answer of the MCP server; any other answer as it stands. */
+function shownOf(answer: unknown): unknown {
+  const { success, data } = toolAnswer.safeParse(answer);
+  return success ? data.result.structuredContent : answer;
+}
+
+const DATED_FIELDS = new Set(['days_until_expiry', 'last_scraped', 'data_as_of']);
+
+/** An answer, formatted, without what depends on the day. */
+function withoutDates(answer: unknown): string {
+  const masked = (name: string, value: unknown) => {
+    if (DATED_FIELDS.has(name)) return value === null ? null : `(${typeof value})`;
+    return typeof value === 'string'
+      ? value.replace(/dataset of \d{4}-\d\d-\d\d/, 'dataset of (date)')
+      : value;
+  };
+  return JSON.stringify(answer, masked, 2);
+}
+
+const found = z.union([z.object({ found: z.literal(true) }), z.object({ outcome: z.literal('found') })]);
+
+describeUnless(NO_CURL, 'the commands that are shown', () => {
+  const files = ['README.md', 'docs/mcp.md'];
+
+  test.each(files)('in %s find licenses, and answer with the response shown', async (file) => {
+    const commands = documentedCommands(file);
+    for (const { command, response } of commands) {
+      const shown = shownOf(await answerTo(command));
+      found.parse(shown);
+      if (response !== undefined) expect(withoutDates(shown)).toBe(withoutDates(JSON.parse(response)));
+    }
+    expect(commands.some(({ response }) => response !== undefined)).toBe(true);
+  });
+
+  test('are in no other document', () => {
+    expect(DOCUMENTS.filter((file) => documentedCommands(file).length > 0)).toEqual(files);
+  });
+
+  test('by npm start find licenses', async () => {
+    const commands = await commandsToTry(service.url, service.rest.key);
+    expect(commands).toHaveLength(3);
+    for (const command of commands) found.parse(shownOf(await answerTo(command)));
+  });
+});
+
+test('README.md names each status of an error that the OpenAPI document has, and 405', () => {
+  const named = /^Errors are .*$/m.exec(documentText('README.md'))?.[0].match(/\b[45]\d\d\b/g);
+  const documented = [VERIFY, BOARDS].flatMap((path) =>
+    Object.values(document.paths[path] ?? {}).flatMap(({ responses }) => Object.keys(responses)),
+  );
+  const errors = documented.filter((status) => status !== '200');
+  expect(new Set(named)).toEqual(new Set([...errors, '405']));
+});
+
+describe('docs/assistants.md', () => {
+  /** What an assistant would call for each question in the table, and what the table says of the answer. */
+  const QUESTIONS: [question: string, tool: string, parameters: Record<string, string>, result: object][] = [
+    [
+      'Is Ohio nurse RN.124396 licensed?',
+      'verify_license',
+      { license_number: 'RN.124396' },
+      {
+        licenses: [
+          {
+            full_name: 'BOWEN, SUSAN KIM',
+            license_type: 'Registered Nurse (RN)',
+            raw_status: 'Active - Probation',
+            board_action: 'Yes',
+          },
+        ],
+      },
+    ],
+    [
+      'RN.124396 should be a nurse called Jones. Is that so?',
+      'verify_license',
+      { license_number: 'RN.124396', last_name: 'Jones' },
+      { licenses: [{ name_match: false }] },
+    ],
+    [
+      'Is Dr. Marcus Smith of Cleveland licensed in Ohio?',
+      'search_licenses_by_name',
+      { board: 'Medical Board', last_name: 'Smith', first_name: 'Marcus', city: 'Cleveland' },
+      {
+        licenses: [
+          { license_type: 'Doctor of Medicine (MD)', raw_status: 'Active' },
+          { license_type: 'Training Certificate', raw_status: 'Inactive - Lapsed' },
+        ],
+      },
+    ],
+    [
+      'Is the salon Buckeye Hair Design licensed?',
+      'verify_business_license',
+      { business_name: 'Buckeye Hair Design' },
+      {
+        licenses: [
+          { raw_status: 'Inactive - Expired', city: 'Brecksville' },
+          { raw_status: 'Active', city: 'Shauck' },
+        ],
+      },
+    ],
+    [
+      'Look up nurse Smyth in Ohio.',
+      'search_licenses_by_name',
+      { board: NURSING, last_name: 'Smyth' },
+      { outcome: 'not_found', did_you_mean: ['SMITH'] },
+    ],
+  ];
+
+  test.each(QUESTIONS)('%s', async (_question, tool, parameters, result) => {
+    const { body } = await service.rest.callTool(tool, parameters);
+    expect(shownOf(body)).toMatchObject({ ...result, message: expect.stringMatching(/^SAMPLE DATA: /) });
+  });
+
+  test('asks these questions, and of no other number', () => {
+    const text = documentText('docs/assistants.md');
+    const [, table = ''] = text.split('\n## What to ask\n');
+    const asked = [...table.matchAll(/^\| ([^|]*[.?]) +\|/gm)].map(([, question = '']) => question.trim());
+    expect(asked).toEqual(QUESTIONS.map(([question]) => question));
+    expect(new Set(text.match(/\b[A-Z]{2}\.\d+/g))).toEqual(new Set(['RN.124396']));
+  });
+
+  test('has a program in TypeScript that prints the license', async () => {
+    const program = codeBlocks('docs/assistants.md').find((block) => block.startsWith('import {')) ?? '';
+    const { code, stdout, stderr } = await runProgram(
+      [process.execPath, '--input-type=module', '--eval', program.replace(DOCUMENTED_ADDRESS, service.url)],
+      { cwd: ROOT },
+    );
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toContain('BOWEN, SUSAN KIM');
+  });
+});
+
+describe('the OpenAPI document', () => {
+  const PATHS = [VERIFY, '/api/v1/lookup/cached'];
+
+  test('has requests that find one license each', async () => {
+    const answers = [];
+    for (const example of requestExamples(document, 'post', VERIFY)) {
+      answers.push((await service.rest.verify(example)).body);
+    }
+    expect(answers).toMatchObject([
+      { license_number: 'RN.124396' },
+      { license_number: 'RN.124396' },
+      { full_name: 'MAIN STREET PHARMACY INC' },
+    ]);
+  });
+
+  test.each<[status: string, name: string, body: object]>([
+    ['200', 'record', { board: NURSING, license_number: 'RN.124396' }],
+    ['200', 'matches', { board: NURSING, last_name: 'Bowen' }],
+    ['200', 'no_match', { board: NURSING, last_name: 'Boven' }],
+    ['404', 'unknown', { board: NURSING, license_number: 'RN.12439' }],
+  ])('has the response %s %s that the service gives', async (status, name, body) => {
+    for (const path of PATHS) {
+      const answer = await service.rest.verify(body, path);
+      expect(String(answer.status)).toBe(status);
+      const example = responseExamples(document, 'post', path, status)[name];
+      expect(withoutDates(answer.body)).toBe(withoutDates(example));
+    }
+  });
+
+  test('has no other response to a lookup that was understood', () => {
+    for (const path of PATHS) {
+      const names = ['200', '404'].flatMap((status) =>
+        Object.keys(responseExamples(document, 'post', path, status)),
+      );
+      expect(names).toEqual(['record', 'matches', 'no_match', 'unknown']);
+    }
+  });
+});

@@ -1,0 +1,50 @@
+import { globSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+
+/** The address of `npm start`, which every command to this service names. */
+export const DOCUMENTED_ADDRESS = 'http://127.0.0.1:8080';
+
+/** A command to this service with the response that is shown after it, if any. */
+export interface DocumentedCommand {
+  readonly command: string;
+  readonly response?: string;
+}
+
+/** The Markdown files that users read, by their paths in the checkout. */
+export const DOCUMENTS = globSync(['README.md', 'docs/**/*.md', 'examples/*/README.md'], {
+  cwd: ROOT,
+}).toSorted();
+
+/** The text of a file of the checkout. */
+export function documentText(file: string): string {
+  return readFileSync(resolve(ROOT, file), 'utf8');
+}
+
+/** The blocks of code in a Markdown file, without their indentation. */
+export function codeBlocks(file: string): string[] {
+  const blocks = documentText(file).matchAll(/(?<=\n\n)(?: {4}.*\n)+/g);
+  return [...blocks].map(([block]) => block.replaceAll(/^ {4}/gm, ''));
+}
+
+/**
+ * The curl commands to this service in a Markdown file. A block that begins with a brace is a response.
+ *
+ * @throws {Error} where a response has no command before it
+ */
+export function documentedCommands(file: string): DocumentedCommand[] {
+  const commands: DocumentedCommand[] = [];
+  for (const block of codeBlocks(file)) {
+    if (block.startsWith('curl ') && block.includes(DOCUMENTED_ADDRESS)) {
+      commands.push({ command: block });
+    } else if (block.startsWith('{')) {
+      const asked = commands.pop();
+      if (asked === undefined || asked.response !== undefined) {
+        throw new Error(`${file} shows a response that follows no command:\n${block}`);
+      }
+      commands.push({ ...asked, response: block });
+    }
+  }
+  return commands;
+}
