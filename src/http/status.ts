@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { daysBetween, todayInOhio } from '../licenses/dates.ts';
 import type { PublicationSummary } from '../publications/history.ts';
-import { PUBLICATION_EVENTS } from '../publications/ledger.ts';
+import { PUBLICATION_STATES } from '../publications/ledger.ts';
 import type { LivePublication, LivePublicationTracker } from '../publications/live.ts';
 import { publicationCounts } from '../publications/metadata.ts';
 import { SERVICE_VERSION } from '../version.ts';
@@ -14,7 +14,7 @@ const RUNS_KNOWN_FOR_MS = 10_000;
 
 const run = z.object({
   publication: z.string(),
-  state: z.enum(PUBLICATION_EVENTS).describe('What happened last'),
+  state: z.enum(PUBLICATION_STATES).describe('What happened last'),
   at: z.string().describe('When, ISO 8601'),
   date: z.string().nullable().describe('The run date of its dataset, once read'),
   counts: publicationCounts.nullable(),

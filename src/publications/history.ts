@@ -1,12 +1,12 @@
 import type { Client } from '@opensearch-project/opensearch';
 import { liveLicensesIndex } from './alias.ts';
-import { type LedgerEvent, readEvents } from './ledger.ts';
+import { type LedgerEvent, type PublicationState, readEvents } from './ledger.ts';
 
 /** A publication as its events tell it. */
 export interface PublicationSummary {
   readonly publication: string;
   /** What happened last; `live` only for what the alias says is live. */
-  readonly state: LedgerEvent['event'];
+  readonly state: PublicationState;
   readonly at: string;
   readonly date?: string | undefined;
   readonly index?: string | undefined;
@@ -67,12 +67,12 @@ export function summarize(
   const summaries = new Map<string, PublicationSummary>();
   for (const { publication, event, at, ...details } of events) {
     const before = summaries.get(publication);
-    // `queued` may be written after the worker has begun; `canary_failed` leaves the publication live.
-    const changesState = before === undefined || (event !== 'queued' && event !== 'canary_failed');
-    summaries.set(
-      publication,
-      changesState ? { ...before, ...details, publication, at, state: event } : { ...details, ...before },
-    );
+    // `queued` may be written after the worker has begun, and a failed canary leaves the publication live.
+    const isLateQueued = event === 'queued' && before !== undefined;
+    if (event === 'canary_failed') {
+      summaries.set(publication, { ...details, state: 'live', publication, at, ...before });
+    } else if (isLateQueued) summaries.set(publication, { ...details, ...before });
+    else summaries.set(publication, { ...before, ...details, publication, at, state: event });
   }
   return [...summaries.values()].map((summary) =>
     summary.publication === livePublication

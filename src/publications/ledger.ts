@@ -5,19 +5,24 @@ import { responseStatus } from '../search/client.ts';
 import { ledgerIndex } from './index-name.ts';
 import { publicationCounts } from './metadata.ts';
 
-export const PUBLICATION_EVENTS = [
+/** What a publication can be. */
+export const PUBLICATION_STATES = [
   'queued',
   'reading',
   'loading',
   'verifying',
   'live',
-  'canary_failed',
   'superseded',
   'rolled_back',
   'refused',
   'skipped',
   'failed',
 ] as const;
+
+export type PublicationState = (typeof PUBLICATION_STATES)[number];
+
+/** What the ledger tells: that a publication is in another state, or that its canary failed. */
+export const PUBLICATION_EVENTS = [...PUBLICATION_STATES, 'canary_failed'] as const;
 
 const ledgerEvent = z.object({
   publication: z.string(),
