@@ -44,5 +44,6 @@ try {
   await program.parseAsync();
 } catch (error) {
   printError(error instanceof Error ? error.message : String(error));
-  process.exitCode = 1;
+  // `serve` and `work` may have begun to listen.
+  process.exit(1);
 }

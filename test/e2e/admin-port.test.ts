@@ -142,12 +142,15 @@ describe("the worker's admin port", () => {
 
   test.each([
     ['src/server.ts', 'ADMIN_PORT'],
+    ['src/cli/main.ts', 'ADMIN_PORT', 'serve'],
     ['workers/main.ts', 'WORKER_ADMIN_PORT'],
-  ])('that is taken ends %s with one line', async (script, setting) => {
+    ['src/cli/main.ts', 'WORKER_ADMIN_PORT', 'work'],
+  ])('that is taken ends %s with one line', async (script, setting, ...parameters) => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
     const address = z.object({ port: z.int() }).parse(taken.address());
-    const ended = startProcess(script, { ...environment.variables, [setting]: String(address.port) });
+    const taking = { ...environment.variables, [setting]: String(address.port) };
+    const ended = startProcess(script, taking, ...parameters);
     await once(ended.child, 'close');
     await new Promise((resolve) => taken.close(resolve));
     expect(ended.child.exitCode).toBe(1);
