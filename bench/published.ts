@@ -1,7 +1,7 @@
 import type { Client } from '@opensearch-project/opensearch';
 import { QueueEvents } from 'bullmq';
+import type { SampleDataFiles } from '../sample-data/write-sample-data.ts';
 import type { Config } from '../src/config.ts';
-import type { SampleDataFiles } from '../src/dataset/sample-data.ts';
 import {
   PUBLISH_QUEUE,
   type PublishResult,

@@ -1,4 +1,4 @@
-import type { SampleDataOptions } from '../src/dataset/sample-data.ts';
+import type { SampleDataOptions } from '../sample-data/write-sample-data.ts';
 import { todayInOhio } from '../src/licenses/dates.ts';
 
 const DAY_MS = 86_400_000;

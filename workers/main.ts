@@ -3,7 +3,6 @@ import { type Job, type Queue, Worker } from 'bullmq';
 import { type Logger, pino } from 'pino';
 import { type Config, ConfigError, readConfig } from '../src/config.ts';
 import { close, httpServer, listen } from '../src/http/app.ts';
-import { prepareIndices } from '../src/publications/indices.ts';
 import {
   PUBLISH_QUEUE,
   publicationOf,
@@ -15,7 +14,8 @@ import {
 import { appendEvent } from '../src/publications/ledger.ts';
 import { reconcileLedger } from '../src/publications/reconcile.ts';
 import { schedulePublications } from '../src/publications/schedule.ts';
-import { openSearchClient } from '../src/search/client.ts';
+import { openSearchClient } from '../src/storage/client.ts';
+import { prepareIndices } from '../src/storage/templates.ts';
 import { adminApp } from './admin.ts';
 import { workerMetrics } from './metrics.ts';
 

@@ -1,7 +1,7 @@
 import { Client } from '@opensearch-project/opensearch';
 import pg from 'pg';
 import { z } from 'zod';
-import { sharedRequests } from '../../src/shared-requests.ts';
+import { sharedRequests } from '../../src/storage/batcher.ts';
 
 /** Finds records, as JSON. */
 export interface Engine {

@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { z } from 'zod';
-import type { SampleDataFiles } from '../../src/dataset/sample-data.ts';
+import type { SampleDataFiles } from '../../sample-data/write-sample-data.ts';
 import { parsed } from '../parsed.ts';
 
 /** The same licences for every engine, as tab-separated text. */

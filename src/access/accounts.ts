@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
-import { accountsIndex } from '../publications/index-name.ts';
-import { search } from '../search/checked-search.ts';
-import { responseStatus } from '../search/client.ts';
+import { search } from '../storage/checked-search.ts';
+import { responseStatus } from '../storage/client.ts';
+import { accountsIndex } from '../storage/index-names.ts';
 
 const storedAccount = z.object({
   /** The business, as its name was first entered. */

@@ -2,11 +2,11 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Client } from '@opensearch-project/opensearch';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import { apiKeysIndex } from '../publications/index-name.ts';
-import { search } from '../search/checked-search.ts';
-import { responseStatus } from '../search/client.ts';
+import { search } from '../storage/checked-search.ts';
+import { responseStatus } from '../storage/client.ts';
+import { apiKeysIndex } from '../storage/index-names.ts';
 import { accountNamed, enterAccount, isAccountActive, type StoredAccount } from './accounts.ts';
-import { apiKeyHash, isWellFormedKey, newApiKey } from './api-key.ts';
+import { apiKeyHash, isWellFormedKey, newApiKey } from './key-format.ts';
 
 const storedKey = z.object({
   id: z.string(),

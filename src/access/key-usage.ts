@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { todayInOhio } from '../licenses/dates.ts';
-import { OUTCOMES, type Outcome } from '../outcome.ts';
-import { apiKeyUsageIndex } from '../publications/index-name.ts';
-import { search } from '../search/checked-search.ts';
+import { search } from '../storage/checked-search.ts';
+import { apiKeyUsageIndex } from '../storage/index-names.ts';
+import { OUTCOMES, type Outcome } from '../telemetry/outcome.ts';
 
 const WRITTEN_EVERY_MS = 10_000;
 

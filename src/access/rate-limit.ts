@@ -3,10 +3,10 @@ import { Redis } from 'ioredis';
 import ipaddr from 'ipaddr.js';
 import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
 import type { RateLimitRange } from '../config.ts';
-import { TooManyRequestsError } from '../failures.ts';
 import type { Context, Middleware } from '../http/context.ts';
-import { remembered } from '../remembered.ts';
-import { sharedRequests } from '../shared-requests.ts';
+import { TooManyRequestsError } from '../http/errors.ts';
+import { remembered } from '../licenses/memoize.ts';
+import { sharedRequests } from '../storage/batcher.ts';
 
 const WINDOW_SECONDS = 60;
 

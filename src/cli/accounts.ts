@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { listAccounts, type StoredAccount, setAccountActive } from '../access/accounts.ts';
 import { listKeys } from '../access/api-keys.ts';
-import { recordAudit } from '../publications/audit.ts';
+import { recordAudit } from '../storage/audit-log.ts';
 import { withOpenSearch } from './open-search.ts';
 import { JSON_OPTION, print, printJson, table } from './output.ts';
 

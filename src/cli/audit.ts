@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { readAudit } from '../publications/audit.ts';
+import { readAudit } from '../storage/audit-log.ts';
 import { withOpenSearch } from './open-search.ts';
 import { JSON_OPTION, print, printJson, table } from './output.ts';
 

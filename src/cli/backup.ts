@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { recordAudit } from '../publications/audit.ts';
-import { inWords, restoreBackup, writeBackup } from '../publications/backup.ts';
+import { recordAudit } from '../storage/audit-log.ts';
+import { inWords, restoreBackup, writeBackup } from '../storage/backup.ts';
 import { withOpenSearch } from './open-search.ts';
 import { JSON_OPTION, print, printJson } from './output.ts';
 

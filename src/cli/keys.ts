@@ -13,7 +13,7 @@ import {
 import { type KeyDay, lastUsed, readKeyUsage } from '../access/key-usage.ts';
 import type { Config } from '../config.ts';
 import { daysBefore, todayInOhio } from '../licenses/dates.ts';
-import { recordAudit } from '../publications/audit.ts';
+import { recordAudit } from '../storage/audit-log.ts';
 import { withOpenSearch } from './open-search.ts';
 import { grouped, JSON_OPTION, print, printJson, table } from './output.ts';
 

@@ -1,7 +1,7 @@
 import type { Client } from '@opensearch-project/opensearch';
 import { type Config, readConfig } from '../config.ts';
-import { prepareIndices } from '../publications/indices.ts';
-import { isTransient, openSearchClient, openSearchHosts } from '../search/client.ts';
+import { isTransient, openSearchClient, openSearchHosts } from '../storage/client.ts';
+import { prepareIndices } from '../storage/templates.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 

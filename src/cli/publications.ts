@@ -1,9 +1,9 @@
 import { Command } from 'commander';
-import { recordAudit } from '../publications/audit.ts';
 import { type PublicationDetails, publicationDetails, publicationHistory } from '../publications/history.ts';
 import { prune } from '../publications/prune.ts';
+import { writeRejects } from '../publications/rejected-rows.ts';
 import { rollBack } from '../publications/rollback.ts';
-import { writeRejects } from '../publications/set-aside.ts';
+import { recordAudit } from '../storage/audit-log.ts';
 import { withOpenSearch } from './open-search.ts';
 import { grouped, JSON_OPTION, print, printJson, table } from './output.ts';
 

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Job, type Queue, QueueEvents } from 'bullmq';
 import { Redis } from 'ioredis';
 import { type Config, readConfig } from '../config.ts';
-import { recordAudit } from '../publications/audit.ts';
 import {
   PUBLISH_QUEUE,
   publishProgress,
@@ -14,6 +13,7 @@ import {
 } from '../publications/job.ts';
 import { appendEvent, type LedgerEvent, readEvents } from '../publications/ledger.ts';
 import { isRemoved, requestPublication } from '../publications/request.ts';
+import { recordAudit } from '../storage/audit-log.ts';
 import { withOpenSearch } from './open-search.ts';
 import { grouped, print, printError, printJson } from './output.ts';
 import { progressDisplay } from './progress.ts';

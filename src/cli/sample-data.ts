@@ -12,7 +12,7 @@ export function sampleDataCommand(): Command {
     .option('--changed <fraction>', 'the share of rows that differ from the same data without it', Number)
     .action(
       async (directory: string, options: { rows: number; seed: number; date: string; changed?: number }) => {
-        const { writeSampleData } = await import('../dataset/sample-data.ts');
+        const { writeSampleData } = await import('../../sample-data/write-sample-data.ts');
         const written = await writeSampleData({ directory, ...options });
         print(`${written.individual}: ${grouped(written.individualRows)} rows`);
         print(`${written.business}: ${grouped(written.businessRows)} rows`);

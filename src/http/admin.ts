@@ -1,9 +1,9 @@
 import type { Client } from '@opensearch-project/opensearch';
 import { daysBetween, todayInOhio } from '../licenses/dates.ts';
-import type { Lookups } from '../lookups.ts';
-import { gauge, metrics } from '../metrics.ts';
+import type { Lookups } from '../lookup/service.ts';
 import { liveIndex } from '../publications/alias.ts';
 import type { LivePublicationTracker } from '../publications/live.ts';
+import { gauge, metrics } from '../telemetry/metrics.ts';
 import type { Route } from './route.ts';
 
 /**

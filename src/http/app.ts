@@ -6,8 +6,8 @@ import Koa from 'koa';
 import type compose from 'koa-compose';
 import type { Logger } from 'pino';
 import { ConfigError } from '../config.ts';
-import { failureOf } from '../failures.ts';
 import type { Context, RequestState } from './context.ts';
+import { failureOf } from './errors.ts';
 import { clientProtocol } from './proxies.ts';
 
 /** Clients that are slower than this, or stop half-way, are cut off. */

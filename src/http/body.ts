@@ -2,8 +2,8 @@ import type { Duplex } from 'node:stream';
 import { createBrotliDecompress, createUnzip } from 'node:zlib';
 import createError, { type HttpError } from 'http-errors';
 import rawBody from 'raw-body';
-import { BadRequestError, UnsupportedEncodingError } from '../failures.ts';
 import type { Context } from './context.ts';
+import { BadRequestError, UnsupportedEncodingError } from './errors.ts';
 
 const MAX_BODY_BYTES = 16 * 1024;
 

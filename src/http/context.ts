@@ -1,5 +1,5 @@
 import type Koa from 'koa';
-import type { Outcome } from '../outcome.ts';
+import type { Outcome } from '../telemetry/outcome.ts';
 
 /** What is known of a request while it is answered. */
 export interface RequestState {

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import { HttpsRequiredError } from '../failures.ts';
 import type { Context, Middleware } from './context.ts';
+import { HttpsRequiredError } from './errors.ts';
 
 /**
  * The protocol by which the client's request came, as the nearest trusted proxy says; `undefined` where none does. A proxy appends to

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { remembered } from '../remembered.ts';
 import { boardByName } from './boards.ts';
 import { fold } from './fold.ts';
+import { remembered } from './memoize.ts';
 import { holderName, tradeNameForms, tradeNameKey, tradeNames, tradeNameWords } from './name.ts';
 import { numberDigits, numberKey } from './number.ts';
 import { type LicenseRecord, licenseRecord } from './record.ts';

@@ -15,8 +15,8 @@ import { z } from 'zod';
 import type { Config } from '../config.ts';
 import { textBody } from '../http/body.ts';
 import type { Context, Middleware } from '../http/context.ts';
-import type { Lookups } from '../lookups.ts';
-import { TooBusyError } from '../shared-requests.ts';
+import type { Lookups } from '../lookup/service.ts';
+import { TooBusyError } from '../storage/batcher.ts';
 import { toolServer } from './tools.ts';
 
 export const MCP_PATH = '/mcp';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { BadRequestError } from '../failures.ts';
+import { BadRequestError } from '../http/errors.ts';
 import { BOARDS } from '../licenses/boards.ts';
 import { nearestBoards } from '../licenses/nearest-boards.ts';
-import { MAX_MATCHES } from '../licenses/queries.ts';
+import { MAX_MATCHES } from '../lookup/queries.ts';
 
 const MAX_CHARACTERS = 200;
 

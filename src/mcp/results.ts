@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { LookupOutcome } from '../licenses/lookup.ts';
 import { missDetail } from '../licenses/miss-detail.ts';
-import { MAX_MATCHES } from '../licenses/queries.ts';
 import { answeredRecord, answerRecord, type LicenseRecord } from '../licenses/record.ts';
+import type { LookupOutcome } from '../lookup/look-up.ts';
+import { MAX_MATCHES } from '../lookup/queries.ts';
 
 const AUTHORITY =
   'The data is the State of Ohio’s daily dataset, not primary-source verification; the issuing board is the authority.';

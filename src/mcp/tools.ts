@@ -1,14 +1,14 @@
 import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { BadRequestError, failureOf } from '../failures.ts';
+import { BadRequestError, failureOf } from '../http/errors.ts';
 import { BOARDS, type Board, boardByName } from '../licenses/boards.ts';
 import { todayInOhio } from '../licenses/dates.ts';
-import type { LookupRequest } from '../licenses/lookup.ts';
-import { MAX_MATCHES } from '../licenses/queries.ts';
-import type { Lookups } from '../lookups.ts';
-import { toolCalls } from '../metrics.ts';
-import { lookupOutcome, type Outcome, statusOutcome } from '../outcome.ts';
+import type { LookupRequest } from '../lookup/look-up.ts';
+import { MAX_MATCHES } from '../lookup/queries.ts';
+import type { Lookups } from '../lookup/service.ts';
+import { toolCalls } from '../telemetry/metrics.ts';
+import { lookupOutcome, type Outcome, statusOutcome } from '../telemetry/outcome.ts';
 import { SERVICE_VERSION } from '../version.ts';
 import * as descriptions from './descriptions.ts';
 import {

@@ -1,7 +1,7 @@
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
-import { responseStatus } from '../search/client.ts';
-import { licensesAlias } from './index-name.ts';
+import { responseStatus } from '../storage/client.ts';
+import { licensesAlias } from '../storage/index-names.ts';
 import { currentEpoch } from './ledger.ts';
 import { type LicensesIndex, readMetadata } from './metadata.ts';
 

@@ -1,8 +1,8 @@
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
-import { search } from '../search/checked-search.ts';
-import { responseStatus } from '../search/client.ts';
-import { ledgerIndex } from './index-name.ts';
+import { search } from '../storage/checked-search.ts';
+import { responseStatus } from '../storage/client.ts';
+import { ledgerIndex } from '../storage/index-names.ts';
 import { publicationCounts } from './metadata.ts';
 
 /** What a publication can be. */

@@ -1,8 +1,8 @@
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { BOARDS } from '../licenses/boards.ts';
-import { search } from '../search/checked-search.ts';
-import { isIndexNotFound } from '../search/client.ts';
+import { search } from '../storage/checked-search.ts';
+import { isIndexNotFound } from '../storage/client.ts';
 import { liveIndex } from './alias.ts';
 import { type PublicationMetadata, readMetadata } from './metadata.ts';
 

@@ -1,6 +1,6 @@
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
-import { licensesIndexPattern, parseLicensesIndexName } from './index-name.ts';
+import { licensesIndexPattern, parseLicensesIndexName } from '../storage/index-names.ts';
 
 const source = z.object({
   /** The file's name or its address. */

@@ -1,5 +1,5 @@
 import type { Client } from '@opensearch-project/opensearch';
-import { responseStatus } from '../search/client.ts';
+import { responseStatus } from '../storage/client.ts';
 import { liveIndex } from './alias.ts';
 import { currentEpoch, indicesOnceLive, readEvents } from './ledger.ts';
 import { licensesIndices } from './metadata.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Route } from '../http/route.ts';
 import { BOARDS } from '../licenses/boards.ts';
-import type { Lookups } from '../lookups.ts';
+import type { Lookups } from '../lookup/service.ts';
 import { answered, boardName, NO_ADDRESS, REFUSALS, REST_PATH, refusal } from './responses.ts';
 import { boardNamed, unknownBoard } from './verify-request.ts';
 

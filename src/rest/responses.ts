@@ -1,9 +1,9 @@
 import createError from 'http-errors';
 import { z } from 'zod';
-import { failureOf, HttpsRequiredError, InvalidKeyError, TooManyRequestsError } from '../failures.ts';
+import { failureOf, HttpsRequiredError, InvalidKeyError, TooManyRequestsError } from '../http/errors.ts';
 import { jsonResponse, type ResponseHeaders, responseHeader } from '../http/openapi.ts';
 import { BOARDS } from '../licenses/boards.ts';
-import { SearchUnavailableError } from '../search/client.ts';
+import { SearchUnavailableError } from '../storage/client.ts';
 
 /** Where the REST API is (specification 9.1). */
 export const REST_PATH = '/api/v1';

@@ -1,5 +1,5 @@
 import type { Route } from '../http/route.ts';
-import type { Lookups } from '../lookups.ts';
+import type { Lookups } from '../lookup/service.ts';
 import { boardsRoute, boardTypesRoute } from './boards.ts';
 import { cachedRoute, verifyRoute } from './verify.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { BadRequestError } from '../failures.ts';
+import { BadRequestError } from '../http/errors.ts';
 import { type Board, boardByName } from '../licenses/boards.ts';
-import type { HolderTyped, LookupRequest } from '../licenses/lookup.ts';
 import { nearestBoards } from '../licenses/nearest-boards.ts';
+import type { HolderTyped, LookupRequest } from '../lookup/look-up.ts';
 
 const MAX_CHARACTERS = 200;
 

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { writeSampleData } from '../../src/dataset/sample-data.ts';
+import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
 import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { FIXTURES } from '../support/fixtures.ts';

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { z } from 'zod';
-import { writeSampleData } from '../../src/dataset/sample-data.ts';
+import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import { indicesUnderAlias } from '../../src/publications/alias.ts';
 import { publicationDetails, publicationHistory } from '../../src/publications/history.ts';
 import {

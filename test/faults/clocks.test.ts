@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { z } from 'zod';
-import { writeSampleData } from '../../src/dataset/sample-data.ts';
+import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
 import { publishQueue } from '../../src/publications/job.ts';
 import { readEvents } from '../../src/publications/ledger.ts';

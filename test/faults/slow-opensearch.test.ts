@@ -16,7 +16,7 @@ const ANSWERS_WITHIN_MS = 30_000;
 /** The first bound of the service's own histogram above the three seconds that are promised. */
 const SERVED_WITHIN_SECONDS = '5';
 const RECOVERS_WITHIN_MS = 30_000;
-/** As many are taken at once (src/lookups.ts), and more. */
+/** As many are taken at once (src/lookup/service.ts), and more. */
 const TAKEN = 1000;
 const TOO_MANY = 1500;
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { publicationDetails } from '../../src/publications/history.ts';
-import { prepareIndices } from '../../src/publications/indices.ts';
 import { publishResult } from '../../src/publications/job.ts';
-import { openSearchClient } from '../../src/search/client.ts';
+import { openSearchClient } from '../../src/storage/client.ts';
+import { prepareIndices } from '../../src/storage/templates.ts';
 import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 import { openSearchProxy, type ProxyHandler } from '../support/open-search-proxy.ts';

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { BOARDS } from '../../src/licenses/boards.ts';
 import { numberKey } from '../../src/licenses/number.ts';
-import { licensesAlias } from '../../src/publications/index-name.ts';
+import { licensesAlias } from '../../src/storage/index-names.ts';
 import { MISTYPED_BOARDS } from '../fixtures/mistyped-boards.ts';
 import { detailIn, recordIn } from '../support/answers.ts';
 import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';

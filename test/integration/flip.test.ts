@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { FlipRefusedError, flip, indicesUnderAlias, liveIndex } from '../../src/publications/alias.ts';
-import { licensesAlias, licensesIndexName } from '../../src/publications/index-name.ts';
-import { prepareIndices } from '../../src/publications/indices.ts';
 import { currentEpoch, takeEpoch } from '../../src/publications/ledger.ts';
 import { newRunId } from '../../src/publications/run-id.ts';
+import { licensesAlias, licensesIndexName } from '../../src/storage/index-names.ts';
+import { prepareIndices } from '../../src/storage/templates.ts';
 import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
 
 let environment: TestEnvironment;

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { apiKeyHash, isWellFormedKey, newApiKey } from '../../src/access/api-key.ts';
 import { KEY_BELIEVED_MS, revokeKey } from '../../src/access/api-keys.ts';
+import { apiKeyHash, isWellFormedKey, newApiKey } from '../../src/access/key-format.ts';
 import { readConfig } from '../../src/config.ts';
 import { todayInOhio } from '../../src/licenses/dates.ts';
-import { apiKeysIndex } from '../../src/publications/index-name.ts';
+import { apiKeysIndex } from '../../src/storage/index-names.ts';
 import { numbersIn, recordIn } from '../support/answers.ts';
 import { type ApiAnswer, apiClient } from '../support/api.ts';
 import { freePorts } from '../support/environment.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Client } from '@opensearch-project/opensearch';
-import { licensesIndexName } from '../../src/publications/index-name.ts';
-import { prepareIndices } from '../../src/publications/indices.ts';
 import { newRunId } from '../../src/publications/run-id.ts';
-import { openSearchClient } from '../../src/search/client.ts';
+import { openSearchClient } from '../../src/storage/client.ts';
+import { licensesIndexName } from '../../src/storage/index-names.ts';
+import { prepareIndices } from '../../src/storage/templates.ts';
 import { loadDocuments, type RefusedDocument } from '../../workers/publish/load.ts';
 import type { BulkOperation } from '../../workers/publish/parse.ts';
 import { type BulkFault, bulkProxy } from '../support/bulk-proxy.ts';

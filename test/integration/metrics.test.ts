@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { licensesAlias } from '../../src/publications/index-name.ts';
+import { licensesAlias } from '../../src/storage/index-names.ts';
 import { daysBetween, onOneDay } from '../support/days.ts';
 import { FIXTURES_DATE, times } from '../support/fixtures.ts';
 import { rawRequest } from '../support/raw-http.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { licensesAlias } from '../../src/publications/index-name.ts';
+import { licensesAlias } from '../../src/storage/index-names.ts';
 import { type ApiAnswer, apiClient } from '../support/api.ts';
 import { testEnvironment } from '../support/environment.ts';
 import { fixturesAnd, nurseRow, times } from '../support/fixtures.ts';

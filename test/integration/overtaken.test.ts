@@ -5,7 +5,7 @@ import { publicationHistory } from '../../src/publications/history.ts';
 import type { PublishResult } from '../../src/publications/job.ts';
 import { licensesIndices } from '../../src/publications/metadata.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
-import { openSearchClient } from '../../src/search/client.ts';
+import { openSearchClient } from '../../src/storage/client.ts';
 import { licencesOf, writeDay } from '../support/day-files.ts';
 import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { openSearchProxy } from '../support/open-search-proxy.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { z } from 'zod';
-import { writeSampleData } from '../../src/dataset/sample-data.ts';
+import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import { BOARDS } from '../../src/licenses/boards.ts';
 import { readMetadata } from '../../src/publications/metadata.ts';
 import { noMatchIn, recordIn } from '../support/answers.ts';

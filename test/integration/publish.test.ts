@@ -1,13 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { numberQuery } from '../../src/licenses/queries.ts';
+import { searchLicenses } from '../../src/lookup/license-search.ts';
+import { numberQuery } from '../../src/lookup/queries.ts';
 import { indicesUnderAlias } from '../../src/publications/alias.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
 import type { PublishResult } from '../../src/publications/job.ts';
 import { licensesIndices, readMetadata } from '../../src/publications/metadata.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
-import { searchLicenses } from '../../src/search/license-search.ts';
 import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 import { setAsideOf } from '../support/ledger.ts';

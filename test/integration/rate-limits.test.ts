@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { newApiKey } from '../../src/access/api-key.ts';
 import { createKey } from '../../src/access/api-keys.ts';
+import { newApiKey } from '../../src/access/key-format.ts';
 import { detailIn } from '../support/answers.ts';
 import { type ApiAnswer, apiClient } from '../support/api.ts';
 import { freePorts, type TestEnvironment, testEnvironment } from '../support/environment.ts';

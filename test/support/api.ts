@@ -1,5 +1,5 @@
 import { createKey } from '../../src/access/api-keys.ts';
-import { prepareIndices } from '../../src/publications/indices.ts';
+import { prepareIndices } from '../../src/storage/templates.ts';
 import type { TestEnvironment } from './environment.ts';
 
 /** What the API answered; the body parsed. */

@@ -3,6 +3,8 @@ import { expect } from '@jest/globals';
 import { z } from 'zod';
 import { indicesUnderAlias } from '../../src/publications/alias.ts';
 import { type PublicationHistory, publicationHistory } from '../../src/publications/history.ts';
+import { publishQueue } from '../../src/publications/job.ts';
+import { type PublicationCounts, readMetadata } from '../../src/publications/metadata.ts';
 import {
   accountsIndex,
   apiKeysIndex,
@@ -11,9 +13,7 @@ import {
   ledgerIndex,
   licensesIndexPattern,
   setAsideIndex,
-} from '../../src/publications/index-name.ts';
-import { publishQueue } from '../../src/publications/job.ts';
-import { type PublicationCounts, readMetadata } from '../../src/publications/metadata.ts';
+} from '../../src/storage/index-names.ts';
 import { processesWith } from './children.ts';
 import type { TestEnvironment } from './environment.ts';
 

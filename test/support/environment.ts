@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Client } from '@opensearch-project/opensearch';
 import { Redis } from 'ioredis';
 import { type Config, readConfig } from '../../src/config.ts';
-import { openSearchClient } from '../../src/search/client.ts';
+import { openSearchClient } from '../../src/storage/client.ts';
 
 /** What one test file has for itself: its own indices, queue, counters, ports and folder. */
 export interface TestEnvironment {

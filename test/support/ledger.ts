@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { setAsideIndex } from '../../src/publications/index-name.ts';
+import { setAsideIndex } from '../../src/storage/index-names.ts';
 import type { TestEnvironment } from './environment.ts';
 
 const response = z.object({

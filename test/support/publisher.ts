@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { z } from 'zod';
-import { writeSampleData } from '../../src/dataset/sample-data.ts';
+import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import { PUBLISH_QUEUE, queuePrefix } from '../../src/publications/job.ts';
 import { childrenOf } from './children.ts';
 import {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createRandom } from '../../src/dataset/sample/random.ts';
+import { createRandom } from '../../sample-data/generator/random.ts';
 import { faultSeed } from './fault-seed.ts';
 import { documentsIndexed, eventsOf, type LoadProgress, percent } from './publication-run.ts';
 import type { PublicationUnderWay, Publisher } from './publisher.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { errors } from '@opensearch-project/opensearch';
 import createError from 'http-errors';
-import { BadRequestError, failureOf, InvalidKeyError, TooManyRequestsError } from '../../src/failures.ts';
+import { BadRequestError, failureOf, InvalidKeyError, TooManyRequestsError } from '../../src/http/errors.ts';
 import { NothingPublishedError } from '../../src/publications/live.ts';
-import { SearchUnavailableError } from '../../src/search/client.ts';
-import { TooBusyError } from '../../src/shared-requests.ts';
+import { TooBusyError } from '../../src/storage/batcher.ts';
+import { SearchUnavailableError } from '../../src/storage/client.ts';
 import { openSearchError, openSearchTimeout } from '../support/open-search-errors.ts';
 
 const SECRET = 'keys.number at 10.0.0.7:9200';

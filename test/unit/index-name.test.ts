@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { newRunId } from '../../src/publications/run-id.ts';
 import {
   apiKeysIndex,
   ledgerIndex,
@@ -7,8 +8,7 @@ import {
   licensesIndexPattern,
   parseLicensesIndexName,
   setAsideIndex,
-} from '../../src/publications/index-name.ts';
-import { newRunId } from '../../src/publications/run-id.ts';
+} from '../../src/storage/index-names.ts';
 
 const PREFIXES = ['', 'test-', 'a_b-1'];
 

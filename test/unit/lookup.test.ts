@@ -8,7 +8,7 @@ import {
   lookUp,
   type NearTerms,
   type NumberMiss,
-} from '../../src/licenses/lookup.ts';
+} from '../../src/lookup/look-up.ts';
 import {
   businessQuery,
   businessWordsQuery,
@@ -20,7 +20,7 @@ import {
   personQuery,
   type SearchBody,
   writtenNumberQuery,
-} from '../../src/licenses/queries.ts';
+} from '../../src/lookup/queries.ts';
 import { boardOfCode } from '../support/boards.ts';
 import { storedLicense } from '../support/records.ts';
 

@@ -16,7 +16,7 @@ import {
   soughtNear,
   soughtNumber,
   writtenNumberQuery,
-} from '../../src/licenses/queries.ts';
+} from '../../src/lookup/queries.ts';
 import { boardOfCode } from '../support/boards.ts';
 import { storedLicense } from '../support/records.ts';
 

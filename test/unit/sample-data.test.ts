@@ -4,9 +4,9 @@ import { access, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type SampleDataFiles, writeSampleData } from '../../sample-data/write-sample-data.ts';
 import { BUSINESS_COLUMNS, INDIVIDUAL_COLUMNS } from '../../src/dataset/columns.ts';
 import { readCsv } from '../../src/dataset/csv.ts';
-import { type SampleDataFiles, writeSampleData } from '../../src/dataset/sample-data.ts';
 import { BOARDS } from '../../src/licenses/boards.ts';
 import { isoDate } from '../../src/licenses/dates.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import { sharedRequests, TooBusyError } from '../../src/shared-requests.ts';
+import { sharedRequests, TooBusyError } from '../../src/storage/batcher.ts';
 
 /** Requests that are answered when the test says so; each answer is the ask doubled. */
 function heldRequests() {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { BadRequestError } from '../../src/failures.ts';
-import type { HolderTyped } from '../../src/licenses/lookup.ts';
+import { BadRequestError } from '../../src/http/errors.ts';
+import type { HolderTyped } from '../../src/lookup/look-up.ts';
 import { boardNamed, verifyRequest } from '../../src/rest/verify-request.ts';
 import { boardOfCode } from '../support/boards.ts';
 

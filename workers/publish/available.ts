@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
-import { ledgerIndex } from '../../src/publications/index-name.ts';
-import { isTransient, responseStatus } from '../../src/search/client.ts';
+import { isTransient, responseStatus } from '../../src/storage/client.ts';
+import { ledgerIndex } from '../../src/storage/index-names.ts';
 
 const WAIT_AT_MOST_MS = 300_000;
 const BETWEEN_TRIES_MS = 1000;

@@ -3,9 +3,9 @@ import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { type Board, boardByName } from '../../src/licenses/boards.ts';
 import { fold } from '../../src/licenses/fold.ts';
-import type { LookupOutcome, LookupRequest } from '../../src/licenses/lookup.ts';
 import { type LicenseRecord, licenseRecord } from '../../src/licenses/record.ts';
-import { liveLookups } from '../../src/lookups.ts';
+import type { LookupOutcome, LookupRequest } from '../../src/lookup/look-up.ts';
+import { liveLookups } from '../../src/lookup/service.ts';
 import { trackLivePublication } from '../../src/publications/live.ts';
 import type { SampledDocument, Tally } from './tally.ts';
 

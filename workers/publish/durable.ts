@@ -1,5 +1,5 @@
 import type { Client } from '@opensearch-project/opensearch';
-import { indexTemplate } from '../../src/publications/indices.ts';
+import { indexTemplate } from '../../src/storage/templates.ts';
 
 /** Settings that make loading cheap; `makeDurable` takes every one of them back. */
 export const LOADING_SETTINGS = {

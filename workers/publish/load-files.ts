@@ -5,7 +5,7 @@ import type { PublishProgress } from '../../src/publications/job.ts';
 import { loadDocuments } from './load.ts';
 import { type BulkOperation, type ParseListener, parseFile } from './parse.ts';
 import type { SourceFile } from './read.ts';
-import { setAsideRows } from './set-aside.ts';
+import { setAsideRows } from './rejected-rows.ts';
 import { newTally, noteRefused, noteSent, noteUnknown, type Tally } from './tally.ts';
 
 interface Load {

@@ -1,7 +1,7 @@
 import { type SandboxedJob, WaitingError } from 'bullmq';
 import { readConfig } from '../../src/config.ts';
 import { type PublishProgress, type PublishResult, publicationOf } from '../../src/publications/job.ts';
-import { openSearchClient } from '../../src/search/client.ts';
+import { openSearchClient } from '../../src/storage/client.ts';
 import { untilAvailable } from './available.ts';
 import { publish } from './publish.ts';
 

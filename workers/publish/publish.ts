@@ -10,8 +10,6 @@ import {
   liveLicensesIndex,
 } from '../../src/publications/alias.ts';
 import { summarize } from '../../src/publications/history.ts';
-import { licensesIndexName } from '../../src/publications/index-name.ts';
-import { prepareIndices } from '../../src/publications/indices.ts';
 import type { PublishJob, PublishProgress, PublishResult } from '../../src/publications/job.ts';
 import {
   appendEvent,
@@ -29,7 +27,9 @@ import {
 import { deleteIndex, prune } from '../../src/publications/prune.ts';
 import { liveEvent, reconcileLedger } from '../../src/publications/reconcile.ts';
 import { newRunId } from '../../src/publications/run-id.ts';
-import { isTransient } from '../../src/search/client.ts';
+import { isTransient } from '../../src/storage/client.ts';
+import { licensesIndexName } from '../../src/storage/index-names.ts';
+import { prepareIndices } from '../../src/storage/templates.ts';
 import { SERVICE_VERSION } from '../../src/version.ts';
 import { askCanary } from './canary.ts';
 import { LOADING_SETTINGS, makeDurable } from './durable.ts';

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
-import { numberQuery } from '../../src/licenses/queries.ts';
-import { countDocuments } from '../../src/search/checked-search.ts';
-import { searchLicenses } from '../../src/search/license-search.ts';
+import { searchLicenses } from '../../src/lookup/license-search.ts';
+import { numberQuery } from '../../src/lookup/queries.ts';
+import { countDocuments } from '../../src/storage/checked-search.ts';
 import type { SampledDocument, Tally } from './tally.ts';
 
 /**

@@ -1,9 +1,9 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { newApiKey } from '../../../src/access/api-key.ts';
 import { createKey, revokeKey } from '../../../src/access/api-keys.ts';
+import { newApiKey } from '../../../src/access/key-format.ts';
 import { numberKey } from '../../../src/licenses/number.ts';
-import { licensesAlias } from '../../../src/publications/index-name.ts';
+import { licensesAlias } from '../../../src/storage/index-names.ts';
 import { apiClient } from '../api.ts';
 import { freePorts, type TestEnvironment, testEnvironment } from '../environment.ts';
 import { fixturesAnd, nurseRow } from '../fixtures.ts';

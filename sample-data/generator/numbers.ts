@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import numbersJson from '../../../data/sample/numbers.json' with { type: 'json' };
+import numbersJson from '../data/numbers.json' with { type: 'json' };
 import type { PlannedType } from './plan.ts';
 import { below, chance, pick, type Random } from './random.ts';
 

@@ -1,6 +1,6 @@
 import type { KeyUsage } from '../access/key-usage.ts';
-import { requestSeconds } from '../metrics.ts';
-import { statusOutcome } from '../outcome.ts';
+import { requestSeconds } from '../telemetry/metrics.ts';
+import { statusOutcome } from '../telemetry/outcome.ts';
 import type { Middleware } from './context.ts';
 
 /** Counts how each request at an interface ended and how long it took, and for whose key. */

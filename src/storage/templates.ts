@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
-import { responseStatus } from '../search/client.ts';
+import { responseStatus } from './client.ts';
 import {
   accountsIndex,
   apiKeysIndex,
@@ -10,7 +10,7 @@ import {
   ledgerIndex,
   licensesAlias,
   setAsideIndex,
-} from './index-name.ts';
+} from './index-names.ts';
 
 const TEMPLATES = [
   'licenses',

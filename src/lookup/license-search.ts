@@ -1,8 +1,8 @@
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { type StoredLicense, storedLicense } from '../licenses/document.ts';
-import type { NearTermsBody, SearchBody } from '../licenses/queries.ts';
-import { COMPLETENESS_PATHS, completeness, requireComplete, search } from './checked-search.ts';
+import { COMPLETENESS_PATHS, completeness, requireComplete, search } from '../storage/checked-search.ts';
+import type { NearTermsBody, SearchBody } from './queries.ts';
 
 const searchResponse = z.object({
   hits: z.object({ hits: z.array(z.object({ _source: storedLicense })) }).default({ hits: [] }),

@@ -3,11 +3,11 @@ import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
-import { countDocuments, search } from '../search/checked-search.ts';
+import { PUBLICATION_EVENTS } from '../publications/ledger.ts';
 import { SERVICE_VERSION } from '../version.ts';
-import { auditEntry } from './audit.ts';
-import { accountsIndex, apiKeysIndex, auditIndex, ledgerIndex } from './index-name.ts';
-import { PUBLICATION_EVENTS } from './ledger.ts';
+import { auditEntry } from './audit-log.ts';
+import { countDocuments, search } from './checked-search.ts';
+import { accountsIndex, apiKeysIndex, auditIndex, ledgerIndex } from './index-names.ts';
 
 /** A backup can't be used, or not here. The message says why. */
 export class BackupError extends Error {}

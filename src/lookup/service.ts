@@ -1,18 +1,18 @@
 import type { Client } from '@opensearch-project/opensearch';
-import { BadRequestError } from './failures.ts';
-import { licenseTypeKeys } from './licenses/document.ts';
-import { fold } from './licenses/fold.ts';
-import { type LookupOutcome, type LookupRequest, lookUp, type Search } from './licenses/lookup.ts';
+import { BadRequestError } from '../http/errors.ts';
+import { licenseTypeKeys } from '../licenses/document.ts';
+import { fold } from '../licenses/fold.ts';
 import {
   type LivePublication,
   type LivePublicationTracker,
   NothingPublishedError,
   withLivePublication,
-} from './publications/live.ts';
-import { SearchUnavailableError } from './search/client.ts';
-import { nearTerms } from './search/license-search.ts';
-import { sharedSearch } from './search/shared-search.ts';
-import { TooBusyError } from './shared-requests.ts';
+} from '../publications/live.ts';
+import { TooBusyError } from '../storage/batcher.ts';
+import { SearchUnavailableError } from '../storage/client.ts';
+import { sharedSearch } from './batched-search.ts';
+import { nearTerms } from './license-search.ts';
+import { type LookupOutcome, type LookupRequest, lookUp, type Search } from './look-up.ts';
 
 /** What was found, and of the one publication that answered its run date, `YYYY-MM-DD`, and whether it was generated. */
 export interface DatedOutcome {

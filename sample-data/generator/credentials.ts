@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import credentialsJson from '../../../data/sample/credentials.json' with { type: 'json' };
+import credentialsJson from '../data/credentials.json' with { type: 'json' };
 import { chance, pick, type Random, weighted, weightedText } from './random.ts';
 import { drawStanding, type Standing } from './statuses.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import businessNamesJson from '../../../data/sample/business-names.json' with { type: 'json' };
+import businessNamesJson from '../data/business-names.json' with { type: 'json' };
 import type { People } from './people.ts';
 import { below, chance, pick, type Random, weightedText } from './random.ts';
 

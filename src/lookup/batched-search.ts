@@ -1,7 +1,10 @@
 import type { Client } from '@opensearch-project/opensearch';
 import type { StoredLicense } from '../licenses/document.ts';
-import type { Search } from '../licenses/lookup.ts';
 import { numberDigits, numberKey } from '../licenses/number.ts';
+import { sharedRequests } from '../storage/batcher.ts';
+import { openSearchSeconds, sharedRequestSize } from '../telemetry/metrics.ts';
+import { licensesById, type Sought, searchLicenses, searchTogether } from './license-search.ts';
+import type { Search } from './look-up.ts';
 import {
   holdersQuery,
   MAX_MATCHES,
@@ -14,10 +17,7 @@ import {
   soughtId,
   soughtNear,
   soughtNumber,
-} from '../licenses/queries.ts';
-import { openSearchSeconds, sharedRequestSize } from '../metrics.ts';
-import { sharedRequests } from '../shared-requests.ts';
-import { licensesById, type Sought, searchLicenses, searchTogether } from './license-search.ts';
+} from './queries.ts';
 
 /**
  * Measured on two cores with 64 clients: more in a request make it late, more at once make it small. Half of the

@@ -1,8 +1,8 @@
 import { hostname, userInfo } from 'node:os';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
-import { search } from '../search/checked-search.ts';
-import { auditIndex } from './index-name.ts';
+import { search } from './checked-search.ts';
+import { auditIndex } from './index-names.ts';
 
 /** What operators do that is recorded. */
 export const AUDIT_ACTIONS = [

@@ -1,4 +1,4 @@
-import { INDIVIDUAL_COLUMNS } from '../columns.ts';
+import { INDIVIDUAL_COLUMNS } from '../../src/dataset/columns.ts';
 import type { Endorsement, MedicalSpecialty, NationalCertification } from './credentials.ts';
 import { dayText } from './days.ts';
 import type { License } from './licenses.ts';

@@ -1,8 +1,14 @@
-import type { Board } from './boards.ts';
-import { licenseId, type StoredLicense } from './document.ts';
-import { fold } from './fold.ts';
-import { tradeNameForms, tradeNameKey, typedBusinessWords, typedGiven, typedSurname } from './name.ts';
-import { numberDigits, numberKey } from './number.ts';
+import type { Board } from '../licenses/boards.ts';
+import { licenseId, type StoredLicense } from '../licenses/document.ts';
+import { fold } from '../licenses/fold.ts';
+import {
+  tradeNameForms,
+  tradeNameKey,
+  typedBusinessWords,
+  typedGiven,
+  typedSurname,
+} from '../licenses/name.ts';
+import { numberDigits, numberKey } from '../licenses/number.ts';
 
 /** The most matches that a search returns (specification 8.3; the design says the same for REST). */
 export const MAX_MATCHES = 100;

@@ -1,9 +1,10 @@
-import type { Board } from './boards.ts';
-import type { StoredLicense } from './document.ts';
-import { fold, MAX_FOLDED_CHARACTERS } from './fold.ts';
-import { hasWordsOf, isHoldersName, isTradeName } from './name.ts';
-import { nearest } from './nearest.ts';
-import { isExactNumber } from './number.ts';
+import type { Board } from '../licenses/boards.ts';
+import type { StoredLicense } from '../licenses/document.ts';
+import { fold, MAX_FOLDED_CHARACTERS } from '../licenses/fold.ts';
+import { hasWordsOf, isHoldersName, isTradeName } from '../licenses/name.ts';
+import { nearest } from '../licenses/nearest.ts';
+import { isExactNumber } from '../licenses/number.ts';
+import type { LicenseRecord } from '../licenses/record.ts';
 import {
   businessQuery,
   businessWordsQuery,
@@ -20,7 +21,6 @@ import {
   type SearchBody,
   writtenNumberQuery,
 } from './queries.ts';
-import type { LicenseRecord } from './record.ts';
 
 /** A person's name (either part) or a business's, as typed. */
 export type HolderTyped =

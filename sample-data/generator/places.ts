@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import ohioJson from '../../../data/sample/ohio-places.json' with { type: 'json' };
-import outOfStateJson from '../../../data/sample/out-of-state-places.json' with { type: 'json' };
-import streetsJson from '../../../data/sample/streets.json' with { type: 'json' };
+import ohioJson from '../data/ohio-places.json' with { type: 'json' };
+import outOfStateJson from '../data/out-of-state-places.json' with { type: 'json' };
+import streetsJson from '../data/streets.json' with { type: 'json' };
 import { below, chance, pick, type Random, weighted, weightedText } from './random.ts';
 
 const words = z.array(z.string().min(1)).min(1);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import statusesJson from '../../../data/sample/statuses.json' with { type: 'json' };
+import statusesJson from '../data/statuses.json' with { type: 'json' };
 import { type Day, day, monthEnd } from './days.ts';
 import { below, chance, type Random, weighted } from './random.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import proportionsJson from '../../../data/sample/proportions.json' with { type: 'json' };
-import { BOARDS, type LicenseType } from '../../licenses/boards.ts';
+import { BOARDS, type LicenseType } from '../../src/licenses/boards.ts';
+import proportionsJson from '../data/proportions.json' with { type: 'json' };
 
 /** By board code, then license type: how many thousands the State has, rows or numbered endorsements. */
 const PROPORTIONS = z.record(z.string(), z.record(z.string(), z.number().positive())).parse(proportionsJson);

@@ -1,14 +1,14 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isoDate } from '../licenses/dates.ts';
-import { BUSINESS_COLUMNS, INDIVIDUAL_COLUMNS } from './columns.ts';
-import { changesOf } from './sample/changes.ts';
-import { type CsvFile, createCsvFile } from './sample/csv-file.ts';
-import { drawLicenses } from './sample/licenses.ts';
-import { loadPeople } from './sample/people.ts';
-import { planBoards } from './sample/plan.ts';
-import { createRandom } from './sample/random.ts';
-import { businessRow, individualRow } from './sample/rows.ts';
+import { BUSINESS_COLUMNS, INDIVIDUAL_COLUMNS } from '../src/dataset/columns.ts';
+import { isoDate } from '../src/licenses/dates.ts';
+import { changesOf } from './generator/changes.ts';
+import { type CsvFile, createCsvFile } from './generator/csv-file.ts';
+import { drawLicenses } from './generator/licenses.ts';
+import { loadPeople } from './generator/people.ts';
+import { planBoards } from './generator/plan.ts';
+import { createRandom } from './generator/random.ts';
+import { businessRow, individualRow } from './generator/rows.ts';
 
 /** With fewer rows, the few of each license type that there must be would leave no proportions. */
 export const FEWEST_SAMPLE_ROWS = 1000;

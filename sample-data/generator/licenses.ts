@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import secondLicensesJson from '../../../data/sample/second-licenses.json' with { type: 'json' };
+import secondLicensesJson from '../data/second-licenses.json' with { type: 'json' };
 import { drawBusinessName } from './businesses.ts';
 import {
   drawCertifications,

@@ -1,7 +1,7 @@
 import { isHttpError } from 'http-errors';
-import { NothingPublishedError } from './publications/live.ts';
-import { isTransient, SearchUnavailableError } from './search/client.ts';
-import { TooBusyError } from './shared-requests.ts';
+import { NothingPublishedError } from '../publications/live.ts';
+import { TooBusyError } from '../storage/batcher.ts';
+import { isTransient, SearchUnavailableError } from '../storage/client.ts';
 
 /** The request can't be understood; the message says what to send instead. */
 export class BadRequestError extends Error {}

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import firstNamesJson from '../../../data/sample/first-names.json' with { type: 'json' };
-import surnamesJson from '../../../data/sample/surnames.json' with { type: 'json' };
-import writtenNamesJson from '../../../data/sample/written-names.json' with { type: 'json' };
+import firstNamesJson from '../data/first-names.json' with { type: 'json' };
+import surnamesJson from '../data/surnames.json' with { type: 'json' };
+import writtenNamesJson from '../data/written-names.json' with { type: 'json' };
 import { chance, type Draw, pick, type Random, weighted, weightedText } from './random.ts';
 
 const words = z.array(z.string().min(1)).min(1);

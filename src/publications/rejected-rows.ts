@@ -1,8 +1,8 @@
 import { open } from 'node:fs/promises';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
-import { search } from '../search/checked-search.ts';
-import { setAsideIndex } from './index-name.ts';
+import { search } from '../storage/checked-search.ts';
+import { setAsideIndex } from '../storage/index-names.ts';
 
 const PAGE = 1000;
 

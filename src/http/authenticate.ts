@@ -1,7 +1,7 @@
-import { InvalidKeyError } from '../failures.ts';
-import type { Middleware } from '../http/context.ts';
-import type { KeyCheck } from './api-keys.ts';
-import { plainAddress, type RateLimit, toldWhenOver } from './rate-limit.ts';
+import type { KeyCheck } from '../access/api-keys.ts';
+import { plainAddress, type RateLimit, toldWhenOver } from '../access/rate-limit.ts';
+import type { Middleware } from './context.ts';
+import { InvalidKeyError } from './errors.ts';
 
 /**
  * Lets only requests with an active API key pass (specification 5). A request with a bad one
