@@ -29,7 +29,7 @@ const COST_LOOKUPS = 1000;
 
 type Verdict = 'found' | 'wrong holder' | 'missed';
 
-/** Every n-th licence of a file, so that as many as wanted are drawn from all over it. */
+/** Every n-th license of a file, so that as many as wanted are drawn from all over it. */
 async function sampleOf(
   file: 'individual' | 'business',
   path: string,

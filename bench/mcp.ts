@@ -22,7 +22,7 @@ const DRAWN = 60_000;
 /** All contenders warm the same API. */
 const WARM_UP_SECONDS = 10;
 
-/** Each contender in turn; over few rows, of fewer licences than it asks for otherwise. */
+/** Each contender in turn; over few rows, of fewer licenses than it asks for otherwise. */
 async function compared(service: Service, contenders: readonly McpContender[]): Promise<Results> {
   const { client, index } = service;
   const drawn = {

@@ -131,11 +131,11 @@ async function startThinApi({ name, engine, engineUrl, engineIndex = '', redis }
 }
 
 /** Loads the default mapping by the client's helper, as one begins. */
-async function loadDefaultMapping(client: Client, index: string, { licences, holders }: RowFiles) {
+async function loadDefaultMapping(client: Client, index: string, { licenses, holders }: RowFiles) {
   async function* documents() {
     const keys = createInterface({ input: createReadStream(holders) })[Symbol.asyncIterator]();
     let next = await keys.next();
-    for await (const line of createInterface({ input: createReadStream(licences) })) {
+    for await (const line of createInterface({ input: createReadStream(licenses) })) {
       const [id, number_key, record = ''] = line.replaceAll('\\\\', '\\').split('\t');
       const holder_keys: string[] = [];
       while (!next.done && next.value.endsWith(`\t${id}`)) {
@@ -279,7 +279,7 @@ async function main(): Promise<void> {
     processes: async () => [...(await processesWith(MARK, name)), ...(await processesWith(MARK, 'postgres'))],
   });
 
-  const sqlite = join(directory, 'licences.db');
+  const sqlite = join(directory, 'licenses.db');
   const [sqliteBytes, sqliteSeconds] = await timed(() => loadSqlite(sqlite, tables));
   const token = randomBytes(24).toString('hex');
   const datasette = await startDatasette(sqlite, {

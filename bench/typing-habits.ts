@@ -5,7 +5,7 @@ import type { LookupRequest } from '../src/lookup/look-up.ts';
 /** A way in which people write what they look for. */
 export interface TypingHabit {
   readonly name: string;
-  /** The lookup that somebody with this habit asks for a licence; `undefined` where the habit does not apply. */
+  /** The lookup that somebody with this habit asks for a license; `undefined` where the habit does not apply. */
   ask(license: LicenseRecord, kind: 'person' | 'business'): LookupRequest | undefined;
 }
 

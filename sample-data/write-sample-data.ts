@@ -115,6 +115,7 @@ async function writeRows(
   { rows, seed, date, changed = 0, onProgress, signal }: SampleDataOptions,
 ): Promise<number> {
   const asOfDate = changesOf(seed, changed);
+  // A stream's name decides what it draws, so its spelling stays.
   let rowsWritten = 0;
   let businessRows = 0;
   for (const drawn of drawLicenses(createRandom(seed, 'licences'), planBoards(rows), loadPeople())) {

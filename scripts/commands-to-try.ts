@@ -4,7 +4,7 @@ const BOARD = 'Nursing Board';
 const COMMON_SURNAMES = ['Smith', 'Johnson', 'Williams', 'Brown', 'Jones', 'Miller', 'Davis'];
 const ANSWER_MS = 10_000;
 
-/** A licence that the live publication has. */
+/** A license that the live publication has. */
 interface Example {
   readonly number: string;
   readonly surname: string;

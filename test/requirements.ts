@@ -1,6 +1,6 @@
 /** A sentence that the service must keep, and where it stands. */
 export interface Requirement {
-  /** The behaviour, in one sentence. */
+  /** The behavior, in one sentence. */
   readonly text: string;
   /** The specification's section, or the design's rule where the specification is silent. */
   readonly source: string;
@@ -9,7 +9,7 @@ export interface Requirement {
 const design = (rule: string) => `design, where the specification is silent: ${rule}`;
 
 /**
- * What specification.md says of the service's behaviour (`SPEC-<section>-<n>`), and what the design answers
+ * What specification.md says of the service's behavior (`SPEC-<section>-<n>`), and what the design answers
  * where it is silent (`DESIGN-<RULE>-<n>`). Each has a test that says so with `verifies`.
  */
 export const REQUIREMENTS = {

@@ -2,7 +2,7 @@ import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import type { HolderKind } from '../../src/licenses/document.ts';
 
-/** A licence to be asked for. */
+/** A license to be asked for. */
 export interface Asked {
   readonly board: string;
   readonly number: string;
@@ -25,7 +25,7 @@ const page = z.object({
 /** The most that one search returns. */
 const PAGE = 10_000;
 
-/** Licences from all over an index, each once, in no order; fewer than wanted where there are no more. */
+/** Licenses from all over an index, each once, in no order; fewer than wanted where there are no more. */
 export async function drawLicenses(
   client: Client,
   index: string,

@@ -13,7 +13,7 @@ export interface BareQuery {
   readonly body: (asked: Asked) => object;
 }
 
-/** One licence by its number: the same term that the service asks for. */
+/** One license by its number: the same term that the service asks for. */
 export const NUMBER_TERM: BareQuery = {
   path: '/_search?filter_path=timed_out,_shards.failed,hits.hits._source',
   body: ({ number }) => ({

@@ -24,7 +24,7 @@ export interface Servers {
   readonly openSearch: string;
   /** The live physical index. */
   readonly index: string;
-  /** The same licences in an index as one makes it first. */
+  /** The same licenses in an index as one makes it first. */
   readonly firstIndex: string;
   readonly api: string;
   readonly key: string;
@@ -94,7 +94,7 @@ export function restLoad({ api, key }: Pick<Servers, 'api' | 'key'>): Contender[
   };
 }
 
-/** The same for numbers that no licence has. */
+/** The same for numbers that no license has. */
 export function missedLoad(rest: Contender['load']): Contender['load'] {
   return { ...rest, status: 404, expected: '"did_you_mean"' };
 }
@@ -121,7 +121,7 @@ function numberCalled({ number }: Asked): object {
   return mcpRequest('tools/call', { name: 'verify_license', arguments: { license_number: number } });
 }
 
-/** A licence by its number. */
+/** A license by its number. */
 export function numberAsked({ board, number }: Asked): object {
   return { board, license_number: number };
 }

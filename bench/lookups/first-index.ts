@@ -10,7 +10,7 @@ const FIRST_FIELDS = `
   ctx._source.remove('keys');`;
 
 /**
- * The licences of an index in one as one makes it first: a keyword each for board, surname and given names, no
+ * The licenses of an index in one as one makes it first: a keyword each for board, surname and given names, no
  * order. What an earlier measurement made is used again.
  */
 export async function firstIndex(

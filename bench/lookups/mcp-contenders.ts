@@ -15,7 +15,7 @@ import {
 
 /** A way of asking by REST or by MCP. */
 export interface McpContender extends Contender {
-  /** Whose licences it is asked for. */
+  /** Whose licenses it is asked for. */
   readonly kind: HolderKind;
   /** The contender that asks REST the same. */
   readonly rest?: string;

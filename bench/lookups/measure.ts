@@ -61,7 +61,7 @@ function redisCpuSeconds(info: string): number {
   return read('used_cpu_sys') + read('used_cpu_user');
 }
 
-/** Asks one contender for these licences, and tells what it took. */
+/** Asks one contender for these licenses, and tells what it took. */
 export async function measure(
   service: Service,
   { load, ask }: Contender,
@@ -99,11 +99,11 @@ export interface Turns<Each extends Contender> {
   readonly rounds: number;
   /** For each of them, before the first round. */
   readonly warmUpSeconds: number;
-  /** The licences that one is asked for, in all rounds together. */
+  /** The licenses that one is asked for, in all rounds together. */
   readonly drawnFor: (contender: Each) => readonly Asked[];
 }
 
-/** Every contender in turn, in each round with licences that it has not been asked for. */
+/** Every contender in turn, in each round with licenses that it has not been asked for. */
 export async function inRounds<Each extends Contender>(
   service: Service,
   contenders: readonly Each[],

@@ -11,24 +11,24 @@ const STOP_MS = 10_000;
 /** Where `pip install datasette datasette-auth-tokens` put it. */
 const DATASETTE = process.env.DATASETTE ?? 'datasette';
 
-const pathOf = (sql: string) => `/licences.json?_shape=arrays&sql=${encodeURIComponent(sql)}&key=`;
+const pathOf = (sql: string) => `/licenses.json?_shape=arrays&sql=${encodeURIComponent(sql)}&key=`;
 
 /** What is asked, but for the key behind it. */
-export const NUMBER_PATH = pathOf('select record from licences where number_key = :key');
+export const NUMBER_PATH = pathOf('select record from licenses where number_key = :key');
 export const NAME_PATH = pathOf(
-  'select record from holders join licences using (id) ' +
+  'select record from holders join licenses using (id) ' +
     'where key >= :key and key < :key || char(1114111) order by key limit 101',
 );
 
 /** Writes the rows into an SQLite file. Returns its size. */
-export async function loadSqlite(path: string, { licences, holders }: RowFiles): Promise<number> {
+export async function loadSqlite(path: string, { licenses, holders }: RowFiles): Promise<number> {
   const database = new DatabaseSync(path);
   database.exec('pragma journal_mode = off; pragma synchronous = off');
-  database.exec('create table licences (id integer primary key, number_key text, record text)');
+  database.exec('create table licenses (id integer primary key, number_key text, record text)');
   database.exec('create table holders (key text, id integer)');
-  await insertLines(database, 'insert into licences values (?, ?, ?)', licences);
+  await insertLines(database, 'insert into licenses values (?, ?, ?)', licenses);
   await insertLines(database, 'insert into holders values (?, ?)', holders);
-  database.exec('create index licences_number on licences (number_key)');
+  database.exec('create index licences_number on licenses (number_key)');
   database.exec('create index holders_key on holders (key, id)');
   database.exec('analyze');
   database.close();

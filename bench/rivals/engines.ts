@@ -22,11 +22,11 @@ export function postgresEngine(url: string): Engine {
     return recordRows.parse(rows).map(({ record }) => record);
   };
   return {
-    byNumber: (key) => query('number', 'select record from licences where number_key = $1', [key]),
+    byNumber: (key) => query('number', 'select record from licenses where number_key = $1', [key]),
     byName: (prefix) =>
       query(
         'name',
-        'select record from holders join licences using (id) where key >= $1 and key < $2 order by key limit $3',
+        'select record from holders join licenses using (id) where key >= $1 and key < $2 order by key limit $3',
         [prefix, `${prefix}\u{10ffff}`, String(MOST)],
       ),
   };
@@ -41,7 +41,7 @@ export function batchedPostgresEngine(url: string): Engine {
     async (keys: readonly string[]) => {
       const { rows } = await pool.query({
         name: 'numbers',
-        text: 'select number_key, record from licences where number_key = any($1)',
+        text: 'select number_key, record from licenses where number_key = any($1)',
         values: [keys],
       });
       const found = Map.groupBy(keyedRecords.parse(rows), ({ number_key: key }) => key);

@@ -67,14 +67,14 @@ async function answers(url: string): Promise<boolean> {
 }
 
 /** Loads the rows and makes them as fast to find as PostgreSQL can. Returns bytes on disk. */
-export async function loadPostgres(url: string, { licences, holders }: RowFiles): Promise<number> {
+export async function loadPostgres(url: string, { licenses, holders }: RowFiles): Promise<number> {
   const script = [
-    'create table licences (id int, number_key text, record text)',
+    'create table licenses (id int, number_key text, record text)',
     'create table holders (key text, id int)',
-    `\\copy licences from '${licences}'`,
+    `\\copy licenses from '${licenses}'`,
     `\\copy holders from '${holders}'`,
-    'alter table licences add primary key (id)',
-    'create index on licences (number_key)',
+    'alter table licenses add primary key (id)',
+    'create index on licenses (number_key)',
     'create index on holders (key) include (id)',
     'vacuum analyze',
   ];

@@ -5,10 +5,10 @@ import { z } from 'zod';
 import type { SampleDataFiles } from '../../sample-data/write-sample-data.ts';
 import { parsed } from '../parsed.ts';
 
-/** The same licences for every engine, as tab-separated text. */
+/** The same licenses for every engine, as tab-separated text. */
 export interface RowFiles {
   /** id, number key, record as JSON. */
-  readonly licences: string;
+  readonly licenses: string;
   /** `BOARD/SURNAME/GIVEN`, id: one line for each form of the surname. */
   readonly holders: string;
 }
@@ -20,22 +20,22 @@ const document = z.looseObject({
 
 /** Writes what our own parser makes of the files. */
 export async function writeRows(files: SampleDataFiles, date: string, directory: string): Promise<RowFiles> {
-  const paths = { licences: join(directory, 'licences.tsv'), holders: join(directory, 'holders.tsv') };
-  const licences = Writable.toWeb(createWriteStream(paths.licences)).getWriter();
+  const paths = { licenses: join(directory, 'licenses.tsv'), holders: join(directory, 'holders.tsv') };
+  const licenses = Writable.toWeb(createWriteStream(paths.licenses)).getWriter();
   const holders = Writable.toWeb(createWriteStream(paths.holders)).getWriter();
   let id = 0;
   for await (const operations of parsed(files, date)) {
-    let [licenceLines, holderLines] = ['', ''];
+    let [licenseLines, holderLines] = ['', ''];
     for (const { body } of operations) {
       const { keys, source_row: _, ...record } = document.parse(JSON.parse(body.split('\n')[1] ?? ''));
       id += 1;
-      licenceLines += `${id}\t${keys.number}\t${escaped(JSON.stringify(record))}\n`;
+      licenseLines += `${id}\t${keys.number}\t${escaped(JSON.stringify(record))}\n`;
       for (const key of keys.holder) holderLines += `${key}\t${id}\n`;
     }
-    await licences.write(licenceLines);
+    await licenses.write(licenseLines);
     await holders.write(holderLines);
   }
-  await Promise.all([licences.close(), holders.close()]);
+  await Promise.all([licenses.close(), holders.close()]);
   return paths;
 }
 

@@ -209,7 +209,7 @@ export interface components {
             count: 0;
             /** @description What was searched, in which dataset, and who is the authority */
             message: string;
-            /** @description Surnames or business names that are spelt nearly alike; none where the surname itself exists at the board */
+            /** @description Surnames or business names that are spelled nearly alike; none where the surname itself exists at the board */
             did_you_mean: string[];
             /** @constant */
             source: "dataset";

@@ -7,10 +7,11 @@ const MOVED_SHARE = 0.25;
 
 /**
  * What makes a later day's file of an earlier one: a function that changes about the given share of the
- * licences passed to it and returns the others as they are. Which ones change, and how, depends on the seed
- * and the licence's place in the file alone, so that a larger share changes the same licences and more.
+ * licenses passed to it and returns the others as they are. Which ones change, and how, depends on the seed
+ * and the license's place in the file alone, so that a larger share changes the same licenses and more.
  */
 export function changesOf(seed: number, share: number): (license: License) => License {
+  // A stream's name decides what it draws, so its spelling stays.
   const decide = createRandom(seed, 'which licences change');
   return (license) => {
     const decision = decide();

@@ -81,7 +81,7 @@ export function drawCompactEligibility(random: Random, licenseType: string): str
   return drawn < multi_state + single_state ? 'Single-State' : '';
 }
 
-/** An endorsement mostly stands as the licence that it endorses does. */
+/** An endorsement mostly stands as the license that it endorses does. */
 export function drawEndorsement(
   random: Random,
   type: string,

@@ -45,7 +45,7 @@ interface Holder {
   readonly place: Place;
 }
 
-/** A license type while its licences are being drawn. */
+/** A license type while its licenses are being drawn. */
 interface Stock {
   readonly planned: PlannedType;
   /** None for a type whose numbers are another's with a suffix. */
@@ -60,8 +60,8 @@ interface Stock {
 }
 
 /**
- * Draws all planned licences, board after board; a holder's licences follow each other. The same plan and
- * random sequence give the same licences.
+ * Draws all planned licenses, board after board; a holder's licenses follow each other. The same plan and
+ * random sequence give the same licenses.
  */
 export function* drawLicenses(
   random: Random,
@@ -143,7 +143,7 @@ function drawHolder(random: Random, { type }: PlannedType, people: People): Hold
       };
 }
 
-/** Adds a licence of the type, and for some holders the ones whose numbers are this one's with a suffix. */
+/** Adds a license of the type, and for some holders the ones whose numbers are this one's with a suffix. */
 function addLicense(random: Random, stock: Stock, holder: Holder, licenses: License[]): void {
   if (stock.nextNumber === undefined)
     throw new Error(`${stock.planned.type.name} has no numbers of its own.`);

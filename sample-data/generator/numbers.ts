@@ -21,7 +21,7 @@ export type NextNumber = (random: Random) => string;
 
 /**
  * The numbers of all license types. Types that share a prefix (`SP.` is both the speech and the psychology
- * board's) share one run of ascending values, so that no two licences are equal, not even up to zeros in front.
+ * board's) share one run of ascending values, so that no two licenses are equal, not even up to zeros in front.
  */
 export function numberRuns(types: readonly PlannedType[]): ReadonlyMap<PlannedType, NextNumber> {
   const byPrefix = Map.groupBy(types, ({ type }) => type.prefix);

@@ -8,7 +8,7 @@ const PROPORTIONS = z.record(z.string(), z.record(z.string(), z.number().positiv
 /** Each type has at least so many, however small the files. */
 const FEWEST = 3;
 
-/** For a type that the catalogue of boards knows and the proportions do not. */
+/** For a type that the catalog of boards knows and the proportions do not. */
 const UNKNOWN_THOUSANDS = 0.5;
 
 /** How many of one license type the sample has. */
@@ -20,7 +20,7 @@ export interface PlannedType {
   readonly count: number;
 }
 
-/** One board's license types, in the catalogue's order. */
+/** One board's license types, in the catalog's order. */
 export interface PlannedBoard {
   readonly types: readonly PlannedType[];
 }

@@ -20,7 +20,7 @@ const STATUSES = z
 
 type Expires = (typeof STATUSES)[number]['expires'];
 
-/** What a board says of a licence at the time. */
+/** What a board says of a license at the time. */
 export interface Standing {
   readonly status: string;
   readonly subStatus: string;
@@ -72,7 +72,7 @@ function drawExpiration(random: Random, when: Exclude<Expires, 'never'>): Day {
   return monthEnd(YEAR, 12 + below(random, 18));
 }
 
-/** The same licence some day later: renewed, reinstated, lapsed, disciplined or corrected; never unchanged. */
+/** The same license some day later: renewed, reinstated, lapsed, disciplined or corrected; never unchanged. */
 export function drawNextStanding(random: Random, old: Standing): Standing {
   if (old.issued === undefined) return approved(old);
   if (old.status === 'Active') return drawAfterActive(random, old);

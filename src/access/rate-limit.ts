@@ -35,7 +35,7 @@ const SALT = randomBytes(16).toString('hex');
 
 /**
  * Counts in this process with so many counters at the most, however many addresses ask: those whose hashes agree
- * share one. Which do is different in each process, so nobody can choose a neighbour to lock out.
+ * share one. Which do is different in each process, so nobody can choose a neighbor to lock out.
  */
 class BoundedMemory extends RateLimiterMemory {
   override getKey(key: string | number): string {

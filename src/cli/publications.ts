@@ -64,7 +64,7 @@ function printDetails({ summary, events }: PublicationDetails): void {
     ['individual', sources && `${sources.individual}, SHA-256 ${summary.sha256?.individual}`],
     ['business', sources && `${sources.business}, SHA-256 ${summary.sha256?.business}`],
     ['rows', counts && grouped(counts.rows)],
-    ['licences', counts && grouped(counts.licenses)],
+    ['licenses', counts && grouped(counts.licenses)],
     ['endorsements', counts && grouped(counts.endorsements)],
     ['set aside', counts && grouped(counts.set_aside)],
     ['forced', summary.forced],
@@ -77,7 +77,7 @@ function printDetails({ summary, events }: PublicationDetails): void {
   printCounts('STEP', 'SECONDS', summary.seconds);
   printCounts('BOARD', 'LICENCES', summary.boards);
   printCounts('STATUS', 'LICENCES', summary.statuses);
-  printCounts('NOT IN THE CATALOGUE', 'ROWS', summary.unknown_labels);
+  printCounts('NOT IN THE CATALOG', 'ROWS', summary.unknown_labels);
   print('');
   print(
     table(

@@ -295,13 +295,13 @@ function report(result: Report, asJson: boolean): void {
   }
   print(
     `Live: publication ${result.publication}, dataset of ${result.date}: ${grouped(result.rows)} rows, ` +
-      `${grouped(result.licenses)} licences and ${grouped(result.endorsements)} endorsements, ` +
+      `${grouped(result.licenses)} licenses and ${grouped(result.endorsements)} endorsements, ` +
       `${grouped(result.set_aside)} rows set aside, in ${result.seconds} s (${grouped(result.rows_per_second)} rows/s).`,
   );
   for (const difference of result.canary?.differences ?? []) {
     printError(`Lookups answer otherwise than the files have it: ${difference}.`);
   }
   for (const [label, rows] of Object.entries(result.unknown_labels)) {
-    print(`Not in the catalogue: ${label} (${grouped(rows)} rows).`);
+    print(`Not in the catalog: ${label} (${grouped(rows)} rows).`);
   }
 }

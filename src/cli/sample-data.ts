@@ -12,10 +12,22 @@ export function sampleDataCommand(): Command {
     .option('--changed <fraction>', 'the share of rows that differ from the same data without it', Number)
     .action(
       async (directory: string, options: { rows: number; seed: number; date: string; changed?: number }) => {
-        const { writeSampleData } = await import('../../sample-data/write-sample-data.ts');
+        const { writeSampleData } = await loadGenerator();
         const written = await writeSampleData({ directory, ...options });
         print(`${written.individual}: ${grouped(written.individualRows)} rows`);
         print(`${written.business}: ${grouped(written.businessRows)} rows`);
       },
     );
+}
+
+/** @throws {Error} in words for the operator where only production files are installed, as in the image */
+async function loadGenerator() {
+  try {
+    return await import('../../sample-data/write-sample-data.ts');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND') {
+      throw new Error('The sample generator is not installed here. Run the command in a checkout.');
+    }
+    throw error;
+  }
 }

@@ -9,15 +9,15 @@ import { isKnownStatus, isKnownSubStatus, recordStatus } from '../licenses/statu
 import type { CsvRow } from './csv.ts';
 import type { EndorsementColumns, ExtraColumn, Header } from './header.ts';
 
-/** A label that the catalogues of boards and statuses do not know. */
+/** A label that the catalogs of boards and statuses do not know. */
 export interface UnknownLabel {
   readonly kind: 'board' | 'license type' | 'status' | 'sub-status';
-  /** As it stands in the row; a licence type's with its board's code before it. */
+  /** As it stands in the row; a license type's with its board's code before it. */
   readonly label: string;
 }
 
 /**
- * What a row of the dataset gives: its licences, its own first, with why an endorsement of it can't be
+ * What a row of the dataset gives: its licenses, its own first, with why an endorsement of it can't be
  * published; or why the row can't be.
  */
 export type RowLicenses =
@@ -64,7 +64,7 @@ const endorsementGroup = z.object({
 });
 
 /**
- * Makes licence records of one row: the row's own, and one for each endorsement with a number, which the
+ * Makes license records of one row: the row's own, and one for each endorsement with a number, which the
  * dataset has nowhere else (dataset.md: an advanced-practice nurse's number stands only in the RN's row).
  *
  * @param runDate the run date that every row of the file must have
@@ -105,7 +105,7 @@ export function licensesOfRow(row: CsvRow, header: Header, runDate: string): Row
   return { documents, unknownLabels: unknownLabels(board, { ...free, board: own.board }, types), reasons };
 }
 
-/** A numbered endorsement as a licence of its own, or why it can't be one. */
+/** A numbered endorsement as a license of its own, or why it can't be one. */
 function endorsementRecord(
   row: CsvRow,
   columns: EndorsementColumns,
@@ -216,7 +216,7 @@ function extraData(row: CsvRow, columns: readonly ExtraColumn[]): Record<string,
 
 const PLACE_LABELS = ['County', 'ZIP', 'Country'] as const;
 
-/** What an endorsement has in common with the licence it endorses: where the holder is. */
+/** What an endorsement has in common with the license it endorses: where the holder is. */
 function placeData(extra: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     PLACE_LABELS.flatMap((label) => {

@@ -7,7 +7,7 @@ import { InvalidKeyError } from './errors.ts';
  * Lets only requests with an active API key pass (specification 5). A request with a bad one
  * spends from the address's limit for bad keys instead of its general one. Once that is spent, only keys that
  * this process has seen active are looked at: keys can't be guessed at speed, and bad ones lock out no good
- * neighbour that is at work.
+ * neighbor that is at work.
  */
 export function authenticated(keys: KeyCheck, general: RateLimit, badKeys: RateLimit): Middleware {
   return async (ctx, next) => {

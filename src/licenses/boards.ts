@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import catalogueJson from '../../data/boards.json' with { type: 'json' };
+import catalogJson from '../../data/boards.json' with { type: 'json' };
 
 const licenseType = z.strictObject({
   name: z.string().min(1),
   /** What its numbers begin with, separator included: `RN.`, `DC-`, `03`. */
   prefix: z.string().min(1),
-  /** What its numbers end with, where that makes another licence of them: `-SUPV`. */
+  /** What its numbers end with, where that makes another license of them: `-SUPV`. */
   suffix: z.string().optional(),
   kind: z.enum(['person', 'business']),
   /** Set where its numbers stand in the endorsement columns of another type's rows. */
@@ -25,7 +25,7 @@ export type LicenseType = z.output<typeof licenseType>;
 export type Board = z.output<typeof board>;
 
 /** The 24 boards of `data/boards.json`, in its order. */
-export const BOARDS: readonly Board[] = z.array(board).parse(catalogueJson);
+export const BOARDS: readonly Board[] = z.array(board).parse(catalogJson);
 
 const byName = new Map(BOARDS.map((entry) => [entry.name, entry]));
 
@@ -51,7 +51,7 @@ const typesOf = new Map(
   BOARDS.map((entry) => [entry, new Set(entry.license_types.map(({ name }) => name))] as const),
 );
 
-/** Whether the catalogue knows the licence type as one of the board's. */
+/** Whether the catalog knows the license type as one of the board's. */
 export function isLicenseTypeOf(board: Board, licenseType: string): boolean {
   return typesOf.get(board)?.has(licenseType) ?? false;
 }

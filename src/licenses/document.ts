@@ -6,10 +6,10 @@ import { holderName, tradeNameForms, tradeNameKey, tradeNames, tradeNameWords } 
 import { numberDigits, numberKey } from './number.ts';
 import { type LicenseRecord, licenseRecord } from './record.ts';
 
-/** Whether the licence is a person's or an establishment's. */
+/** Whether the license is a person's or an establishment's. */
 export type HolderKind = 'person' | 'business';
 
-/** What a licence is found by; see `index-templates/licenses.json` for how each field is indexed. */
+/** What a license is found by; see `index-templates/licenses.json` for how each field is indexed. */
 export interface LicenseKeys {
   readonly kind: HolderKind;
   readonly number: string;
@@ -31,14 +31,14 @@ export interface LicenseKeys {
   readonly county: readonly string[];
 }
 
-/** A licence as it is stored: the record, where it was read, and its keys. */
+/** A license as it is stored: the record, where it was read, and its keys. */
 export interface LicenseDocument extends LicenseRecord {
   /** File, line and place in the line: `individual:120:0`, endorsements from 1. */
   readonly source_row: string;
   readonly keys: LicenseKeys;
 }
 
-/** What is read back of a stored licence. */
+/** What is read back of a stored license. */
 export const storedLicense = licenseRecord.extend({
   source_row: z.string(),
   keys: z.object({
@@ -50,12 +50,12 @@ export const storedLicense = licenseRecord.extend({
 
 export type StoredLicense = z.output<typeof storedLicense>;
 
-/** How a board stands in keys: its code, or its folded label where the catalogue does not know it. */
+/** How a board stands in keys: its code, or its folded label where the catalog does not know it. */
 export function boardKey(boardName: string): string {
   return boardByName(boardName)?.code ?? fold(boardName);
 }
 
-/** The document id of a licence: no board has a number twice (docs/decisions/005). */
+/** The document id of a license: no board has a number twice (docs/decisions/005). */
 export function licenseId(boardName: string, licenseNumber: string): string {
   return `${boardKey(boardName)}/${licenseNumber}`;
 }

@@ -49,7 +49,7 @@ index.addAll(
 
 /**
  * The boards that a label means most likely, best first: by the words of their names, former names and license
- * types (`Ohio State Board of Nursing`, `dentists`, `CPA`), else the one whose name is spelt most like it.
+ * types (`Ohio State Board of Nursing`, `dentists`, `CPA`), else the one whose name is spelled most like it.
  *
  * @returns one to three boards
  */
@@ -69,6 +69,6 @@ export function nearestBoards(label: string): readonly [Board, ...Board[]] {
 
 function speltMostLike(label: string): Board {
   const nearest = boardByLabel(closest(label.toUpperCase(), labels));
-  if (nearest === undefined) throw new Error('The catalogue has no boards.');
+  if (nearest === undefined) throw new Error('The catalog has no boards.');
   return nearest;
 }

@@ -3,9 +3,9 @@ import { unaccent } from './fold.ts';
 const SEPARATORS = /[\s./\p{Pd}\u2212]/gu;
 
 /**
- * The key that all written forms of one licence number share: upper case, without blanks, dots, slashes and
+ * The key that all written forms of one license number share: upper case, without blanks, dots, slashes and
  * dashes of any kind. `rn 123456`, `RN/123456` and `RN.123456` give `RN123456`. Any other character stays, so
- * that a pattern such as `RN.1234*` has a key that no licence has.
+ * that a pattern such as `RN.1234*` has a key that no license has.
  */
 export function numberKey(written: string): string {
   return unaccent(written).replace(SEPARATORS, '');

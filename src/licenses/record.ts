@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { daysBetween } from './dates.ts';
 
-/** A licence as the dataset has it (specification 2.2), without what depends on the day or the publication. */
+/** A license as the dataset has it (specification 2.2), without what depends on the day or the publication. */
 export const licenseRecord = z.object({
   license_number: z.string().describe('The number as the board writes it'),
   full_name: z
@@ -26,7 +26,7 @@ export const licenseRecord = z.object({
 
 export type LicenseRecord = Readonly<z.output<typeof licenseRecord>>;
 
-/** A licence record as every interface answers it. Dates are `YYYY-MM-DD`; what the dataset lacks is null. */
+/** A license record as every interface answers it. Dates are `YYYY-MM-DD`; what the dataset lacks is null. */
 export const answeredRecord = licenseRecord.extend({
   found: z.literal(true),
   days_until_expiry: z.int().nullable().describe('Calendar days in Ohio; negative once past'),

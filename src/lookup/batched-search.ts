@@ -89,7 +89,7 @@ type Found = readonly StoredLicense[];
 type Tell<Key> = (found: Found) => (key: Key) => Found | undefined;
 
 /**
- * Answers several searches by one query for all of their keys. Where its places are full, one key's many licences
+ * Answers several searches by one query for all of their keys. Where its places are full, one key's many licenses
  * may have taken another's, and each is searched for by itself.
  */
 function inOneQuery<Key>(
@@ -109,7 +109,7 @@ function inOneQuery<Key>(
   };
 }
 
-/** For each number key the licences that have it. */
+/** For each number key the licenses that have it. */
 function tellNumbers(found: Found) {
   const byKey = Map.groupBy(found, (license) => numberKey(license.license_number));
   return (key: string): Found => byKey.get(key) ?? [];
@@ -121,7 +121,7 @@ function tellHolders(found: Found) {
     found.filter(({ keys }) => keys.holder.some((name) => name.startsWith(key))).slice(0, MAX_MATCHES + 1);
 }
 
-/** For each number that no licence has those near to it; more than its own search would give are not told. */
+/** For each number that no license has those near to it; more than its own search would give are not told. */
 function tellNear(found: Found) {
   return ({ digits, beginning }: NearNumber): Found | undefined => {
     const near = found.filter(

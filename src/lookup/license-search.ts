@@ -8,7 +8,7 @@ const searchResponse = z.object({
   hits: z.object({ hits: z.array(z.object({ _source: storedLicense })) }).default({ hits: [] }),
 });
 
-/** Keys that licences are found by and that nobody reads: more than a quarter of an answer. */
+/** Keys that licenses are found by and that nobody reads: more than a quarter of an answer. */
 const UNREAD_KEYS = ['number', 'digits', 'surname', 'words', 'license_type', 'status', 'city', 'county'];
 
 /** What is sent back of an answer that stands at this place, as OpenSearch's `filter_path` has it. */
@@ -39,7 +39,7 @@ export interface Sought<Key = string> {
 }
 
 /**
- * Asks one physical index for licences.
+ * Asks one physical index for licenses.
  *
  * @throws {SearchUnavailableError} when the response is partial
  */
@@ -52,7 +52,7 @@ export async function searchLicenses(
 }
 
 /**
- * Asks one physical index for licences, several times in one request. Each answer succeeds or fails by itself, as
+ * Asks one physical index for licenses, several times in one request. Each answer succeeds or fails by itself, as
  * `searchLicenses` does.
  */
 export async function searchTogether(
@@ -118,7 +118,7 @@ const nearTermsResponse = z.object({
 });
 
 /**
- * Asks one physical index for terms spelt nearly like the body's, best first.
+ * Asks one physical index for terms spelled nearly like the body's, best first.
  *
  * @throws {SearchUnavailableError} when the response is partial
  */

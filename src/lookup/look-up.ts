@@ -67,7 +67,7 @@ export type LookupOutcome =
       readonly outcome: 'no_match';
       /** The board has licenses of this surname; the given name or the filters excluded all of them. */
       readonly surnameExists?: true;
-      /** Surnames or business names there that are spelt nearly alike, best first; offered, never acted on. */
+      /** Surnames or business names there that are spelled nearly alike, best first; offered, never acted on. */
       readonly didYouMean: readonly string[];
     }
   | {
@@ -82,7 +82,7 @@ export type LookupOutcome =
 /** Sends one search body to one publication. */
 export type Search = (body: SearchBody) => Promise<readonly StoredLicense[]>;
 
-/** Finds terms of one publication that are spelt nearly like the one asked for, best first. */
+/** Finds terms of one publication that are spelled nearly like the one asked for, best first. */
 export type NearTerms = (body: NearTermsBody) => Promise<readonly string[]>;
 
 /**
@@ -163,7 +163,7 @@ function surnameQuery({
   return query && { ...query.all, size: 1, sort: ['_doc'] };
 }
 
-/** Whether it is the board's licence whose number is the one typed, letter for letter. */
+/** Whether it is the board's license whose number is the one typed, letter for letter. */
 function isAsTyped(
   license: StoredLicense,
   { board, number }: Extract<LookupRequest, { by: 'number' }>,
@@ -181,7 +181,7 @@ async function named(query: NamesQuery | undefined, search: Search): Promise<rea
   return [...exact, ...found.filter(isOther)];
 }
 
-/** Surnames at the board that are spelt nearly like the one typed, itself left out. */
+/** Surnames at the board that are spelled nearly like the one typed, itself left out. */
 async function nearSurnames(
   request: Extract<LookupRequest, { by: 'person' }>,
   nearTerms: NearTerms,
@@ -191,7 +191,7 @@ async function nearSurnames(
   return near.map((term) => term.slice(term.indexOf('/') + 1));
 }
 
-/** How many numbers are offered in place of one that no licence has. */
+/** How many numbers are offered in place of one that no license has. */
 const MAX_NEAR_NUMBERS = 3;
 
 function numbersOf(licenses: readonly StoredLicense[]): string[] {

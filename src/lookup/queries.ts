@@ -47,10 +47,10 @@ export interface SearchBody {
   sort?: (Record<string, 'asc' | 'desc'> | '_doc')[];
 }
 
-/** More than one licence of a key is rare; ten are enough to say which written forms exist. */
+/** More than one license of a key is rare; ten are enough to say which written forms exist. */
 const SAME_KEY = 10;
 
-/** The licence of a board whose number is written so, letter for letter; `undefined` for separators alone. */
+/** The license of a board whose number is written so, letter for letter; `undefined` for separators alone. */
 export function writtenNumberQuery(board: Board, written: string): SearchBody | undefined {
   if (numberKey(written) === '') return undefined;
   return {
@@ -66,13 +66,13 @@ export function soughtId({ query }: SearchBody): string | undefined {
   return clause !== undefined && 'ids' in clause ? clause.ids.values[0] : undefined;
 }
 
-/** Every licence whose number has the key of the written form; `undefined` for separators alone. */
+/** Every license whose number has the key of the written form; `undefined` for separators alone. */
 export function numberQuery(written: string): SearchBody | undefined {
   const key = numberKey(written);
   return key === '' ? undefined : numbersQuery([key]);
 }
 
-/** Every licence whose number has one of these keys. */
+/** Every license whose number has one of these keys. */
 export function numbersQuery(keys: readonly string[]): SearchBody {
   return {
     size: SAME_KEY * keys.length,
@@ -173,7 +173,7 @@ export const NEAR_NUMBERS = 50;
 /** A shorter beginning would be that of very many numbers. */
 const SHORTEST_BEGINNING = 5;
 
-/** What numbers have in common with one that no licence has. */
+/** What numbers have in common with one that no license has. */
 export interface NearNumber {
   readonly digits: string;
   /** Of their folded key, where it is long enough. */
@@ -190,7 +190,7 @@ function nearClauses({ digits, beginning }: NearNumber): Clause[] {
 /** Room for what is near to several numbers; mostly it is nothing or a few. */
 const NEAR_TOGETHER = 1000;
 
-/** Every licence whose number is near to one of these. */
+/** Every license whose number is near to one of these. */
 export function nearTogetherQuery(sought: readonly NearNumber[]): SearchBody {
   return {
     size: NEAR_TOGETHER,
@@ -212,7 +212,7 @@ export function soughtNear({ query }: SearchBody): NearNumber | undefined {
 }
 
 /**
- * Licences whose number may have been meant by a written form that no licence has: those with the same digits
+ * Licenses whose number may have been meant by a written form that no license has: those with the same digits
  * (other zeros, another prefix or suffix), then those that it is the beginning of; the board's first, if one is
  * given. `undefined` when the form has no digits.
  */
@@ -313,7 +313,7 @@ function nearly(board: Board | undefined, beginning: WordPrefix): Clause {
   return { bool: { should: [beginning, { fuzzy: { 'keys.words': fuzzy } }] } };
 }
 
-/** The body of an OpenSearch `_search` for the terms that are spelt nearly like one, best first. */
+/** The body of an OpenSearch `_search` for the terms that are spelled nearly like one, best first. */
 export interface NearTermsBody {
   size: 0;
   suggest: {
@@ -344,7 +344,7 @@ const TWO_EDITS_FROM = 6;
 const LONGEST_SUGGESTED = 60;
 
 /**
- * The surnames at a board that are spelt nearly like this one: one or two letters off, by its length. `undefined`
+ * The surnames at a board that are spelled nearly like this one: one or two letters off, by its length. `undefined`
  * for a surname without letters or longer than any.
  */
 export function nearSurnamesBody(board: Board, lastName: string): NearTermsBody | undefined {

@@ -210,7 +210,7 @@ function boardOf(name: string | undefined): Board | undefined {
 
 function boardNamed(name: string): Board {
   const board = boardByName(name);
-  if (board === undefined) throw new Error('The parameters take only the boards of the catalogue.');
+  if (board === undefined) throw new Error('The parameters take only the boards of the catalog.');
   return board;
 }
 

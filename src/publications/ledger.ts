@@ -37,10 +37,10 @@ const ledgerEvent = z.object({
   sources: z.object({ individual: z.string(), business: z.string() }).optional(),
   sha256: z.object({ individual: z.string(), business: z.string() }).optional(),
   counts: publicationCounts.optional(),
-  /** Licences, endorsements with them, by board and by primary status. */
+  /** Licenses, endorsements with them, by board and by primary status. */
   boards: z.record(z.string(), z.int()).optional(),
   statuses: z.record(z.string(), z.int()).optional(),
-  /** Rows whose board, licence type or status the catalogue does not know, by label. */
+  /** Rows whose board, license type or status the catalog does not know, by label. */
   unknown_labels: z.record(z.string(), z.int()).optional(),
   /** Why it was refused, failed or skipped; of a forced one, what the guards said. */
   reasons: z.array(z.string()).optional(),

@@ -12,7 +12,7 @@ export interface LivePublication {
   readonly metadata: PublicationMetadata;
   /** License types by board name: those of the publication; the catalog's for a board without rows. */
   readonly licenseTypes: ReadonlyMap<string, readonly string[]>;
-  /** Licences by board name. */
+  /** Licenses by board name. */
   readonly licenses: ReadonlyMap<string, number>;
 }
 

@@ -13,9 +13,9 @@ const source = z.object({
 export const publicationCounts = z.object({
   /** Rows read from both files. */
   rows: z.int(),
-  /** Licences that are rows of their own. */
+  /** Licenses that are rows of their own. */
   licenses: z.int(),
-  /** Licences that stand in another's endorsement columns. */
+  /** Licenses that stand in another's endorsement columns. */
   endorsements: z.int(),
   /** Rows that could not be published. */
   set_aside: z.int(),
@@ -37,7 +37,7 @@ export const publicationMetadata = z.object({
   /** The rest is written once the load has been verified. */
   verified_at: z.string().optional(),
   counts: publicationCounts.optional(),
-  /** Licences, endorsements with them, by the label in the BOARD column. */
+  /** Licenses, endorsements with them, by the label in the BOARD column. */
   boards: z.record(z.string(), z.int()).optional(),
   sources: z.object({ individual: source, business: source }).optional(),
 });
@@ -54,7 +54,7 @@ const mappingsResponse = z.record(
   z.object({ mappings: z.object({ _meta: publicationMetadata.optional() }) }),
 );
 
-/** Every physical index of licences with its metadata, the earliest build first. Others' indices are left out. */
+/** Every physical index of licenses with its metadata, the earliest build first. Others' indices are left out. */
 export async function licensesIndices(client: Client, prefix: string): Promise<LicensesIndex[]> {
   const response = await client.indices.getMapping({ index: licensesIndexPattern(prefix) });
   return Object.entries(mappingsResponse.parse(response.body))

@@ -31,12 +31,12 @@ export const noMatchAnswer = z.object({
   did_you_mean: z
     .array(z.string())
     .describe(
-      'Surnames or business names that are spelt nearly alike; none where the surname itself exists at the board',
+      'Surnames or business names that are spelled nearly alike; none where the surname itself exists at the board',
     ),
   ...origin,
 });
 
-/** No licence for a number. */
+/** No license for a number. */
 export const numberMissAnswer = z.object({
   detail: z.string().describe('What was searched, in which dataset, and what to do'),
   did_you_mean: z

@@ -1,7 +1,7 @@
 const FAMILY = 'licenses';
 const NAME = /^licenses-(\d{4}-\d{2}-\d{2})-([a-z0-9]+)$/;
 
-/** What the name of a physical index of licences says. */
+/** What the name of a physical index of licenses says. */
 export interface LicensesIndexName {
   /** The dataset's run date, `YYYY-MM-DD`. */
   readonly date: string;
@@ -21,7 +21,7 @@ export function parseLicensesIndexName(prefix: string, name: string): LicensesIn
   return date === undefined || run === undefined ? undefined : { date, run };
 }
 
-/** The pattern of all physical indices of licences. */
+/** The pattern of all physical indices of licenses. */
 export function licensesIndexPattern(prefix: string): string {
   return `${prefix}${FAMILY}-*`;
 }

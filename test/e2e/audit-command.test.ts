@@ -1,7 +1,7 @@
 import { hostname, userInfo } from 'node:os';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { licencesOf, writeDay } from '../support/day-files.ts';
+import { licensesOf, writeDay } from '../support/day-files.ts';
 import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { licenses, type RunningProcess, startWorker } from '../support/processes.ts';
 import { publishFiles } from '../support/publishing.ts';
@@ -38,8 +38,8 @@ async function run(...parameters: string[]): Promise<string> {
 function filesOf(date: string, nurses: number) {
   return writeDay(environment.folder, date, {
     date,
-    individual: licencesOf('Nursing Board', 'RN.', nurses),
-    business: licencesOf('Board of Pharmacy', '02', 3),
+    individual: licensesOf('Nursing Board', 'RN.', nurses),
+    business: licensesOf('Board of Pharmacy', '02', 3),
   });
 }
 

@@ -10,7 +10,7 @@ import { publicationHistory } from '../../src/publications/history.ts';
 import { publishQueue, queuePrefix } from '../../src/publications/job.ts';
 import { startedChildrenOf } from '../support/children.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
-import { licencesOf, writeDay } from '../support/day-files.ts';
+import { licensesOf, writeDay } from '../support/day-files.ts';
 import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { FIXTURES, FIXTURES_DATE } from '../support/fixtures.ts';
 import { type RunningProcess, startProcess, startWorker } from '../support/processes.ts';
@@ -159,7 +159,7 @@ describe('licenses publish, of files that are live or forced,', () => {
     const forced = await cli.publish(FIXTURES, '--force', 'as the test says');
     expect(forced).toMatchObject({ code: 0, stderr: '' });
     const lines = forced.stdout.trim().split('\n');
-    expect(lines.at(-1)).toBe('Not in the catalogue: board: Board of Wizardry (1 rows).');
+    expect(lines.at(-1)).toBe('Not in the catalog: board: Board of Wizardry (1 rows).');
     const [, publication = ''] =
       /^Live: publication (\w+), dataset of 2026-11-20: 28 rows/.exec(lines.at(-2) ?? '') ?? [];
     expect(publication).not.toBe('');
@@ -217,8 +217,8 @@ describe('licenses publish, while no worker runs,', () => {
   function filesOf(date: string, nurses = 20): Promise<DatasetFiles> {
     return writeDay(environment.folder, `${date}-${nurses}`, {
       date,
-      individual: licencesOf('Nursing Board', 'RN.', nurses),
-      business: licencesOf('Board of Pharmacy', '02', 3),
+      individual: licensesOf('Nursing Board', 'RN.', nurses),
+      business: licensesOf('Board of Pharmacy', '02', 3),
     });
   }
 

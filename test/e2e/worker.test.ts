@@ -20,7 +20,7 @@ import { licensesIndices } from '../../src/publications/metadata.ts';
 import { sourceAt } from '../../src/publications/request.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { childrenOf } from '../support/children.ts';
-import { licencesOf, writeDay } from '../support/day-files.ts';
+import { licensesOf, writeDay } from '../support/day-files.ts';
 import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { type OpenSearchProxy, openSearchProxy } from '../support/open-search-proxy.ts';
 import { licenses, type RunningProcess, startProcess, startWorker } from '../support/processes.ts';
@@ -141,8 +141,8 @@ function publish({ environment }: Installation, { individual, business }: Datase
 function filesOf({ environment }: Installation, date: string, nurses = 20): Promise<DatasetFiles> {
   return writeDay(environment.folder, `${date}-${nurses}`, {
     date,
-    individual: licencesOf(NURSING, 'RN.', nurses),
-    business: licencesOf('Board of Pharmacy', '02', 3),
+    individual: licensesOf(NURSING, 'RN.', nurses),
+    business: licensesOf('Board of Pharmacy', '02', 3),
   });
 }
 
@@ -216,11 +216,11 @@ describe('a worker', () => {
     const { publication } = liveResult.parse(JSON.parse(stdout));
     const { logs } = await installed.queue.getJobLogs(publication);
     expect(logs.map((line) => line.replace(/^\d{4}-\d\d-\d\dT[\d:.]+Z /, ''))).toEqual([
-      'reading (0 rows, 0 licences)',
-      'loading (0 rows, 0 licences)',
-      'verifying (23 rows, 23 licences)',
-      'making durable (23 rows, 23 licences)',
-      'going live (23 rows, 23 licences)',
+      'reading (0 rows, 0 licenses)',
+      'loading (0 rows, 0 licenses)',
+      'verifying (23 rows, 23 licenses)',
+      'making durable (23 rows, 23 licenses)',
+      'going live (23 rows, 23 licenses)',
     ]);
     const job = await installed.queue.getJob(publication);
     expect(publishProgress.parse(job?.progress)).toMatchObject({ step: 'going live', rows: 23 });
@@ -241,7 +241,7 @@ describe('a worker', () => {
         client.delete({ index: path.split('/')[1] ?? '', id: 'NUR/RN.900007' }),
       );
     }
-    const reason = 'The index has 22 licences, but 23 were sent.';
+    const reason = 'The index has 22 licenses, but 23 were sent.';
     expect(await publishing).toMatchObject({ code: 1, stderr: `Failed: ${reason}\n` });
     expect({ live: await live(installed), indices: await indices(installed) }).toEqual(before);
     const publication = await latest(installed);

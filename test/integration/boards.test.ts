@@ -114,7 +114,7 @@ verifies('DESIGN-BOARDS-03', 'a board in the path may be percent-encoded in any 
 
 verifies(
   ['DESIGN-BOARDS-02', 'SPEC-2.1-02', 'DESIGN-ERRORS-02'],
-  'an unknown or misspelt board in the path is 400 and told the nearest',
+  'an unknown or misspelled board in the path is 400 and told the nearest',
   async () => {
     const names = BOARDS.map(({ name }) => name);
     const nearestTo = async (path: string): Promise<string> => {

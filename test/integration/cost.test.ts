@@ -119,14 +119,14 @@ describe('a lookup alone asks OpenSearch', () => {
 });
 
 describe('lookups at once', () => {
-  test('share requests by number, and each is answered with its own licence', async () => {
+  test('share requests by number, and each is answered with its own license', async () => {
     const numbers = times(AT_ONCE, (number) => `RN.${910_000 + number}`);
     const [answers, asked] = await searchesFor(() => byNumbers(numbers));
     expect(answers.map((answer) => recordIn(answer).license_number)).toEqual(numbers);
     expect(asked).toEqual(['_mget', '_mget']);
   });
 
-  test('that share a request and miss are not answered with another’s licence', async () => {
+  test('that share a request and miss are not answered with another’s license', async () => {
     const numbers = times(AT_ONCE, (number) => `RN.${(number % 2 === 0 ? 910_000 : 77_910_000) + number}`);
     const [answers] = await searchesFor(() => byNumbers(numbers));
     for (const [at, answer] of answers.entries()) {
@@ -137,7 +137,7 @@ describe('lookups at once', () => {
     }
   });
 
-  test('in other forms share requests, and each is answered with its own licence', async () => {
+  test('in other forms share requests, and each is answered with its own license', async () => {
     const numbers = times(AT_ONCE, (number) => `RN.${910_000 + number}`);
     const [answers, asked] = await searchesFor(() =>
       byNumbers(numbers.map((number) => number.toLowerCase().replace('.', ' '))),
@@ -169,7 +169,7 @@ describe('lookups at once', () => {
     expect(asked.toSorted()).toEqual(['_mget', '_mget', '_search', '_search', '_search', '_search']);
   });
 
-  test('of the same number share its licence', async () => {
+  test('of the same number share its license', async () => {
     const numbers = times(AT_ONCE, () => 'RN.910007');
     const [answers, asked] = await searchesFor(() => byNumbers(numbers));
     expect(answers.map((answer) => recordIn(answer).full_name)).toEqual(times(AT_ONCE, () => 'COST, C7'));

@@ -16,7 +16,7 @@ import { rollBack } from '../../src/publications/rollback.ts';
 import { newRunId } from '../../src/publications/run-id.ts';
 import { openSearchClient } from '../../src/storage/client.ts';
 import { VerificationError } from '../../workers/publish/verify.ts';
-import { type Day, type DayRow, licencesOf, textOf, writeDay } from '../support/day-files.ts';
+import { type Day, type DayRow, licensesOf, textOf, writeDay } from '../support/day-files.ts';
 import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { fileServer, served } from '../support/file-server.ts';
 import { openSearchProxy } from '../support/open-search-proxy.ts';
@@ -30,9 +30,9 @@ const PHARMACY = 'Board of Pharmacy';
 /** Many publications are kept, so that each test can go back to the base. */
 const SETTINGS = { KEEP_PUBLICATIONS: '100' };
 
-const nurses = licencesOf(NURSING, 'RN.', 200);
-const doctors = licencesOf(MEDICAL, '35.', 60);
-const pharmacies = licencesOf(PHARMACY, '02', 60);
+const nurses = licensesOf(NURSING, 'RN.', 200);
+const doctors = licensesOf(MEDICAL, '35.', 60);
+const pharmacies = licensesOf(PHARMACY, '02', 60);
 
 /** 320 good rows. */
 const BASE: Day = { date: '2026-11-20', individual: [...nurses, ...doctors], business: pharmacies };
@@ -135,24 +135,24 @@ describe('a guard', () => {
       ['truncated: The individual file ends inside a row'],
     ],
     [
-      'there are fewer licences, at no board by much',
+      'there are fewer licenses, at no board by much',
       day('fewer', {
         individual: [...without(nurses, 5), ...without(doctors, 3)],
         business: without(pharmacies, 3),
       }),
-      ['fewer_rows: 309 rows give a licence, the live publication has 320'],
+      ['fewer_rows: 309 rows give a license, the live publication has 320'],
     ],
     [
-      'a board has fewer licences, though there are more in all',
-      day('board', { individual: [...without(nurses, 51), ...licencesOf(MEDICAL, '35.', 160)] }),
-      ['fewer_rows_at_board: Nursing Board has 149 licences, in the live publication 200'],
+      'a board has fewer licenses, though there are more in all',
+      day('board', { individual: [...without(nurses, 51), ...licensesOf(MEDICAL, '35.', 160)] }),
+      ['fewer_rows_at_board: Nursing Board has 149 licenses, in the live publication 200'],
     ],
     [
       'a board has gone',
       day('gone', { individual: nurses }),
       [
-        'fewer_rows: 260 rows give a licence',
-        'fewer_rows_at_board: Medical Board has 0 licences, in the live publication 60',
+        'fewer_rows: 260 rows give a license',
+        'fewer_rows_at_board: Medical Board has 0 licenses, in the live publication 60',
       ],
     ],
     [
@@ -171,7 +171,7 @@ describe('a guard', () => {
         individual: [...changed(nurses, 2, { board: 'Board of Wizardry' }), ...doctors],
         business: changed(pharmacies, 2, { status: 'Hovering' }),
       }),
-      ['unknown_labels: 4 of 320 rows have a board or status that is not in the catalogue'],
+      ['unknown_labels: 4 of 320 rows have a board or status that is not in the catalog'],
     ],
     [
       'the dates of the files differ',
@@ -191,7 +191,7 @@ describe('a guard', () => {
   });
 
   test('lets pass what stays just within the thresholds', async () => {
-    const rows = licencesOf(NURSING, 'RN.', 200);
+    const rows = licensesOf(NURSING, 'RN.', 200);
     const files = await writeDay(environment.folder, 'within', {
       date: '2026-11-20',
       individual: [
@@ -302,17 +302,17 @@ describe('what no force goes past', () => {
 
   test.each<[string, (index: string) => Promise<unknown>, string]>([
     [
-      'lacks a licence',
+      'lacks a license',
       (index) => environment.client.delete({ index, id: 'NUR/RN.900007' }),
-      'The index has 319 licences, but 320 were sent.',
+      'The index has 319 licenses, but 320 were sent.',
     ],
     [
-      'has a licence at another board',
+      'has a license at another board',
       (index) => environment.client.update({ index, id: 'NUR/RN.900007', body: { doc: { board: MEDICAL } } }),
-      'The index has 199 licences of Nursing Board, but 200 were sent.',
+      'The index has 199 licenses of Nursing Board, but 200 were sent.',
     ],
     [
-      'has other words in every licence of a board',
+      'has other words in every license of a board',
       (index) =>
         environment.client.bulk({
           index,

@@ -17,7 +17,7 @@ import { rollBack } from '../../src/publications/rollback.ts';
 import { newRunId } from '../../src/publications/run-id.ts';
 import { openSearchClient } from '../../src/storage/client.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
-import { type Day, licencesOf, writeDay } from '../support/day-files.ts';
+import { type Day, licensesOf, writeDay } from '../support/day-files.ts';
 import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 import { setAsideOf } from '../support/ledger.ts';
@@ -70,8 +70,8 @@ function reconcile({ client, config }: TestEnvironment): Promise<void> {
 function filesOf({ folder }: TestEnvironment, date: string, more: Partial<Day> = {}): Promise<DatasetFiles> {
   return writeDay(folder, `${date}-${newRunId()}`, {
     date,
-    individual: licencesOf(NURSING, 'RN.', 20),
-    business: licencesOf(PHARMACY, '02', 2),
+    individual: licensesOf(NURSING, 'RN.', 20),
+    business: licensesOf(PHARMACY, '02', 2),
     ...more,
   });
 }
@@ -132,8 +132,8 @@ describe('what the ledger tells of a publication', () => {
     environment = await newEnvironment();
     const files = await filesOf(environment, '2026-11-20', {
       individual: [
-        ...licencesOf(NURSING, 'RN.', 20),
-        ...licencesOf('Medical Board', '35.', 5).map((row) => ({ ...row, status: 'In Review' })),
+        ...licensesOf(NURSING, 'RN.', 20),
+        ...licensesOf('Medical Board', '35.', 5).map((row) => ({ ...row, status: 'In Review' })),
         { board: NURSING, number: 'RN.1', status: '' },
         { board: NURSING, number: 'RN.2', status: 'Inactive', expires: 'never' },
       ],
@@ -380,10 +380,10 @@ describe('the rows that a publication set aside', () => {
     const environment = await newEnvironment();
     const { client, config, folder } = environment;
     await publishFiles(environment, FIXTURES);
-    const individual = licencesOf(NURSING, 'RN.', 2500).map((row, at) =>
+    const individual = licensesOf(NURSING, 'RN.', 2500).map((row, at) =>
       at % 2 === 0 ? row : { ...row, name: `"A", "B"\r\nC ${at}`, expires: 'never' },
     );
-    const business = [...licencesOf(PHARMACY, '02', 2), { board: PHARMACY, number: '' }];
+    const business = [...licensesOf(PHARMACY, '02', 2), { board: PHARMACY, number: '' }];
     const files = await filesOf(environment, '2026-11-21', { individual, business });
     const { publication } = await publishFiles(environment, files);
     const path = join(folder, 'rejects.csv');

@@ -6,7 +6,7 @@ import type { PublishResult } from '../../src/publications/job.ts';
 import { licensesIndices } from '../../src/publications/metadata.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { openSearchClient } from '../../src/storage/client.ts';
-import { licencesOf, writeDay } from '../support/day-files.ts';
+import { licensesOf, writeDay } from '../support/day-files.ts';
 import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { openSearchProxy } from '../support/open-search-proxy.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
@@ -26,8 +26,8 @@ async function live(): Promise<string[]> {
 function filesOf(date: string, nurses = 30): Promise<DatasetFiles> {
   return writeDay(environment.folder, `${date}-${nurses}`, {
     date,
-    individual: licencesOf('Nursing Board', 'RN.', nurses),
-    business: licencesOf('Board of Pharmacy', '02', 3),
+    individual: licensesOf('Nursing Board', 'RN.', nurses),
+    business: licensesOf('Board of Pharmacy', '02', 3),
   });
 }
 
@@ -77,7 +77,7 @@ async function held(
 
 const AT = {
   'creates its index': /^PUT \/[^/]*licenses-\d{4}/,
-  'sends its licences': /_bulk/,
+  'sends its licenses': /_bulk/,
   'is verified': /licenses-[^/]+\/_refresh/,
   'is made durable': /licenses-[^/]+\/_flush/,
   'is about to flip': /^POST \/_aliases/,

@@ -38,7 +38,7 @@ async function live(): Promise<string[]> {
   return indicesUnderAlias(environment.client, environment.config.INDEX_PREFIX);
 }
 
-async function licence(number: string) {
+async function license(number: string) {
   const [index = ''] = await live();
   const query = numberQuery(number);
   return query === undefined ? [] : searchLicenses(environment.client, index, query);
@@ -91,11 +91,11 @@ describe('publishing the odd rows', () => {
   });
 
   test('the first of two rows with one number stays, the second is set aside', async () => {
-    expect(await licence('RN.700015')).toMatchObject([{ full_name: 'TWICE, ONE' }]);
+    expect(await license('RN.700015')).toMatchObject([{ full_name: 'TWICE, ONE' }]);
   });
 
-  test('an endorsement answers as a licence of its own and names the licence that it endorses', async () => {
-    expect(await licence('APRN.CNP.0070001')).toMatchObject([
+  test('an endorsement answers as a license of its own and names the license that it endorses', async () => {
+    expect(await license('APRN.CNP.0070001')).toMatchObject([
       {
         full_name: 'DE LA CRUZ, MARIA ELENA',
         license_type: 'APRN - Certified Nurse Practitioner (CNP)',
@@ -109,7 +109,7 @@ describe('publishing the odd rows', () => {
   });
 
   test('nothing of a row is dropped: unknown columns and endorsements stand in extra_data', async () => {
-    expect(await licence('RN.700001')).toMatchObject([
+    expect(await license('RN.700001')).toMatchObject([
       {
         extra_data: {
           County: 'Franklin',
@@ -125,8 +125,8 @@ describe('publishing the odd rows', () => {
   });
 
   test('HIDDEN and blank places are null', async () => {
-    expect(await licence('RN.700003')).toMatchObject([{ city: null, state: null, county: null }]);
-    const [record] = await licence('RN.700003');
+    expect(await license('RN.700003')).toMatchObject([{ city: null, state: null, county: null }]);
+    const [record] = await license('RN.700003');
     expect(record?.extra_data).not.toHaveProperty('ZIP');
   });
 

@@ -246,7 +246,7 @@ describe('a burst of bad keys', () => {
 
 describe('ranges of addresses', () => {
   verifies('DESIGN-LIMITS-05', 'have limits of their own, for each of their addresses', async () => {
-    for (const [address, neighbour] of [
+    for (const [address, neighbor] of [
       ['203.0.113.7', '203.0.113.8'],
       ['2001:db8:77:1::1', '2001:db8:77:2::1'],
     ] as const) {
@@ -254,7 +254,7 @@ describe('ranges of addresses', () => {
       expect(first.headers.get('x-ratelimit-limit')).toBe(String(PARTNER));
       expect(await spend(PARTNER - 1, () => behindProxy.rest(address))).toEqual(all(200, PARTNER - 1));
       expectLimited(await behindProxy.rest(address));
-      expect((await behindProxy.rest(neighbour)).status).toBe(200);
+      expect((await behindProxy.rest(neighbor)).status).toBe(200);
     }
     expect((await behindProxy.rest('203.0.114.7')).headers.get('x-ratelimit-limit')).toBe(String(REST));
   });

@@ -137,7 +137,7 @@ describe('a record', () => {
     },
   );
 
-  verifies('SPEC-2.2-04', 'has the catalogue name of its board and one of that board’s types', async () => {
+  verifies('SPEC-2.2-04', 'has the catalog name of its board and one of that board’s types', async () => {
     const answered = await record(NURSING, 'RN.700020');
     expect(answered.board).toBe(NURSING);
     const types = z

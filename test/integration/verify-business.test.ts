@@ -80,7 +80,7 @@ describe('a business by name', () => {
     expect(noMatchIn(await business(BEAUTY, { business_name: 'little pharmacy' })).count).toBe(0);
   });
 
-  test('spelt nearly right is not answered; names that exist are offered, best first', async () => {
+  test('spelled nearly right is not answered; names that exist are offered, best first', async () => {
     const offers: [string, string[]][] = [
       [
         'Best Littel Pharmcy',
@@ -100,7 +100,7 @@ describe('a business by name', () => {
     expect(noMatchIn(await business(BEAUTY, { business_name: 'narow drugs' })).did_you_mean).toEqual([]);
   });
 
-  test('spelt nearly right is offered only where the narrowing holds of it', async () => {
+  test('spelled nearly right is offered only where the narrowing holds of it', async () => {
     for (const [narrowing, names] of [
       [{ city: 'akron' }, ['NARROW DRUGS']],
       [{ county: 'SUMMIT', status: 'Active' }, ['NARROW DRUGS']],

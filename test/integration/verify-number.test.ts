@@ -59,7 +59,7 @@ describe('a number that exists', () => {
 
   verifies(
     'SPEC-4.3-03',
-    'of an endorsement answers with the endorsement, not the licence endorsed',
+    'of an endorsement answers with the endorsement, not the license endorsed',
     async () => {
       expect(recordIn(await byNumber(NURSING, 'APRN.CNP.0070001'))).toMatchObject({
         license_number: 'APRN.CNP.0070001',
@@ -156,7 +156,7 @@ describe('a number that exists', () => {
     expect(recordIn(plain)).not.toHaveProperty('name_match');
   });
 
-  test('with a suffix that makes another licence of it is that licence alone', async () => {
+  test('with a suffix that makes another license of it is that license alone', async () => {
     expect(recordIn(await byNumber(COUNSELORS, 'E.1234567'))).toMatchObject({ status: 'ACTIVE' });
     expect(recordIn(await byNumber(COUNSELORS, 'e.1234567-supv'))).toMatchObject({ status: 'CLOSED' });
   });

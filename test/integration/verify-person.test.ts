@@ -129,9 +129,9 @@ describe('surnames that may have been meant', () => {
       const missed = noMatchIn(await rest.verify({ board: NURSING, last_name: 'Smith', ...narrowed }));
       expect(missed.did_you_mean).toEqual([]);
       expect(missed.message).toMatch(/^The board asked has licenses of this surname .* none of them matches/);
-      const misspelt = noMatchIn(await rest.verify({ board: NURSING, last_name: 'Smiht', ...narrowed }));
-      expect(misspelt.did_you_mean).toEqual(['SMITH']);
-      expect(misspelt.message).toMatch(/^No license of the board asked matches/);
+      const misspelled = noMatchIn(await rest.verify({ board: NURSING, last_name: 'Smiht', ...narrowed }));
+      expect(misspelled.did_you_mean).toEqual(['SMITH']);
+      expect(misspelled.message).toMatch(/^No license of the board asked matches/);
     }
   });
 

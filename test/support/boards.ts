@@ -1,8 +1,8 @@
 import { BOARDS, type Board } from '../../src/licenses/boards.ts';
 
-/** The catalogue's board of this code. */
+/** The catalog's board of this code. */
 export function boardOfCode(code: string): Board {
   const board = BOARDS.find((entry) => entry.code === code);
-  if (board === undefined) throw new Error(`The catalogue has no board with the code ${code}.`);
+  if (board === undefined) throw new Error(`The catalog has no board with the code ${code}.`);
   return board;
 }

@@ -118,7 +118,7 @@ function keptIndices({ publications }: PublicationHistory, keep: number): string
   return [...live, ...lived.slice(0, keep - 1)].flatMap(({ index }) => index ?? []).sort();
 }
 
-/** The physical indices of licences. Expects that there is nothing else but the three that are always there. */
+/** The physical indices of licenses. Expects that there is nothing else but the three that are always there. */
 async function indicesOf({ client, config }: TestEnvironment): Promise<string[]> {
   const prefix = config.INDEX_PREFIX;
   const { body } = await client.cat.indices({ index: `${prefix}*`, format: 'json', h: ['index'] });

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DatasetFiles } from './publishing.ts';
 
-/** One row of a day's file: what is left out is as in any good row of an active licence. */
+/** One row of a day's file: what is left out is as in any good row of an active license. */
 export interface DayRow {
   readonly board: string;
   readonly number: string;
@@ -48,7 +48,7 @@ function line(row: DayRow, runDate: string): string {
   return `${fields.map((field) => `"${field.replaceAll('"', '""')}"`).join(',')}\n`;
 }
 
-/** So many licences of a board, numbered. */
-export function licencesOf(board: string, prefix: string, count: number): DayRow[] {
+/** So many licenses of a board, numbered. */
+export function licensesOf(board: string, prefix: string, count: number): DayRow[] {
   return Array.from({ length: count }, (_, at) => ({ board, number: `${prefix}${900_001 + at}` }));
 }

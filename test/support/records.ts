@@ -20,7 +20,7 @@ export function nurseRecord(fields: Partial<LicenseRecord> = {}): LicenseRecord 
   };
 }
 
-/** A stored licence, as a search returns it. */
+/** A stored license, as a search returns it. */
 export function storedLicense(
   fields: Partial<LicenseRecord> = {},
   kind: HolderKind = 'person',

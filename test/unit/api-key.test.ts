@@ -39,7 +39,7 @@ describe('isWellFormedKey', () => {
     }
   });
 
-  test('tells two neighbours exchanged', () => {
+  test('tells two neighbors exchanged', () => {
     const key = newApiKey('olv');
     for (let at = 4; at + 1 < key.length; at += 1) {
       const swapped = key.slice(0, at) + key.charAt(at + 1) + key.charAt(at) + key.slice(at + 2);

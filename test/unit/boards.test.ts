@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { BOARDS, boardByLabel, boardByName, isLicenseTypeOf } from '../../src/licenses/boards.ts';
 import { boardOfCode } from '../support/boards.ts';
 
-describe('the catalogue', () => {
+describe('the catalog', () => {
   test('has 24 boards, each with a name and a code of its own', () => {
     expect(BOARDS).toHaveLength(24);
     expect(new Set(BOARDS.map(({ name }) => name)).size).toBe(24);
@@ -109,7 +109,7 @@ describe('isLicenseTypeOf', () => {
     expect(isLicenseTypeOf(boardOfCode(code), licenseType)).toBe(expected);
   });
 
-  test('of a board that the catalogue does not have is false', () => {
+  test('of a board that the catalog does not have is false', () => {
     const unknown = { ...boardOfCode('NUR'), code: 'XXX' };
     expect(isLicenseTypeOf(unknown, 'Registered Nurse (RN)')).toBe(false);
   });

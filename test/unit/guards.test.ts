@@ -136,7 +136,7 @@ describe('files that were rolled back', () => {
   });
 });
 
-describe('fewer licences than the live publication has', () => {
+describe('fewer licenses than the live publication has', () => {
   test.each<[number, number, string, string[]]>([
     [10_000, 9700, '97', []],
     [10_000, 9699, '97', ['fewer_rows']],
@@ -159,7 +159,7 @@ describe('fewer licences than the live publication has', () => {
 
   test('say how many there are, and which setting stands against it', () => {
     expect(guardLicenses(loaded({ counts: { licenses: 9699 } }), yesterdayWith(), CONFIG)).toEqual([
-      'fewer_rows: 9699 rows give a licence, the live publication has 10000; fewer than 97 % (GUARD_MIN_ROWS_PERCENT).',
+      'fewer_rows: 9699 rows give a license, the live publication has 10000; fewer than 97 % (GUARD_MIN_ROWS_PERCENT).',
     ]);
   });
 
@@ -171,7 +171,7 @@ describe('fewer licences than the live publication has', () => {
   });
 });
 
-describe('fewer licences at a board', () => {
+describe('fewer licenses at a board', () => {
   test.each<[string, number, number | undefined, Record<string, string>, string[]]>([
     ['as many', 1000, 1000, {}, []],
     ['50 fewer, under 97 %', 1000, 950, {}, []],
@@ -194,12 +194,12 @@ describe('fewer licences at a board', () => {
   test('name the board, both counts and both settings', () => {
     const yesterday = yesterdayWith({ boards: { [NURSING]: 1000 } });
     expect(guardLicenses(loaded({ boards: { [NURSING]: 900 } }), yesterday, CONFIG)).toEqual([
-      'fewer_rows_at_board: Nursing Board has 900 licences, in the live publication 1000; fewer than 97 % ' +
+      'fewer_rows_at_board: Nursing Board has 900 licenses, in the live publication 1000; fewer than 97 % ' +
         '(GUARD_MIN_ROWS_PERCENT) and more than 50 fewer (GUARD_BOARD_ROWS_FEWER).',
     ]);
   });
 
-  test('are told of each board, in the order of the catalogue', () => {
+  test('are told of each board, in the order of the catalog', () => {
     const yesterday = yesterdayWith({ boards: { [DENTAL]: 1000, [NURSING]: 1000 } });
     const [first, second] = guardLicenses(loaded(), yesterday, CONFIG);
     expect(first).toContain(NURSING);

@@ -29,7 +29,7 @@ const PHARMACY = boardOfCode('PRX');
 const SPEECH = boardOfCode('SHP');
 const PSYCHOLOGY = boardOfCode('PSY');
 
-/** A publication that answers every search with these licences, and notes what it was asked. */
+/** A publication that answers every search with these licenses, and notes what it was asked. */
 function publicationWith(...licenses: StoredLicense[]) {
   const asked: SearchBody[] = [];
   const search = async (body: SearchBody): Promise<readonly StoredLicense[]> => {
@@ -51,7 +51,7 @@ function publicationAnswering(...lists: StoredLicense[][]) {
   return { asked, search };
 }
 
-/** Terms that are spelt nearly alike, by the term; and what was asked for. */
+/** Terms that are spelled nearly alike, by the term; and what was asked for. */
 function termsNear(near: Readonly<Record<string, string[]>> = {}) {
   const askedNear: NearTermsBody[] = [];
   const nearTerms: NearTerms = async (body) => {
@@ -80,7 +80,7 @@ function bySurname(lastName: string): LookupRequest {
   return { by: 'person', board: NURSING, lastName, narrowing: {} };
 }
 
-function labelled(request: LookupRequest): [string, LookupRequest] {
+function labeled(request: LookupRequest): [string, LookupRequest] {
   return [JSON.stringify({ ...request, board: undefined }), request];
 }
 
@@ -103,7 +103,7 @@ describe('a lookup by number', () => {
     expect(inOtherForm.asked).toEqual([writtenNumberQuery(NURSING, 'RN.123456'), numberQuery('RN.123456')]);
   });
 
-  test('is never answered with a licence that has not the number and board asked for, whatever comes back', async () => {
+  test('is never answered with a license that has not the number and board asked for, whatever comes back', async () => {
     for (const stranger of [
       storedLicense({ license_number: 'RN.999999' }),
       storedLicense({ license_number: 'RN.123456', board: PHARMACY.name }),
@@ -115,7 +115,7 @@ describe('a lookup by number', () => {
     }
   });
 
-  test('answers the one licence whose number it is, with any board or its own', async () => {
+  test('answers the one license whose number it is, with any board or its own', async () => {
     const license = storedLicense({ license_number: 'RN.123456' });
     const { search } = publicationWith(license);
     const found = { outcome: 'record', record: license };
@@ -131,7 +131,7 @@ describe('a lookup by number', () => {
     }
   });
 
-  test('does not choose between two licences that a written form fits', async () => {
+  test('does not choose between two licenses that a written form fits', async () => {
     const { search } = publicationWith(
       storedLicense({ license_number: 'DC-01234' }),
       storedLicense({ license_number: 'DC.01234' }),
@@ -316,7 +316,7 @@ describe('a lookup by person', () => {
     });
   });
 
-  /** So many licences of persons of one name, in the order of an index. */
+  /** So many licenses of persons of one name, in the order of an index. */
   function licensesOf(fullName: string, count: number): StoredLicense[] {
     return Array.from({ length: count }, (_, at) =>
       storedLicense({ license_number: `RN.${at}`, full_name: fullName }),
@@ -540,7 +540,7 @@ describe('the name sent along with a number', () => {
     ['both trade names without the legal form', business, { businessName: 'Acme & Sons Joe’s Drugs' }, true],
     ['beginnings of words of both trade names', business, { businessName: 'dru ac' }, true],
     ['words of which one is none of its own', business, { businessName: 'Acme Shoes' }, false],
-    ['a word spelt nearly as one of its own', business, { businessName: 'Acne Sons' }, false],
+    ['a word spelled nearly as one of its own', business, { businessName: 'Acne Sons' }, false],
     ['the end of a word', business, { businessName: 'rugs' }, false],
     ['another name', business, { businessName: 'Best' }, false],
     ['a sign alone', business, { businessName: '&' }, false],
@@ -556,7 +556,7 @@ describe('the name sent along with a number', () => {
     });
   });
 
-  test('does not choose between two licences that the number fits', async () => {
+  test('does not choose between two licenses that the number fits', async () => {
     const { search } = publicationAnswering([
       storedLicense({ license_number: 'DC-01234', full_name: 'SMITH, ANN' }),
       storedLicense({ license_number: 'DC.01234', full_name: 'JONES, BEA' }),
@@ -574,7 +574,7 @@ describe('the name sent along with a number', () => {
 });
 
 describe('a person whom nobody matches', () => {
-  test('is offered the surnames that are spelt nearly alike, in their order', async () => {
+  test('is offered the surnames that are spelled nearly alike, in their order', async () => {
     const { asked, search } = publicationAnswering([]);
     const { askedNear, nearTerms } = termsNear({ 'NUR/SMIHT': ['NUR/SMITH', 'NUR/SMIT'] });
     expect(await lookUp(bySurname('Smiht'), search, nearTerms)).toEqual({
@@ -591,7 +591,7 @@ describe('a person whom nobody matches', () => {
     { by: 'person', board: NURSING, lastName: 'Smith', narrowing: { county: 'Allen' } },
   ];
 
-  test.each(NARROWED.map(labelled))(
+  test.each(NARROWED.map(labeled))(
     'is offered no other surname where the surname exists: %s',
     async (_what, request) => {
       const { asked, search } = publicationAnswering([], numbered('RN.1'));
@@ -609,7 +609,7 @@ describe('a person whom nobody matches', () => {
     },
   );
 
-  test.each(NARROWED.map(labelled))(
+  test.each(NARROWED.map(labeled))(
     'is offered other surnames where the surname does not exist: %s',
     async (_what, request) => {
       const { asked, search } = publicationAnswering([], []);
@@ -690,7 +690,7 @@ describe('a business that no prefix matches', () => {
     ['one', ['LITTLE BEST DRUGS'], 'record'],
     ['two', ['LITTLE BEST DRUGS', 'SALON LLC D.B.A LITTLE BESTS'], 'matches'],
   ])(
-    'is %s of those that have every word typed, never one spelt nearly so',
+    'is %s of those that have every word typed, never one spelled nearly so',
     async (_how, worded, outcome) => {
       const found = named(...worded, 'BEST LITTEL DRUGS', 'BEST DRUGS');
       const answer = await lookUp(
@@ -717,7 +717,7 @@ describe('a business that no prefix matches', () => {
     expect(askedNear).toEqual([]);
   });
 
-  test('but one spelt nearly so is offered it, never answered with it', async () => {
+  test('but one spelled nearly so is offered it, never answered with it', async () => {
     const { search } = publicationAnswering([], named('ACME DRUGS'));
     expect(await lookUp(byBusiness('Acmee'), search, termsNear().nearTerms)).toEqual({
       outcome: 'no_match',
@@ -762,7 +762,7 @@ describe('a value whose folded form is longer than 200 characters', () => {
     ]),
   ];
 
-  test.each(requests.map(labelled))(
+  test.each(requests.map(labeled))(
     'matches nothing, and OpenSearch is not asked: %s',
     async (_what, request) => {
       const { asked, search } = publicationAnswering();

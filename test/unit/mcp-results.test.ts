@@ -123,7 +123,7 @@ test('generated data say so first', () => {
 });
 
 describe('the result of a miss', () => {
-  test('by name offers the names that are spelt nearly alike', () => {
+  test('by name offers the names that are spelled nearly alike', () => {
     const answered = result({ outcome: 'no_match', didYouMean: ['SMITH', 'SMYTHE'] });
     expect(answered).toMatchObject({ outcome: 'not_found', count: 0, licenses: [], truncated: false });
     expect(answered.did_you_mean).toEqual(['SMITH', 'SMYTHE']);

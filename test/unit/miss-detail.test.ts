@@ -28,7 +28,7 @@ describe('the words for a missed number', () => {
     expect(missed('other_board', boards)).toContain(words);
   });
 
-  test('that fits several licences ask for the way in which the board writes it', () => {
+  test('that fits several licenses ask for the way in which the board writes it', () => {
     expect(missed('ambiguous')).toContain('Send it as the board writes it');
   });
 

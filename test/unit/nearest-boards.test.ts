@@ -21,7 +21,7 @@ describe('the nearest boards', () => {
     // Five letters, one of them wrong
     ['Dntal', 'DEN'],
     ['nusre', 'NUR'],
-    // No word of it is near to any: the name that is spelt most like it
+    // No word of it is near to any: the name that is spelled most like it
     ['Mdcl Brd', 'MED'],
     ['Accountancy', 'ACC'],
     // What other States, or people, call them
@@ -70,7 +70,7 @@ describe('the nearest boards', () => {
     expect(codes(label)).not.toContain(code);
   });
 
-  test.each(['', '***', 'of the', 'x'.repeat(100_000)])('of %.20j is one of the catalogue', (label) => {
+  test.each(['', '***', 'of the', 'x'.repeat(100_000)])('of %.20j is one of the catalog', (label) => {
     const [nearest, ...others] = nearestBoards(label);
     expect(BOARDS).toContain(nearest);
     expect(others).toEqual([]);

@@ -82,7 +82,7 @@ describe('writtenNumberQuery', () => {
 });
 
 describe('several numbers', () => {
-  test('are asked for together, with room for as many licences of each', () => {
+  test('are asked for together, with room for as many licenses of each', () => {
     expect(numbersQuery(['RN1', 'RN2', 'RN3'])).toEqual({
       size: 30,
       track_total_hits: false,
@@ -460,7 +460,7 @@ describe('nearBusinessesQuery', () => {
     ['A & P', [starts('/A'), starts('/P')]],
     ['Best #1 Rx', [nearly('/BEST'), starts('/1'), starts('/RX')]],
     ['\u5c0f\u660e', [starts('/\u5c0f\u660e')]],
-  ])('over all boards, of %j takes words of three letters and more for misspelt ones', (name, words) => {
+  ])('over all boards, of %j takes words of three letters and more for misspelled ones', (name, words) => {
     expect(filters(nearBusinessesQuery(undefined, name, {}))).toEqual(words);
   });
 

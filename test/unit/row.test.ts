@@ -64,7 +64,7 @@ function businessRow(values: Readonly<Record<string, string>> = {}): RowLicenses
   return licensesOfRow(datasetRow(BUSINESS_COLUMNS, { ...PHARMACY, ...values }), header, RUN_DATE);
 }
 
-/** The licences of a row that can be published, its own first. */
+/** The licenses of a row that can be published, its own first. */
 function documents(result: RowLicenses): readonly LicenseDocument[] {
   if ('reason' in result) throw new Error(`The row was set aside: ${result.reason}`);
   return result.documents;
@@ -72,7 +72,7 @@ function documents(result: RowLicenses): readonly LicenseDocument[] {
 
 function own(result: RowLicenses): LicenseDocument {
   const [document] = documents(result);
-  if (document === undefined) throw new Error('The row has no licence of its own.');
+  if (document === undefined) throw new Error('The row has no license of its own.');
   return document;
 }
 
@@ -175,7 +175,7 @@ describe("a person's row", () => {
     });
   });
 
-  test('reports an Active licence past its date as it stands', () => {
+  test('reports an Active license past its date as it stands', () => {
     expect(own(nurseRow({ EXPIRATION_DATE: '2019-10-31' }))).toMatchObject({
       status: 'ACTIVE',
       expiry_date: '2019-10-31',
@@ -248,32 +248,32 @@ describe('the board of a row', () => {
     'Board of Nursing',
     'Ohio Board of Nursing',
     ' nursing  board ',
-  ])('written %j is called by the name in the catalogue', (label) => {
+  ])('written %j is called by the name in the catalog', (label) => {
     const result = nurseRow({ BOARD: label });
     expect(own(result).board).toBe('Nursing Board');
     expect(own(result).keys.name).toBe('NUR/EXAMPLE/JANEQ');
     expect(result).toMatchObject({ unknownLabels: [] });
   });
 
-  test('that the catalogue does not know is reported, and the row published as it stands', () => {
+  test('that the catalog does not know is reported, and the row published as it stands', () => {
     const result = nurseRow({ BOARD: 'Board of Tarot Readers' });
     expect(own(result).board).toBe('Board of Tarot Readers');
     expect(result).toMatchObject({ unknownLabels: [{ kind: 'board', label: 'Board of Tarot Readers' }] });
   });
 
-  test('does not know a licence type: it is reported, and the row published', () => {
+  test('does not know a license type: it is reported, and the row published', () => {
     const result = nurseRow({ TYPE: 'Robot Nurse' });
     expect(own(result).license_type).toBe('Robot Nurse');
     expect(result).toMatchObject({ unknownLabels: [{ kind: 'license type', label: 'NUR: Robot Nurse' }] });
   });
 
-  test('does not know the licence type of an endorsement: it is reported, and both published', () => {
+  test('does not know the license type of an endorsement: it is reported, and both published', () => {
     const result = nurseRow({ ...PRACTITIONER, ENDORSEMENT_TYPE_1: 'APRN - Robot' });
     expect(documents(result)).toHaveLength(2);
     expect(result).toMatchObject({ unknownLabels: [{ kind: 'license type', label: 'NUR: APRN - Robot' }] });
   });
 
-  test('says nothing of a blank licence type', () => {
+  test('says nothing of a blank license type', () => {
     expect(nurseRow({ TYPE: '' })).toMatchObject({ unknownLabels: [] });
   });
 });
@@ -285,11 +285,11 @@ describe('the status of a row', () => {
     ['In Review', 'Exam Eligible'],
     ['', ''],
     ['', 'Expired'],
-  ])('says nothing of the labels that the catalogue knows, whatever their case: %j, %j', (status, sub) => {
+  ])('says nothing of the labels that the catalog knows, whatever their case: %j, %j', (status, sub) => {
     expect(nurseRow({ STATUS: status, SUB_STATUS: sub })).toMatchObject({ unknownLabels: [] });
   });
 
-  test('that the catalogue does not know is reported, and the row published as it stands', () => {
+  test('that the catalog does not know is reported, and the row published as it stands', () => {
     const result = nurseRow({ STATUS: 'Hovering', SUB_STATUS: 'In Orbit' });
     expect(own(result)).toMatchObject({ status: 'HOVERING', raw_status: 'Hovering - In Orbit' });
     expect(result).toMatchObject({
@@ -300,7 +300,7 @@ describe('the status of a row', () => {
     });
   });
 
-  test('is reported beside a board that the catalogue does not know, the licence types there not', () => {
+  test('is reported beside a board that the catalog does not know, the license types there not', () => {
     expect(nurseRow({ BOARD: 'Board of Tarot Readers', TYPE: 'Seer', STATUS: 'Hovering' })).toMatchObject({
       unknownLabels: [
         { kind: 'board', label: 'Board of Tarot Readers' },
@@ -311,7 +311,7 @@ describe('the status of a row', () => {
 });
 
 describe('an endorsement with a number', () => {
-  test('is a licence of its own, with its own type, status and dates, that names the licence it endorses', () => {
+  test('is a license of its own, with its own type, status and dates, that names the license it endorses', () => {
     const [rn, aprn, ...rest] = documents(nurseRow(PRACTITIONER, 7));
     expect(rest).toEqual([]);
     expect(rn).toMatchObject({ license_number: 'RN.123456', status: 'ACTIVE', source_row: 'individual:7:0' });
@@ -347,7 +347,7 @@ describe('an endorsement with a number', () => {
     });
   });
 
-  test('stays visible in the extra_data of the licence it endorses', () => {
+  test('stays visible in the extra_data of the license it endorses', () => {
     expect(own(nurseRow(PRACTITIONER)).extra_data).toMatchObject({
       'Endorsement Number 1': 'APRN.CNP.0012345',
       'Endorsement Status 1': 'Inactive',
@@ -362,7 +362,7 @@ describe('an endorsement with a number', () => {
     expect(endorsement?.extra_data).toStrictEqual({ 'Endorsed License': 'RN.123456' });
   });
 
-  test('takes no status, type or date from the licence it endorses where it has none', () => {
+  test('takes no status, type or date from the license it endorses where it has none', () => {
     const [, endorsement] = documents(nurseRow({ ENDORSEMENT_NUMBER_1: 'APRN.CNP.0012345' }));
     expect(endorsement).toMatchObject({
       license_type: null,
@@ -407,7 +407,7 @@ describe("a business's row", () => {
     expect(license?.full_name).toBe('ACME DRUGS , LLC');
   });
 
-  test('gives its licence, found by either trade name', () => {
+  test('gives its license, found by either trade name', () => {
     const [license, ...rest] = documents(businessRow());
     expect(rest).toEqual([]);
     expect(license).toMatchObject({

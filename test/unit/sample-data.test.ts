@@ -140,7 +140,7 @@ test('endorsement types stand in the rows of the endorsed type alone', () => {
   expect(people.some((row) => row.ENDORSEMENT_TYPE_1 && !row.ENDORSEMENT_NUMBER_1)).toBe(true);
 });
 
-test('no two licences have the same number, zeros after the prefix aside', () => {
+test('no two licenses have the same number, zeros after the prefix aside', () => {
   const numbers = [
     ...column(people, 'LICENSE_NUMBER'),
     ...column(businesses, 'LICENSE_NUMBER'),
@@ -157,7 +157,7 @@ test('numbers are padded now with more zeros, now with fewer', () => {
   expect([...widths].sort()).toEqual([5, 6, 7]);
 });
 
-test('a supervising counselor has two licences, one below the other', () => {
+test('a supervising counselor has two licenses, one below the other', () => {
   const numbers = column(people, 'LICENSE_NUMBER');
   const supervising = numbers.flatMap((number, at) => (number.endsWith('-SUPV') ? [at] : []));
   expect(supervising.length).toBeGreaterThanOrEqual(3);
@@ -226,7 +226,7 @@ test('statuses come in their proportions', () => {
   expect(new Set(column(people, 'BOARD_ACTION'))).toEqual(new Set(['Yes', 'No']));
 });
 
-test('dates exist, in order, and some active licences have expired', () => {
+test('dates exist, in order, and some active licenses have expired', () => {
   const dateColumns = INDIVIDUAL_COLUMNS.filter((name) => name.includes('DATE'));
   for (const row of [...people, ...businesses]) {
     for (const name of dateColumns) {

@@ -20,7 +20,7 @@ function operation(line: number, { board = NURSING, status = 'ACTIVE', place = 0
   };
 }
 
-/** A tally of so many licences of one board. */
+/** A tally of so many licenses of one board. */
 function sent(count: number): { tally: Tally; operations: BulkOperation[] } {
   const tally = newTally();
   const operations = Array.from({ length: count }, (_, at) => operation(at + 2));
@@ -105,7 +105,7 @@ describe('what was sent but not taken', () => {
   });
 });
 
-describe('labels that no catalogue knows', () => {
+describe('labels that no catalog knows', () => {
   test('are told by kind, with how many rows have them', () => {
     const tally = newTally();
     noteUnknown(tally, [{ kind: 'board', label: 'Board of Wizardry' }]);

@@ -85,7 +85,7 @@ export function guardLicenses(loaded: CandidateLicenses, yesterday: Yesterday, c
   if (unknownRows > share(config.GUARD_MAX_UNKNOWN_PERCENT, counts.rows)) {
     reasons.push(
       `unknown_labels: ${unknownRows} of ${counts.rows} rows have a board or status that is not in the ` +
-        `catalogue, more than ${config.GUARD_MAX_UNKNOWN_PERCENT} % (GUARD_MAX_UNKNOWN_PERCENT).`,
+        `catalog, more than ${config.GUARD_MAX_UNKNOWN_PERCENT} % (GUARD_MAX_UNKNOWN_PERCENT).`,
     );
   }
   return reasons;
@@ -95,7 +95,7 @@ function fewerRows(now: PublicationCounts, before: PublicationCounts, config: Co
   const least = share(config.GUARD_MIN_ROWS_PERCENT, before.licenses);
   if (now.licenses >= least) return [];
   return [
-    `fewer_rows: ${now.licenses} rows give a licence, the live publication has ${before.licenses}; fewer than ` +
+    `fewer_rows: ${now.licenses} rows give a license, the live publication has ${before.licenses}; fewer than ` +
       `${config.GUARD_MIN_ROWS_PERCENT} % (GUARD_MIN_ROWS_PERCENT).`,
   ];
 }
@@ -114,7 +114,7 @@ function fewerAtBoards(
         left < share(config.GUARD_MIN_ROWS_PERCENT, count) && count - left > config.GUARD_BOARD_ROWS_FEWER;
       if (!isFewer) return [];
       return [
-        `fewer_rows_at_board: ${board} has ${left} licences, in the live publication ${count}; fewer than ` +
+        `fewer_rows_at_board: ${board} has ${left} licenses, in the live publication ${count}; fewer than ` +
           `${config.GUARD_MIN_ROWS_PERCENT} % (GUARD_MIN_ROWS_PERCENT) and more than ` +
           `${config.GUARD_BOARD_ROWS_FEWER} fewer (GUARD_BOARD_ROWS_FEWER).`,
       ];

@@ -25,7 +25,7 @@ interface LoadContext {
   readonly giveUpAfterMs?: number | undefined;
 }
 
-/** Reads both files, one after the other, loads every licence of them, and says what there was. */
+/** Reads both files, one after the other, loads every license of them, and says what there was. */
 export async function loadFiles(
   { index, publication, date, sources }: Load,
   { client, config, signal, onProgress, giveUpAfterMs }: LoadContext,

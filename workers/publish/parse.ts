@@ -4,7 +4,7 @@ import { licensesOfRow, type UnknownLabel } from '../../src/dataset/row.ts';
 import { type LicenseDocument, licenseId } from '../../src/licenses/document.ts';
 import { readRows, type SourceFile } from './read.ts';
 
-/** A licence on its way into the index. */
+/** A license on its way into the index. */
 export interface PublicationDocument {
   /** `BOARD/number`: two boards may use the same number, one board may not use it twice. */
   readonly id: string;
@@ -35,7 +35,7 @@ export interface ParseListener {
 }
 
 /**
- * The licences of one file, in batches, and each row that gives none told with its reason.
+ * The licenses of one file, in batches, and each row that gives none told with its reason.
  *
  * @param runDate the date that every row of the file must have
  */

@@ -42,7 +42,7 @@ function reportProgress(job: SandboxedJob): (progress: PublishProgress) => void 
   return (progress) => {
     const now = Date.now();
     if (progress.step !== last.step) {
-      const done = `${progress.rows} rows, ${progress.documents} licences`;
+      const done = `${progress.rows} rows, ${progress.documents} licenses`;
       job.log(`${new Date(now).toISOString()} ${progress.step} (${done})`);
     } else if (now - last.at < PROGRESS_EVERY_MS) return;
     last = { step: progress.step, at: now };

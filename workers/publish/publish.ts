@@ -260,7 +260,7 @@ async function overtaken(
   }
 }
 
-/** What the ledger is told of the files' licences, live or refused. */
+/** What the ledger is told of the files' licenses, live or refused. */
 function told({ counts, boards, statuses, unknownLabels }: Tally) {
   return {
     counts,

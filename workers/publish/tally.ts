@@ -26,15 +26,15 @@ export interface SampledDocument {
 export interface Tally {
   readonly counts: { -readonly [Count in keyof PublicationCounts]: PublicationCounts[Count] };
   readonly rowsOf: Record<DatasetFile, number>;
-  /** Licences sent and taken, endorsements with them, by the label in the BOARD column. */
+  /** Licenses sent and taken, endorsements with them, by the label in the BOARD column. */
   readonly boards: Map<string, number>;
   /** The same by primary status. */
   readonly statuses: Map<string, number>;
   /** A uniform sample of each board's documents. */
   readonly samples: Map<string, SampledDocument[]>;
-  /** Licences set aside because their number is another row's at the same board. */
+  /** Licenses set aside because their number is another row's at the same board. */
   duplicates: number;
-  /** Rows with a board or a status that the catalogues do not know. */
+  /** Rows with a board or a status that the catalogs do not know. */
   unknownRows: number;
   readonly unknownLabels: Record<string, number>;
   /** The files that end inside a row. */
@@ -96,7 +96,7 @@ export function noteRefused(tally: Tally, { document, isDuplicate }: RefusedDocu
   );
 }
 
-/** Notes one row's labels that no catalogue knows. */
+/** Notes one row's labels that no catalog knows. */
 export function noteUnknown(tally: Tally, labels: readonly UnknownLabel[]): void {
   if (labels.some(({ kind }) => kind === 'board' || kind === 'status')) tally.unknownRows += 1;
   for (const { kind, label } of labels) {

@@ -17,7 +17,7 @@ type VerifiedTally = Pick<Tally, 'boards' | 'samples'>;
 
 /**
  * Makes the loaded index searchable and compares it with what was sent: the count in all and at each board,
- * a sample of each board read back whole, and one licence of each found by its number as a user would.
+ * a sample of each board read back whole, and one license of each found by its number as a user would.
  *
  * @throws {VerificationError} at the first difference
  */
@@ -26,12 +26,12 @@ export async function verifyIndex(client: Client, index: string, sent: VerifiedT
   const total = [...sent.boards.values()].reduce((sum, count) => sum + count, 0);
   const found = await countDocuments(client, index);
   if (found !== total)
-    throw new VerificationError(`The index has ${found} licences, but ${total} were sent.`);
+    throw new VerificationError(`The index has ${found} licenses, but ${total} were sent.`);
 
   for (const [board, count] of sent.boards) {
     const atBoard = await countDocuments(client, index, { term: { board } });
     if (atBoard !== count) {
-      throw new VerificationError(`The index has ${atBoard} licences of ${board}, but ${count} were sent.`);
+      throw new VerificationError(`The index has ${atBoard} licenses of ${board}, but ${count} were sent.`);
     }
     const sample = sent.samples.get(board) ?? [];
     await compareWithSent(client, index, sample);
@@ -58,7 +58,7 @@ async function compareWithSent(
   const { docs } = mgetResponse.parse(response.body);
   for (const [at, document] of sample.entries()) {
     if (!isDeepStrictEqual(docs[at]?._source, sentLicense(document))) {
-      throw new VerificationError(`Licence ${document.id} reads back otherwise than it was sent.`);
+      throw new VerificationError(`License ${document.id} reads back otherwise than it was sent.`);
     }
   }
 }
@@ -67,6 +67,6 @@ async function findByNumber(client: Client, index: string, number: string): Prom
   const query = numberQuery(number);
   const found = query === undefined ? [] : await searchLicenses(client, index, query);
   if (!found.some((license) => license.license_number === number)) {
-    throw new VerificationError(`Licence ${number} is in the index but is not found by its number.`);
+    throw new VerificationError(`License ${number} is in the index but is not found by its number.`);
   }
 }
