@@ -10,8 +10,11 @@ import { type Header, mapHeader } from '../src/dataset/header.ts';
 import { licensesOfRow } from '../src/dataset/row.ts';
 import { fileText } from '../src/dataset/source-file.ts';
 import type { LicenseDocument } from '../src/licenses/document.ts';
-import { nearTerms, searchLicenses } from '../src/lookup/license-search.ts';
-import { type LookupOutcome, type LookupRequest, lookUp } from '../src/lookup/look-up.ts';
+import type { LookupOutcome } from '../src/licenses/lookup-outcome.ts';
+import type { LookupRequest } from '../src/licenses/lookup-request.ts';
+import { nearSurnames, searchLicenses } from '../src/lookup/license-search.ts';
+import { lookUp } from '../src/lookup/look-up.ts';
+import { searchBody } from '../src/lookup/opensearch.ts';
 import { deleteIndex } from '../src/publications/prune.ts';
 import { newRunId } from '../src/publications/run-id.ts';
 import { openSearchClient } from '../src/storage/client.ts';
@@ -87,7 +90,7 @@ async function printRates({ client, index, licenses }: Published): Promise<void>
     });
     for (let at = 0; at < asked.length; at += AT_ONCE) {
       const verdicts = asked.slice(at, at + AT_ONCE).map(async ({ request, number }) => {
-        const outcome = await lookUp(request, (body) => searchLicenses(client, index, body));
+        const outcome = await lookUp(request, (query) => searchLicenses(client, index, searchBody(query)));
         return verdict(outcome, number);
       });
       for (const each of await Promise.all(verdicts)) counts[each] += 1;
@@ -135,8 +138,8 @@ async function printCostOfMiss({ client, index, licenses }: Published): Promise<
         const startedAt = performance.now();
         const outcome = await lookUp(
           asked,
-          (body) => searchLicenses(client, index, body),
-          (body) => nearTerms(client, index, body),
+          (query) => searchLicenses(client, index, searchBody(query)),
+          (query) => nearSurnames(client, index, query),
         );
         times.push(performance.now() - startedAt);
         if (times === misses && 'didYouMean' in outcome && outcome.didYouMean.length > 0) suggested += 1;

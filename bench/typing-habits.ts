@@ -1,6 +1,6 @@
 import { boardByName } from '../src/licenses/boards.ts';
+import type { LookupRequest } from '../src/licenses/lookup-request.ts';
 import type { LicenseRecord } from '../src/licenses/record.ts';
-import type { LookupRequest } from '../src/lookup/look-up.ts';
 
 /** A way in which people write what they look for. */
 export interface TypingHabit {
@@ -39,7 +39,7 @@ function person(name: string, write: (name: WrittenName) => WrittenName): Typing
         board,
         lastName: typed.last,
         firstName: typed.first === '' ? undefined : typed.first,
-        narrowing: {},
+        filters: {},
       };
     },
   };
@@ -51,7 +51,7 @@ function business(name: string, write: (name: string) => string): TypingHabit {
     ask: (license, kind) => {
       const board = boardByName(license.board);
       if (kind !== 'business' || board === undefined) return undefined;
-      return { by: 'business', board, name: write(license.full_name), narrowing: {} };
+      return { by: 'business', board, name: write(license.full_name), filters: {} };
     },
   };
 }

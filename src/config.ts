@@ -2,6 +2,10 @@ import { readFileSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import packageJson from '../package.json' with { type: 'json' };
+
+/** This service's version. */
+export const SERVICE_VERSION: string = packageJson.version;
 
 const LOOPBACK = '127.0.0.1';
 

@@ -1,7 +1,7 @@
 import { Client } from '@opensearch-project/opensearch';
 import pg from 'pg';
 import { z } from 'zod';
-import { sharedRequests } from '../../src/storage/batcher.ts';
+import { batcher } from '../../src/storage/batcher.ts';
 
 /** Finds records, as JSON. */
 export interface Engine {
@@ -37,7 +37,7 @@ const keyedRecords = z.array(z.object({ number_key: z.string(), record: z.string
 /** As `postgresEngine`, but lookups by number that come at the same moment share a statement. */
 export function batchedPostgresEngine(url: string): Engine {
   const pool = new pg.Pool({ connectionString: url, max: CONNECTIONS });
-  const byNumber = sharedRequests(
+  const byNumber = batcher(
     async (keys: readonly string[]) => {
       const { rows } = await pool.query({
         name: 'numbers',
@@ -47,7 +47,7 @@ export function batchedPostgresEngine(url: string): Engine {
       const found = Map.groupBy(keyedRecords.parse(rows), ({ number_key: key }) => key);
       return keys.map((key) => (found.get(key) ?? []).map(({ record }) => record));
     },
-    { most: 64, atOnce: 2 },
+    { maxBatchSize: 64, concurrency: 2 },
   );
   return { ...postgresEngine(url), byNumber };
 }

@@ -113,13 +113,13 @@ export interface components {
             search_type?: string | null;
             /** @description The beginning of either trade name, or words of it; needs search_type */
             business_name?: string | null;
-            /** @description Narrows a search by name; ignored in a lookup by number */
+            /** @description Only licenses of this type, as the list of boards names it, or its abbreviation; ignored in a lookup by number */
             license_type?: string | null;
-            /** @description Narrows a search by name: a primary status or a whole raw_status */
+            /** @description Only licenses with this primary status or whole raw_status; ignored in a lookup by number */
             status?: string | null;
-            /** @description Narrows a search by name */
+            /** @description Only holders in this city; ignored in a lookup by number */
             city?: string | null;
-            /** @description Narrows a search by name */
+            /** @description Only holders in this Ohio county; ignored in a lookup by number */
             county?: string | null;
         } | {
             license_number: string;

@@ -3,12 +3,20 @@ import { Redis } from 'ioredis';
 import ipaddr from 'ipaddr.js';
 import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
 import type { RateLimitRange } from '../config.ts';
-import type { Context, Middleware } from '../http/context.ts';
-import { TooManyRequestsError } from '../http/errors.ts';
-import { remembered } from '../licenses/memoize.ts';
-import { sharedRequests } from '../storage/batcher.ts';
+import { memoize } from '../licenses/memoize.ts';
+import { batcher } from '../storage/batcher.ts';
 
 const WINDOW_SECONDS = 60;
+
+/** The client was too fast. */
+export class TooManyRequestsError extends Error {
+  readonly retryAfterSeconds: number;
+
+  constructor(retryAfterSeconds: number) {
+    super(`Too many requests; try again in ${retryAfterSeconds} seconds.`);
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
 
 /** What is left of an address's limit. */
 export interface Spent {
@@ -77,17 +85,17 @@ export function rateLimit(
   }
 
   async function spend(address: string): Promise<Spent> {
-    const spent = await spendTogether(address);
+    const spent = await spendBatched(address);
     if (!spent.isOver) return spent;
     throw new TooManyRequestsError(Math.max(1, Math.ceil(spent.msBeforeReset / 1000)));
   }
 
   /** An address's requests of one moment are counted in one step, each as if it had come alone. */
-  const spendTogether = sharedRequests(async (addresses: readonly string[]) => {
+  const spendBatched = batcher(async (addresses: readonly string[]) => {
     const places = Map.groupBy(addresses.keys(), (place) => addresses[place] ?? '');
     const counted = await Promise.all([...places].map(([address, each]) => count(address, each)));
     return counted.flat().toSorted((one, other) => one.place - other.place);
-  }, TOGETHER);
+  }, BATCHES);
 
   async function count(address: string, places: readonly number[]): Promise<Counted[]> {
     const [limiter, key] = [limiterFor(address), addressKey(address)];
@@ -126,7 +134,7 @@ interface Counted extends Spent {
 }
 
 /** Redis answers in a fraction of a millisecond: nobody waits for another's answer. */
-const TOGETHER = { most: 1000, atOnce: Number.POSITIVE_INFINITY };
+const BATCHES = { maxBatchSize: 1000, concurrency: Number.POSITIVE_INFINITY };
 
 /** A Redis connection for counters: a command that is not answered in 100 ms fails, and none wait in line. */
 export function limitsConnection(redisUrl: string): Redis {
@@ -138,7 +146,7 @@ export function limitsConnection(redisUrl: string): Redis {
 }
 
 /** The address as IPv4 where it is one in IPv6 clothes (`::ffff:192.0.2.1`). */
-export const plainAddress = remembered((address) =>
+export const plainAddress = memoize((address) =>
   ipaddr.isValid(address) ? ipaddr.process(address).toString() : address,
 );
 
@@ -151,38 +159,4 @@ export function addressKey(address: string): string {
     .slice(0, 4)
     .map((part) => part.toString(16))
     .join(':')}::/64`;
-}
-
-/** Counts each request before anything else is done with it, and says what is left. */
-export function limited(limit: RateLimit): Middleware {
-  return async (ctx, next) => {
-    const address = plainAddress(ctx.ip);
-    const { remaining, msBeforeReset } = await toldWhenOver(ctx, limit, () => limit.spend(address));
-    tell(ctx, limit.limitFor(address), remaining, Math.ceil((Date.now() + msBeforeReset) / 1000));
-    return next();
-  };
-}
-
-/** @param reset the Unix time at which the count begins anew, in seconds */
-function tell(ctx: Context, limit: number, remaining: number, reset: number): void {
-  ctx.set('x-ratelimit-limit', String(limit));
-  ctx.set('x-ratelimit-remaining', String(remaining));
-  ctx.set('x-ratelimit-reset', String(reset));
-}
-
-/** Does what may be over a limit, and if it is, says so in the headers too. */
-export async function toldWhenOver<Result>(
-  ctx: Context,
-  limit: RateLimit,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof TooManyRequestsError) {
-      const most = limit.limitFor(plainAddress(ctx.ip));
-      tell(ctx, most, 0, Math.ceil(Date.now() / 1000) + error.retryAfterSeconds);
-    }
-    throw error;
-  }
 }

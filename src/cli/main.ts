@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { Command } from 'commander';
-import { SERVICE_VERSION } from '../version.ts';
+import { SERVICE_VERSION } from '../config.ts';
 import { accountsCommand } from './accounts.ts';
 import { auditCommand } from './audit.ts';
 import { backupCommand, restoreCommand } from './backup.ts';

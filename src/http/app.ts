@@ -7,7 +7,7 @@ import type compose from 'koa-compose';
 import type { Logger } from 'pino';
 import { ConfigError } from '../config.ts';
 import type { Context, RequestState } from './context.ts';
-import { failureOf } from './errors.ts';
+import { errorResponse } from './errors.ts';
 import { clientProtocol } from './proxies.ts';
 
 /** Clients that are slower than this, or stop half-way, are cut off. */
@@ -97,7 +97,7 @@ function requestId(given: string | string[] | undefined): string {
 
 /** Turns whatever is thrown into `{"detail": string}`; only errors of the service are logged with their stack. */
 function answerError(ctx: Context, error: unknown, log: Logger): void {
-  const { status, detail, retryAfter } = failureOf(error);
+  const { status, detail, retryAfter } = errorResponse(error);
   if (status >= 500) {
     const stack = error instanceof Error ? error.stack : String(error);
     log.error({ requestId: ctx.state.requestId, path: ctx.path, stack }, 'request failed');

@@ -1,7 +1,8 @@
 import type { KeyCheck } from '../access/api-keys.ts';
-import { plainAddress, type RateLimit, toldWhenOver } from '../access/rate-limit.ts';
+import { plainAddress, type RateLimit } from '../access/rate-limit.ts';
 import type { Middleware } from './context.ts';
 import { InvalidKeyError } from './errors.ts';
+import { withLimitHeaders } from './limit.ts';
 
 /**
  * Lets only requests with an active API key pass (specification 5). A request with a bad one
@@ -22,7 +23,7 @@ export function authenticated(keys: KeyCheck, general: RateLimit, badKeys: RateL
       }
     }
     await general.giveBack(address);
-    await toldWhenOver(ctx, badKeys, () => badKeys.spend(address));
+    await withLimitHeaders(ctx, badKeys, () => badKeys.spend(address));
     throw new InvalidKeyError();
   };
 }

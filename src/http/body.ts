@@ -2,8 +2,9 @@ import type { Duplex } from 'node:stream';
 import { createBrotliDecompress, createUnzip } from 'node:zlib';
 import createError, { type HttpError } from 'http-errors';
 import rawBody from 'raw-body';
+import { BadRequestError } from '../licenses/bad-request.ts';
 import type { Context } from './context.ts';
-import { BadRequestError, UnsupportedEncodingError } from './errors.ts';
+import { UnsupportedEncodingError } from './errors.ts';
 
 const MAX_BODY_BYTES = 16 * 1024;
 

@@ -1,10 +1,9 @@
 import { isHttpError } from 'http-errors';
+import { TooManyRequestsError } from '../access/rate-limit.ts';
+import { BadRequestError } from '../licenses/bad-request.ts';
 import { NothingPublishedError } from '../publications/live.ts';
-import { TooBusyError } from '../storage/batcher.ts';
-import { isTransient, SearchUnavailableError } from '../storage/client.ts';
-
-/** The request can't be understood; the message says what to send instead. */
-export class BadRequestError extends Error {}
+import { isTransient } from '../storage/client.ts';
+import { SearchUnavailableError, TooBusyError } from '../storage/errors.ts';
 
 /** The body came with a Content-Encoding that is not taken. */
 export class UnsupportedEncodingError extends Error {}
@@ -15,18 +14,8 @@ export class HttpsRequiredError extends Error {}
 /** No active API key came with the request. */
 export class InvalidKeyError extends Error {}
 
-/** The client was too fast. */
-export class TooManyRequestsError extends Error {
-  readonly retryAfterSeconds: number;
-
-  constructor(retryAfterSeconds: number) {
-    super(`Too many requests; try again in ${retryAfterSeconds} seconds.`);
-    this.retryAfterSeconds = retryAfterSeconds;
-  }
-}
-
-/** What a client may know of a failure. */
-export interface Failure {
+/** What a client may know of an error. */
+export interface ErrorResponse {
   readonly status: number;
   readonly detail: string;
   /** Seconds after which another try makes sense. */
@@ -43,7 +32,7 @@ const HTTP_DETAILS: Readonly<Record<number, string>> = {
 };
 
 /** The one table from each kind of error to its status and a safe message, for every interface. */
-export function failureOf(error: unknown): Failure {
+export function errorResponse(error: unknown): ErrorResponse {
   if (error instanceof BadRequestError) return { status: 400, detail: error.message };
   if (error instanceof InvalidKeyError) return { status: 401, detail: 'Invalid or inactive API key' };
   if (error instanceof HttpsRequiredError) {

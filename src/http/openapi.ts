@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import { createDocument, type ZodOpenApiResponseObject } from 'zod-openapi';
-import type { Config } from '../config.ts';
-import { SERVICE_VERSION } from '../version.ts';
+import { type Config, SERVICE_VERSION } from '../config.ts';
 import { openApiPaths, type Route } from './route.ts';
 
 export type ResponseHeaders = NonNullable<ZodOpenApiResponseObject['headers']>;

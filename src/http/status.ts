@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
+import { SERVICE_VERSION } from '../config.ts';
 import { daysBetween, todayInOhio } from '../licenses/dates.ts';
 import type { PublicationSummary } from '../publications/history.ts';
 import { PUBLICATION_STATES } from '../publications/ledger.ts';
 import type { LivePublication, LivePublicationTracker } from '../publications/live.ts';
 import { publicationCounts } from '../publications/metadata.ts';
-import { SERVICE_VERSION } from '../version.ts';
 import { jsonResponse } from './openapi.ts';
 import type { Route } from './route.ts';
 
@@ -21,7 +21,7 @@ const run = z.object({
 });
 
 /** The answer of GET /status. */
-export const statusAnswer = z.object({
+const statusAnswer = z.object({
   service_version: z.string(),
   publication: z
     .object({

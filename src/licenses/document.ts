@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { boardByName } from './boards.ts';
+import { FILTER_NAMES, type FilterName, mapFilters } from './filters.ts';
 import { fold } from './fold.ts';
-import { remembered } from './memoize.ts';
 import { holderName, tradeNameForms, tradeNameKey, tradeNames, tradeNameWords } from './name.ts';
 import { numberDigits, numberKey } from './number.ts';
 import { type LicenseRecord, licenseRecord } from './record.ts';
@@ -9,8 +9,8 @@ import { type LicenseRecord, licenseRecord } from './record.ts';
 /** Whether the license is a person's or an establishment's. */
 export type HolderKind = 'person' | 'business';
 
-/** What a license is found by; see `index-templates/licenses.json` for how each field is indexed. */
-export interface LicenseKeys {
+/** See `index-templates/licenses.json` for how each field is indexed. */
+interface NameAndNumberKeys {
   readonly kind: HolderKind;
   readonly number: string;
   /** The number's last group of digits, leading zeros aside: by it numbers nearly alike are found. */
@@ -25,11 +25,25 @@ export interface LicenseKeys {
   readonly business?: readonly string[];
   /** A business's `BOARD/WORD` and `/WORD`, one for each word of its trade names. */
   readonly words?: readonly string[];
-  readonly license_type: readonly string[];
-  readonly status: readonly string[];
-  readonly city: readonly string[];
-  readonly county: readonly string[];
 }
+
+/** Every key that is stored, those of the filters included. */
+const KEY_NAMES: readonly string[] = [
+  ...([
+    'kind',
+    'number',
+    'digits',
+    'name',
+    'holder',
+    'surname',
+    'business',
+    'words',
+  ] as const satisfies readonly (keyof NameAndNumberKeys)[]),
+  ...FILTER_NAMES,
+];
+
+/** What a license is found by. */
+export type LicenseKeys = NameAndNumberKeys & Readonly<Record<FilterName, readonly string[]>>;
 
 /** A license as it is stored: the record, where it was read, and its keys. */
 export interface LicenseDocument extends LicenseRecord {
@@ -49,6 +63,9 @@ export const storedLicense = licenseRecord.extend({
 });
 
 export type StoredLicense = z.output<typeof storedLicense>;
+
+/** The keys that licenses are found by and nobody reads: more than a quarter of a response. */
+export const UNREAD_KEYS = KEY_NAMES.filter((name) => !(name in storedLicense.shape.keys.shape));
 
 /** How a board stands in keys: its code, or its folded label where the catalog does not know it. */
 export function boardKey(boardName: string): string {
@@ -89,10 +106,7 @@ function personKeys(record: LicenseRecord): LicenseKeys {
     name: `${board}/${surname}/${given}`,
     holder: surnameForms.map((form) => `${board}/${form}/${given}`),
     surname: surnameForms.map((form) => `${board}/${form}`),
-    license_type: licenseTypeKeys(record.license_type ?? ''),
-    status: statusKeys(record),
-    city: foldedKey(record.city ?? ''),
-    county: foldedKey(record.county ?? ''),
+    ...mapFilters(({ keysOf }) => keysOf(record)),
   };
 }
 
@@ -106,27 +120,9 @@ function businessKeys(record: LicenseRecord): LicenseKeys {
     name: `${board}/${tradeNameKey(names[0] ?? '')}`,
     business: tradeNameForms(record.full_name).flatMap((form) => [`${board}/${form}`, `/${form}`]),
     words: distinct(names.flatMap(tradeNameWords)).flatMap((word) => [`${board}/${word}`, `/${word}`]),
-    license_type: licenseTypeKeys(record.license_type ?? ''),
-    status: statusKeys(record),
-    city: foldedKey(record.city ?? ''),
-    county: foldedKey(record.county ?? ''),
+    ...mapFilters(({ keysOf }) => keysOf(record)),
   };
 }
-
-/** Few types, statuses and places stand in many rows: each is folded once. */
-const foldedKey = remembered((text) => distinct([fold(text)]));
-
-function statusKeys({ status, raw_status: raw }: LicenseRecord): readonly string[] {
-  const [primary, whole] = [foldedKey(status ?? ''), foldedKey(raw ?? '')];
-  return primary[0] === whole[0] ? primary : [...primary, ...whole];
-}
-
-/** The folded forms of a license type: its name, and both parts of one with its abbreviation: `Registered Nurse (RN)`. */
-export const licenseTypeKeys = remembered((licenseType) => {
-  const open = licenseType.indexOf('(');
-  if (open < 0 || !licenseType.endsWith(')')) return distinct([fold(licenseType)]);
-  return distinct([licenseType, licenseType.slice(0, open), licenseType.slice(open)].map(fold));
-});
 
 function distinct(keys: readonly string[]): string[] {
   return keys.filter((key, at) => key !== '' && keys.indexOf(key) === at);

@@ -1,13 +1,13 @@
-const MAX_REMEMBERED = 10_000;
+const MAX_RESULTS = 10_000;
 
-/** A pure function of a text that remembers its results: for texts that come again in row after row. */
-export function remembered<Result>(compute: (text: string) => Result): (text: string) => Result {
+/** Memoizes a pure function of a text; for texts that come again in row after row. */
+export function memoize<Result>(compute: (text: string) => Result): (text: string) => Result {
   const results = new Map<string, Result>();
   return (text) => {
     const known = results.get(text);
     if (known !== undefined) return known;
     const result = compute(text);
-    if (results.size >= MAX_REMEMBERED) results.clear();
+    if (results.size >= MAX_RESULTS) results.clear();
     results.set(copyOf(text), result);
     return result;
   };

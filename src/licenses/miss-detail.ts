@@ -1,4 +1,4 @@
-import type { LookupOutcome } from '../lookup/look-up.ts';
+import type { LookupOutcome } from './lookup-outcome.ts';
 
 /**
  * Why a number was not answered, in words that never call anybody unlicensed.

@@ -1,81 +1,81 @@
 import type { Client } from '@opensearch-project/opensearch';
 import type { StoredLicense } from '../licenses/document.ts';
+import { MAX_MATCHES } from '../licenses/lookup-outcome.ts';
 import { numberDigits, numberKey } from '../licenses/number.ts';
-import { sharedRequests } from '../storage/batcher.ts';
-import { openSearchSeconds, sharedRequestSize } from '../telemetry/metrics.ts';
-import { licensesById, type Sought, searchLicenses, searchTogether } from './license-search.ts';
+import { batcher } from '../storage/batcher.ts';
+import { batchSize, openSearchSeconds } from '../telemetry/metrics.ts';
+import type { LicenseQuery, NearNumberQuery, PersonQuery } from './license-query.ts';
+import { licensesById, searchLicenses, searchSeparately } from './license-search.ts';
 import type { Search } from './look-up.ts';
 import {
-  holdersQuery,
-  MAX_MATCHES,
-  NEAR_NUMBERS,
-  type NearNumber,
-  nearTogetherQuery,
-  numbersQuery,
+  MAX_NEAR_NUMBERS,
+  nearNumbersBody,
+  numbersBody,
+  personsBody,
   type SearchBody,
-  soughtHolder,
-  soughtId,
-  soughtNear,
-  soughtNumber,
-} from './queries.ts';
+  searchBody,
+} from './opensearch.ts';
+
+type IdQuery = Extract<LicenseQuery, { by: 'id' }>;
+type NumberQuery = Extract<LicenseQuery, { by: 'number' }>;
+type Found = readonly StoredLicense[];
 
 /**
- * Measured on two cores with 64 clients: more in a request make it late, more at once make it small. Half of the
- * clients' numbers in a request leave the process the other half's answers to write meanwhile.
+ * Measured on two cores with 64 clients: larger batches make responses late, more concurrent ones make batches
+ * small. While half of the clients' numbers are in a batch, the process writes the other half's responses.
  */
-const NUMBERS = { most: 32, atOnce: 1 };
-const HOLDERS = { most: 32, atOnce: 2 };
-const NEAR = { most: 32, atOnce: 2 };
-const OTHERS = { most: 16, atOnce: 4 };
+const NUMBERS = { maxBatchSize: 32, concurrency: 1 };
+const PERSONS = { maxBatchSize: 32, concurrency: 2 };
+const NEAR_NUMBERS = { maxBatchSize: 32, concurrency: 2 };
+const OTHERS = { maxBatchSize: 16, concurrency: 4 };
 
 /**
- * Searches of one physical index. Those that come at the same moment share requests: those for a document id go
- * together in one `_mget`; those for a number, for a surname and given name, or for what is near to a number become
- * one query each for all that are asked for; the others go side by side in one `_msearch`.
+ * Searches of one physical index. Concurrent queries share requests: queries by id go together in one `_mget`;
+ * those by number, by surname and given name, or near to a number become one search for all of them; the others go
+ * side by side in one `_msearch`.
  */
-export function sharedSearch(client: Client, index: string): Search {
-  const byId = sharedRequests(
-    measured('ids', (sought: readonly Sought[]) => licensesById(client, index, sought)),
+export function batchedSearch(client: Client, index: string): Search {
+  const byId = batcher(
+    measured('ids', (queries: readonly IdQuery[]) => licensesById(client, index, queries)),
     NUMBERS,
   );
-  const numbered = sharedRequests(
-    measured('numbers', inOneQuery(client, index, numbersQuery, tellNumbers)),
-    NUMBERS,
-  );
-  const named = sharedRequests(
-    measured('holders', inOneQuery(client, index, holdersQuery, tellHolders)),
-    HOLDERS,
-  );
-  const near = sharedRequests(
-    measured('near_numbers', inOneQuery(client, index, nearTogetherQuery, tellNear)),
-    NEAR,
-  );
-  const search = sharedRequests(
-    measured('others', (bodies: readonly SearchBody[]) => searchTogether(client, index, bodies)),
+  const byNumber = batcher(measured('numbers', inOneSearch(client, index, NUMBERS_SEARCH)), NUMBERS);
+  const byPerson = batcher(measured('persons', inOneSearch(client, index, PERSONS_SEARCH)), PERSONS);
+  const near = batcher(measured('near_numbers', inOneSearch(client, index, NEAR_SEARCH)), NEAR_NUMBERS);
+  const others = batcher(
+    measured('others', (queries: readonly LicenseQuery[]) => searchSeparately(client, index, queries)),
     OTHERS,
   );
-  return (body) => {
-    const id = soughtId(body);
-    if (id !== undefined) return byId({ body, key: id });
-    const number = soughtNumber(body);
-    if (number !== undefined) return numbered({ body, key: number });
-    const name = soughtHolder(body);
-    if (name !== undefined) return named({ body, key: name });
-    const nearNumber = soughtNear(body);
-    if (nearNumber !== undefined) return near({ body, key: nearNumber });
-    return search(body);
+  return (query) => {
+    switch (query.by) {
+      case 'id':
+        return byId(query);
+      case 'number':
+        return byNumber(query);
+      case 'person':
+        return canShareSearch(query) ? byPerson(query) : others(query);
+      case 'near_number':
+        return query.businessOnly ? others(query) : near(query);
+      default:
+        return others(query);
+    }
   };
 }
 
-/** Measures how many share each request and how long it takes. */
-function measured<Ask, Answer>(asks: string, request: (all: readonly Ask[]) => Promise<Answer>) {
-  return async (all: readonly Ask[]): Promise<Answer> => {
-    sharedRequestSize.observe({ asks }, all.length);
+/** A surname alone may have too many matches to be searched for beside others. */
+function canShareSearch({ hasGivenName, select, filters }: PersonQuery): boolean {
+  return hasGivenName && select === 'all' && Object.values(filters).every((value) => value === undefined);
+}
+
+/** Measures how many queries share each request and how long it takes. */
+function measured<Query, Response>(asks: string, request: (queries: readonly Query[]) => Promise<Response>) {
+  return async (queries: readonly Query[]): Promise<Response> => {
+    batchSize.observe({ asks }, queries.length);
     const ended = openSearchSeconds.startTimer({ asks });
     try {
-      const answer = await request(all);
+      const response = await request(queries);
       ended({ answered: 'yes' });
-      return answer;
+      return response;
     } catch (error) {
       ended({ answered: 'no' });
       throw error;
@@ -83,52 +83,62 @@ function measured<Ask, Answer>(asks: string, request: (all: readonly Ask[]) => P
   };
 }
 
-type Found = readonly StoredLicense[];
-
-/** Of what one query for several keys found, what each key's own search would have; `undefined` where it is not told. */
-type Tell<Key> = (found: Found) => (key: Key) => Found | undefined;
+/** How several queries of a kind become one search, and its result is split by query again. */
+interface SharedSearch<Query> {
+  readonly body: (queries: readonly Query[]) => SearchBody;
+  /** What a query's own search would find; `undefined` where the shared one may have found less. */
+  readonly split: (found: Found) => (query: Query) => Found | undefined;
+}
 
 /**
- * Answers several searches by one query for all of their keys. Where its places are full, one key's many licenses
- * may have taken another's, and each is searched for by itself.
+ * Answers several queries by one search for all. Where it finds as many as it may, one query's licenses may have
+ * left no room for another's, and each is searched for by itself.
  */
-function inOneQuery<Key>(
+function inOneSearch<Query extends LicenseQuery>(
   client: Client,
   index: string,
-  queryOf: (keys: readonly Key[]) => SearchBody,
-  tell: Tell<Key>,
+  { body, split }: SharedSearch<Query>,
 ) {
-  return async (sought: readonly Sought<Key>[]): Promise<readonly (Found | Promise<Found>)[]> => {
-    const bodies = sought.map(({ body }) => body);
-    if (bodies.length === 1) return searchTogether(client, index, bodies);
-    const body = queryOf([...new Set(sought.map(({ key }) => key))]);
-    const found = await searchLicenses(client, index, body);
-    if (found.length === body.size) return searchTogether(client, index, bodies);
-    const toldBy = tell(found);
-    return sought.map(({ key, body: own }) => toldBy(key) ?? searchLicenses(client, index, own));
+  return async (queries: readonly Query[]): Promise<readonly (Found | Promise<Found>)[]> => {
+    if (queries.length === 1) return searchSeparately(client, index, queries);
+    const shared = body(queries);
+    const found = await searchLicenses(client, index, shared);
+    if (found.length === shared.size) return searchSeparately(client, index, queries);
+    const foundBy = split(found);
+    return queries.map((query) => foundBy(query) ?? searchLicenses(client, index, searchBody(query)));
   };
 }
 
-/** For each number key the licenses that have it. */
-function tellNumbers(found: Found) {
-  const byKey = Map.groupBy(found, (license) => numberKey(license.license_number));
-  return (key: string): Found => byKey.get(key) ?? [];
+function distinct(keys: readonly string[]): string[] {
+  return [...new Set(keys)];
 }
 
-/** For each beginning of a name key the persons whose key begins so, as many as its own search would give. */
-function tellHolders(found: Found) {
-  return (key: string): Found =>
-    found.filter(({ keys }) => keys.holder.some((name) => name.startsWith(key))).slice(0, MAX_MATCHES + 1);
-}
+const NUMBERS_SEARCH: SharedSearch<NumberQuery> = {
+  body: (queries) => numbersBody(distinct(queries.map((query) => query.numberKey))),
+  split: (found) => {
+    const byKey = Map.groupBy(found, (license) => numberKey(license.license_number));
+    return (query) => byKey.get(query.numberKey) ?? [];
+  },
+};
 
-/** For each number that no license has those near to it; more than its own search would give are not told. */
-function tellNear(found: Found) {
-  return ({ digits, beginning }: NearNumber): Found | undefined => {
-    const near = found.filter(
-      ({ license_number: number }) =>
-        numberDigits(number) === digits ||
-        (beginning !== undefined && numberKey(number).startsWith(beginning)),
-    );
-    return near.length > NEAR_NUMBERS ? undefined : near;
-  };
-}
+const PERSONS_SEARCH: SharedSearch<PersonQuery> = {
+  body: (queries) => personsBody(distinct(queries.map((query) => query.name))),
+  split: (found) => (query) =>
+    found
+      .filter(({ keys }) => keys.holder.some((name) => name.startsWith(query.name)))
+      .slice(0, MAX_MATCHES + 1),
+};
+
+const NEAR_SEARCH: SharedSearch<NearNumberQuery> = {
+  body: nearNumbersBody,
+  split:
+    (found) =>
+    ({ digits, beginning }) => {
+      const near = found.filter(
+        ({ license_number: number }) =>
+          numberDigits(number) === digits ||
+          (beginning !== undefined && numberKey(number).startsWith(beginning)),
+      );
+      return near.length > MAX_NEAR_NUMBERS ? undefined : near;
+    },
+};

@@ -1,17 +1,16 @@
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
-import { type StoredLicense, storedLicense } from '../licenses/document.ts';
+import { type StoredLicense, storedLicense, UNREAD_KEYS } from '../licenses/document.ts';
 import { COMPLETENESS_PATHS, completeness, requireComplete, search } from '../storage/checked-search.ts';
-import type { NearTermsBody, SearchBody } from './queries.ts';
+import type { LicenseQuery, NearSurnamesQuery } from './license-query.ts';
+import { MAX_OFFERED_NAMES } from './look-up.ts';
+import { nearSurnamesBody, type SearchBody, searchBody } from './opensearch.ts';
 
 const searchResponse = z.object({
   hits: z.object({ hits: z.array(z.object({ _source: storedLicense })) }).default({ hits: [] }),
 });
 
-/** Keys that licenses are found by and that nobody reads: more than a quarter of an answer. */
-const UNREAD_KEYS = ['number', 'digits', 'surname', 'words', 'license_type', 'status', 'city', 'county'];
-
-/** What is sent back of an answer that stands at this place, as OpenSearch's `filter_path` has it. */
+/** What is returned of a response at this place: the fields that `storedLicense` reads, as `filter_path` has it. */
 function filterPath(place: string): string[] {
   return [
     ...[...COMPLETENESS_PATHS, 'hits.hits._source'].map((path) => place + path),
@@ -32,12 +31,6 @@ const togetherResponse = z.object({
 
 const TOGETHER_FILTER_PATH = ['responses.status', ...filterPath('responses.')];
 
-/** One search of its own, and what it asks for. */
-export interface Sought<Key = string> {
-  readonly body: SearchBody;
-  readonly key: Key;
-}
-
 /**
  * Asks one physical index for licenses.
  *
@@ -52,14 +45,15 @@ export async function searchLicenses(
 }
 
 /**
- * Asks one physical index for licenses, several times in one request. Each answer succeeds or fails by itself, as
- * `searchLicenses` does.
+ * Asks one physical index several queries in one request, each by a search of its own. Each succeeds or fails by
+ * itself, as `searchLicenses` does.
  */
-export async function searchTogether(
+export async function searchSeparately(
   client: Client,
   index: string,
-  bodies: readonly SearchBody[],
+  queries: readonly LicenseQuery[],
 ): Promise<readonly (StoredLicense[] | Promise<StoredLicense[]>)[]> {
+  const bodies = queries.map(searchBody);
   const [only, another] = bodies;
   if (only === undefined) return [];
   if (another === undefined) return [searchLicenses(client, index, only)];
@@ -89,22 +83,21 @@ const byIdResponse = z.object({
 });
 
 /**
- * Asks one physical index for document ids, each by the body of a search for it, in one `_mget`: nothing is
- * searched for, and what is stored is sent as it is. Each answer succeeds or fails by itself, as `searchLicenses`
- * does.
+ * Asks one physical index for licenses by id, in one `_mget`: nothing is searched for, and what is stored is sent as
+ * it is. Each query succeeds or fails by itself, as `searchLicenses` does.
  */
 export async function licensesById(
   client: Client,
   index: string,
-  sought: readonly Sought[],
+  queries: readonly Extract<LicenseQuery, { by: 'id' }>[],
 ): Promise<readonly (StoredLicense[] | Promise<StoredLicense[]>)[]> {
-  const ids = sought.map(({ key }) => key);
+  const ids = queries.map(({ id }) => id);
   const { body } = await client.mget({ index, realtime: false, body: { ids } });
   const { docs } = byIdResponse.parse(body);
-  return sought.map((each, at) => {
+  return queries.map((query, at) => {
     const doc = docs[at];
     // Searched for alone, it fails with the error that says why.
-    if (doc === undefined || 'error' in doc) return searchLicenses(client, index, each.body);
+    if (doc === undefined || 'error' in doc) return searchLicenses(client, index, searchBody(query));
     return doc.found ? [doc._source] : [];
   });
 }
@@ -118,11 +111,16 @@ const nearTermsResponse = z.object({
 });
 
 /**
- * Asks one physical index for terms spelled nearly like the body's, best first.
+ * Asks one physical index for surnames spelled nearly like one, best first: `BOARD/SURNAME`.
  *
  * @throws {SearchUnavailableError} when the response is partial
  */
-export async function nearTerms(client: Client, index: string, body: NearTermsBody): Promise<string[]> {
+export async function nearSurnames(
+  client: Client,
+  index: string,
+  query: NearSurnamesQuery,
+): Promise<string[]> {
+  const body = nearSurnamesBody(query, MAX_OFFERED_NAMES);
   const { suggest } = await search(client, nearTermsResponse, { index, body });
   return suggest.near[0].options.map((option) => option.text);
 }

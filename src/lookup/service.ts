@@ -1,23 +1,23 @@
 import type { Client } from '@opensearch-project/opensearch';
-import { BadRequestError } from '../http/errors.ts';
-import { licenseTypeKeys } from '../licenses/document.ts';
-import { fold } from '../licenses/fold.ts';
+import type { LookupOutcome } from '../licenses/lookup-outcome.ts';
+import { type LookupRequest, requireLicenseType, requireWords } from '../licenses/lookup-request.ts';
 import {
   type LivePublication,
   type LivePublicationTracker,
   NothingPublishedError,
   withLivePublication,
 } from '../publications/live.ts';
-import { TooBusyError } from '../storage/batcher.ts';
-import { SearchUnavailableError } from '../storage/client.ts';
-import { sharedSearch } from './batched-search.ts';
-import { nearTerms } from './license-search.ts';
-import { type LookupOutcome, type LookupRequest, lookUp, type Search } from './look-up.ts';
+import { SearchUnavailableError, TooBusyError } from '../storage/errors.ts';
+import { batchedSearch } from './batched-search.ts';
+import { nearSurnames } from './license-search.ts';
+import { lookUp, type Search } from './look-up.ts';
 
-/** What was found, and of the one publication that answered its run date, `YYYY-MM-DD`, and whether it was generated. */
+/** What was found, and in which publication. */
 export interface DatedOutcome {
   readonly outcome: LookupOutcome;
+  /** The run date of the publication, `YYYY-MM-DD`. */
   readonly date: string;
+  /** Whether its data was generated. */
   readonly isSample: boolean;
 }
 
@@ -49,9 +49,9 @@ export function liveLookups(client: Client, tracker: LivePublicationTracker): Lo
   let inFlight = 0;
   let latest: { readonly index: string; readonly search: Search } | undefined;
 
-  /** All lookups in one index share one search. */
+  /** All lookups in one index share its batches. */
   function searchIn(index: string): Search {
-    if (latest?.index !== index) latest = { index, search: sharedSearch(client, index) };
+    if (latest?.index !== index) latest = { index, search: batchedSearch(client, index) };
     return latest.search;
   }
 
@@ -77,7 +77,7 @@ export function liveLookups(client: Client, tracker: LivePublicationTracker): Lo
           const outcome = await lookUp(
             request,
             searchIn(index),
-            inFlight > BUSY ? undefined : (body) => nearTerms(client, index, body),
+            inFlight > BUSY ? undefined : (query) => nearSurnames(client, index, query),
           );
           return { outcome, date: metadata.date, isSample: metadata.sample };
         }),
@@ -88,46 +88,6 @@ export function liveLookups(client: Client, tracker: LivePublicationTracker): Lo
       return publication;
     },
   };
-}
-
-/**
- * Refuses a search by a name, or with a filter, that has neither a letter nor a digit: it asks for nothing.
- *
- * @throws {BadRequestError} naming the field, as all interfaces call it
- */
-function requireWords(request: LookupRequest): void {
-  if (request.by === 'number') return;
-  const names =
-    request.by === 'person'
-      ? { last_name: request.lastName, first_name: request.firstName }
-      : { business_name: request.name };
-  for (const [field, typed] of Object.entries({ ...names, ...request.narrowing })) {
-    if (typed !== undefined && fold(typed) === '') {
-      throw new BadRequestError(`${field} must have a letter or a digit.`);
-    }
-  }
-}
-
-/**
- * Refuses a filter by a license type that the board, or without a board any board, does not have: it could only
- * exclude everything.
- *
- * @param licenseTypes names of the live publication's license types by board
- * @throws {BadRequestError} naming the types that the board has
- */
-function requireLicenseType(request: LookupRequest, licenseTypes: LivePublication['licenseTypes']): void {
-  const typed = request.by === 'number' ? undefined : request.narrowing.license_type;
-  if (typed === undefined) return;
-  const key = fold(typed);
-  const { board } = request;
-  const types =
-    board === undefined ? [...licenseTypes.values()].flat() : (licenseTypes.get(board.name) ?? []);
-  if (types.some((type) => licenseTypeKeys(type).includes(key))) return;
-  throw new BadRequestError(
-    board === undefined
-      ? 'No board has this license_type; the list of the boards has the types of each.'
-      : `The ${board.name} has no such license_type. It has: ${types.join('; ')}.`,
-  );
 }
 
 /** Fails when the work takes too long; what it was waiting for is left to its own time-out. */

@@ -16,7 +16,7 @@ import type { Config } from '../config.ts';
 import { textBody } from '../http/body.ts';
 import type { Context, Middleware } from '../http/context.ts';
 import type { Lookups } from '../lookup/service.ts';
-import { TooBusyError } from '../storage/batcher.ts';
+import { TooBusyError } from '../storage/errors.ts';
 import { toolServer } from './tools.ts';
 
 export const MCP_PATH = '/mcp';

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { BadRequestError } from '../http/errors.ts';
+import { BadRequestError } from '../licenses/bad-request.ts';
 import { BOARDS } from '../licenses/boards.ts';
+import { type Filter, mapFilters } from '../licenses/filters.ts';
+import { MAX_MATCHES } from '../licenses/lookup-outcome.ts';
 import { nearestBoards } from '../licenses/nearest-boards.ts';
-import { MAX_MATCHES } from '../lookup/queries.ts';
 
 const MAX_CHARACTERS = 200;
 
@@ -14,7 +15,7 @@ interface Raised {
   readonly input?: unknown;
 }
 
-function text(description: string, ...examples: [string, ...string[]]) {
+function text(description: string, ...examples: readonly [string, ...string[]]) {
   const send = `Send: ${description}, e.g. ${JSON.stringify(examples[0])}`;
   return z
     .string({
@@ -23,7 +24,7 @@ function text(description: string, ...examples: [string, ...string[]]) {
     .trim()
     .min(1)
     .max(MAX_CHARACTERS, `must have at most ${MAX_CHARACTERS} characters. ${send}`)
-    .meta({ description, examples });
+    .meta({ description, examples: [...examples] });
 }
 
 function board(description: string) {
@@ -42,14 +43,8 @@ function boardFault(given: unknown): string {
 
 const LIMIT_FAULT = `must be a whole number from 1 to ${MAX_MATCHES}`;
 
-const narrowing = (...licenseTypes: [string, ...string[]]) => ({
-  license_type: text(
-    'Only licenses of this type, as list_ohio_boards names it, or its abbreviation',
-    ...licenseTypes,
-  ).optional(),
-  status: text('Only licenses with this primary status', 'ACTIVE', 'INACTIVE', 'CLOSED').optional(),
-  city: text('Only holders in this city', 'Columbus').optional(),
-  county: text('Only holders in this Ohio county', 'Franklin').optional(),
+const filtersAndLimit = (kind: keyof Filter['examples']) => ({
+  ...mapFilters(({ description, examples }) => text(description, ...examples[kind]).optional()),
   limit: z
     .int(LIMIT_FAULT)
     .min(1, LIMIT_FAULT)
@@ -69,7 +64,7 @@ export const personParameters = z.object({
   board: board('The board that licenses the profession, by its exact name'),
   last_name: text('The whole surname, without given names', 'Smith', 'de la Cruz'),
   first_name: text('The given name or its beginning', 'Mary', 'M').optional(),
-  ...narrowing('Registered Nurse (RN)', 'LPN'),
+  ...filtersAndLimit('person'),
 });
 
 export const businessParameters = z.object({
@@ -79,7 +74,7 @@ export const businessParameters = z.object({
   ).optional(),
   license_number: text('The license number of the establishment', '0212345678').optional(),
   board: board('The board that licenses it, by its exact name; may be left out').optional(),
-  ...narrowing('Terminal Distributor of Dangerous Drugs'),
+  ...filtersAndLimit('business'),
 });
 
 export const noParameters = z.object({});

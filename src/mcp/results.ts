@@ -1,30 +1,15 @@
 import { z } from 'zod';
+import { ATTRIBUTES } from '../licenses/attributes.ts';
+import { cautions } from '../licenses/cautions.ts';
+import type { LookupOutcome } from '../licenses/lookup-outcome.ts';
+import { MAX_MATCHES } from '../licenses/lookup-outcome.ts';
 import { missDetail } from '../licenses/miss-detail.ts';
 import { answeredRecord, answerRecord, type LicenseRecord } from '../licenses/record.ts';
-import type { LookupOutcome } from '../lookup/look-up.ts';
-import { MAX_MATCHES } from '../lookup/queries.ts';
 
 const AUTHORITY =
   'The data is the State of Ohio’s daily dataset, not primary-source verification; the issuing board is the authority.';
 
 const SAMPLE = 'SAMPLE DATA: generated, of no real person or business.';
-
-const OTHER_NAME =
-  'The name given is not the holder’s: the number may be mistyped, so do not take this license for that person’s.';
-
-const BOARD_ACTED = 'The board has acted on this license; only the board can tell what it ordered.';
-
-const ACTIVE_BUT_EXPIRED = 'The State lists it as active although its expiry date has passed: tell both.';
-
-const ONE_OF_THE_NAME =
-  'This is the only license that fits: compare the whole name, the city and the type before you take it for the one meant.';
-
-/** The one status that leaves nothing to tell. */
-const CLEAR_STATUS = 'Active';
-
-/** The readable names of two attributes of a row. */
-const BOARD_ACTION = 'Board Action';
-const STREET = 'Street Address';
 
 /** A license among several. */
 const compactLicense = answeredRecord
@@ -113,7 +98,10 @@ export function lookupToolResult(outcome: LookupOutcome, asked: Asked, origin: O
   switch (outcome.outcome) {
     case 'record': {
       const license = wholeLicense(outcome.record, origin, outcome.nameMatch);
-      return result({ outcome: 'found', licenses: [license] }, ...cautions(license, asked.isByName));
+      return result(
+        { outcome: 'found', licenses: [license] },
+        ...cautions(license, asked.isByName ? 'name' : 'number'),
+      );
     }
     case 'matches': {
       const licenses = outcome.records.slice(0, asked.limit).map(compact);
@@ -159,22 +147,11 @@ function compact(record: LicenseRecord): z.output<typeof compactLicense> {
 
 /** What a model needs of the attributes at first sight. */
 function attributes({ extra_data }: LicenseRecord) {
-  const street = extra_data[STREET];
-  return { ...(street === undefined ? {} : { street }), board_action: extra_data[BOARD_ACTION] ?? null };
-}
-
-function cautions(license: ReturnType<typeof wholeLicense>, isByName: boolean): string[] {
-  const hasExpired = license.days_until_expiry !== null && license.days_until_expiry < 0;
-  const isInForce = license.status === 'ACTIVE';
-  return [
-    ...(license.name_match === false ? [OTHER_NAME] : []),
-    ...(isByName ? [ONE_OF_THE_NAME] : []),
-    ...(license.raw_status === null || license.raw_status === CLEAR_STATUS
-      ? []
-      : [`Tell its whole status: ${license.raw_status}${isInForce ? '' : ', whatever its expiry date'}.`]),
-    ...(license.board_action?.toUpperCase() === 'YES' ? [BOARD_ACTED] : []),
-    ...(isInForce && hasExpired ? [ACTIVE_BUT_EXPIRED] : []),
-  ];
+  const street = extra_data[ATTRIBUTES.street];
+  return {
+    ...(street === undefined ? {} : { street }),
+    board_action: extra_data[ATTRIBUTES.boardAction] ?? null,
+  };
 }
 
 function severalMatch(

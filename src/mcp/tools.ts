@@ -1,15 +1,16 @@
 import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import { BadRequestError, failureOf } from '../http/errors.ts';
+import { SERVICE_VERSION } from '../config.ts';
+import { errorResponse } from '../http/errors.ts';
 import { BOARDS, type Board, boardByName } from '../licenses/boards.ts';
 import { todayInOhio } from '../licenses/dates.ts';
-import type { LookupRequest } from '../lookup/look-up.ts';
-import { MAX_MATCHES } from '../lookup/queries.ts';
+import { FILTER_NAMES } from '../licenses/filters.ts';
+import { MAX_MATCHES } from '../licenses/lookup-outcome.ts';
+import { type LookupFields, lookupRequest } from '../licenses/lookup-request.ts';
 import type { Lookups } from '../lookup/service.ts';
 import { toolCalls } from '../telemetry/metrics.ts';
 import { lookupOutcome, type Outcome, statusOutcome } from '../telemetry/outcome.ts';
-import { SERVICE_VERSION } from '../version.ts';
 import * as descriptions from './descriptions.ts';
 import {
   businessParameters,
@@ -61,16 +62,7 @@ const TOOLS: readonly Tool[] = [
       description: descriptions.VERIFY_LICENSE,
       parameters: numberParameters,
     },
-    ({ license_number, board, last_name, first_name }) => ({
-      by: 'number',
-      number: license_number,
-      board: boardOf(board),
-      businessOnly: false,
-      holder:
-        last_name === undefined && first_name === undefined
-          ? undefined
-          : { lastName: last_name, firstName: first_name },
-    }),
+    'person',
   ),
   lookupTool(
     {
@@ -79,13 +71,7 @@ const TOOLS: readonly Tool[] = [
       description: descriptions.SEARCH_LICENSES_BY_NAME,
       parameters: personParameters,
     },
-    ({ board, last_name, first_name, ...narrowing }) => ({
-      by: 'person',
-      board: boardNamed(board),
-      lastName: last_name,
-      firstName: first_name,
-      narrowing,
-    }),
+    'person',
   ),
   lookupTool(
     {
@@ -94,7 +80,7 @@ const TOOLS: readonly Tool[] = [
       description: descriptions.VERIFY_BUSINESS_LICENSE,
       parameters: businessParameters,
     },
-    businessRequest,
+    'business',
   ),
   {
     name: 'list_ohio_boards',
@@ -142,17 +128,21 @@ export function toolServer(lookups: Lookups, log: Logger): Server {
 }
 
 /** The parameters by which a search can be narrowed. */
-const NARROWING = ['first_name', 'license_type', 'status', 'city', 'county'];
+const NARROWING: readonly string[] = ['first_name', ...FILTER_NAMES];
 
-type Values = Readonly<Record<string, string | number | undefined>>;
+/** What a lookup tool takes: the fields of a lookup, the board by its name. */
+type Values = Omit<LookupFields, 'board'> & {
+  readonly board?: string | undefined;
+  readonly limit?: number | undefined;
+};
 
 /** A tool that looks licenses up; what it takes but for `limit` are the criteria of its lookup. */
-function lookupTool<Given extends Values>(
+function lookupTool(
   {
     parameters,
     ...described
-  }: Pick<Tool, 'name' | 'title' | 'description'> & { readonly parameters: Parameters<Given> },
-  requestOf: (values: Given) => LookupRequest,
+  }: Pick<Tool, 'name' | 'title' | 'description'> & { readonly parameters: Parameters<Values> },
+  kind: 'person' | 'business',
 ): Tool {
   return {
     ...described,
@@ -160,9 +150,10 @@ function lookupTool<Given extends Values>(
     outputSchema: lookupOutput,
     answer: async (lookups, given) => {
       const { values, note } = readParameters(parameters, given);
-      const request = requestOf(values);
+      const { limit, ...criteria } = values;
+      const request = lookupRequest({ ...criteria, board: boardOf(criteria.board) }, kind);
       const { outcome, date, isSample } = await lookups.lookUp(request);
-      const asked = askedFor(values, request, parameters);
+      const asked = askedFor(criteria, limit, request.by !== 'number', Object.keys(parameters.shape));
       const result = lookupToolResult(outcome, asked, { date, isSample, today: todayInOhio() });
       return {
         outcome: lookupOutcome(outcome),
@@ -173,35 +164,21 @@ function lookupTool<Given extends Values>(
 }
 
 function askedFor(
-  { limit, ...criteria }: Values,
-  { by }: LookupRequest,
-  { shape }: Parameters<unknown>,
+  criteria: Readonly<Record<string, string | undefined>>,
+  limit: number | undefined,
+  isByName: boolean,
+  parameters: readonly string[],
 ): Asked {
   const given = Object.entries(criteria).flatMap(([name, value]): [string, string][] =>
-    value === undefined ? [] : [[name, String(value)]],
+    value === undefined ? [] : [[name, value]],
   );
   const searched = Object.fromEntries(given);
   return {
     searched,
-    narrowBy: NARROWING.filter((name) => name in shape && !(name in searched)),
-    limit: typeof limit === 'number' ? limit : MAX_MATCHES,
-    isByName: by !== 'number',
+    narrowBy: NARROWING.filter((name) => parameters.includes(name) && !(name in searched)),
+    limit: limit ?? MAX_MATCHES,
+    isByName,
   };
-}
-
-function businessRequest({
-  license_number,
-  business_name,
-  board,
-  ...narrowing
-}: z.output<typeof businessParameters>): LookupRequest {
-  const at = boardOf(board);
-  if (license_number !== undefined) {
-    const holder = business_name === undefined ? undefined : { businessName: business_name };
-    return { by: 'number', number: license_number, board: at, businessOnly: true, holder };
-  }
-  if (business_name === undefined) throw new BadRequestError('Give business_name or license_number.');
-  return { by: 'business', board: at, name: business_name, narrowing };
 }
 
 function boardOf(name: string | undefined): Board | undefined {
@@ -240,7 +217,7 @@ async function answered(
     toolCalls.inc({ tool, outcome });
     return { structuredContent: content, content: asText(content) };
   } catch (error) {
-    const { status, detail } = failureOf(error);
+    const { status, detail } = errorResponse(error);
     toolCalls.inc({ tool, outcome: statusOutcome(status) });
     if (status >= 500)
       log.error({ error: error instanceof Error ? error.stack : String(error) }, 'tool failed');

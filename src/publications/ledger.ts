@@ -22,7 +22,7 @@ export const PUBLICATION_STATES = [
 export type PublicationState = (typeof PUBLICATION_STATES)[number];
 
 /** What the ledger tells: that a publication is in another state, or that its canary failed. */
-export const PUBLICATION_EVENTS = [...PUBLICATION_STATES, 'canary_failed'] as const;
+const PUBLICATION_EVENTS = [...PUBLICATION_STATES, 'canary_failed'] as const;
 
 const ledgerEvent = z.object({
   publication: z.string(),

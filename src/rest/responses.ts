@@ -1,9 +1,10 @@
 import createError from 'http-errors';
 import { z } from 'zod';
-import { failureOf, HttpsRequiredError, InvalidKeyError, TooManyRequestsError } from '../http/errors.ts';
+import { TooManyRequestsError } from '../access/rate-limit.ts';
+import { errorResponse, HttpsRequiredError, InvalidKeyError } from '../http/errors.ts';
 import { jsonResponse, type ResponseHeaders, responseHeader } from '../http/openapi.ts';
 import { BOARDS } from '../licenses/boards.ts';
-import { SearchUnavailableError } from '../storage/client.ts';
+import { SearchUnavailableError } from '../storage/errors.ts';
 
 /** Where the REST API is (specification 9.1). */
 export const REST_PATH = '/api/v1';
@@ -44,7 +45,7 @@ export function answered(
 export function refusal(description: string, error: Error, headers: ResponseHeaders = {}) {
   return jsonResponse(description, detail, {
     headers: { ...LIMIT_HEADERS, ...headers },
-    example: { detail: failureOf(error).detail },
+    example: { detail: errorResponse(error).detail },
   });
 }
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import type { LookupOutcome } from '../licenses/lookup-outcome.ts';
+import { MAX_MATCHES } from '../licenses/lookup-outcome.ts';
 import { missDetail } from '../licenses/miss-detail.ts';
 import { answeredRecord, answerRecord, lastScraped } from '../licenses/record.ts';
-import type { LookupOutcome } from '../lookup/look-up.ts';
-import { MAX_MATCHES } from '../lookup/queries.ts';
 
 const FOR_PERSONS = 'Leave out search_type to look it up.';
 const ASK_THE_BOARD = 'The issuing board is the authority; ask it before you conclude anything.';

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { BadRequestError } from '../http/errors.ts';
+import { BadRequestError } from '../licenses/bad-request.ts';
 import { type Board, boardByName } from '../licenses/boards.ts';
+import { mapFilters } from '../licenses/filters.ts';
+import { type LookupRequest, lookupRequest } from '../licenses/lookup-request.ts';
 import { nearestBoards } from '../licenses/nearest-boards.ts';
-import type { HolderTyped, LookupRequest } from '../lookup/look-up.ts';
 
 const MAX_CHARACTERS = 200;
 
@@ -24,10 +25,7 @@ export const verifyBody = z.object({
   first_name: text.describe('The beginning of the given names; only narrows last_name'),
   search_type: text.describe('"business" for an establishment; left out for a person'),
   business_name: text.describe('The beginning of either trade name, or words of it; needs search_type'),
-  license_type: text.describe('Narrows a search by name; ignored in a lookup by number'),
-  status: text.describe('Narrows a search by name: a primary status or a whole raw_status'),
-  city: text.describe('Narrows a search by name'),
-  county: text.describe('Narrows a search by name'),
+  ...mapFilters(({ description }) => text.describe(`${description}; ignored in a lookup by number`)),
 });
 
 /**
@@ -47,32 +45,7 @@ export function verifyRequest(body: unknown): LookupRequest {
   if (asked.business_name !== undefined && !businessOnly) {
     throw new BadRequestError('To search by business_name, add "search_type": "business".');
   }
-  if (asked.license_number !== undefined) {
-    return { by: 'number', number: asked.license_number, board, businessOnly, holder: holderTyped(asked) };
-  }
-  const { license_type, status, city, county } = asked;
-  const narrowing = { license_type, status, city, county };
-  if (businessOnly) {
-    if (asked.business_name === undefined) {
-      throw new BadRequestError('A business search needs business_name or license_number.');
-    }
-    return { by: 'business', board, name: asked.business_name, narrowing };
-  }
-  if (asked.last_name === undefined) {
-    throw new BadRequestError(
-      asked.first_name === undefined
-        ? 'Give license_number, or last_name, or search_type "business" with business_name.'
-        : 'A search by name needs last_name; first_name only narrows it.',
-    );
-  }
-  return { by: 'person', board, lastName: asked.last_name, firstName: asked.first_name, narrowing };
-}
-
-/** The name sent along with a number, if any. */
-function holderTyped(asked: z.output<typeof verifyBody>): HolderTyped | undefined {
-  const { last_name: lastName, first_name: firstName, business_name: businessName } = asked;
-  if (businessName !== undefined) return { businessName };
-  return lastName === undefined && firstName === undefined ? undefined : { lastName, firstName };
+  return lookupRequest({ ...asked, board }, businessOnly ? 'business' : 'person');
 }
 
 function requiredBoard(name: string | undefined): Board {

@@ -3,14 +3,13 @@ import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
-import { PUBLICATION_EVENTS } from '../publications/ledger.ts';
-import { SERVICE_VERSION } from '../version.ts';
+import { SERVICE_VERSION } from '../config.ts';
 import { auditEntry } from './audit-log.ts';
 import { countDocuments, search } from './checked-search.ts';
 import { accountsIndex, apiKeysIndex, auditIndex, ledgerIndex } from './index-names.ts';
 
 /** A backup can't be used, or not here. The message says why. */
-export class BackupError extends Error {}
+class BackupError extends Error {}
 
 const FORMAT = 'ohio-license-verification';
 /** Version 2 has the audit log, too. Version 1 is still read. */
@@ -49,7 +48,7 @@ const ledgerDocument = z.strictObject({
   index: z.literal('publications'),
   id: z.string(),
   source: z.union([
-    z.looseObject({ publication: z.string(), at: z.string(), event: z.enum(PUBLICATION_EVENTS) }),
+    z.looseObject({ publication: z.string(), at: z.string(), event: z.string() }),
     z.looseObject({ epoch: z.int() }),
   ]),
 });

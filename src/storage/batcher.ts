@@ -1,76 +1,72 @@
-/** More is asked than can be answered in time. */
-export class TooBusyError extends Error {}
+import { TooBusyError } from './errors.ts';
 
-/** Whoever has waited as long for a turn has given up or soon will. */
-const WAITS_AT_MOST_MS = 2000;
+/** Whoever has waited this long for a place in a batch has given up or soon will. */
+const MAX_WAIT_MS = 2000;
 
-/** How requests are shared. */
-interface Sharing {
-  /** The most that one request carries. */
-  readonly most: number;
-  /** How many requests may be under way at once; what comes meanwhile shares the next. */
-  readonly atOnce: number;
+interface BatcherOptions {
+  readonly maxBatchSize: number;
+  /** How many batches may be in flight; what comes meanwhile shares the next. */
+  readonly concurrency: number;
 }
 
-interface Waiting<Ask, Answer> {
-  readonly ask: Ask;
+interface Waiting<Query, Response> {
+  readonly query: Query;
   readonly since: number;
-  readonly resolve: (answer: Answer | PromiseLike<Answer>) => void;
+  readonly resolve: (response: Response | PromiseLike<Response>) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /**
- * Lets those who ask at the same moment, or while `atOnce` requests are under way, share one request. Nobody waits
- * for company: a request leaves as soon as the process has taken in what has arrived. What has waited for its turn
- * for two seconds is refused with `TooBusyError` in place of being asked, so that no line builds up behind a slow
- * answer.
+ * Batches concurrent queries. A batch leaves as soon as the process has read what has arrived; nothing waits for a
+ * batch to fill. A query that has waited two seconds is refused with `TooBusyError`, so that no queue builds up
+ * behind a slow response.
  *
- * @param request answers each of the asks, in their order, or fails it by a promise; when the request itself fails,
- * all that shared it fail with its error
+ * @param request answers each query of a batch, in order, or fails it by a promise; when the request itself fails,
+ * the whole batch fails with its error
  */
-export function sharedRequests<Ask, Answer>(
-  request: (asks: readonly Ask[]) => Promise<readonly (Answer | PromiseLike<Answer>)[]>,
-  { most, atOnce }: Sharing,
-): (ask: Ask) => Promise<Answer> {
-  let waiting: Waiting<Ask, Answer>[] = [];
-  let underWay = 0;
-  let isDue = false;
+export function batcher<Query, Response>(
+  request: (queries: readonly Query[]) => Promise<readonly (Response | PromiseLike<Response>)[]>,
+  { maxBatchSize, concurrency }: BatcherOptions,
+): (query: Query) => Promise<Response> {
+  let waiting: Waiting<Query, Response>[] = [];
+  let inFlight = 0;
+  let isScheduled = false;
 
   function schedule(): void {
-    if (isDue || waiting.length === 0 || underWay >= atOnce) return;
-    isDue = true;
+    if (isScheduled || waiting.length === 0 || inFlight >= concurrency) return;
+    isScheduled = true;
     setImmediate(send);
   }
 
   function refuseLate(): void {
-    const inTime = performance.now() - WAITS_AT_MOST_MS;
-    const first = waiting.findIndex(({ since }) => since >= inTime);
-    const refused = waiting.splice(0, first < 0 ? waiting.length : first);
-    for (const { reject } of refused) reject(new TooBusyError('It waited too long for its turn.'));
+    const earliest = performance.now() - MAX_WAIT_MS;
+    const first = waiting.findIndex(({ since }) => since >= earliest);
+    const late = waiting.splice(0, first < 0 ? waiting.length : first);
+    for (const { reject } of late) reject(new TooBusyError('The query waited too long for its turn.'));
   }
 
   async function send(): Promise<void> {
     refuseLate();
-    const together = waiting.slice(0, most);
-    waiting = waiting.slice(most);
-    isDue = false;
-    if (together.length === 0) return;
-    underWay += 1;
+    const batch = waiting.slice(0, maxBatchSize);
+    waiting = waiting.slice(maxBatchSize);
+    isScheduled = false;
+    if (batch.length === 0) return;
+    inFlight += 1;
     schedule();
     try {
-      const answers = await request(together.map(({ ask }) => ask));
-      if (answers.length !== together.length) throw new Error('Not every ask was answered.');
-      for (const [at, answer] of answers.entries()) together[at]?.resolve(answer);
+      const responses = await request(batch.map(({ query }) => query));
+      if (responses.length !== batch.length) throw new Error('Not every query of the batch was answered.');
+      for (const [at, response] of responses.entries()) batch[at]?.resolve(response);
     } catch (error) {
-      for (const { reject } of together) reject(error);
+      for (const { reject } of batch) reject(error);
     }
-    underWay -= 1;
+    inFlight -= 1;
     schedule();
   }
 
-  return (ask) =>
+  return (query) =>
     new Promise((resolve, reject) => {
-      waiting.push({ ask, since: performance.now(), resolve, reject });
+      waiting.push({ query, since: performance.now(), resolve, reject });
       schedule();
     });
 }

@@ -1,6 +1,6 @@
 import type { API, Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
-import { SearchUnavailableError } from './client.ts';
+import { SearchUnavailableError } from './errors.ts';
 
 const shards = z.object({ total: z.int(), successful: z.int(), failed: z.int() });
 

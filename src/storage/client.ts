@@ -34,9 +34,6 @@ export function openSearchClient(config: Config, timeoutMs: number, { asksOthers
   });
 }
 
-/** OpenSearch did not answer, or not in full: nothing can be said about any license now. */
-export class SearchUnavailableError extends Error {}
-
 /** The HTTP status of an error that OpenSearch answered with; `undefined` for any other error. */
 export function responseStatus(error: unknown): number | undefined {
   return error instanceof errors.ResponseError ? error.statusCode : undefined;

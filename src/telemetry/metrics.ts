@@ -30,9 +30,9 @@ export const openSearchSeconds = new Histogram({
   registers: [metrics],
 });
 
-export const sharedRequestSize = new Histogram({
-  name: 'licenses_shared_request_size',
-  help: 'How many lookups shared a request to OpenSearch, by what it asks',
+export const batchSize = new Histogram({
+  name: 'licenses_batch_size',
+  help: 'How many queries a request to OpenSearch carried, by what it asks',
   labelNames: ['asks'],
   buckets: SIZES,
   registers: [metrics],

@@ -1,4 +1,4 @@
-import type { LookupOutcome } from '../lookup/look-up.ts';
+import type { LookupOutcome } from '../licenses/lookup-outcome.ts';
 
 /** How a request ended, as the operator counts it. */
 export const OUTCOMES = [

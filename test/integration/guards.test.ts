@@ -6,8 +6,9 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
+import { numberQuery } from '../../src/lookup/license-query.ts';
 import { searchLicenses } from '../../src/lookup/license-search.ts';
-import { numberQuery } from '../../src/lookup/queries.ts';
+import { searchBody } from '../../src/lookup/opensearch.ts';
 import { indicesUnderAlias } from '../../src/publications/alias.ts';
 import { publicationDetails, publicationHistory } from '../../src/publications/history.ts';
 import type { PublishResult } from '../../src/publications/job.ts';
@@ -387,7 +388,8 @@ describe('what is no fault', () => {
   async function atNumber(number: string): Promise<string[]> {
     const [index = ''] = await live();
     const query = numberQuery(number);
-    const found = query === undefined ? [] : await searchLicenses(environment.client, index, query);
+    const found =
+      query === undefined ? [] : await searchLicenses(environment.client, index, searchBody(query));
     return found.map(({ board, license_number }) => `${board}: ${license_number}`).toSorted();
   }
 

@@ -93,8 +93,8 @@ describe('the metrics tell', () => {
     const after = await series();
     const more = (name: string) => (after.get(name) ?? 0) - (before.get(name) ?? 0);
     expect({
-      lookups: more('licenses_shared_request_size_sum{asks="ids"}'),
-      requests: more('licenses_shared_request_size_count{asks="ids"}'),
+      lookups: more('licenses_batch_size_sum{asks="ids"}'),
+      requests: more('licenses_batch_size_count{asks="ids"}'),
       answered: more('licenses_opensearch_seconds_count{asks="ids",answered="yes"}'),
     }).toEqual({ lookups: 20, requests: 1, answered: 1 });
   });

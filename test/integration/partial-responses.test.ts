@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { failureOf } from '../../src/http/errors.ts';
+import { errorResponse } from '../../src/http/errors.ts';
 import { liveLookups } from '../../src/lookup/service.ts';
 import { indicesUnderAlias } from '../../src/publications/alias.ts';
 import { appendEvent, readEvents } from '../../src/publications/ledger.ts';
@@ -9,7 +9,7 @@ import { licensesIndices } from '../../src/publications/metadata.ts';
 import { prune } from '../../src/publications/prune.ts';
 import { verifyRequest } from '../../src/rest/verify-request.ts';
 import { countDocuments, search } from '../../src/storage/checked-search.ts';
-import { SearchUnavailableError } from '../../src/storage/client.ts';
+import { SearchUnavailableError } from '../../src/storage/errors.ts';
 import { ledgerIndex } from '../../src/storage/index-names.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import type { ApiAnswer, ApiClient } from '../support/api.ts';
@@ -59,7 +59,7 @@ describe('with an unassigned shard', () => {
     const statusOf = (request: object) =>
       lookups.lookUp(verifyRequest(request)).then(
         ({ outcome }) => outcome.outcome,
-        (error: unknown) => failureOf(error).status,
+        (error: unknown) => errorResponse(error).status,
       );
     const numbers = ['RN.700001', 'RN.700002', 'RN.700003', 'PN.700004', 'RN.700005'];
     const byNumber = numbers.map((number) => ({ board: NURSING, license_number: number }));

@@ -1,8 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { numberQuery } from '../../src/lookup/license-query.ts';
 import { searchLicenses } from '../../src/lookup/license-search.ts';
-import { numberQuery } from '../../src/lookup/queries.ts';
+import { searchBody } from '../../src/lookup/opensearch.ts';
 import { indicesUnderAlias } from '../../src/publications/alias.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
 import type { PublishResult } from '../../src/publications/job.ts';
@@ -41,7 +42,7 @@ async function live(): Promise<string[]> {
 async function license(number: string) {
   const [index = ''] = await live();
   const query = numberQuery(number);
-  return query === undefined ? [] : searchLicenses(environment.client, index, query);
+  return query === undefined ? [] : searchLicenses(environment.client, index, searchBody(query));
 }
 
 describe('publishing the odd rows', () => {

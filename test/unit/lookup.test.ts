@@ -2,25 +2,20 @@ import { describe, expect, test } from '@jest/globals';
 import type { Board } from '../../src/licenses/boards.ts';
 import type { StoredLicense } from '../../src/licenses/document.ts';
 import { fold } from '../../src/licenses/fold.ts';
-import {
-  type HolderTyped,
-  type LookupRequest,
-  lookUp,
-  type NearTerms,
-  type NumberMiss,
-} from '../../src/lookup/look-up.ts';
+import type { NumberMiss } from '../../src/licenses/lookup-outcome.ts';
+import type { LookupRequest, TypedName } from '../../src/licenses/lookup-request.ts';
 import {
   businessQuery,
   businessWordsQuery,
-  type NearTermsBody,
-  nearBusinessesQuery,
-  nearNumbersQuery,
-  nearSurnamesBody,
+  type LicenseQuery,
+  type NearSurnamesQuery,
+  nearNumberQuery,
+  nearSurnamesQuery,
   numberQuery,
   personQuery,
-  type SearchBody,
   writtenNumberQuery,
-} from '../../src/lookup/queries.ts';
+} from '../../src/lookup/license-query.ts';
+import { lookUp, type NearSurnames } from '../../src/lookup/look-up.ts';
 import { boardOfCode } from '../support/boards.ts';
 import { storedLicense } from '../support/records.ts';
 
@@ -31,9 +26,9 @@ const PSYCHOLOGY = boardOfCode('PSY');
 
 /** A publication that answers every search with these licenses, and notes what it was asked. */
 function publicationWith(...licenses: StoredLicense[]) {
-  const asked: SearchBody[] = [];
-  const search = async (body: SearchBody): Promise<readonly StoredLicense[]> => {
-    asked.push(body);
+  const asked: LicenseQuery[] = [];
+  const search = async (query: LicenseQuery): Promise<readonly StoredLicense[]> => {
+    asked.push(query);
     return licenses;
   };
   return { asked, search };
@@ -41,24 +36,24 @@ function publicationWith(...licenses: StoredLicense[]) {
 
 /** A publication that answers each search in turn with the next of these lists, and notes what it was asked. */
 function publicationAnswering(...lists: StoredLicense[][]) {
-  const asked: SearchBody[] = [];
-  const search = async (body: SearchBody): Promise<readonly StoredLicense[]> => {
+  const asked: LicenseQuery[] = [];
+  const search = async (query: LicenseQuery): Promise<readonly StoredLicense[]> => {
     const list = lists[asked.length];
-    asked.push(body);
+    asked.push(query);
     if (list === undefined) throw new Error('Nothing more was expected to be asked.');
     return list;
   };
   return { asked, search };
 }
 
-/** Terms that are spelled nearly alike, by the term; and what was asked for. */
-function termsNear(near: Readonly<Record<string, string[]>> = {}) {
-  const askedNear: NearTermsBody[] = [];
-  const nearTerms: NearTerms = async (body) => {
-    askedNear.push(body);
-    return near[body.suggest.near.text] ?? [];
+/** Surnames that are spelled nearly alike, by `BOARD/SURNAME`; and what was asked for. */
+function surnamesNear(near: Readonly<Record<string, string[]>> = {}) {
+  const askedNear: NearSurnamesQuery[] = [];
+  const nearSurnames: NearSurnames = async (query) => {
+    askedNear.push(query);
+    return near[`${query.board.code}/${query.surname}`] ?? [];
   };
-  return { askedNear, nearTerms };
+  return { askedNear, nearSurnames };
 }
 
 function numbered(...numbers: string[]): StoredLicense[] {
@@ -73,11 +68,11 @@ function byNumber(
 }
 
 function byPerson(lastName: string): LookupRequest {
-  return { by: 'person', board: NURSING, lastName, firstName: 'Ann', narrowing: { city: 'Lima' } };
+  return { by: 'person', board: NURSING, lastName, firstName: 'Ann', filters: { city: 'Lima' } };
 }
 
 function bySurname(lastName: string): LookupRequest {
-  return { by: 'person', board: NURSING, lastName, narrowing: {} };
+  return { by: 'person', board: NURSING, lastName, filters: {} };
 }
 
 function labeled(request: LookupRequest): [string, LookupRequest] {
@@ -292,7 +287,7 @@ describe('a lookup by person', () => {
   test('asks once, with everything that was given', async () => {
     const { asked, search } = publicationWith();
     await lookUp(byPerson('Smith'), search);
-    expect(asked).toEqual([personQuery(NURSING, 'Smith', 'Ann', { city: 'Lima' })?.all]);
+    expect(asked).toEqual([personQuery(NURSING, 'Smith', 'Ann', { city: 'Lima' })]);
   });
 
   test.each(['-', "'", '***', ' '])('asks nothing for the surname %j and matches nobody', async (surname) => {
@@ -360,7 +355,7 @@ describe('a lookup by person', () => {
       truncated: true,
     });
     const query = personQuery(NURSING, 'Smith', 'Ann', { city: 'Lima' });
-    expect(asked).toEqual([query?.all, query?.exact]);
+    expect(asked).toEqual([query, { ...query, select: 'exact' }]);
   });
 });
 
@@ -372,18 +367,18 @@ describe('a lookup by business', () => {
     'that has no match asks by prefix, then by words, %s, and for no suggestions where none are wanted',
     async (_where, board) => {
       const { asked, search } = publicationWith();
-      const request: LookupRequest = { by: 'business', board, name: 'Acme', narrowing: { county: 'Allen' } };
+      const request: LookupRequest = { by: 'business', board, name: 'Acme', filters: { county: 'Allen' } };
       expect(await lookUp(request, search)).toEqual({ outcome: 'no_match', didYouMean: [] });
       expect(asked).toEqual([
-        businessQuery(board, 'Acme', { county: 'Allen' })?.all,
-        businessWordsQuery(board, 'Acme', { county: 'Allen' }),
+        businessQuery(board, 'Acme', { county: 'Allen' }),
+        businessWordsQuery(board, 'Acme', { county: 'Allen' }, false),
       ]);
     },
   );
 
   test('asks nothing for a name without letter or digit', async () => {
     const { asked, search } = publicationWith(storedLicense({}, 'business'));
-    const request: LookupRequest = { by: 'business', name: '&', narrowing: {} };
+    const request: LookupRequest = { by: 'business', name: '&', filters: {} };
     expect(await lookUp(request, search)).toEqual({ outcome: 'no_match', didYouMean: [] });
     expect(asked).toEqual([]);
   });
@@ -396,8 +391,8 @@ describe('a number that nobody has', () => {
       [],
       numbered('RN.0014484', 'APRN.CNP.014484', 'PN.14484', 'APRN.CNP.0014484', 'APRN.CNP.014484'),
     );
-    const { askedNear, nearTerms } = termsNear();
-    const outcome = await lookUp(byNumber('aprn.cnp.14484', { board: NURSING }), search, nearTerms);
+    const { askedNear, nearSurnames } = surnamesNear();
+    const outcome = await lookUp(byNumber('aprn.cnp.14484', { board: NURSING }), search, nearSurnames);
     expect(outcome).toEqual({
       outcome: 'number_not_found',
       miss: 'unknown',
@@ -407,7 +402,7 @@ describe('a number that nobody has', () => {
     expect(asked).toEqual([
       writtenNumberQuery(NURSING, 'aprn.cnp.14484'),
       numberQuery('aprn.cnp.14484'),
-      nearNumbersQuery(NURSING, 'aprn.cnp.14484', false),
+      nearNumberQuery(NURSING, 'aprn.cnp.14484', false),
     ]);
     expect(askedNear).toEqual([]);
   });
@@ -423,7 +418,7 @@ describe('a number that nobody has', () => {
       const written = board && writtenNumberQuery(board, 'RN.000001');
       const { asked, search } = publicationAnswering([], [], ...(written ? [[]] : []));
       const request = byNumber('RN.000001', { board, businessOnly });
-      expect(await lookUp(request, search, termsNear().nearTerms)).toEqual({
+      expect(await lookUp(request, search, surnamesNear().nearSurnames)).toEqual({
         outcome: 'number_not_found',
         miss: 'unknown',
         didYouMean: [],
@@ -431,7 +426,7 @@ describe('a number that nobody has', () => {
       expect(asked).toEqual([
         ...(written ? [written] : []),
         numberQuery('RN.000001'),
-        nearNumbersQuery(board, 'RN.000001', businessOnly),
+        nearNumberQuery(board, 'RN.000001', businessOnly),
       ]);
     },
   );
@@ -469,7 +464,7 @@ describe('a number that nobody has', () => {
     const licenses = near.map(([license_number, { name }]) => storedLicense({ license_number, board: name }));
     for (const found of [licenses, licenses.toReversed()]) {
       const { search } = publicationAnswering(...(board ? [[]] : []), [], found);
-      const outcome = await lookUp(byNumber('A.0123', { board }), search, termsNear().nearTerms);
+      const outcome = await lookUp(byNumber('A.0123', { board }), search, surnamesNear().nearSurnames);
       expect(outcome).toEqual({ outcome: 'number_not_found', miss: 'unknown', didYouMean });
     }
   });
@@ -477,14 +472,14 @@ describe('a number that nobody has', () => {
   test('is not asked for again where it has no digits, nor asked for at all where it has no key', async () => {
     const unknown = { outcome: 'number_not_found', miss: 'unknown', didYouMean: [] };
     const letters = publicationAnswering([]);
-    expect(await lookUp(byNumber('NURSE*'), letters.search, termsNear().nearTerms)).toEqual(unknown);
+    expect(await lookUp(byNumber('NURSE*'), letters.search, surnamesNear().nearSurnames)).toEqual(unknown);
     expect(letters.asked).toHaveLength(1);
     const separators = publicationAnswering();
-    expect(await lookUp(byNumber(' .-/'), separators.search, termsNear().nearTerms)).toEqual(unknown);
+    expect(await lookUp(byNumber(' .-/'), separators.search, surnamesNear().nearSurnames)).toEqual(unknown);
     expect(separators.asked).toEqual([]);
   });
 
-  test('is asked for once and offered nothing without nearTerms, as when the service is busy', async () => {
+  test('is asked for once and offered nothing without nearSurnames, as when the service is busy', async () => {
     const { asked, search } = publicationAnswering([]);
     expect(await lookUp(byNumber('APRN.CNP.14484'), search)).toMatchObject({ didYouMean: [] });
     expect(asked).toHaveLength(1);
@@ -498,9 +493,9 @@ describe('a number is asked for no more, suggestions or not,', () => {
     ['when it is at another board', byNumber('RN.1', { board: PHARMACY }), numbered('RN.1'), 'other_board'],
     ['when it is a person’s', byNumber('RN.1', { businessOnly: true }), numbered('RN.1'), 'not_a_business'],
   ])('%s', async (_when, request, same, expected) => {
-    const { askedNear, nearTerms } = termsNear();
+    const { askedNear, nearSurnames } = surnamesNear();
     const { search } = publicationAnswering(...('board' in request && request.board ? [[]] : []), same);
-    const outcome = await lookUp(request, search, nearTerms);
+    const outcome = await lookUp(request, search, nearSurnames);
     expect('miss' in outcome ? outcome.miss : outcome.outcome).toBe(expected);
     expect(askedNear).toEqual([]);
   });
@@ -511,7 +506,7 @@ describe('the name sent along with a number', () => {
   const hyphenated = storedLicense({ full_name: 'SMITH-JONES, MARY ANN III' });
   const business = storedLicense({ full_name: "ACME & SONS LLC D.B.A JOE'S DRUGS" }, 'business');
 
-  test.each<[string, StoredLicense, HolderTyped, boolean]>([
+  test.each<[string, StoredLicense, TypedName, boolean]>([
     ['a surname', person, { lastName: 'de la Cruz' }, true],
     ['a surname with a suffix', person, { lastName: 'Delacruz III' }, true],
     ['the beginning of the given names', person, { lastName: 'de la cruz', firstName: 'mar' }, true],
@@ -549,7 +544,9 @@ describe('the name sent along with a number', () => {
     ["a person's given name", business, { firstName: 'Acme' }, false],
   ])('is compared with the holder’s: %s', async (_what, record, holder, nameMatch) => {
     const { search } = publicationAnswering([record]);
-    expect(await lookUp({ by: 'number', number: 'RN.123456', businessOnly: false, holder }, search)).toEqual({
+    expect(
+      await lookUp({ by: 'number', number: 'RN.123456', businessOnly: false, name: holder }, search),
+    ).toEqual({
       outcome: 'record',
       record,
       nameMatch,
@@ -562,7 +559,10 @@ describe('the name sent along with a number', () => {
       storedLicense({ license_number: 'DC.01234', full_name: 'JONES, BEA' }),
     ]);
     const holder = { lastName: 'Smith' };
-    const outcome = await lookUp({ by: 'number', number: 'DC01234', businessOnly: false, holder }, search);
+    const outcome = await lookUp(
+      { by: 'number', number: 'DC01234', businessOnly: false, name: holder },
+      search,
+    );
     expect(outcome).toMatchObject({ outcome: 'number_not_found', miss: 'ambiguous' });
     expect(outcome).not.toHaveProperty('nameMatch');
   });
@@ -576,35 +576,32 @@ describe('the name sent along with a number', () => {
 describe('a person whom nobody matches', () => {
   test('is offered the surnames that are spelled nearly alike, in their order', async () => {
     const { asked, search } = publicationAnswering([]);
-    const { askedNear, nearTerms } = termsNear({ 'NUR/SMIHT': ['NUR/SMITH', 'NUR/SMIT'] });
-    expect(await lookUp(bySurname('Smiht'), search, nearTerms)).toEqual({
+    const { askedNear, nearSurnames } = surnamesNear({ 'NUR/SMIHT': ['NUR/SMITH', 'NUR/SMIT'] });
+    expect(await lookUp(bySurname('Smiht'), search, nearSurnames)).toEqual({
       outcome: 'no_match',
       didYouMean: ['SMITH', 'SMIT'],
     });
     expect(asked).toHaveLength(1);
-    expect(askedNear).toEqual([nearSurnamesBody(NURSING, 'Smiht')]);
+    expect(askedNear).toEqual([nearSurnamesQuery(NURSING, 'Smiht')]);
   });
 
   const NARROWED: LookupRequest[] = [
     byPerson('Smith'),
-    { by: 'person', board: NURSING, lastName: 'Smith', firstName: 'Ann', narrowing: {} },
-    { by: 'person', board: NURSING, lastName: 'Smith', narrowing: { county: 'Allen' } },
+    { by: 'person', board: NURSING, lastName: 'Smith', firstName: 'Ann', filters: {} },
+    { by: 'person', board: NURSING, lastName: 'Smith', filters: { county: 'Allen' } },
   ];
 
   test.each(NARROWED.map(labeled))(
     'is offered no other surname where the surname exists: %s',
     async (_what, request) => {
       const { asked, search } = publicationAnswering([], numbered('RN.1'));
-      const { askedNear, nearTerms } = termsNear({ 'NUR/SMITH': ['NUR/SMIT'] });
-      expect(await lookUp(request, search, nearTerms)).toEqual({
+      const { askedNear, nearSurnames } = surnamesNear({ 'NUR/SMITH': ['NUR/SMIT'] });
+      expect(await lookUp(request, search, nearSurnames)).toEqual({
         outcome: 'no_match',
         surnameExists: true,
         didYouMean: [],
       });
-      expect(asked[1]).toMatchObject({
-        size: 1,
-        query: personQuery(NURSING, 'Smith', undefined, {})?.all.query,
-      });
+      expect(asked[1]).toEqual({ ...personQuery(NURSING, 'Smith', undefined, {}), select: 'one' });
       expect(askedNear).toEqual([]);
     },
   );
@@ -613,8 +610,8 @@ describe('a person whom nobody matches', () => {
     'is offered other surnames where the surname does not exist: %s',
     async (_what, request) => {
       const { asked, search } = publicationAnswering([], []);
-      const { nearTerms } = termsNear({ 'NUR/SMITH': ['NUR/SMIT'] });
-      const outcome = await lookUp(request, search, nearTerms);
+      const { nearSurnames } = surnamesNear({ 'NUR/SMITH': ['NUR/SMIT'] });
+      const outcome = await lookUp(request, search, nearSurnames);
       expect(outcome).toEqual({ outcome: 'no_match', didYouMean: ['SMIT'] });
       expect(asked).toHaveLength(2);
     },
@@ -622,17 +619,17 @@ describe('a person whom nobody matches', () => {
 
   test.each([1, 2])('is offered nothing where there are matches: %d', async (hits) => {
     const { search } = publicationAnswering(numbered(...['RN.1', 'RN.2'].slice(0, hits)));
-    const { askedNear, nearTerms } = termsNear({ 'NUR/SMITH': ['NUR/SMIT'] });
-    expect(await lookUp(byPerson('Smith'), search, nearTerms)).not.toHaveProperty('didYouMean');
+    const { askedNear, nearSurnames } = surnamesNear({ 'NUR/SMITH': ['NUR/SMIT'] });
+    expect(await lookUp(byPerson('Smith'), search, nearSurnames)).not.toHaveProperty('didYouMean');
     expect(askedNear).toEqual([]);
   });
 
   test('is offered nothing for a surname without letters, or where no surname is near', async () => {
     const none = { outcome: 'no_match', didYouMean: [] };
-    const { askedNear, nearTerms } = termsNear();
-    expect(await lookUp(byPerson('***'), publicationAnswering().search, nearTerms)).toEqual(none);
+    const { askedNear, nearSurnames } = surnamesNear();
+    expect(await lookUp(byPerson('***'), publicationAnswering().search, nearSurnames)).toEqual(none);
     expect(askedNear).toEqual([]);
-    expect(await lookUp(bySurname('Zzyzx'), publicationAnswering([]).search, nearTerms)).toEqual(none);
+    expect(await lookUp(bySurname('Zzyzx'), publicationAnswering([]).search, nearSurnames)).toEqual(none);
   });
 });
 
@@ -641,7 +638,7 @@ describe('a business that no prefix matches', () => {
     return names.map((name, at) => storedLicense({ license_number: `02${at}`, full_name: name }, 'business'));
   }
   function byBusiness(name: string): LookupRequest {
-    return { by: 'business', board: PHARMACY, name, narrowing: { city: 'Lima' } };
+    return { by: 'business', board: PHARMACY, name, filters: { city: 'Lima' } };
   }
 
   test.each([
@@ -651,12 +648,12 @@ describe('a business that no prefix matches', () => {
     'is asked for once more %s, by words as typed or nearly so, narrowed as before',
     async (_where, board) => {
       const { asked, search } = publicationAnswering([], []);
-      const { askedNear, nearTerms } = termsNear();
-      const request: LookupRequest = { by: 'business', board, name: 'Acme', narrowing: { county: 'Allen' } };
-      expect(await lookUp(request, search, nearTerms)).toEqual({ outcome: 'no_match', didYouMean: [] });
+      const { askedNear, nearSurnames } = surnamesNear();
+      const request: LookupRequest = { by: 'business', board, name: 'Acme', filters: { county: 'Allen' } };
+      expect(await lookUp(request, search, nearSurnames)).toEqual({ outcome: 'no_match', didYouMean: [] });
       expect(asked).toEqual([
-        businessQuery(board, 'Acme', { county: 'Allen' })?.all,
-        nearBusinessesQuery(board, 'Acme', { county: 'Allen' }),
+        businessQuery(board, 'Acme', { county: 'Allen' }),
+        businessWordsQuery(board, 'Acme', { county: 'Allen' }, true),
       ]);
       expect(askedNear).toEqual([]);
     },
@@ -669,20 +666,19 @@ describe('a business that no prefix matches', () => {
     ['without, as when the service is busy', false, 2, 'matches'],
   ])('is found by its words, %s (%s): %d hits', async (_how, suggesting, hits, outcome) => {
     const { asked, search } = publicationAnswering([], named('ACME DRUGS', 'BEST DRUGS').slice(0, hits));
-    const { askedNear, nearTerms } = termsNear();
-    const found = await lookUp(byBusiness('drugs'), search, suggesting ? nearTerms : undefined);
+    const { askedNear, nearSurnames } = surnamesNear();
+    const found = await lookUp(byBusiness('drugs'), search, suggesting ? nearSurnames : undefined);
     expect(found).toMatchObject({ outcome });
-    const query = suggesting ? nearBusinessesQuery : businessWordsQuery;
     expect(asked).toEqual([
-      businessQuery(PHARMACY, 'drugs', { city: 'Lima' })?.all,
-      query(PHARMACY, 'drugs', { city: 'Lima' }),
+      businessQuery(PHARMACY, 'drugs', { city: 'Lima' }),
+      businessWordsQuery(PHARMACY, 'drugs', { city: 'Lima' }, suggesting),
     ]);
     expect(askedNear).toEqual([]);
   });
 
   test('is not looked for by its words where a prefix matches', async () => {
     const { asked, search } = publicationAnswering(named('ACME DRUGS'));
-    await lookUp(byBusiness('acme'), search, termsNear().nearTerms);
+    await lookUp(byBusiness('acme'), search, surnamesNear().nearSurnames);
     expect(asked).toHaveLength(1);
   });
 
@@ -696,7 +692,7 @@ describe('a business that no prefix matches', () => {
       const answer = await lookUp(
         byBusiness('best little'),
         publicationAnswering([], found).search,
-        termsNear().nearTerms,
+        surnamesNear().nearSurnames,
       );
       const records = found.slice(0, worded.length);
       expect(answer).toEqual(
@@ -708,8 +704,8 @@ describe('a business that no prefix matches', () => {
   test('nor its words as typed is offered the names that have them nearly so, nearest first, each once', async () => {
     const names = ['BEST LITTLE PHARMACY OF LIMA', 'BEST LITTLE PHARMACY', 'THE BEST LITTLE PHARMACY'];
     const { asked, search } = publicationAnswering([], named(...names, ...names));
-    const { askedNear, nearTerms } = termsNear();
-    expect(await lookUp(byBusiness('Best Littel Pharmcy'), search, nearTerms)).toEqual({
+    const { askedNear, nearSurnames } = surnamesNear();
+    expect(await lookUp(byBusiness('Best Littel Pharmcy'), search, nearSurnames)).toEqual({
       outcome: 'no_match',
       didYouMean: ['BEST LITTLE PHARMACY', 'THE BEST LITTLE PHARMACY', 'BEST LITTLE PHARMACY OF LIMA'],
     });
@@ -719,7 +715,7 @@ describe('a business that no prefix matches', () => {
 
   test('but one spelled nearly so is offered it, never answered with it', async () => {
     const { search } = publicationAnswering([], named('ACME DRUGS'));
-    expect(await lookUp(byBusiness('Acmee'), search, termsNear().nearTerms)).toEqual({
+    expect(await lookUp(byBusiness('Acmee'), search, surnamesNear().nearSurnames)).toEqual({
       outcome: 'no_match',
       didYouMean: ['ACME DRUGS'],
     });
@@ -728,24 +724,24 @@ describe('a business that no prefix matches', () => {
   test('is offered at most five names', async () => {
     const many = named(...Array.from({ length: 9 }, (_, at) => `ACME ${at}`));
     const { search } = publicationAnswering([], many);
-    expect(await lookUp(byBusiness('Acmee'), search, termsNear().nearTerms)).toEqual({
+    expect(await lookUp(byBusiness('Acmee'), search, surnamesNear().nearSurnames)).toEqual({
       outcome: 'no_match',
       didYouMean: ['ACME 0', 'ACME 1', 'ACME 2', 'ACME 3', 'ACME 4'],
     });
   });
 
-  test('is offered nothing without nearTerms, at two searches, nor for a name without letters, at none', async () => {
+  test('is offered nothing without nearSurnames, at two searches, nor for a name without letters, at none', async () => {
     const none = { outcome: 'no_match', didYouMean: [] };
     expect(await lookUp(byBusiness('Acmee'), publicationAnswering([], []).search)).toEqual(none);
-    const { askedNear, nearTerms } = termsNear();
-    expect(await lookUp(byBusiness('&'), publicationAnswering().search, nearTerms)).toEqual(none);
+    const { askedNear, nearSurnames } = surnamesNear();
+    expect(await lookUp(byBusiness('&'), publicationAnswering().search, nearSurnames)).toEqual(none);
     expect(askedNear).toEqual([]);
   });
 });
 
 test('suggestions that fail are an error, never a miss', async () => {
   const failure = new Error('OpenSearch is away');
-  const away: NearTerms = () => Promise.reject(failure);
+  const away: NearSurnames = () => Promise.reject(failure);
   await expect(lookUp(bySurname('Smith'), publicationAnswering([]).search, away)).rejects.toBe(failure);
 });
 
@@ -754,11 +750,11 @@ describe('a value whose folded form is longer than 200 characters', () => {
   const requests: LookupRequest[] = [
     byNumber(LONG),
     bySurname(LONG),
-    { by: 'person', board: NURSING, lastName: 'Smith', firstName: LONG, narrowing: {} },
-    { by: 'business', name: LONG, narrowing: {} },
+    { by: 'person', board: NURSING, lastName: 'Smith', firstName: LONG, filters: {} },
+    { by: 'business', name: LONG, filters: {} },
     ...(['license_type', 'status', 'city', 'county'] as const).flatMap((field): LookupRequest[] => [
-      { by: 'person', board: NURSING, lastName: 'Smith', narrowing: { [field]: LONG } },
-      { by: 'business', name: 'Acme', narrowing: { [field]: LONG } },
+      { by: 'person', board: NURSING, lastName: 'Smith', filters: { [field]: LONG } },
+      { by: 'business', name: 'Acme', filters: { [field]: LONG } },
     ]),
   ];
 
@@ -766,12 +762,12 @@ describe('a value whose folded form is longer than 200 characters', () => {
     'matches nothing, and OpenSearch is not asked: %s',
     async (_what, request) => {
       const { asked, search } = publicationAnswering();
-      const { askedNear, nearTerms } = termsNear();
+      const { askedNear, nearSurnames } = surnamesNear();
       const miss =
         request.by === 'number'
           ? { outcome: 'number_not_found', miss: 'unknown', didYouMean: [] }
           : { outcome: 'no_match', didYouMean: [] };
-      expect(await lookUp(request, search, nearTerms)).toEqual(miss);
+      expect(await lookUp(request, search, nearSurnames)).toEqual(miss);
       expect([asked, askedNear]).toEqual([[], []]);
     },
   );
@@ -793,7 +789,7 @@ describe('a value whose folded form is longer than 200 characters', () => {
     for (const character of growing) {
       const longest = character.repeat(200 / character.length);
       const { asked, search } = publicationAnswering();
-      await lookUp(bySurname(longest), search, termsNear().nearTerms);
+      await lookUp(bySurname(longest), search, surnamesNear().nearSurnames);
       expect([character, asked]).toEqual([character, []]);
     }
   });
@@ -802,7 +798,7 @@ describe('a value whose folded form is longer than 200 characters', () => {
 test.each<LookupRequest>([
   byNumber('RN.1'),
   byPerson('Smith'),
-  { by: 'business', name: 'Acme', narrowing: {} },
+  { by: 'business', name: 'Acme', filters: {} },
 ])('a search that fails is an error, never a miss: %j', async (request) => {
   const failure = new Error('OpenSearch is away');
   await expect(lookUp(request, () => Promise.reject(failure))).rejects.toBe(failure);

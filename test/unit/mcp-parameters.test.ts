@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { BadRequestError } from '../../src/http/errors.ts';
+import { BadRequestError } from '../../src/licenses/bad-request.ts';
 import { BOARDS } from '../../src/licenses/boards.ts';
 import {
   businessParameters,

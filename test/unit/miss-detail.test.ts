@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import type { NumberMiss } from '../../src/licenses/lookup-outcome.ts';
 import { missDetail } from '../../src/licenses/miss-detail.ts';
-import type { NumberMiss } from '../../src/lookup/look-up.ts';
 
 const DATE = '2026-11-20';
 function missed(miss: NumberMiss, boards?: string[], didYouMean: string[] = []) {

@@ -1,22 +1,26 @@
 import { describe, expect, test } from '@jest/globals';
+import type { Board } from '../../src/licenses/boards.ts';
+import type { StoredLicense } from '../../src/licenses/document.ts';
+import type { Filters } from '../../src/licenses/filters.ts';
 import {
   businessQuery,
   businessWordsQuery,
-  holdersQuery,
-  nearBusinessesQuery,
-  nearNumbersQuery,
-  nearSurnamesBody,
-  nearTogetherQuery,
+  hasExactName,
+  type LicenseQuery,
+  nearNumberQuery,
+  nearSurnamesQuery,
   numberQuery,
-  numbersQuery,
   personQuery,
-  type SearchBody,
-  soughtHolder,
-  soughtId,
-  soughtNear,
-  soughtNumber,
   writtenNumberQuery,
-} from '../../src/lookup/queries.ts';
+} from '../../src/lookup/license-query.ts';
+import {
+  nearNumbersBody,
+  nearSurnamesBody,
+  numbersBody,
+  personsBody,
+  type SearchBody,
+  searchBody,
+} from '../../src/lookup/opensearch.ts';
 import { boardOfCode } from '../support/boards.ts';
 import { storedLicense } from '../support/records.ts';
 
@@ -24,6 +28,54 @@ const NURSING = boardOfCode('NUR');
 const PHARMACY = boardOfCode('PRX');
 const NAME_THEN_NUMBER = [{ 'keys.name': 'asc' }, { 'keys.number': 'asc' }];
 const EXACT_THEN_NAME_THEN_NUMBER = [{ _score: 'desc' }, ...NAME_THEN_NUMBER];
+
+function bodyOf(query: LicenseQuery | undefined): SearchBody | undefined {
+  return query && searchBody(query);
+}
+
+function numberSearch(written: string) {
+  return bodyOf(numberQuery(written));
+}
+
+function writtenNumberSearch(board: Board, written: string) {
+  return bodyOf(writtenNumberQuery(board, written));
+}
+
+function nearNumberSearch(board: Board | undefined, written: string, businessOnly: boolean) {
+  return bodyOf(nearNumberQuery(board, written, businessOnly));
+}
+
+function wordsSearch(board: Board | undefined, name: string, filtersAsked: Filters) {
+  return bodyOf(businessWordsQuery(board, name, filtersAsked, false));
+}
+
+function fuzzyWordsSearch(board: Board | undefined, name: string, filtersAsked: Filters) {
+  return bodyOf(businessWordsQuery(board, name, filtersAsked, true));
+}
+
+/** The searches for all matches and for exact ones. */
+function searchesOf(query: ReturnType<typeof personQuery> | ReturnType<typeof businessQuery>) {
+  return (
+    query && {
+      all: searchBody(query),
+      exact: searchBody({ ...query, select: 'exact' }),
+      isExact: (license: StoredLicense) => hasExactName(query, license),
+    }
+  );
+}
+
+function personSearches(...asked: Parameters<typeof personQuery>) {
+  return searchesOf(personQuery(...asked));
+}
+
+function businessSearches(...asked: Parameters<typeof businessQuery>) {
+  return searchesOf(businessQuery(...asked));
+}
+
+function nearSurnamesSearch(board: Board, lastName: string) {
+  const query = nearSurnamesQuery(board, lastName);
+  return query && nearSurnamesBody(query, 5);
+}
 
 function namesBody(clause: object): object {
   return {
@@ -40,7 +92,7 @@ function filters(body: SearchBody | undefined): unknown {
 
 describe('numberQuery', () => {
   test('asks for the one key that all written forms share, as a term', () => {
-    expect(numberQuery(' rn/123456 ')).toEqual({
+    expect(numberSearch(' rn/123456 ')).toEqual({
       size: 10,
       track_total_hits: false,
       query: { bool: { filter: [{ terms: { 'keys.number': ['RN123456'] } }] } },
@@ -51,7 +103,7 @@ describe('numberQuery', () => {
   test.each(['RN.1234*', 'RN.123?', 'RN.1234"', 'RN.[0-9]+', 'RN.1234 OR 1:1', '{"match_all":{}}'])(
     'gives the characters of %j no power: they stay part of a term',
     (written) => {
-      const [clause] = numberQuery(written)?.query.bool.filter ?? [];
+      const [clause] = numberSearch(written)?.query.bool.filter ?? [];
       const key = written.toUpperCase().replace(/[ .-]/g, '');
       expect(clause).toEqual({ terms: { 'keys.number': [key] } });
     },
@@ -59,52 +111,38 @@ describe('numberQuery', () => {
 });
 
 test('a number of separators alone is not asked for: it is the key of none', () => {
-  expect(numberQuery(' .-/ ')).toBeUndefined();
+  expect(numberSearch(' .-/ ')).toBeUndefined();
 });
 
 describe('writtenNumberQuery', () => {
   test('asks for the one document that a board has of a number, written so', () => {
-    expect(writtenNumberQuery(NURSING, 'Rn 1/2*')).toEqual({
+    expect(writtenNumberSearch(NURSING, 'Rn 1/2*')).toEqual({
       size: 1,
       track_total_hits: false,
       query: { bool: { filter: [{ ids: { values: ['NUR/Rn 1/2*'] } }] } },
     });
-    expect(writtenNumberQuery(NURSING, ' .-/ ')).toBeUndefined();
-  });
-
-  test.each([
-    ['a number as written', writtenNumberQuery(NURSING, 'RN.1'), 'NUR/RN.1'],
-    ['a number in any form', numberQuery('RN.1'), undefined],
-    ['a business', businessQuery(undefined, 'Acme', {})?.all, undefined],
-  ])('a search for %s is told as one for the document %j', (_what, body, id) => {
-    expect(body && soughtId(body)).toBe(id);
+    expect(writtenNumberSearch(NURSING, ' .-/ ')).toBeUndefined();
   });
 });
 
 describe('several numbers', () => {
   test('are asked for together, with room for as many licenses of each', () => {
-    expect(numbersQuery(['RN1', 'RN2', 'RN3'])).toEqual({
+    expect(numbersBody(['RN1', 'RN2', 'RN3'])).toEqual({
       size: 30,
       track_total_hits: false,
       query: { bool: { filter: [{ terms: { 'keys.number': ['RN1', 'RN2', 'RN3'] } }] } },
       sort: ['_doc'],
     });
   });
-
-  test.each([
-    ['one number', numbersQuery(['RN1']), 'RN1'],
-    ['several numbers', numbersQuery(['RN1', 'RN2']), undefined],
-    ['near numbers', nearNumbersQuery(NURSING, 'RN.1', false), undefined],
-    ['a business', businessQuery(undefined, 'Acme', {})?.all, undefined],
-  ])('a search for %s is told as one for the number %j', (_what, body, key) => {
-    expect(body && soughtNumber(body)).toBe(key);
-  });
 });
 
 describe('what is near to several numbers', () => {
   test('is asked for together, by digits and, where there is one, by beginning', () => {
-    const sought = [{ digits: '123456', beginning: 'RN123456' }, { digits: '7' }];
-    expect(nearTogetherQuery(sought)).toEqual({
+    const numbers = [
+      { digits: '123456', beginning: 'RN123456' },
+      { digits: '7', beginning: undefined },
+    ];
+    expect(nearNumbersBody(numbers)).toEqual({
       size: 1000,
       track_total_hits: false,
       query: {
@@ -125,42 +163,11 @@ describe('what is near to several numbers', () => {
       sort: ['_doc'],
     });
   });
-
-  test.each([
-    [
-      'a number',
-      nearNumbersQuery(undefined, 'RN.123456', false),
-      { digits: '123456', beginning: 'RN123456' },
-    ],
-    ['a board’s number', nearNumbersQuery(NURSING, 'RN.0123', false), { digits: '123', beginning: 'RN0123' }],
-    ['a short number', nearNumbersQuery(NURSING, 'R.12', false), { digits: '12' }],
-    ['a business’s number', nearNumbersQuery(NURSING, 'RN.123456', true), undefined],
-    ['a name', personQuery(NURSING, 'Smith', 'Ann', {})?.all, undefined],
-    ['a business', nearBusinessesQuery(NURSING, 'Drugs', {}), undefined],
-  ])('is told from the search for what is near to %s', (_what, body, expected) => {
-    expect(body && soughtNear(body)).toStrictEqual(expected);
-  });
-});
-
-describe('a body without the clause that is looked for', () => {
-  test.each<[string, SearchBody['query']]>([
-    ['no filter', { bool: {} }],
-    ['an empty filter', { bool: { filter: [] } }],
-    ['a filter without alternatives', { bool: { filter: [{ bool: {} }] } }],
-  ])('is told as a search for nothing in particular: %s', (_what, query) => {
-    const body = { size: 1, track_total_hits: false, query } as const;
-    expect([soughtId(body), soughtNumber(body), soughtHolder(body), soughtNear(body)]).toEqual([
-      undefined,
-      undefined,
-      undefined,
-      undefined,
-    ]);
-  });
 });
 
 describe('several names', () => {
   test('are asked for together, by name and number', () => {
-    expect(holdersQuery(['NUR/SMITH/JO', 'PRX/DOE/A'])).toEqual({
+    expect(personsBody(['NUR/SMITH/JO', 'PRX/DOE/A'])).toEqual({
       ...namesBody({
         bool: {
           should: [{ prefix: { 'keys.holder': 'NUR/SMITH/JO' } }, { prefix: { 'keys.holder': 'PRX/DOE/A' } }],
@@ -169,29 +176,18 @@ describe('several names', () => {
       size: 1000,
     });
   });
-
-  test.each([
-    ['a given name', personQuery(NURSING, 'Smith', 'Jo', {})?.all, 'NUR/SMITH/JO'],
-    ['exactly that name', personQuery(NURSING, 'Smith', 'Jo', {})?.exact, undefined],
-    ['a surname alone', personQuery(NURSING, 'Smith', undefined, {})?.all, undefined],
-    ['a narrowed name', personQuery(NURSING, 'Smith', 'Jo', { city: 'Akron' })?.all, undefined],
-    ['a business', businessQuery(NURSING, 'Acme', {})?.all, undefined],
-    ['a number', numbersQuery(['RN1']), undefined],
-  ])('a search for %s is told as one for the name %j', (_what, body, name) => {
-    expect(body && soughtHolder(body)).toBe(name);
-  });
 });
 
 describe('personQuery', () => {
   test('asks for the whole surname at the board; exact are those whose name it is', () => {
-    expect(personQuery(NURSING, "O'Brien Jr", undefined, {})).toMatchObject({
+    expect(personSearches(NURSING, "O'Brien Jr", undefined, {})).toMatchObject({
       all: namesBody({ prefix: { 'keys.holder': 'NUR/OBRIEN/' } }),
       exact: namesBody({ prefix: { 'keys.name': 'NUR/OBRIEN/' } }),
     });
   });
 
   test('asks for the beginning of the given names; exact are those whose given names it is', () => {
-    expect(personQuery(NURSING, 'de la Cruz', 'Mary Ann', {})).toMatchObject({
+    expect(personSearches(NURSING, 'de la Cruz', 'Mary Ann', {})).toMatchObject({
       all: namesBody({ prefix: { 'keys.holder': 'NUR/DELACRUZ/MARYANN' } }),
       exact: namesBody({ term: { 'keys.name': 'NUR/DELACRUZ/MARYANN' } }),
     });
@@ -205,12 +201,12 @@ describe('personQuery', () => {
     ['Smith', undefined, 'SMITH-JONES, ANN', false],
     ['Smith Jones', 'Ann', 'SMITH-JONES, ANN', true],
   ])('takes for %s, %s the name %s as exact: %s', (lastName, firstName, fullName, isExact) => {
-    const query = personQuery(NURSING, lastName, firstName, {});
+    const query = personSearches(NURSING, lastName, firstName, {});
     expect(query?.isExact(storedLicense({ full_name: fullName }))).toBe(isExact);
   });
 
   test.each(['', ' ', '*', '?', '"', '-', "'"])('asks nothing for the surname %j', (lastName) => {
-    expect(personQuery(NURSING, lastName, 'Ann', {})).toBeUndefined();
+    expect(personSearches(NURSING, lastName, 'Ann', {})).toBeUndefined();
   });
 
   test.each([
@@ -220,13 +216,13 @@ describe('personQuery', () => {
     ['Smith', 'Jo|hn', 'NUR/SMITH/JOHN'],
     ['Smith\\', '.j*', 'NUR/SMITH/J'],
   ])('gives the punctuation of %j, %j no power', (lastName, firstName, key) => {
-    expect(filters(personQuery(NURSING, lastName, firstName, {})?.all)).toEqual([
+    expect(filters(personSearches(NURSING, lastName, firstName, {})?.all)).toEqual([
       { prefix: { 'keys.holder': key } },
     ]);
   });
 
   test("asks nobody for a given name without letters: it is nobody's, not everybody's", () => {
-    expect(personQuery(NURSING, 'Smith', '*', {})).toBeUndefined();
+    expect(personSearches(NURSING, 'Smith', '*', {})).toBeUndefined();
   });
 
   test('narrows by each condition given, whole and folded', () => {
@@ -236,7 +232,7 @@ describe('personQuery', () => {
       city: 'St. Clairsville',
       county: 'van wert',
     };
-    expect(filters(personQuery(NURSING, 'Smith', undefined, narrowing)?.all)).toEqual([
+    expect(filters(personSearches(NURSING, 'Smith', undefined, narrowing)?.all)).toEqual([
       { prefix: { 'keys.holder': 'NUR/SMITH/' } },
       { term: { 'keys.license_type': 'REGISTEREDNURSERN' } },
       { term: { 'keys.status': 'INREVIEW' } },
@@ -247,7 +243,7 @@ describe('personQuery', () => {
 
   test('does not narrow by conditions that are absent', () => {
     const narrowing = { license_type: undefined, city: 'Dayton' };
-    expect(filters(personQuery(NURSING, 'Smith', undefined, narrowing)?.all)).toEqual([
+    expect(filters(personSearches(NURSING, 'Smith', undefined, narrowing)?.all)).toEqual([
       { prefix: { 'keys.holder': 'NUR/SMITH/' } },
       { term: { 'keys.city': 'DAYTON' } },
     ]);
@@ -256,7 +252,7 @@ describe('personQuery', () => {
 
 describe('businessQuery', () => {
   test('asks for the beginning of a trade name at the board; exact are those whose name it is', () => {
-    expect(businessQuery(PHARMACY, 'The Acme & Sons, LLC', {})).toMatchObject({
+    expect(businessSearches(PHARMACY, 'The Acme & Sons, LLC', {})).toMatchObject({
       all: namesBody({ prefix: { 'keys.business': 'PRX/ACMESONS' } }),
       exact: namesBody({ term: { 'keys.business': 'PRX/ACMESONS' } }),
     });
@@ -267,18 +263,18 @@ describe('businessQuery', () => {
     ['Widgets Inc D.B.A. Acme and Sons', true],
     ['ACME & SONS DRUGS', false],
   ])('takes for Acme & Sons the business %s as exact: %s', (fullName, isExact) => {
-    const query = businessQuery(PHARMACY, 'Acme & Sons', {});
+    const query = businessSearches(PHARMACY, 'Acme & Sons', {});
     expect(query?.isExact(storedLicense({ full_name: fullName }, 'business'))).toBe(isExact);
   });
 
   test('asks over all boards without one', () => {
-    expect(filters(businessQuery(undefined, 'Acme', {})?.all)).toEqual([
+    expect(filters(businessSearches(undefined, 'Acme', {})?.all)).toEqual([
       { prefix: { 'keys.business': '/ACME' } },
     ]);
   });
 
   test('narrows like a search for a person', () => {
-    expect(filters(businessQuery(PHARMACY, 'Acme', { city: 'Lima', status: 'Active' })?.all)).toEqual([
+    expect(filters(businessSearches(PHARMACY, 'Acme', { city: 'Lima', status: 'Active' })?.all)).toEqual([
       { prefix: { 'keys.business': 'PRX/ACME' } },
       { term: { 'keys.status': 'ACTIVE' } },
       { term: { 'keys.city': 'LIMA' } },
@@ -286,7 +282,7 @@ describe('businessQuery', () => {
   });
 
   test.each(['', '*', '&', '...', '"'])('asks nothing for the name %j', (name) => {
-    expect(businessQuery(PHARMACY, name, {})).toBeUndefined();
+    expect(businessSearches(PHARMACY, name, {})).toBeUndefined();
   });
 
   test.each([
@@ -295,15 +291,17 @@ describe('businessQuery', () => {
     ['"Acme"', 'PRX/ACME'],
     ['/Acme', 'PRX/ACME'],
   ])('gives the punctuation of %j no power', (name, key) => {
-    expect(filters(businessQuery(PHARMACY, name, {})?.all)).toEqual([{ prefix: { 'keys.business': key } }]);
+    expect(filters(businessSearches(PHARMACY, name, {})?.all)).toEqual([
+      { prefix: { 'keys.business': key } },
+    ]);
   });
 });
 
-describe('nearNumbersQuery', () => {
+describe('nearNumberQuery', () => {
   const sameDigits = (digits: string) => ({ term: { 'keys.digits': digits } });
 
   test('asks for the same digits, and for what the form is the beginning of, everywhere; ranks the board first', () => {
-    expect(nearNumbersQuery(NURSING, 'aprn/cnp 014484', false)).toEqual({
+    expect(nearNumberSearch(NURSING, 'aprn/cnp 014484', false)).toEqual({
       size: 50,
       track_total_hits: false,
       query: {
@@ -322,7 +320,7 @@ describe('nearNumbersQuery', () => {
   });
 
   test('without a board ranks by the digits alone', () => {
-    expect(nearNumbersQuery(undefined, 'RN.123456', false)?.query.bool.should).toEqual([
+    expect(nearNumberSearch(undefined, 'RN.123456', false)?.query.bool.should).toEqual([
       { constant_score: { filter: sameDigits('123456') } },
     ]);
   });
@@ -331,8 +329,8 @@ describe('nearNumbersQuery', () => {
     ['with a board', NURSING],
     ['without one', undefined],
   ])('among businesses asks for theirs only, %s', (_how, board) => {
-    const all = nearNumbersQuery(board, 'RN.123456', false);
-    const businesses = nearNumbersQuery(board, 'RN.123456', true);
+    const all = nearNumberSearch(board, 'RN.123456', false);
+    const businesses = nearNumberSearch(board, 'RN.123456', true);
     expect(filters(businesses)).toEqual([
       ...(all?.query.bool.filter ?? []),
       { term: { 'keys.kind': 'business' } },
@@ -353,7 +351,7 @@ describe('nearNumbersQuery', () => {
     ['RN.7000[1-9]', '9', 'RN700019'],
     ['{"RN":1234}', '1234', 'RN1234'],
   ])('of %j asks for the digits %s and the beginning %s', (written, digits, beginning) => {
-    expect(filters(nearNumbersQuery(undefined, written, false))).toEqual([
+    expect(filters(nearNumberSearch(undefined, written, false))).toEqual([
       {
         bool: {
           should: [
@@ -368,15 +366,15 @@ describe('nearNumbersQuery', () => {
   test.each(['', ' ', 'RN', 'APRN.CNP', '*', '.-/', 'NURSES'])(
     'asks nothing for %j, without digits',
     (written) => {
-      expect(nearNumbersQuery(NURSING, written, false)).toBeUndefined();
-      expect(nearNumbersQuery(undefined, written, true)).toBeUndefined();
+      expect(nearNumberSearch(NURSING, written, false)).toBeUndefined();
+      expect(nearNumberSearch(undefined, written, true)).toBeUndefined();
     },
   );
 });
 
 describe('businessWordsQuery', () => {
   test('asks for every word as the beginning of one, at the board, by name and number', () => {
-    expect(businessWordsQuery(PHARMACY, 'The Drugs & Joe\u2019s, LLC', {})).toEqual({
+    expect(wordsSearch(PHARMACY, 'The Drugs & Joe\u2019s, LLC', {})).toEqual({
       size: 101,
       track_total_hits: false,
       query: {
@@ -389,13 +387,11 @@ describe('businessWordsQuery', () => {
   });
 
   test('asks over all boards without one', () => {
-    expect(filters(businessWordsQuery(undefined, 'Acme', {}))).toEqual([
-      { prefix: { 'keys.words': '/ACME' } },
-    ]);
+    expect(filters(wordsSearch(undefined, 'Acme', {}))).toEqual([{ prefix: { 'keys.words': '/ACME' } }]);
   });
 
   test('narrows like a search by prefix', () => {
-    expect(filters(businessWordsQuery(PHARMACY, 'Acme', { city: 'St. Marys', status: 'Active' }))).toEqual([
+    expect(filters(wordsSearch(PHARMACY, 'Acme', { city: 'St. Marys', status: 'Active' }))).toEqual([
       { prefix: { 'keys.words': 'PRX/ACME' } },
       { term: { 'keys.status': 'ACTIVE' } },
       { term: { 'keys.city': 'STMARYS' } },
@@ -404,17 +400,17 @@ describe('businessWordsQuery', () => {
 
   test('looks at ten words at most', () => {
     const words = Array.from({ length: 12 }, (_, at) => `WORD${at}`);
-    expect(filters(businessWordsQuery(undefined, words.join(' '), {}))).toEqual(
+    expect(filters(wordsSearch(undefined, words.join(' '), {}))).toEqual(
       words.slice(0, 10).map((word) => ({ prefix: { 'keys.words': `/${word}` } })),
     );
   });
 
   test.each(['', ' ', '*', '&', '...', '"'])('asks nothing for the name %j', (name) => {
-    expect(businessWordsQuery(PHARMACY, name, {})).toBeUndefined();
+    expect(wordsSearch(PHARMACY, name, {})).toBeUndefined();
   });
 
   test('gives punctuation no power: it stands between words', () => {
-    expect(filters(businessWordsQuery(PHARMACY, 'B*st/"Drugs"?', {}))).toEqual([
+    expect(filters(wordsSearch(PHARMACY, 'B*st/"Drugs"?', {}))).toEqual([
       { prefix: { 'keys.words': 'PRX/B' } },
       { prefix: { 'keys.words': 'PRX/ST' } },
       { prefix: { 'keys.words': 'PRX/DRUGS' } },
@@ -422,7 +418,7 @@ describe('businessWordsQuery', () => {
   });
 });
 
-describe('nearBusinessesQuery', () => {
+describe('businessWordsQuery, fuzzy', () => {
   const starts = (value: string) => ({ prefix: { 'keys.words': value } });
 
   /** The word as a beginning, or with one letter wrong; never another board's. */
@@ -437,7 +433,7 @@ describe('nearBusinessesQuery', () => {
   }
 
   test('asks for every word at the board as typed or nearly so; ranks those first that have all as typed', () => {
-    expect(nearBusinessesQuery(PHARMACY, 'The Drgus & Joe\u2019s, LLC', {})).toEqual({
+    expect(fuzzyWordsSearch(PHARMACY, 'The Drgus & Joe\u2019s, LLC', {})).toEqual({
       size: 101,
       track_total_hits: false,
       query: {
@@ -461,7 +457,7 @@ describe('nearBusinessesQuery', () => {
     ['Best #1 Rx', [nearly('/BEST'), starts('/1'), starts('/RX')]],
     ['\u5c0f\u660e', [starts('/\u5c0f\u660e')]],
   ])('over all boards, of %j takes words of three letters and more for misspelled ones', (name, words) => {
-    expect(filters(nearBusinessesQuery(undefined, name, {}))).toEqual(words);
+    expect(filters(fuzzyWordsSearch(undefined, name, {}))).toEqual(words);
   });
 
   test.each([
@@ -470,11 +466,11 @@ describe('nearBusinessesQuery', () => {
     [undefined, 'Rx', starts('/RX')],
     [undefined, 'Rxs', nearly('/RXS')],
   ])("counts a word's own letters, not its board's: %j, %j", (board, name, word) => {
-    expect(filters(nearBusinessesQuery(board, name, {}))).toEqual([word]);
+    expect(filters(fuzzyWordsSearch(board, name, {}))).toEqual([word]);
   });
 
   test('narrows like a search by prefix, and narrowing does not rank', () => {
-    const body = nearBusinessesQuery(PHARMACY, 'Acme', { city: 'St. Marys', status: 'Active' });
+    const body = fuzzyWordsSearch(PHARMACY, 'Acme', { city: 'St. Marys', status: 'Active' });
     expect(filters(body)).toEqual([
       nearly('PRX/ACME'),
       { term: { 'keys.status': 'ACTIVE' } },
@@ -488,7 +484,7 @@ describe('nearBusinessesQuery', () => {
   test('looks at ten words at most', () => {
     const words = Array.from({ length: 12 }, (_, at) => `WORD${at}`);
     const ten = words.slice(0, 10);
-    const body = nearBusinessesQuery(undefined, words.join(' '), {});
+    const body = fuzzyWordsSearch(undefined, words.join(' '), {});
     expect(filters(body)).toEqual(ten.map((word) => nearly(`/${word}`)));
     expect(body?.query.bool.should).toEqual([
       { constant_score: { filter: { bool: { filter: ten.map((word) => starts(`/${word}`)) } } } },
@@ -496,11 +492,11 @@ describe('nearBusinessesQuery', () => {
   });
 
   test.each(['', ' ', '*', '&', '...', '"', 'D.B.A'])('asks nothing for the name %j', (name) => {
-    expect(nearBusinessesQuery(PHARMACY, name, {})).toBeUndefined();
+    expect(fuzzyWordsSearch(PHARMACY, name, {})).toBeUndefined();
   });
 
   test('gives punctuation no power: it stands between words', () => {
-    expect(filters(nearBusinessesQuery(PHARMACY, 'B*st/"Drugs"?~2', {}))).toEqual([
+    expect(filters(fuzzyWordsSearch(PHARMACY, 'B*st/"Drugs"?~2', {}))).toEqual([
       starts('PRX/B'),
       starts('PRX/ST'),
       nearly('PRX/DRUGS'),
@@ -518,7 +514,7 @@ describe('nearSurnamesBody', () => {
     ['de la Cruz', 'DELACRUZ', 2],
     ['Mu\u00f1oz', 'MUNOZ', 1],
   ])('of %j asks for surnames at the board like %s, with %d edits', (lastName, surname, edits) => {
-    expect(nearSurnamesBody(NURSING, lastName)).toEqual({
+    expect(nearSurnamesSearch(NURSING, lastName)).toEqual({
       size: 0,
       suggest: {
         near: {
@@ -537,11 +533,11 @@ describe('nearSurnamesBody', () => {
   });
 
   test('asks for the longest surname, and nothing for a longer one', () => {
-    expect(nearSurnamesBody(NURSING, 'x'.repeat(60))).toBeDefined();
-    expect(nearSurnamesBody(NURSING, 'x'.repeat(61))).toBeUndefined();
+    expect(nearSurnamesSearch(NURSING, 'x'.repeat(60))).toBeDefined();
+    expect(nearSurnamesSearch(NURSING, 'x'.repeat(61))).toBeUndefined();
   });
 
   test.each(['', ' ', '*', '-', "'"])('asks nothing for the surname %j', (lastName) => {
-    expect(nearSurnamesBody(NURSING, lastName)).toBeUndefined();
+    expect(nearSurnamesSearch(NURSING, lastName)).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { LookupOutcome, NumberMiss } from '../../src/lookup/look-up.ts';
+import type { LookupOutcome, NumberMiss } from '../../src/licenses/lookup-outcome.ts';
 import { verifyAnswer } from '../../src/rest/verify-answer.ts';
 import { ANSWERED_LICENSE, storedLicense } from '../support/records.ts';
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { BadRequestError } from '../../src/http/errors.ts';
-import type { HolderTyped } from '../../src/lookup/look-up.ts';
+import { BadRequestError } from '../../src/licenses/bad-request.ts';
+import type { TypedName } from '../../src/licenses/lookup-request.ts';
 import { boardNamed, verifyRequest } from '../../src/rest/verify-request.ts';
 import { boardOfCode } from '../support/boards.ts';
 
 const NURSING = boardOfCode('NUR');
 const PHARMACY = boardOfCode('PRX');
-const NO_NARROWING = { license_type: undefined, status: undefined, city: undefined, county: undefined };
+const NO_FILTERS = { license_type: undefined, status: undefined, city: undefined, county: undefined };
 
 const BOARD_REQUIRED = 'board is required: the exact name of one of the boards at GET /lookup/boards.';
 const NOT_AN_OBJECT = 'The body must be a JSON object.';
@@ -32,7 +32,7 @@ function nearest(name: string): string {
 }
 
 describe('a number', () => {
-  test.each<[string, object, boolean, HolderTyped | undefined]>([
+  test.each<[string, object, boolean, TypedName | undefined]>([
     ['with its board', { license_number: 'RN.123456' }, false, undefined],
     ['with blanks around', { license_number: '  RN.123456\t' }, false, undefined],
     [
@@ -109,13 +109,13 @@ describe('a number', () => {
       false,
       undefined,
     ],
-  ])('is looked up %s', (_what, fields, businessOnly, holder) => {
+  ])('is looked up %s', (_what, fields, businessOnly, name) => {
     expect(verifyRequest({ board: 'Nursing Board', ...fields })).toEqual({
       by: 'number',
       number: 'RN.123456',
       board: NURSING,
       businessOnly,
-      holder,
+      name,
     });
   });
 });
@@ -127,7 +127,7 @@ describe('a person', () => {
       board: NURSING,
       lastName: "O'Brien",
       firstName: undefined,
-      narrowing: NO_NARROWING,
+      filters: NO_FILTERS,
     });
   });
 
@@ -147,7 +147,7 @@ describe('a person', () => {
       board: NURSING,
       lastName: 'Smith',
       firstName: 'Jo',
-      narrowing: { license_type: 'Registered Nurse (RN)', status: 'Active', city: 'Lima', county: 'Allen' },
+      filters: { license_type: 'Registered Nurse (RN)', status: 'Active', city: 'Lima', county: 'Allen' },
     });
   });
 
@@ -182,7 +182,7 @@ describe('a person', () => {
     const more = { cached: true, page: 3, Last_Name: 'Jones', __proto__: { city: 'Lima' } };
     expect(verifyRequest({ board: 'Nursing Board', last_name: 'Smith', ...more })).toMatchObject({
       lastName: 'Smith',
-      narrowing: NO_NARROWING,
+      filters: NO_FILTERS,
     });
   });
 });
@@ -201,7 +201,7 @@ describe('a business', () => {
       by: 'business',
       board: PHARMACY,
       name: 'Acme',
-      narrowing: { ...NO_NARROWING, city: 'Lima' },
+      filters: { ...NO_FILTERS, city: 'Lima' },
     });
   });
 });
@@ -335,7 +335,7 @@ describe('a body is refused', () => {
     const long = 'x'.repeat(200);
     expect(verifyRequest({ board: 'Nursing Board', last_name: long, city: long })).toMatchObject({
       lastName: long,
-      narrowing: { city: long },
+      filters: { city: long },
     });
   });
 });

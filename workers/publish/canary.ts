@@ -3,8 +3,9 @@ import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { type Board, boardByName } from '../../src/licenses/boards.ts';
 import { fold } from '../../src/licenses/fold.ts';
+import type { LookupOutcome } from '../../src/licenses/lookup-outcome.ts';
+import type { LookupRequest } from '../../src/licenses/lookup-request.ts';
 import { type LicenseRecord, licenseRecord } from '../../src/licenses/record.ts';
-import type { LookupOutcome, LookupRequest } from '../../src/lookup/look-up.ts';
 import { liveLookups } from '../../src/lookup/service.ts';
 import { trackLivePublication } from '../../src/publications/live.ts';
 import type { SampledDocument, Tally } from './tally.ts';
@@ -82,7 +83,7 @@ function lookupsOf(board: Board, { body }: SampledDocument): CanaryLookup[] {
 }
 
 function businessLookup(board: Board, { full_name: name }: LicenseRecord): LookupRequest[] {
-  return fold(name) === '' ? [] : [{ by: 'business', board, name, narrowing: {} }];
+  return fold(name) === '' ? [] : [{ by: 'business', board, name, filters: {} }];
 }
 
 /** By surname and first given name. */
@@ -90,7 +91,7 @@ function personLookup(board: Board, { full_name }: LicenseRecord): LookupRequest
   const [lastName = '', given = ''] = full_name.split(', ');
   if (fold(lastName) === '') return [];
   const [firstName = ''] = given.split(' ');
-  return [{ by: 'person', board, lastName, ...(fold(firstName) === '' ? {} : { firstName }), narrowing: {} }];
+  return [{ by: 'person', board, lastName, ...(fold(firstName) === '' ? {} : { firstName }), filters: {} }];
 }
 
 /** Whether the license is in the answer, or may be among those that a long answer leaves out. */

@@ -1,5 +1,5 @@
 import type { Client } from '@opensearch-project/opensearch';
-import type { Config } from '../../src/config.ts';
+import { type Config, SERVICE_VERSION } from '../../src/config.ts';
 import { isAddress } from '../../src/dataset/download.ts';
 import { HeaderError } from '../../src/dataset/header.ts';
 import { BrokenSourceError, isGeneratedSample } from '../../src/dataset/source-file.ts';
@@ -30,7 +30,6 @@ import { newRunId } from '../../src/publications/run-id.ts';
 import { isTransient } from '../../src/storage/client.ts';
 import { licensesIndexName } from '../../src/storage/index-names.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
-import { SERVICE_VERSION } from '../../src/version.ts';
 import { askCanary } from './canary.ts';
 import { LOADING_SETTINGS, makeDurable } from './durable.ts';
 import { fetchSource } from './fetch.ts';

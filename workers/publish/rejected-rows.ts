@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@opensearch-project/opensearch';
 import type { DatasetFile } from '../../src/dataset/columns.ts';
 import type { CsvRow } from '../../src/dataset/csv.ts';
-import { isTransient, SearchUnavailableError } from '../../src/storage/client.ts';
+import { isTransient } from '../../src/storage/client.ts';
+import { SearchUnavailableError } from '../../src/storage/errors.ts';
 import { setAsideIndex } from '../../src/storage/index-names.ts';
 
 /** Rows kept whole for each publication; beyond that they are counted only. */

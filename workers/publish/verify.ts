@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
+import { numberQuery } from '../../src/lookup/license-query.ts';
 import { searchLicenses } from '../../src/lookup/license-search.ts';
-import { numberQuery } from '../../src/lookup/queries.ts';
+import { searchBody } from '../../src/lookup/opensearch.ts';
 import { countDocuments } from '../../src/storage/checked-search.ts';
 import type { SampledDocument, Tally } from './tally.ts';
 
@@ -65,7 +66,7 @@ async function compareWithSent(
 
 async function findByNumber(client: Client, index: string, number: string): Promise<void> {
   const query = numberQuery(number);
-  const found = query === undefined ? [] : await searchLicenses(client, index, query);
+  const found = query === undefined ? [] : await searchLicenses(client, index, searchBody(query));
   if (!found.some((license) => license.license_number === number)) {
     throw new VerificationError(`License ${number} is in the index but is not found by its number.`);
   }

@@ -1,4 +1,4 @@
-import { SERVICE_VERSION } from '../../../src/version.ts';
+import { SERVICE_VERSION } from '../../../src/config.ts';
 import type { Answer } from './answer.ts';
 import { bodyText } from './json-layout.ts';
 

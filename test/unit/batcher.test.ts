@@ -1,5 +1,6 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import { sharedRequests, TooBusyError } from '../../src/storage/batcher.ts';
+import { batcher } from '../../src/storage/batcher.ts';
+import { TooBusyError } from '../../src/storage/errors.ts';
 
 /** Requests that are answered when the test says so; each answer is the ask doubled. */
 function heldRequests() {
@@ -20,7 +21,7 @@ function sent(): Promise<void> {
 describe('shared requests', () => {
   test('those who ask at the same moment share one, and each gets its own answer', async () => {
     const { requests, request, asked } = heldRequests();
-    const ask = sharedRequests(request, { most: 10, atOnce: 1 });
+    const ask = batcher(request, { maxBatchSize: 10, concurrency: 1 });
     const answers = Promise.all([ask(1), ask(2), ask(3)]);
     await sent();
     expect(asked()).toEqual([[1, 2, 3]]);
@@ -29,13 +30,13 @@ describe('shared requests', () => {
   });
 
   test('one alone does not wait for others', async () => {
-    const ask = sharedRequests(async (asks: readonly number[]) => asks, { most: 10, atOnce: 1 });
+    const ask = batcher(async (asks: readonly number[]) => asks, { maxBatchSize: 10, concurrency: 1 });
     expect(await ask(7)).toBe(7);
   });
 
   test('who asks while as many as may be are under way shares the next', async () => {
     const { requests, request, asked } = heldRequests();
-    const ask = sharedRequests(request, { most: 10, atOnce: 2 });
+    const ask = batcher(request, { maxBatchSize: 10, concurrency: 2 });
     const answers: Promise<number>[] = [];
     for (const number of [1, 2, 3, 4]) {
       answers.push(ask(number));
@@ -53,7 +54,7 @@ describe('shared requests', () => {
 
   test('none carries more than it may', async () => {
     const { requests, request, asked } = heldRequests();
-    const ask = sharedRequests(request, { most: 2, atOnce: 5 });
+    const ask = batcher(request, { maxBatchSize: 2, concurrency: 5 });
     const answers = Promise.all([1, 2, 3, 4, 5].map(ask));
     await sent();
     await sent();
@@ -64,7 +65,7 @@ describe('shared requests', () => {
 
   test('one that fails fails those who share it, and no other', async () => {
     const { requests, request } = heldRequests();
-    const ask = sharedRequests(request, { most: 2, atOnce: 1 });
+    const ask = batcher(request, { maxBatchSize: 2, concurrency: 1 });
     const answers = Promise.allSettled([ask(1), ask(2), ask(3)]);
     await sent();
     const failure = new Error('away');
@@ -82,7 +83,7 @@ describe('shared requests', () => {
     const now = jest.spyOn(performance, 'now').mockReturnValue(1000);
     try {
       const { requests, request, asked } = heldRequests();
-      const ask = sharedRequests(request, { most: 10, atOnce: 1 });
+      const ask = batcher(request, { maxBatchSize: 10, concurrency: 1 });
       const answers = Promise.allSettled([ask(1), sent().then(() => ask(2)), sent().then(() => ask(3))]);
       await sent();
       await sent();
@@ -105,10 +106,10 @@ describe('shared requests', () => {
 
   test('one answer can fail alone', async () => {
     const failure = new Error('only this');
-    const ask = sharedRequests(
+    const ask = batcher(
       async (asks: readonly number[]) =>
         asks.map((each) => (each === 2 ? Promise.reject<number>(failure) : each)),
-      { most: 10, atOnce: 1 },
+      { maxBatchSize: 10, concurrency: 1 },
     );
     expect(await Promise.allSettled([ask(1), ask(2), ask(3)])).toEqual([
       { status: 'fulfilled', value: 1 },
@@ -118,7 +119,10 @@ describe('shared requests', () => {
   });
 
   test('a request that leaves asks unanswered fails them all', async () => {
-    const ask = sharedRequests(async (asks: readonly number[]) => asks.slice(1), { most: 10, atOnce: 1 });
+    const ask = batcher(async (asks: readonly number[]) => asks.slice(1), {
+      maxBatchSize: 10,
+      concurrency: 1,
+    });
     expect(await Promise.allSettled([ask(1), ask(2)])).toMatchObject([
       { status: 'rejected' },
       { status: 'rejected' },

@@ -1,10 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { errors } from '@opensearch-project/opensearch';
 import createError from 'http-errors';
-import { BadRequestError, failureOf, InvalidKeyError, TooManyRequestsError } from '../../src/http/errors.ts';
+import { TooManyRequestsError } from '../../src/access/rate-limit.ts';
+import { errorResponse, InvalidKeyError } from '../../src/http/errors.ts';
+import { BadRequestError } from '../../src/licenses/bad-request.ts';
 import { NothingPublishedError } from '../../src/publications/live.ts';
-import { TooBusyError } from '../../src/storage/batcher.ts';
-import { SearchUnavailableError } from '../../src/storage/client.ts';
+import { SearchUnavailableError, TooBusyError } from '../../src/storage/errors.ts';
 import { openSearchError, openSearchTimeout } from '../support/open-search-errors.ts';
 
 const SECRET = 'keys.number at 10.0.0.7:9200';
@@ -15,7 +16,7 @@ const AWAY = {
 };
 const OURS = { status: 500, detail: 'Something went wrong on our side; the request was not answered.' };
 
-describe('failureOf', () => {
+describe('errorResponse', () => {
   test.each([
     [
       'a bad request, in its own words',
@@ -54,7 +55,7 @@ describe('failureOf', () => {
     ['what is no error at all', SECRET, OURS],
     ['nothing', undefined, OURS],
   ])('knows %s', (_what, error, failure) => {
-    expect(failureOf(error)).toEqual(failure);
+    expect(errorResponse(error)).toEqual(failure);
   });
 
   test.each([
@@ -65,6 +66,6 @@ describe('failureOf', () => {
     [415, 'Send the body as JSON, with Content-Type: application/json.'],
     [418, 'The request can not be answered.'],
   ])('has words of its own for what the HTTP layer refuses with %d', (status, detail) => {
-    expect(failureOf(createError(status, SECRET))).toEqual({ status, detail });
+    expect(errorResponse(createError(status, SECRET))).toEqual({ status, detail });
   });
 });

@@ -1,0 +1,36 @@
+import { plainAddress, type RateLimit, TooManyRequestsError } from '../access/rate-limit.ts';
+import type { Context, Middleware } from './context.ts';
+
+/** Counts each request before anything else is done with it, and says what is left. */
+export function limited(limit: RateLimit): Middleware {
+  return async (ctx, next) => {
+    const address = plainAddress(ctx.ip);
+    const { remaining, msBeforeReset } = await withLimitHeaders(ctx, limit, () => limit.spend(address));
+    setLimitHeaders(ctx, limit.limitFor(address), remaining, Math.ceil((Date.now() + msBeforeReset) / 1000));
+    return next();
+  };
+}
+
+/** @param reset the Unix time at which the count begins anew, in seconds */
+function setLimitHeaders(ctx: Context, limit: number, remaining: number, reset: number): void {
+  ctx.set('x-ratelimit-limit', String(limit));
+  ctx.set('x-ratelimit-remaining', String(remaining));
+  ctx.set('x-ratelimit-reset', String(reset));
+}
+
+/** Does what may be over a limit; if it is, sets the headers, too. */
+export async function withLimitHeaders<Result>(
+  ctx: Context,
+  limit: RateLimit,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof TooManyRequestsError) {
+      const allowed = limit.limitFor(plainAddress(ctx.ip));
+      setLimitHeaders(ctx, allowed, 0, Math.ceil(Date.now() / 1000) + error.retryAfterSeconds);
+    }
+    throw error;
+  }
+}

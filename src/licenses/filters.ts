@@ -1,0 +1,83 @@
+import { fold } from './fold.ts';
+import { memoize } from './memoize.ts';
+import type { LicenseRecord } from './record.ts';
+
+type Filtered = Pick<LicenseRecord, 'license_type' | 'status' | 'raw_status' | 'city' | 'county'>;
+
+/** A filter of searches by name. A license passes where the folded value asked for is one of its own. */
+export interface Filter {
+  /** The folded values of a license; they are stored in `keys`, under the filter's name. */
+  readonly keysOf: (license: Filtered) => readonly string[];
+  readonly description: string;
+  readonly examples: Readonly<Record<'person' | 'business', readonly [string, ...string[]]>>;
+}
+
+const foldedKey = memoize((text) => distinct([fold(text)]));
+
+/** The folded forms of a license type: its name, and both parts of one with its abbreviation: `Registered Nurse (RN)`. */
+export const licenseTypeKeys = memoize((licenseType) => {
+  const open = licenseType.indexOf('(');
+  if (open < 0 || !licenseType.endsWith(')')) return distinct([fold(licenseType)]);
+  return distinct([licenseType, licenseType.slice(0, open), licenseType.slice(open)].map(fold));
+});
+
+function statusKeys({ status, raw_status: raw }: Filtered): readonly string[] {
+  const [primary, whole] = [foldedKey(status ?? ''), foldedKey(raw ?? '')];
+  return primary[0] === whole[0] ? primary : [...primary, ...whole];
+}
+
+/**
+ * Every filter, for every interface. To add one, add it here and to `index-templates/licenses.json`; the compiler
+ * names what else has to know it.
+ */
+const FILTERS = {
+  license_type: {
+    keysOf: ({ license_type: type }) => licenseTypeKeys(type ?? ''),
+    description: 'Only licenses of this type, as the list of boards names it, or its abbreviation',
+    examples: {
+      person: ['Registered Nurse (RN)', 'LPN'],
+      business: ['Terminal Distributor of Dangerous Drugs'],
+    },
+  },
+  status: {
+    keysOf: statusKeys,
+    description: 'Only licenses with this primary status or whole raw_status',
+    examples: { person: ['ACTIVE', 'INACTIVE', 'CLOSED'], business: ['ACTIVE', 'INACTIVE', 'CLOSED'] },
+  },
+  city: {
+    keysOf: ({ city }) => foldedKey(city ?? ''),
+    description: 'Only holders in this city',
+    examples: { person: ['Columbus'], business: ['Columbus'] },
+  },
+  county: {
+    keysOf: ({ county }) => foldedKey(county ?? ''),
+    description: 'Only holders in this Ohio county',
+    examples: { person: ['Franklin'], business: ['Franklin'] },
+  },
+} as const satisfies Readonly<Record<string, Filter>>;
+
+export type FilterName = keyof typeof FILTERS;
+
+/** The values asked for, as typed. */
+export type Filters = { readonly [Name in FilterName]?: string | undefined };
+
+export const FILTER_NAMES = [
+  'license_type',
+  'status',
+  'city',
+  'county',
+] as const satisfies readonly FilterName[];
+
+/** Something made of each filter, by its name. */
+export function mapFilters<Result>(make: (filter: Filter) => Result): Record<FilterName, Result> {
+  return {
+    license_type: make(FILTERS.license_type),
+    status: make(FILTERS.status),
+    city: make(FILTERS.city),
+    county: make(FILTERS.county),
+  };
+}
+
+function distinct(keys: readonly string[]): string[] {
+  return keys.filter((key, at) => key !== '' && keys.indexOf(key) === at);
+}

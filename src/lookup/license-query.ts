@@ -1,0 +1,171 @@
+import type { Board } from '../licenses/boards.ts';
+import { licenseId, type StoredLicense } from '../licenses/document.ts';
+import type { Filters } from '../licenses/filters.ts';
+import { fold } from '../licenses/fold.ts';
+import {
+  tradeNameForms,
+  tradeNameKey,
+  typedBusinessWords,
+  typedGiven,
+  typedSurname,
+} from '../licenses/name.ts';
+import { numberDigits, numberKey } from '../licenses/number.ts';
+
+/** All matches by name and number, those of exactly the name, or any one of them. */
+type Selection = 'all' | 'exact' | 'one';
+
+/** Persons at a board, by surname and the beginning of the given names. */
+export interface PersonQuery {
+  readonly by: 'person';
+  /** `BOARD/SURNAME/GIVEN`, the beginning of the keys that match. */
+  readonly name: string;
+  readonly hasGivenName: boolean;
+  readonly filters: Filters;
+  readonly select: Selection;
+}
+
+/** Businesses, by the beginning of a trade name. */
+export interface BusinessQuery {
+  readonly by: 'business';
+  /** `BOARD/TRADENAME`, or `/TRADENAME` at all boards; the beginning of the keys that match. */
+  readonly name: string;
+  readonly filters: Filters;
+  readonly select: Exclude<Selection, 'one'>;
+}
+
+/** Businesses that have every one of these words in their trade names. */
+export interface BusinessWordsQuery {
+  readonly by: 'business_words';
+  readonly board: Board | undefined;
+  /** Folded; each the beginning of a word. */
+  readonly words: readonly string[];
+  /** Whether words that differ in one letter match too, behind the others. */
+  readonly isFuzzy: boolean;
+  readonly filters: Filters;
+}
+
+/** Licenses whose number may have been meant by one that no license has. */
+export interface NearNumberQuery {
+  readonly by: 'near_number';
+  /** The last group of digits, without leading zeros. */
+  readonly digits: string;
+  /** The beginning of the folded number, where it is long enough to tell numbers apart. */
+  readonly beginning: string | undefined;
+  /** Whose licenses come first. */
+  readonly board: Board | undefined;
+  readonly businessOnly: boolean;
+}
+
+/** A question to one publication. `opensearch.ts` has the search of each kind. */
+export type LicenseQuery =
+  | { readonly by: 'id'; readonly id: string }
+  | { readonly by: 'number'; readonly numberKey: string }
+  | PersonQuery
+  | BusinessQuery
+  | BusinessWordsQuery
+  | NearNumberQuery;
+
+/** The license of a board whose number is written so, letter for letter; `undefined` for separators alone. */
+export function writtenNumberQuery(board: Board, written: string): LicenseQuery | undefined {
+  return numberKey(written) === '' ? undefined : { by: 'id', id: licenseId(board.name, written) };
+}
+
+/** Every license whose number has the key of the written form; `undefined` for separators alone. */
+export function numberQuery(written: string): LicenseQuery | undefined {
+  const key = numberKey(written);
+  return key === '' ? undefined : { by: 'number', numberKey: key };
+}
+
+/**
+ * Persons at a board by whole surname and the beginning of the given names. `undefined` when one of the names has
+ * neither letter nor digit: nobody has such a name.
+ */
+export function personQuery(
+  board: Board,
+  lastName: string,
+  firstName: string | undefined,
+  filters: Filters,
+): PersonQuery | undefined {
+  const surname = typedSurname(lastName);
+  const given = typedGiven(firstName ?? '');
+  if (surname === '' || (firstName !== undefined && given === '')) return undefined;
+  return {
+    by: 'person',
+    name: `${board.code}/${surname}/${given}`,
+    hasGivenName: given !== '',
+    filters,
+    select: 'all',
+  };
+}
+
+/**
+ * Businesses, at one board or at all, by the beginning of either trade name. `undefined` when the name has neither
+ * letter nor digit.
+ */
+export function businessQuery(
+  board: Board | undefined,
+  businessName: string,
+  filters: Filters,
+): BusinessQuery | undefined {
+  const tradeName = tradeNameKey(businessName);
+  if (tradeName === '') return undefined;
+  return { by: 'business', name: `${board?.code ?? ''}/${tradeName}`, filters, select: 'all' };
+}
+
+/** Whether a license that matches a query has exactly the name asked for. */
+export function hasExactName(query: PersonQuery | BusinessQuery, license: StoredLicense): boolean {
+  if (query.by === 'business') {
+    return tradeNameForms(license.full_name).includes(query.name.slice(query.name.indexOf('/') + 1));
+  }
+  const { name } = license.keys;
+  return query.hasGivenName ? name === query.name : name.startsWith(query.name);
+}
+
+/**
+ * Businesses, at one board or at all, that have every word typed as the beginning of a word of their trade names.
+ * `undefined` when the name has neither letter nor digit.
+ */
+export function businessWordsQuery(
+  board: Board | undefined,
+  businessName: string,
+  filters: Filters,
+  isFuzzy: boolean,
+): BusinessWordsQuery | undefined {
+  const words = typedBusinessWords(businessName);
+  return words.length === 0 ? undefined : { by: 'business_words', board, words, isFuzzy, filters };
+}
+
+/** A shorter beginning would be that of very many numbers. */
+const MIN_BEGINNING = 5;
+
+/**
+ * Licenses with the same digits as a written form that no license has (other zeros, another prefix or suffix), and
+ * those that it is the beginning of. `undefined` when the form has no digits.
+ */
+export function nearNumberQuery(
+  board: Board | undefined,
+  written: string,
+  businessOnly: boolean,
+): NearNumberQuery | undefined {
+  const digits = numberDigits(written);
+  if (digits === '') return undefined;
+  const folded = fold(written);
+  const beginning = folded.length < MIN_BEGINNING ? undefined : folded;
+  return { by: 'near_number', digits, beginning, board, businessOnly };
+}
+
+/** Surnames at a board that are spelled nearly like this one. */
+export interface NearSurnamesQuery {
+  readonly board: Board;
+  /** Folded. */
+  readonly surname: string;
+}
+
+/** No surname is longer. The search costs OpenSearch 5 times as much for 200 letters as for 40. */
+const MAX_SUGGESTED = 60;
+
+/** `undefined` for a surname without letters or longer than any. */
+export function nearSurnamesQuery(board: Board, lastName: string): NearSurnamesQuery | undefined {
+  const surname = typedSurname(lastName);
+  return surname === '' || surname.length > MAX_SUGGESTED ? undefined : { board, surname };
+}

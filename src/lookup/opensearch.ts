@@ -1,0 +1,228 @@
+import type { Board } from '../licenses/boards.ts';
+import { FILTER_NAMES, type Filters } from '../licenses/filters.ts';
+import { fold } from '../licenses/fold.ts';
+import { MAX_MATCHES } from '../licenses/lookup-outcome.ts';
+import type {
+  BusinessQuery,
+  BusinessWordsQuery,
+  LicenseQuery,
+  NearNumberQuery,
+  NearSurnamesQuery,
+  PersonQuery,
+} from './license-query.ts';
+
+type Clause =
+  | { term: Record<string, string> }
+  | { ids: { values: string[] } }
+  | { terms: { 'keys.number': readonly string[] } }
+  | { prefix: Record<string, string> }
+  | {
+      fuzzy: Record<
+        string,
+        { value: string; fuzziness: 1; prefix_length: number; rewrite: 'constant_score' }
+      >;
+    }
+  | { constant_score: { filter: Clause; boost?: number } }
+  | BoolClause;
+
+type BoolClause = { bool: { filter?: Clause[]; should?: Clause[] } };
+
+/** The body of one OpenSearch `_search` for licenses. */
+export interface SearchBody {
+  size: number;
+  track_total_hits: false;
+  query: BoolClause;
+  sort?: (Record<string, 'asc' | 'desc'> | '_doc')[];
+}
+
+/** The search for one query. */
+export function searchBody(query: LicenseQuery): SearchBody {
+  switch (query.by) {
+    case 'id':
+      return body(1, [{ ids: { values: [query.id] } }]);
+    case 'number':
+      return numbersBody([query.numberKey]);
+    case 'person':
+      return personBody(query);
+    case 'business':
+      return namesBody([businessClause(query)], query.filters);
+    case 'business_words':
+      return businessWordsBody(query);
+    case 'near_number':
+      return nearNumberBody(query);
+  }
+}
+
+function body(size: number, filter: Clause[], sort?: SearchBody['sort']): SearchBody {
+  return { size, track_total_hits: false, query: { bool: { filter } }, ...(sort && { sort }) };
+}
+
+/** More than one license of a number key is rare; ten are enough to say which written forms exist. */
+const MAX_SAME_KEY = 10;
+
+/** One search for several number keys. */
+export function numbersBody(keys: readonly string[]): SearchBody {
+  return body(MAX_SAME_KEY * keys.length, [{ terms: { 'keys.number': keys } }], ['_doc']);
+}
+
+/** Room for the matches of several given names; more are rarely shared by a few people's initials. */
+const MAX_OF_SEVERAL_PERSONS = 1000;
+
+/** One search for several persons, by the beginnings of their name keys. */
+export function personsBody(names: readonly string[]): SearchBody {
+  const should = names.map((name) => ({ prefix: { 'keys.holder': name } }));
+  return { ...namesBody([{ bool: { should } }], {}), size: MAX_OF_SEVERAL_PERSONS };
+}
+
+function personBody(query: PersonQuery): SearchBody {
+  const all = namesBody([personClause(query)], query.filters);
+  return query.select === 'one' ? { ...all, size: 1, sort: ['_doc'] } : all;
+}
+
+function personClause({ name, hasGivenName, select }: PersonQuery): Clause {
+  if (select !== 'exact') return { prefix: { 'keys.holder': name } };
+  return hasGivenName ? { term: { 'keys.name': name } } : { prefix: { 'keys.name': name } };
+}
+
+function businessClause({ name, select }: BusinessQuery): Clause {
+  return select === 'exact' ? { term: { 'keys.business': name } } : { prefix: { 'keys.business': name } };
+}
+
+/** Shorter words with one letter changed are other words. */
+const MIN_FUZZY_WORD = 3;
+
+function businessWordsBody({ board, words, isFuzzy, filters }: BusinessWordsQuery): SearchBody {
+  const boardPrefix = `${board?.code ?? ''}/`;
+  const asTyped = words.map((word) => ({ prefix: { 'keys.words': boardPrefix + word } }));
+  if (!isFuzzy) return namesBody(asTyped, filters);
+  const nearly = words.map((word) => fuzzyWord(boardPrefix, word));
+  return {
+    size: MAX_MATCHES + 1,
+    track_total_hits: false,
+    query: {
+      bool: {
+        filter: [...nearly, ...filterClauses(filters)],
+        should: [{ constant_score: { filter: { bool: { filter: asTyped } } } }],
+      },
+    },
+    sort: [{ _score: 'desc' }, { 'keys.name': 'asc' }, { 'keys.number': 'asc' }],
+  };
+}
+
+/** A word's beginning as typed, or the word with one letter changed, added, left out or swapped. */
+function fuzzyWord(boardPrefix: string, word: string): Clause {
+  const value = boardPrefix + word;
+  const beginning = { prefix: { 'keys.words': value } };
+  if (word.length < MIN_FUZZY_WORD) return beginning;
+  const fuzzy = {
+    value,
+    fuzziness: 1,
+    prefix_length: boardPrefix.length,
+    rewrite: 'constant_score',
+  } as const;
+  return { bool: { should: [beginning, { fuzzy: { 'keys.words': fuzzy } }] } };
+}
+
+/** How many numbers are compared with a mistyped one. */
+export const MAX_NEAR_NUMBERS = 50;
+
+/** Room for what is near to several numbers; mostly it is nothing or a few. */
+const MAX_NEAR_SEVERAL_NUMBERS = 1000;
+
+type NearNumber = Pick<NearNumberQuery, 'digits' | 'beginning'>;
+
+/** One search for what is near to several numbers. */
+export function nearNumbersBody(numbers: readonly NearNumber[]): SearchBody {
+  const should = numbers.flatMap(nearClauses);
+  return body(MAX_NEAR_SEVERAL_NUMBERS, [{ bool: { should } }], ['_doc']);
+}
+
+/** The board's licenses first, then those with the same digits. */
+function nearNumberBody(query: NearNumberQuery): SearchBody {
+  const { digits, board, businessOnly } = query;
+  const sameDigits = { constant_score: { filter: { term: { 'keys.digits': digits } } } };
+  return {
+    size: MAX_NEAR_NUMBERS,
+    track_total_hits: false,
+    query: {
+      bool: {
+        filter: [
+          { bool: { should: nearClauses(query) } },
+          ...(businessOnly ? [{ term: { 'keys.kind': 'business' } }] : []),
+        ],
+        should: [sameDigits, ...(board === undefined ? [] : [ofBoard(board)])],
+      },
+    },
+    sort: [{ _score: 'desc' }, { 'keys.number': 'asc' }],
+  };
+}
+
+function ofBoard({ name }: Board): Clause {
+  return { constant_score: { filter: { term: { board: name } }, boost: 2 } };
+}
+
+function nearClauses({ digits, beginning }: NearNumber): Clause[] {
+  return [
+    { term: { 'keys.digits': digits } },
+    ...(beginning === undefined ? [] : [{ prefix: { 'keys.number': beginning } }]),
+  ];
+}
+
+function namesBody(matches: readonly Clause[], filters: Filters): SearchBody {
+  return body(
+    MAX_MATCHES + 1,
+    [...matches, ...filterClauses(filters)],
+    [{ 'keys.name': 'asc' }, { 'keys.number': 'asc' }],
+  );
+}
+
+function filterClauses(filters: Filters): Clause[] {
+  return FILTER_NAMES.flatMap((name) => {
+    const value = filters[name];
+    return value === undefined ? [] : [{ term: { [`keys.${name}`]: fold(value) } }];
+  });
+}
+
+/** The body of an OpenSearch `_search` for the terms that are spelled nearly like one, best first. */
+export interface NearTermsBody {
+  size: 0;
+  suggest: {
+    near: {
+      text: string;
+      term: {
+        field: 'keys.surname';
+        suggest_mode: 'always';
+        max_edits: 1 | 2;
+        prefix_length: number;
+        size: number;
+        shard_size: number;
+      };
+    };
+  };
+}
+
+/** Each of several shards returns so many, so that the best of all are those that one shard would return. */
+const NEAR_NAMES_OF_SHARD = 100;
+
+/** In shorter words, two letters changed make another word. */
+const MIN_TWO_EDITS = 6;
+
+/** @param size how many surnames to return */
+export function nearSurnamesBody({ board, surname }: NearSurnamesQuery, size: number): NearTermsBody {
+  return {
+    size: 0,
+    suggest: {
+      near: {
+        text: `${board.code}/${surname}`,
+        term: {
+          field: 'keys.surname',
+          suggest_mode: 'always',
+          max_edits: surname.length < MIN_TWO_EDITS ? 1 : 2,
+          prefix_length: `${board.code}/`.length,
+          size,
+          shard_size: NEAR_NAMES_OF_SHARD,
+        },
+      },
+    },
+  };
+}

@@ -1,4 +1,0 @@
-import packageJson from '../package.json' with { type: 'json' };
-
-/** This service's version. */
-export const SERVICE_VERSION: string = packageJson.version;
