@@ -2,16 +2,10 @@ import type { Client } from '@opensearch-project/opensearch';
 import { QueueEvents } from 'bullmq';
 import type { SampleDataFiles } from '../sample-data/write-sample-data.ts';
 import type { Config } from '../src/config.ts';
-import {
-  PUBLISH_QUEUE,
-  type PublishResult,
-  publishQueue,
-  publishResult,
-  queueConnection,
-  queuePrefix,
-} from '../src/publications/job.ts';
+import { PUBLISH_QUEUE, publishQueue, queueConnection, queuePrefix } from '../src/publications/job.ts';
 import { deleteIndex } from '../src/publications/prune.ts';
 import { requestPublication } from '../src/publications/request.ts';
+import { type PublishResult, publishResult } from '../src/publications/result.ts';
 
 /** Where a day's files are. */
 export type DayFiles = Pick<SampleDataFiles, 'individual' | 'business'>;

@@ -7,12 +7,12 @@ import {
   PUBLISH_QUEUE,
   publicationOf,
   publishQueue,
-  publishResult,
   queueConnection,
   queuePrefix,
 } from '../src/publications/job.ts';
 import { appendEvent } from '../src/publications/ledger.ts';
 import { reconcileLedger } from '../src/publications/reconcile.ts';
+import { publishResult } from '../src/publications/result.ts';
 import { schedulePublications } from '../src/publications/schedule.ts';
 import { openSearchClient } from '../src/storage/client.ts';
 import { prepareIndices } from '../src/storage/templates.ts';
@@ -73,7 +73,7 @@ export async function work(): Promise<void> {
     log.info({ publication: job.id, result: returned }, 'publication ended');
     const result = publishResult.parse(returned);
     metrics.ended(result.state);
-    const differences = result.state === 'live' ? (result.canary?.differences ?? []) : [];
+    const differences = result.state === 'live' ? result.canary_differences : [];
     if (differences.length > 0) log.error({ publication: job.id, differences }, CANARY_FAILED);
   });
   worker.on('failed', (job, error) => {

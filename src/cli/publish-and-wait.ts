@@ -7,12 +7,12 @@ import {
   PUBLISH_QUEUE,
   publishProgress,
   publishQueue,
-  publishResult,
   queueConnection,
   queuePrefix,
 } from '../publications/job.ts';
 import { appendEvent, type LedgerEvent, readEvents } from '../publications/ledger.ts';
 import { isRemoved, requestPublication } from '../publications/request.ts';
+import { type PublishResult, publicationResult } from '../publications/result.ts';
 import { recordAudit } from '../storage/audit-log.ts';
 import { withOpenSearch } from './open-search.ts';
 import { grouped, print, printError, printJson } from './output.ts';
@@ -32,8 +32,6 @@ const NO_WORKER =
 
 /** A load of 2.6 million rows tells the ledger nothing for minutes. */
 const LOST_AFTER_MS = 900_000;
-
-const INTERRUPTED = Symbol('interrupted');
 
 /** What the command was given. */
 export interface PublishOptions {
@@ -65,8 +63,8 @@ export async function publishAndWait(options: PublishOptions): Promise<void> {
   const ended = new AbortController();
   // From here on Ctrl-C may leave a job behind, so it is taken back in order.
   const interrupted = once(process, 'SIGINT', { signal: ended.signal }).then(
-    () => INTERRUPTED,
-    () => INTERRUPTED,
+    () => undefined,
+    () => undefined,
   );
   try {
     await events.waitUntilReady();
@@ -82,7 +80,7 @@ export async function publishAndWait(options: PublishOptions): Promise<void> {
     }
     if (requested.state === 'busy') {
       const reason = `Publication ${requested.publication} of other files is under way; ask again when it has ended.`;
-      report({ state: 'refused', publication: null, reasons: [reason] }, options.json === true);
+      printResult({ state: 'refused', publication: null, reasons: [reason] }, options.json === true);
       process.exitCode = EXIT_REFUSED;
       return;
     }
@@ -135,58 +133,49 @@ interface Waiting {
   readonly job: Job;
   /** Whether this command has asked for the publication, and not joined one that was asked for before. */
   readonly isOwn: boolean;
-  readonly interrupted: Promise<unknown>;
+  /** Settles on Ctrl-C. */
+  readonly interrupted: Promise<undefined>;
   readonly queue: Queue;
   readonly events: QueueEvents;
 }
 
-/** Shows the publication's progress until it has ended, as the queue tells it or, where that lost it, the ledger. */
+/**
+ * Shows the publication's progress as the queue reports it, until it has ended, or Ctrl-C. The ledger says how it
+ * ended.
+ */
 async function waitForEnd(waiting: Waiting, publication: string, asJson: boolean): Promise<void> {
-  const { job, events } = waiting;
+  const { job, events, interrupted } = waiting;
   const display = asJson ? undefined : progressDisplay(publication);
   events.on('progress', ({ jobId, data }) => {
     const progress = publishProgress.safeParse(data);
     if (jobId === job.id && progress.success) display?.show(progress.data);
   });
   const ended = new AbortController();
-  const said = sayWhileNoWorkerRuns(waiting.queue, ended.signal);
-  let result: Report;
-  try {
-    const returned = await Promise.race([
-      job.waitUntilFinished(events),
-      endInLedger(waiting, publication, ended.signal),
-      waiting.interrupted,
-    ]);
-    if (returned === INTERRUPTED) {
-      display?.end();
-      await takeBack(waiting, publication);
-      return;
-    }
-    result = publishResult.parse(returned);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    result = { state: 'failed', publication, reasons: [reason] };
-  } finally {
-    ended.abort();
-    await said;
-  }
+  const noticed = noticeMissingWorker(waiting.queue, ended.signal);
+  const result = await Promise.race([endOf(waiting, publication, ended.signal), interrupted]);
+  ended.abort();
+  await noticed;
   display?.end();
-  report(result, asJson);
+  if (result === undefined) {
+    await takeBack(waiting, publication);
+    return;
+  }
+  printResult(result, asJson);
   if (result.state === 'refused') process.exitCode = EXIT_REFUSED;
   if (result.state === 'failed') process.exitCode = EXIT_FAILED;
 }
 
 /** Prints that no worker is running, once until one does. */
-async function sayWhileNoWorkerRuns(queue: Queue, signal: AbortSignal): Promise<void> {
-  let isSaid = false;
+async function noticeMissingWorker(queue: Queue, signal: AbortSignal): Promise<void> {
+  let isReported = false;
   let wait = WORKER_EXPECTED_WITHIN_MS;
   for (;;) {
     await sleep(wait, undefined, { signal, ref: false }).catch(() => undefined);
     if (signal.aborted) return;
     wait = WORKER_CHECKED_EVERY_MS;
     const isMissing = (await queue.getWorkersCount().catch(() => 1)) === 0;
-    if (isMissing && !isSaid) printError(NO_WORKER);
-    isSaid = isMissing;
+    if (isMissing && !isReported) printError(NO_WORKER);
+    isReported = isMissing;
   }
 }
 
@@ -201,32 +190,43 @@ async function takeBack({ job, isOwn }: Waiting, publication: string): Promise<v
   }
 }
 
+/** How a publication ended. @returns `undefined` when the signal is aborted first */
+async function endOf(
+  waiting: Waiting,
+  publication: string,
+  signal: AbortSignal,
+): Promise<PublishResult | undefined> {
+  const job = waiting.job.waitUntilFinished(waiting.events).then(
+    () => undefined,
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
+  const failure = await Promise.race([job, untilLost(waiting, publication, signal)]);
+  if (signal.aborted) return undefined;
+  const result = publicationResult(await eventsOf(publication).catch(() => []));
+  const reason = failure ?? 'Nothing more is known of this publication; publish again.';
+  return result ?? { state: 'failed', publication, reasons: [reason] };
+}
+
 /**
- * How a publication ended whose job the queue has lost, as when Redis was restarted without its data: the
- * worker goes on all the same, and the ledger tells.
- *
- * @throws {Error} when it failed, or nothing more is told of it
+ * Watches for a job that the queue has lost, as when Redis was restarted without its data. Its worker goes on, so
+ * this waits until the ledger says how the publication ended, or nothing has been heard of it for 15 minutes.
  */
-async function endInLedger(
+async function untilLost(
   { job, queue }: Waiting,
   publication: string,
   signal: AbortSignal,
-): Promise<unknown> {
-  let lastTold = { at: Date.now(), events: 0 };
-  for (;;) {
+): Promise<undefined> {
+  let heard = { at: Date.now(), events: 0 };
+  while (Date.now() - heard.at <= LOST_AFTER_MS) {
     await sleep(LEDGER_EVERY_MS, undefined, { signal }).catch(() => undefined);
-    if (signal.aborted) return undefined;
+    if (signal.aborted) return;
     if ((await Job.fromId(queue, job.id ?? '')) !== undefined) {
-      lastTold = { ...lastTold, at: Date.now() };
+      heard = { ...heard, at: Date.now() };
       continue;
     }
     const events = await eventsOf(publication).catch(() => []);
-    const result = resultOf(events);
-    if (result !== undefined) return result;
-    if (events.length > lastTold.events) lastTold = { at: Date.now(), events: events.length };
-    if (Date.now() - lastTold.at > LOST_AFTER_MS) {
-      throw new Error('The queue has lost this publication and no worker tells of it; publish again.');
-    }
+    if (publicationResult(events) !== undefined) return;
+    if (events.length > heard.events) heard = { at: Date.now(), events: events.length };
   }
 }
 
@@ -237,50 +237,10 @@ function eventsOf(publication: string): Promise<LedgerEvent[]> {
   });
 }
 
-/**
- * A publication's result as its events tell it; `undefined` while it goes on.
- *
- * @throws {Error} when it failed
- */
-function resultOf(events: readonly LedgerEvent[]): object | undefined {
-  const live = events.find(({ event }) => event === 'live');
-  if (live !== undefined) return liveResult(live);
-  // Whoever asked may have written that it is queued only when it had begun, or ended.
-  const last = events.findLast(({ event }) => event !== 'queued');
-  const { publication, reasons = [] } = last ?? {};
-  switch (last?.event) {
-    case 'refused':
-      return { state: 'refused', publication, reasons };
-    case 'skipped':
-      return { state: 'skipped', publication, live: last.same_as, date: last.date };
-    case 'failed':
-      throw new Error(reasons.join(' '));
-    default:
-      return undefined;
-  }
-}
+/** Also of a request that was turned away, which is no publication. */
+type Report = PublishResult | { state: 'refused'; publication: null; reasons: string[] };
 
-function liveResult({ publication, index, date, counts, seconds = {}, unknown_labels }: LedgerEvent) {
-  const took = Object.values(seconds).reduce((sum, each) => sum + each, 0);
-  return {
-    state: 'live',
-    publication,
-    index,
-    date,
-    ...counts,
-    seconds: Math.round(took * 10) / 10,
-    rows_per_second: took === 0 ? 0 : Math.round((counts?.rows ?? 0) / took),
-    unknown_labels: unknown_labels ?? {},
-    pruned: [],
-  };
-}
-
-type Report =
-  | ReturnType<typeof publishResult.parse>
-  | { state: 'failed'; publication: string; reasons: string[] }
-  | { state: 'refused'; publication: null; reasons: string[] };
-
-function report(result: Report, asJson: boolean): void {
+function printResult(result: Report, asJson: boolean): void {
   if (asJson) {
     printJson(result);
     return;
@@ -298,7 +258,7 @@ function report(result: Report, asJson: boolean): void {
       `${grouped(result.licenses)} licenses and ${grouped(result.endorsements)} endorsements, ` +
       `${grouped(result.set_aside)} rows set aside, in ${result.seconds} s (${grouped(result.rows_per_second)} rows/s).`,
   );
-  for (const difference of result.canary?.differences ?? []) {
+  for (const difference of result.canary_differences) {
     printError(`Lookups answer otherwise than the files have it: ${difference}.`);
   }
   for (const [label, rows] of Object.entries(result.unknown_labels)) {

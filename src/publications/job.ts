@@ -34,9 +34,9 @@ export function publicationOf(job: { id?: string | undefined; data: unknown }): 
 }
 
 /** What the schedule asks for each time. */
-export const scheduledJob = publishJob.omit({ publication: true });
+const scheduledJob = publishJob.omit({ publication: true });
 
-export const publishStep = z.enum([
+const publishStep = z.enum([
   'downloading',
   'reading',
   'loading',
@@ -55,37 +55,6 @@ export const publishProgress = z.object({
 });
 
 export type PublishProgress = z.output<typeof publishProgress>;
-
-/** How a publication ended, when it did not fail. */
-export const publishResult = z.discriminatedUnion('state', [
-  z.object({
-    state: z.literal('live'),
-    publication: z.string(),
-    index: z.string(),
-    date: z.string(),
-    rows: z.int(),
-    licenses: z.int(),
-    endorsements: z.int(),
-    set_aside: z.int(),
-    seconds: z.number(),
-    rows_per_second: z.int(),
-    unknown_labels: z.record(z.string(), z.int()),
-    pruned: z.array(z.string()),
-    /** Lookups asked right after it went live; absent where a killed worker left that out. */
-    canary: z.object({ asked: z.int(), differences: z.array(z.string()) }).optional(),
-  }),
-  z.object({
-    /** The same two files are live already. */
-    state: z.literal('skipped'),
-    publication: z.string(),
-    /** The publication that has these files. */
-    live: z.string(),
-    date: z.string(),
-  }),
-  z.object({ state: z.literal('refused'), publication: z.string(), reasons: z.array(z.string()) }),
-]);
-
-export type PublishResult = z.output<typeof publishResult>;
 
 export const PUBLISH_QUEUE = 'publish';
 

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { z } from 'zod';
 import { indicesUnderAlias } from '../../src/publications/alias.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
-import type { PublishResult } from '../../src/publications/job.ts';
 import { licensesIndices } from '../../src/publications/metadata.ts';
+import type { PublishResult } from '../../src/publications/result.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { openSearchClient } from '../../src/storage/client.ts';
 import { licensesOf, writeDay } from '../support/day-files.ts';

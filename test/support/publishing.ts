@@ -1,5 +1,6 @@
-import type { PublishProgress, PublishResult } from '../../src/publications/job.ts';
+import type { PublishProgress } from '../../src/publications/job.ts';
 import { sourceAt } from '../../src/publications/request.ts';
+import type { PublishResult } from '../../src/publications/result.ts';
 import { newRunId } from '../../src/publications/run-id.ts';
 import { publish } from '../../workers/publish/publish.ts';
 import type { TestEnvironment } from './environment.ts';

@@ -10,26 +10,19 @@ import { liveLookups } from '../../src/lookup/service.ts';
 import { trackLivePublication } from '../../src/publications/live.ts';
 import type { SampledDocument, Tally } from './tally.ts';
 
-/** What the canary asked, and what was answered otherwise than the files have it. */
-export interface CanaryResult {
-  /** Lookups. */
-  asked: number;
-  /** One sentence each; without a holder's name. */
-  differences: string[];
-}
-
 /**
  * Asks the lookup path, as clients do, for one known license of each board, by number and by name, once the
  * publication is live. Never throws: what can't be asked is a difference.
  *
  * @param date the publication's run date, `YYYY-MM-DD`
+ * @returns what was answered otherwise than the files have it: one sentence each, without a holder's name
  */
 export async function askCanary(
   client: Client,
   prefix: string,
   date: string,
   samples: Tally['samples'],
-): Promise<CanaryResult> {
+): Promise<string[]> {
   const lookups = canaryLookups(samples);
   const tracker = trackLivePublication(client, prefix, () => undefined);
   const live = liveLookups(client, tracker);
@@ -48,7 +41,7 @@ export async function askCanary(
         }
       }),
     );
-    return { asked: lookups.length, differences: differences.flat() };
+    return differences.flat();
   } finally {
     tracker.stop();
   }

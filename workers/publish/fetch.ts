@@ -1,19 +1,7 @@
 import { resolve } from 'node:path';
-import type { Config } from '../../src/config.ts';
 import { downloadSource, isAddress } from '../../src/dataset/download.ts';
-import type { PublishProgress } from '../../src/publications/job.ts';
-
-/** A file on this machine, and what to call it. */
-export interface FetchedFile {
-  readonly path: string;
-  readonly name?: string;
-}
-
-interface FetchContext {
-  readonly config: Config;
-  readonly signal: AbortSignal;
-  readonly onProgress: (progress: PublishProgress) => void;
-}
+import type { FetchedFile } from './read.ts';
+import type { PublishRun } from './run.ts';
 
 /**
  * The file at a path or an https URL, downloaded where it has to be.
@@ -22,8 +10,7 @@ interface FetchContext {
  */
 export async function fetchSource(
   location: string,
-  { config, signal, onProgress }: FetchContext,
-  progress: PublishProgress,
+  { config, signal, progress, onProgress }: PublishRun,
 ): Promise<FetchedFile> {
   if (!isAddress(location)) return { path: location };
   const { path, name } = await downloadSource(location, {

@@ -1,38 +1,23 @@
-import type { Client } from '@opensearch-project/opensearch';
-import type { Config } from '../../src/config.ts';
 import type { DatasetFile } from '../../src/dataset/columns.ts';
-import type { PublishProgress } from '../../src/publications/job.ts';
 import { loadDocuments } from './load.ts';
 import { type BulkOperation, type ParseListener, parseFile } from './parse.ts';
 import type { SourceFile } from './read.ts';
 import { setAsideRows } from './rejected-rows.ts';
+import type { PublishRun } from './run.ts';
 import { newTally, noteRefused, noteSent, noteUnknown, type Tally } from './tally.ts';
 
 interface Load {
   readonly index: string;
-  readonly publication: string;
   /** The publication's date, for a file that names none. */
   readonly date: string;
   readonly sources: Readonly<Record<DatasetFile, SourceFile>>;
 }
 
-interface LoadContext {
-  readonly client: Client;
-  readonly config: Config;
-  readonly signal: AbortSignal;
-  readonly onProgress: (progress: PublishProgress) => void;
-  /** How long documents that are not taken are sent again. */
-  readonly giveUpAfterMs?: number | undefined;
-}
-
 /** Reads both files, one after the other, loads every license of them, and says what there was. */
-export async function loadFiles(
-  { index, publication, date, sources }: Load,
-  { client, config, signal, onProgress, giveUpAfterMs }: LoadContext,
-  progress: PublishProgress,
-): Promise<Tally> {
+export async function loadFiles({ index, date, sources }: Load, run: PublishRun): Promise<Tally> {
+  const { client, config, job, signal, progress, onProgress, giveUpAfterMs } = run;
   const tally = newTally();
-  const setAside = setAsideRows(client, config.INDEX_PREFIX, publication, signal);
+  const setAside = setAsideRows(client, config.INDEX_PREFIX, job.publication, signal);
   progress.bytes = 0;
   progress.total_bytes = sources.individual.bytes + sources.business.bytes;
 

@@ -1,6 +1,7 @@
 import { type SandboxedJob, WaitingError } from 'bullmq';
 import { readConfig } from '../../src/config.ts';
-import { type PublishProgress, type PublishResult, publicationOf } from '../../src/publications/job.ts';
+import { type PublishProgress, publicationOf } from '../../src/publications/job.ts';
+import type { PublishResult } from '../../src/publications/result.ts';
 import { openSearchClient } from '../../src/storage/client.ts';
 import { untilAvailable } from './available.ts';
 import { publish } from './publish.ts';

@@ -3,8 +3,13 @@ import { type CsvRow, readCsv } from '../../src/dataset/csv.ts';
 import { type Header, mapHeader } from '../../src/dataset/header.ts';
 import { fileText, type InspectedFile, inspectFile } from '../../src/dataset/source-file.ts';
 import { isoDate } from '../../src/licenses/dates.ts';
-import type { FetchedFile } from './fetch.ts';
 import { RefusedError } from './refused.ts';
+
+/** A file on this machine, and what to call it. */
+export interface FetchedFile {
+  readonly path: string;
+  readonly name?: string;
+}
 
 /** One of the State's two files, ready to be read. */
 export interface SourceFile extends InspectedFile {

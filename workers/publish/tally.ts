@@ -9,10 +9,10 @@ import { RefusedError } from './refused.ts';
 const SAMPLE_PER_BOARD = 20;
 
 /** The State has 24 boards: so many labels are no boards, but another column's values. */
-const MOST_BOARDS = 500;
+const MAX_BOARDS = 500;
 
 /** Labels told one by one; rows with further ones are counted all the same. */
-const MOST_UNKNOWN_LABELS = 200;
+const MAX_UNKNOWN_LABELS = 200;
 
 /** A document to be read back. Only text of its own: a part of a row would keep a megabyte of the file. */
 export interface SampledDocument {
@@ -64,10 +64,8 @@ export function noteSent({ boards, statuses, samples }: Tally, { document, body 
   const { board, status, id, sourceRow } = document;
   const count = (boards.get(board) ?? 0) + 1;
   boards.set(board, count);
-  if (boards.size > MOST_BOARDS) {
-    throw new RefusedError([
-      `boards: BOARD has more than ${MOST_BOARDS} labels, so it is no list of boards.`,
-    ]);
+  if (boards.size > MAX_BOARDS) {
+    throw new RefusedError([`boards: BOARD has more than ${MAX_BOARDS} labels, so it is no list of boards.`]);
   }
   statuses.set(status, (statuses.get(status) ?? 0) + 1);
   const sample = samples.get(board) ?? [];
@@ -103,6 +101,16 @@ export function noteUnknown(tally: Tally, labels: readonly UnknownLabel[]): void
     const text = `${kind}: ${label.slice(0, 200)}`;
     const known = tally.unknownLabels[text];
     if (known !== undefined) tally.unknownLabels[text] = known + 1;
-    else if (Object.keys(tally.unknownLabels).length < MOST_UNKNOWN_LABELS) tally.unknownLabels[text] = 1;
+    else if (Object.keys(tally.unknownLabels).length < MAX_UNKNOWN_LABELS) tally.unknownLabels[text] = 1;
   }
+}
+
+/** What the ledger is told of the files' licenses, live or refused. */
+export function tallySummary({ counts, boards, statuses, unknownLabels }: Tally) {
+  return {
+    counts,
+    boards: Object.fromEntries(boards),
+    statuses: Object.fromEntries(statuses),
+    unknown_labels: unknownLabels,
+  };
 }

@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import type { LedgerEvent } from './ledger.ts';
+
+/** How a publication ended. */
+export const publishResult = z.discriminatedUnion('state', [
+  z.object({
+    state: z.literal('live'),
+    publication: z.string(),
+    index: z.string(),
+    date: z.string(),
+    rows: z.int(),
+    licenses: z.int(),
+    endorsements: z.int(),
+    set_aside: z.int(),
+    /** Of all steps together. */
+    seconds: z.number(),
+    rows_per_second: z.int(),
+    unknown_labels: z.record(z.string(), z.int()),
+    /** Lookups that answered otherwise than the files have it, right after it went live. */
+    canary_differences: z.array(z.string()),
+  }),
+  z.object({
+    /** The same two files are live already. */
+    state: z.literal('skipped'),
+    publication: z.string(),
+    /** The publication that has these files. */
+    live: z.string(),
+    date: z.string(),
+  }),
+  z.object({ state: z.literal('refused'), publication: z.string(), reasons: z.array(z.string()) }),
+  z.object({ state: z.literal('failed'), publication: z.string(), reasons: z.array(z.string()) }),
+]);
+
+export type PublishResult = z.output<typeof publishResult>;
+
+/** How a publication ended, as its events in the ledger say; `undefined` while it goes on. */
+export function publicationResult(events: readonly LedgerEvent[]): PublishResult | undefined {
+  const live = events.find(({ event }) => event === 'live');
+  const differences = events.findLast(({ event }) => event === 'canary_failed')?.differences ?? [];
+  if (live !== undefined) return liveResult(live, differences);
+  // `queued` may be written when the worker has begun, or ended.
+  const last = events.findLast(({ event }) => event !== 'queued');
+  if (last === undefined) return undefined;
+  const { event, publication, reasons = [] } = last;
+  switch (event) {
+    case 'refused':
+    case 'failed':
+      return { state: event, publication, reasons };
+    case 'skipped':
+      return { state: 'skipped', publication, live: last.same_as ?? '', date: last.date ?? '' };
+    default:
+      return undefined;
+  }
+}
+
+type LiveEvent = Omit<LedgerEvent, 'at' | 'event'>;
+
+/** The result of a publication that is live, from its event in the ledger. */
+export function liveResult(
+  { publication, index = '', date = '', counts, seconds = {}, unknown_labels = {} }: LiveEvent,
+  differences: readonly string[],
+): Extract<PublishResult, { state: 'live' }> {
+  const { rows, licenses, endorsements, set_aside } = counts ?? NO_COUNTS;
+  const took = Object.values(seconds).reduce((sum, each) => sum + each, 0);
+  return {
+    state: 'live',
+    publication,
+    index,
+    date,
+    ...{ rows, licenses, endorsements, set_aside },
+    seconds: Math.round(took * 10) / 10,
+    rows_per_second: took === 0 ? 0 : Math.round(rows / took),
+    unknown_labels,
+    canary_differences: [...differences],
+  };
+}
+
+const NO_COUNTS = { rows: 0, licenses: 0, endorsements: 0, set_aside: 0 };

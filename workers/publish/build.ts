@@ -1,0 +1,66 @@
+import { SERVICE_VERSION } from '../../src/config.ts';
+import type { PublicationMetadata } from '../../src/publications/metadata.ts';
+import { newRunId } from '../../src/publications/run-id.ts';
+import { licensesIndexName } from '../../src/storage/index-names.ts';
+import { LOADING_SETTINGS } from './durable.ts';
+import { guardLicenses } from './guards.ts';
+import { loadFiles } from './load-files.ts';
+import { baselineOf, type Prepared } from './prepare.ts';
+import type { SourceFile } from './read.ts';
+import type { PublishRun } from './run.ts';
+import type { Tally } from './tally.ts';
+
+/** An index with every license of the files, which nobody has verified yet. */
+export interface Built {
+  readonly index: string;
+  readonly metadata: PublicationMetadata;
+  readonly tally: Tally;
+}
+
+/**
+ * Creates the index and loads both files into it, and lets the guards of the licenses look at what was loaded.
+ *
+ * @throws {RefusedError} when it must not go live
+ */
+export async function build(run: PublishRun, { sources, date, isSample }: Prepared): Promise<Built> {
+  const { client, config, job } = run;
+  const metadata: PublicationMetadata = {
+    publication: job.publication,
+    epoch: run.epoch,
+    date,
+    sample: isSample,
+    started_at: run.startedAt.toISOString(),
+    service_version: SERVICE_VERSION,
+  };
+  const index = licensesIndexName(config.INDEX_PREFIX, { date, run: newRunId() });
+  run.building = index;
+  await client.indices.create({
+    index,
+    body: {
+      settings: { ...LOADING_SETTINGS, 'index.number_of_shards': config.INDEX_SHARDS },
+      mappings: { _meta: metadata },
+    },
+  });
+  await run.record({ event: 'loading', index, date, sample: isSample });
+  run.enter('loading');
+  const tally = await loadFiles({ index, date, sources }, run);
+  run.tally = tally;
+  run.enforce(guardLicenses(tally, baselineOf(run), config));
+  return {
+    index,
+    metadata: {
+      ...metadata,
+      counts: tally.counts,
+      boards: Object.fromEntries(tally.boards),
+      sources: {
+        individual: describeSource(sources.individual, tally.rowsOf.individual),
+        business: describeSource(sources.business, tally.rowsOf.business),
+      },
+    },
+    tally,
+  };
+}
+
+function describeSource({ name, sha256, bytes }: SourceFile, rows: number) {
+  return { name, sha256, bytes, rows };
+}

@@ -1,0 +1,61 @@
+import type { Client } from '@opensearch-project/opensearch';
+import { HeaderError } from '../../src/dataset/header.ts';
+import { BrokenSourceError } from '../../src/dataset/source-file.ts';
+import { FlipRefusedError, indicesUnderAlias } from '../../src/publications/alias.ts';
+import { latestEpoch } from '../../src/publications/ledger.ts';
+import { deleteIndex } from '../../src/publications/prune.ts';
+import type { PublishResult } from '../../src/publications/result.ts';
+import { isTransient } from '../../src/storage/client.ts';
+import { RefusedError } from './refused.ts';
+import type { PublishRun } from './run.ts';
+import { tallySummary } from './tally.ts';
+
+/**
+ * Ends a run that did not go live: deletes what it built, and records why the files are refused.
+ *
+ * @throws the error itself, where another try may mend it
+ */
+export async function endWithoutGoingLive(run: PublishRun, error: unknown): Promise<PublishResult> {
+  const { client, config, job, building, tally } = run;
+  if (building !== undefined) await discard(client, config.INDEX_PREFIX, building);
+  const reasons = refusal(error) ?? (await fenced(run));
+  if (reasons === undefined) throw error;
+  await run.record({ event: 'refused', reasons, ...(tally && tallySummary(tally)), seconds: run.seconds() });
+  return { state: 'refused', publication: job.publication, reasons };
+}
+
+/**
+ * Deletes an index, unless the alias has it, as after a switch whose response was lost. Where OpenSearch is away,
+ * the prune of the next run deletes it.
+ */
+async function discard(client: Client, prefix: string, index: string): Promise<void> {
+  try {
+    const live = await indicesUnderAlias(client, prefix);
+    if (!live.includes(index)) await deleteIndex(client, index);
+  } catch (error) {
+    if (!isTransient(error)) throw error;
+  }
+}
+
+function refusal(error: unknown): string[] | undefined {
+  if (error instanceof RefusedError) return [...error.reasons];
+  if (error instanceof HeaderError) return [`columns: ${error.message}`];
+  if (error instanceof BrokenSourceError) return [`truncated: ${error.message}`];
+  if (error instanceof FlipRefusedError) return [`overtaken: ${error.message}`];
+  return undefined;
+}
+
+/**
+ * That another publication or rollback has begun since this run did. Its prune may have deleted this run's index,
+ * so the error may be a consequence, and another try must not replace what is live by then.
+ */
+async function fenced({ client, config, job, epoch }: PublishRun): Promise<string[] | undefined> {
+  try {
+    const latest = await latestEpoch(client, config.INDEX_PREFIX);
+    if (latest === undefined || latest.epoch === epoch || latest.holder === job.publication) return undefined;
+    return [`overtaken: A later publication or rollback has begun (epoch ${latest.epoch}).`];
+  } catch {
+    // OpenSearch is away; the first error stands.
+    return undefined;
+  }
+}

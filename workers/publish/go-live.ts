@@ -1,0 +1,41 @@
+import { flip } from '../../src/publications/alias.ts';
+import { appendEvent } from '../../src/publications/ledger.ts';
+import { readMetadata } from '../../src/publications/metadata.ts';
+import { prune } from '../../src/publications/prune.ts';
+import { liveEvent } from '../../src/publications/reconcile.ts';
+import { liveResult, type PublishResult } from '../../src/publications/result.ts';
+import type { Built } from './build.ts';
+import { askCanary } from './canary.ts';
+import type { PublishRun } from './run.ts';
+import { tallySummary } from './tally.ts';
+
+/**
+ * Switches the alias to the index, records it, asks the canary and prunes.
+ *
+ * @throws {FlipRefusedError} when a later publication or rollback has begun
+ */
+export async function goLive(run: PublishRun, { index, metadata, tally }: Built): Promise<PublishResult> {
+  const { client, config, job } = run;
+  const prefix = config.INDEX_PREFIX;
+  run.signal.throwIfAborted();
+  run.enter('going live');
+  const replaced = await flip(client, prefix, index, run.epoch);
+  run.building = undefined;
+  const event = {
+    ...liveEvent(index, metadata),
+    ...tallySummary(tally),
+    seconds: run.seconds(),
+    ...(job.force === undefined ? {} : { forced: job.force, reasons: [...run.overridden] }),
+  };
+  await run.record(event);
+  if (replaced !== undefined) {
+    const { publication } = await readMetadata(client, replaced);
+    await appendEvent(client, prefix, { publication, event: 'superseded', index: replaced });
+  }
+
+  const differences = await askCanary(client, prefix, metadata.date, tally.samples);
+  if (differences.length > 0) await run.record({ event: 'canary_failed', differences });
+
+  await prune(client, prefix, config.KEEP_PUBLICATIONS);
+  return liveResult(event, differences);
+}

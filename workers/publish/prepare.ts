@@ -1,0 +1,118 @@
+import { SERVICE_VERSION } from '../../src/config.ts';
+import { isAddress } from '../../src/dataset/download.ts';
+import { isGeneratedSample } from '../../src/dataset/source-file.ts';
+import { summarize } from '../../src/publications/history.ts';
+import { readEvents } from '../../src/publications/ledger.ts';
+import type { LicensesIndex } from '../../src/publications/metadata.ts';
+import { prune } from '../../src/publications/prune.ts';
+import type { PublishResult } from '../../src/publications/result.ts';
+import { fetchSource } from './fetch.ts';
+import { guardFiles } from './guards.ts';
+import { openSource, type SourceFile } from './read.ts';
+import { RefusedError } from './refused.ts';
+import type { PublishRun } from './run.ts';
+
+/** The State's two files, ready to be read. */
+export interface Sources {
+  readonly individual: SourceFile;
+  readonly business: SourceFile;
+}
+
+/** Files that may be loaded. */
+export interface Prepared {
+  readonly sources: Sources;
+  /** The publication's run date, `YYYY-MM-DD`. */
+  readonly date: string;
+  readonly isSample: boolean;
+}
+
+type Skipped = Extract<PublishResult, { state: 'skipped' }>;
+
+/**
+ * Fetches and opens both files and lets the guards of the files look at them.
+ *
+ * @returns that the publication is skipped, where the live one has the same files
+ * @throws {RefusedError} when the files must not be loaded
+ */
+export async function prepare(run: PublishRun): Promise<Prepared | Skipped> {
+  const { client, config, job, live } = run;
+  await run.record({ event: 'reading', service_version: SERVICE_VERSION, forced: job.force });
+  await prune(client, config.INDEX_PREFIX, config.KEEP_PUBLICATIONS);
+  const sources = await openSources(run);
+  if (live !== undefined && job.force === undefined && hasSameFiles(live, sources)) return skip(run, live);
+
+  const date = publicationDate(sources, job.date);
+  run.enforce(guardFiles(candidateFiles(sources, date), baselineOf(run), await rolledBack(run), config));
+  const isSample =
+    (await isGeneratedSample(sources.individual)) || (await isGeneratedSample(sources.business));
+  return { sources, date, isSample };
+}
+
+/** The publication that guards compare with: the live one, unless it was generated. */
+export function baselineOf({ live }: PublishRun): LicensesIndex['metadata'] | undefined {
+  return live?.metadata.sample === true ? undefined : live?.metadata;
+}
+
+async function skip(run: PublishRun, { metadata }: LicensesIndex): Promise<Skipped> {
+  const { publication: live, date } = metadata;
+  const reasons = [`Publication ${live} has the same files and is live.`];
+  await run.record({ event: 'skipped', date, same_as: live, reasons });
+  return { state: 'skipped', publication: run.job.publication, live, date };
+}
+
+/** Fetches both files where they are addresses, then hashes them and maps their headers. */
+async function openSources(run: PublishRun): Promise<Sources> {
+  const { job } = run;
+  if ([job.individual.location, job.business.location].some(isAddress)) run.enter('downloading');
+  const individual = await fetchSource(job.individual.location, run);
+  const business = await fetchSource(job.business.location, run);
+  run.enter('reading');
+  const sources = {
+    individual: await openSource('individual', individual),
+    business: await openSource('business', business),
+  };
+  const changed = (['individual', 'business'] as const).filter(
+    (file) => job[file].sha256 !== undefined && job[file].sha256 !== sources[file].sha256,
+  );
+  if (changed.length > 0) {
+    const names = changed.map((file) => sources[file].name).join(' and ');
+    throw new RefusedError([`changed: ${names} changed after the publication was asked for.`]);
+  }
+  return sources;
+}
+
+function hasSameFiles({ metadata }: LicensesIndex, { individual, business }: Sources): boolean {
+  const { sources } = metadata;
+  return sources?.individual.sha256 === individual.sha256 && sources.business.sha256 === business.sha256;
+}
+
+function candidateFiles({ individual, business }: Sources, date: string) {
+  return {
+    date,
+    runDates: { individual: individual.runDate, business: business.runDate },
+    sha256: { individual: individual.sha256, business: business.sha256 },
+  };
+}
+
+async function rolledBack({ client, config, live }: PublishRun) {
+  const events = await readEvents(client, config.INDEX_PREFIX);
+  return summarize(events, live?.metadata.publication).filter(({ state }) => state === 'rolled_back');
+}
+
+/**
+ * The files' date: of two that differ the earlier, so that no answer is called more current than it is.
+ * `--date` serves only where they name none.
+ */
+function publicationDate({ individual, business }: Sources, given: string | undefined): string {
+  const [earlier] = [individual.runDate, business.runDate].filter((date) => date !== undefined).toSorted();
+  if (earlier !== undefined && given !== undefined && given !== earlier) {
+    throw new RefusedError([`no_date: --date says ${given}, but the files say ${earlier}.`]);
+  }
+  const date = earlier ?? given;
+  if (date === undefined) {
+    throw new RefusedError([
+      'no_date: Neither file has a QUERY_RUN_DATE; give the date with --date YYYY-MM-DD.',
+    ]);
+  }
+  return date;
+}

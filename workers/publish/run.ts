@@ -1,0 +1,95 @@
+import type { Client } from '@opensearch-project/opensearch';
+import type { Config } from '../../src/config.ts';
+import type { PublishJob, PublishProgress } from '../../src/publications/job.ts';
+import { appendEvent, type NewLedgerEvent } from '../../src/publications/ledger.ts';
+import type { LicensesIndex } from '../../src/publications/metadata.ts';
+import { RefusedError } from './refused.ts';
+import type { Tally } from './tally.ts';
+
+/** What a publication needs from the process that runs it. */
+export interface PublishContext {
+  readonly client: Client;
+  readonly config: Config;
+  /** Aborted when the worker stops. */
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: PublishProgress) => void;
+  /** How long documents that OpenSearch does not take are sent again; five minutes when left out. */
+  readonly giveUpAfterMs?: number | undefined;
+}
+
+/** One attempt to publish two files. Every step takes it. */
+export interface PublishRun extends PublishContext {
+  readonly job: PublishJob;
+  readonly startedAt: Date;
+  /** Fences the run: it may go live only while no later one has begun. */
+  readonly epoch: number;
+  /** What is live while it runs. */
+  readonly live: LicensesIndex | undefined;
+  readonly progress: PublishProgress;
+  /** What the guards said of a forced publication. */
+  readonly overridden: readonly string[];
+  /** The index that is being built, to be deleted if it does not go live. */
+  building: string | undefined;
+  /** What was loaded, once all is. */
+  tally: Tally | undefined;
+  /** Begins a step. */
+  enter(step: PublishProgress['step']): void;
+  /** How long each step took. */
+  seconds(): Record<string, number>;
+  /** Appends an event of this publication to the ledger. */
+  record(event: Omit<NewLedgerEvent, 'publication' | 'epoch'>): Promise<void>;
+  /** @throws {RefusedError} where there are reasons, unless the publication is forced */
+  enforce(reasons: readonly string[]): void;
+}
+
+/** A run whose epoch has been taken. */
+export function publishRun(
+  job: PublishJob,
+  context: PublishContext,
+  { startedAt, epoch, live }: Pick<PublishRun, 'startedAt' | 'epoch' | 'live'>,
+): PublishRun {
+  const progress: PublishProgress = { step: 'reading', bytes: 0, total_bytes: 0, rows: 0, documents: 0 };
+  const took: Record<string, number> = {};
+  const overridden: string[] = [];
+  let since = Date.now();
+  let reported: PublishProgress['step'] | undefined;
+
+  function enter(step: PublishProgress['step']): void {
+    const now = Date.now();
+    took[progress.step] = (took[progress.step] ?? 0) + (now - since) / 1000;
+    since = now;
+    if (step === reported) return;
+    reported = step;
+    progress.step = step;
+    context.onProgress(progress);
+  }
+
+  return {
+    ...context,
+    job,
+    startedAt,
+    epoch,
+    live,
+    progress,
+    overridden,
+    building: undefined,
+    tally: undefined,
+    enter,
+    seconds: () => {
+      enter(progress.step);
+      return Object.fromEntries(
+        Object.entries(took).map(([step, each]) => [step, Math.round(each * 10) / 10]),
+      );
+    },
+    record: (event) =>
+      appendEvent(context.client, context.config.INDEX_PREFIX, {
+        ...event,
+        publication: job.publication,
+        epoch,
+      }),
+    enforce: (reasons) => {
+      if (reasons.length > 0 && job.force === undefined) throw new RefusedError(reasons);
+      overridden.push(...reasons);
+    },
+  };
+}
