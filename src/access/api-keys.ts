@@ -96,7 +96,7 @@ export async function listKeys(client: Client, indexPrefix: string): Promise<Sto
 }
 
 /** No key has this id. */
-export class UnknownKeyError extends Error {}
+class UnknownKeyError extends Error {}
 
 /** Ends a key. Every process stops taking it within `KEY_BELIEVED_MS`. */
 export async function revokeKey(client: Client, indexPrefix: string, id: string): Promise<StoredKey> {

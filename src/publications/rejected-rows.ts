@@ -20,7 +20,7 @@ const rowsResponse = z.object({
 type SetAsideRow = z.output<typeof rowsResponse>['hits']['hits'][number]['_source'];
 
 /** The rows that a publication set aside and kept, by file and line, in pages. */
-export async function* readSetAsideRows(
+async function* readSetAsideRows(
   client: Client,
   prefix: string,
   publication: string,

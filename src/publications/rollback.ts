@@ -6,7 +6,7 @@ import { type LicensesIndex, licensesIndices } from './metadata.ts';
 import { newRunId } from './run-id.ts';
 
 /** There is nothing to roll back to. The message says what there is. */
-export class RollbackError extends Error {}
+class RollbackError extends Error {}
 
 /** What a rollback changed. */
 export interface Rollback {
