@@ -77,6 +77,9 @@ function typedName(fields: LookupFields): TypedName | undefined {
   return lastName === undefined && firstName === undefined ? undefined : { lastName, firstName };
 }
 
+/** As the OpenAPI document describes what a name and a filter must have. */
+const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
+
 /**
  * Refuses a search by a name, or with a filter, that has neither a letter nor a digit: it asks for nothing.
  *
@@ -89,7 +92,7 @@ export function requireWords(request: LookupRequest): void {
       ? { last_name: request.lastName, first_name: request.firstName }
       : { business_name: request.name };
   for (const [field, typed] of Object.entries({ ...names, ...request.filters })) {
-    if (typed !== undefined && fold(typed) === '') {
+    if (typed !== undefined && !(LETTER_OR_DIGIT.test(typed) && fold(typed) !== '')) {
       throw new BadRequestError(`${field} must have a letter or a digit.`);
     }
   }

@@ -11,6 +11,7 @@ import { startService, type TestService } from '../support/service.ts';
 
 const FAULT = 'requests made up from the OpenAPI document';
 const SETTINGS = join(import.meta.dirname, 'fuzzed.toml');
+const HOOKS = join(import.meta.dirname, 'fuzzed_hooks.py');
 const REQUIREMENTS = join(import.meta.dirname, '../python/requirements.txt');
 const SEED = 20_261_120;
 const FORM = inForm({
@@ -53,7 +54,11 @@ async function fuzz(): Promise<z.output<typeof report>> {
       '--report=json',
       `--report-json-path=${reportFile}`,
     ],
-    { cwd: environment.folder, withinMs: FORM.withinMs },
+    {
+      cwd: environment.folder,
+      withinMs: FORM.withinMs,
+      variables: { SCHEMATHESIS_HOOKS: HOOKS, PYTHONDONTWRITEBYTECODE: '1' },
+    },
   );
   if (code !== 0) throw new Error(output);
   return report.parse(JSON.parse(await readFile(reportFile, 'utf8')));

@@ -130,6 +130,7 @@ describe('400', () => {
       { last_name: '💉' },
       { last_name: '\u02bb' },
       { last_name: '\u0301' },
+      { last_name: '\u24b6' },
       { last_name: 'Smith', first_name: '*' },
       { last_name: 'Smith', city: "''" },
       { last_name: 'Smith', license_type: '()' },

@@ -84,6 +84,8 @@ interface RunOptions {
   readonly cwd: string;
   /** After so many milliseconds it is killed. */
   readonly withinMs: number;
+  /** Set for it besides those of this process. */
+  readonly variables?: Readonly<Record<string, string>>;
 }
 
 /** Runs a module of the installed requirements (`python3 -m`) to its end. */
@@ -112,11 +114,11 @@ function onlyFrom(installed: string): Record<string, string> {
 async function run(
   parameters: readonly string[],
   environment: Record<string, string>,
-  { cwd, withinMs }: RunOptions,
+  { cwd, withinMs, variables }: RunOptions,
 ): Promise<PythonResult> {
   const child = spawn('python3', parameters, {
     cwd,
-    env: { ...process.env, ...environment },
+    env: { ...process.env, ...environment, ...variables },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: withinMs,
     killSignal: 'SIGKILL',

@@ -1,0 +1,43 @@
+import { cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type CommandResult, runProgram } from '../support/programs.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+
+/** A folder with the files that the image has, and no others. */
+let image: string;
+
+beforeAll(async () => {
+  image = await mkdtemp(join(tmpdir(), 'image-'));
+  const lines = (await readFile(join(ROOT, '.dockerignore'), 'utf8')).split('\n');
+  const names = lines.flatMap((line) => (line.startsWith('!') ? [line.slice(1)] : []));
+  expect(names).toContain('src');
+  for (const name of names) await cp(join(ROOT, name), join(image, name), { recursive: true });
+  await symlink(join(ROOT, 'node_modules'), join(image, 'node_modules'));
+});
+afterAll(() => rm(image, { recursive: true, force: true }));
+
+function licenses(parameters: readonly string[], variables: NodeJS.ProcessEnv = {}): Promise<CommandResult> {
+  return runProgram([process.execPath, join(image, 'src/cli/main.ts'), ...parameters], {
+    cwd: image,
+    variables,
+  });
+}
+
+test('the files of the image are all that the commands need', async () => {
+  expect(await licenses(['publish', '--help'])).toMatchObject({ code: 0, stderr: '' });
+  // This one gets as far as OpenSearch, which is not there.
+  expect(await licenses(['publications'], { OPENSEARCH_URL: 'http://127.0.0.1:1' })).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('OpenSearch does not answer'),
+  });
+});
+
+test('the image has no sample generator, and says so in one line', async () => {
+  expect(await licenses(['sample-data', join(image, 'sample')])).toMatchObject({
+    code: 1,
+    stderr: 'The sample generator is not installed here. Run the command in a checkout.\n',
+  });
+});
