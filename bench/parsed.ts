@@ -7,7 +7,7 @@ const LISTENER = {
   onBytes: ignore,
   onRows: ignore,
   onDocuments: ignore,
-  onSetAside: ignore,
+  onRejected: ignore,
   onUnknownLabels: ignore,
   onCutOff: ignore,
 };

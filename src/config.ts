@@ -103,7 +103,7 @@ const schema = z.object({
   KEEP_PUBLICATIONS: positive.max(100).default(3).describe('a whole number, 1 to 100'),
   GUARD_MIN_ROWS_PERCENT: percent.default(97).describe('a percentage, 0 to 100'),
   GUARD_BOARD_ROWS_FEWER: count.default(50).describe('a whole number from 0'),
-  GUARD_MAX_SET_ASIDE_PERCENT: percent.default(0.5).describe('a percentage, 0 to 100'),
+  GUARD_MAX_REJECTED_PERCENT: percent.default(0.5).describe('a percentage, 0 to 100'),
   GUARD_MAX_DUPLICATES: count.default(0).describe('a whole number from 0'),
   GUARD_MAX_UNKNOWN_PERCENT: percent.default(1).describe('a percentage, 0 to 100'),
   GUARD_MAX_DAYS_OLDER: count.default(0).describe('a whole number from 0'),

@@ -266,7 +266,7 @@ export interface components {
                     rows: number;
                     licenses: number;
                     endorsements: number;
-                    set_aside: number;
+                    rejected: number;
                 } | null;
             } | null;
             licenses_by_board: {
@@ -288,7 +288,7 @@ export interface components {
                     rows: number;
                     licenses: number;
                     endorsements: number;
-                    set_aside: number;
+                    rejected: number;
                 } | null;
             }[] | null;
         };

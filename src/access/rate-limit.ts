@@ -42,8 +42,8 @@ const MAX_COUNTERS = 100_000;
 const SALT = randomBytes(16).toString('hex');
 
 /**
- * Counts in this process with so many counters at the most, however many addresses ask: those whose hashes agree
- * share one. Which do is different in each process, so nobody can choose a neighbor to lock out.
+ * Counts in this process's memory, with a bounded number of counters. Addresses whose salted hashes collide share a
+ * counter. The salt is random, so nobody can choose an address that shares another's counter.
  */
 class BoundedMemory extends RateLimiterMemory {
   override getKey(key: string | number): string {

@@ -21,22 +21,22 @@ export function publicationsCommand(): Command {
           entry.state,
           entry.date ?? '',
           entry.counts === undefined ? '' : grouped(entry.counts.rows),
-          entry.counts === undefined ? '' : grouped(entry.counts.set_aside),
+          entry.counts === undefined ? '' : grouped(entry.counts.rejected),
           entry.at,
           (entry.reasons ?? []).join(' '),
         ]);
-        print(table(['PUBLICATION', 'STATE', 'DATE', 'ROWS', 'SET ASIDE', 'LAST EVENT', 'REASONS'], rows));
+        print(table(['PUBLICATION', 'STATE', 'DATE', 'ROWS', 'REJECTED', 'LAST EVENT', 'REASONS'], rows));
       }),
     )
     .addCommand(showCommand());
 }
 
-/** `licenses publications show ID`: one publication, and the rows that it set aside. */
+/** `licenses publications show ID`: one publication, and the rows that it rejected. */
 function showCommand(): Command {
   return new Command('show')
-    .description('one publication: its events, times, counts, and the rows that it set aside')
+    .description('one publication: its events, times, counts, and the rows that it rejected')
     .argument('<publication>', 'its id')
-    .option('--rejects <file>', 'write the rows that were set aside to a CSV file')
+    .option('--rejects <file>', 'write the rows that were rejected to a CSV file')
     .option(...JSON_OPTION)
     .action((id: string, options: { rejects?: string; json?: boolean }, command: Command) =>
       withOpenSearch(async (client, config) => {
@@ -66,7 +66,7 @@ function printDetails({ summary, events }: PublicationDetails): void {
     ['rows', counts && grouped(counts.rows)],
     ['licenses', counts && grouped(counts.licenses)],
     ['endorsements', counts && grouped(counts.endorsements)],
-    ['set aside', counts && grouped(counts.set_aside)],
+    ['rejected', counts && grouped(counts.rejected)],
     ['forced', summary.forced],
     ['service', summary.service_version],
     ['took', summary.seconds && `${total.toFixed(1)} s`],

@@ -256,7 +256,7 @@ function printResult(result: Report, asJson: boolean): void {
   print(
     `Live: publication ${result.publication}, dataset of ${result.date}: ${grouped(result.rows)} rows, ` +
       `${grouped(result.licenses)} licenses and ${grouped(result.endorsements)} endorsements, ` +
-      `${grouped(result.set_aside)} rows set aside, in ${result.seconds} s (${grouped(result.rows_per_second)} rows/s).`,
+      `${grouped(result.rejected)} rows rejected, in ${result.seconds} s (${grouped(result.rows_per_second)} rows/s).`,
   );
   for (const difference of result.canary_differences) {
     printError(`Lookups answer otherwise than the files have it: ${difference}.`);

@@ -35,12 +35,12 @@ export async function liveLicensesIndex(client: Client, prefix: string): Promise
 export class FlipRefusedError extends Error {}
 
 /**
- * Makes an index live in one `_aliases` call, fenced: not when a later epoch has been taken, not when another
- * index is live than the one it takes the place of, and never beside another.
+ * Makes an index live in one `_aliases` call. It is refused when a later epoch has been taken, or when another index
+ * has gone live meanwhile; two indices are never live.
  *
  * @param epoch taken when the publication or rollback began
  * @returns the index that was live before
- * @throws {FlipRefusedError} when it was overtaken; the alias is then as the one that overtook it left it
+ * @throws {FlipRefusedError} when it was fenced; the alias then stays as the later publication or rollback left it
  */
 export async function flip(
   client: Client,
@@ -50,7 +50,7 @@ export async function flip(
 ): Promise<string | undefined> {
   const alias = licensesAlias(prefix);
   const [from] = await indicesUnderAlias(client, prefix);
-  await refuseIfOvertaken(client, prefix, epoch);
+  await refuseIfFenced(client, prefix, epoch);
   const add = { add: { index: to, alias } };
   const actions = from === undefined ? [add] : [{ remove: { index: from, alias, must_exist: true } }, add];
   try {
@@ -63,7 +63,7 @@ export async function flip(
   return from;
 }
 
-async function refuseIfOvertaken(client: Client, prefix: string, epoch: number): Promise<void> {
+async function refuseIfFenced(client: Client, prefix: string, epoch: number): Promise<void> {
   const latest = await currentEpoch(client, prefix);
   if (latest !== epoch)
     throw new FlipRefusedError(`A later publication or rollback has begun (epoch ${latest}).`);

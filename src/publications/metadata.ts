@@ -18,7 +18,7 @@ export const publicationCounts = z.object({
   /** Licenses that stand in another's endorsement columns. */
   endorsements: z.int(),
   /** Rows that could not be published. */
-  set_aside: z.int(),
+  rejected: z.int(),
 });
 
 export type PublicationCounts = z.output<typeof publicationCounts>;

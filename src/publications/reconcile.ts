@@ -15,8 +15,8 @@ export async function reconcileLedger(client: Client, prefix: string): Promise<v
 }
 
 /**
- * The events that are missing for the ledger to say what the alias says. What was built before the one that it
- * took the place of was gone back to.
+ * The events that the ledger lacks, given what is live: that it is live, and that every other publication which the
+ * ledger has as live no longer is. One built under a later epoch was rolled back, an earlier one superseded.
  */
 export function missingEvents(
   events: readonly LedgerEvent[],
@@ -25,15 +25,15 @@ export function missingEvents(
   if (live === undefined) return [];
   const { index, metadata } = live;
   const last = new Map(events.filter(isStateChange).map((event) => [event.publication, event]));
-  const isTold = last.get(metadata.publication)?.event === 'live';
+  const isRecorded = last.get(metadata.publication)?.event === 'live';
   const ended = [...last.values()]
     .filter(({ event, publication }) => event === 'live' && publication !== metadata.publication)
     .map(({ publication, index: before }): NewLedgerEvent => {
-      const isGoneBackFrom = epochOf(publication, events) > metadata.epoch;
-      const event = isGoneBackFrom ? 'rolled_back' : 'superseded';
+      const isRolledBack = epochOf(publication, events) > metadata.epoch;
+      const event = isRolledBack ? 'rolled_back' : 'superseded';
       return { publication, event, ...(before === undefined ? {} : { index: before }) };
     });
-  return isTold ? ended : [liveEvent(index, metadata), ...ended];
+  return isRecorded ? ended : [liveEvent(index, metadata), ...ended];
 }
 
 /** Who asked may have written `queued` late, and `canary_failed` changes nothing. */

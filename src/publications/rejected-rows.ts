@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { search } from '../storage/checked-search.ts';
-import { setAsideIndex } from '../storage/index-names.ts';
+import { rejectedRowsIndex } from '../storage/index-names.ts';
 
 const PAGE = 1000;
 
@@ -17,15 +17,15 @@ const rowsResponse = z.object({
   }),
 });
 
-type SetAsideRow = z.output<typeof rowsResponse>['hits']['hits'][number]['_source'];
+type RejectedRow = z.output<typeof rowsResponse>['hits']['hits'][number]['_source'];
 
-/** The rows that a publication set aside and kept, by file and line, in pages. */
-async function* readSetAsideRows(
+/** The rows that a publication rejected and kept, by file and line, in pages. */
+async function* readRejectedRows(
   client: Client,
   prefix: string,
   publication: string,
-): AsyncGenerator<SetAsideRow[], void, undefined> {
-  const index = setAsideIndex(prefix);
+): AsyncGenerator<RejectedRow[], void, undefined> {
+  const index = rejectedRowsIndex(prefix);
   await client.indices.refresh({ index });
   let after: (string | number)[] | undefined;
   for (;;) {
@@ -45,7 +45,7 @@ async function* readSetAsideRows(
   }
 }
 
-/** Writes the rows that a publication set aside to a CSV file: file, line, reason and the row as it stood. */
+/** Writes the rows that a publication rejected to a CSV file: file, line, reason and the row as it stood. */
 export async function writeRejects(
   client: Client,
   prefix: string,
@@ -56,7 +56,7 @@ export async function writeRejects(
   let rows = 0;
   try {
     await file.write('FILE,LINE,REASON,ROW\n');
-    for await (const page of readSetAsideRows(client, prefix, publication)) {
+    for await (const page of readRejectedRows(client, prefix, publication)) {
       const lines = page.map(({ file: name, line, reason, raw }) =>
         [name, String(line), reason, raw].map(quoted).join(','),
       );

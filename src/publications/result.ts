@@ -11,7 +11,7 @@ export const publishResult = z.discriminatedUnion('state', [
     rows: z.int(),
     licenses: z.int(),
     endorsements: z.int(),
-    set_aside: z.int(),
+    rejected: z.int(),
     /** Of all steps together. */
     seconds: z.number(),
     rows_per_second: z.int(),
@@ -60,14 +60,14 @@ export function liveResult(
   { publication, index = '', date = '', counts, seconds = {}, unknown_labels = {} }: LiveEvent,
   differences: readonly string[],
 ): Extract<PublishResult, { state: 'live' }> {
-  const { rows, licenses, endorsements, set_aside } = counts ?? NO_COUNTS;
+  const { rows, licenses, endorsements, rejected } = counts ?? NO_COUNTS;
   const took = Object.values(seconds).reduce((sum, each) => sum + each, 0);
   return {
     state: 'live',
     publication,
     index,
     date,
-    ...{ rows, licenses, endorsements, set_aside },
+    ...{ rows, licenses, endorsements, rejected },
     seconds: Math.round(took * 10) / 10,
     rows_per_second: took === 0 ? 0 : Math.round(rows / took),
     unknown_labels,
@@ -75,4 +75,4 @@ export function liveResult(
   };
 }
 
-const NO_COUNTS = { rows: 0, licenses: 0, endorsements: 0, set_aside: 0 };
+const NO_COUNTS = { rows: 0, licenses: 0, endorsements: 0, rejected: 0 };

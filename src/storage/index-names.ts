@@ -36,9 +36,9 @@ export function ledgerIndex(prefix: string): string {
   return `${prefix}publications`;
 }
 
-/** The rows that publications set aside. */
-export function setAsideIndex(prefix: string): string {
-  return `${prefix}set-aside-rows`;
+/** The rows that publications rejected. */
+export function rejectedRowsIndex(prefix: string): string {
+  return `${prefix}rejected-rows`;
 }
 
 /** The API keys. */

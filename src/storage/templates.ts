@@ -9,13 +9,13 @@ import {
   auditIndex,
   ledgerIndex,
   licensesAlias,
-  setAsideIndex,
+  rejectedRowsIndex,
 } from './index-names.ts';
 
 const TEMPLATES = [
   'licenses',
   'publications',
-  'set-aside-rows',
+  'rejected-rows',
   'accounts',
   'api-keys',
   'api-key-usage',
@@ -50,7 +50,7 @@ export async function prepareIndices(client: Client, prefix: string): Promise<vo
       body: { ...body, index_patterns: body.index_patterns.map((pattern) => `${prefix}${pattern}`) },
     });
   }
-  const indices = [ledgerIndex, setAsideIndex, accountsIndex, apiKeysIndex, apiKeyUsageIndex, auditIndex];
+  const indices = [ledgerIndex, rejectedRowsIndex, accountsIndex, apiKeysIndex, apiKeyUsageIndex, auditIndex];
   for (const index of indices) await createIfMissing(client, index(prefix));
   await refuseIndexInPlaceOfAlias(client, licensesAlias(prefix));
 }

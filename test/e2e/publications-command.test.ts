@@ -43,7 +43,7 @@ describe('licenses publications', () => {
     });
   });
 
-  test('show writes what was set aside to a file, and says so in words', async () => {
+  test('show writes what was rejected to a file, and says so in words', async () => {
     const rejects = join(cli.environment.folder, 'rejects.csv');
     expect(await cli.run('publications', 'show', live, '--rejects', rejects)).toMatchObject({
       code: 0,
@@ -53,7 +53,7 @@ describe('licenses publications', () => {
     expect((await stat(rejects)).mode & 0o777).toBe(0o600);
   });
 
-  test('show writes what was set aside over an earlier file, and tells all in JSON', async () => {
+  test('show writes what was rejected over an earlier file, and tells all in JSON', async () => {
     const rejects = join(cli.environment.folder, 'again.csv');
     await cli.run('publications', 'show', live, '--rejects', rejects);
     const text = await readFile(rejects, 'utf8');

@@ -64,7 +64,7 @@ describe('licenses publish', () => {
     const { date, files } = await nextSample();
     const { code, stdout } = await cli.publish(files, '--json');
     expect(code).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ state: 'live', date, rows: SAMPLE_ROWS, set_aside: 0 });
+    expect(JSON.parse(stdout)).toMatchObject({ state: 'live', date, rows: SAMPLE_ROWS, rejected: 0 });
   });
 
   test('exits 1 with one clear line when a file is not there', async () => {
@@ -119,7 +119,7 @@ describe('licenses publish, of files that are refused,', () => {
     const { code, stderr } = await cli.publish(FIXTURES);
     expect(code).toBe(2);
     expect(stderr.trim().split('\n')).toEqual([
-      'Refused: set_aside: 6 of 28 rows were set aside, more than 0.5 % (GUARD_MAX_SET_ASIDE_PERCENT).',
+      'Refused: rejected: 6 of 28 rows were rejected, more than 0.5 % (GUARD_MAX_REJECTED_PERCENT).',
       expect.stringMatching(/^duplicates: 1 numbers .*\(GUARD_MAX_DUPLICATES\)\.$/),
       expect.stringMatching(/^unknown_labels: 1 of 28 rows .*\(GUARD_MAX_UNKNOWN_PERCENT\)\.$/),
     ]);
@@ -173,7 +173,7 @@ describe('licenses publish, of files that are live or forced,', () => {
       /^dataset of +2026-11-20$/m,
       /^individual +individual\.csv, SHA-256 [0-9a-f]{64}$/m,
       /^rows +28$/m,
-      /^set aside +6$/m,
+      /^rejected +6$/m,
       /^forced +as the test says$/m,
       /^took +\d+\.\d s$/m,
       /^ {2}duplicates: 1 numbers/m,

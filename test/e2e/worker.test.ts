@@ -275,7 +275,7 @@ describe('a worker', () => {
     expect(paused.code).toBe(2);
     expect(JSON.parse(paused.stdout)).toMatchObject({
       state: 'refused',
-      reasons: [expect.stringMatching(/^overtaken: /)],
+      reasons: [expect.stringMatching(/^fenced: /)],
     });
     expect(await live(installed)).toEqual(expected);
     await until('nothing waits', async () => (await installed.queue.count()) === 0);

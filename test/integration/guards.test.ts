@@ -157,9 +157,9 @@ describe('a guard', () => {
       ],
     ],
     [
-      'more than half a row of a hundred is set aside',
+      'more than half a row of a hundred is rejected',
       day('aside', { individual: [...changed(nurses, 2, { expires: '2099-02-30' }), ...doctors] }),
-      ['set_aside: 2 of 320 rows were set aside, more than 0.5 % (GUARD_MAX_SET_ASIDE_PERCENT).'],
+      ['rejected: 2 of 320 rows were rejected, more than 0.5 % (GUARD_MAX_REJECTED_PERCENT).'],
     ],
     [
       'a board has a number twice',
@@ -202,7 +202,7 @@ describe('a guard', () => {
       business: without(pharmacies, 2),
     });
     const result = await publishFiles(environment, files, { isGuarded: true });
-    expect(result).toMatchObject({ state: 'live', licenses: 311, set_aside: 1 });
+    expect(result).toMatchObject({ state: 'live', licenses: 311, rejected: 1 });
   });
 
   test('refuses what was rolled back, and only that', async () => {
@@ -223,7 +223,7 @@ describe('a guard', () => {
     await forced(regretted, reasons);
   });
 
-  test('says more of what it refuses: counts by board and status, and what was set aside', async () => {
+  test('says more of what it refuses: counts by board and status, and what was rejected', async () => {
     const files = await writeDay(
       environment.folder,
       'told',
@@ -232,7 +232,7 @@ describe('a guard', () => {
     const result = await publishFiles(environment, files, { isGuarded: true });
     expect((await details(result)).summary).toMatchObject({
       state: 'refused',
-      counts: { rows: 260, licenses: 260, endorsements: 0, set_aside: 0 },
+      counts: { rows: 260, licenses: 260, endorsements: 0, rejected: 0 },
       boards: { [NURSING]: 200, [PHARMACY]: 60 },
       statuses: { ACTIVE: 260 },
     });
@@ -400,7 +400,7 @@ describe('what is no fault', () => {
       nextDay({ individual: [...BASE.individual, { board: MEDICAL, number: 'RN.900001' }] }),
     );
     const result = await publishFiles(environment, files, { isGuarded: true });
-    expect(result).toMatchObject({ state: 'live', licenses: 321, set_aside: 0 });
+    expect(result).toMatchObject({ state: 'live', licenses: 321, rejected: 0 });
     expect(await atNumber('RN.900001')).toEqual([`${MEDICAL}: RN.900001`, `${NURSING}: RN.900001`]);
   });
 

@@ -20,7 +20,7 @@ import { prepareIndices } from '../../src/storage/templates.ts';
 import { type Day, licensesOf, writeDay } from '../support/day-files.ts';
 import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { FIXTURES } from '../support/fixtures.ts';
-import { setAsideOf } from '../support/ledger.ts';
+import { rejectedOf } from '../support/ledger.ts';
 import { openSearchProxy } from '../support/open-search-proxy.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 
@@ -160,7 +160,7 @@ describe('what the ledger tells of a publication', () => {
     expect(summary).toMatchObject({
       state: 'live',
       date: '2026-11-20',
-      counts: { rows: 29, licenses: 28, endorsements: 0, set_aside: 1 },
+      counts: { rows: 29, licenses: 28, endorsements: 0, rejected: 1 },
       boards: { [NURSING]: 21, 'Medical Board': 5, [PHARMACY]: 2 },
       statuses: { ACTIVE: 22, 'IN REVIEW': 5, '': 1 },
       sources: { individual: expect.stringMatching(/^individual-/), business: expect.any(String) },
@@ -343,7 +343,7 @@ describe('rolling back', () => {
   });
 });
 
-describe('the rows that a publication set aside', () => {
+describe('the rows that a publication rejected', () => {
   /** The fields of each row of a CSV file, its header first. */
   async function parsed(path: string): Promise<(readonly string[])[]> {
     const rows: (readonly string[])[] = [];
@@ -368,7 +368,7 @@ describe('the rows that a publication set aside', () => {
     const [header, ...rows] = await parsed(path);
     expect(header).toEqual(['FILE', 'LINE', 'REASON', 'ROW']);
     const lines = (await readFile(FIXTURES.individual, 'utf8')).split('\n');
-    const asides = await setAsideOf(environment, publication);
+    const asides = await rejectedOf(environment, publication);
     expect(rows).toEqual(
       asides.map(({ file, line, reason }) => [file, String(line), reason, lines[line - 1]]),
     );
@@ -417,7 +417,7 @@ describe('the rows that a publication set aside', () => {
     const { config } = environment;
     const faults = ['refuse', 'lose the answer', 'refuse'];
     const proxy = await openSearchProxy(config.OPENSEARCH_URL, async (request) => {
-      if (!request.path.includes('set-aside-rows/_bulk')) return request.forward();
+      if (!request.path.includes('rejected-rows/_bulk')) return request.forward();
       const fault = faults.shift();
       if (fault === 'refuse') return { status: 429, body: '{"error":"by the test"}' };
       const answer = await request.forward();
@@ -427,7 +427,7 @@ describe('the rows that a publication set aside', () => {
     try {
       const { publication } = await publishFiles({ ...environment, client }, FIXTURES);
       expect(faults).toEqual([]);
-      expect(await setAsideOf(environment, publication)).toHaveLength(6);
+      expect(await rejectedOf(environment, publication)).toHaveLength(6);
     } finally {
       await client.close();
       await proxy.close();
@@ -446,11 +446,11 @@ describe('the rows that a publication set aside', () => {
       },
     });
     await expect(broken).rejects.toThrow('killed by the test');
-    const before = await setAsideOf(environment, publication);
+    const before = await rejectedOf(environment, publication);
     expect(before).toHaveLength(6);
 
     const again = await publishFiles(environment, FIXTURES, { publication });
-    expect(again).toMatchObject({ state: 'live', publication, set_aside: 6 });
-    expect(await setAsideOf(environment, publication)).toEqual(before);
+    expect(again).toMatchObject({ state: 'live', publication, rejected: 6 });
+    expect(await rejectedOf(environment, publication)).toEqual(before);
   });
 });

@@ -11,7 +11,7 @@ import type { PublishResult } from '../../src/publications/result.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { FIXTURES } from '../support/fixtures.ts';
-import { setAsideOf } from '../support/ledger.ts';
+import { rejectedOf } from '../support/ledger.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 
 let environment: TestEnvironment;
@@ -60,10 +60,10 @@ describe('publishing the odd rows', () => {
       rows: 28,
       licenses: 22,
       endorsements: 1,
-      set_aside: 6,
+      rejected: 6,
       unknown_labels: { 'board: Board of Wizardry': 1 },
     });
-    expect(await setAsideOf(environment, result.publication)).toEqual([
+    expect(await rejectedOf(environment, result.publication)).toEqual([
       {
         file: 'individual',
         line: 19,
@@ -83,7 +83,7 @@ describe('publishing the odd rows', () => {
     expect(metadata).toMatchObject({
       date: '2026-11-20',
       sample: false,
-      counts: { rows: 28, licenses: 22, endorsements: 1, set_aside: 6 },
+      counts: { rows: 28, licenses: 22, endorsements: 1, rejected: 6 },
       sources: {
         individual: { name: 'individual.csv', rows: 24, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
         business: { name: 'business.csv', rows: 4, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
@@ -91,7 +91,7 @@ describe('publishing the odd rows', () => {
     });
   });
 
-  test('the first of two rows with one number stays, the second is set aside', async () => {
+  test('the first of two rows with one number stays, the second is rejected', async () => {
     expect(await license('RN.700015')).toMatchObject([{ full_name: 'TWICE, ONE' }]);
   });
 

@@ -12,7 +12,7 @@ import {
   auditIndex,
   ledgerIndex,
   licensesIndexPattern,
-  setAsideIndex,
+  rejectedRowsIndex,
 } from '../../src/storage/index-names.ts';
 import { processesWith } from './children.ts';
 import type { TestEnvironment } from './environment.ts';
@@ -31,7 +31,7 @@ export interface Published {
 export async function livePublished({ client, config }: TestEnvironment): Promise<Published> {
   const [index = ''] = await indicesUnderAlias(client, config.INDEX_PREFIX);
   const { date, counts, boards = {} } = await readMetadata(client, index);
-  return { date, counts: counts ?? { rows: 0, licenses: 0, endorsements: 0, set_aside: 0 }, boards };
+  return { date, counts: counts ?? { rows: 0, licenses: 0, endorsements: 0, rejected: 0 }, boards };
 }
 
 /**
@@ -125,7 +125,7 @@ async function indicesOf({ client, config }: TestEnvironment): Promise<string[]>
   const all = body.flatMap(({ index }) => index ?? []).sort();
   const family = licensesIndexPattern(prefix).replace('*', '');
   expect(all.filter((index) => !index.startsWith(family))).toEqual(
-    [accountsIndex, apiKeysIndex, apiKeyUsageIndex, auditIndex, ledgerIndex, setAsideIndex]
+    [accountsIndex, apiKeysIndex, apiKeyUsageIndex, auditIndex, ledgerIndex, rejectedRowsIndex]
       .map((index) => index(prefix))
       .sort(),
   );

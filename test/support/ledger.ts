@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { setAsideIndex } from '../../src/storage/index-names.ts';
+import { rejectedRowsIndex } from '../../src/storage/index-names.ts';
 import type { TestEnvironment } from './environment.ts';
 
 const response = z.object({
@@ -8,12 +8,12 @@ const response = z.object({
   }),
 });
 
-/** The rows that a publication set aside, in the order of the files. */
-export async function setAsideOf(
+/** The rows that a publication rejected, in the order of the files. */
+export async function rejectedOf(
   { client, config }: TestEnvironment,
   publication: string,
 ): Promise<{ file: string; line: number; reason: string }[]> {
-  const index = setAsideIndex(config.INDEX_PREFIX);
+  const index = rejectedRowsIndex(config.INDEX_PREFIX);
   await client.indices.refresh({ index });
   const found = await client.search({
     index,

@@ -114,7 +114,7 @@ export async function publisher({
     large: await published('large'),
     small: await published('small'),
   };
-  expect(expected.large).toMatchObject({ date: DATES.large, counts: { rows, licenses: rows, set_aside: 0 } });
+  expect(expected.large).toMatchObject({ date: DATES.large, counts: { rows, licenses: rows, rejected: 0 } });
 
   function isRunning(): boolean {
     return worker.child.exitCode === null && worker.child.signalCode === null;

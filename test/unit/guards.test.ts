@@ -3,11 +3,11 @@ import { type Config, readConfig } from '../../src/config.ts';
 import type { DatasetFile } from '../../src/dataset/columns.ts';
 import type { PublicationSummary } from '../../src/publications/history.ts';
 import {
+  type Baseline,
   type CandidateFiles,
   type CandidateLicenses,
   guardFiles,
   guardLicenses,
-  type Yesterday,
 } from '../../workers/publish/guards.ts';
 
 const NURSING = 'Nursing Board';
@@ -35,9 +35,9 @@ function candidateFiles(files: Partial<CandidateFiles> = {}): CandidateFiles {
   return { date: DATE, runDates: { individual: DATE, business: DATE }, sha256: HASHES, ...files };
 }
 
-function yesterdayWith(details: Partial<NonNullable<Yesterday>> = {}): NonNullable<Yesterday> {
-  const counts = { rows: 10_000, licenses: 10_000, endorsements: 0, set_aside: 0 };
-  return { publication: 'yesterday', date: '2026-11-19', counts, boards: {}, ...details };
+function baselineWith(details: Partial<NonNullable<Baseline>> = {}): NonNullable<Baseline> {
+  const counts = { rows: 10_000, licenses: 10_000, endorsements: 0, rejected: 0 };
+  return { publication: 'baseline', date: '2026-11-19', counts, boards: {}, ...details };
 }
 
 /** What was loaded: 10,000 rows without a fault, but for what is given. */
@@ -49,7 +49,7 @@ function loaded(
 ): CandidateLicenses {
   const { counts, boards = {}, ...others } = details;
   return {
-    counts: { rows: 10_000, licenses: 10_000, endorsements: 0, set_aside: 0, ...counts },
+    counts: { rows: 10_000, licenses: 10_000, endorsements: 0, rejected: 0, ...counts },
     boards: new Map(Object.entries(boards)),
     duplicates: 0,
     unknownRows: 0,
@@ -61,9 +61,9 @@ function loaded(
 describe('good files', () => {
   test('are stopped by no guard, with a publication to compare with and without', () => {
     const boards = { [NURSING]: 9000, [DENTAL]: 1000 };
-    for (const yesterday of [undefined, yesterdayWith({ boards })]) {
-      expect(guardFiles(candidateFiles(), yesterday, [], CONFIG)).toEqual([]);
-      expect(guardLicenses(loaded({ boards }), yesterday, CONFIG)).toEqual([]);
+    for (const baseline of [undefined, baselineWith({ boards })]) {
+      expect(guardFiles(candidateFiles(), baseline, [], CONFIG)).toEqual([]);
+      expect(guardLicenses(loaded({ boards }), baseline, CONFIG)).toEqual([]);
     }
   });
 });
@@ -97,14 +97,14 @@ describe('the dates of the files', () => {
     ['a year older', '2027-11-20', '7', ['older']],
   ])('%s than the live publication of %s (GUARD_MAX_DAYS_OLDER=%s): %j', (_how, date, most, names) => {
     const config = configOf({ GUARD_MAX_DAYS_OLDER: most });
-    expect(namesOf(guardFiles(candidateFiles(), yesterdayWith({ date }), [], config))).toEqual(names);
+    expect(namesOf(guardFiles(candidateFiles(), baselineWith({ date }), [], config))).toEqual(names);
   });
 
   test('that are older say by how much, and which setting stands against it', () => {
-    expect(guardFiles(candidateFiles(), yesterdayWith({ date: '2026-11-21' }), [], CONFIG)).toEqual([
+    expect(guardFiles(candidateFiles(), baselineWith({ date: '2026-11-21' }), [], CONFIG)).toEqual([
       'older: The files are of 2026-11-20, 1 day older than the live publication of 2026-11-21 (GUARD_MAX_DAYS_OLDER=0).',
     ]);
-    expect(guardFiles(candidateFiles(), yesterdayWith({ date: '2026-11-30' }), [], CONFIG)).toEqual([
+    expect(guardFiles(candidateFiles(), baselineWith({ date: '2026-11-30' }), [], CONFIG)).toEqual([
       expect.stringContaining('10 days older'),
     ]);
   });
@@ -151,14 +151,14 @@ describe('fewer licenses than the live publication has', () => {
     [1000, 995, '99.5', []],
     [1000, 994, '99.5', ['fewer_rows']],
   ])('from %d to %d (GUARD_MIN_ROWS_PERCENT=%s): %j', (before, now, least, names) => {
-    const counts = { rows: before, licenses: before, endorsements: 0, set_aside: 0 };
+    const counts = { rows: before, licenses: before, endorsements: 0, rejected: 0 };
     const config = configOf({ GUARD_MIN_ROWS_PERCENT: least });
-    const reasons = guardLicenses(loaded({ counts: { licenses: now } }), yesterdayWith({ counts }), config);
+    const reasons = guardLicenses(loaded({ counts: { licenses: now } }), baselineWith({ counts }), config);
     expect(namesOf(reasons)).toEqual(names);
   });
 
   test('say how many there are, and which setting stands against it', () => {
-    expect(guardLicenses(loaded({ counts: { licenses: 9699 } }), yesterdayWith(), CONFIG)).toEqual([
+    expect(guardLicenses(loaded({ counts: { licenses: 9699 } }), baselineWith(), CONFIG)).toEqual([
       'fewer_rows: 9699 rows give a license, the live publication has 10000; fewer than 97 % (GUARD_MIN_ROWS_PERCENT).',
     ]);
   });
@@ -166,7 +166,7 @@ describe('fewer licenses than the live publication has', () => {
   test('are no matter where nothing is compared with, or the live one has no counts', () => {
     const nothing = loaded({ counts: { licenses: 0 } });
     expect(guardLicenses(nothing, undefined, CONFIG)).toEqual([]);
-    const { counts: _none, ...withoutCounts } = yesterdayWith({ boards: { [NURSING]: 9000 } });
+    const { counts: _none, ...withoutCounts } = baselineWith({ boards: { [NURSING]: 9000 } });
     expect(guardLicenses(nothing, withoutCounts, CONFIG)).toEqual([]);
   });
 });
@@ -187,30 +187,28 @@ describe('fewer licenses at a board', () => {
     ['half, where half is enough', 1000, 500, { GUARD_MIN_ROWS_PERCENT: '50' }, []],
   ])('%s (%d, now %s) with %j: %j', (_what, before, now, settings, names) => {
     const boards: Record<string, number> = now === undefined ? {} : { [NURSING]: now };
-    const yesterday = yesterdayWith({ boards: { [NURSING]: before } });
-    expect(namesOf(guardLicenses(loaded({ boards }), yesterday, configOf(settings)))).toEqual(names);
+    const baseline = baselineWith({ boards: { [NURSING]: before } });
+    expect(namesOf(guardLicenses(loaded({ boards }), baseline, configOf(settings)))).toEqual(names);
   });
 
   test('name the board, both counts and both settings', () => {
-    const yesterday = yesterdayWith({ boards: { [NURSING]: 1000 } });
-    expect(guardLicenses(loaded({ boards: { [NURSING]: 900 } }), yesterday, CONFIG)).toEqual([
+    const baseline = baselineWith({ boards: { [NURSING]: 1000 } });
+    expect(guardLicenses(loaded({ boards: { [NURSING]: 900 } }), baseline, CONFIG)).toEqual([
       'fewer_rows_at_board: Nursing Board has 900 licenses, in the live publication 1000; fewer than 97 % ' +
         '(GUARD_MIN_ROWS_PERCENT) and more than 50 fewer (GUARD_BOARD_ROWS_FEWER).',
     ]);
   });
 
   test('are told of each board, in the order of the catalog', () => {
-    const yesterday = yesterdayWith({ boards: { [DENTAL]: 1000, [NURSING]: 1000 } });
-    const [first, second] = guardLicenses(loaded(), yesterday, CONFIG);
+    const baseline = baselineWith({ boards: { [DENTAL]: 1000, [NURSING]: 1000 } });
+    const [first, second] = guardLicenses(loaded(), baseline, CONFIG);
     expect(first).toContain(NURSING);
     expect(second).toContain(DENTAL);
   });
 
   test('a board that is new, or has more, is no matter', () => {
-    const yesterday = yesterdayWith({ boards: { [NURSING]: 1000 } });
-    expect(guardLicenses(loaded({ boards: { [NURSING]: 5000, [DENTAL]: 5 } }), yesterday, CONFIG)).toEqual(
-      [],
-    );
+    const baseline = baselineWith({ boards: { [NURSING]: 1000 } });
+    expect(guardLicenses(loaded({ boards: { [NURSING]: 5000, [DENTAL]: 5 } }), baseline, CONFIG)).toEqual([]);
   });
 });
 
@@ -218,12 +216,12 @@ describe('rows', () => {
   test.each<[number, string, string[]]>([
     [0, '0.5', []],
     [50, '0.5', []],
-    [51, '0.5', ['set_aside']],
-    [1, '0', ['set_aside']],
+    [51, '0.5', ['rejected']],
+    [1, '0', ['rejected']],
     [10_000, '100', []],
-  ])('%d of 10,000 set aside (GUARD_MAX_SET_ASIDE_PERCENT=%s): %j', (set_aside, most, names) => {
-    const config = configOf({ GUARD_MAX_SET_ASIDE_PERCENT: most });
-    expect(namesOf(guardLicenses(loaded({ counts: { set_aside } }), undefined, config))).toEqual(names);
+  ])('%d of 10,000 rejected (GUARD_MAX_REJECTED_PERCENT=%s): %j', (rejected, most, names) => {
+    const config = configOf({ GUARD_MAX_REJECTED_PERCENT: most });
+    expect(namesOf(guardLicenses(loaded({ counts: { rejected } }), undefined, config))).toEqual(names);
   });
 
   test.each<[number, string, string[]]>([
@@ -264,18 +262,18 @@ describe('rows', () => {
 
 test('everything that is wrong is told at once, and what has a threshold names its setting', () => {
   const bad = loaded({
-    counts: { licenses: 5000, set_aside: 5000 },
+    counts: { licenses: 5000, rejected: 5000 },
     boards: { [NURSING]: 1 },
     duplicates: 3,
     unknownRows: 400,
     cutOff: new Set<DatasetFile>(['individual']),
   });
-  const reasons = guardLicenses(bad, yesterdayWith({ boards: { [NURSING]: 9000 } }), CONFIG);
+  const reasons = guardLicenses(bad, baselineWith({ boards: { [NURSING]: 9000 } }), CONFIG);
   expect(namesOf(reasons)).toEqual([
     'truncated',
     'fewer_rows',
     'fewer_rows_at_board',
-    'set_aside',
+    'rejected',
     'duplicates',
     'unknown_labels',
   ]);
@@ -283,7 +281,7 @@ test('everything that is wrong is told at once, and what has a threshold names i
     [],
     ['GUARD_MIN_ROWS_PERCENT'],
     ['GUARD_MIN_ROWS_PERCENT', 'GUARD_BOARD_ROWS_FEWER'],
-    ['GUARD_MAX_SET_ASIDE_PERCENT'],
+    ['GUARD_MAX_REJECTED_PERCENT'],
     ['GUARD_MAX_DUPLICATES'],
     ['GUARD_MAX_UNKNOWN_PERCENT'],
   ]);

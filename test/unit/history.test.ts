@@ -21,7 +21,7 @@ describe('summarize', () => {
   });
 
   test('gathers what the events of a publication tell, the latest word counting', () => {
-    const counts = { rows: 10, licenses: 9, endorsements: 2, set_aside: 1 };
+    const counts = { rows: 10, licenses: 9, endorsements: 2, rejected: 1 };
     expect(
       summarize(
         [

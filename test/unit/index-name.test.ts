@@ -7,7 +7,7 @@ import {
   licensesIndexName,
   licensesIndexPattern,
   parseLicensesIndexName,
-  setAsideIndex,
+  rejectedRowsIndex,
 } from '../../src/storage/index-names.ts';
 
 const PREFIXES = ['', 'test-', 'a_b-1'];
@@ -46,7 +46,7 @@ describe('the name of a physical index', () => {
   test('is never that of another index of the service', () => {
     for (const prefix of PREFIXES) {
       const pattern = licensesIndexPattern(prefix).replace('*', '');
-      for (const other of [licensesAlias, ledgerIndex, setAsideIndex, apiKeysIndex]) {
+      for (const other of [licensesAlias, ledgerIndex, rejectedRowsIndex, apiKeysIndex]) {
         expect(other(prefix).startsWith(pattern)).toBe(false);
         expect(parseLicensesIndexName(prefix, other(prefix))).toBeUndefined();
       }
@@ -56,8 +56,10 @@ describe('the name of a physical index', () => {
 
 test('every index, and the alias, stands behind the prefix', () => {
   expect(
-    [licensesAlias, ledgerIndex, setAsideIndex, apiKeysIndex, licensesIndexPattern].map((name) => name('p-')),
-  ).toEqual(['p-licenses', 'p-publications', 'p-set-aside-rows', 'p-api-keys', 'p-licenses-*']);
+    [licensesAlias, ledgerIndex, rejectedRowsIndex, apiKeysIndex, licensesIndexPattern].map((name) =>
+      name('p-'),
+    ),
+  ).toEqual(['p-licenses', 'p-publications', 'p-rejected-rows', 'p-api-keys', 'p-licenses-*']);
 });
 
 test('a run has lower-case letters and digits, another id each time, sorted by time', () => {

@@ -31,7 +31,7 @@ function live(publication: string, epoch: number): LicensesIndex {
       sample: false,
       started_at: AT,
       service_version: '0.1.0',
-      counts: { rows: 10, licenses: 9, endorsements: 2, set_aside: 1 },
+      counts: { rows: 10, licenses: 9, endorsements: 2, rejected: 1 },
       boards: { 'Nursing Board': 11 },
       sources: {
         individual: { name: 'individual.csv', sha256: 'a', bytes: 1, rows: 8 },
@@ -148,7 +148,7 @@ describe('the event of an index that is live', () => {
       epoch: 2,
       date: '2026-11-20',
       sample: false,
-      counts: { rows: 10, licenses: 9, endorsements: 2, set_aside: 1 },
+      counts: { rows: 10, licenses: 9, endorsements: 2, rejected: 1 },
       boards: { 'Nursing Board': 11 },
       service_version: '0.1.0',
       sources: { individual: 'individual.csv', business: 'business.csv' },

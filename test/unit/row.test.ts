@@ -66,7 +66,7 @@ function businessRow(values: Readonly<Record<string, string>> = {}): RowLicenses
 
 /** The licenses of a row that can be published, its own first. */
 function documents(result: RowLicenses): readonly LicenseDocument[] {
-  if ('reason' in result) throw new Error(`The row was set aside: ${result.reason}`);
+  if ('reason' in result) throw new Error(`The row was rejected: ${result.reason}`);
   return result.documents;
 }
 
@@ -427,7 +427,7 @@ describe("a business's row", () => {
   });
 });
 
-describe('a row is set aside, with the reason,', () => {
+describe('a row is rejected, with the reason,', () => {
   test.each([
     ['a blank name', { LICENSEE_NAME: ' ' }, 'the name is blank'],
     ['a blank board', { BOARD: '' }, 'BOARD is blank'],

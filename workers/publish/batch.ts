@@ -54,7 +54,7 @@ interface Texts {
 interface Memory {
   /** What goes to OpenSearch. */
   readonly bodies: Texts;
-  /** The rows of the file, should one have to be set aside. */
+  /** The rows of the file, should one have to be rejected. */
   readonly rows: Texts;
 }
 

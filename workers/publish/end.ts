@@ -41,7 +41,7 @@ function refusal(error: unknown): string[] | undefined {
   if (error instanceof RefusedError) return [...error.reasons];
   if (error instanceof HeaderError) return [`columns: ${error.message}`];
   if (error instanceof BrokenSourceError) return [`truncated: ${error.message}`];
-  if (error instanceof FlipRefusedError) return [`overtaken: ${error.message}`];
+  if (error instanceof FlipRefusedError) return [`fenced: ${error.message}`];
   return undefined;
 }
 
@@ -53,7 +53,7 @@ async function fenced({ client, config, job, epoch }: PublishRun): Promise<strin
   try {
     const latest = await latestEpoch(client, config.INDEX_PREFIX);
     if (latest === undefined || latest.epoch === epoch || latest.holder === job.publication) return undefined;
-    return [`overtaken: A later publication or rollback has begun (epoch ${latest.epoch}).`];
+    return [`fenced: A later publication or rollback has begun (epoch ${latest.epoch}).`];
   } catch {
     // OpenSearch is away; the first error stands.
     return undefined;

@@ -24,7 +24,7 @@ export interface CandidateLicenses {
 }
 
 /** The publication that the guards compare with: the live one, unless it was generated. */
-export type Yesterday = Pick<PublicationMetadata, 'publication' | 'date' | 'counts' | 'boards'> | undefined;
+export type Baseline = Pick<PublicationMetadata, 'publication' | 'date' | 'counts' | 'boards'> | undefined;
 
 /**
  * Why the files should not be loaded. Each reason begins with its guard's name; where there is a threshold,
@@ -34,7 +34,7 @@ export type Yesterday = Pick<PublicationMetadata, 'publication' | 'date' | 'coun
  */
 export function guardFiles(
   files: CandidateFiles,
-  yesterday: Yesterday,
+  baseline: Baseline,
   rolledBack: readonly PublicationSummary[],
   config: Config,
 ): string[] {
@@ -43,11 +43,11 @@ export function guardFiles(
   if (individual !== undefined && business !== undefined && individual !== business) {
     reasons.push(`dates_differ: The individual file is of ${individual}, the business file of ${business}.`);
   }
-  const daysOlder = yesterday === undefined ? 0 : daysBetween(files.date, yesterday.date);
-  if (yesterday !== undefined && daysOlder > config.GUARD_MAX_DAYS_OLDER) {
+  const daysOlder = baseline === undefined ? 0 : daysBetween(files.date, baseline.date);
+  if (baseline !== undefined && daysOlder > config.GUARD_MAX_DAYS_OLDER) {
     reasons.push(
       `older: The files are of ${files.date}, ${daysOlder} ${daysOlder === 1 ? 'day' : 'days'} older than the live publication of ` +
-        `${yesterday.date} (GUARD_MAX_DAYS_OLDER=${config.GUARD_MAX_DAYS_OLDER}).`,
+        `${baseline.date} (GUARD_MAX_DAYS_OLDER=${config.GUARD_MAX_DAYS_OLDER}).`,
     );
   }
   const same = rolledBack.find(
@@ -61,19 +61,19 @@ export function guardFiles(
 }
 
 /** Why what was loaded should not go live, each reason as in `guardFiles`. */
-export function guardLicenses(loaded: CandidateLicenses, yesterday: Yesterday, config: Config): string[] {
+export function guardLicenses(loaded: CandidateLicenses, baseline: Baseline, config: Config): string[] {
   const { counts, duplicates, unknownRows, cutOff } = loaded;
   const reasons = [...cutOff].map(
     (file) => `truncated: The ${file} file ends inside a row; it was cut off on its way.`,
   );
-  if (yesterday?.counts !== undefined) {
-    reasons.push(...fewerRows(counts, yesterday.counts, config));
-    reasons.push(...fewerAtBoards(loaded.boards, yesterday.boards ?? {}, config));
+  if (baseline?.counts !== undefined) {
+    reasons.push(...fewerRows(counts, baseline.counts, config));
+    reasons.push(...fewerAtBoards(loaded.boards, baseline.boards ?? {}, config));
   }
-  if (counts.set_aside > share(config.GUARD_MAX_SET_ASIDE_PERCENT, counts.rows)) {
+  if (counts.rejected > share(config.GUARD_MAX_REJECTED_PERCENT, counts.rows)) {
     reasons.push(
-      `set_aside: ${counts.set_aside} of ${counts.rows} rows were set aside, more than ` +
-        `${config.GUARD_MAX_SET_ASIDE_PERCENT} % (GUARD_MAX_SET_ASIDE_PERCENT).`,
+      `rejected: ${counts.rejected} of ${counts.rows} rows were rejected, more than ` +
+        `${config.GUARD_MAX_REJECTED_PERCENT} % (GUARD_MAX_REJECTED_PERCENT).`,
     );
   }
   if (duplicates > config.GUARD_MAX_DUPLICATES) {

@@ -2,7 +2,7 @@ import type { DatasetFile } from '../../src/dataset/columns.ts';
 import { loadDocuments } from './load.ts';
 import { type BulkOperation, type ParseListener, parseFile } from './parse.ts';
 import type { SourceFile } from './read.ts';
-import { setAsideRows } from './rejected-rows.ts';
+import { rejectedRows } from './rejected-rows.ts';
 import type { PublishRun } from './run.ts';
 import { newTally, noteRefused, noteSent, noteUnknown, type Tally } from './tally.ts';
 
@@ -17,7 +17,7 @@ interface Load {
 export async function loadFiles({ index, date, sources }: Load, run: PublishRun): Promise<Tally> {
   const { client, config, job, signal, progress, onProgress, giveUpAfterMs } = run;
   const tally = newTally();
-  const setAside = setAsideRows(client, config.INDEX_PREFIX, job.publication, signal);
+  const rejected = rejectedRows(client, config.INDEX_PREFIX, job.publication, signal);
   progress.bytes = 0;
   progress.total_bytes = sources.individual.bytes + sources.business.bytes;
 
@@ -32,7 +32,7 @@ export async function loadFiles({ index, date, sources }: Load, run: PublishRun)
       tally.counts.licenses += licenses;
       tally.counts.endorsements += endorsements;
     },
-    onSetAside: (file, row, reason) => setAside.add(file, row, reason),
+    onRejected: (file, row, reason) => rejected.add(file, row, reason),
     onUnknownLabels: (labels) => noteUnknown(tally, labels),
     onCutOff: (file) => tally.cutOff.add(file),
   };
@@ -43,7 +43,7 @@ export async function loadFiles({ index, date, sources }: Load, run: PublishRun)
       for await (const group of parseFile(source, source.runDate ?? date, listener)) {
         for (const operation of group) noteSent(tally, operation);
         yield group;
-        await setAside.flush();
+        await rejected.flush();
       }
       tally.rowsOf[source.file] = tally.counts.rows - before;
     }
@@ -60,10 +60,10 @@ export async function loadFiles({ index, date, sources }: Load, run: PublishRun)
     onRefused: (refused) => {
       noteRefused(tally, refused);
       const { file, row, id } = refused.document;
-      setAside.add(file, row, `${id}: ${refused.reason}`);
+      rejected.add(file, row, `${id}: ${refused.reason}`);
     },
   });
-  await setAside.flush();
-  tally.counts.set_aside = setAside.count();
+  await rejected.flush();
+  tally.counts.rejected = rejected.count();
   return tally;
 }

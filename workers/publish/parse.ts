@@ -13,7 +13,7 @@ export interface PublicationDocument {
   readonly status: string;
   readonly sourceRow: string;
   readonly file: DatasetFile;
-  /** The row it comes from, should it have to be set aside. */
+  /** The row it comes from, should it have to be rejected. */
   readonly row: Pick<CsvRow, 'line' | 'raw'>;
 }
 
@@ -29,7 +29,7 @@ export interface ParseListener {
   readonly onBytes: (bytes: number) => void;
   readonly onRows: (rows: number) => void;
   readonly onDocuments: (licenses: number, endorsements: number) => void;
-  readonly onSetAside: (file: DatasetFile, row: CsvRow, reason: string) => void;
+  readonly onRejected: (file: DatasetFile, row: CsvRow, reason: string) => void;
   readonly onUnknownLabels: (labels: readonly UnknownLabel[]) => void;
   readonly onCutOff: (file: DatasetFile) => void;
 }
@@ -60,13 +60,13 @@ function parseRows(
   for (const row of rows) {
     const parsed = licensesOfRow(row, source.header, runDate);
     if ('reason' in parsed) {
-      listener.onSetAside(source.file, row, parsed.reason);
+      listener.onRejected(source.file, row, parsed.reason);
       if (row.isUnended) listener.onCutOff(source.file);
       continue;
     }
     licenses += 1;
     if (parsed.unknownLabels.length > 0) listener.onUnknownLabels(parsed.unknownLabels);
-    for (const reason of parsed.reasons) listener.onSetAside(source.file, row, reason);
+    for (const reason of parsed.reasons) listener.onRejected(source.file, row, reason);
     for (const license of parsed.documents) operations.push(bulkOperation(license, source.file, row));
   }
   listener.onRows(rows.length);

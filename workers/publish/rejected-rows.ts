@@ -4,7 +4,7 @@ import type { DatasetFile } from '../../src/dataset/columns.ts';
 import type { CsvRow } from '../../src/dataset/csv.ts';
 import { isTransient } from '../../src/storage/client.ts';
 import { SearchUnavailableError } from '../../src/storage/errors.ts';
-import { setAsideIndex } from '../../src/storage/index-names.ts';
+import { rejectedRowsIndex } from '../../src/storage/index-names.ts';
 
 /** Rows kept whole for each publication; beyond that they are counted only. */
 const MOST_ROWS_KEPT = 20_000;
@@ -13,7 +13,7 @@ const MOST_TRIES = 10;
 const FIRST_WAIT_MS = 100;
 
 /** Keeps the rows that a publication could not take: file, line, reason and the row as it stands. */
-export interface SetAsideRows {
+export interface RejectedRows {
   /** How many there are, kept or not. */
   count(): number;
   add(file: DatasetFile, row: Pick<CsvRow, 'line' | 'raw'>, reason: string): void;
@@ -21,12 +21,12 @@ export interface SetAsideRows {
   flush(): Promise<void>;
 }
 
-export function setAsideRows(
+export function rejectedRows(
   client: Client,
   prefix: string,
   publication: string,
   signal: AbortSignal,
-): SetAsideRows {
+): RejectedRows {
   let count = 0;
   let pending: { id: string; row: object }[] = [];
 
@@ -50,9 +50,9 @@ export function setAsideRows(
     const body = rows.flatMap(({ id, row }) => [{ index: { _id: id } }, row]);
     for (let tries = 1; ; tries += 1) {
       try {
-        const response = await client.bulk({ index: setAsideIndex(prefix), body });
+        const response = await client.bulk({ index: rejectedRowsIndex(prefix), body });
         if (!response.body.errors) return;
-        throw new SearchUnavailableError('OpenSearch did not take every row that was set aside');
+        throw new SearchUnavailableError('OpenSearch did not take every row that was rejected');
       } catch (error) {
         const isWorthIt = isTransient(error) || error instanceof SearchUnavailableError;
         if (!isWorthIt || tries === MOST_TRIES) throw error;

@@ -32,7 +32,7 @@ export interface Tally {
   readonly statuses: Map<string, number>;
   /** A uniform sample of each board's documents. */
   readonly samples: Map<string, SampledDocument[]>;
-  /** Licenses set aside because their number is another row's at the same board. */
+  /** Licenses rejected because their number is another row's at the same board. */
   duplicates: number;
   /** Rows with a board or a status that the catalogs do not know. */
   unknownRows: number;
@@ -43,7 +43,7 @@ export interface Tally {
 
 export function newTally(): Tally {
   return {
-    counts: { rows: 0, licenses: 0, endorsements: 0, set_aside: 0 },
+    counts: { rows: 0, licenses: 0, endorsements: 0, rejected: 0 },
     rowsOf: { individual: 0, business: 0 },
     boards: new Map(),
     statuses: new Map(),
@@ -78,7 +78,7 @@ export function noteSent({ boards, statuses, samples }: Tally, { document, body 
   }
 }
 
-/** Takes back a document that was sent but not taken, and so set aside. */
+/** Takes back a document that was sent but not taken, and so rejected. */
 export function noteRefused(tally: Tally, { document, isDuplicate }: RefusedDocument): void {
   const { counts, boards, statuses, samples } = tally;
   const { board, status, sourceRow } = document;

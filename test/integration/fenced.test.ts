@@ -104,7 +104,7 @@ describe('a publication that is held while it', () => {
         await published('2026-11-23');
         await back();
       });
-      expect(result).toMatchObject({ state: 'refused', reasons: [expect.stringMatching(/^overtaken: /)] });
+      expect(result).toMatchObject({ state: 'refused', reasons: [expect.stringMatching(/^fenced: /)] });
       expect(await live()).toEqual(expected);
       expect(expected).toEqual([second.index]);
       const { publications } = await publicationHistory(environment.client, environment.config.INDEX_PREFIX);
@@ -115,7 +115,7 @@ describe('a publication that is held while it', () => {
 
   test.each(moments)('%s does not go live after a rollback', async (moment, at) => {
     const { result, expected, hasFlipped } = await held('2026-11-22', at, () => back());
-    expect(result).toMatchObject({ state: 'refused', reasons: [expect.stringMatching(/^overtaken: /)] });
+    expect(result).toMatchObject({ state: 'refused', reasons: [expect.stringMatching(/^fenced: /)] });
     expect(await live()).toEqual(expected);
     expect(expected).toEqual([first.index]);
     // Not for a moment either, but where it is too late for that.
@@ -127,7 +127,7 @@ describe('a publication that is held while it', () => {
       await back();
       await back(second.publication);
     });
-    expect(result).toMatchObject({ state: 'refused', reasons: [expect.stringMatching(/^overtaken: /)] });
+    expect(result).toMatchObject({ state: 'refused', reasons: [expect.stringMatching(/^fenced: /)] });
     expect(await live()).toEqual([second.index]);
   });
 
