@@ -27,19 +27,27 @@ export function startApi(
 }
 
 /** Waits until the API process answers that it is up, or ready to serve a publication. */
-export async function waitForApi(
+export function waitForApi(
   api: RunningProcess,
   path: '/healthz' | '/readyz',
   config: Config,
   signal: AbortSignal,
 ): Promise<void> {
-  const url = `${originOf(config.ADMIN_HOST, config.ADMIN_PORT)}${path}`;
+  return waitUntilOk(api, `${originOf(config.ADMIN_HOST, config.ADMIN_PORT)}${path}`, signal);
+}
+
+/** Waits until the worker process has created the indices and reaches OpenSearch and Redis. */
+export function waitForWorker(worker: RunningProcess, config: Config, signal: AbortSignal): Promise<void> {
+  return waitUntilOk(worker, `${originOf(config.ADMIN_HOST, config.WORKER_ADMIN_PORT)}/readyz`, signal);
+}
+
+async function waitUntilOk(process: RunningProcess, url: string, signal: AbortSignal): Promise<void> {
   const isReady = async () => {
     const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS) }).catch(() => undefined);
     await response?.body?.cancel();
     return response?.ok === true;
   };
-  await waitUntilReady(api, isReady, { deadlineMs: READY_MS, signal });
+  await waitUntilReady(process, isReady, { deadlineMs: READY_MS, signal });
 }
 
 /** The address at which something that listens on this host and port is reached from this machine. */

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { type Config, ConfigError, readConfig } from '../src/config.ts';
-import { originOf, startApi, startWorker, waitForApi } from './api-and-worker.ts';
+import { originOf, startApi, startWorker, waitForApi, waitForWorker } from './api-and-worker.ts';
 import { commandsToTry } from './commands-to-try.ts';
 import { Interrupted, untilAborted, watchInterrupts } from './interrupts.ts';
 import { type LicensesCommand, licensesCommand } from './licenses-command.ts';
@@ -38,6 +38,7 @@ async function startAll(signal: AbortSignal, stops: Stops): Promise<void> {
   const api = startApi(config, env, print);
   stops.push(() => api.stop(STOP_MS));
   const trouble = Promise.race([services.lost, endOf(worker), endOf(api)]);
+  await unless(trouble, waitForWorker(worker, config, signal));
   await unless(trouble, serve(config, env, api, signal));
   await unless(trouble, untilAborted(signal));
   print('\nStopping …');

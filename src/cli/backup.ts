@@ -28,11 +28,14 @@ export function restoreCommand(): Command {
     .argument('<file>', 'the file that `licenses backup` wrote')
     .option(...JSON_OPTION)
     .action((file: string, options: { json?: boolean }) =>
-      withOpenSearch(async (client, config) => {
-        const documents = await restoreBackup(client, config.INDEX_PREFIX, file);
-        await recordAudit(client, config.INDEX_PREFIX, 'restore', { file });
-        if (options.json === true) return printJson({ file, documents });
-        print(`Restored ${inWords(documents)} from ${file}. Now publish the latest files.`);
-      }),
+      withOpenSearch(
+        async (client, config) => {
+          const documents = await restoreBackup(client, config.INDEX_PREFIX, file);
+          await recordAudit(client, config.INDEX_PREFIX, 'restore', { file });
+          if (options.json === true) return printJson({ file, documents });
+          print(`Restored ${inWords(documents)} from ${file}. Now publish the latest files.`);
+        },
+        { createsIndices: true },
+      ),
     );
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '@opensearch-project/opensearch';
 import { Job, type Queue, QueueEvents } from 'bullmq';
 import { Redis } from 'ioredis';
 import { type Config, readConfig } from '../config.ts';
@@ -112,7 +113,7 @@ async function requireRedis(config: Config): Promise<void> {
 }
 
 function recordQueued(publication: string, at: string, forced: string | undefined): Promise<void> {
-  return withOpenSearch(async (client, { INDEX_PREFIX: prefix }) => {
+  const record = async (client: Client, { INDEX_PREFIX: prefix }: Config) => {
     await recordAudit(client, prefix, 'publish', { publication, force: forced });
     await appendEvent(client, prefix, {
       publication,
@@ -120,7 +121,9 @@ function recordQueued(publication: string, at: string, forced: string | undefine
       event: 'queued',
       ...(forced === undefined ? {} : { forced }),
     });
-  });
+  };
+  // The worker may still be starting.
+  return withOpenSearch(record, { createsIndices: true });
 }
 
 function recordFailed(publication: string, reason: string): Promise<void> {

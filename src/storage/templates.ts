@@ -55,6 +55,11 @@ export async function prepareIndices(client: Client, prefix: string): Promise<vo
   await refuseIndexInPlaceOfAlias(client, licensesAlias(prefix));
 }
 
+/** Whether `prepareIndices` has run on this installation. */
+export async function hasIndices(client: Client, prefix: string): Promise<boolean> {
+  return (await client.indices.exists({ index: ledgerIndex(prefix) })).body;
+}
+
 async function createIfMissing(client: Client, index: string): Promise<void> {
   const exists = await client.indices.exists({ index });
   if (exists.body) return;

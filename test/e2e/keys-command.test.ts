@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
+import { prepareIndices } from '../../src/storage/templates.ts';
 import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { licenses } from '../support/processes.ts';
 
@@ -9,6 +10,7 @@ let environment: TestEnvironment;
 
 beforeAll(async () => {
   environment = await testEnvironment();
+  await prepareIndices(environment.client, environment.config.INDEX_PREFIX);
 });
 afterAll(() => environment.cleanUp());
 

@@ -35,6 +35,25 @@ test('OpenSearch away is one line that says where it was expected', async () => 
   expect(away.stderr).toMatch(/^OpenSearch does not answer at 127\.0\.0\.1:1\.[^\n]*\n$/);
 });
 
+test.each([
+  ['keys', 'list'],
+  ['keys', 'create', 'Acme', '--verified-by', 'Ada'],
+  ['publications'],
+  ['rollback'],
+])('before a worker has created the indices, licenses %s %s says so in one line', async (...command) => {
+  const unprepared = await licenses(environment.variables, ...command);
+  expect(unprepared).toMatchObject({
+    code: 1,
+    stderr:
+      'This installation has no indices yet. The worker creates them: npx licenses work (npm start runs one, too).\n',
+  });
+  const { body } = await environment.client.cat.indices({
+    index: `${environment.config.INDEX_PREFIX}*`,
+    format: 'json',
+  });
+  expect(body).toEqual([]);
+});
+
 test('Redis away ends a publish command with one line instead of a wait without end', async () => {
   const away = await licenses(
     { ...environment.variables, REDIS_URL: 'redis://127.0.0.1:1' },
