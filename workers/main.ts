@@ -27,10 +27,10 @@ const STOP_WITHIN_MS = 20_000;
 const CANARY_FAILED =
   'lookups answer otherwise than the files have it; licenses rollback makes the previous publication live';
 
-/** How often a job whose worker was killed is taken up again. */
-const MOST_STALLS = 3;
+/** How many times a job whose worker was killed is retried. */
+const MAX_STALLS = 3;
 
-/** The load keeps a few batches in memory, never the file; a roomy young generation saves collecting them. */
+/** A load keeps a few batches in memory, never the file. A large young generation saves garbage collections. */
 const CHILD_MEMORY = ['--max-old-space-size=256', '--max-semi-space-size=64'];
 
 /**
@@ -60,7 +60,7 @@ export async function work(): Promise<void> {
     concurrency: 1,
     lockDuration: LOCK_MS,
     stalledInterval: STALLED_CHECK_MS,
-    maxStalledCount: MOST_STALLS,
+    maxStalledCount: MAX_STALLS,
     useWorkerThreads: false,
     workerForkOptions: { execArgv: CHILD_MEMORY },
   });
@@ -109,9 +109,8 @@ export async function work(): Promise<void> {
 }
 
 /**
- * Where the queue has lost a job, as a Redis that came back empty, its process goes on all the same and the
- * ledger tells how it ends. Progress that nobody hears of must not make the queue take that process for idle,
- * and give it the next job.
+ * A job that the queue has lost, as when Redis comes back empty, still runs to its end in its process. A failed
+ * progress update must not make BullMQ believe that the process is idle and give it the next job.
  */
 function outliveQueue(job: Job): void {
   const updateProgress = job.updateProgress.bind(job);
@@ -126,7 +125,7 @@ async function setUpQueue(queue: Queue, config: Config): Promise<Date | undefine
   return schedulePublications(queue, config);
 }
 
-/** A Redis that comes back empty knows neither the schedule nor that publications go one at a time. */
+/** Sets up the queue again after each outage: a Redis that comes back empty has lost the schedule and the concurrency limit. */
 function setUpAfterOutages(queue: Queue, config: Config, log: Logger): void {
   let isUnderWay = false;
   queue.on('ioredis:close', async () => {

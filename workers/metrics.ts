@@ -5,15 +5,15 @@ import type { PublicationHistory } from '../src/publications/history.ts';
 /** Jobs of the publish queue by state. */
 export type JobCounts = Readonly<Record<string, number>>;
 
-/** What a worker tells Prometheus, Node's own metrics included. */
+/** The metrics of a worker, Node's own included. */
 export interface WorkerMetrics {
   /** Counts a publication that this worker ended: `live`, `skipped`, `refused` or `failed`. */
   ended(state: string): void;
   /**
    * The metrics as text.
    *
-   * @param history the ledger; without it, as while OpenSearch is away, what it tells is absent
-   * @param jobs the queue's; without them, as while Redis is away, they are absent
+   * @param history the ledger; its metrics are absent without it, as while OpenSearch is away
+   * @param jobs the jobs of the queue; absent without them, as while Redis is away
    */
   text(history: PublicationHistory | undefined, jobs: JobCounts | undefined): Promise<string>;
   readonly contentType: string;

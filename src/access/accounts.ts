@@ -8,11 +8,11 @@ import { accountsIndex } from '../storage/index-names.ts';
 const storedAccount = z.object({
   /** The business, as its name was first entered. */
   account: z.string(),
-  /** Whom to reach there; null where nobody was named. */
+  /** Whom to contact; null if nobody was named. */
   contact: z.string().nullable(),
   verified_by: z.string(),
   verified_at: z.string(),
-  /** Since when its keys are refused; null while it is active. */
+  /** When it was deactivated, ISO 8601; null while it is active. */
   deactivated_at: z.string().nullable().default(null),
 });
 
@@ -152,7 +152,7 @@ function bounded(what: string, text: string): string {
   return value;
 }
 
-/** Text without blanks around it, and single ones in it. */
+/** Text without blanks around it, and with single blanks inside. */
 function plain(text: string): string {
   return text.trim().replaceAll(/\s+/g, ' ');
 }

@@ -20,7 +20,7 @@ const storedKey = z.object({
 
 export type StoredKey = z.output<typeof storedKey>;
 
-/** A key and, this once, its text. */
+/** A stored key, and its text, which is never available again. */
 export interface CreatedKey {
   readonly stored: StoredKey;
   readonly account: StoredAccount;
@@ -123,7 +123,7 @@ export async function keyById(client: Client, indexPrefix: string, id: string): 
   return hit._source;
 }
 
-/** How long a process believes what it read of a key and its account: both end within this time. */
+/** How long a process uses what it read of a key and its account. Revoking takes effect within this time. */
 export const KEY_BELIEVED_MS = 5000;
 const KEYS_REMEMBERED = 10_000;
 
@@ -135,11 +135,11 @@ export interface CheckedKey {
   readonly id: string;
   /** Whether it and its account are active, as read at most five seconds ago. */
   isActive(): Promise<boolean>;
-  /** Whether it was active when it was last looked up here; asks nobody. */
+  /** Whether it was active when this process last read it; sends no request. */
   hasBeenActive(): boolean;
 }
 
-/** What one process knows of a key; `undefined` for a malformed one, which is nobody's. */
+/** Checks a key. Gives `undefined` for a malformed one. */
 export type KeyCheck = (key: string) => CheckedKey | undefined;
 
 /**

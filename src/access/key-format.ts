@@ -14,7 +14,7 @@ export function newApiKey(prefix: string): string {
   return start + checksum(start);
 }
 
-/** Whether a key has the right form and checksum: a mistyped one is told without asking anything. */
+/** Whether a key has the right form and checksum: a mistyped key is recognized without a request. */
 export function isWellFormedKey(prefix: string, key: string): boolean {
   if (key.length !== prefix.length + 1 + SECRET_LENGTH + CHECKSUM_LENGTH) return false;
   if (!key.startsWith(`${prefix}_`)) return false;

@@ -32,7 +32,7 @@ export interface RateLimit {
   spend(address: string): Promise<Spent>;
   /** Whether one more would be within the limit; counts nothing. */
   hasLeft(address: string): Promise<boolean>;
-  /** Takes one back that should not have counted. */
+  /** Undoes one count. */
   giveBack(address: string): Promise<void>;
 }
 
@@ -133,10 +133,10 @@ interface Counted extends Spent {
   readonly isOver: boolean;
 }
 
-/** Redis answers in a fraction of a millisecond: nobody waits for another's answer. */
+/** Redis answers in a fraction of a millisecond, so batches need not wait for each other. */
 const BATCHES = { maxBatchSize: 1000, concurrency: Number.POSITIVE_INFINITY };
 
-/** A Redis connection for counters: a command that is not answered in 100 ms fails, and none wait in line. */
+/** A Redis connection for counters: a command fails if it is not answered in 100 ms; none is queued while Redis is away. */
 export function limitsConnection(redisUrl: string): Redis {
   return new Redis(redisUrl, {
     enableOfflineQueue: false,
@@ -145,7 +145,7 @@ export function limitsConnection(redisUrl: string): Redis {
   });
 }
 
-/** The address as IPv4 where it is one in IPv6 clothes (`::ffff:192.0.2.1`). */
+/** The address; an IPv4-mapped IPv6 address (`::ffff:192.0.2.1`) as IPv4. */
 export const plainAddress = memoize((address) =>
   ipaddr.isValid(address) ? ipaddr.process(address).toString() : address,
 );

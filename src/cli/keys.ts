@@ -17,7 +17,7 @@ import { recordAudit } from '../storage/audit-log.ts';
 import { withOpenSearch } from './open-search.ts';
 import { grouped, JSON_OPTION, print, printJson, table } from './output.ts';
 
-/** `licenses keys …`: issue, list, rotate and revoke API keys, and tell what they were used for. */
+/** `licenses keys …`: issue, list, rotate and revoke API keys, and show what they were used for. */
 export function keysCommand(): Command {
   const keys = new Command('keys').description('API keys');
 

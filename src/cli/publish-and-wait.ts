@@ -24,14 +24,14 @@ const EXIT_REFUSED = 2;
 const EXIT_INTERRUPTED = 130;
 const LEDGER_EVERY_MS = 2000;
 
-/** When it is first looked whether a worker runs: one that is being started may need a moment. */
+/** When the first check for a worker happens: one that was just started needs a moment. */
 const WORKER_EXPECTED_WITHIN_MS = 2000;
 const WORKER_CHECKED_EVERY_MS = 5000;
 const NO_WORKER =
   'No worker is running, so nothing is published yet. Start one: npx licenses work (npm start runs one, too). ' +
   'This command goes on waiting; Ctrl-C takes the publication back.';
 
-/** A load of 2.6 million rows tells the ledger nothing for minutes. */
+/** Loading 2.6 million rows adds nothing to the ledger for minutes. */
 const LOST_AFTER_MS = 900_000;
 
 /** What the command was given. */
@@ -98,7 +98,7 @@ export async function publishAndWait(options: PublishOptions): Promise<void> {
   }
 }
 
-/** @throws {Error} in words for the operator when Redis is away: the queue itself would wait for it for ever */
+/** @throws {Error} in words for the operator when Redis is away: the queue itself would wait forever */
 async function requireRedis(config: Config): Promise<void> {
   const redis = new Redis(config.REDIS_URL, { lazyConnect: true, retryStrategy: () => null });
   redis.on('error', () => undefined);
@@ -189,7 +189,7 @@ async function takeBack({ job, isOwn }: Waiting, publication: string): Promise<v
     await recordFailed(publication, 'Taken back before a worker had it.');
     printError(`Publication ${publication} is taken back: no worker had it.`);
   } else {
-    printError(`Publication ${publication} goes on; licenses publications tells how it ends.`);
+    printError(`Publication ${publication} goes on. See how it ends: licenses publications.`);
   }
 }
 

@@ -11,10 +11,10 @@ export interface CsvRow {
   readonly isUnended?: true;
 }
 
-/** No field of the State's files is near as long; a longer one is a quote left open. */
+/** No field of the State's files is nearly as long. A longer one has a quote that was left open. */
 export const MAX_FIELD_LENGTH = 4000;
 
-/** Far beyond 154 fields of 4,000 characters: what is longer is no CSV file, and must not fill the memory. */
+/** Far beyond 154 fields of 4,000 characters: longer text is no CSV file, and must not fill the memory. */
 const LONGEST_ROW = 4_000_000;
 
 const COMMA = 44;

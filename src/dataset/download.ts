@@ -9,7 +9,7 @@ import { z } from 'zod';
 /** A source that can't be downloaded; the message says why and shows no secret of its URL. */
 export class DownloadError extends Error {}
 
-/** How patient a download is, in milliseconds. */
+/** Timeouts and waits of a download, in milliseconds. */
 export interface DownloadPatience {
   /** How long no byte may come before the connection is given up. */
   readonly stall: number;
@@ -57,7 +57,7 @@ const MAX_REDIRECTS = 5;
 /** The State's larger file has under 1 GiB: far more than that is not the file, and must not fill the disk. */
 const MAX_BYTES = 8 * 2 ** 30;
 
-/** What another try may mend: a lost connection, a server that is too busy, a part that does not fit. */
+/** An error that another try may solve: a lost connection, a busy server, a part that does not fit. */
 class Interruption extends Error {
   readonly retryAfterMs: number;
 
@@ -198,7 +198,7 @@ const serverFile = z.object({
 
 /** What the server said of the file of which the beginning is there. */
 const partNote = serverFile.extend({
-  /** What tells the server which file is meant; without it the rest can't be asked for. */
+  /** The validator (ETag or date) for a range request; without it the rest can't be requested. */
   if_range: z.string().nullable(),
   length: z.int().nonnegative().nullable(),
   sha256: hexSha256.nullable(),
@@ -209,7 +209,7 @@ const completeNote = serverFile.extend({ length: z.int().nonnegative(), sha256: 
 type PartNote = z.infer<typeof partNote>;
 type CompleteNote = z.infer<typeof completeNote>;
 
-/** A note that can't be read is worth as much as none: the download then starts over. */
+/** With a note that can't be read, as without one, the download starts over. */
 async function readNote<Note extends { url: string }>(
   schema: z.ZodType<Note>,
   path: string,

@@ -4,7 +4,7 @@ import { BUSINESS_COLUMNS, type DatasetFile, ENDORSEMENTS, INDIVIDUAL_COLUMNS } 
 
 const ALIASES = z.record(z.string(), z.array(z.string())).parse(aliasesJson);
 
-/** The columns that a record is made of, by what they mean; `name` is LICENSEE_NAME or BUSINESS_NAME. */
+/** The columns of a record by their meaning; `name` is LICENSEE_NAME or BUSINESS_NAME. */
 const RECORD_COLUMNS = {
   name: { individual: 'LICENSEE_NAME', business: 'BUSINESS_NAME', required: true },
   board: { individual: 'BOARD', business: 'BOARD', required: true },
@@ -110,7 +110,7 @@ const recordColumns: readonly RecordColumn[] = [
 /** Fields of the record that `extra_data` repeats (specification 2.2). */
 const ALSO_IN_EXTRA: ReadonlySet<string> = new Set(['PARCEL_COUNTY', 'ISSUE_DATE']);
 
-/** Two of one of these, and nobody can tell which is meant; any other column may come twice. */
+/** Columns that must not come twice: the right one could not be chosen. */
 const KNOWN_COLUMNS: ReadonlySet<string> = new Set([...INDIVIDUAL_COLUMNS, ...BUSINESS_COLUMNS]);
 
 function normalName(name: string): string {
@@ -138,7 +138,7 @@ function canonicalName(positions: ReadonlyMap<string, number>, name: string): st
   return findColumn(positions, canonical) === positions.get(name) ? canonical : name;
 }
 
-/** Further columns of names keep their own names: which holder's they are, only the file tells. */
+/** Further columns of names keep their own names: the file decides whose they are. */
 const NAME_COLUMNS: ReadonlySet<string> = new Set([
   RECORD_COLUMNS.name.individual,
   RECORD_COLUMNS.name.business,

@@ -24,7 +24,7 @@ export interface InspectedFile {
   readonly encoding: Encoding;
 }
 
-/** A gzip or zip file that can't be unpacked, or a zip file of which no one CSV file can be told. */
+/** A gzip or zip file that can't be unpacked, or a zip file without exactly one CSV file. */
 export class BrokenSourceError extends Error {}
 
 /** Small, so that what a chunk gives has been used before the garbage collector comes by (measured). */
@@ -37,8 +37,8 @@ const LOOKED_THROUGH_BYTES = 1 << 20;
 const MARK_AS_LATIN1 = /^\u00ef\u00bb\u00bf/;
 
 /**
- * Hashes a file and tells its encoding: UTF-8, or Latin-1 where the bytes are not UTF-8. A gzip file, or a zip
- * file with one CSV file in it, is unpacked for that; what it is, its first bytes tell, not its name.
+ * Hashes a file and detects its encoding: UTF-8, or Latin-1 where the bytes are not UTF-8. A gzip file, or a zip
+ * file with one CSV file in it, is unpacked for that; its first bytes decide what it is, not its name.
  *
  * @throws {BrokenSourceError} when it can't be unpacked to its end
  */
@@ -89,7 +89,7 @@ function endOfLastCharacter(bytes: Buffer): number {
 /**
  * The file's text in chunks of about 128 KB, unpacked, a byte order mark left off.
  *
- * @param onBytes told after each chunk how many more bytes of the file have been read from disk
+ * @param onBytes called after each chunk with how many more bytes have been read from disk
  * @throws {BrokenSourceError} when it can't be unpacked, which may show only at its end
  */
 export async function* fileText(
@@ -216,12 +216,12 @@ async function* inflated(
   inflate: Gunzip | InflateRaw,
   onBytes?: (bytes: number) => void,
 ): Content {
-  let told = 0;
+  let reported = 0;
   try {
     for await (const chunk of pipeline(disk, inflate, () => undefined)) {
       yield chunk;
-      onBytes?.(disk.bytesRead - told);
-      told = disk.bytesRead;
+      onBytes?.(disk.bytesRead - reported);
+      reported = disk.bytesRead;
     }
   } finally {
     disk.destroy();

@@ -7,7 +7,7 @@ import { gauge, metrics } from '../telemetry/metrics.ts';
 import type { Route } from './route.ts';
 
 /**
- * For the operator's machine alone: whether the process lives, whether it can answer, and its metrics.
+ * For operators: whether the process lives, whether it can answer, and its metrics.
  *
  * @param isStopping whether the process has been asked to stop; then it is not ready, while it still answers
  */
@@ -41,7 +41,7 @@ export function adminRoutes(client: Client, indexPrefix: string, isStopping: () 
   ];
 }
 
-/** What Prometheus is told of the state of the process and its data. */
+/** Gauges of the process and its data. */
 export function stateGauges(
   tracker: LivePublicationTracker,
   lookups: Lookups,

@@ -10,11 +10,11 @@ import type { Context, RequestState } from './context.ts';
 import { errorResponse } from './errors.ts';
 import { clientProtocol } from './proxies.ts';
 
-/** Clients that are slower than this, or stop half-way, are cut off. */
+/** Clients that send more slowly than this, or stop half-way, are disconnected. */
 const MAX_HEADERS_MS = 5000;
 const MAX_REQUEST_MS = 10_000;
 const CHECK_INTERVAL_MS = 1000;
-/** While a response is on its way, nothing may stand still for as long. */
+/** A connection with a response in progress may be idle for at most this long. */
 const MAX_STANDSTILL_MS = 10_000;
 /** Longer than proxies keep an idle connection, so that they close it first. */
 const MAX_IDLE_MS = 75_000;
@@ -25,7 +25,7 @@ const UNRESERVED = /^[\w.~-]$/;
 
 const REQUEST_ID = /^[\w.:-]{1,100}$/;
 
-/** Nothing is cached, framed or guessed at. */
+/** No caching, no framing, no guessing of media types. */
 const SECURITY_HEADERS = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
@@ -35,7 +35,7 @@ const SECURITY_HEADERS = {
 
 interface HttpAppOptions {
   readonly log: Logger;
-  /** How many proxies stand before it, each of which says from which address it was asked. */
+  /** How many proxies in front of it append the client's address to X-Forwarded-For. */
   readonly trustedProxies?: number;
   /** Whether the process is about to end; then every response closes its connection. */
   readonly isStopping?: () => boolean;
@@ -107,7 +107,7 @@ function answerError(ctx: Context, error: unknown, log: Logger): void {
   ctx.body = { detail };
 }
 
-/** One log line for each request: never a key, a name searched for or anything of a holder. */
+/** One log line for each request, never with a key, a name that was searched for or data of a holder. */
 function logRequest({ state, method, path, status }: Context, log: Logger): void {
   const ms = Math.round((performance.now() - state.arrivedAt) * 10) / 10;
   log.info({ requestId: state.requestId, method, path, status, ms }, 'request');
@@ -137,7 +137,7 @@ const BROKEN_REQUEST: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 };
 
-/** Answers what is not an HTTP request, which never reaches the app, after the request before it. */
+/** Answers what is not an HTTP request, after the response to the request before it. The app never sees it. */
 function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex, before?: ServerResponse): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();

@@ -3,7 +3,7 @@ import type { Outcome } from '../telemetry/outcome.ts';
 
 /** What is known of a request while it is answered. */
 export interface RequestState {
-  /** The client's X-Request-Id where it sent a sensible one, else a new one. */
+  /** The client's X-Request-Id if it is valid, else a new one. */
   requestId: string;
   /** When the request arrived, in the milliseconds of `performance.now()`. */
   arrivedAt: number;
@@ -11,7 +11,7 @@ export interface RequestState {
   keyId?: string;
   /** Milliseconds from its arrival until its key was checked. */
   keyCheckedMs?: number;
-  /** How the request ended, where its status does not say so. */
+  /** How the request ended, if its status code does not say it. */
   outcome?: Outcome;
 }
 

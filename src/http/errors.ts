@@ -14,7 +14,7 @@ export class HttpsRequiredError extends Error {}
 /** No active API key came with the request. */
 export class InvalidKeyError extends Error {}
 
-/** What a client may know of an error. */
+/** The part of an error that a client may see. */
 export interface ErrorResponse {
   readonly status: number;
   readonly detail: string;
@@ -22,7 +22,7 @@ export interface ErrorResponse {
   readonly retryAfter?: number;
 }
 
-/** Words for what the HTTP layer refuses by itself. */
+/** Messages for errors of the HTTP layer. */
 const HTTP_DETAILS: Readonly<Record<number, string>> = {
   400: 'The body is not valid JSON.',
   404: 'There is nothing at this address. Lookups are at POST /api/v1/lookup/verify.',

@@ -1,7 +1,7 @@
 import { plainAddress, type RateLimit, TooManyRequestsError } from '../access/rate-limit.ts';
 import type { Context, Middleware } from './context.ts';
 
-/** Counts each request before anything else is done with it, and says what is left. */
+/** Counts each request before anything else, and sets the headers that say what is left. */
 export function limited(limit: RateLimit): Middleware {
   return async (ctx, next) => {
     const address = plainAddress(ctx.ip);
@@ -11,7 +11,7 @@ export function limited(limit: RateLimit): Middleware {
   };
 }
 
-/** @param reset the Unix time at which the count begins anew, in seconds */
+/** @param reset when the count starts again, in Unix seconds */
 function setLimitHeaders(ctx: Context, limit: number, remaining: number, reset: number): void {
   ctx.set('x-ratelimit-limit', String(limit));
   ctx.set('x-ratelimit-remaining', String(remaining));

@@ -98,7 +98,7 @@ const ownHostOnly: Middleware = async (ctx, next) => {
   }
 };
 
-/** Refuses whatever would change something, whichever of its routes the board forgets to. */
+/** Refuses every request that could change something, in case a route of the board forgets to. */
 const readOnly: Middleware = async (ctx, next) => {
   if (ctx.method === 'GET' || ctx.method === 'HEAD') return next();
   ctx.status = 405;
@@ -106,7 +106,7 @@ const readOnly: Middleware = async (ctx, next) => {
   ctx.body = { detail: 'The queue is only shown here: GET and HEAD.' };
 };
 
-/** Answers 503 while Redis is away or too slow; the queue's commands would wait for it without end. */
+/** Answers 503 while Redis is away or too slow; the queue's commands would wait for it forever. */
 function whileRedisAnswers(queue: Queue): Middleware {
   return async (ctx, next) => {
     const tooLate = sleep(REDIS_ANSWERS_WITHIN_MS, false, { ref: false });
@@ -124,7 +124,7 @@ function answerAway(ctx: Context): void {
   ctx.body = { detail: 'Redis does not answer, so the queue can not be shown; try again shortly.' };
 }
 
-/** Whether commands would be sent now; before the first connection it waits for that. */
+/** Whether commands would be sent now. Waits for the first connection. */
 async function isConnected(queue: Queue): Promise<boolean> {
   const client = await queue.getBackend().connection.client;
   return client.status === 'ready';

@@ -4,7 +4,7 @@ import createError from 'http-errors';
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi';
 import type { RequestState } from './context.ts';
 
-/** One operation of the service: where it is, what it takes and may answer, and what does it. */
+/** One operation of the service: its address, its OpenAPI entry and its handler. */
 export interface Route {
   readonly method: 'GET' | 'POST';
   /** The path, with parameters as @koa/router takes them, such as `/lookup/boards/:board/types`. */

@@ -51,7 +51,7 @@ export function freshness(ageInDays: number): 'fresh' | 'late' | 'stale' {
 }
 
 /**
- * GET /status: needs no key, and goes on from what was last known while OpenSearch is away.
+ * GET /status: needs no key. While OpenSearch is away it answers what was last known.
  *
  * @param publications reads the ledger, the latest first
  */

@@ -11,7 +11,7 @@ const ACTIVE_BUT_EXPIRED = 'The State lists it as active although its expiry dat
 const ONE_OF_THE_NAME =
   'This is the only license that fits: compare the whole name, the city and the type before you take it for the one meant.';
 
-/** The one status that leaves nothing to tell. */
+/** The only raw status that needs no caution. */
 const CLEAR_STATUS = 'Active';
 
 /**

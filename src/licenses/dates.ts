@@ -39,7 +39,7 @@ const MINUTE_MS = 60_000;
 
 let latest = { minute: Number.NaN, date: '' };
 
-/** Today's date in Ohio, as `YYYY-MM-DD`. Days begin on whole minutes, so it is told once a minute. */
+/** Today's date in Ohio, as `YYYY-MM-DD`. Days begin on whole minutes, so it is computed once a minute. */
 export function todayInOhio(now: Date = new Date()): string {
   const minute = Math.floor(now.getTime() / MINUTE_MS);
   if (minute !== latest.minute) latest = { minute, date: ohioDate.format(now) };

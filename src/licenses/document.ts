@@ -13,7 +13,7 @@ export type HolderKind = 'person' | 'business';
 interface NameAndNumberKeys {
   readonly kind: HolderKind;
   readonly number: string;
-  /** The number's last group of digits, leading zeros aside: by it numbers nearly alike are found. */
+  /** The number's last group of digits, without leading zeros, by which similar numbers are found. */
   readonly digits: string;
   /** `BOARD/SURNAME/GIVEN` or `BOARD/TRADENAME`: the order of answers, and the exact name. */
   readonly name: string;
@@ -64,7 +64,7 @@ export const storedLicense = licenseRecord.extend({
 
 export type StoredLicense = z.output<typeof storedLicense>;
 
-/** The keys that licenses are found by and nobody reads: more than a quarter of a response. */
+/** Keys that are only searched by, never read: more than a quarter of a response. */
 export const UNREAD_KEYS = KEY_NAMES.filter((name) => !(name in storedLicense.shape.keys.shape));
 
 /** How a board stands in keys: its code, or its folded label where the catalog does not know it. */

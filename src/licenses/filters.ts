@@ -4,7 +4,7 @@ import type { LicenseRecord } from './record.ts';
 
 type Filtered = Pick<LicenseRecord, 'license_type' | 'status' | 'raw_status' | 'city' | 'county'>;
 
-/** A filter of searches by name. A license passes where the folded value asked for is one of its own. */
+/** A filter of searches by name. A license passes if it has the folded value that is asked for. */
 export interface Filter {
   /** The folded values of a license; they are stored in `keys`, under the filter's name. */
   readonly keysOf: (license: Filtered) => readonly string[];
@@ -68,7 +68,7 @@ export const FILTER_NAMES = [
   'county',
 ] as const satisfies readonly FilterName[];
 
-/** Something made of each filter, by its name. */
+/** Maps each filter, by name. */
 export function mapFilters<Result>(make: (filter: Filter) => Result): Record<FilterName, Result> {
   return {
     license_type: make(FILTERS.license_type),

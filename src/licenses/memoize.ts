@@ -1,6 +1,6 @@
 const MAX_RESULTS = 10_000;
 
-/** Memoizes a pure function of a text; for texts that come again in row after row. */
+/** Memoizes a pure function of a text, for texts that occur in many rows. */
 export function memoize<Result>(compute: (text: string) => Result): (text: string) => Result {
   const results = new Map<string, Result>();
   return (text) => {
@@ -13,7 +13,7 @@ export function memoize<Result>(compute: (text: string) => Result): (text: strin
   };
 }
 
-/** A part of a file's text would keep the megabyte alive that it was cut from. */
+/** A copy: a slice of a file's text would keep the whole megabyte in memory. */
 function copyOf(text: string): string {
   return Buffer.from(text).toString();
 }

@@ -143,11 +143,11 @@ export function tradeNameWords(tradeName: string): string[] {
   return words;
 }
 
-/** Words of a business's name that are looked at; more only make the search dearer. */
+/** How many words of a business's name are searched for. More would only cost more. */
 const MAX_TYPED_WORDS = 10;
 
 /**
- * The words (the first ten) of a business's name as typed, which each must be the beginning of one of its own: those of every
+ * The words (the first ten) of a business's name as typed, each of which must begin one of its own: those of every
  * trade name, without `D.B.A` between them and `THE` wherever it stands.
  */
 export function typedBusinessWords(businessName: string): string[] {

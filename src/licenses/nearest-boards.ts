@@ -5,19 +5,19 @@ import { BOARDS, type Board, boardByLabel } from './boards.ts';
 const LONGEST_LABEL = 100;
 const MOST = 3;
 
-/** Words of so many boards' names that they tell none of them. */
+/** Words in so many boards' names that they identify none. */
 const COMMON_WORDS: ReadonlySet<string> = new Set(
   'and board department for license licensing of ohio professional professionals state the'.split(' '),
 );
 
-/** Shorter words are taken as they are: a letter more or less makes another of them. */
+/** Shorter words must match exactly: one letter makes another word of them. */
 const SHORTEST_MISTYPED = 5;
 
-/** Of a word's letters, how many may be wrong; and how many where nothing is found by that. */
+/** The share of a word's letters that may be wrong, and a larger share to try if nothing is found. */
 const MISTYPED = 0.2;
 const BADLY_MISTYPED = 0.35;
 
-/** Of the best one's score, what another must have to be named beside it. */
+/** The share of the best board's score that another board needs to be named too. */
 const NEARLY_AS_GOOD = 0.5;
 
 const byId = new Map(BOARDS.map((board) => [board.code, board]));

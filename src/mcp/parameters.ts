@@ -7,9 +7,9 @@ import { nearestBoards } from '../licenses/nearest-boards.ts';
 
 const MAX_CHARACTERS = 200;
 
-/** Of names that no parameter has, how many are told, and how much of each. */
+/** How many unknown parameters a message names, and how many characters of each. */
 const MAX_UNKNOWN = 5;
-const MAX_OF_A_NAME = 40;
+const MAX_NAME_CHARACTERS = 40;
 
 interface Raised {
   readonly input?: unknown;
@@ -114,6 +114,6 @@ function isBlank(value: unknown): boolean {
 function unknownNote(given: readonly string[], known: readonly string[]): string {
   const unknown = given.filter((name) => !known.includes(name)).slice(0, MAX_UNKNOWN);
   if (unknown.length === 0) return '';
-  const names = unknown.map((name) => JSON.stringify(name.slice(0, MAX_OF_A_NAME))).join(', ');
+  const names = unknown.map((name) => JSON.stringify(name.slice(0, MAX_NAME_CHARACTERS))).join(', ');
   return `Passed over, since this tool has no such parameter: ${names}. It has: ${known.join(', ')}.`;
 }

@@ -7,7 +7,7 @@ import { type LicensesIndex, readMetadata } from './metadata.ts';
 
 const aliasResponse = z.record(z.string(), z.unknown());
 
-/** The physical indices under the alias: none before the first publication, one ever after. */
+/** The physical indices under the alias: none before the first publication, then always one. */
 export async function indicesUnderAlias(client: Client, prefix: string): Promise<string[]> {
   try {
     const response = await client.indices.getAlias({ name: licensesAlias(prefix) });
@@ -31,7 +31,7 @@ export async function liveLicensesIndex(client: Client, prefix: string): Promise
   return index === undefined ? undefined : { index, metadata: await readMetadata(client, index) };
 }
 
-/** A flip was not made, or was taken back: another publication or rollback came in between. */
+/** The alias was not switched, or was switched back: another publication or rollback came in between. */
 export class FlipRefusedError extends Error {}
 
 /**
@@ -70,8 +70,8 @@ async function refuseIfFenced(client: Client, prefix: string, epoch: number): Pr
 }
 
 /**
- * What the checks before the call can't see: a pause between them and the call, and two first publications.
- * The one with the latest epoch keeps the alias for itself; any other takes itself out again.
+ * Settles what the checks before the call can't see: a pause between check and call, and two first publications. The
+ * index with the latest epoch keeps the alias; any other is removed from it.
  */
 async function settle(
   client: Client,

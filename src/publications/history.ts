@@ -2,7 +2,7 @@ import type { Client } from '@opensearch-project/opensearch';
 import { liveLicensesIndex } from './alias.ts';
 import { type LedgerEvent, type PublicationState, readEvents } from './ledger.ts';
 
-/** A publication as its events tell it. */
+/** A publication, from its events in the ledger. */
 export interface PublicationSummary {
   readonly publication: string;
   /** What happened last; `live` only for what the alias says is live. */
@@ -31,7 +31,7 @@ export interface PublicationHistory {
   readonly publications: readonly PublicationSummary[];
 }
 
-/** The ledger told by publication, reconciled with the alias: what is live is what the alias says. */
+/** The ledger by publication. The alias decides which one is live. */
 export async function publicationHistory(client: Client, prefix: string): Promise<PublicationHistory> {
   const [events, index] = await Promise.all([readEvents(client, prefix), liveLicensesIndex(client, prefix)]);
   const live = index?.metadata.publication;

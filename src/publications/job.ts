@@ -33,7 +33,7 @@ export function publicationOf(job: { id?: string | undefined; data: unknown }): 
   return publishJob.parse({ ...scheduledJob.parse(job.data), publication });
 }
 
-/** What the schedule asks for each time. */
+/** The data of a scheduled job. */
 const scheduledJob = publishJob.omit({ publication: true });
 
 const publishStep = z.enum([
@@ -45,7 +45,7 @@ const publishStep = z.enum([
   'going live',
 ]);
 
-/** How far a publication is; loading alone takes long, so it alone counts. */
+/** How far a publication is. Only loading takes long, so only loading is counted. */
 export const publishProgress = z.object({
   step: publishStep,
   bytes: z.int(),

@@ -5,7 +5,7 @@ import { responseStatus } from '../storage/client.ts';
 import { ledgerIndex } from '../storage/index-names.ts';
 import { publicationCounts } from './metadata.ts';
 
-/** What a publication can be. */
+/** The states of a publication. */
 export const PUBLICATION_STATES = [
   'queued',
   'reading',
@@ -21,7 +21,7 @@ export const PUBLICATION_STATES = [
 
 export type PublicationState = (typeof PUBLICATION_STATES)[number];
 
-/** What the ledger tells: that a publication is in another state, or that its canary failed. */
+/** An event: a publication is in a new state, or its canary failed. */
 const PUBLICATION_EVENTS = [...PUBLICATION_STATES, 'canary_failed'] as const;
 
 const ledgerEvent = z.object({
@@ -57,7 +57,7 @@ const ledgerEvent = z.object({
 
 export type LedgerEvent = z.output<typeof ledgerEvent>;
 
-/** An event as it is told; its time is now unless it says when. */
+/** An event to append; its time is now unless given. */
 export type NewLedgerEvent = Omit<LedgerEvent, 'at'> & { readonly at?: string };
 
 /** Appends an event, of now unless it says when; nothing in the ledger is ever changed. */
@@ -102,7 +102,7 @@ const epochResponse = z.object({
 });
 
 /**
- * Takes the next epoch: from then on every flip prepared under an earlier one is refused.
+ * Takes the next epoch. From then on, no publication of an earlier epoch can go live.
  *
  * @param holder the publication or rollback that takes it
  */

@@ -6,7 +6,7 @@ import { isIndexNotFound } from '../storage/client.ts';
 import { liveIndex } from './alias.ts';
 import { type PublicationMetadata, readMetadata } from './metadata.ts';
 
-/** The publication that answers, as one process knows it. */
+/** The live publication, as this process knows it. */
 export interface LivePublication {
   readonly index: string;
   readonly metadata: PublicationMetadata;
@@ -19,18 +19,18 @@ export interface LivePublication {
 /** Nothing has been published, so nothing can be answered. */
 export class NothingPublishedError extends Error {}
 
-/** A process's knowledge of what is live. */
+/** Knows which publication is live. */
 export interface LivePublicationTracker {
   /** As last seen; `undefined` before anything was published or seen. */
   current(): LivePublication | undefined;
-  /** Asks OpenSearch now. Calls at the same moment share one answer. */
+  /** Asks OpenSearch now. Concurrent calls share one request. */
   refresh(): Promise<LivePublication | undefined>;
   stop(): void;
 }
 
 const REFRESH_MS = 1000;
 
-/** Follows the alias, asking once a second. The first of failed refreshes is reported; what was known stays. */
+/** Reads the alias once a second. After a failed refresh the last known publication stays; only the first failure is reported. */
 export function trackLivePublication(
   client: Client,
   prefix: string,
@@ -70,8 +70,8 @@ export function trackLivePublication(
 }
 
 /**
- * Does all of one lookup's work against one publication. Where its index has gone meanwhile, the whole of the
- * work is done again against the one that is live now; nothing is ever taken from two.
+ * Does all work of one lookup against one publication. If its index is deleted meanwhile, all of the work is done
+ * again against the publication that is live by then. Nothing is ever taken from two.
  *
  * @throws {NothingPublishedError} when nothing is live
  */

@@ -23,10 +23,10 @@ export const publicationCounts = z.object({
 
 export type PublicationCounts = z.output<typeof publicationCounts>;
 
-/** What a physical index says of itself in `_meta`. Counts only: `_meta` lives in the cluster state. */
+/** The `_meta` of a physical index. It has counts only, since `_meta` is part of the cluster state. */
 export const publicationMetadata = z.object({
   publication: z.string(),
-  /** The fence's number under which it was built; of two builds the later has the greater. */
+  /** The epoch under which it was built; a later build has a greater one. */
   epoch: z.int(),
   /** The files' QUERY_RUN_DATE, `YYYY-MM-DD`. */
   date: z.string(),

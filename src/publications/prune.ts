@@ -5,9 +5,8 @@ import { currentEpoch, indicesOnceLive, readEvents } from './ledger.ts';
 import { licensesIndices } from './metadata.ts';
 
 /**
- * Deletes the indices that nobody needs: all but the live one, the latest that have been live, and the one
- * that is being built. What crashed runs left behind goes too: they were built under an earlier epoch, so they
- * can never go live.
+ * Deletes obsolete indices: all but the live one, the latest that were live before, and the one being built. Indices of
+ * crashed runs are deleted too: they have an earlier epoch, so they can never go live.
  *
  * @param keep how many publications stay, the live one included
  * @returns the indices deleted
@@ -22,9 +21,9 @@ export async function prune(client: Client, prefix: string, keep: number): Promi
   const onceLive = indicesOnceLive(events);
   const previous = indices.map(({ index }) => index).filter((index) => index !== live && onceLive.has(index));
   const kept = new Set([live, ...previous.slice(Math.max(0, previous.length - (keep - 1)))]);
-  const doomed = indices.filter(({ index, metadata }) => !kept.has(index) && metadata.epoch < epoch);
-  for (const { index } of doomed) await deleteIndex(client, index);
-  return doomed.map(({ index }) => index);
+  const obsolete = indices.filter(({ index, metadata }) => !kept.has(index) && metadata.epoch < epoch);
+  for (const { index } of obsolete) await deleteIndex(client, index);
+  return obsolete.map(({ index }) => index);
 }
 
 /** Deletes one index by its exact name; one that has gone already is no error. */

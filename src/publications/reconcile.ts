@@ -8,7 +8,7 @@ import type { LicensesIndex } from './metadata.ts';
  * could not: what is live is what the alias says.
  */
 export async function reconcileLedger(client: Client, prefix: string): Promise<void> {
-  // In this order, or an event of a flip in between would be told again after its successor's.
+  // In this order: otherwise a switch in between would be recorded twice, the second time too late.
   const events = await readEvents(client, prefix);
   const live = await liveLicensesIndex(client, prefix);
   for (const event of missingEvents(events, live)) await appendEvent(client, prefix, event);
@@ -36,12 +36,12 @@ export function missingEvents(
   return isRecorded ? ended : [liveEvent(index, metadata), ...ended];
 }
 
-/** Who asked may have written `queued` late, and `canary_failed` changes nothing. */
+/** `queued` may be written late, and `canary_failed` leaves a publication live. */
 function isStateChange({ event }: LedgerEvent): boolean {
   return event !== 'queued' && event !== 'canary_failed';
 }
 
-/** The epoch under which a publication was built, as its first event of being live tells it. */
+/** The epoch under which a publication was built: that of its first `live` event. */
 function epochOf(publication: string, events: readonly LedgerEvent[]): number {
   const live = events.find((event) => event.publication === publication && event.event === 'live');
   return live?.epoch ?? 0;

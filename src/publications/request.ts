@@ -14,7 +14,7 @@ export interface PublicationRequest {
   readonly force?: string | undefined;
 }
 
-/** The job of these files, new or under way already, or the other publication that must end first. */
+/** The job for these files, new or already under way, or the other publication that must end first. */
 export type RequestedPublication = (
   | { readonly state: 'queued' | 'joined'; readonly job: Job; readonly data: PublishJob }
   | { readonly state: 'busy'; readonly publication: string }
@@ -25,7 +25,7 @@ export type RequestedPublication = (
 
 /**
  * Queues a publication. One runs at a time: a request for the same files joins it, any other is turned away
- * until it has ended. What a killed worker left behind, and no worker holds, gives way.
+ * until it has ended. A job that a killed worker left behind is removed.
  *
  * @throws {Error} when a file can't be read
  */
@@ -84,7 +84,7 @@ type Source = PublishJob['individual'];
 
 /**
  * A source as a job names it. A file's hash is taken at once, so that one that changes before its turn is
- * noticed; one that can't be unpacked has none: the worker refuses it, and the ledger tells why.
+ * noticed. A file that can't be unpacked has none: the worker refuses it and records why.
  *
  * @throws {Error} when there is no such file
  */

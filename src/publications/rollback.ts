@@ -5,7 +5,7 @@ import { appendEvent, indicesOnceLive, type LedgerEvent, readEvents, takeEpoch }
 import { type LicensesIndex, licensesIndices } from './metadata.ts';
 import { newRunId } from './run-id.ts';
 
-/** There is nothing to roll back to. The message says what there is. */
+/** There is no such publication to roll back to. The message says which there are. */
 class RollbackError extends Error {}
 
 /** What a rollback changed. */
@@ -33,11 +33,12 @@ export async function rollBack(client: Client, prefix: string, toPublication?: s
 
   const onceLive = indicesOnceLive(events);
   const candidates = indices.filter(({ index }) => index !== live && onceLive.has(index));
-  const regretted = rolledBack(events, from);
+  const rolledBackBefore = rolledBack(events, from);
   const to =
     toPublication === undefined
       ? candidates.findLast(
-          ({ metadata }) => metadata.epoch < from.metadata.epoch && !regretted.has(metadata.publication),
+          ({ metadata }) =>
+            metadata.epoch < from.metadata.epoch && !rolledBackBefore.has(metadata.publication),
         )
       : candidates.find(({ metadata }) => metadata.publication === toPublication);
   if (to === undefined) {
@@ -60,12 +61,12 @@ export async function rollBack(client: Client, prefix: string, toPublication?: s
   return { from, to };
 }
 
-/** Not where a rollback itself is taken back, by going to a later publication. */
+/** Undoing a rollback goes to a later publication, and rolls none back. */
 function isGoingBack(from: LicensesIndex, to: LicensesIndex): boolean {
   return to.metadata.epoch < from.metadata.epoch;
 }
 
-/** The publications that were gone back from and have not been live since. */
+/** The publications that were rolled back and have not been live since. */
 function rolledBack(events: readonly LedgerEvent[], live: LicensesIndex): Set<string> {
   const publications = summarize(events, live.metadata.publication);
   return new Set(

@@ -6,8 +6,7 @@ const SCHEDULER = 'publish-schedule';
 const TIME_ZONE = 'America/New_York';
 
 /**
- * Makes the queue's schedule what the settings say: a publication of the two sources at each time of
- * PUBLISH_SCHEDULE, or none.
+ * Sets the queue's schedule: a publication of the two sources at each time of PUBLISH_SCHEDULE, or none without it.
  *
  * @returns when the next one is due, if one is
  * @throws {ConfigError} when PUBLISH_SCHEDULE is no cron pattern

@@ -100,8 +100,8 @@ export interface Backup {
 }
 
 /**
- * Writes the accounts, the API keys, the ledger and the audit log to a file that its owner alone may read. The file takes its name once it
- * is on the disk and has been read back: whatever happens before, a file of that name stays as it was.
+ * Writes the accounts, the API keys, the ledger and the audit log to a file that only its owner may read. The file gets
+ * its name once it is on disk and has been read back; until then, an existing file of that name stays as it was.
  *
  * @throws {BackupError} when the indices have something that could not be restored
  */
@@ -140,7 +140,7 @@ async function writePart(client: Client, prefix: string, part: string): Promise<
   }
 }
 
-/** Writes values as lines of JSON, and knows the hash of all that it has written. */
+/** Writes values as lines of JSON and hashes them. */
 function hashedLines(handle: FileHandle) {
   const hash = createHash('sha256');
   return {
@@ -153,7 +153,7 @@ function hashedLines(handle: FileHandle) {
   };
 }
 
-/** Makes a folder's new names last through a loss of power. */
+/** Flushes a folder, so that its new names survive a loss of power. */
 async function syncToDisk(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {
@@ -278,7 +278,7 @@ function footerOf(file: string, bytes: Buffer): z.output<typeof footer> {
   return parsed;
 }
 
-/** Lines that end: what comes after the last line break is not one. */
+/** Complete lines: text after the last line break is none. */
 function linesOf(bytes: Buffer): string[] {
   return bytes.toString('utf8').split('\n').slice(0, -1);
 }

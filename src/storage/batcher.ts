@@ -1,6 +1,6 @@
 import { TooBusyError } from './errors.ts';
 
-/** Whoever has waited this long for a place in a batch has given up or soon will. */
+/** A client that has waited this long for a place in a batch has given up or soon will. */
 const MAX_WAIT_MS = 2000;
 
 interface BatcherOptions {

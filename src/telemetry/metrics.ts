@@ -3,7 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const SIZES = [1, 2, 4, 8, 16, 32];
 
-/** What the admin port tells Prometheus, Node's own metrics included. */
+/** The API's metrics, Node's own included. */
 export const metrics = new Registry();
 collectDefaultMetrics({ register: metrics });
 
@@ -38,7 +38,7 @@ export const batchSize = new Histogram({
   registers: [metrics],
 });
 
-/** A gauge that is read when it is asked for; `undefined` while there is nothing to tell. */
+/** A gauge that is read at each scrape; absent while `read` returns `undefined`. */
 export function gauge(name: string, help: string, read: () => number | undefined): void {
   new Gauge({
     name,

@@ -27,7 +27,7 @@ export function lookupOutcome({ outcome }: Pick<LookupOutcome, 'outcome'>): Outc
   return LOOKUP_OUTCOMES[outcome];
 }
 
-/** What the status of an answer tells of how a request ended. */
+/** How a request with this status code ended. */
 export function statusOutcome(status: number): Outcome {
   if (status < 400) return 'answered';
   if (status === 401) return 'unauthorized';

@@ -278,7 +278,7 @@ describe('licenses publish, while no worker runs,', () => {
     await running.printed('"msg":"publishing"');
     command.child.kill('SIGINT');
     expect(await codeOf(command)).toBe(130);
-    expect(command.output()).toMatch(/Publication \w+ goes on; licenses publications tells how it ends\./);
+    expect(command.output()).toMatch(/Publication \w+ goes on\. See how it ends: licenses publications\./);
     await running.printed('"msg":"publication ended"');
     expect(await states()).toEqual(['live']);
   });

@@ -9,8 +9,8 @@ const BETWEEN_TRIES_MS = 1000;
 const NOT_IN_TIME = 408;
 
 /**
- * Waits while OpenSearch is away, comes back or lets nobody write for want of disk, for five minutes at the
- * most: the tries of a publication follow each other in seconds, so without it a restart would use them up.
+ * Waits, for at most five minutes, while OpenSearch is away, starting, or refusing writes because its disk is full.
+ * Retries of a publication follow within seconds, so a restart of OpenSearch would otherwise use all of them up.
  *
  * @throws the signal's reason
  */

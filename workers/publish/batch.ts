@@ -1,28 +1,27 @@
 import { z } from 'zod';
 import type { BulkOperation, PublicationDocument } from './parse.ts';
 
-/** Big enough that a request's own cost vanishes, small enough that a few in flight fit in memory. */
+/** Large enough that the cost per request is negligible, small enough that a few in flight fit in memory. */
 const BATCH_BYTES = 4 << 20;
 const BATCH_DOCUMENTS = 10_000;
 
 /** UTF-8 takes at most three bytes for each UTF-16 unit. */
 const MOST_BYTES_A_UNIT = 3;
 
-/** Documents on their way, known by their positions, and the body of the bulk request that creates them. */
+/** Documents by position, and the body of the bulk request that creates them. */
 export interface Batch {
   /** How many documents there are. */
   readonly count: number;
   /** The request that creates the documents at these positions. */
   body(positions: readonly number[]): Buffer;
   document(position: number): PublicationDocument;
-  /** Gives the memory back, for a later batch. */
+  /** Returns the buffers, for a later batch. */
   release(): void;
 }
 
 /**
- * Gathers operations into batches. All of a batch is kept as bytes, in memory that is used again and again: what
- * is kept as objects and strings until its request is answered is what the garbage collector mostly copies
- * (measured: a third of a load's CPU).
+ * Gathers operations into batches. A batch is kept as bytes in reused buffers. Objects and strings that live until
+ * their request is answered would cost a third of a load's CPU in garbage collection (measured).
  */
 export async function* batched(
   groups: AsyncIterable<readonly BulkOperation[]>,
@@ -43,7 +42,7 @@ export async function* batched(
   if (filling !== undefined) yield batchIn(filling, free);
 }
 
-/** Texts one behind the other. */
+/** Several texts in one buffer. */
 interface Texts {
   readonly bytes: Buffer;
   /** Where each ends. */
@@ -54,7 +53,7 @@ interface Texts {
 interface Memory {
   /** What goes to OpenSearch. */
   readonly bodies: Texts;
-  /** The rows of the file, should one have to be rejected. */
+  /** The rows of the file, in case one is rejected. */
   readonly rows: Texts;
 }
 

@@ -1,7 +1,7 @@
 import type { Client } from '@opensearch-project/opensearch';
 import { indexTemplate } from '../../src/storage/templates.ts';
 
-/** Settings that make loading cheap; `makeDurable` takes every one of them back. */
+/** Settings that make loading cheap; `makeDurable` reverts all of them. */
 export const LOADING_SETTINGS = {
   'index.refresh_interval': '-1',
   'index.auto_expand_replicas': 'false',
@@ -13,8 +13,7 @@ export const LOADING_SETTINGS = {
 const GREEN_WITHIN = '600s';
 
 /**
- * Gives a loaded index the settings under which it may answer: everything on disk, its replicas in place, no
- * more writes.
+ * Makes a loaded index ready to answer: everything on disk, replicas in place, no more writes.
  *
  * @throws {Error} when its shards are not all there within ten minutes
  */

@@ -13,7 +13,7 @@ import { tallySummary } from './tally.ts';
 /**
  * Ends a run that did not go live: deletes what it built, and records why the files are refused.
  *
- * @throws the error itself, where another try may mend it
+ * @throws the error itself, if another try may succeed
  */
 export async function endWithoutGoingLive(run: PublishRun, error: unknown): Promise<PublishResult> {
   const { client, config, job, building, tally } = run;

@@ -13,7 +13,7 @@ interface Load {
   readonly sources: Readonly<Record<DatasetFile, SourceFile>>;
 }
 
-/** Reads both files, one after the other, loads every license of them, and says what there was. */
+/** Loads every license of both files, one file after the other. @returns what was loaded */
 export async function loadFiles({ index, date, sources }: Load, run: PublishRun): Promise<Tally> {
   const { client, config, job, signal, progress, onProgress, giveUpAfterMs } = run;
   const tally = newTally();

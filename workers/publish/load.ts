@@ -96,7 +96,7 @@ const DUPLICATE = 'the number stands in an earlier row of the board too';
 interface BatchOutcome {
   /** The positions of those that failed for load or connection. */
   readonly again: readonly number[];
-  /** Why, of the last of them. */
+  /** Why the last of them failed. */
   readonly whyAgain?: string;
   /** The id is taken: by an earlier row, or by the same document when an answer was lost. */
   readonly conflicts: readonly number[];
@@ -122,7 +122,7 @@ const bulkResponse = z.union([
 
 const FILTER_PATH = 'errors,items.create.status,items.create.error.type,items.create.error.reason';
 
-/** What OpenSearch answers while it lets nobody write, as when its disk is nearly full. */
+/** OpenSearch's error while it refuses writes, as when its disk is nearly full. */
 const DISK_FULL = 'cluster_block_exception';
 
 async function sendOnce(

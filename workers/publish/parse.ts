@@ -13,7 +13,7 @@ export interface PublicationDocument {
   readonly status: string;
   readonly sourceRow: string;
   readonly file: DatasetFile;
-  /** The row it comes from, should it have to be rejected. */
+  /** The row it comes from, in case it is rejected. */
   readonly row: Pick<CsvRow, 'line' | 'raw'>;
 }
 
@@ -24,7 +24,7 @@ export interface BulkOperation {
   readonly body: string;
 }
 
-/** What parsing tells along the way. */
+/** Called while a file is parsed. */
 export interface ParseListener {
   readonly onBytes: (bytes: number) => void;
   readonly onRows: (rows: number) => void;
@@ -35,7 +35,7 @@ export interface ParseListener {
 }
 
 /**
- * The licenses of one file, in batches, and each row that gives none told with its reason.
+ * The licenses of one file, in batches. Each row that gives none is reported with the reason.
  *
  * @param runDate the date that every row of the file must have
  */

@@ -9,11 +9,11 @@ import { publish } from './publish.ts';
 const REQUEST_TIMEOUT_MS = 120_000;
 const PROGRESS_EVERY_MS = 500;
 
-// A child whose worker was killed must not go on loading beside the retry.
+// Once its worker is killed, this process must not go on loading while another one retries.
 process.once('disconnect', () => process.exit(1));
 
 /**
- * BullMQ runs this file in a process of its own, so that a busy load never costs the worker its lock.
+ * BullMQ runs this file in a process of its own, so that a busy load can't keep the worker from renewing its lock.
  *
  * @param signal aborted when the worker stops: the job then goes back to the queue, for the next worker
  */
@@ -37,7 +37,7 @@ export default async function processPublishJob(
   }
 }
 
-/** Tells every change of step at once, in the job's log too, and the rest twice a second. */
+/** Reports each new step at once, in the job's log too, and other progress twice a second. */
 function reportProgress(job: SandboxedJob): (progress: PublishProgress) => void {
   let last = { step: '', at: 0 };
   return (progress) => {

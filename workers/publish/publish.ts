@@ -15,12 +15,11 @@ import { type PublishContext, type PublishRun, publishRun } from './run.ts';
 import { verifyIndex } from './verify.ts';
 
 /**
- * Publishes two files: prepare, build, verify, go live. It is all or nothing: whatever goes wrong before it is live
- * leaves the live publication as it was, and the index built so far is deleted (by the next run where this one was
- * killed).
+ * Publishes two files: prepare, build, verify, go live. It is all or nothing. Whatever fails before going live leaves
+ * the live publication as it was. The index built so far is deleted; if this process was killed, the next run does it.
  *
  * @returns that it is live, that the same files are live already, or that the files are refused and why
- * @throws for what another try may mend: OpenSearch away, or documents that it lost (`VerificationError`)
+ * @throws what another try may solve: OpenSearch is away, or has lost documents (`VerificationError`)
  */
 export async function publish(job: PublishJob, context: PublishContext): Promise<PublishResult> {
   const { client, config } = context;

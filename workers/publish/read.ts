@@ -20,7 +20,7 @@ export interface SourceFile extends InspectedFile {
 }
 
 /**
- * Hashes a file, tells its encoding and maps its header.
+ * Hashes a file, detects its encoding and maps its header.
  *
  * @throws {HeaderError} when a required column is missing
  * @throws {RefusedError} when the file is empty

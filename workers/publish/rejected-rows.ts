@@ -45,7 +45,7 @@ export function rejectedRows(
     }
   }
 
-  /** The ids make it the same to write rows twice, as after an answer that was lost, or in a second attempt. */
+  /** Rows have fixed ids, so writing them again, after a lost response or in a second attempt, changes nothing. */
   async function write(rows: typeof pending): Promise<void> {
     const body = rows.flatMap(({ id, row }) => [{ index: { _id: id } }, row]);
     for (let tries = 1; ; tries += 1) {

@@ -8,13 +8,13 @@ import { RefusedError } from './refused.ts';
 /** How many documents of each board are read back and compared. */
 const SAMPLE_PER_BOARD = 20;
 
-/** The State has 24 boards: so many labels are no boards, but another column's values. */
+/** The State has 24 boards. With more labels than this, the column has something else in it. */
 const MAX_BOARDS = 500;
 
-/** Labels told one by one; rows with further ones are counted all the same. */
+/** How many unknown labels are listed; rows with other ones are only counted. */
 const MAX_UNKNOWN_LABELS = 200;
 
-/** A document to be read back. Only text of its own: a part of a row would keep a megabyte of the file. */
+/** A document to be read back. Its texts are copies: a slice of the file's text would keep a megabyte in memory. */
 export interface SampledDocument {
   readonly id: string;
   readonly sourceRow: string;
@@ -22,7 +22,7 @@ export interface SampledDocument {
   readonly body: string;
 }
 
-/** What a publication's files gave. Its memory does not grow with the files. */
+/** Counts and samples of what was loaded. Its size does not grow with the files. */
 export interface Tally {
   readonly counts: { -readonly [Count in keyof PublicationCounts]: PublicationCounts[Count] };
   readonly rowsOf: Record<DatasetFile, number>;
@@ -78,7 +78,7 @@ export function noteSent({ boards, statuses, samples }: Tally, { document, body 
   }
 }
 
-/** Takes back a document that was sent but not taken, and so rejected. */
+/** Subtracts a document that was sent but that OpenSearch refused. */
 export function noteRefused(tally: Tally, { document, isDuplicate }: RefusedDocument): void {
   const { counts, boards, statuses, samples } = tally;
   const { board, status, sourceRow } = document;
@@ -105,7 +105,7 @@ export function noteUnknown(tally: Tally, labels: readonly UnknownLabel[]): void
   }
 }
 
-/** What the ledger is told of the files' licenses, live or refused. */
+/** What the ledger records of the loaded licenses, live or refused. */
 export function tallySummary({ counts, boards, statuses, unknownLabels }: Tally) {
   return {
     counts,

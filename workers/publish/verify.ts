@@ -8,9 +8,9 @@ import { countDocuments } from '../../src/storage/checked-search.ts';
 import type { SampledDocument, Tally } from './tally.ts';
 
 /**
- * The loaded index is not what was sent. It must never go live, whatever the operator says; another load may
- * end well. An OpenSearch that crashes while it loads loses documents of the last seconds that it had taken
- * (`index.translog.durability`): only this notices.
+ * The loaded index is not what was sent. It must never go live, even if the operator forces it; another load may
+ * succeed. An OpenSearch that crashes during a load loses documents that it had acknowledged in the last seconds
+ * (`index.translog.durability`). Only this check notices.
  */
 export class VerificationError extends Error {}
 
