@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../src/config.ts';
 import { httpApp } from '../src/http/app.ts';
 import type { RequestState } from '../src/http/context.ts';
+import { HEALTH_ROUTE } from '../src/http/health.ts';
 import { type Route, routerOf } from '../src/http/route.ts';
 import { publicationHistory } from '../src/publications/history.ts';
 import type { WorkerMetrics } from './metrics.ts';
@@ -20,13 +21,7 @@ export function adminApp(
   const readHistory = () => unlessAway(publicationHistory(client, config.INDEX_PREFIX));
   const readQueue = () => unlessAway(queue.getJobCounts('waiting', 'active', 'delayed', 'failed'));
   const routes: Route[] = [
-    {
-      method: 'GET',
-      path: '/healthz',
-      handle: (ctx) => {
-        ctx.body = { status: 'ok' };
-      },
-    },
+    HEALTH_ROUTE,
     {
       method: 'GET',
       path: '/readyz',

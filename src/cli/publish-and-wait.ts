@@ -205,7 +205,7 @@ async function endOf(
   );
   const failure = await Promise.race([job, untilLost(waiting, publication, signal)]);
   if (signal.aborted) return undefined;
-  const result = publicationResult(await eventsOf(publication).catch(() => []));
+  const result = publicationResult(await eventsWhenReadable(publication, signal));
   const reason = failure ?? 'Nothing more is known of this publication; publish again.';
   return result ?? { state: 'failed', publication, reasons: [reason] };
 }
@@ -230,6 +230,18 @@ async function untilLost(
     const events = await eventsOf(publication).catch(() => []);
     if (publicationResult(events) !== undefined) return;
     if (events.length > heard.events) heard = { at: Date.now(), events: events.length };
+  }
+}
+
+/** The events of a publication, once OpenSearch answers: while it is away, nobody can say how the publication ended. */
+async function eventsWhenReadable(publication: string, signal: AbortSignal): Promise<LedgerEvent[]> {
+  for (;;) {
+    try {
+      return await eventsOf(publication);
+    } catch (error) {
+      if (signal.aborted) throw error;
+      await sleep(LEDGER_EVERY_MS, undefined, { signal }).catch(() => undefined);
+    }
   }
 }
 

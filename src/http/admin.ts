@@ -4,6 +4,7 @@ import type { Lookups } from '../lookup/service.ts';
 import { liveIndex } from '../publications/alias.ts';
 import type { LivePublicationTracker } from '../publications/live.ts';
 import { gauge, metrics } from '../telemetry/metrics.ts';
+import { HEALTH_ROUTE } from './health.ts';
 import type { Route } from './route.ts';
 
 /**
@@ -13,13 +14,7 @@ import type { Route } from './route.ts';
  */
 export function adminRoutes(client: Client, indexPrefix: string, isStopping: () => boolean): Route[] {
   return [
-    {
-      method: 'GET',
-      path: '/healthz',
-      handle: (ctx) => {
-        ctx.body = { status: 'ok' };
-      },
-    },
+    HEALTH_ROUTE,
     {
       method: 'GET',
       path: '/readyz',

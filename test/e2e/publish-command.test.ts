@@ -13,7 +13,8 @@ import { type CommandLine, commandLine } from '../support/command-line.ts';
 import { licensesOf, writeDay } from '../support/day-files.ts';
 import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { FIXTURES, FIXTURES_DATE } from '../support/fixtures.ts';
-import { type RunningProcess, startProcess, startWorker } from '../support/processes.ts';
+import { openSearchProxy } from '../support/open-search-proxy.ts';
+import { licenses, type RunningProcess, startProcess, startWorker } from '../support/processes.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 
 const SAMPLE_ROWS = 2000;
@@ -51,6 +52,28 @@ describe('licenses publish', () => {
     while ((await queue.getJobCountByTypes('waiting', 'active')) === 0) await sleep(20);
     await queue.close();
   }
+
+  test('waits for OpenSearch where it is away when the publication ends, and then says that it is live', async () => {
+    const { files } = await nextSample();
+    let dropped = 0;
+    const proxy = await openSearchProxy(cli.environment.config.OPENSEARCH_URL, async (request) => {
+      if (!/publications\/_search/.test(request.path) || dropped === 3) return request.forward();
+      dropped += 1;
+      return undefined;
+    });
+    try {
+      const variables = { ...cli.environment.variables, OPENSEARCH_URL: proxy.url };
+      const { individual, business } = files;
+      const command = ['publish', '--individual', individual, '--business', business];
+      expect(await licenses(variables, ...command)).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining('Live: publication '),
+      });
+      expect(dropped).toBe(3);
+    } finally {
+      await proxy.close();
+    }
+  });
 
   test('exits 0 when the files are live, and says so in words', async () => {
     const { date, files } = await nextSample();
