@@ -2,7 +2,8 @@ import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { BOARDS } from '../licenses/boards.ts';
 import { search } from '../storage/checked-search.ts';
-import { isIndexNotFound } from '../storage/client.ts';
+import { responseStatus } from '../storage/client.ts';
+import { SearchUnavailableError } from '../storage/errors.ts';
 import { liveIndex } from './alias.ts';
 import { type PublicationMetadata, readMetadata } from './metadata.ts';
 
@@ -70,8 +71,12 @@ export function trackLivePublication(
 }
 
 /**
- * Does all work of one lookup against one publication. If its index is deleted meanwhile, all of the work is done
- * again against the publication that is live by then. Nothing is ever taken from two.
+ * Does all work of one lookup against one publication. If the work fails because the publication's index has been
+ * deleted or is being deleted, all of it is done again against the publication that is live now. Nothing is ever taken
+ * from two.
+ *
+ * While OpenSearch deletes an index, a search of it fails with 503 "no shard available", as it does when a node is
+ * away; so whatever error OpenSearch answers with, what decides is whether another publication is live.
  *
  * @throws {NothingPublishedError} when nothing is live
  */
@@ -83,8 +88,11 @@ export async function withLivePublication<Result>(
   try {
     return await work(publication);
   } catch (error) {
-    if (!isIndexNotFound(error)) throw error;
-    return work(await refreshed(tracker));
+    const isFromOpenSearch = responseStatus(error) !== undefined || error instanceof SearchUnavailableError;
+    if (!isFromOpenSearch) throw error;
+    const live = await refreshed(tracker);
+    if (live.index === publication.index) throw error;
+    return work(live);
   }
 }
 
