@@ -1,0 +1,223 @@
+import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { SERVICE_VERSION } from '../../src/config.ts';
+import type { PublishResult } from '../../src/publications/result.ts';
+import { writeDay } from '../support/day-files.ts';
+import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
+import { FIXTURES, FIXTURES_DATE, type FixtureRow, fixturesAnd, nurseRow } from '../support/fixtures.ts';
+import { licenses, startApi } from '../support/processes.ts';
+import { publishFiles } from '../support/publishing.ts';
+import { loadStoredData, saveStoredData } from '../support/stored-data.ts';
+
+/**
+ * Each released version left its stored data here: two publications, an account, two keys (one revoked) and the audit
+ * log, as they lie in OpenSearch, and a backup of them. This version must work on all of it.
+ */
+const STORED = resolve(import.meta.dirname, '../fixtures/stored-data');
+const DATA_FILE = 'opensearch.ndjson';
+const BACKUP_FILE = 'licenses.backup';
+const FACTS_FILE = 'facts.json';
+
+const facts = z.object({
+  /** An active key and a revoked one. */
+  key: z.string(),
+  revoked: z.string(),
+  /** Publication ids. The second is live and has one nurse more. */
+  first: z.string(),
+  second: z.string(),
+});
+
+const LATER_DATE = '2026-11-21';
+const NEXT_DATE = '2026-11-22';
+const ONLY_LATER = 'RN.777001';
+const ALWAYS = 'RN.700001';
+
+/** The fixtures have malformed rows, duplicates and unknown labels on purpose. */
+const GUARDS = {
+  GUARD_MAX_REJECTED_PERCENT: '30',
+  GUARD_MAX_DUPLICATES: '5',
+  GUARD_MAX_UNKNOWN_PERCENT: '5',
+  GUARD_BOARD_ROWS_FEWER: '2',
+};
+
+const LATER_NURSE = nurseRow('LATER, ADA', ONLY_LATER);
+
+/** The fixtures as the State would publish them on another day, with these nurses added. */
+async function fixturesOf({ folder }: TestEnvironment, date: string, ...nurses: FixtureRow[]) {
+  const files = await fixturesAnd(folder, { individual: nurses });
+  for (const file of Object.values(files)) {
+    await writeFile(file, (await readFile(file, 'utf8')).replaceAll(FIXTURES_DATE, date));
+  }
+  return files;
+}
+
+const createdKey = z.object({ id: z.string(), key: z.string() });
+const listed = z.object({ publications: z.array(z.object({ publication: z.string(), state: z.string() })) });
+const license = z.object({ license_number: z.string(), last_scraped: z.string() });
+
+/** Runs a `licenses` command that must succeed and returns what it printed. */
+async function run({ variables }: TestEnvironment, ...parameters: string[]): Promise<string> {
+  const { code, stdout, stderr } = await licenses(variables, ...parameters);
+  expect({ code, stderr: code === 0 ? '' : stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout;
+}
+
+/** Looks up a nurse by number through a running API. @returns the status, and the day of the data */
+async function ask({ config }: TestEnvironment, number: string, key: string): Promise<unknown[]> {
+  const response = await fetch(`http://127.0.0.1:${config.PORT}/api/v1/lookup/verify`, {
+    method: 'POST',
+    headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ board: 'Nursing Board', license_number: number }),
+  });
+  const found = license.safeParse(await response.json());
+  return [response.status, ...(found.success ? [found.data.last_scraped.slice(0, 10)] : [])];
+}
+
+/** Runs work against an API process of this environment. */
+async function withApi({ variables }: TestEnvironment, work: () => Promise<void>): Promise<void> {
+  const api = await startApi(variables);
+  try {
+    await work();
+  } finally {
+    await api.stop();
+  }
+}
+
+/** Makes what this version stores, and keeps it for the tests of the versions to come. */
+async function record(folder: string): Promise<void> {
+  const environment = await testEnvironment();
+  try {
+    await mkdir(folder, { recursive: true });
+    const first = await publishFiles(environment, FIXTURES);
+    const second = await publishFiles(environment, await fixturesOf(environment, LATER_DATE, LATER_NURSE));
+    expect([first.state, second.state]).toEqual(['live', 'live']);
+    const create = async () =>
+      createdKey.parse(
+        JSON.parse(await run(environment, 'keys', 'create', 'Acme', '--verified-by', 'Ada', '--json')),
+      );
+    const [active, revoked] = [await create(), await create()];
+    await run(environment, 'keys', 'revoke', revoked.id);
+    await withApi(environment, async () => {
+      expect(await ask(environment, ALWAYS, active.key)).toEqual([200, LATER_DATE]);
+    });
+    const backup = join(environment.folder, BACKUP_FILE);
+    await run(environment, 'backup', backup);
+    await copyFile(backup, join(folder, BACKUP_FILE));
+    await saveStoredData(environment.client, environment.config.INDEX_PREFIX, join(folder, DATA_FILE));
+    const values: z.output<typeof facts> = {
+      key: active.key,
+      revoked: revoked.key,
+      first: first.publication,
+      second: second.publication,
+    };
+    await writeFile(join(folder, FACTS_FILE), `${JSON.stringify(values, undefined, 2)}\n`);
+  } finally {
+    await environment.cleanUp();
+  }
+}
+
+if (process.env.RECORD === '1') await record(join(STORED, SERVICE_VERSION));
+
+const VERSIONS = (await readdir(STORED, { withFileTypes: true }))
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name);
+
+test('the stored data of this version is kept for later versions', async () => {
+  expect(VERSIONS).toContain(SERVICE_VERSION);
+});
+
+describe.each(VERSIONS)('stored data of version %s', (version) => {
+  const folder = join(STORED, version);
+  let environment: TestEnvironment;
+  let known: z.output<typeof facts>;
+
+  beforeEach(async () => {
+    environment = await testEnvironment(GUARDS);
+    known = facts.parse(JSON.parse(await readFile(join(folder, FACTS_FILE), 'utf8')));
+  });
+  afterEach(() => environment.cleanUp());
+
+  async function load(): Promise<void> {
+    await loadStoredData(environment.client, environment.config.INDEX_PREFIX, join(folder, DATA_FILE));
+  }
+
+  async function statesListed(): Promise<string[][]> {
+    const { publications } = listed.parse(JSON.parse(await run(environment, 'publications', '--json')));
+    return publications.map(({ publication, state }) => [publication, state]);
+  }
+
+  /** A publication of few licenses is refused only if the guards can read the counts of the stored one. */
+  async function publishFew(): Promise<PublishResult> {
+    const nurse = { board: 'Nursing Board', number: 'RN.777002' };
+    const salon = { board: 'Cosmetology and Barber Board', number: 'COSS.1' };
+    const day = { date: NEXT_DATE, individual: [nurse], business: [salon] };
+    return publishFiles(environment, await writeDay(environment.folder, 'few', day), { isGuarded: true });
+  }
+
+  async function publishNext(): Promise<PublishResult> {
+    const files = await fixturesOf(environment, NEXT_DATE);
+    const result = await publishFiles(environment, files, { isGuarded: true });
+    expect(result).toEqual(expect.objectContaining({ state: 'live' }));
+    return result;
+  }
+
+  test('is listed and answered from, with its keys', async () => {
+    await load();
+    const { first, second } = known;
+    expect(await statesListed()).toEqual([
+      [second, 'live'],
+      [first, 'superseded'],
+    ]);
+    expect(await run(environment, 'publications', 'show', first)).toContain(FIXTURES_DATE);
+    await withApi(environment, async () => {
+      expect(await ask(environment, ONLY_LATER, known.key)).toEqual([200, LATER_DATE]);
+      expect(await ask(environment, ALWAYS, known.key)).toEqual([200, LATER_DATE]);
+      expect(await ask(environment, ALWAYS, known.revoked)).toEqual([401]);
+    });
+    expect(await run(environment, 'keys', 'list')).toContain('Acme');
+    expect(await run(environment, 'keys', 'usage', '--days', '9999')).toMatch(/2026-11-22 .*found/);
+    expect(await run(environment, 'audit')).toContain('keys revoke');
+  });
+
+  test('is rolled back and published over', async () => {
+    await load();
+    const { first, second } = known;
+    await run(environment, 'rollback');
+    expect(await statesListed()).toEqual([
+      [second, 'rolled_back'],
+      [first, 'live'],
+    ]);
+    const few = await publishFew();
+    expect(few).toMatchObject({
+      state: 'refused',
+      reasons: expect.arrayContaining([
+        expect.stringContaining('GUARD_MIN_ROWS_PERCENT'),
+        expect.stringContaining('GUARD_BOARD_ROWS_FEWER'),
+      ]),
+    });
+    const next = await publishNext();
+    expect(await statesListed()).toEqual([
+      [next.publication, 'live'],
+      [few.publication, 'refused'],
+      [second, 'rolled_back'],
+      [first, 'superseded'],
+    ]);
+    await withApi(environment, async () => {
+      expect(await ask(environment, ALWAYS, known.key)).toEqual([200, NEXT_DATE]);
+      expect(await ask(environment, ONLY_LATER, known.key)).toEqual([404]);
+    });
+  });
+
+  test('is restored from its backup', async () => {
+    await run(environment, 'restore', join(folder, BACKUP_FILE));
+    const { first, second } = known;
+    expect((await statesListed()).map(([publication]) => publication)).toEqual([second, first]);
+    await publishNext();
+    await withApi(environment, async () => {
+      expect(await ask(environment, ALWAYS, known.key)).toEqual([200, NEXT_DATE]);
+      expect(await ask(environment, ALWAYS, known.revoked)).toEqual([401]);
+    });
+  });
+});

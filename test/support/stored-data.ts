@@ -1,0 +1,78 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import type { Client } from '@opensearch-project/opensearch';
+import { z } from 'zod';
+
+/** Stands in the file for the prefix of the installation's indices. */
+const PREFIX = '{prefix}';
+
+/** Settings that OpenSearch gives an index itself. */
+const OWN_SETTINGS = new Set(['creation_date', 'uuid', 'version', 'provided_name']);
+
+const json = z.record(z.string(), z.unknown());
+const aliases = z.record(z.string(), z.object({}));
+const storedIndex = z.object({
+  index: z.string(),
+  aliases,
+  mappings: json,
+  settings: z.object({ index: json }),
+  /** Set after the documents have been written: one of them forbids writing. */
+  blocks: json,
+  /** In the order in which they were written. */
+  documents: z.array(z.object({ id: z.string(), source: json })),
+});
+
+const definitions = z.record(
+  z.string(),
+  z.object({
+    aliases,
+    mappings: json,
+    settings: z.object({ index: z.looseObject({ blocks: json.optional() }) }),
+  }),
+);
+const searchResponse = z.object({
+  hits: z.object({
+    total: z.object({ value: z.int() }),
+    hits: z.array(z.object({ _id: z.string(), _source: json })),
+  }),
+});
+
+/** Writes every index of an installation to a file, one line of JSON each: definition, aliases and documents. */
+export async function saveStoredData(client: Client, prefix: string, file: string): Promise<void> {
+  await client.indices.refresh({ index: `${prefix}*` });
+  const { body } = await client.indices.get({ index: `${prefix}*` });
+  const lines: string[] = [];
+  for (const [index, definition] of Object.entries(definitions.parse(body)).toSorted()) {
+    const { aliases, mappings, settings } = definition;
+    const { blocks = {}, ...others } = settings.index;
+    const kept = Object.entries(others).filter(([name]) => !OWN_SETTINGS.has(name));
+    const line: z.output<typeof storedIndex> = {
+      index,
+      aliases,
+      mappings,
+      settings: { index: Object.fromEntries(kept) },
+      blocks,
+      documents: await documentsOf(client, index),
+    };
+    lines.push(JSON.stringify(line));
+  }
+  await writeFile(file, `${lines.join('\n')}\n`.replaceAll(prefix, PREFIX));
+}
+
+async function documentsOf(client: Client, index: string) {
+  const { body } = await client.search({ index, body: { size: 10_000, sort: [{ _seq_no: 'asc' }] } });
+  const { hits, total } = searchResponse.parse(body).hits;
+  if (hits.length !== total.value) throw new Error(`${index} has more documents than were read.`);
+  return hits.map(({ _id: id, _source: source }) => ({ id, source }));
+}
+
+/** Creates the indices that `saveStoredData` wrote, under another prefix, without help of any index template. */
+export async function loadStoredData(client: Client, prefix: string, file: string): Promise<void> {
+  const text = await readFile(file, 'utf8');
+  for (const line of text.trimEnd().replaceAll(PREFIX, prefix).split('\n')) {
+    const { index, documents, blocks, ...definition } = storedIndex.parse(JSON.parse(line));
+    await client.indices.create({ index, body: definition });
+    for (const { id, source } of documents) await client.index({ index, id, body: source });
+    if (Object.keys(blocks).length > 0) await client.indices.putSettings({ index, body: { blocks } });
+  }
+  await client.indices.refresh({ index: `${prefix}*` });
+}
