@@ -1,5 +1,6 @@
 import { Presets, SingleBar } from 'cli-progress';
 import type { PublishProgress } from '../publications/job.ts';
+import type { PublishStep } from '../publications/steps.ts';
 import { grouped, print } from './output.ts';
 
 const LINE_EVERY_MS = 5000;
@@ -15,11 +16,11 @@ export function progressDisplay(publication: string): ProgressDisplay {
 }
 
 /** The steps that take long enough to have a length. */
-const MEASURED: ReadonlySet<PublishProgress['step']> = new Set(['downloading', 'loading']);
+const MEASURED: ReadonlySet<PublishStep> = new Set(['downloading', 'loading']);
 
 function barDisplay(): ProgressDisplay {
   let bar: SingleBar | undefined;
-  let step: PublishProgress['step'] | undefined;
+  let step: PublishStep | undefined;
   let startedAt = Date.now();
 
   function end(): void {

@@ -1,6 +1,7 @@
 import type { Client } from '@opensearch-project/opensearch';
 import { liveLicensesIndex } from './alias.ts';
-import { type LedgerEvent, type PublicationState, readEvents } from './ledger.ts';
+import { type LedgerEvent, readEvents } from './ledger.ts';
+import type { PublicationState } from './steps.ts';
 
 /** A publication, from its events in the ledger. */
 export interface PublicationSummary {

@@ -1,6 +1,7 @@
 import { type ConnectionOptions, Queue } from 'bullmq';
 import { z } from 'zod';
 import type { Config } from '../config.ts';
+import { PUBLISH_STEPS } from './steps.ts';
 
 const sourcePointer = z.object({
   /** A path as the worker sees it, or an https URL. */
@@ -36,18 +37,9 @@ export function publicationOf(job: { id?: string | undefined; data: unknown }): 
 /** The data of a scheduled job. */
 const scheduledJob = publishJob.omit({ publication: true });
 
-const publishStep = z.enum([
-  'downloading',
-  'reading',
-  'loading',
-  'verifying',
-  'making durable',
-  'going live',
-]);
-
 /** How far a publication is. Only loading takes long, so only loading is counted. */
 export const publishProgress = z.object({
-  step: publishStep,
+  step: z.enum(PUBLISH_STEPS),
   bytes: z.int(),
   total_bytes: z.int(),
   rows: z.int(),

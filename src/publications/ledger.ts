@@ -4,22 +4,7 @@ import { search } from '../storage/checked-search.ts';
 import { responseStatus } from '../storage/client.ts';
 import { ledgerIndex } from '../storage/index-names.ts';
 import { publicationCounts } from './metadata.ts';
-
-/** The states of a publication. */
-export const PUBLICATION_STATES = [
-  'queued',
-  'reading',
-  'loading',
-  'verifying',
-  'live',
-  'superseded',
-  'rolled_back',
-  'refused',
-  'skipped',
-  'failed',
-] as const;
-
-export type PublicationState = (typeof PUBLICATION_STATES)[number];
+import { PUBLICATION_STATES } from './steps.ts';
 
 /** An event: a publication is in a new state, or its canary failed. */
 const PUBLICATION_EVENTS = [...PUBLICATION_STATES, 'canary_failed'] as const;

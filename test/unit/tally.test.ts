@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { BulkOperation } from '../../workers/publish/parse.ts';
-import { RefusedError } from '../../workers/publish/refused.ts';
+import { RefusedError } from '../../workers/publish/refusal.ts';
 import { newTally, noteRefused, noteSent, noteUnknown, type Tally } from '../../workers/publish/tally.ts';
 
 const NURSING = 'Nursing Board';

@@ -6,7 +6,7 @@ import { latestEpoch } from '../../src/publications/ledger.ts';
 import { deleteIndex } from '../../src/publications/prune.ts';
 import type { PublishResult } from '../../src/publications/result.ts';
 import { isTransient } from '../../src/storage/client.ts';
-import { RefusedError } from './refused.ts';
+import { RefusedError, refusal } from './refusal.ts';
 import type { PublishRun } from './run.ts';
 import { tallySummary } from './tally.ts';
 
@@ -18,7 +18,7 @@ import { tallySummary } from './tally.ts';
 export async function endWithoutGoingLive(run: PublishRun, error: unknown): Promise<PublishResult> {
   const { client, config, job, building, tally } = run;
   if (building !== undefined) await discard(client, config.INDEX_PREFIX, building);
-  const reasons = refusal(error) ?? (await fenced(run));
+  const reasons = reasonsOf(error) ?? (await fenced(run));
   if (reasons === undefined) throw error;
   await run.record({ event: 'refused', reasons, ...(tally && tallySummary(tally)), seconds: run.seconds() });
   return { state: 'refused', publication: job.publication, reasons };
@@ -37,11 +37,11 @@ async function discard(client: Client, prefix: string, index: string): Promise<v
   }
 }
 
-function refusal(error: unknown): string[] | undefined {
+function reasonsOf(error: unknown): string[] | undefined {
   if (error instanceof RefusedError) return [...error.reasons];
-  if (error instanceof HeaderError) return [`columns: ${error.message}`];
-  if (error instanceof BrokenSourceError) return [`truncated: ${error.message}`];
-  if (error instanceof FlipRefusedError) return [`fenced: ${error.message}`];
+  if (error instanceof HeaderError) return [refusal('columns', error.message)];
+  if (error instanceof BrokenSourceError) return [refusal('truncated', error.message)];
+  if (error instanceof FlipRefusedError) return [refusal('fenced', error.message)];
   return undefined;
 }
 
@@ -53,7 +53,7 @@ async function fenced({ client, config, job, epoch }: PublishRun): Promise<strin
   try {
     const latest = await latestEpoch(client, config.INDEX_PREFIX);
     if (latest === undefined || latest.epoch === epoch || latest.holder === job.publication) return undefined;
-    return [`fenced: A later publication or rollback has begun (epoch ${latest.epoch}).`];
+    return [refusal('fenced', `A later publication or rollback has begun (epoch ${latest.epoch}).`)];
   } catch {
     // OpenSearch is away; the first error stands.
     return undefined;

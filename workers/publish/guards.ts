@@ -4,6 +4,7 @@ import { BOARDS } from '../../src/licenses/boards.ts';
 import { daysBetween } from '../../src/licenses/dates.ts';
 import type { PublicationSummary } from '../../src/publications/history.ts';
 import type { PublicationCounts, PublicationMetadata } from '../../src/publications/metadata.ts';
+import { refusal } from './refusal.ts';
 
 /** The two files before anything of them is loaded. */
 export interface CandidateFiles {
@@ -41,13 +42,18 @@ export function guardFiles(
   const reasons: string[] = [];
   const { individual, business } = files.runDates;
   if (individual !== undefined && business !== undefined && individual !== business) {
-    reasons.push(`dates_differ: The individual file is of ${individual}, the business file of ${business}.`);
+    reasons.push(
+      refusal('dates_differ', `The individual file is of ${individual}, the business file of ${business}.`),
+    );
   }
   const daysOlder = baseline === undefined ? 0 : daysBetween(files.date, baseline.date);
   if (baseline !== undefined && daysOlder > config.GUARD_MAX_DAYS_OLDER) {
     reasons.push(
-      `older: The files are of ${files.date}, ${daysOlder} ${daysOlder === 1 ? 'day' : 'days'} older than the live publication of ` +
-        `${baseline.date} (GUARD_MAX_DAYS_OLDER=${config.GUARD_MAX_DAYS_OLDER}).`,
+      refusal(
+        'older',
+        `The files are of ${files.date}, ${daysOlder} ${daysOlder === 1 ? 'day' : 'days'} older than the live publication of ` +
+          `${baseline.date} (GUARD_MAX_DAYS_OLDER=${config.GUARD_MAX_DAYS_OLDER}).`,
+      ),
     );
   }
   const same = rolledBack.find(
@@ -55,7 +61,9 @@ export function guardFiles(
       sha256?.individual === files.sha256.individual && sha256.business === files.sha256.business,
   );
   if (same !== undefined) {
-    reasons.push(`rolled_back: Publication ${same.publication} had the same files and was rolled back.`);
+    reasons.push(
+      refusal('rolled_back', `Publication ${same.publication} had the same files and was rolled back.`),
+    );
   }
   return reasons;
 }
@@ -63,8 +71,8 @@ export function guardFiles(
 /** Why what was loaded should not go live, each reason as in `guardFiles`. */
 export function guardLicenses(loaded: CandidateLicenses, baseline: Baseline, config: Config): string[] {
   const { counts, duplicates, unknownRows, cutOff } = loaded;
-  const reasons = [...cutOff].map(
-    (file) => `truncated: The ${file} file ends inside a row; it was cut off on its way.`,
+  const reasons = [...cutOff].map((file) =>
+    refusal('truncated', `The ${file} file ends inside a row; it was cut off on its way.`),
   );
   if (baseline?.counts !== undefined) {
     reasons.push(...fewerRows(counts, baseline.counts, config));
@@ -72,20 +80,29 @@ export function guardLicenses(loaded: CandidateLicenses, baseline: Baseline, con
   }
   if (counts.rejected > share(config.GUARD_MAX_REJECTED_PERCENT, counts.rows)) {
     reasons.push(
-      `rejected: ${counts.rejected} of ${counts.rows} rows were rejected, more than ` +
-        `${config.GUARD_MAX_REJECTED_PERCENT} % (GUARD_MAX_REJECTED_PERCENT).`,
+      refusal(
+        'rejected',
+        `${counts.rejected} of ${counts.rows} rows were rejected, more than ` +
+          `${config.GUARD_MAX_REJECTED_PERCENT} % (GUARD_MAX_REJECTED_PERCENT).`,
+      ),
     );
   }
   if (duplicates > config.GUARD_MAX_DUPLICATES) {
     reasons.push(
-      `duplicates: ${duplicates} numbers stand in an earlier row of their board too, more than ` +
-        `${config.GUARD_MAX_DUPLICATES} (GUARD_MAX_DUPLICATES).`,
+      refusal(
+        'duplicates',
+        `${duplicates} numbers stand in an earlier row of their board too, more than ` +
+          `${config.GUARD_MAX_DUPLICATES} (GUARD_MAX_DUPLICATES).`,
+      ),
     );
   }
   if (unknownRows > share(config.GUARD_MAX_UNKNOWN_PERCENT, counts.rows)) {
     reasons.push(
-      `unknown_labels: ${unknownRows} of ${counts.rows} rows have a board or status that is not in the ` +
-        `catalog, more than ${config.GUARD_MAX_UNKNOWN_PERCENT} % (GUARD_MAX_UNKNOWN_PERCENT).`,
+      refusal(
+        'unknown_labels',
+        `${unknownRows} of ${counts.rows} rows have a board or status that is not in the ` +
+          `catalog, more than ${config.GUARD_MAX_UNKNOWN_PERCENT} % (GUARD_MAX_UNKNOWN_PERCENT).`,
+      ),
     );
   }
   return reasons;
@@ -95,8 +112,11 @@ function fewerRows(now: PublicationCounts, before: PublicationCounts, config: Co
   const least = share(config.GUARD_MIN_ROWS_PERCENT, before.licenses);
   if (now.licenses >= least) return [];
   return [
-    `fewer_rows: ${now.licenses} rows give a license, the live publication has ${before.licenses}; fewer than ` +
-      `${config.GUARD_MIN_ROWS_PERCENT} % (GUARD_MIN_ROWS_PERCENT).`,
+    refusal(
+      'fewer_rows',
+      `${now.licenses} rows give a license, the live publication has ${before.licenses}; fewer than ` +
+        `${config.GUARD_MIN_ROWS_PERCENT} % (GUARD_MIN_ROWS_PERCENT).`,
+    ),
   ];
 }
 
@@ -114,9 +134,12 @@ function fewerAtBoards(
         left < share(config.GUARD_MIN_ROWS_PERCENT, count) && count - left > config.GUARD_BOARD_ROWS_FEWER;
       if (!isFewer) return [];
       return [
-        `fewer_rows_at_board: ${board} has ${left} licenses, in the live publication ${count}; fewer than ` +
-          `${config.GUARD_MIN_ROWS_PERCENT} % (GUARD_MIN_ROWS_PERCENT) and more than ` +
-          `${config.GUARD_BOARD_ROWS_FEWER} fewer (GUARD_BOARD_ROWS_FEWER).`,
+        refusal(
+          'fewer_rows_at_board',
+          `${board} has ${left} licenses, in the live publication ${count}; fewer than ` +
+            `${config.GUARD_MIN_ROWS_PERCENT} % (GUARD_MIN_ROWS_PERCENT) and more than ` +
+            `${config.GUARD_BOARD_ROWS_FEWER} fewer (GUARD_BOARD_ROWS_FEWER).`,
+        ),
       ];
     });
 }

@@ -9,7 +9,7 @@ import type { PublishResult } from '../../src/publications/result.ts';
 import { fetchSource } from './fetch.ts';
 import { guardFiles } from './guards.ts';
 import { openSource, type SourceFile } from './read.ts';
-import { RefusedError } from './refused.ts';
+import { RefusedError, refusal } from './refusal.ts';
 import type { PublishRun } from './run.ts';
 
 /** The State's two files, ready to be read. */
@@ -76,7 +76,7 @@ async function openSources(run: PublishRun): Promise<Sources> {
   );
   if (changed.length > 0) {
     const names = changed.map((file) => sources[file].name).join(' and ');
-    throw new RefusedError([`changed: ${names} changed after the publication was asked for.`]);
+    throw new RefusedError([refusal('changed', `${names} changed after the publication was asked for.`)]);
   }
   return sources;
 }
@@ -106,12 +106,12 @@ async function rolledBack({ client, config, live }: PublishRun) {
 function publicationDate({ individual, business }: Sources, given: string | undefined): string {
   const [earlier] = [individual.runDate, business.runDate].filter((date) => date !== undefined).toSorted();
   if (earlier !== undefined && given !== undefined && given !== earlier) {
-    throw new RefusedError([`no_date: --date says ${given}, but the files say ${earlier}.`]);
+    throw new RefusedError([refusal('no_date', `--date says ${given}, but the files say ${earlier}.`)]);
   }
   const date = earlier ?? given;
   if (date === undefined) {
     throw new RefusedError([
-      'no_date: Neither file has a QUERY_RUN_DATE; give the date with --date YYYY-MM-DD.',
+      refusal('no_date', 'Neither file has a QUERY_RUN_DATE; give the date with --date YYYY-MM-DD.'),
     ]);
   }
   return date;

@@ -3,7 +3,7 @@ import { type CsvRow, readCsv } from '../../src/dataset/csv.ts';
 import { type Header, mapHeader } from '../../src/dataset/header.ts';
 import { fileText, type InspectedFile, inspectFile } from '../../src/dataset/source-file.ts';
 import { isoDate } from '../../src/licenses/dates.ts';
-import { RefusedError } from './refused.ts';
+import { RefusedError, refusal } from './refusal.ts';
 
 /** A file on this machine, and what to call it. */
 export interface FetchedFile {
@@ -33,14 +33,14 @@ export async function openSource(file: DatasetFile, { path, name }: FetchedFile)
     for (const row of rows) {
       if (header === undefined) {
         if (row.problem !== undefined)
-          throw new RefusedError([`columns: The ${file} file's header ${row.problem}.`]);
+          throw new RefusedError([refusal('columns', `The ${file} file's header ${row.problem}.`)]);
         header = mapHeader(file, row.fields);
       } else if (row.problem === undefined) {
         return { ...inspected, file, header, runDate: runDateOf(row, header) };
       }
     }
   }
-  throw new RefusedError([`no_rows: The ${file} file (${inspected.name}) has no rows.`]);
+  throw new RefusedError([refusal('no_rows', `The ${file} file (${inspected.name}) has no rows.`)]);
 }
 
 function runDateOf(row: CsvRow, header: Header): string | undefined {

@@ -3,7 +3,8 @@ import type { Config } from '../../src/config.ts';
 import type { PublishJob, PublishProgress } from '../../src/publications/job.ts';
 import { appendEvent, type NewLedgerEvent } from '../../src/publications/ledger.ts';
 import type { LicensesIndex } from '../../src/publications/metadata.ts';
-import { RefusedError } from './refused.ts';
+import type { PublishStep } from '../../src/publications/steps.ts';
+import { RefusedError } from './refusal.ts';
 import type { Tally } from './tally.ts';
 
 /** What a publication needs from the process that runs it. */
@@ -33,7 +34,7 @@ export interface PublishRun extends PublishContext {
   /** What was loaded, once all is. */
   tally: Tally | undefined;
   /** Begins a step. */
-  enter(step: PublishProgress['step']): void;
+  enter(step: PublishStep): void;
   /** How long each step took. */
   seconds(): Record<string, number>;
   /** Appends an event of this publication to the ledger. */
@@ -52,9 +53,9 @@ export function publishRun(
   const took: Record<string, number> = {};
   const overridden: string[] = [];
   let since = Date.now();
-  let reported: PublishProgress['step'] | undefined;
+  let reported: PublishStep | undefined;
 
-  function enter(step: PublishProgress['step']): void {
+  function enter(step: PublishStep): void {
     const now = Date.now();
     took[progress.step] = (took[progress.step] ?? 0) + (now - since) / 1000;
     since = now;

@@ -3,7 +3,7 @@ import type { UnknownLabel } from '../../src/dataset/row.ts';
 import type { PublicationCounts } from '../../src/publications/metadata.ts';
 import type { RefusedDocument } from './load.ts';
 import type { BulkOperation } from './parse.ts';
-import { RefusedError } from './refused.ts';
+import { RefusedError, refusal } from './refusal.ts';
 
 /** How many documents of each board are read back and compared. */
 const SAMPLE_PER_BOARD = 20;
@@ -65,7 +65,9 @@ export function noteSent({ boards, statuses, samples }: Tally, { document, body 
   const count = (boards.get(board) ?? 0) + 1;
   boards.set(board, count);
   if (boards.size > MAX_BOARDS) {
-    throw new RefusedError([`boards: BOARD has more than ${MAX_BOARDS} labels, so it is no list of boards.`]);
+    throw new RefusedError([
+      refusal('boards', `BOARD has more than ${MAX_BOARDS} labels, so it is no list of boards.`),
+    ]);
   }
   statuses.set(status, (statuses.get(status) ?? 0) + 1);
   const sample = samples.get(board) ?? [];
