@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { Job, type Queue } from 'bullmq';
-import { isAddress } from '../dataset/download.ts';
-import { BrokenSourceError, inspectFile } from '../dataset/source-file.ts';
+import { isUrl } from '../dataset/download/source-url.ts';
+import { inspectFile } from '../dataset/source-file.ts';
+import { BrokenSourceError } from '../dataset/unpack/errors.ts';
 import { PUBLISH_DEDUPLICATION_ID, PUBLISH_JOB_OPTIONS, type PublishJob, publishJob } from './job.ts';
 import { newRunId } from './run-id.ts';
 
@@ -89,7 +90,7 @@ type Source = PublishJob['individual'];
  * @throws {Error} when there is no such file
  */
 export async function sourceAt(location: string): Promise<Source> {
-  if (isAddress(location)) return { location };
+  if (isUrl(location)) return { location };
   const path = resolve(location);
   try {
     const { sha256 } = await inspectFile(path);

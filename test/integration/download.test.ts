@@ -2,11 +2,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import {
-  DownloadError,
   type DownloadOptions,
-  type DownloadPatience,
+  type DownloadTimeouts,
   downloadSource,
-} from '../../src/dataset/download.ts';
+} from '../../src/dataset/download/download-source.ts';
+import { DownloadError } from '../../src/dataset/download/errors.ts';
 import {
   answered,
   type FileAnswer,
@@ -21,7 +21,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 const folder = temporaryFolder();
 const SIZE = 300_000;
 const CUT = 100_000;
-const IMPATIENT: DownloadPatience = { stall: 10_000, firstWait: 1, longestWait: 4, longestRetryAfter: 50 };
+const SHORT: DownloadTimeouts = { stallMs: 10_000, firstWaitMs: 1, maxWaitMs: 4, maxRetryAfterMs: 50 };
 const LONG_AGO = 'Sat, 01 Aug 2026 04:00:00 GMT';
 
 const servers: FileServer[] = [];
@@ -53,7 +53,7 @@ function newDirectory(): string {
 /** Downloads into a directory of its own, or the one given. */
 function download(url: string, directory = newDirectory(), options: Partial<DownloadOptions> = {}) {
   const signal = AbortSignal.timeout(30_000);
-  return downloadSource(url, { directory, signal, patience: IMPATIENT, ...options });
+  return downloadSource(url, { directory, signal, timeouts: SHORT, ...options });
 }
 
 /** Downloads while the connection is cut each time that so many bytes more are there. */
@@ -83,7 +83,7 @@ async function namesIn(directory: string): Promise<string[]> {
 }
 
 describe('a first download', () => {
-  test('brings the whole file under a name of its own, with what is known of it beside it', async () => {
+  test('stores the whole file under its own name, with its metadata beside it', async () => {
     const one = file({ etag: '"one"', 'last-modified': LONG_AGO });
     const server = await serving(served(one));
     const directory = newDirectory();
@@ -104,19 +104,20 @@ describe('a first download', () => {
     expect((await stat(directory)).mode & 0o777).toBe(0o700);
   });
 
-  test('asks for the bytes as they are', async () => {
+  test('requests the bytes without compression', async () => {
     const server = await serving(served(file()));
     await download(server.url);
     expect(server.requests[0]).toMatchObject({ 'accept-encoding': 'identity' });
     expect(server.requests[0]).not.toHaveProperty('range');
   });
 
-  test('tells how many bytes are there, and of how many', async () => {
+  test('reports the bytes on disk and the total', async () => {
     const server = await serving(served(file()));
-    const told: [number, number | undefined][] = [];
-    await download(server.url, undefined, { onBytes: (...bytes) => told.push(bytes) });
-    expect(told.at(-1)).toEqual([SIZE, SIZE]);
-    expect(told.map(([bytes]) => bytes)).toEqual(told.map(([bytes]) => bytes).sort((a, b) => a - b));
+    const reported: [number, number | undefined][] = [];
+    await download(server.url, undefined, { onBytes: (...bytes) => reported.push(bytes) });
+    expect(reported.at(-1)).toEqual([SIZE, SIZE]);
+    const sizes = reported.map(([bytes]) => bytes);
+    expect(sizes).toEqual(sizes.toSorted((a, b) => a - b));
   });
 
   test.each<[string, Buffer, Record<string, string>]>([
@@ -136,7 +137,7 @@ describe('a first download', () => {
     expect(elsewhere.requests[0]).not.toHaveProperty('authorization');
   });
 
-  test.each(['Repr-Digest', 'Digest'])('holds a file against a right %s', async (header) => {
+  test.each(['Repr-Digest', 'Digest'])('accepts a file with the right %s', async (header) => {
     const content = randomBytes(SIZE);
     const digest = createHash('sha256').update(content).digest('base64');
     const value = header === 'Digest' ? `SHA-256=${digest}` : `sha-512=:AAAA:, sha-256=:${digest}:`;
@@ -144,7 +145,7 @@ describe('a first download', () => {
     expect(await download(server.url)).toMatchObject({ bytes: SIZE });
   });
 
-  test('holds a file against the SHA-256 in its URL', async () => {
+  test('accepts a file with the SHA-256 in its URL', async () => {
     const one = file();
     const server = await serving(served(one));
     const url = `${server.url}#sha256=${sha256(one.content).toUpperCase()}`;
@@ -156,7 +157,7 @@ describe('a download that broke off', () => {
   test.each<[string, Record<string, string>, string]>([
     ['its ETag', { etag: '"one"', 'last-modified': LONG_AGO }, '"one"'],
     ['its date where the ETag is weak', { etag: 'W/"one"', 'last-modified': LONG_AGO }, LONG_AGO],
-  ])('goes on where it was, by %s', async (_what, headers, ifRange) => {
+  ])('resumes where it was, by %s', async (_what, headers, ifRange) => {
     const one = file(headers);
     const server = await serving(stalledAfter(CUT, one), served(one));
     expect(await downloadWithCuts(server)).toMatchObject({ bytes: SIZE, sha256: sha256(one.content) });
@@ -164,7 +165,7 @@ describe('a download that broke off', () => {
     expect(server.requests[1]).toMatchObject({ range: `bytes=${CUT}-`, 'if-range': ifRange });
   });
 
-  test('goes on in a later call', async () => {
+  test('resumes in a later call', async () => {
     const one = file();
     const server = await serving(stalledAfter(CUT, one), served(one));
     const directory = newDirectory();
@@ -174,15 +175,15 @@ describe('a download that broke off', () => {
     expect(await namesIn(directory)).toHaveLength(2);
   });
 
-  test('goes on when no byte has come for too long', async () => {
+  test('resumes when no byte has arrived for too long', async () => {
     const one = file();
     const server = await serving(stalledAfter(CUT, one), served(one));
-    const downloaded = await download(server.url, undefined, { patience: { ...IMPATIENT, stall: 1000 } });
+    const downloaded = await download(server.url, undefined, { timeouts: { ...SHORT, stallMs: 1000 } });
     expect(downloaded).toMatchObject({ sha256: sha256(one.content) });
     expect(server.requests[1]).toMatchObject({ range: `bytes=${CUT}-` });
   });
 
-  test('goes on as long as each try brings something', async () => {
+  test('continues as long as each try brings something', async () => {
     const one = file();
     const pieces = Array.from({ length: 12 }, () => stalledAfter(20_000, one));
     const server = await serving(...pieces, served(one));
@@ -222,18 +223,18 @@ describe('a download that broke off', () => {
     expect(server.requests[1]).not.toHaveProperty('range');
   });
 
-  test('starts over where what was known of it can no longer be read', async () => {
+  test('starts over when its metadata can not be read', async () => {
     const one = file();
     const server = await serving(stalledAfter(CUT, one), served(one));
     const directory = newDirectory();
     await brokenOff(server, directory);
-    const note = (await namesIn(directory)).find((name) => name.endsWith('.part.json'));
-    await writeFile(`${directory}/${note}`, '{"etag":');
+    const metadata = (await namesIn(directory)).find((name) => name.endsWith('.part.json'));
+    await writeFile(`${directory}/${metadata}`, '{"etag":');
     expect(await download(server.url, directory)).toMatchObject({ sha256: sha256(one.content) });
     expect(server.requests[1]).not.toHaveProperty('range');
   });
 
-  test('ends with the reason of the signal, and leaves what has come', async () => {
+  test('ends with the reason of the signal and keeps the part', async () => {
     const server = await serving(stalledAfter(CUT, file()));
     const directory = newDirectory();
     await brokenOff(server, directory);
@@ -247,7 +248,7 @@ describe('a download that broke off', () => {
     const server = await serving(answered(503));
     const downloading = download(server.url, undefined, {
       signal: AbortSignal.timeout(200),
-      patience: { ...IMPATIENT, firstWait: 20_000, longestWait: 20_000 },
+      timeouts: { ...SHORT, firstWaitMs: 20_000, maxWaitMs: 20_000 },
     });
     await expect(downloading).rejects.toMatchObject({ name: 'TimeoutError' });
     expect(server.requests).toHaveLength(1);
@@ -266,28 +267,28 @@ describe('a server in trouble', () => {
     ['as long as it asks for', '1', 900],
     ['no longer than may be', '86400', 250],
     ['no longer than may be for a date', 'Fri, 31 Dec 2100 23:59:59 GMT', 250],
-  ])('is given time %s', async (_what, retryAfter, atLeastMs) => {
+  ])('is retried after the time of Retry-After, %s', async (_what, retryAfter, atLeastMs) => {
     const server = await serving(answered(503, { 'retry-after': retryAfter }), served(file()));
     const startedAt = Date.now();
-    const longestRetryAfter = retryAfter === '1' ? 5000 : 250;
-    await download(server.url, undefined, { patience: { ...IMPATIENT, longestRetryAfter } });
+    const maxRetryAfterMs = retryAfter === '1' ? 5000 : 250;
+    await download(server.url, undefined, { timeouts: { ...SHORT, maxRetryAfterMs } });
     expect(Date.now() - startedAt).toBeGreaterThanOrEqual(atLeastMs);
   });
 
-  test('is given up after six tries that brought nothing', async () => {
+  test('fails the download after six tries that brought nothing', async () => {
     const server = await serving(answered(503));
     const message = await messageOf(download(server.url));
-    expect(message).toContain('6 tries in a row brought nothing; at last, the server answered 503');
+    expect(message).toContain('6 tries in a row brought nothing. The last error: the server answered 503');
     expect(server.requests).toHaveLength(6);
   });
 
-  test('is given up when each try ends at the same place', async () => {
+  test('fails the download when each try ends at the same byte', async () => {
     const server = await serving(stalledAfter(CUT, file({})));
     expect(await messageOf(downloadWithCuts(server))).toContain('the connection was lost');
     expect(server.requests).toHaveLength(7);
   });
 
-  test('is given up when it does not listen', async () => {
+  test('fails the download when it does not listen', async () => {
     const server = await serving(answered(200));
     await server.close();
     expect(await messageOf(download(server.url))).toContain('the connection failed (ECONNREFUSED)');
@@ -299,15 +300,15 @@ describe('the second download of a file', () => {
     ['an ETag', { etag: '"one"' }, { 'if-none-match': '"one"' }],
     ['a weak ETag', { etag: 'W/"one"' }, { 'if-none-match': 'W/"one"' }],
     ['a date', { 'last-modified': LONG_AGO }, { 'if-modified-since': LONG_AGO }],
-  ])('is skipped where the server knows it by %s', async (_what, headers, asked) => {
+  ])('is skipped where the server knows it by %s', async (_what, headers, conditions) => {
     const server = await serving(served(file(headers)));
     const directory = newDirectory();
     const first = await download(server.url, directory);
-    const told: number[] = [];
-    const again = await download(server.url, directory, { onBytes: (bytes) => told.push(bytes) });
+    const reported: number[] = [];
+    const again = await download(server.url, directory, { onBytes: (bytes) => reported.push(bytes) });
     expect(again).toEqual({ ...first, isUnchanged: true });
-    expect(server.requests[1]).toMatchObject(asked);
-    expect(told).toEqual([]);
+    expect(server.requests[1]).toMatchObject(conditions);
+    expect(reported).toEqual([]);
   });
 
   test('brings a file that has changed', async () => {
@@ -331,8 +332,8 @@ describe('the second download of a file', () => {
     ['is damaged', (path) => writeFile(path, randomBytes(SIZE))],
     ['is shorter', (path) => writeFile(path, 'short')],
     ['is missing', (path) => rm(path)],
-    ['has no note', (path) => rm(`${path}.json`)],
-    ['has a note that can not be read', (path) => writeFile(`${path}.json`, '{}')],
+    ['has no metadata', (path) => rm(`${path}.json`)],
+    ['has metadata that can not be read', (path) => writeFile(`${path}.json`, '{}')],
   ];
   test.each(damages)('brings it again where the one on disk %s', async (_what, damage) => {
     const one = file();
@@ -377,7 +378,7 @@ describe('a download is refused', () => {
       answered(301, { location: 'http://ann:secret@files.example/a.csv?token=secret' }),
       'redirects to http://files.example/a.csv?…, which is not https',
     ],
-    ['a redirection to no URL', answered(302, { location: 'http://[' }), 'redirects to what is no URL'],
+    ['a redirection to no URL', answered(302, { location: 'http://[' }), 'redirects to a malformed URL'],
     [
       'a wrong Repr-Digest',
       answered(200, { 'repr-digest': `sha-256=:${ZEROS.toString('base64')}:` }),
@@ -388,7 +389,7 @@ describe('a download is refused', () => {
       answered(200, { digest: `SHA-256=${ZEROS.toString('base64')}` }),
       'not the one that its server names (0000',
     ],
-    ['another encoding', answered(200, { 'content-encoding': 'gzip' }), 'comes with Content-Encoding gzip'],
+    ['another encoding', answered(200, { 'content-encoding': 'gzip' }), 'is sent with Content-Encoding gzip'],
     ['too many bytes', answered(200, { 'content-length': String(9 * 2 ** 30) }), 'more than 8 GiB'],
   ])('for %s, and nothing of it stays', async (_what, answer, reason) => {
     const server = await serving(answer);

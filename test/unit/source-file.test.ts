@@ -1,13 +1,9 @@
 import { createHash } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
-import {
-  BrokenSourceError,
-  fileText,
-  inspectFile,
-  isGeneratedSample,
-} from '../../src/dataset/source-file.ts';
+import { fileText, inspectFile } from '../../src/dataset/source-file.ts';
+import { BrokenSourceError } from '../../src/dataset/unpack/errors.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { type Zipped, zip } from '../support/zip-file.ts';
 
@@ -28,7 +24,7 @@ async function textOf(path: string): Promise<string> {
 }
 
 describe('inspectFile', () => {
-  test('tells name, size and SHA-256', async () => {
+  test('returns name, size and SHA-256', async () => {
     const content = 'LICENSEE_NAME,BOARD\r\n"MU\u00d1OZ, ANA",Nursing Board\r\n';
     const path = await written('people.csv', content);
     expect(await inspectFile(path)).toEqual({
@@ -106,12 +102,12 @@ describe('fileText', () => {
     expect((await textOf(await written('straddling-text.csv', text))) === text).toBe(true);
   });
 
-  test('tells how many bytes each chunk was', async () => {
+  test('reports the bytes of each chunk', async () => {
     const path = await written('counted.csv', Buffer.alloc(MEGABYTE + 5, '\u00d1'));
-    const told: number[] = [];
-    for await (const _chunk of fileText(await inspectFile(path), (bytes) => told.push(bytes)));
-    expect(told.reduce((sum, bytes) => sum + bytes, 0)).toBe(MEGABYTE + 5);
-    expect(told.length).toBeGreaterThan(1);
+    const reported: number[] = [];
+    for await (const _chunk of fileText(await inspectFile(path), (bytes) => reported.push(bytes)));
+    expect(reported.reduce((sum, bytes) => sum + bytes, 0)).toBe(MEGABYTE + 5);
+    expect(reported.length).toBeGreaterThan(1);
   });
 });
 
@@ -170,15 +166,15 @@ describe('a packed file', () => {
     const packed = pack(content);
     const path = await written(`many-${name}`, packed);
     let text = '';
-    let told = 0;
+    let reported = 0;
     for await (const chunk of fileText(await inspectFile(path), (bytes) => {
-      told += bytes;
+      reported += bytes;
     })) {
       text += chunk;
     }
     expect(Buffer.from(text).equals(content)).toBe(true);
     const around = name === 'gzip' ? 0 : zip({ ...csv(Buffer.alloc(0)), isStored: true }).length;
-    expect(told).toBe(packed.length - around);
+    expect(reported).toBe(packed.length - around);
   });
 
   test.each<[string, Buffer]>([
@@ -218,7 +214,7 @@ describe('a packed file', () => {
     ['gzip with a wrong checksum', flipped(gz, gz.length - 8), '(incorrect data check)'],
     ['gzip with a wrong length', flipped(gz, gz.length - 4), '(incorrect length check)'],
     ['gzip with more behind it', Buffer.concat([gz, utf8]), '(incorrect header check)'],
-    ['gzip with zeros behind it', Buffer.concat([gz, Buffer.alloc(9)]), '(something follows after its end)'],
+    ['gzip with zeros behind it', Buffer.concat([gz, Buffer.alloc(9)]), '(there is more data after its end)'],
     ['zip cut off', zipped.subarray(0, zipped.length / 2), "can't be read as a zip file (End of central dir"],
     ['zip cut off at its very end', zipped.subarray(0, -1), "can't be read as a zip file"],
     ['zip damaged in the middle', flipped(zipped, zipped.length / 2), "can't be read as a zip file"],
@@ -243,43 +239,5 @@ describe('a packed file', () => {
     await expect(async () => {
       for await (const _text of fileText({ path, encoding: 'utf-8' }));
     }).rejects.toThrow(BrokenSourceError);
-  });
-});
-
-describe('isGeneratedSample', () => {
-  async function sampleIn(name: string, manifest: (sha256: string) => string): Promise<boolean> {
-    await mkdir(folder.path(name));
-    const file = await inspectFile(await written(`${name}/individual.csv`, `rows of ${name}`));
-    await writeFile(folder.path(name, 'sample.json'), manifest(file.sha256));
-    return isGeneratedSample(file);
-  }
-
-  test.each(['individual', 'business'])(
-    'is true where the manifest beside the file names its hash as %s',
-    async (which) => {
-      const hashes = { individual: '0', business: '0' };
-      const isSample = await sampleIn(`sample-${which}`, (sha256) =>
-        JSON.stringify({ generated: true, sha256: { ...hashes, [which]: sha256 } }),
-      );
-      expect(isSample).toBe(true);
-    },
-  );
-
-  test.each<[string, (sha256: string) => string]>([
-    ['another hash', () => JSON.stringify({ generated: true, sha256: { individual: 'a', business: 'b' } })],
-    [
-      'not that it is generated',
-      (sha256) => JSON.stringify({ sha256: { individual: sha256, business: sha256 } }),
-    ],
-    ['no JSON', () => '{'],
-  ])('is false where the manifest says %s', async (what, manifest) => {
-    expect(await sampleIn(what, manifest)).toBe(false);
-  });
-
-  test('is false without a manifest', async () => {
-    await mkdir(folder.path('alone'));
-    expect(await isGeneratedSample(await inspectFile(await written('alone/individual.csv', 'rows')))).toBe(
-      false,
-    );
   });
 });

@@ -1,6 +1,6 @@
 import type { Client } from '@opensearch-project/opensearch';
 import { HeaderError } from '../../src/dataset/header.ts';
-import { BrokenSourceError } from '../../src/dataset/source-file.ts';
+import { BrokenSourceError } from '../../src/dataset/unpack/errors.ts';
 import { FlipRefusedError, indicesUnderAlias } from '../../src/publications/alias.ts';
 import { latestEpoch } from '../../src/publications/ledger.ts';
 import { deleteIndex } from '../../src/publications/prune.ts';

@@ -1,18 +1,19 @@
 import { resolve } from 'node:path';
-import { downloadSource, isAddress } from '../../src/dataset/download.ts';
+import { downloadSource } from '../../src/dataset/download/download-source.ts';
+import { isUrl } from '../../src/dataset/download/source-url.ts';
 import type { FetchedFile } from './read.ts';
 import type { PublishRun } from './run.ts';
 
 /**
- * The file at a path or an https URL, downloaded where it has to be.
+ * The file at a path or an https URL. A URL is downloaded first.
  *
- * @throws {DownloadError} when it can't be
+ * @throws {DownloadError} when the download fails
  */
 export async function fetchSource(
   location: string,
   { config, signal, progress, onProgress }: PublishRun,
 ): Promise<FetchedFile> {
-  if (!isAddress(location)) return { path: location };
+  if (!isUrl(location)) return { path: location };
   const { path, name } = await downloadSource(location, {
     directory: resolve(config.STATE_DIR, 'downloads'),
     signal,

@@ -1,6 +1,6 @@
 import { SERVICE_VERSION } from '../../src/config.ts';
-import { isAddress } from '../../src/dataset/download.ts';
-import { isGeneratedSample } from '../../src/dataset/source-file.ts';
+import { isUrl } from '../../src/dataset/download/source-url.ts';
+import { isGeneratedSample } from '../../src/dataset/sample-manifest.ts';
 import { summarize } from '../../src/publications/history.ts';
 import { readEvents } from '../../src/publications/ledger.ts';
 import type { LicensesIndex } from '../../src/publications/metadata.ts';
@@ -63,7 +63,7 @@ async function skip(run: PublishRun, { metadata }: LicensesIndex): Promise<Skipp
 /** Fetches both files where they are addresses, then hashes them and maps their headers. */
 async function openSources(run: PublishRun): Promise<Sources> {
   const { job } = run;
-  if ([job.individual.location, job.business.location].some(isAddress)) run.enter('downloading');
+  if ([job.individual.location, job.business.location].some(isUrl)) run.enter('downloading');
   const individual = await fetchSource(job.individual.location, run);
   const business = await fetchSource(job.business.location, run);
   run.enter('reading');

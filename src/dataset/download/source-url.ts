@@ -1,0 +1,63 @@
+import { DownloadError } from './errors.ts';
+
+/** Whether the location of a source is a URL, not a path. */
+export function isUrl(location: string): boolean {
+  return /^https?:\/\//i.test(location);
+}
+
+/** The parts of a source's URL. */
+export interface SourceUrl {
+  /** Without user-info and fragment. */
+  readonly url: URL;
+  /** The Authorization header of the user-info. */
+  readonly authorization: string | undefined;
+  /** The SHA-256 that the operator put into the fragment. */
+  readonly sha256: string | undefined;
+  /** The URL without secrets, for messages and the ledger. */
+  readonly redacted: string;
+}
+
+const SHA256_FRAGMENT = /^#sha256=([0-9a-f]{64})$/i;
+
+/** @throws {DownloadError} for a URL that is malformed or neither https nor local http */
+export function parseSourceUrl(location: string): SourceUrl {
+  const url = URL.parse(location);
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new DownloadError('A source to be downloaded needs a URL that begins with https://.');
+  }
+  const redacted = redactUrl(url);
+  if (url.protocol === 'http:' && !isLocalHttp(url)) {
+    throw new DownloadError(`${redacted} is not https. Sources are downloaded only by https.`);
+  }
+  const sha256 = SHA256_FRAGMENT.exec(url.hash)?.[1]?.toLowerCase();
+  if (sha256 === undefined && url.hash !== '') {
+    throw new DownloadError(`${redacted} has a fragment that is not #sha256= and 64 hexadecimal digits.`);
+  }
+  const authorization = basicCredentials(url);
+  url.username = '';
+  url.password = '';
+  url.hash = '';
+  return { url, authorization, sha256, redacted };
+}
+
+/** A URL without user-info, query and fragment, which may hold secrets. */
+export function redactUrl(url: URL): string {
+  return `${url.origin}${url.pathname}${url.search === '' ? '' : '?…'}`;
+}
+
+/** Whether it is an http URL of this machine. */
+export function isLocalHttp({ protocol, hostname }: URL): boolean {
+  return protocol === 'http:' && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+}
+
+function basicCredentials(url: URL): string | undefined {
+  if (url.username === '' && url.password === '') return undefined;
+  try {
+    const pair = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+    return `Basic ${Buffer.from(pair).toString('base64')}`;
+  } catch {
+    throw new DownloadError(
+      `${redactUrl(url)} has a user name or password with a % that is not written %25.`,
+    );
+  }
+}

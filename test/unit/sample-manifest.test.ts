@@ -1,0 +1,51 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { describe, expect, test } from '@jest/globals';
+import { isGeneratedSample } from '../../src/dataset/sample-manifest.ts';
+import { inspectFile } from '../../src/dataset/source-file.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const folder = temporaryFolder();
+
+async function written(name: string, content: string): Promise<string> {
+  const path = folder.path(name);
+  await writeFile(path, content);
+  return path;
+}
+
+describe('isGeneratedSample', () => {
+  async function sampleIn(name: string, manifest: (sha256: string) => string): Promise<boolean> {
+    await mkdir(folder.path(name));
+    const file = await inspectFile(await written(`${name}/individual.csv`, `rows of ${name}`));
+    await writeFile(folder.path(name, 'sample.json'), manifest(file.sha256));
+    return isGeneratedSample(file);
+  }
+
+  test.each(['individual', 'business'])(
+    'is true where the manifest beside the file names its hash as %s',
+    async (which) => {
+      const hashes = { individual: '0', business: '0' };
+      const isSample = await sampleIn(`sample-${which}`, (sha256) =>
+        JSON.stringify({ generated: true, sha256: { ...hashes, [which]: sha256 } }),
+      );
+      expect(isSample).toBe(true);
+    },
+  );
+
+  test.each<[string, (sha256: string) => string]>([
+    ['another hash', () => JSON.stringify({ generated: true, sha256: { individual: 'a', business: 'b' } })],
+    [
+      'not that it is generated',
+      (sha256) => JSON.stringify({ sha256: { individual: sha256, business: sha256 } }),
+    ],
+    ['no JSON', () => '{'],
+  ])('is false where the manifest says %s', async (what, manifest) => {
+    expect(await sampleIn(what, manifest)).toBe(false);
+  });
+
+  test('is false without a manifest', async () => {
+    await mkdir(folder.path('alone'));
+    expect(await isGeneratedSample(await inspectFile(await written('alone/individual.csv', 'rows')))).toBe(
+      false,
+    );
+  });
+});
