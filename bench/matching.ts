@@ -7,7 +7,7 @@ import { startServices } from '../scripts/services.ts';
 import { readConfig } from '../src/config.ts';
 import { readCsv } from '../src/dataset/csv.ts';
 import { type Header, mapHeader } from '../src/dataset/header.ts';
-import { licensesOfRow } from '../src/dataset/row.ts';
+import { licensesOfRow } from '../src/dataset/row-to-licenses.ts';
 import { fileText } from '../src/dataset/source-file.ts';
 import type { LicenseDocument } from '../src/licenses/document.ts';
 import type { LookupOutcome } from '../src/licenses/lookup-outcome.ts';

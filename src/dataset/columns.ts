@@ -1,4 +1,4 @@
-/** Which of the State's two files. */
+/** The State's two files. */
 export type DatasetFile = 'individual' | 'business';
 
 export const ENDORSEMENTS = 7;

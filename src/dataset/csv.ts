@@ -3,19 +3,19 @@ export interface CsvRow {
   /** The line on which it begins, counted from 1. */
   readonly line: number;
   readonly fields: readonly string[];
-  /** The row as it stands in the file, without the line break. */
+  /** The row's text in the file, without the line break. */
   readonly raw: string;
-  /** Why the row can't be read; its fields are then empty. */
+  /** Why the row can't be read. Its `fields` are then empty. */
   readonly problem?: string;
-  /** The file ends inside the row or just behind it: no line break, or a quote that is never closed. */
-  readonly isUnended?: true;
+  /** Set when the file ends inside the row or right after it: without a line break, or with a quote left open. */
+  readonly isTruncated?: true;
 }
 
-/** No field of the State's files is nearly as long. A longer one has a quote that was left open. */
+/** No field of the State's files is nearly as long. In a longer one, a quote was left open. */
 export const MAX_FIELD_LENGTH = 4000;
 
-/** Far beyond 154 fields of 4,000 characters: longer text is no CSV file, and must not fill the memory. */
-const LONGEST_ROW = 4_000_000;
+/** Far more than 154 fields of 4,000 characters. Text without a row end for so long is not CSV and must not fill the memory. */
+const MAX_ROW_LENGTH = 4_000_000;
 
 const COMMA = 44;
 const QUOTE = 34;
@@ -26,13 +26,12 @@ const CARRIAGE_RETURN = 13;
  * Reads CSV text (RFC 4180: quoted fields may hold commas, doubled quotes and line breaks), one batch of rows
  * for each chunk of text.
  *
- * A row that can't be read (a field over 4,000 characters, text after a closing quote, a quote left open, a
- * number of fields other than `width`) costs that row's first line alone: reading goes on with the next line,
- * so that an open quote swallows nothing. A quote inside an unquoted field is a character like any other.
- * Blank lines are passed over.
+ * A row can't be read when it has a field over 4,000 characters, text after a closing quote, a quote left open, or
+ * a number of fields other than `width`. Reading then continues with the next line, so that an open quote hides no
+ * further rows. A quote inside an unquoted field is an ordinary character. Blank lines are skipped.
  *
- * @param width how many fields each row has; without it, as many as the first row, the header
- * @throws {Error} when the text is no CSV at all: no row ends within 4,000,000 characters
+ * @param width how many fields each row has; by default as many as the first row, the header
+ * @throws {Error} when the text is not CSV: no row ends within 4,000,000 characters
  */
 export async function* readCsv(
   chunks: AsyncIterable<string>,
@@ -43,12 +42,13 @@ export async function* readCsv(
     reader.text += chunk;
     const rows = takeRows(reader, false);
     if (rows.length > 0) yield rows;
-    if (reader.text.length > LONGEST_ROW) throw new Error(`No row ends within ${LONGEST_ROW} characters.`);
+    if (reader.text.length > MAX_ROW_LENGTH)
+      throw new Error(`No row ends within ${MAX_ROW_LENGTH} characters.`);
   }
   const isEnded = reader.text.endsWith('\n');
   const rows = takeRows(reader, true);
   const last = rows.at(-1);
-  if (last !== undefined && !isEnded) rows.splice(-1, 1, { ...last, isUnended: true });
+  if (last !== undefined && !isEnded) rows.splice(-1, 1, { ...last, isTruncated: true });
   if (rows.length > 0) yield rows;
 }
 
@@ -85,11 +85,13 @@ function takePlainRow(reader: Reader, rows: CsvRow[], start: number, lineEnd: nu
   if (raw === '') return lineEnd + 1;
   const fields = raw.split(',');
   const isLong = raw.length > MAX_FIELD_LENGTH && fields.some((field) => field.length > MAX_FIELD_LENGTH);
-  rows.push(checked(reader, isLong ? { line, fields: [], raw, problem: TOO_LONG } : { line, fields, raw }));
+  rows.push(
+    withWidthChecked(reader, isLong ? { line, fields: [], raw, problem: TOO_LONG } : { line, fields, raw }),
+  );
   return lineEnd + 1;
 }
 
-/** The end of the row, or `undefined` when its end has not been read yet. */
+/** Adds the row and returns where it ends; `undefined` when its end has not been read yet. */
 function takeQuotedRow(
   reader: Reader,
   rows: CsvRow[],
@@ -103,8 +105,14 @@ function takeQuotedRow(
   if (read === 'more') return undefined;
   const row: CsvRow =
     typeof read === 'string'
-      ? { line, fields: [], raw: firstLine(), problem: read, ...(read === LEFT_OPEN && { isUnended: true }) }
-      : checked(reader, {
+      ? {
+          line,
+          fields: [],
+          raw: firstLine(),
+          problem: read,
+          ...(read === LEFT_OPEN && { isTruncated: true }),
+        }
+      : withWidthChecked(reader, {
           line,
           fields: read.fields,
           raw: text.slice(start, withoutCarriageReturn(text, start, read.end)),
@@ -119,7 +127,8 @@ function takeQuotedRow(
   return read.end + 1;
 }
 
-function checked(reader: Reader, row: CsvRow): CsvRow {
+/** Rejects a row whose number of fields is not that of the first row. */
+function withWidthChecked(reader: Reader, row: CsvRow): CsvRow {
   if (row.problem !== undefined) return row;
   reader.width ??= row.fields.length;
   if (row.fields.length === reader.width) return row;
@@ -132,11 +141,12 @@ const AFTER_QUOTE = 'has text after a closing quote';
 
 interface Fields {
   fields: string[];
-  /** Where the row's line break stands, or the text ends. */
+  /** The position of the row's line break, or of the end of the text. */
   end: number;
   lineBreaks: number;
 }
 
+/** The fields of the row at `start`, `'more'` when its end has not been read yet, or why it can't be read. */
 function readFields(text: string, start: number, firstLineEnd: number, isLast: boolean): Fields | string {
   const fields: string[] = [];
   let lineBreaks = 0;
@@ -186,12 +196,12 @@ function unescaped(quoted: string): string {
 }
 
 /**
- * The quote that closes the one at `open`; the text's length where it has not been read yet, and `undefined`
- * where the field is longer than may be.
+ * The position of the quote that closes the one at `open`; the text's length when it has not been read yet;
+ * `undefined` when the field is too long.
  */
 function closingQuote(text: string, open: number): number | undefined {
   let at = open + 1;
-  /** Where the longest field would be closed; each doubled quote is one character of the field. */
+  /** Where a field of the greatest length would be closed. Each doubled quote is one character of the field. */
   let last = open + 1 + MAX_FIELD_LENGTH;
   for (;;) {
     const quote = text.indexOf('"', at);

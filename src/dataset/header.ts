@@ -4,23 +4,23 @@ import { BUSINESS_COLUMNS, type DatasetFile, ENDORSEMENTS, INDIVIDUAL_COLUMNS } 
 
 const ALIASES = z.record(z.string(), z.array(z.string())).parse(aliasesJson);
 
-/** The columns of a record by their meaning; `name` is LICENSEE_NAME or BUSINESS_NAME. */
-const RECORD_COLUMNS = {
-  name: { individual: 'LICENSEE_NAME', business: 'BUSINESS_NAME', required: true },
-  board: { individual: 'BOARD', business: 'BOARD', required: true },
-  number: { individual: 'LICENSE_NUMBER', business: 'LICENSE_NUMBER', required: true },
-  type: { individual: 'TYPE', business: 'TYPE', required: true },
-  status: { individual: 'STATUS', business: 'STATUS', required: true },
-  subStatus: { individual: 'SUB_STATUS', business: 'SUB_STATUS', required: false },
-  city: { individual: 'PARCEL_CITY', business: 'PARCEL_CITY', required: false },
-  state: { individual: 'PARCEL_STATE', business: 'PARCEL_STATE', required: false },
-  county: { individual: 'PARCEL_COUNTY', business: 'PARCEL_COUNTY', required: false },
-  issueDate: { individual: 'ISSUE_DATE', business: 'ISSUE_DATE', required: false },
-  expirationDate: { individual: 'EXPIRATION_DATE', business: 'EXPIRATION_DATE', required: true },
-  runDate: { individual: 'QUERY_RUN_DATE', business: 'QUERY_RUN_DATE', required: false },
-} as const;
+/** The fields of a row that a record is made of, and the column of each in both files. */
+const RECORD_COLUMNS = [
+  { field: 'name', individual: 'LICENSEE_NAME', business: 'BUSINESS_NAME', required: true },
+  { field: 'board', individual: 'BOARD', business: 'BOARD', required: true },
+  { field: 'number', individual: 'LICENSE_NUMBER', business: 'LICENSE_NUMBER', required: true },
+  { field: 'type', individual: 'TYPE', business: 'TYPE', required: true },
+  { field: 'status', individual: 'STATUS', business: 'STATUS', required: true },
+  { field: 'subStatus', individual: 'SUB_STATUS', business: 'SUB_STATUS', required: false },
+  { field: 'city', individual: 'PARCEL_CITY', business: 'PARCEL_CITY', required: false },
+  { field: 'state', individual: 'PARCEL_STATE', business: 'PARCEL_STATE', required: false },
+  { field: 'county', individual: 'PARCEL_COUNTY', business: 'PARCEL_COUNTY', required: false },
+  { field: 'issueDate', individual: 'ISSUE_DATE', business: 'ISSUE_DATE', required: false },
+  { field: 'expirationDate', individual: 'EXPIRATION_DATE', business: 'EXPIRATION_DATE', required: true },
+  { field: 'runDate', individual: 'QUERY_RUN_DATE', business: 'QUERY_RUN_DATE', required: false },
+] as const;
 
-export type RecordColumn = keyof typeof RECORD_COLUMNS;
+export type RecordField = (typeof RECORD_COLUMNS)[number]['field'];
 
 /** The columns of one numbered endorsement, as positions in a row. */
 export interface EndorsementColumns {
@@ -30,36 +30,37 @@ export interface EndorsementColumns {
   readonly subStatus: number | undefined;
   readonly issueDate: number | undefined;
   readonly expirationDate: number | undefined;
-  /** The group's other columns, with the names that they get in `extra_data`. */
+  /** The group's other columns, which go into `extra_data`. */
   readonly extra: readonly ExtraColumn[];
 }
 
 /** A column that goes into `extra_data`. */
 export interface ExtraColumn {
   readonly position: number;
+  /** Its key in `extra_data`. */
   readonly label: string;
-  /** Whether it belongs to the address, where the word HIDDEN means blank. */
+  /** Whether it is part of the address, where the word HIDDEN means blank. */
   readonly isPlace: boolean;
   readonly isDate: boolean;
 }
 
-/** Where each column of a file stands. Positions count from 0. */
+/** The positions of a file's columns, counted from 0. */
 export interface Header {
   readonly file: DatasetFile;
   readonly width: number;
-  readonly columns: Readonly<Partial<Record<RecordColumn, number>>>;
+  readonly columns: Readonly<Partial<Record<RecordField, number>>>;
   readonly endorsements: readonly EndorsementColumns[];
   readonly extra: readonly ExtraColumn[];
 }
 
-/** The header lacks a required column, or names one twice; no row of the file can be trusted. */
+/** The header lacks a required column or has a known column twice, so no row of the file can be read correctly. */
 export class HeaderError extends Error {}
 
 /**
- * Maps a header by name: case, blanks and order do not matter, other known names are accepted, and columns
- * that nobody knows go into `extra_data`.
+ * Maps a header by column names. Case, blanks and order do not matter, the aliases in `data/column-aliases.json` are
+ * accepted, and unknown columns go into `extra_data`.
  *
- * @throws {HeaderError} naming what is missing
+ * @throws {HeaderError} naming the missing or repeated columns
  */
 export function mapHeader(file: DatasetFile, names: readonly string[]): Header {
   const positions = new Map<string, number>();
@@ -68,17 +69,16 @@ export function mapHeader(file: DatasetFile, names: readonly string[]): Header {
     if (normal === '') return;
     if (!positions.has(normal)) positions.set(normal, position);
     else if (KNOWN_COLUMNS.has(normal))
-      throw new HeaderError(`The ${file} file names column ${normal} twice.`);
+      throw new HeaderError(`The ${file} file has the column ${normal} twice.`);
     else positions.set(`${normal}_${position + 1}`, position);
   });
 
-  const columns: Partial<Record<RecordColumn, number>> = {};
+  const columns: Partial<Record<RecordField, number>> = {};
   const missing: string[] = [];
-  for (const column of recordColumns) {
-    const definition = RECORD_COLUMNS[column];
-    const position = findColumn(positions, definition[file]);
-    if (position !== undefined) columns[column] = position;
-    else if (definition.required) missing.push(definition[file]);
+  for (const { field, required, ...nameIn } of RECORD_COLUMNS) {
+    const position = findColumn(positions, nameIn[file]);
+    if (position !== undefined) columns[field] = position;
+    else if (required) missing.push(nameIn[file]);
   }
   if (missing.length > 0) throw new HeaderError(`The ${file} file lacks ${missing.join(', ')}.`);
 
@@ -92,25 +92,10 @@ export function mapHeader(file: DatasetFile, names: readonly string[]): Header {
   };
 }
 
-const recordColumns: readonly RecordColumn[] = [
-  'name',
-  'board',
-  'number',
-  'type',
-  'status',
-  'subStatus',
-  'city',
-  'state',
-  'county',
-  'issueDate',
-  'expirationDate',
-  'runDate',
-];
-
-/** Fields of the record that `extra_data` repeats (specification 2.2). */
+/** Columns of the record that are in `extra_data` too (specification 2.2). */
 const ALSO_IN_EXTRA: ReadonlySet<string> = new Set(['PARCEL_COUNTY', 'ISSUE_DATE']);
 
-/** Columns that must not come twice: the right one could not be chosen. */
+/** A known column must not occur twice, because the right one could not be chosen. */
 const KNOWN_COLUMNS: ReadonlySet<string> = new Set([...INDIVIDUAL_COLUMNS, ...BUSINESS_COLUMNS]);
 
 function normalName(name: string): string {
@@ -131,18 +116,15 @@ const canonicalNames = new Map(
   ),
 );
 
-/** The present name of a column; its own where another column of the file has that meaning. */
+/** A column's current name in place of an alias; the alias itself when another column of the file already has that meaning. */
 function canonicalName(positions: ReadonlyMap<string, number>, name: string): string {
   const canonical = canonicalNames.get(name);
   if (canonical === undefined || NAME_COLUMNS.has(canonical)) return name;
   return findColumn(positions, canonical) === positions.get(name) ? canonical : name;
 }
 
-/** Further columns of names keep their own names: the file decides whose they are. */
-const NAME_COLUMNS: ReadonlySet<string> = new Set([
-  RECORD_COLUMNS.name.individual,
-  RECORD_COLUMNS.name.business,
-]);
+/** An alias of one of these keeps its own name in `extra_data`. */
+const NAME_COLUMNS: ReadonlySet<string> = new Set(['LICENSEE_NAME', 'BUSINESS_NAME']);
 
 const LABELS: Readonly<Record<string, string>> = {
   PARCEL_ZIP_CODE: 'ZIP',
@@ -151,7 +133,7 @@ const LABELS: Readonly<Record<string, string>> = {
   PARCEL_STREET_ADDRESS: 'Street Address',
 };
 
-/** Every column that the record does not have, each under a label of its own, so that none hides another. */
+/** The columns that are not part of the record, each with a unique label, so that no value replaces another. */
 function extraColumns(
   positions: ReadonlyMap<string, number>,
   inRecord: ReadonlySet<number | undefined>,

@@ -301,9 +301,9 @@ describe('readCsv', () => {
     expect(await read(['a,b\n1,2\n3,"open\n4,5\r\n6,7'])).toEqual([
       { line: 1, fields: ['a', 'b'], raw: 'a,b' },
       { line: 2, fields: ['1', '2'], raw: '1,2' },
-      { line: 3, fields: [], raw: '3,"open', problem: LEFT_OPEN, isUnended: true },
+      { line: 3, fields: [], raw: '3,"open', problem: LEFT_OPEN, isTruncated: true },
       { line: 4, fields: ['4', '5'], raw: '4,5' },
-      { line: 5, fields: ['6', '7'], raw: '6,7', isUnended: true },
+      { line: 5, fields: ['6', '7'], raw: '6,7', isTruncated: true },
     ]);
   });
 
@@ -397,7 +397,7 @@ describe('readCsv, wherever the text is cut into chunks', () => {
     { line: 14, fields: [], raw: '10,"open,z', problem: AFTER_QUOTE },
     { line: 15, fields: ['11', 'y', 'z'], raw: '11,y,z' },
     { line: 16, fields: ['12', 'y', 'z'], raw: '12,"y","z"' },
-    { line: 17, fields: ['13\r\n14', '', ''], raw: '"13\r\n14","",""', isUnended: true },
+    { line: 17, fields: ['13\r\n14', '', ''], raw: '"13\r\n14","",""', isTruncated: true },
   ];
 
   test('gives the same rows for one cut at every place', async () => {
@@ -461,14 +461,14 @@ describe('readCsv, where the file ends inside a row or just behind it', () => {
     ['an open quote and a line break', '3,"4\n', { line: 3, problem: LEFT_OPEN }],
   ])('says so of the last row alone: after %s', async (_how, end, last) => {
     for (const chunks of [[HEAD + end], [HEAD, end], [...(HEAD + end)]]) {
-      const unended = (await read(chunks)).filter(({ isUnended }) => isUnended === true);
-      expect(unended).toEqual(last === undefined ? [] : [expect.objectContaining(last)]);
+      const truncated = (await read(chunks)).filter(({ isTruncated }) => isTruncated === true);
+      expect(truncated).toEqual(last === undefined ? [] : [expect.objectContaining(last)]);
     }
   });
 
   test('says so of the row whose quote stays open, though the lines behind it are rows', async () => {
     const rows = await read([`${HEAD}3,"4\n5,6\n`]);
-    expect(rows.map(({ line, isUnended }) => [line, isUnended === true])).toEqual([
+    expect(rows.map(({ line, isTruncated }) => [line, isTruncated === true])).toEqual([
       [1, false],
       [2, false],
       [3, true],

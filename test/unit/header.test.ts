@@ -294,7 +294,7 @@ describe('mapHeader', () => {
     ['License Number', 'LICENSE_NUMBER'],
   ])('refuses a header that has %s beside %s, since neither can be trusted', (again, column) => {
     expect(refusal('individual', [...INDIVIDUAL_COLUMNS, again])).toBe(
-      `The individual file names column ${column} twice.`,
+      `The individual file has the column ${column} twice.`,
     );
   });
 

@@ -1,6 +1,7 @@
 import type { DatasetFile } from '../../src/dataset/columns.ts';
 import type { CsvRow } from '../../src/dataset/csv.ts';
-import { licensesOfRow, type UnknownLabel } from '../../src/dataset/row.ts';
+import { licensesOfRow } from '../../src/dataset/row-to-licenses.ts';
+import type { UnknownLabel } from '../../src/dataset/unknown-labels.ts';
 import { type LicenseDocument, licenseId } from '../../src/licenses/document.ts';
 import { readRows, type SourceFile } from './read.ts';
 
@@ -59,14 +60,14 @@ function parseRows(
   let licenses = 0;
   for (const row of rows) {
     const parsed = licensesOfRow(row, source.header, runDate);
-    if ('reason' in parsed) {
-      listener.onRejected(source.file, row, parsed.reason);
-      if (row.isUnended) listener.onCutOff(source.file);
+    if ('rejection' in parsed) {
+      listener.onRejected(source.file, row, parsed.rejection);
+      if (row.isTruncated) listener.onCutOff(source.file);
       continue;
     }
     licenses += 1;
     if (parsed.unknownLabels.length > 0) listener.onUnknownLabels(parsed.unknownLabels);
-    for (const reason of parsed.reasons) listener.onRejected(source.file, row, reason);
+    for (const rejection of parsed.rejectedEndorsements) listener.onRejected(source.file, row, rejection);
     for (const license of parsed.documents) operations.push(bulkOperation(license, source.file, row));
   }
   listener.onRows(rows.length);

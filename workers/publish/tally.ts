@@ -1,5 +1,5 @@
 import type { DatasetFile } from '../../src/dataset/columns.ts';
-import type { UnknownLabel } from '../../src/dataset/row.ts';
+import type { UnknownLabel } from '../../src/dataset/unknown-labels.ts';
 import type { PublicationCounts } from '../../src/publications/metadata.ts';
 import type { RefusedDocument } from './load.ts';
 import type { BulkOperation } from './parse.ts';

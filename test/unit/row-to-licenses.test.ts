@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { BUSINESS_COLUMNS, INDIVIDUAL_COLUMNS } from '../../src/dataset/columns.ts';
 import { mapHeader } from '../../src/dataset/header.ts';
-import { isPlain, licensesOfRow, type RowLicenses, sourceRow } from '../../src/dataset/row.ts';
+import { licensesOfRow, type RowLicenses } from '../../src/dataset/row-to-licenses.ts';
 import type { LicenseDocument } from '../../src/licenses/document.ts';
 import { datasetRow } from '../support/dataset-rows.ts';
 
@@ -66,7 +66,7 @@ function businessRow(values: Readonly<Record<string, string>> = {}): RowLicenses
 
 /** The licenses of a row that can be published, its own first. */
 function documents(result: RowLicenses): readonly LicenseDocument[] {
-  if ('reason' in result) throw new Error(`The row was rejected: ${result.reason}`);
+  if ('rejection' in result) throw new Error(`The row was rejected: ${result.rejection}`);
   return result.documents;
 }
 
@@ -427,7 +427,7 @@ describe("a business's row", () => {
   });
 });
 
-describe('a row is rejected, with the reason,', () => {
+describe('a row is rejected', () => {
   test.each([
     ['a blank name', { LICENSEE_NAME: ' ' }, 'the name is blank'],
     ['a blank board', { BOARD: '' }, 'BOARD is blank'],
@@ -439,58 +439,62 @@ describe('a row is rejected, with the reason,', () => {
       { LICENSE_NUMBER: '1'.repeat(101) },
       'LICENSE_NUMBER is over 100 characters',
     ],
-    ['an issue date that is none', { ISSUE_DATE: '2027-02-30' }, 'ISSUE_DATE "2027-02-30" is no date'],
-    ['an expiration date that is none', { EXPIRATION_DATE: 'never' }, 'EXPIRATION_DATE "never" is no date'],
-    ['a run date that is none', { QUERY_RUN_DATE: 'today' }, 'QUERY_RUN_DATE "today" is no date'],
+    ['an issue date that is none', { ISSUE_DATE: '2027-02-30' }, 'ISSUE_DATE "2027-02-30" is not a date'],
+    [
+      'an expiration date that is none',
+      { EXPIRATION_DATE: 'never' },
+      'EXPIRATION_DATE "never" is not a date',
+    ],
+    ['a run date that is none', { QUERY_RUN_DATE: 'today' }, 'QUERY_RUN_DATE "today" is not a date'],
     ['another run date', { QUERY_RUN_DATE: '2026-11-19' }, 'QUERY_RUN_DATE is 2026-11-19, not 2026-11-20'],
     [
       'another run date as MM/DD/YYYY',
       { QUERY_RUN_DATE: '11/19/2026' },
       'QUERY_RUN_DATE is 2026-11-19, not 2026-11-20',
     ],
-    ['a number of separators alone', { LICENSE_NUMBER: '-.' }, 'LICENSE_NUMBER has neither letter nor digit'],
-  ])('for %s', (_what, values, reason) => {
-    expect(nurseRow(values)).toEqual({ reason });
+    ['a number of separators alone', { LICENSE_NUMBER: '-.' }, 'LICENSE_NUMBER has no letter and no digit'],
+  ])('for %s', (_what, values, rejection) => {
+    expect(nurseRow(values)).toEqual({ rejection });
   });
 
   test.each([
     [
       'date that is none',
       { ...PRACTITIONER, ENDORSEMENT_EXPIRATION_DATE_1: '13/13/2025' },
-      'endorsement 1: ENDORSEMENT_EXPIRATION_DATE "13/13/2025" is no date',
+      'endorsement 1: ENDORSEMENT_EXPIRATION_DATE "13/13/2025" is not a date',
     ],
     [
       'issue date that is none',
       { ...PRACTITIONER, ENDORSEMENT_ISSUE_DATE_1: '2018' },
-      'endorsement 1: ENDORSEMENT_ISSUE_DATE "2018" is no date',
+      'endorsement 1: ENDORSEMENT_ISSUE_DATE "2018" is not a date',
     ],
     [
       'number of separators alone',
       { ENDORSEMENT_NUMBER_2: '.-' },
-      'endorsement 2: ENDORSEMENT_NUMBER has neither letter nor digit',
+      'endorsement 2: ENDORSEMENT_NUMBER has no letter and no digit',
     ],
     [
       'number over 100 characters',
       { ENDORSEMENT_NUMBER_5: '1'.repeat(101) },
       'endorsement 5: ENDORSEMENT_NUMBER is over 100 characters',
     ],
-  ])("but for an endorsement's %s only the endorsement is", (_what, values, reason) => {
+  ])("but for an endorsement's %s only the endorsement is", (_what, values, rejection) => {
     expect(nurseRow(values)).toMatchObject({
       documents: [{ license_number: 'RN.123456' }],
-      reasons: [reason],
+      rejectedEndorsements: [rejection],
     });
   });
 
   test('quoting no more than the beginning of a long text', () => {
     expect(nurseRow({ ISSUE_DATE: 'x'.repeat(3000) })).toEqual({
-      reason: `ISSUE_DATE "${'x'.repeat(40)}" is no date`,
+      rejection: `ISSUE_DATE "${'x'.repeat(40)}" is not a date`,
     });
   });
 
   test('where it could not be read', () => {
     const header = mapHeader('individual', INDIVIDUAL_COLUMNS);
     const row = { line: 9, fields: [], raw: '"x"y', problem: 'has text after a closing quote' };
-    expect(licensesOfRow(row, header, RUN_DATE)).toEqual({ reason: 'has text after a closing quote' });
+    expect(licensesOfRow(row, header, RUN_DATE)).toEqual({ rejection: 'has text after a closing quote' });
   });
 
   test('not for the longest values that may be', () => {
@@ -500,59 +504,5 @@ describe('a row is rejected, with the reason,', () => {
       LICENSE_NUMBER: '1'.repeat(100),
     };
     expect(own(nurseRow(values)).license_number).toBe('1'.repeat(100));
-  });
-});
-
-describe('isPlain', () => {
-  const plain = {
-    name: 'EXAMPLE, JANE Q',
-    board: 'Nursing Board',
-    number: 'RN.123456',
-    issueDate: '2015-06-01',
-    expirationDate: '',
-    runDate: '2026-11-20',
-  };
-
-  test.each<[boolean, Partial<typeof plain>]>([
-    [true, {}],
-    [true, { number: 'E.1234567-SUPV' }],
-    [true, { issueDate: '', runDate: '' }],
-    [true, { expirationDate: '2024-02-29' }],
-    [true, { name: 'A'.repeat(1000) }],
-    [true, { board: 'B'.repeat(200) }],
-    [true, { number: 'A'.repeat(100) }],
-    [true, { number: '9' }],
-    [false, { number: 'RN.1x' }],
-    [false, { number: '.RN1' }],
-    [false, { issueDate: '6/1/2015' }],
-    [false, { name: '' }],
-    [false, { name: 'A'.repeat(1001) }],
-    [false, { board: '' }],
-    [false, { board: 'B'.repeat(201) }],
-    [false, { number: '' }],
-    [false, { number: '.-' }],
-    [false, { number: 'RN 1' }],
-    [false, { number: 'A'.repeat(101) }],
-    [false, { expirationDate: '2023-02-29' }],
-    [false, { expirationDate: '10/31/2027' }],
-    [false, { runDate: '2026-11-20 04:00:00' }],
-  ])('is %s with %j', (expected, changed) => {
-    expect(isPlain({ ...plain, ...changed })).toBe(expected);
-  });
-
-  test.each([
-    {},
-    { number: 'E.1234567-SUPV' },
-    { issueDate: '', runDate: '' },
-    { expirationDate: '2024-02-29' },
-  ])('what is plain, the schema takes as it stands: %j', (changed) => {
-    const own = { ...plain, ...changed };
-    const dates = {
-      issueDate: own.issueDate || null,
-      expirationDate: own.expirationDate || null,
-      runDate: own.runDate || null,
-    };
-    expect(isPlain(own)).toBe(true);
-    expect(sourceRow.parse(own)).toEqual({ ...own, ...dates });
   });
 });
