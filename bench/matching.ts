@@ -9,7 +9,7 @@ import { readCsv } from '../src/dataset/csv.ts';
 import { type Header, mapHeader } from '../src/dataset/header.ts';
 import { licensesOfRow } from '../src/dataset/row-to-licenses.ts';
 import { fileText } from '../src/dataset/source-file.ts';
-import type { LicenseDocument } from '../src/licenses/document.ts';
+import type { LicenseDocument } from '../src/licenses/license-document.ts';
 import type { LookupOutcome } from '../src/licenses/lookup-outcome.ts';
 import type { LookupRequest } from '../src/licenses/lookup-request.ts';
 import { nearSurnames, searchLicenses } from '../src/lookup/license-search.ts';

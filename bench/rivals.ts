@@ -12,9 +12,9 @@ import { writeSampleData } from '../sample-data/write-sample-data.ts';
 import { freePorts } from '../scripts/ports.ts';
 import { startServices } from '../scripts/services.ts';
 import { readConfig } from '../src/config.ts';
-import { boardKey } from '../src/licenses/document.ts';
-import { holderName, typedGiven } from '../src/licenses/name.ts';
+import { boardKey } from '../src/licenses/license-document.ts';
 import { numberKey } from '../src/licenses/number.ts';
+import { foldPersonName, givenNamesKey } from '../src/licenses/person-name.ts';
 import { newRunId } from '../src/publications/run-id.ts';
 import { openSearchClient } from '../src/storage/client.ts';
 import { prepareIndices } from '../src/storage/templates.ts';
@@ -74,7 +74,7 @@ async function timed<Result>(work: () => Promise<Result>): Promise<[Result, numb
 }
 
 function holderPrefix({ board, fullName, firstName }: Asked): string {
-  return `${boardKey(board)}/${holderName(fullName).surname}/${typedGiven(firstName.slice(0, GIVEN_LETTERS))}`;
+  return `${boardKey(board)}/${foldPersonName(fullName).surname}/${givenNamesKey(firstName.slice(0, GIVEN_LETTERS))}`;
 }
 
 const REST_ASKS: Rival['ask'] = {

@@ -1,6 +1,6 @@
-import { boardKey } from '../../src/licenses/document.ts';
-import { holderName, typedGiven } from '../../src/licenses/name.ts';
+import { boardKey } from '../../src/licenses/license-document.ts';
 import { numberKey } from '../../src/licenses/number.ts';
+import { foldPersonName, givenNamesKey } from '../../src/licenses/person-name.ts';
 import type { Asked } from './asked.ts';
 
 /**
@@ -64,6 +64,6 @@ export const NAME_FIRST_WRITTEN: BareQuery = {
 };
 
 function holderPrefix({ board, fullName, firstName }: Asked): string {
-  const given = typedGiven(firstName.slice(0, GIVEN_LETTERS));
-  return `${boardKey(board)}/${holderName(fullName).surname}/${given}`;
+  const given = givenNamesKey(firstName.slice(0, GIVEN_LETTERS));
+  return `${boardKey(board)}/${foldPersonName(fullName).surname}/${given}`;
 }

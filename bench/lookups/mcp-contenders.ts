@@ -1,4 +1,4 @@
-import type { HolderKind } from '../../src/licenses/document.ts';
+import type { HolderKind } from '../../src/licenses/license-document.ts';
 import type { Asked } from './asked.ts';
 import {
   type Contender,

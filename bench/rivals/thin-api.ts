@@ -5,8 +5,8 @@ import { Redis } from 'ioredis';
 import { RateLimiterRedis } from 'rate-limiter-flexible';
 import { z } from 'zod';
 import { boardByName } from '../../src/licenses/boards.ts';
-import { typedGiven, typedSurname } from '../../src/licenses/name.ts';
 import { numberKey } from '../../src/licenses/number.ts';
+import { givenNamesKey, surnameKey } from '../../src/licenses/person-name.ts';
 import { batchedPostgresEngine, defaultOpenSearchEngine, type Engine, postgresEngine } from './engines.ts';
 
 /** A thin API over another engine: a key, a limit, one lookup, JSON. Run as a process of its own. */
@@ -50,7 +50,7 @@ async function answer(request: IncomingMessage): Promise<string> {
     return (await engine.byNumber(numberKey(body.license_number)))[0] ?? '{"found":false}';
   }
   const board = boardByName(body.board)?.code ?? '';
-  const prefix = `${board}/${typedSurname(body.last_name)}/${typedGiven(body.first_name)}`;
+  const prefix = `${board}/${surnameKey(body.last_name)}/${givenNamesKey(body.first_name)}`;
   const records = await engine.byName(prefix);
   return `{"found":true,"count":${records.length},"multiple":[${records.join(',')}]}`;
 }

@@ -1,8 +1,8 @@
 import { boardByLabel } from '../licenses/boards.ts';
 import { isoDate } from '../licenses/dates.ts';
-import { type LicenseDocument, licenseDocument } from '../licenses/document.ts';
-import { fullName } from '../licenses/name.ts';
-import type { LicenseRecord } from '../licenses/record.ts';
+import { type LicenseDocument, licenseDocument } from '../licenses/license-document.ts';
+import type { LicenseRecord } from '../licenses/license-record.ts';
+import { fullName } from '../licenses/person-name.ts';
 import { recordStatus } from '../licenses/status.ts';
 import type { CsvRow } from './csv.ts';
 import type { EndorsementColumns, ExtraColumn, Header } from './header.ts';

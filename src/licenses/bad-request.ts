@@ -1,2 +1,2 @@
-/** The request can't be understood; the message says what to send instead. */
+/** The request is invalid. The message says what to send instead. */
 export class BadRequestError extends Error {}

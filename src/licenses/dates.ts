@@ -1,12 +1,13 @@
-/** The form that nearly every date has, on a day that every month has. */
+/** Nearly every date has this form: ISO, with a day that every month has. */
 const PLAIN_ISO = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])$/;
 const ISO = /^(\d{4})-(\d{2})-(\d{2})(?:[T ].*)?$/;
 const AMERICAN = /^(\d{1,2})\/(\d{1,2})\/(\d{4})(?: .*)?$/;
 const DAY_MS = 86_400_000;
 
 /**
- * The calendar date of a dataset field, as `YYYY-MM-DD`: ISO or `MM/DD/YYYY`, a time of day ignored.
- * `undefined` when the text is no date that exists.
+ * Reads a date of the dataset, ISO or `MM/DD/YYYY`, as `YYYY-MM-DD`. A time of day is ignored.
+ *
+ * @returns `undefined` when the text is not an existing date
  */
 export function isoDate(text: string): string | undefined {
   if (PLAIN_ISO.test(text)) return text;
@@ -51,7 +52,7 @@ export function daysBetween(from: string, to: string): number {
   return Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS);
 }
 
-/** The day so many days before a `YYYY-MM-DD`. */
+/** The date that many days before a `YYYY-MM-DD`. */
 export function daysBefore(date: string, days: number): string {
   return new Date(Date.parse(date) - days * DAY_MS).toISOString().slice(0, 10);
 }

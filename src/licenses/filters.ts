@@ -1,12 +1,12 @@
 import { fold } from './fold.ts';
+import type { LicenseRecord } from './license-record.ts';
 import { memoize } from './memoize.ts';
-import type { LicenseRecord } from './record.ts';
 
 type Filtered = Pick<LicenseRecord, 'license_type' | 'status' | 'raw_status' | 'city' | 'county'>;
 
-/** A filter of searches by name. A license passes if it has the folded value that is asked for. */
+/** A filter of searches by name. A license matches when one of its keys is the filter's folded value. */
 export interface Filter {
-  /** The folded values of a license; they are stored in `keys`, under the filter's name. */
+  /** The folded values of a license. They are stored in `keys`, under the filter's name. */
   readonly keysOf: (license: Filtered) => readonly string[];
   readonly description: string;
   readonly examples: Readonly<Record<'person' | 'business', readonly [string, ...string[]]>>;
@@ -14,7 +14,7 @@ export interface Filter {
 
 const foldedKey = memoize((text) => distinct([fold(text)]));
 
-/** The folded forms of a license type: its name, and both parts of one with its abbreviation: `Registered Nurse (RN)`. */
+/** The folded forms of a license type. `Registered Nurse (RN)` has three: the whole, the name and the abbreviation. */
 export const licenseTypeKeys = memoize((licenseType) => {
   const open = licenseType.indexOf('(');
   if (open < 0 || !licenseType.endsWith(')')) return distinct([fold(licenseType)]);
@@ -27,8 +27,8 @@ function statusKeys({ status, raw_status: raw }: Filtered): readonly string[] {
 }
 
 /**
- * Every filter, for every interface. To add one, add it here and to `index-templates/licenses.json`; the compiler
- * names what else has to know it.
+ * The filters of every interface. To add one, add it here and to `index-templates/licenses.json`. The compiler then
+ * reports the other places.
  */
 const FILTERS = {
   license_type: {
@@ -58,7 +58,7 @@ const FILTERS = {
 
 export type FilterName = keyof typeof FILTERS;
 
-/** The values asked for, as typed. */
+/** The filters of a request, as typed. */
 export type Filters = { readonly [Name in FilterName]?: string | undefined };
 
 export const FILTER_NAMES = [
@@ -68,7 +68,7 @@ export const FILTER_NAMES = [
   'county',
 ] as const satisfies readonly FilterName[];
 
-/** Maps each filter, by name. */
+/** Applies a function to each filter and returns the results by filter name. */
 export function mapFilters<Result>(make: (filter: Filter) => Result): Record<FilterName, Result> {
   return {
     license_type: make(FILTERS.license_type),

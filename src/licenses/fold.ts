@@ -15,8 +15,8 @@ const LETTERS: Readonly<Record<string, string>> = {
 const LETTER_APOSTROPHES = /[\u02b9-\u02bf]/g;
 
 /**
- * The most characters that a folded value may have to be searched for. One character may fold to 15 (U+FDFA), and
- * the search for surnames nearly alike costs OpenSearch more than in proportion to the length.
+ * A longer folded value is not searched for. One character may fold to 15 (U+FDFA), and the cost of OpenSearch's
+ * search for similar surnames grows faster than the length.
  */
 export const MAX_FOLDED_CHARACTERS = 200;
 
@@ -37,7 +37,7 @@ export function unaccent(text: string): string {
 
 /**
  * Letters and digits alone, upper case, without accents: `O'Brien` → `OBRIEN`, `de la Cruz` → `DELACRUZ`.
- * The one folding for all that is indexed and all that is asked.
+ * Used both for the keys in the index and for the values in requests.
  */
 export function fold(text: string): string {
   if (PLAIN.test(text)) return text;

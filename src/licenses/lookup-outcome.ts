@@ -1,32 +1,32 @@
-import type { LicenseRecord } from './record.ts';
+import type { LicenseRecord } from './license-record.ts';
 
 /** The most matches that a search returns (specification 8.3; the design says the same for REST). */
 export const MAX_MATCHES = 100;
 
-/** Why a number was not answered. */
+/** Why a lookup by number has no record. */
 export type NumberMiss = 'unknown' | 'ambiguous' | 'other_board' | 'not_a_business';
 
-/** What was found, in one publication. A miss is an outcome, never an error. */
+/** The result of a lookup in one publication. Finding nothing is a result, not an error. */
 export type LookupOutcome =
   | {
       readonly outcome: 'record';
       readonly record: LicenseRecord;
-      /** Whether the name sent along with the number is the holder's; absent without such a name. */
+      /** Whether the name sent with the number is the holder's; absent without such a name. */
       readonly nameMatch?: boolean;
     }
   | { readonly outcome: 'matches'; readonly records: readonly LicenseRecord[]; readonly truncated: boolean }
   | {
       readonly outcome: 'no_match';
-      /** The board has licenses of this surname; the given name or the filters excluded all of them. */
+      /** Set when the board has licenses with this surname, but the given name or the filters exclude them all. */
       readonly surnameExists?: true;
-      /** Surnames or business names there that are spelled nearly alike, best first; offered, never acted on. */
+      /** Surnames or business names there with a similar spelling, best first. They are only suggested. */
       readonly didYouMean: readonly string[];
     }
   | {
       readonly outcome: 'number_not_found';
       readonly miss: NumberMiss;
-      /** Written forms that exist, never with their holders. */
+      /** Existing numbers, never with their holders. */
       readonly didYouMean: readonly string[];
-      /** For `other_board` and `ambiguous`: whose the number is. */
+      /** For `other_board` and `ambiguous`: the boards that have the number. */
       readonly boards?: readonly string[];
     };

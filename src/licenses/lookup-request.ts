@@ -8,14 +8,14 @@ export type TypedName =
   | { readonly lastName?: string | undefined; readonly firstName?: string | undefined }
   | { readonly businessName: string };
 
-/** What an interface asks: by number (at one board or statewide), by person, or by business. */
+/** A lookup by number (at one board or statewide), by a person's name, or by a business's name. */
 export type LookupRequest =
   | {
       readonly by: 'number';
       readonly number: string;
       readonly board?: Board | undefined;
       readonly businessOnly: boolean;
-      /** A name sent along with the number, to be compared with the holder's. */
+      /** A name sent with the number. The response says whether it is the holder's. */
       readonly name?: TypedName | undefined;
     }
   | {
@@ -32,7 +32,7 @@ export type LookupRequest =
       readonly filters: Filters;
     };
 
-/** The fields of a request, as every interface calls them; blank ones left out. */
+/** The fields of a request, with the names of every interface. Blank fields are left out. */
 export interface LookupFields extends Filters {
   readonly board?: Board | undefined;
   readonly license_number?: string | undefined;
@@ -42,9 +42,9 @@ export interface LookupFields extends Filters {
 }
 
 /**
- * The lookup that fields ask for: by number where there is one, else by name.
+ * Makes the lookup of these fields: by number if there is one, else by name.
  *
- * @throws {BadRequestError} saying which field to send
+ * @throws {BadRequestError} naming the field to send
  */
 export function lookupRequest(fields: LookupFields, kind: 'person' | 'business'): LookupRequest {
   const { board, license_number: number, license_type, status, city, county } = fields;
@@ -77,15 +77,15 @@ function typedName(fields: LookupFields): TypedName | undefined {
   return lastName === undefined && firstName === undefined ? undefined : { lastName, firstName };
 }
 
-/** As the OpenAPI document describes what a name and a filter must have. */
+/** The pattern of names and filters in the OpenAPI document. */
 const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
 
 /**
- * Refuses a search by a name, or with a filter, that has neither a letter nor a digit: it asks for nothing.
+ * Rejects a search by a name, or with a filter, that has no letter and no digit.
  *
  * @throws {BadRequestError} naming the field
  */
-export function requireWords(request: LookupRequest): void {
+export function requireLetterOrDigit(request: LookupRequest): void {
   if (request.by === 'number') return;
   const names =
     request.by === 'person'
@@ -99,11 +99,11 @@ export function requireWords(request: LookupRequest): void {
 }
 
 /**
- * Refuses a filter by a license type that the board, or without a board any board, does not have: it could only
- * exclude everything.
+ * Rejects a license_type filter that no license could match, because the board does not have the type. Without a
+ * board, it must be a type of any board.
  *
- * @param licenseTypes names of license types by the name of their board
- * @throws {BadRequestError} naming the types that the board has
+ * @param licenseTypes the names of each board's license types, by the board's name
+ * @throws {BadRequestError} naming the board's types
  */
 export function requireLicenseType(
   request: LookupRequest,
@@ -123,7 +123,7 @@ export function requireLicenseType(
   );
 }
 
-/** Every text typed into a request. */
+/** Every text that the caller typed, filters included. */
 export function typedTexts(request: LookupRequest): readonly string[] {
   const typed =
     request.by === 'number'

@@ -4,8 +4,8 @@ const MAX_RESULTS = 10_000;
 export function memoize<Result>(compute: (text: string) => Result): (text: string) => Result {
   const results = new Map<string, Result>();
   return (text) => {
-    const known = results.get(text);
-    if (known !== undefined) return known;
+    const cached = results.get(text);
+    if (cached !== undefined) return cached;
     const result = compute(text);
     if (results.size >= MAX_RESULTS) results.clear();
     results.set(copyOf(text), result);
@@ -13,7 +13,7 @@ export function memoize<Result>(compute: (text: string) => Result): (text: strin
   };
 }
 
-/** A copy: a slice of a file's text would keep the whole megabyte in memory. */
+/** Copies the text, because a slice of a file's chunk would keep the whole chunk in memory. */
 function copyOf(text: string): string {
   return Buffer.from(text).toString();
 }

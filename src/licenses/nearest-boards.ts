@@ -2,29 +2,29 @@ import { closest } from 'fastest-levenshtein';
 import MiniSearch from 'minisearch';
 import { BOARDS, type Board, boardByLabel } from './boards.ts';
 
-const LONGEST_LABEL = 100;
-const MOST = 3;
+const MAX_LABEL_LENGTH = 100;
+const MAX_BOARDS = 3;
 
-/** Words in so many boards' names that they identify none. */
+/** Words that are in so many boards' names that they do not identify a board. */
 const COMMON_WORDS: ReadonlySet<string> = new Set(
   'and board department for license licensing of ohio professional professionals state the'.split(' '),
 );
 
-/** Shorter words must match exactly: one letter makes another word of them. */
-const SHORTEST_MISTYPED = 5;
+/** Shorter words must match exactly, because changing one letter often makes another word. */
+const MIN_FUZZY_LENGTH = 5;
 
-/** The share of a word's letters that may be wrong, and a larger share to try if nothing is found. */
-const MISTYPED = 0.2;
-const BADLY_MISTYPED = 0.35;
+/** The share of a word's letters that may be wrong, and a larger share to try when nothing is found. */
+const FUZZINESS = 0.2;
+const LARGER_FUZZINESS = 0.35;
 
-/** The share of the best board's score that another board needs to be named too. */
-const NEARLY_AS_GOOD = 0.5;
+/** Another board is returned too when its score is at least this share of the best board's. */
+const MIN_SHARE_OF_BEST_SCORE = 0.5;
 
 const byId = new Map(BOARDS.map((board) => [board.code, board]));
 const labels = BOARDS.flatMap(({ name, aliases }) => [name, ...aliases]).map((label) => label.toUpperCase());
 
-function mistyped(letters: number) {
-  return (word: string) => (word.length < SHORTEST_MISTYPED ? false : letters);
+function fuzzy(share: number) {
+  return (word: string) => (word.length < MIN_FUZZY_LENGTH ? false : share);
 }
 
 const index = new MiniSearch({
@@ -36,7 +36,7 @@ const index = new MiniSearch({
   searchOptions: {
     boost: { names: 3 },
     prefix: true,
-    fuzzy: mistyped(MISTYPED),
+    fuzzy: fuzzy(FUZZINESS),
   },
 });
 index.addAll(
@@ -48,26 +48,26 @@ index.addAll(
 );
 
 /**
- * The boards that a label means most likely, best first: by the words of their names, former names and license
- * types (`Ohio State Board of Nursing`, `dentists`, `CPA`), else the one whose name is spelled most like it.
+ * The boards that a label most likely means, best first: by the words of their names, aliases and license types
+ * (`Ohio State Board of Nursing`, `dentists`, `CPA`), else the board whose name has the most similar spelling.
  *
  * @returns one to three boards
  */
 export function nearestBoards(label: string): readonly [Board, ...Board[]] {
-  const asked = label.slice(0, LONGEST_LABEL);
-  const same = boardByLabel(asked);
+  const start = label.slice(0, MAX_LABEL_LENGTH);
+  const same = boardByLabel(start);
   if (same !== undefined) return [same];
-  const clear = index.search(asked);
-  const found = clear.length > 0 ? clear : index.search(asked, { fuzzy: mistyped(BADLY_MISTYPED) });
-  const enough = (found[0]?.score ?? 0) * NEARLY_AS_GOOD;
+  const close = index.search(start);
+  const found = close.length > 0 ? close : index.search(start, { fuzzy: fuzzy(LARGER_FUZZINESS) });
+  const minScore = (found[0]?.score ?? 0) * MIN_SHARE_OF_BEST_SCORE;
   const [best, ...others] = found
-    .filter(({ score }) => score >= enough)
-    .slice(0, MOST)
+    .filter(({ score }) => score >= minScore)
+    .slice(0, MAX_BOARDS)
     .flatMap(({ id }) => byId.get(id) ?? []);
-  return best === undefined ? [speltMostLike(asked)] : [best, ...others];
+  return best === undefined ? [mostSimilarBoard(start)] : [best, ...others];
 }
 
-function speltMostLike(label: string): Board {
+function mostSimilarBoard(label: string): Board {
   const nearest = boardByLabel(closest(label.toUpperCase(), labels));
   if (nearest === undefined) throw new Error('The catalog has no boards.');
   return nearest;

@@ -26,7 +26,7 @@ export interface RecordStatus {
   readonly raw_status: string | null;
 }
 
-/** From the STATUS and SUB_STATUS columns, either of which may be blank. */
+/** Maps the STATUS and SUB_STATUS columns, either of which may be blank, to the record's fields. */
 export function recordStatus(primary: string, sub: string): RecordStatus {
   return {
     status: primary === '' ? null : primary.toUpperCase(),

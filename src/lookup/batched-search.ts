@@ -1,5 +1,5 @@
 import type { Client } from '@opensearch-project/opensearch';
-import type { StoredLicense } from '../licenses/document.ts';
+import type { StoredLicense } from '../licenses/license-document.ts';
 import { MAX_MATCHES } from '../licenses/lookup-outcome.ts';
 import { numberDigits, numberKey } from '../licenses/number.ts';
 import { batcher } from '../storage/batcher.ts';

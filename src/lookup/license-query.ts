@@ -1,15 +1,10 @@
 import type { Board } from '../licenses/boards.ts';
-import { licenseId, type StoredLicense } from '../licenses/document.ts';
+import { businessNameKeys, searchedWords, tradeNameKey } from '../licenses/business-name.ts';
 import type { Filters } from '../licenses/filters.ts';
 import { fold } from '../licenses/fold.ts';
-import {
-  tradeNameForms,
-  tradeNameKey,
-  typedBusinessWords,
-  typedGiven,
-  typedSurname,
-} from '../licenses/name.ts';
+import { licenseId, type StoredLicense } from '../licenses/license-document.ts';
 import { numberDigits, numberKey } from '../licenses/number.ts';
+import { givenNamesKey, surnameKey } from '../licenses/person-name.ts';
 
 /** All matches by name and number, those of exactly the name, or any one of them. */
 type Selection = 'all' | 'exact' | 'one';
@@ -86,8 +81,8 @@ export function personQuery(
   firstName: string | undefined,
   filters: Filters,
 ): PersonQuery | undefined {
-  const surname = typedSurname(lastName);
-  const given = typedGiven(firstName ?? '');
+  const surname = surnameKey(lastName);
+  const given = givenNamesKey(firstName ?? '');
   if (surname === '' || (firstName !== undefined && given === '')) return undefined;
   return {
     by: 'person',
@@ -115,7 +110,7 @@ export function businessQuery(
 /** Whether a license that matches a query has exactly the name asked for. */
 export function hasExactName(query: PersonQuery | BusinessQuery, license: StoredLicense): boolean {
   if (query.by === 'business') {
-    return tradeNameForms(license.full_name).includes(query.name.slice(query.name.indexOf('/') + 1));
+    return businessNameKeys(license.full_name).includes(query.name.slice(query.name.indexOf('/') + 1));
   }
   const { name } = license.keys;
   return query.hasGivenName ? name === query.name : name.startsWith(query.name);
@@ -131,7 +126,7 @@ export function businessWordsQuery(
   filters: Filters,
   isFuzzy: boolean,
 ): BusinessWordsQuery | undefined {
-  const words = typedBusinessWords(businessName);
+  const words = searchedWords(businessName);
   return words.length === 0 ? undefined : { by: 'business_words', board, words, isFuzzy, filters };
 }
 
@@ -166,6 +161,6 @@ const MAX_SUGGESTED = 60;
 
 /** `undefined` for a surname without letters or longer than any. */
 export function nearSurnamesQuery(board: Board, lastName: string): NearSurnamesQuery | undefined {
-  const surname = typedSurname(lastName);
+  const surname = surnameKey(lastName);
   return surname === '' || surname.length > MAX_SUGGESTED ? undefined : { board, surname };
 }

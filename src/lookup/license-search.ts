@@ -1,6 +1,6 @@
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
-import { type StoredLicense, storedLicense, UNREAD_KEYS } from '../licenses/document.ts';
+import { SEARCH_ONLY_KEYS, type StoredLicense, storedLicense } from '../licenses/license-document.ts';
 import { COMPLETENESS_PATHS, completeness, requireComplete, search } from '../storage/checked-search.ts';
 import type { LicenseQuery, NearSurnamesQuery } from './license-query.ts';
 import { MAX_OFFERED_NAMES } from './look-up.ts';
@@ -14,7 +14,7 @@ const searchResponse = z.object({
 function filterPath(place: string): string[] {
   return [
     ...[...COMPLETENESS_PATHS, 'hits.hits._source'].map((path) => place + path),
-    ...UNREAD_KEYS.map((key) => `-${place}hits.hits._source.keys.${key}`),
+    ...SEARCH_ONLY_KEYS.map((key) => `-${place}hits.hits._source.keys.${key}`),
   ];
 }
 

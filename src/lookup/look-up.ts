@@ -1,10 +1,11 @@
-import type { StoredLicense } from '../licenses/document.ts';
+import { hasSearchedWords, matchesBusinessName } from '../licenses/business-name.ts';
 import { fold, MAX_FOLDED_CHARACTERS } from '../licenses/fold.ts';
+import type { StoredLicense } from '../licenses/license-document.ts';
 import { type LookupOutcome, MAX_MATCHES, type NumberMiss } from '../licenses/lookup-outcome.ts';
 import { type LookupRequest, type TypedName, typedTexts } from '../licenses/lookup-request.ts';
-import { hasWordsOf, isHoldersName, isTradeName } from '../licenses/name.ts';
-import { nearest } from '../licenses/nearest.ts';
+import { nearestSpellings } from '../licenses/nearest-spellings.ts';
 import { isExactNumber } from '../licenses/number.ts';
+import { matchesPersonName } from '../licenses/person-name.ts';
 import {
   type BusinessQuery,
   businessQuery,
@@ -77,7 +78,7 @@ async function lookUpNumber(request: ByNumber, search: Search, offersNear: boole
   const near = await asked(nearNumberQuery(board, number, businessOnly), search);
   const atBoard = near.filter((license) => license.board === board?.name);
   const offered = numbersOf(atBoard.length > 0 ? atBoard : near);
-  return { ...outcome, didYouMean: nearest(number, offered, MAX_OFFERED_NUMBERS) };
+  return { ...outcome, didYouMean: nearestSpellings(number, offered, MAX_OFFERED_NUMBERS) };
 }
 
 async function lookUpPerson(
@@ -103,10 +104,10 @@ async function lookUpBusiness(
   const byPrefix = await searchNames(businessQuery(board, name, filters), search);
   if (byPrefix.length > 0) return matches(byPrefix);
   const near = await asked(businessWordsQuery(board, name, filters, offersNear), search);
-  const withWords = near.filter((license) => hasWordsOf(license.full_name, name));
+  const withWords = near.filter((license) => hasSearchedWords(license.full_name, name));
   if (withWords.length > 0) return matches(withWords);
   const names = near.map((license) => license.full_name);
-  return { ...NO_MATCH, didYouMean: nearest(name, names, MAX_OFFERED_NAMES) };
+  return { ...NO_MATCH, didYouMean: nearestSpellings(name, names, MAX_OFFERED_NAMES) };
 }
 
 /** Whether the board has a license of the surname, whatever else was asked; not asked again where nothing else was. */
@@ -170,8 +171,8 @@ function boardsOf(licenses: Found): string[] {
 
 function isHolder(license: StoredLicense, typed: TypedName): boolean {
   return 'businessName' in typed
-    ? license.keys.kind === 'business' && isTradeName(license.full_name, typed.businessName)
-    : license.keys.kind === 'person' && isHoldersName(license.full_name, typed.lastName, typed.firstName);
+    ? license.keys.kind === 'business' && matchesBusinessName(license.full_name, typed.businessName)
+    : license.keys.kind === 'person' && matchesPersonName(license.full_name, typed.lastName, typed.firstName);
 }
 
 function numberMiss(
@@ -179,7 +180,7 @@ function numberMiss(
   miss: NumberMiss,
   existing: Found,
 ): Extract<LookupOutcome, { outcome: 'number_not_found' }> {
-  const didYouMean = nearest(typed, numbersOf(existing), MAX_OFFERED_NUMBERS);
+  const didYouMean = nearestSpellings(typed, numbersOf(existing), MAX_OFFERED_NUMBERS);
   return { outcome: 'number_not_found', miss, didYouMean };
 }
 

@@ -1,6 +1,6 @@
 import type { Client } from '@opensearch-project/opensearch';
 import type { LookupOutcome } from '../licenses/lookup-outcome.ts';
-import { type LookupRequest, requireLicenseType, requireWords } from '../licenses/lookup-request.ts';
+import { type LookupRequest, requireLetterOrDigit, requireLicenseType } from '../licenses/lookup-request.ts';
 import {
   type LivePublication,
   type LivePublicationTracker,
@@ -72,7 +72,7 @@ export function liveLookups(client: Client, tracker: LivePublicationTracker): Lo
     lookUp: (request, spentMs = 0) =>
       bounded(spentMs, () =>
         withLivePublication(tracker, async ({ index, metadata, licenseTypes }) => {
-          requireWords(request);
+          requireLetterOrDigit(request);
           requireLicenseType(request, licenseTypes);
           const outcome = await lookUp(
             request,

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { ATTRIBUTES } from '../licenses/attributes.ts';
 import { cautions } from '../licenses/cautions.ts';
+import { EXTRA_DATA_LABELS } from '../licenses/extra-data-labels.ts';
+import { type LicenseRecord, responseRecord, toResponseRecord } from '../licenses/license-record.ts';
 import type { LookupOutcome } from '../licenses/lookup-outcome.ts';
 import { MAX_MATCHES } from '../licenses/lookup-outcome.ts';
-import { missDetail } from '../licenses/miss-detail.ts';
-import { answeredRecord, answerRecord, type LicenseRecord } from '../licenses/record.ts';
+import { numberNotFoundMessage } from '../licenses/number-not-found-message.ts';
 
 const AUTHORITY =
   'The data is the State of Ohio’s daily dataset, not primary-source verification; the issuing board is the authority.';
@@ -12,7 +12,7 @@ const AUTHORITY =
 const SAMPLE = 'SAMPLE DATA: generated, of no real person or business.';
 
 /** A license among several. */
-const compactLicense = answeredRecord
+const compactLicense = responseRecord
   .pick({
     license_number: true,
     full_name: true,
@@ -44,7 +44,7 @@ export const lookupResult = z.object({
   count: z.int().describe('How many licenses are in this result'),
   truncated: z.boolean().describe('Whether more matched than are returned'),
   licenses: z
-    .array(answeredRecord.partial().extend(compactLicense.shape))
+    .array(responseRecord.partial().extend(compactLicense.shape))
     .describe('One license has its whole record; several come without extra_data and the like'),
   did_you_mean: z
     .array(z.string())
@@ -127,13 +127,13 @@ export function lookupToolResult(outcome: LookupOutcome, asked: Asked, origin: O
           outcome: outcome.miss === 'ambiguous' ? 'ambiguous' : 'not_found',
           did_you_mean: outcome.didYouMean.filter((number) => number !== asked.searched.license_number),
         },
-        missDetail(outcome, origin.date, 'verify_license looks it up.'),
+        numberNotFoundMessage(outcome, origin.date, 'verify_license looks it up.'),
       );
   }
 }
 
 function wholeLicense(record: LicenseRecord, origin: Origin, nameMatch: boolean | undefined) {
-  return { ...answerRecord(record, origin.date, origin.today, nameMatch), ...attributes(record) };
+  return { ...toResponseRecord(record, origin.date, origin.today, nameMatch), ...attributes(record) };
 }
 
 function compact(record: LicenseRecord): z.output<typeof compactLicense> {
@@ -147,10 +147,10 @@ function compact(record: LicenseRecord): z.output<typeof compactLicense> {
 
 /** What a model needs of the attributes at first sight. */
 function attributes({ extra_data }: LicenseRecord) {
-  const street = extra_data[ATTRIBUTES.street];
+  const street = extra_data[EXTRA_DATA_LABELS.street];
   return {
     ...(street === undefined ? {} : { street }),
-    board_action: extra_data[ATTRIBUTES.boardAction] ?? null,
+    board_action: extra_data[EXTRA_DATA_LABELS.boardAction] ?? null,
   };
 }
 

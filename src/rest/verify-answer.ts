@@ -1,13 +1,13 @@
 import { z } from 'zod';
+import { lastScraped, responseRecord, toResponseRecord } from '../licenses/license-record.ts';
 import type { LookupOutcome } from '../licenses/lookup-outcome.ts';
 import { MAX_MATCHES } from '../licenses/lookup-outcome.ts';
-import { missDetail } from '../licenses/miss-detail.ts';
-import { answeredRecord, answerRecord, lastScraped } from '../licenses/record.ts';
+import { numberNotFoundMessage } from '../licenses/number-not-found-message.ts';
 
 const FOR_PERSONS = 'Leave out search_type to look it up.';
 const ASK_THE_BOARD = 'The issuing board is the authority; ask it before you conclude anything.';
 
-const origin = answeredRecord.pick({ source: true, last_scraped: true }).shape;
+const origin = responseRecord.pick({ source: true, last_scraped: true }).shape;
 
 /** More than one match. */
 export const matchesAnswer = z.object({
@@ -16,7 +16,7 @@ export const matchesAnswer = z.object({
   truncated: z.boolean().describe('Whether more match than are answered'),
   message: z.string().optional().describe('Where truncated: how to narrow the search'),
   multiple: z
-    .array(answeredRecord)
+    .array(responseRecord)
     .min(2)
     .max(MAX_MATCHES)
     .describe('Exactly the name asked first, then by name and number'),
@@ -48,7 +48,7 @@ export const numberMissAnswer = z.object({
 export type Answer =
   | {
       readonly status: 200;
-      readonly body: z.output<typeof answeredRecord | typeof matchesAnswer | typeof noMatchAnswer>;
+      readonly body: z.output<typeof responseRecord | typeof matchesAnswer | typeof noMatchAnswer>;
     }
   | { readonly status: 404; readonly body: z.output<typeof numberMissAnswer> };
 
@@ -62,7 +62,10 @@ export function verifyAnswer(outcome: LookupOutcome, publicationDate: string, to
   const from = { source: 'dataset', last_scraped: lastScraped(publicationDate) } as const;
   switch (outcome.outcome) {
     case 'record':
-      return { status: 200, body: answerRecord(outcome.record, publicationDate, today, outcome.nameMatch) };
+      return {
+        status: 200,
+        body: toResponseRecord(outcome.record, publicationDate, today, outcome.nameMatch),
+      };
     case 'matches':
       return {
         status: 200,
@@ -71,7 +74,7 @@ export function verifyAnswer(outcome: LookupOutcome, publicationDate: string, to
           count: outcome.records.length,
           truncated: outcome.truncated,
           ...(outcome.truncated ? { message: TRUNCATED } : {}),
-          multiple: outcome.records.map((record) => answerRecord(record, publicationDate, today)),
+          multiple: outcome.records.map((record) => toResponseRecord(record, publicationDate, today)),
           ...from,
         },
       };
@@ -115,6 +118,6 @@ function numberMissed(
   outcome: Extract<LookupOutcome, { outcome: 'number_not_found' }>,
   publicationDate: string,
 ): string {
-  const detail = missDetail(outcome, publicationDate, FOR_PERSONS);
+  const detail = numberNotFoundMessage(outcome, publicationDate, FOR_PERSONS);
   return outcome.miss === 'unknown' ? `${detail} ${ASK_THE_BOARD}` : detail;
 }

@@ -5,16 +5,16 @@ import { jsonBody } from '../http/body.ts';
 import { type ResponseHeaders, responseHeader } from '../http/openapi.ts';
 import type { Route } from '../http/route.ts';
 import { todayInOhio } from '../licenses/dates.ts';
+import { type LicenseRecord, responseRecord } from '../licenses/license-record.ts';
 import type { LookupOutcome } from '../licenses/lookup-outcome.ts';
 import { MAX_MATCHES } from '../licenses/lookup-outcome.ts';
-import { answeredRecord, type LicenseRecord } from '../licenses/record.ts';
 import type { Lookups } from '../lookup/service.ts';
 import { lookupOutcome } from '../telemetry/outcome.ts';
 import { answered, boardName, REFUSALS, REST_PATH, refusal } from './responses.ts';
 import { matchesAnswer, noMatchAnswer, numberMissAnswer, verifyAnswer } from './verify-answer.ts';
 import { unknownBoard, verifyBody, verifyRequest } from './verify-request.ts';
 
-const licenseRecord = answeredRecord.meta({ id: 'LicenseRecord', description: 'A license and its holder' });
+const licenseRecord = responseRecord.meta({ id: 'LicenseRecord', description: 'A license and its holder' });
 const matches = matchesAnswer
   .extend({ multiple: z.array(licenseRecord).min(2).max(MAX_MATCHES) })
   .meta({ id: 'Matches', description: 'More than one match of a search by name' });

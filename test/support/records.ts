@@ -1,5 +1,5 @@
-import { type HolderKind, licenseDocument, type StoredLicense } from '../../src/licenses/document.ts';
-import type { LicenseRecord } from '../../src/licenses/record.ts';
+import { type HolderKind, licenseDocument, type StoredLicense } from '../../src/licenses/license-document.ts';
+import type { LicenseRecord } from '../../src/licenses/license-record.ts';
 
 /** The record of an invented nurse, with the fields given in place of hers. */
 export function nurseRecord(fields: Partial<LicenseRecord> = {}): LicenseRecord {

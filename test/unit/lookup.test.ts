@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Board } from '../../src/licenses/boards.ts';
-import type { StoredLicense } from '../../src/licenses/document.ts';
 import { fold } from '../../src/licenses/fold.ts';
+import type { StoredLicense } from '../../src/licenses/license-document.ts';
 import type { NumberMiss } from '../../src/licenses/lookup-outcome.ts';
 import type { LookupRequest, TypedName } from '../../src/licenses/lookup-request.ts';
 import {

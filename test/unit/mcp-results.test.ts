@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import type { LicenseRecord } from '../../src/licenses/license-record.ts';
 import type { LookupOutcome, NumberMiss } from '../../src/licenses/lookup-outcome.ts';
-import type { LicenseRecord } from '../../src/licenses/record.ts';
 import { type Asked, lookupResult, lookupToolResult, type Origin } from '../../src/mcp/results.ts';
 import { times } from '../support/fixtures.ts';
 import { ANSWERED_LICENSE, storedLicense } from '../support/records.ts';

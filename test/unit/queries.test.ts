@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Board } from '../../src/licenses/boards.ts';
-import type { StoredLicense } from '../../src/licenses/document.ts';
 import type { Filters } from '../../src/licenses/filters.ts';
+import type { StoredLicense } from '../../src/licenses/license-document.ts';
 import {
   businessQuery,
   businessWordsQuery,

@@ -2,7 +2,7 @@ import type { DatasetFile } from '../../src/dataset/columns.ts';
 import type { CsvRow } from '../../src/dataset/csv.ts';
 import { licensesOfRow } from '../../src/dataset/row-to-licenses.ts';
 import type { UnknownLabel } from '../../src/dataset/unknown-labels.ts';
-import { type LicenseDocument, licenseId } from '../../src/licenses/document.ts';
+import { type LicenseDocument, licenseId } from '../../src/licenses/license-document.ts';
 import { readRows, type SourceFile } from './read.ts';
 
 /** A license on its way into the index. */

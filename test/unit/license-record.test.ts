@@ -1,21 +1,21 @@
 import { describe, expect, test } from '@jest/globals';
-import { answeredRecord, answerRecord, lastScraped } from '../../src/licenses/record.ts';
+import { lastScraped, responseRecord, toResponseRecord } from '../../src/licenses/license-record.ts';
 import { ANSWERED_LICENSE, nurseRecord, storedLicense } from '../support/records.ts';
 
-describe('answerRecord', () => {
+describe('toResponseRecord', () => {
   test('has every field of specification 2.2, and no other', () => {
-    expect(answerRecord(storedLicense(), '2026-11-20', '2026-11-21')).toEqual(ANSWERED_LICENSE);
+    expect(toResponseRecord(storedLicense(), '2026-11-20', '2026-11-21')).toEqual(ANSWERED_LICENSE);
   });
 
   test.each([true, false])("says whether the name sent along is the holder's: %s", (nameMatch) => {
-    const plain = answerRecord(storedLicense(), '2026-11-20', '2026-11-21');
-    const compared = answerRecord(storedLicense(), '2026-11-20', '2026-11-21', nameMatch);
+    const plain = toResponseRecord(storedLicense(), '2026-11-20', '2026-11-21');
+    const compared = toResponseRecord(storedLicense(), '2026-11-20', '2026-11-21', nameMatch);
     expect(compared).toEqual({ ...plain, name_match: nameMatch });
-    expect(answeredRecord.parse(compared)).toEqual(compared);
+    expect(responseRecord.parse(compared)).toEqual(compared);
   });
 
   test('has no name_match, not even an empty one, without a name', () => {
-    expect(answerRecord(storedLicense(), '2026-11-20', '2026-11-21')).not.toHaveProperty('name_match');
+    expect(toResponseRecord(storedLicense(), '2026-11-20', '2026-11-21')).not.toHaveProperty('name_match');
   });
 
   test.each([
@@ -26,7 +26,7 @@ describe('answerRecord', () => {
     [null, null],
   ])('counts the days to %s from today in Ohio, not from the publication: %j', (expiry, days) => {
     const record = nurseRecord({ expiry_date: expiry });
-    expect(answerRecord(record, '2026-11-01', '2026-11-21').days_until_expiry).toBe(days);
+    expect(toResponseRecord(record, '2026-11-01', '2026-11-21').days_until_expiry).toBe(days);
   });
 
   test('answers null, and the field, for what the dataset lacks', () => {
@@ -40,9 +40,9 @@ describe('answerRecord', () => {
       county: null,
       issue_date: null,
     };
-    const answer = answerRecord(nurseRecord({ ...blank, extra_data: {} }), '2026-11-20', '2026-11-21');
+    const answer = toResponseRecord(nurseRecord({ ...blank, extra_data: {} }), '2026-11-20', '2026-11-21');
     expect(answer).toMatchObject({ ...blank, days_until_expiry: null, extra_data: {} });
-    expect(answeredRecord.parse(answer)).toEqual(answer);
+    expect(responseRecord.parse(answer)).toEqual(answer);
   });
 });
 

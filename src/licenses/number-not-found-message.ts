@@ -1,14 +1,14 @@
 import type { LookupOutcome } from './lookup-outcome.ts';
 
 /**
- * Why a number was not answered, in words that never call anybody unlicensed.
+ * Explains why a lookup by number has no record, in words that never call anybody unlicensed.
  *
- * @param forPersons how the caller may look up a person's license, which a business's was asked for
+ * @param personHint how to look the number up as a person's, for a lookup that was restricted to businesses
  */
-export function missDetail(
+export function numberNotFoundMessage(
   { miss, boards = [], didYouMean }: Extract<LookupOutcome, { outcome: 'number_not_found' }>,
   publicationDate: string,
-  forPersons: string,
+  personHint: string,
 ): string {
   const where = `in the State's dataset of ${publicationDate}`;
   const nearest = didYouMean.length === 0 ? '' : ` Similar numbers that exist: ${didYouMean.join(', ')}.`;
@@ -23,6 +23,6 @@ export function missDetail(
     case 'other_board':
       return `This number is not one of the board asked, but one of the ${boards.join(' and the ')} ${where}. Ask again with that board.`;
     case 'not_a_business':
-      return `This number is a person's license ${where}, not a business's. ${forPersons}`;
+      return `This number is a person's license ${where}, not a business's. ${personHint}`;
   }
 }

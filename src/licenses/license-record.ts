@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { daysBetween } from './dates.ts';
 
-/** A license as the dataset has it (specification 2.2), without what depends on the day or the publication. */
+/** A license in the dataset (specification 2.2), without the fields that depend on the day or the publication. */
 export const licenseRecord = z.object({
   license_number: z.string().describe('The number as the board writes it'),
   full_name: z
@@ -26,8 +26,8 @@ export const licenseRecord = z.object({
 
 export type LicenseRecord = Readonly<z.output<typeof licenseRecord>>;
 
-/** A license record as every interface answers it. Dates are `YYYY-MM-DD`; what the dataset lacks is null. */
-export const answeredRecord = licenseRecord.extend({
+/** A license record in the responses of every interface. Dates are `YYYY-MM-DD`; missing values are null. */
+export const responseRecord = licenseRecord.extend({
   found: z.literal(true),
   days_until_expiry: z.int().nullable().describe('Calendar days in Ohio; negative once past'),
   source: z.literal('dataset'),
@@ -38,19 +38,21 @@ export const answeredRecord = licenseRecord.extend({
     .describe("Whether the name sent along with the number is the holder's; absent without such a name"),
 });
 
-export type AnsweredRecord = z.output<typeof answeredRecord>;
+export type ResponseRecord = z.output<typeof responseRecord>;
 
 /**
+ * Adds the fields that depend on the day, the publication and the request.
+ *
  * @param publicationDate the dataset's run date, `YYYY-MM-DD`
  * @param today the date in Ohio, from which `days_until_expiry` counts
  * @param nameMatch whether a name sent along with the number is the holder's
  */
-export function answerRecord(
+export function toResponseRecord(
   record: LicenseRecord,
   publicationDate: string,
   today: string,
   nameMatch?: boolean,
-): AnsweredRecord {
+): ResponseRecord {
   return {
     found: true,
     license_number: record.license_number,
@@ -72,7 +74,7 @@ export function answerRecord(
   };
 }
 
-/** The publication's date as `last_scraped` gives it: midnight, without a zone. */
+/** The value of `last_scraped`: midnight of the publication's date, without a time zone. */
 export function lastScraped(publicationDate: string): string {
   return `${publicationDate}T00:00:00`;
 }

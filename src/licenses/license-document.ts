@@ -1,33 +1,34 @@
 import { z } from 'zod';
 import { boardByName } from './boards.ts';
+import { businessNameKeys, tradeNameKey, tradeNames, tradeNameWords } from './business-name.ts';
 import { FILTER_NAMES, type FilterName, mapFilters } from './filters.ts';
 import { fold } from './fold.ts';
-import { holderName, tradeNameForms, tradeNameKey, tradeNames, tradeNameWords } from './name.ts';
+import { type LicenseRecord, licenseRecord } from './license-record.ts';
 import { numberDigits, numberKey } from './number.ts';
-import { type LicenseRecord, licenseRecord } from './record.ts';
+import { foldPersonName } from './person-name.ts';
 
-/** Whether the license is a person's or an establishment's. */
+/** Whether the license is held by a person or an establishment. */
 export type HolderKind = 'person' | 'business';
 
 /** See `index-templates/licenses.json` for how each field is indexed. */
 interface NameAndNumberKeys {
   readonly kind: HolderKind;
   readonly number: string;
-  /** The number's last group of digits, without leading zeros, by which similar numbers are found. */
+  /** The number's last group of digits, without leading zeros. Similar numbers are searched by it. */
   readonly digits: string;
-  /** `BOARD/SURNAME/GIVEN` or `BOARD/TRADENAME`: the order of answers, and the exact name. */
+  /** `BOARD/SURNAME/GIVEN` or `BOARD/TRADENAME`. Matches are sorted by it, and exact names compared with it. */
   readonly name: string;
   /** A person's `BOARD/SURNAME/GIVEN`, one for each form of the surname. */
   readonly holder?: readonly string[];
-  /** A person's `BOARD/SURNAME`, one for each form: the surnames that a mistyped one may have meant. */
+  /** A person's `BOARD/SURNAME`, one for each form. Corrections of a mistyped surname are suggested from these. */
   readonly surname?: readonly string[];
-  /** A business's `BOARD/TRADENAME` and the whole name's, and `/TRADENAME` for searches over all boards. */
+  /** A business's `BOARD/NAME`, for each trade name and the whole name, and `/NAME` for searches over all boards. */
   readonly business?: readonly string[];
   /** A business's `BOARD/WORD` and `/WORD`, one for each word of its trade names. */
   readonly words?: readonly string[];
 }
 
-/** Every key that is stored, those of the filters included. */
+/** Every stored key, including those of the filters. */
 const KEY_NAMES: readonly string[] = [
   ...([
     'kind',
@@ -42,17 +43,17 @@ const KEY_NAMES: readonly string[] = [
   ...FILTER_NAMES,
 ];
 
-/** What a license is found by. */
+/** The keys by which a license is found. */
 export type LicenseKeys = NameAndNumberKeys & Readonly<Record<FilterName, readonly string[]>>;
 
-/** A license as it is stored: the record, where it was read, and its keys. */
+/** A license in the index: the record, its place in the State's file, and its keys. */
 export interface LicenseDocument extends LicenseRecord {
-  /** File, line and place in the line: `individual:120:0`, endorsements from 1. */
+  /** The file, the line, and 0 or the endorsement's number: `individual:120:0`. */
   readonly source_row: string;
   readonly keys: LicenseKeys;
 }
 
-/** What is read back of a stored license. */
+/** The part of a stored license that lookups read. */
 export const storedLicense = licenseRecord.extend({
   source_row: z.string(),
   keys: z.object({
@@ -64,10 +65,10 @@ export const storedLicense = licenseRecord.extend({
 
 export type StoredLicense = z.output<typeof storedLicense>;
 
-/** Keys that are only searched by, never read: more than a quarter of a response. */
-export const UNREAD_KEYS = KEY_NAMES.filter((name) => !(name in storedLicense.shape.keys.shape));
+/** Keys that lookups do not read. They would be more than a quarter of OpenSearch's response. */
+export const SEARCH_ONLY_KEYS = KEY_NAMES.filter((name) => !(name in storedLicense.shape.keys.shape));
 
-/** How a board stands in keys: its code, or its folded label where the catalog does not know it. */
+/** The board's part of a key: its code, or its folded label when the catalog does not have it. */
 export function boardKey(boardName: string): string {
   return boardByName(boardName)?.code ?? fold(boardName);
 }
@@ -77,6 +78,7 @@ export function licenseId(boardName: string, licenseNumber: string): string {
   return `${boardKey(boardName)}/${licenseNumber}`;
 }
 
+/** The document of a license in the index. */
 export function licenseDocument(record: LicenseRecord, kind: HolderKind, sourceRow: string): LicenseDocument {
   return {
     license_number: record.license_number,
@@ -98,7 +100,7 @@ export function licenseDocument(record: LicenseRecord, kind: HolderKind, sourceR
 
 function personKeys(record: LicenseRecord): LicenseKeys {
   const board = boardKey(record.board);
-  const { surname, surnameForms, given } = holderName(record.full_name);
+  const { surname, surnameForms, given } = foldPersonName(record.full_name);
   return {
     kind: 'person',
     number: numberKey(record.license_number),
@@ -118,7 +120,7 @@ function businessKeys(record: LicenseRecord): LicenseKeys {
     number: numberKey(record.license_number),
     digits: numberDigits(record.license_number),
     name: `${board}/${tradeNameKey(names[0] ?? '')}`,
-    business: tradeNameForms(record.full_name).flatMap((form) => [`${board}/${form}`, `/${form}`]),
+    business: businessNameKeys(record.full_name).flatMap((form) => [`${board}/${form}`, `/${form}`]),
     words: distinct(names.flatMap(tradeNameWords)).flatMap((word) => [`${board}/${word}`, `/${word}`]),
     ...mapFilters(({ keysOf }) => keysOf(record)),
   };

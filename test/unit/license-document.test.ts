@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { boardKey, licenseDocument, licenseId, storedLicense } from '../../src/licenses/document.ts';
+import { boardKey, licenseDocument, licenseId, storedLicense } from '../../src/licenses/license-document.ts';
 import { nurseRecord } from '../support/records.ts';
 
 describe('licenseDocument', () => {

@@ -2,12 +2,12 @@ import { distance } from 'fastest-levenshtein';
 import { fold } from './fold.ts';
 
 /**
- * Of texts that exist, those written most like the one typed: by edit distance once folded, then as they
- * stand, then by spelling, so that the order is the same each time.
+ * The existing texts that are spelled most like the typed one: ordered by edit distance of the folded texts, then of
+ * the texts themselves, then alphabetically, so that the order is always the same.
  *
- * @param most how many at the most
+ * @param max how many texts to return at most
  */
-export function nearest(typed: string, existing: readonly string[], most: number): string[] {
+export function nearestSpellings(typed: string, existing: readonly string[], max: number): string[] {
   const key = fold(typed);
   const written = typed.trim().toUpperCase();
   return [...new Set(existing)]
@@ -20,6 +20,6 @@ export function nearest(typed: string, existing: readonly string[], most: number
       (one, other) =>
         one.edits - other.edits || one.differences - other.differences || (one.text < other.text ? -1 : 1),
     )
-    .slice(0, most)
+    .slice(0, max)
     .map(({ text }) => text);
 }

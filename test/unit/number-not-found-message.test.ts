@@ -1,11 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import type { NumberMiss } from '../../src/licenses/lookup-outcome.ts';
-import { missDetail } from '../../src/licenses/miss-detail.ts';
+import { numberNotFoundMessage } from '../../src/licenses/number-not-found-message.ts';
 
 const DATE = '2026-11-20';
 function missed(miss: NumberMiss, boards?: string[], didYouMean: string[] = []) {
   const outcome = { outcome: 'number_not_found', miss, didYouMean } as const;
-  return missDetail(boards === undefined ? outcome : { ...outcome, boards }, DATE, 'Ask for persons.');
+  return numberNotFoundMessage(
+    boards === undefined ? outcome : { ...outcome, boards },
+    DATE,
+    'Ask for persons.',
+  );
 }
 
 const MISSES: NumberMiss[] = ['unknown', 'ambiguous', 'other_board', 'not_a_business'];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { nearest } from '../../src/licenses/nearest.ts';
+import { nearestSpellings } from '../../src/licenses/nearest-spellings.ts';
 
-describe('nearest', () => {
+describe('nearestSpellings', () => {
   test.each<[string, string, string[], number, string[]]>([
     ['nothing of nothing', 'RN.1', [], 3, []],
     [
@@ -28,21 +28,21 @@ describe('nearest', () => {
     ['as they are written', 'rn/0012', ['Rn.12 ', 'RN-0012'], 2, ['RN-0012', 'Rn.12 ']],
     ['those of a text without letters by length', '*', ['ABC', 'A', 'AB'], 3, ['A', 'AB', 'ABC']],
   ])('gives %s', (_what, typed, existing, most, expected) => {
-    expect(nearest(typed, existing, most)).toEqual(expected);
+    expect(nearestSpellings(typed, existing, most)).toEqual(expected);
   });
 
   test('gives the same whatever the order that it was given', () => {
     const existing = ['RN.124', 'RN.12', 'RN.1234', 'RN.122', 'RN.123', 'rn 123'];
-    const expected = nearest('RN.123', existing, 6);
+    const expected = nearestSpellings('RN.123', existing, 6);
     expect(expected.slice(0, 2)).toEqual(['RN.123', 'rn 123']);
     for (const again of [[...existing].reverse(), [...existing].sort(), [...existing, ...existing]]) {
-      expect(nearest('RN.123', again, 6)).toEqual(expected);
+      expect(nearestSpellings('RN.123', again, 6)).toEqual(expected);
     }
   });
 
   test('leaves the list that it was given as it is', () => {
     const existing = ['B', 'A'];
-    nearest('A', existing, 2);
+    nearestSpellings('A', existing, 2);
     expect(existing).toEqual(['B', 'A']);
   });
 });
