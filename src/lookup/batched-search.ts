@@ -5,8 +5,8 @@ import { numberDigits, numberKey } from '../licenses/number.ts';
 import { batcher } from '../storage/batcher.ts';
 import { batchSize, openSearchSeconds } from '../telemetry/metrics.ts';
 import type { LicenseQuery, NearNumberQuery, PersonQuery } from './license-query.ts';
-import { licensesById, searchLicenses, searchSeparately } from './license-search.ts';
-import type { Search } from './look-up.ts';
+import type { Search } from './lookup-steps.ts';
+import { licensesById, searchLicenses, searchSeparately } from './opensearch-requests.ts';
 import {
   MAX_NEAR_NUMBERS,
   nearNumbersBody,
@@ -14,15 +14,15 @@ import {
   personsBody,
   type SearchBody,
   searchBody,
-} from './opensearch.ts';
+} from './search-bodies.ts';
 
 type IdQuery = Extract<LicenseQuery, { by: 'id' }>;
 type NumberQuery = Extract<LicenseQuery, { by: 'number' }>;
 type Found = readonly StoredLicense[];
 
 /**
- * Measured on two cores with 64 clients: larger batches make responses late, more concurrent ones make batches
- * small. While half of the clients' numbers are in a batch, the process writes the other half's responses.
+ * Measured on two cores with 64 clients: larger batches delay responses, and more concurrency makes batches smaller.
+ * While one batch has half of the clients' numbers, the process writes the responses of the other half.
  */
 const NUMBERS = { maxBatchSize: 32, concurrency: 1 };
 const PERSONS = { maxBatchSize: 32, concurrency: 2 };
@@ -30,20 +30,20 @@ const NEAR_NUMBERS = { maxBatchSize: 32, concurrency: 2 };
 const OTHERS = { maxBatchSize: 16, concurrency: 4 };
 
 /**
- * Searches of one physical index. Concurrent queries share requests: queries by id go together in one `_mget`;
- * those by number, by surname and given name, or near to a number become one search for all of them; the others go
- * side by side in one `_msearch`.
+ * Runs queries in one physical index, and batches concurrent queries of the same kind into one request. Queries by id
+ * become one `_mget`. Queries by number, by surname and given name, and for similar numbers become one search whose
+ * result is split. The others become separate searches in one `_msearch`.
  */
 export function batchedSearch(client: Client, index: string): Search {
   const byId = batcher(
-    measured('ids', (queries: readonly IdQuery[]) => licensesById(client, index, queries)),
+    withMetrics('ids', (queries: readonly IdQuery[]) => licensesById(client, index, queries)),
     NUMBERS,
   );
-  const byNumber = batcher(measured('numbers', inOneSearch(client, index, NUMBERS_SEARCH)), NUMBERS);
-  const byPerson = batcher(measured('persons', inOneSearch(client, index, PERSONS_SEARCH)), PERSONS);
-  const near = batcher(measured('near_numbers', inOneSearch(client, index, NEAR_SEARCH)), NEAR_NUMBERS);
+  const byNumber = batcher(withMetrics('numbers', asSharedSearch(client, index, NUMBERS_SEARCH)), NUMBERS);
+  const byPerson = batcher(withMetrics('persons', asSharedSearch(client, index, PERSONS_SEARCH)), PERSONS);
+  const near = batcher(withMetrics('near_numbers', asSharedSearch(client, index, NEAR_SEARCH)), NEAR_NUMBERS);
   const others = batcher(
-    measured('others', (queries: readonly LicenseQuery[]) => searchSeparately(client, index, queries)),
+    withMetrics('others', (queries: readonly LicenseQuery[]) => searchSeparately(client, index, queries)),
     OTHERS,
   );
   return (query) => {
@@ -62,39 +62,42 @@ export function batchedSearch(client: Client, index: string): Search {
   };
 }
 
-/** A surname alone may have too many matches to be searched for beside others. */
+/** A query for a surname alone is sent separately: it may have too many matches to share a search. */
 function canShareSearch({ hasGivenName, select, filters }: PersonQuery): boolean {
   return hasGivenName && select === 'all' && Object.values(filters).every((value) => value === undefined);
 }
 
-/** Measures how many queries share each request and how long it takes. */
-function measured<Query, Response>(asks: string, request: (queries: readonly Query[]) => Promise<Response>) {
+/** Measures each batch's size and the duration of its request, under the metrics' label `asks`. */
+function withMetrics<Query, Response>(
+  asks: string,
+  request: (queries: readonly Query[]) => Promise<Response>,
+) {
   return async (queries: readonly Query[]): Promise<Response> => {
     batchSize.observe({ asks }, queries.length);
-    const ended = openSearchSeconds.startTimer({ asks });
+    const stopTimer = openSearchSeconds.startTimer({ asks });
     try {
       const response = await request(queries);
-      ended({ answered: 'yes' });
+      stopTimer({ answered: 'yes' });
       return response;
     } catch (error) {
-      ended({ answered: 'no' });
+      stopTimer({ answered: 'no' });
       throw error;
     }
   };
 }
 
-/** How several queries of a kind become one search, and its result is split by query again. */
+/** How several queries of a kind become one search whose result is split by query. */
 interface SharedSearch<Query> {
   readonly body: (queries: readonly Query[]) => SearchBody;
-  /** What a query's own search would find; `undefined` where the shared one may have found less. */
+  /** Returns what a query's own search would find; `undefined` when the shared search may have found less. */
   readonly split: (found: Found) => (query: Query) => Found | undefined;
 }
 
 /**
- * Answers several queries by one search for all. Where it finds as many as it may, one query's licenses may have
- * left no room for another's, and each is searched for by itself.
+ * Runs several queries as one search. When the search returns its maximum of licenses, some query's licenses may be
+ * missing, so the queries are run again as separate searches.
  */
-function inOneSearch<Query extends LicenseQuery>(
+function asSharedSearch<Query extends LicenseQuery>(
   client: Client,
   index: string,
   { body, split }: SharedSearch<Query>,

@@ -6,13 +6,13 @@ import { licenseId, type StoredLicense } from '../licenses/license-document.ts';
 import { numberDigits, numberKey } from '../licenses/number.ts';
 import { givenNamesKey, surnameKey } from '../licenses/person-name.ts';
 
-/** All matches by name and number, those of exactly the name, or any one of them. */
+/** Whether to return all matches, only those with exactly the name, or any one of them. */
 type Selection = 'all' | 'exact' | 'one';
 
 /** Persons at a board, by surname and the beginning of the given names. */
 export interface PersonQuery {
   readonly by: 'person';
-  /** `BOARD/SURNAME/GIVEN`, the beginning of the keys that match. */
+  /** `BOARD/SURNAME/GIVEN`: matching keys begin with it. */
   readonly name: string;
   readonly hasGivenName: boolean;
   readonly filters: Filters;
@@ -22,7 +22,7 @@ export interface PersonQuery {
 /** Businesses, by the beginning of a trade name. */
 export interface BusinessQuery {
   readonly by: 'business';
-  /** `BOARD/TRADENAME`, or `/TRADENAME` at all boards; the beginning of the keys that match. */
+  /** `BOARD/TRADENAME`, or `/TRADENAME` for all boards: matching keys begin with it. */
   readonly name: string;
   readonly filters: Filters;
   readonly select: Exclude<Selection, 'one'>;
@@ -34,24 +34,24 @@ export interface BusinessWordsQuery {
   readonly board: Board | undefined;
   /** Folded; each the beginning of a word. */
   readonly words: readonly string[];
-  /** Whether words that differ in one letter match too, behind the others. */
+  /** Whether words that differ in one letter match too. Such matches come last. */
   readonly isFuzzy: boolean;
   readonly filters: Filters;
 }
 
-/** Licenses whose number may have been meant by one that no license has. */
+/** Licenses with a similar number, to suggest when no license has the requested one. */
 export interface NearNumberQuery {
   readonly by: 'near_number';
   /** The last group of digits, without leading zeros. */
   readonly digits: string;
-  /** The beginning of the folded number, where it is long enough to tell numbers apart. */
+  /** The beginning of the folded number; `undefined` when it is so short that very many numbers begin with it. */
   readonly beginning: string | undefined;
-  /** Whose licenses come first. */
+  /** This board's licenses come first. */
   readonly board: Board | undefined;
   readonly businessOnly: boolean;
 }
 
-/** A question to one publication. `opensearch.ts` has the search of each kind. */
+/** A query to one publication. `search-bodies.ts` makes the OpenSearch request of each kind. */
 export type LicenseQuery =
   | { readonly by: 'id'; readonly id: string }
   | { readonly by: 'number'; readonly numberKey: string }
@@ -60,12 +60,12 @@ export type LicenseQuery =
   | BusinessWordsQuery
   | NearNumberQuery;
 
-/** The license of a board whose number is written so, letter for letter; `undefined` for separators alone. */
+/** The board's license whose number is written exactly like this; `undefined` for a number of separators alone. */
 export function writtenNumberQuery(board: Board, written: string): LicenseQuery | undefined {
   return numberKey(written) === '' ? undefined : { by: 'id', id: licenseId(board.name, written) };
 }
 
-/** Every license whose number has the key of the written form; `undefined` for separators alone. */
+/** All licenses whose number has the same key; `undefined` for a number of separators alone. */
 export function numberQuery(written: string): LicenseQuery | undefined {
   const key = numberKey(written);
   return key === '' ? undefined : { by: 'number', numberKey: key };
@@ -73,7 +73,7 @@ export function numberQuery(written: string): LicenseQuery | undefined {
 
 /**
  * Persons at a board by whole surname and the beginning of the given names. `undefined` when one of the names has
- * neither letter nor digit: nobody has such a name.
+ * no letter and no digit.
  */
 export function personQuery(
   board: Board,
@@ -94,8 +94,8 @@ export function personQuery(
 }
 
 /**
- * Businesses, at one board or at all, by the beginning of either trade name. `undefined` when the name has neither
- * letter nor digit.
+ * Businesses, at one board or at all, by the beginning of either trade name. `undefined` when the name has no letter
+ * and no digit.
  */
 export function businessQuery(
   board: Board | undefined,
@@ -107,7 +107,7 @@ export function businessQuery(
   return { by: 'business', name: `${board?.code ?? ''}/${tradeName}`, filters, select: 'all' };
 }
 
-/** Whether a license that matches a query has exactly the name asked for. */
+/** Whether a license that matches a query has exactly its name. */
 export function hasExactName(query: PersonQuery | BusinessQuery, license: StoredLicense): boolean {
   if (query.by === 'business') {
     return businessNameKeys(license.full_name).includes(query.name.slice(query.name.indexOf('/') + 1));
@@ -118,7 +118,7 @@ export function hasExactName(query: PersonQuery | BusinessQuery, license: Stored
 
 /**
  * Businesses, at one board or at all, that have every word typed as the beginning of a word of their trade names.
- * `undefined` when the name has neither letter nor digit.
+ * `undefined` when the name has no letter and no digit.
  */
 export function businessWordsQuery(
   board: Board | undefined,
@@ -130,12 +130,12 @@ export function businessWordsQuery(
   return words.length === 0 ? undefined : { by: 'business_words', board, words, isFuzzy, filters };
 }
 
-/** A shorter beginning would be that of very many numbers. */
+/** Very many numbers have the same shorter beginning. */
 const MIN_BEGINNING = 5;
 
 /**
- * Licenses with the same digits as a written form that no license has (other zeros, another prefix or suffix), and
- * those that it is the beginning of. `undefined` when the form has no digits.
+ * Licenses with the same digits as the typed number (with other zeros, another prefix or suffix), and those whose
+ * number begins with it. `undefined` when it has no digits.
  */
 export function nearNumberQuery(
   board: Board | undefined,
@@ -149,18 +149,18 @@ export function nearNumberQuery(
   return { by: 'near_number', digits, beginning, board, businessOnly };
 }
 
-/** Surnames at a board that are spelled nearly like this one. */
+/** Surnames at a board with a similar spelling. */
 export interface NearSurnamesQuery {
   readonly board: Board;
   /** Folded. */
   readonly surname: string;
 }
 
-/** No surname is longer. The search costs OpenSearch 5 times as much for 200 letters as for 40. */
-const MAX_SUGGESTED = 60;
+/** No surname is longer. For 200 letters the search costs OpenSearch 5 times as much as for 40. */
+const MAX_SURNAME_LENGTH = 60;
 
-/** `undefined` for a surname without letters or longer than any. */
+/** `undefined` for a surname without letters or of more than 60. */
 export function nearSurnamesQuery(board: Board, lastName: string): NearSurnamesQuery | undefined {
   const surname = surnameKey(lastName);
-  return surname === '' || surname.length > MAX_SUGGESTED ? undefined : { board, surname };
+  return surname === '' || surname.length > MAX_SURNAME_LENGTH ? undefined : { board, surname };
 }

@@ -9,61 +9,61 @@ import {
 } from '../publications/live.ts';
 import { SearchUnavailableError, TooBusyError } from '../storage/errors.ts';
 import { batchedSearch } from './batched-search.ts';
-import { nearSurnames } from './license-search.ts';
-import { lookUp, type Search } from './look-up.ts';
+import { lookUp, type Search } from './lookup-steps.ts';
+import { nearSurnames } from './opensearch-requests.ts';
 
-/** What was found, and in which publication. */
+/** The outcome of a lookup, and the publication that it is from. */
 export interface DatedOutcome {
   readonly outcome: LookupOutcome;
   /** The run date of the publication, `YYYY-MM-DD`. */
   readonly date: string;
-  /** Whether its data was generated. */
+  /** Whether the publication is generated sample data. */
   readonly isSample: boolean;
 }
 
 /** The lookups that every interface offers. */
 export interface Lookups {
   /**
-   * @param spentMs what of its time the request has spent already
-   * @throws {BadRequestError} for a search that asks for nothing, or for a license type that the board does not have
-   * @throws {TooBusyError} at once, with more lookups under way than are taken
+   * @param spentMs how long the request has already taken
+   * @throws {BadRequestError} for a name or filter without a letter or digit, or a license type that the board lacks
+   * @throws {TooBusyError} immediately, when too many lookups are in flight
    * @throws {SearchUnavailableError} when OpenSearch does not answer in time
    */
   lookUp(request: LookupRequest, spentMs?: number): Promise<DatedOutcome>;
-  /** How many lookups are under way. */
+  /** The number of lookups in flight. */
   inFlight(): number;
   livePublication(): Promise<LivePublication>;
 }
 
-/** With more lookups than this in flight, the process is busy and leaves out suggestions. */
-const BUSY = 64;
+/** With more lookups in flight, responses have no suggestions. */
+const MAX_IN_FLIGHT_WITH_SUGGESTIONS = 64;
 
-/** As many are taken at once; what comes beyond would only wait for a turn that is too late. */
+/** Further lookups are rejected, because they would wait until they are too late. */
 const MAX_IN_FLIGHT = 1000;
 
-/** A lookup may ask OpenSearch several times, and the key was read before: all must end within three seconds. */
-const ANSWER_WITHIN_MS = 2600;
+/** Reading the API key and all of a lookup's OpenSearch requests must end within three seconds. */
+const TIMEOUT_MS = 2600;
 
-/** Lookups answered by the live publication, all of one lookup's queries by the same. */
+/** Lookups in the live publication. All queries of one lookup go to the same physical index. */
 export function liveLookups(client: Client, tracker: LivePublicationTracker): Lookups {
   let inFlight = 0;
   let latest: { readonly index: string; readonly search: Search } | undefined;
 
-  /** All lookups in one index share its batches. */
+  /** The same function for all lookups in an index, so that they share batches. */
   function searchIn(index: string): Search {
     if (latest?.index !== index) latest = { index, search: batchedSearch(client, index) };
     return latest.search;
   }
 
-  /** Refuses what is too many; counts the others for as long as they really take. */
+  /** Rejects the work when too much is in flight. Work that timed out counts until it really ends. */
   async function bounded<Result>(spentMs: number, work: () => Promise<Result>): Promise<Result> {
     if (inFlight >= MAX_IN_FLIGHT) throw new TooBusyError('Too many lookups are under way.');
     inFlight += 1;
-    return inTime(
+    return withTimeout(
       work().finally(() => {
         inFlight -= 1;
       }),
-      ANSWER_WITHIN_MS - spentMs,
+      TIMEOUT_MS - spentMs,
     );
   }
 
@@ -77,7 +77,9 @@ export function liveLookups(client: Client, tracker: LivePublicationTracker): Lo
           const outcome = await lookUp(
             request,
             searchIn(index),
-            inFlight > BUSY ? undefined : (query) => nearSurnames(client, index, query),
+            inFlight > MAX_IN_FLIGHT_WITH_SUGGESTIONS
+              ? undefined
+              : (query) => nearSurnames(client, index, query),
           );
           return { outcome, date: metadata.date, isSample: metadata.sample };
         }),
@@ -90,13 +92,13 @@ export function liveLookups(client: Client, tracker: LivePublicationTracker): Lo
   };
 }
 
-/** Fails when the work takes too long; what it was waiting for is left to its own time-out. */
-function inTime<Result>(work: Promise<Result>, ms: number): Promise<Result> {
+/** Fails when the work takes too long. The work itself is not stopped; its requests have their own timeouts. */
+function withTimeout<Result>(work: Promise<Result>, ms: number): Promise<Result> {
   return new Promise((resolve, reject) => {
-    const tooLate = setTimeout(
+    const timer = setTimeout(
       () => reject(new SearchUnavailableError('OpenSearch did not answer in time')),
       ms,
     );
-    work.then(resolve, reject).finally(() => clearTimeout(tooLate));
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

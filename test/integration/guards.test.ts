@@ -7,8 +7,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { z } from 'zod';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import { numberQuery } from '../../src/lookup/license-query.ts';
-import { searchLicenses } from '../../src/lookup/license-search.ts';
-import { searchBody } from '../../src/lookup/opensearch.ts';
+import { searchLicenses } from '../../src/lookup/opensearch-requests.ts';
+import { searchBody } from '../../src/lookup/search-bodies.ts';
 import { indicesUnderAlias } from '../../src/publications/alias.ts';
 import { publicationDetails, publicationHistory } from '../../src/publications/history.ts';
 import { licensesIndices, readMetadata } from '../../src/publications/metadata.ts';

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { numberQuery } from '../../src/lookup/license-query.ts';
-import { searchLicenses } from '../../src/lookup/license-search.ts';
-import { searchBody } from '../../src/lookup/opensearch.ts';
+import { searchLicenses } from '../../src/lookup/opensearch-requests.ts';
+import { searchBody } from '../../src/lookup/search-bodies.ts';
 import { countDocuments } from '../../src/storage/checked-search.ts';
 import type { SampledDocument, Tally } from './tally.ts';
 

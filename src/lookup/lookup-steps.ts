@@ -26,24 +26,25 @@ type ByPerson = Extract<LookupRequest, { by: 'person' }>;
 type ByBusiness = Extract<LookupRequest, { by: 'business' }>;
 type Found = readonly StoredLicense[];
 
-/** Asks one publication for licenses. */
+/** Runs a query in one publication. */
 export type Search = (query: LicenseQuery) => Promise<Found>;
 
-/** Finds surnames of one publication that are spelled nearly like the one asked for, best first: `BOARD/SURNAME`. */
+/** Finds surnames with a similar spelling in one publication, best first: `BOARD/SURNAME`. */
 export type NearSurnames = (query: NearSurnamesQuery) => Promise<readonly string[]>;
 
-/** How many numbers are offered in place of one that no license has. */
-const MAX_OFFERED_NUMBERS = 3;
+/** How many numbers are suggested when no license has the requested one. */
+const MAX_SUGGESTED_NUMBERS = 3;
 
-/** How many names are offered in place of one that nobody has. */
-export const MAX_OFFERED_NAMES = 5;
+/** How many names are suggested when nobody has the requested one. */
+export const MAX_SUGGESTED_NAMES = 5;
 
 const NO_MATCH = { outcome: 'no_match', didYouMean: [] } as const;
 
 /**
- * Answers a lookup from the one publication that `search` asks.
+ * Runs the queries of a lookup and chooses its outcome.
  *
- * @param nearSurnames asks the same publication; without it a miss offers nothing and costs less
+ * @param search runs queries in one publication
+ * @param nearSurnames searches the same publication; without it, no suggestions are made, which is cheaper
  */
 export async function lookUp(
   request: LookupRequest,
@@ -63,22 +64,26 @@ export async function lookUp(
   }
 }
 
-/** Nothing is found by no query. */
-async function asked(query: LicenseQuery | undefined, search: Search): Promise<Found> {
+/** Without a query, nothing is found. */
+async function searchOptional(query: LicenseQuery | undefined, search: Search): Promise<Found> {
   return query === undefined ? [] : search(query);
 }
 
-async function lookUpNumber(request: ByNumber, search: Search, offersNear: boolean): Promise<LookupOutcome> {
+async function lookUpNumber(
+  request: ByNumber,
+  search: Search,
+  withSuggestions: boolean,
+): Promise<LookupOutcome> {
   const { board, number, businessOnly } = request;
-  const written = await asked(board && writtenNumberQuery(board, number), search);
-  const asTyped = written.filter((license) => isAsTyped(license, request));
-  const sameKey = asTyped.length > 0 ? asTyped : await asked(numberQuery(number), search);
+  const withTypedNumber = await searchOptional(board && writtenNumberQuery(board, number), search);
+  const asTyped = withTypedNumber.filter((license) => isAsTyped(license, request));
+  const sameKey = asTyped.length > 0 ? asTyped : await searchOptional(numberQuery(number), search);
   const outcome = chooseByNumber(request, sameKey);
-  if (outcome.outcome === 'record' || outcome.miss !== 'unknown' || !offersNear) return outcome;
-  const near = await asked(nearNumberQuery(board, number, businessOnly), search);
+  if (outcome.outcome === 'record' || outcome.miss !== 'unknown' || !withSuggestions) return outcome;
+  const near = await searchOptional(nearNumberQuery(board, number, businessOnly), search);
   const atBoard = near.filter((license) => license.board === board?.name);
-  const offered = numbersOf(atBoard.length > 0 ? atBoard : near);
-  return { ...outcome, didYouMean: nearestSpellings(number, offered, MAX_OFFERED_NUMBERS) };
+  const candidates = numbersOf(atBoard.length > 0 ? atBoard : near);
+  return { ...outcome, didYouMean: nearestSpellings(number, candidates, MAX_SUGGESTED_NUMBERS) };
 }
 
 async function lookUpPerson(
@@ -99,39 +104,39 @@ async function lookUpPerson(
 async function lookUpBusiness(
   { board, name, filters }: ByBusiness,
   search: Search,
-  offersNear: boolean,
+  withSuggestions: boolean,
 ): Promise<LookupOutcome> {
   const byPrefix = await searchNames(businessQuery(board, name, filters), search);
   if (byPrefix.length > 0) return matches(byPrefix);
-  const near = await asked(businessWordsQuery(board, name, filters, offersNear), search);
+  const near = await searchOptional(businessWordsQuery(board, name, filters, withSuggestions), search);
   const withWords = near.filter((license) => hasSearchedWords(license.full_name, name));
   if (withWords.length > 0) return matches(withWords);
   const names = near.map((license) => license.full_name);
-  return { ...NO_MATCH, didYouMean: nearestSpellings(name, names, MAX_OFFERED_NAMES) };
+  return { ...NO_MATCH, didYouMean: nearestSpellings(name, names, MAX_SUGGESTED_NAMES) };
 }
 
-/** Whether the board has a license of the surname, whatever else was asked; not asked again where nothing else was. */
+/** Whether the board has a license with this surname. Without a given name or filter, the first search has shown that. */
 async function doesSurnameExist(
   { board, lastName, firstName, filters }: ByPerson,
   search: Search,
 ): Promise<boolean> {
-  const isNarrowed = firstName !== undefined || Object.values(filters).some((value) => value !== undefined);
-  if (!isNarrowed) return false;
+  const hasFilters = firstName !== undefined || Object.values(filters).some((value) => value !== undefined);
+  if (!hasFilters) return false;
   const query = personQuery(board, lastName, undefined, {});
-  return (await asked(query && { ...query, select: 'one' }, search)).length > 0;
+  return (await searchOptional(query && { ...query, select: 'one' }, search)).length > 0;
 }
 
-/** Whether it is the board's license whose number is the one typed, letter for letter. */
+/** Whether the license is the board's and its number is written exactly as typed. */
 function isAsTyped(license: StoredLicense, { board, number }: ByNumber): boolean {
   return license.board === board?.name && license.license_number === number;
 }
 
-/** Matches, exact names first, then by name and number; one more than are answered where there are more. */
+/** Matches, exact names first, then by name and number. One more than the maximum shows that there are more. */
 async function searchNames(query: PersonQuery | BusinessQuery | undefined, search: Search): Promise<Found> {
   if (query === undefined) return [];
   const found = await search(query);
   const isExact = (license: StoredLicense) => hasExactName(query, license);
-  // Where not all have come, those of exactly the name may be among the rest.
+  // When there are more matches than were returned, exact names may be among the others.
   const exact =
     found.length > MAX_MATCHES ? await search({ ...query, select: 'exact' }) : found.filter(isExact);
   return [...exact, ...found.filter((license) => !isExact(license))];
@@ -180,7 +185,7 @@ function numberMiss(
   miss: NumberMiss,
   existing: Found,
 ): Extract<LookupOutcome, { outcome: 'number_not_found' }> {
-  const didYouMean = nearestSpellings(typed, numbersOf(existing), MAX_OFFERED_NUMBERS);
+  const didYouMean = nearestSpellings(typed, numbersOf(existing), MAX_SUGGESTED_NUMBERS);
   return { outcome: 'number_not_found', miss, didYouMean };
 }
 

@@ -57,18 +57,18 @@ function body(size: number, filter: Clause[], sort?: SearchBody['sort']): Search
   return { size, track_total_hits: false, query: { bool: { filter } }, ...(sort && { sort }) };
 }
 
-/** More than one license of a number key is rare; ten are enough to say which written forms exist. */
-const MAX_SAME_KEY = 10;
+/** More than one license with the same number key is rare, so ten are enough to list the written forms. */
+const MAX_PER_NUMBER_KEY = 10;
 
 /** One search for several number keys. */
 export function numbersBody(keys: readonly string[]): SearchBody {
-  return body(MAX_SAME_KEY * keys.length, [{ terms: { 'keys.number': keys } }], ['_doc']);
+  return body(MAX_PER_NUMBER_KEY * keys.length, [{ terms: { 'keys.number': keys } }], ['_doc']);
 }
 
-/** Room for the matches of several given names; more are rarely shared by a few people's initials. */
+/** The matches of several person queries together. More are rare, even for initials. */
 const MAX_OF_SEVERAL_PERSONS = 1000;
 
-/** One search for several persons, by the beginnings of their name keys. */
+/** One search for several persons, by prefixes of their name keys. */
 export function personsBody(names: readonly string[]): SearchBody {
   const should = names.map((name) => ({ prefix: { 'keys.holder': name } }));
   return { ...namesBody([{ bool: { should } }], {}), size: MAX_OF_SEVERAL_PERSONS };
@@ -88,7 +88,7 @@ function businessClause({ name, select }: BusinessQuery): Clause {
   return select === 'exact' ? { term: { 'keys.business': name } } : { prefix: { 'keys.business': name } };
 }
 
-/** Shorter words with one letter changed are other words. */
+/** In shorter words, one letter changed makes another word. */
 const MIN_FUZZY_WORD = 3;
 
 function businessWordsBody({ board, words, isFuzzy, filters }: BusinessWordsQuery): SearchBody {
@@ -123,15 +123,15 @@ function fuzzyWord(boardPrefix: string, word: string): Clause {
   return { bool: { should: [beginning, { fuzzy: { 'keys.words': fuzzy } }] } };
 }
 
-/** How many numbers are compared with a mistyped one. */
+/** How many similar numbers are compared with the typed one. */
 export const MAX_NEAR_NUMBERS = 50;
 
-/** Room for what is near to several numbers; mostly it is nothing or a few. */
+/** The similar numbers of several queries together. Most queries have none or a few. */
 const MAX_NEAR_SEVERAL_NUMBERS = 1000;
 
 type NearNumber = Pick<NearNumberQuery, 'digits' | 'beginning'>;
 
-/** One search for what is near to several numbers. */
+/** One search for the similar numbers of several queries. */
 export function nearNumbersBody(numbers: readonly NearNumber[]): SearchBody {
   const should = numbers.flatMap(nearClauses);
   return body(MAX_NEAR_SEVERAL_NUMBERS, [{ bool: { should } }], ['_doc']);
@@ -183,7 +183,7 @@ function filterClauses(filters: Filters): Clause[] {
   });
 }
 
-/** The body of an OpenSearch `_search` for the terms that are spelled nearly like one, best first. */
+/** The body of an OpenSearch `_search` for terms with a similar spelling, best first. */
 export interface NearTermsBody {
   size: 0;
   suggest: {
@@ -201,8 +201,8 @@ export interface NearTermsBody {
   };
 }
 
-/** Each of several shards returns so many, so that the best of all are those that one shard would return. */
-const NEAR_NAMES_OF_SHARD = 100;
+/** How many names each shard returns: enough that the best of all shards are among them. */
+const NEAR_NAMES_PER_SHARD = 100;
 
 /** In shorter words, two letters changed make another word. */
 const MIN_TWO_EDITS = 6;
@@ -220,7 +220,7 @@ export function nearSurnamesBody({ board, surname }: NearSurnamesQuery, size: nu
           max_edits: surname.length < MIN_TWO_EDITS ? 1 : 2,
           prefix_length: `${board.code}/`.length,
           size,
-          shard_size: NEAR_NAMES_OF_SHARD,
+          shard_size: NEAR_NAMES_PER_SHARD,
         },
       },
     },

@@ -20,7 +20,7 @@ import {
   personsBody,
   type SearchBody,
   searchBody,
-} from '../../src/lookup/opensearch.ts';
+} from '../../src/lookup/search-bodies.ts';
 import { boardOfCode } from '../support/boards.ts';
 import { storedLicense } from '../support/records.ts';
 

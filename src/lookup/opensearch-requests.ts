@@ -3,24 +3,28 @@ import { z } from 'zod';
 import { SEARCH_ONLY_KEYS, type StoredLicense, storedLicense } from '../licenses/license-document.ts';
 import { COMPLETENESS_PATHS, completeness, requireComplete, search } from '../storage/checked-search.ts';
 import type { LicenseQuery, NearSurnamesQuery } from './license-query.ts';
-import { MAX_OFFERED_NAMES } from './look-up.ts';
-import { nearSurnamesBody, type SearchBody, searchBody } from './opensearch.ts';
+import { MAX_SUGGESTED_NAMES } from './lookup-steps.ts';
+import { nearSurnamesBody, type SearchBody, searchBody } from './search-bodies.ts';
 
 const searchResponse = z.object({
   hits: z.object({ hits: z.array(z.object({ _source: storedLicense })) }).default({ hits: [] }),
 });
 
-/** What is returned of a response at this place: the fields that `storedLicense` reads, as `filter_path` has it. */
-function filterPath(place: string): string[] {
+/**
+ * The `filter_path` that limits a response to the fields that are read.
+ *
+ * @param prefix where the search response is in the whole response
+ */
+function filterPath(prefix: string): string[] {
   return [
-    ...[...COMPLETENESS_PATHS, 'hits.hits._source'].map((path) => place + path),
-    ...SEARCH_ONLY_KEYS.map((key) => `-${place}hits.hits._source.keys.${key}`),
+    ...[...COMPLETENESS_PATHS, 'hits.hits._source'].map((path) => prefix + path),
+    ...SEARCH_ONLY_KEYS.map((key) => `-${prefix}hits.hits._source.keys.${key}`),
   ];
 }
 
 const FILTER_PATH = filterPath('');
 
-const togetherResponse = z.object({
+const multiSearchResponse = z.object({
   responses: z.array(
     z.union([
       searchResponse.extend({ ...completeness.shape, status: z.literal(200) }),
@@ -29,10 +33,10 @@ const togetherResponse = z.object({
   ),
 });
 
-const TOGETHER_FILTER_PATH = ['responses.status', ...filterPath('responses.')];
+const MULTI_SEARCH_FILTER_PATH = ['responses.status', ...filterPath('responses.')];
 
 /**
- * Asks one physical index for licenses.
+ * Runs one search in a physical index.
  *
  * @throws {SearchUnavailableError} when the response is partial
  */
@@ -45,8 +49,8 @@ export async function searchLicenses(
 }
 
 /**
- * Asks one physical index several queries in one request, each by a search of its own. Each succeeds or fails by
- * itself, as `searchLicenses` does.
+ * Sends several queries in one `_msearch`, each as a separate search. Each succeeds or fails by itself, as in
+ * `searchLicenses`.
  */
 export async function searchSeparately(
   client: Client,
@@ -60,12 +64,12 @@ export async function searchSeparately(
   const { body } = await client.msearch({
     index,
     body: bodies.flatMap((each) => [{ allow_partial_search_results: false }, each]),
-    filter_path: TOGETHER_FILTER_PATH,
+    filter_path: MULTI_SEARCH_FILTER_PATH,
   });
-  const { responses } = togetherResponse.parse(body);
+  const { responses } = multiSearchResponse.parse(body);
   return bodies.map(async (each, at) => {
     const response = responses[at];
-    // Asked alone, it fails with the error that says why.
+    // Sent alone, the query fails with an error that says why.
     if (response === undefined || !('hits' in response)) return searchLicenses(client, index, each);
     requireComplete(response);
     return licensesIn(response);
@@ -83,8 +87,8 @@ const byIdResponse = z.object({
 });
 
 /**
- * Asks one physical index for licenses by id, in one `_mget`: nothing is searched for, and what is stored is sent as
- * it is. Each query succeeds or fails by itself, as `searchLicenses` does.
+ * Gets licenses by id in one `_mget`, which is cheaper than a search. Each query succeeds or fails by itself, as in
+ * `searchLicenses`.
  */
 export async function licensesById(
   client: Client,
@@ -96,7 +100,7 @@ export async function licensesById(
   const { docs } = byIdResponse.parse(body);
   return queries.map((query, at) => {
     const doc = docs[at];
-    // Searched for alone, it fails with the error that says why.
+    // Sent alone, the query fails with an error that says why.
     if (doc === undefined || 'error' in doc) return searchLicenses(client, index, searchBody(query));
     return doc.found ? [doc._source] : [];
   });
@@ -111,7 +115,7 @@ const nearTermsResponse = z.object({
 });
 
 /**
- * Asks one physical index for surnames spelled nearly like one, best first: `BOARD/SURNAME`.
+ * Finds surnames with a similar spelling in a physical index, best first: `BOARD/SURNAME`.
  *
  * @throws {SearchUnavailableError} when the response is partial
  */
@@ -120,7 +124,7 @@ export async function nearSurnames(
   index: string,
   query: NearSurnamesQuery,
 ): Promise<string[]> {
-  const body = nearSurnamesBody(query, MAX_OFFERED_NAMES);
+  const body = nearSurnamesBody(query, MAX_SUGGESTED_NAMES);
   const { suggest } = await search(client, nearTermsResponse, { index, body });
   return suggest.near[0].options.map((option) => option.text);
 }

@@ -15,7 +15,7 @@ import {
   personQuery,
   writtenNumberQuery,
 } from '../../src/lookup/license-query.ts';
-import { lookUp, type NearSurnames } from '../../src/lookup/look-up.ts';
+import { lookUp, type NearSurnames } from '../../src/lookup/lookup-steps.ts';
 import { boardOfCode } from '../support/boards.ts';
 import { storedLicense } from '../support/records.ts';
 
@@ -24,36 +24,36 @@ const PHARMACY = boardOfCode('PRX');
 const SPEECH = boardOfCode('SHP');
 const PSYCHOLOGY = boardOfCode('PSY');
 
-/** A publication that answers every search with these licenses, and notes what it was asked. */
+/** A publication that returns these licenses for every query, and records the queries. */
 function publicationWith(...licenses: StoredLicense[]) {
-  const asked: LicenseQuery[] = [];
+  const queries: LicenseQuery[] = [];
   const search = async (query: LicenseQuery): Promise<readonly StoredLicense[]> => {
-    asked.push(query);
+    queries.push(query);
     return licenses;
   };
-  return { asked, search };
+  return { queries, search };
 }
 
-/** A publication that answers each search in turn with the next of these lists, and notes what it was asked. */
+/** A publication that returns the next of these lists for each query, and records the queries. */
 function publicationAnswering(...lists: StoredLicense[][]) {
-  const asked: LicenseQuery[] = [];
+  const queries: LicenseQuery[] = [];
   const search = async (query: LicenseQuery): Promise<readonly StoredLicense[]> => {
-    const list = lists[asked.length];
-    asked.push(query);
-    if (list === undefined) throw new Error('Nothing more was expected to be asked.');
+    const list = lists[queries.length];
+    queries.push(query);
+    if (list === undefined) throw new Error('One query more than expected.');
     return list;
   };
-  return { asked, search };
+  return { queries, search };
 }
 
-/** Surnames that are spelled nearly alike, by `BOARD/SURNAME`; and what was asked for. */
+/** Surnames with a similar spelling, by `BOARD/SURNAME`; records the queries. */
 function surnamesNear(near: Readonly<Record<string, string[]>> = {}) {
-  const askedNear: NearSurnamesQuery[] = [];
+  const nearQueries: NearSurnamesQuery[] = [];
   const nearSurnames: NearSurnames = async (query) => {
-    askedNear.push(query);
+    nearQueries.push(query);
     return near[`${query.board.code}/${query.surname}`] ?? [];
   };
-  return { askedNear, nearSurnames };
+  return { nearQueries, nearSurnames };
 }
 
 function numbered(...numbers: string[]): StoredLicense[] {
@@ -81,9 +81,9 @@ function labeled(request: LookupRequest): [string, LookupRequest] {
 
 describe('a lookup by number', () => {
   test('asks once, for the key of the number', async () => {
-    const { asked, search } = publicationWith();
+    const { queries, search } = publicationWith();
     await lookUp(byNumber('rn 123456'), search);
-    expect(asked).toEqual([numberQuery('RN.123456')]);
+    expect(queries).toEqual([numberQuery('RN.123456')]);
   });
 
   test('of a board asks for it as typed first, and for its other forms only where the board has none so', async () => {
@@ -91,11 +91,11 @@ describe('a lookup by number', () => {
     const request = byNumber('RN.123456', { board: NURSING });
     const written = publicationAnswering([license]);
     expect(await lookUp(request, written.search)).toEqual({ outcome: 'record', record: license });
-    expect(written.asked).toEqual([writtenNumberQuery(NURSING, 'RN.123456')]);
+    expect(written.queries).toEqual([writtenNumberQuery(NURSING, 'RN.123456')]);
     const other = storedLicense({ license_number: 'RN-123456' });
     const inOtherForm = publicationAnswering([], [other]);
     expect(await lookUp(request, inOtherForm.search)).toEqual({ outcome: 'record', record: other });
-    expect(inOtherForm.asked).toEqual([writtenNumberQuery(NURSING, 'RN.123456'), numberQuery('RN.123456')]);
+    expect(inOtherForm.queries).toEqual([writtenNumberQuery(NURSING, 'RN.123456'), numberQuery('RN.123456')]);
   });
 
   test('is never answered with a license that has not the number and board asked for, whatever comes back', async () => {
@@ -285,15 +285,15 @@ describe('a lookup by number', () => {
 
 describe('a lookup by person', () => {
   test('asks once, with everything that was given', async () => {
-    const { asked, search } = publicationWith();
+    const { queries, search } = publicationWith();
     await lookUp(byPerson('Smith'), search);
-    expect(asked).toEqual([personQuery(NURSING, 'Smith', 'Ann', { city: 'Lima' })]);
+    expect(queries).toEqual([personQuery(NURSING, 'Smith', 'Ann', { city: 'Lima' })]);
   });
 
   test.each(['-', "'", '***', ' '])('asks nothing for the surname %j and matches nobody', async (surname) => {
-    const { asked, search } = publicationWith(storedLicense());
+    const { queries, search } = publicationWith(storedLicense());
     expect(await lookUp(byPerson(surname), search)).toEqual({ outcome: 'no_match', didYouMean: [] });
-    expect(asked).toEqual([]);
+    expect(queries).toEqual([]);
   });
 
   test('without a match is no error', async () => {
@@ -327,35 +327,35 @@ describe('a lookup by person', () => {
     'with %d hits answers %d records in their order; truncated: %s; searches: %d',
     async (hits, answered, truncated, searches) => {
       const licenses = licensesOf('SMITH, ANNA', hits);
-      const { asked, search } = publicationAnswering(licenses, []);
+      const { queries, search } = publicationAnswering(licenses, []);
       expect(await lookUp(byPerson('Smith'), search)).toEqual({
         outcome: 'matches',
         records: licenses.slice(0, answered),
         truncated,
       });
-      expect(asked).toHaveLength(searches);
+      expect(queries).toHaveLength(searches);
     },
   );
 
   test('answers those of exactly the name first, each part in its order', async () => {
     const half = storedLicense({ full_name: 'JONES-SMITH, ANN' });
     const [exact, alike] = [licensesOf('SMITH, ANN', 2), licensesOf('SMITH, ANNA', 2)];
-    const { asked, search } = publicationWith(half, ...exact, ...alike);
+    const { queries, search } = publicationWith(half, ...exact, ...alike);
     expect(await lookUp(byPerson('Smith'), search)).toMatchObject({ records: [...exact, half, ...alike] });
-    expect(asked).toHaveLength(1);
+    expect(queries).toHaveLength(1);
   });
 
   test('with more matches than are answered asks for those of exactly the name, which may be among the rest', async () => {
     const halves = licensesOf('JONES-SMITH, ANN', 101);
     const exact = licensesOf('SMITH, ANN', 3);
-    const { asked, search } = publicationAnswering(halves, exact);
+    const { queries, search } = publicationAnswering(halves, exact);
     expect(await lookUp(byPerson('Smith'), search)).toEqual({
       outcome: 'matches',
       records: [...exact, ...halves.slice(0, 97)],
       truncated: true,
     });
     const query = personQuery(NURSING, 'Smith', 'Ann', { city: 'Lima' });
-    expect(asked).toEqual([query, { ...query, select: 'exact' }]);
+    expect(queries).toEqual([query, { ...query, select: 'exact' }]);
   });
 });
 
@@ -366,10 +366,10 @@ describe('a lookup by business', () => {
   ])(
     'that has no match asks by prefix, then by words, %s, and for no suggestions where none are wanted',
     async (_where, board) => {
-      const { asked, search } = publicationWith();
+      const { queries, search } = publicationWith();
       const request: LookupRequest = { by: 'business', board, name: 'Acme', filters: { county: 'Allen' } };
       expect(await lookUp(request, search)).toEqual({ outcome: 'no_match', didYouMean: [] });
-      expect(asked).toEqual([
+      expect(queries).toEqual([
         businessQuery(board, 'Acme', { county: 'Allen' }),
         businessWordsQuery(board, 'Acme', { county: 'Allen' }, false),
       ]);
@@ -377,21 +377,21 @@ describe('a lookup by business', () => {
   );
 
   test('asks nothing for a name without letter or digit', async () => {
-    const { asked, search } = publicationWith(storedLicense({}, 'business'));
+    const { queries, search } = publicationWith(storedLicense({}, 'business'));
     const request: LookupRequest = { by: 'business', name: '&', filters: {} };
     expect(await lookUp(request, search)).toEqual({ outcome: 'no_match', didYouMean: [] });
-    expect(asked).toEqual([]);
+    expect(queries).toEqual([]);
   });
 });
 
 describe('a number that nobody has', () => {
   test('is asked for once more, by digits and beginning; offered are the three nearest numbers, never holders', async () => {
-    const { asked, search } = publicationAnswering(
+    const { queries, search } = publicationAnswering(
       [],
       [],
       numbered('RN.0014484', 'APRN.CNP.014484', 'PN.14484', 'APRN.CNP.0014484', 'APRN.CNP.014484'),
     );
-    const { askedNear, nearSurnames } = surnamesNear();
+    const { nearQueries, nearSurnames } = surnamesNear();
     const outcome = await lookUp(byNumber('aprn.cnp.14484', { board: NURSING }), search, nearSurnames);
     expect(outcome).toEqual({
       outcome: 'number_not_found',
@@ -399,12 +399,12 @@ describe('a number that nobody has', () => {
       didYouMean: ['APRN.CNP.014484', 'APRN.CNP.0014484', 'PN.14484'],
     });
     expect(JSON.stringify(outcome)).not.toMatch(/EXAMPLE|JANE/);
-    expect(asked).toEqual([
+    expect(queries).toEqual([
       writtenNumberQuery(NURSING, 'aprn.cnp.14484'),
       numberQuery('aprn.cnp.14484'),
       nearNumberQuery(NURSING, 'aprn.cnp.14484', false),
     ]);
-    expect(askedNear).toEqual([]);
+    expect(nearQueries).toEqual([]);
   });
 
   test.each([
@@ -416,14 +416,14 @@ describe('a number that nobody has', () => {
     'is asked for once more %s, and nothing is offered where nothing is near',
     async (_how, board, businessOnly) => {
       const written = board && writtenNumberQuery(board, 'RN.000001');
-      const { asked, search } = publicationAnswering([], [], ...(written ? [[]] : []));
+      const { queries, search } = publicationAnswering([], [], ...(written ? [[]] : []));
       const request = byNumber('RN.000001', { board, businessOnly });
       expect(await lookUp(request, search, surnamesNear().nearSurnames)).toEqual({
         outcome: 'number_not_found',
         miss: 'unknown',
         didYouMean: [],
       });
-      expect(asked).toEqual([
+      expect(queries).toEqual([
         ...(written ? [written] : []),
         numberQuery('RN.000001'),
         nearNumberQuery(board, 'RN.000001', businessOnly),
@@ -473,16 +473,16 @@ describe('a number that nobody has', () => {
     const unknown = { outcome: 'number_not_found', miss: 'unknown', didYouMean: [] };
     const letters = publicationAnswering([]);
     expect(await lookUp(byNumber('NURSE*'), letters.search, surnamesNear().nearSurnames)).toEqual(unknown);
-    expect(letters.asked).toHaveLength(1);
+    expect(letters.queries).toHaveLength(1);
     const separators = publicationAnswering();
     expect(await lookUp(byNumber(' .-/'), separators.search, surnamesNear().nearSurnames)).toEqual(unknown);
-    expect(separators.asked).toEqual([]);
+    expect(separators.queries).toEqual([]);
   });
 
   test('is asked for once and offered nothing without nearSurnames, as when the service is busy', async () => {
-    const { asked, search } = publicationAnswering([]);
+    const { queries, search } = publicationAnswering([]);
     expect(await lookUp(byNumber('APRN.CNP.14484'), search)).toMatchObject({ didYouMean: [] });
-    expect(asked).toHaveLength(1);
+    expect(queries).toHaveLength(1);
   });
 });
 
@@ -493,11 +493,11 @@ describe('a number is asked for no more, suggestions or not,', () => {
     ['when it is at another board', byNumber('RN.1', { board: PHARMACY }), numbered('RN.1'), 'other_board'],
     ['when it is a person’s', byNumber('RN.1', { businessOnly: true }), numbered('RN.1'), 'not_a_business'],
   ])('%s', async (_when, request, same, expected) => {
-    const { askedNear, nearSurnames } = surnamesNear();
+    const { nearQueries, nearSurnames } = surnamesNear();
     const { search } = publicationAnswering(...('board' in request && request.board ? [[]] : []), same);
     const outcome = await lookUp(request, search, nearSurnames);
     expect('miss' in outcome ? outcome.miss : outcome.outcome).toBe(expected);
-    expect(askedNear).toEqual([]);
+    expect(nearQueries).toEqual([]);
   });
 });
 
@@ -575,14 +575,14 @@ describe('the name sent along with a number', () => {
 
 describe('a person whom nobody matches', () => {
   test('is offered the surnames that are spelled nearly alike, in their order', async () => {
-    const { asked, search } = publicationAnswering([]);
-    const { askedNear, nearSurnames } = surnamesNear({ 'NUR/SMIHT': ['NUR/SMITH', 'NUR/SMIT'] });
+    const { queries, search } = publicationAnswering([]);
+    const { nearQueries, nearSurnames } = surnamesNear({ 'NUR/SMIHT': ['NUR/SMITH', 'NUR/SMIT'] });
     expect(await lookUp(bySurname('Smiht'), search, nearSurnames)).toEqual({
       outcome: 'no_match',
       didYouMean: ['SMITH', 'SMIT'],
     });
-    expect(asked).toHaveLength(1);
-    expect(askedNear).toEqual([nearSurnamesQuery(NURSING, 'Smiht')]);
+    expect(queries).toHaveLength(1);
+    expect(nearQueries).toEqual([nearSurnamesQuery(NURSING, 'Smiht')]);
   });
 
   const NARROWED: LookupRequest[] = [
@@ -594,41 +594,41 @@ describe('a person whom nobody matches', () => {
   test.each(NARROWED.map(labeled))(
     'is offered no other surname where the surname exists: %s',
     async (_what, request) => {
-      const { asked, search } = publicationAnswering([], numbered('RN.1'));
-      const { askedNear, nearSurnames } = surnamesNear({ 'NUR/SMITH': ['NUR/SMIT'] });
+      const { queries, search } = publicationAnswering([], numbered('RN.1'));
+      const { nearQueries, nearSurnames } = surnamesNear({ 'NUR/SMITH': ['NUR/SMIT'] });
       expect(await lookUp(request, search, nearSurnames)).toEqual({
         outcome: 'no_match',
         surnameExists: true,
         didYouMean: [],
       });
-      expect(asked[1]).toEqual({ ...personQuery(NURSING, 'Smith', undefined, {}), select: 'one' });
-      expect(askedNear).toEqual([]);
+      expect(queries[1]).toEqual({ ...personQuery(NURSING, 'Smith', undefined, {}), select: 'one' });
+      expect(nearQueries).toEqual([]);
     },
   );
 
   test.each(NARROWED.map(labeled))(
     'is offered other surnames where the surname does not exist: %s',
     async (_what, request) => {
-      const { asked, search } = publicationAnswering([], []);
+      const { queries, search } = publicationAnswering([], []);
       const { nearSurnames } = surnamesNear({ 'NUR/SMITH': ['NUR/SMIT'] });
       const outcome = await lookUp(request, search, nearSurnames);
       expect(outcome).toEqual({ outcome: 'no_match', didYouMean: ['SMIT'] });
-      expect(asked).toHaveLength(2);
+      expect(queries).toHaveLength(2);
     },
   );
 
   test.each([1, 2])('is offered nothing where there are matches: %d', async (hits) => {
     const { search } = publicationAnswering(numbered(...['RN.1', 'RN.2'].slice(0, hits)));
-    const { askedNear, nearSurnames } = surnamesNear({ 'NUR/SMITH': ['NUR/SMIT'] });
+    const { nearQueries, nearSurnames } = surnamesNear({ 'NUR/SMITH': ['NUR/SMIT'] });
     expect(await lookUp(byPerson('Smith'), search, nearSurnames)).not.toHaveProperty('didYouMean');
-    expect(askedNear).toEqual([]);
+    expect(nearQueries).toEqual([]);
   });
 
   test('is offered nothing for a surname without letters, or where no surname is near', async () => {
     const none = { outcome: 'no_match', didYouMean: [] };
-    const { askedNear, nearSurnames } = surnamesNear();
+    const { nearQueries, nearSurnames } = surnamesNear();
     expect(await lookUp(byPerson('***'), publicationAnswering().search, nearSurnames)).toEqual(none);
-    expect(askedNear).toEqual([]);
+    expect(nearQueries).toEqual([]);
     expect(await lookUp(bySurname('Zzyzx'), publicationAnswering([]).search, nearSurnames)).toEqual(none);
   });
 });
@@ -647,15 +647,15 @@ describe('a business that no prefix matches', () => {
   ])(
     'is asked for once more %s, by words as typed or nearly so, narrowed as before',
     async (_where, board) => {
-      const { asked, search } = publicationAnswering([], []);
-      const { askedNear, nearSurnames } = surnamesNear();
+      const { queries, search } = publicationAnswering([], []);
+      const { nearQueries, nearSurnames } = surnamesNear();
       const request: LookupRequest = { by: 'business', board, name: 'Acme', filters: { county: 'Allen' } };
       expect(await lookUp(request, search, nearSurnames)).toEqual({ outcome: 'no_match', didYouMean: [] });
-      expect(asked).toEqual([
+      expect(queries).toEqual([
         businessQuery(board, 'Acme', { county: 'Allen' }),
         businessWordsQuery(board, 'Acme', { county: 'Allen' }, true),
       ]);
-      expect(askedNear).toEqual([]);
+      expect(nearQueries).toEqual([]);
     },
   );
 
@@ -665,21 +665,21 @@ describe('a business that no prefix matches', () => {
     ['without, as when the service is busy', false, 1, 'record'],
     ['without, as when the service is busy', false, 2, 'matches'],
   ])('is found by its words, %s (%s): %d hits', async (_how, suggesting, hits, outcome) => {
-    const { asked, search } = publicationAnswering([], named('ACME DRUGS', 'BEST DRUGS').slice(0, hits));
-    const { askedNear, nearSurnames } = surnamesNear();
+    const { queries, search } = publicationAnswering([], named('ACME DRUGS', 'BEST DRUGS').slice(0, hits));
+    const { nearQueries, nearSurnames } = surnamesNear();
     const found = await lookUp(byBusiness('drugs'), search, suggesting ? nearSurnames : undefined);
     expect(found).toMatchObject({ outcome });
-    expect(asked).toEqual([
+    expect(queries).toEqual([
       businessQuery(PHARMACY, 'drugs', { city: 'Lima' }),
       businessWordsQuery(PHARMACY, 'drugs', { city: 'Lima' }, suggesting),
     ]);
-    expect(askedNear).toEqual([]);
+    expect(nearQueries).toEqual([]);
   });
 
   test('is not looked for by its words where a prefix matches', async () => {
-    const { asked, search } = publicationAnswering(named('ACME DRUGS'));
+    const { queries, search } = publicationAnswering(named('ACME DRUGS'));
     await lookUp(byBusiness('acme'), search, surnamesNear().nearSurnames);
-    expect(asked).toHaveLength(1);
+    expect(queries).toHaveLength(1);
   });
 
   test.each([
@@ -703,14 +703,14 @@ describe('a business that no prefix matches', () => {
 
   test('nor its words as typed is offered the names that have them nearly so, nearest first, each once', async () => {
     const names = ['BEST LITTLE PHARMACY OF LIMA', 'BEST LITTLE PHARMACY', 'THE BEST LITTLE PHARMACY'];
-    const { asked, search } = publicationAnswering([], named(...names, ...names));
-    const { askedNear, nearSurnames } = surnamesNear();
+    const { queries, search } = publicationAnswering([], named(...names, ...names));
+    const { nearQueries, nearSurnames } = surnamesNear();
     expect(await lookUp(byBusiness('Best Littel Pharmcy'), search, nearSurnames)).toEqual({
       outcome: 'no_match',
       didYouMean: ['BEST LITTLE PHARMACY', 'THE BEST LITTLE PHARMACY', 'BEST LITTLE PHARMACY OF LIMA'],
     });
-    expect(asked).toHaveLength(2);
-    expect(askedNear).toEqual([]);
+    expect(queries).toHaveLength(2);
+    expect(nearQueries).toEqual([]);
   });
 
   test('but one spelled nearly so is offered it, never answered with it', async () => {
@@ -733,9 +733,9 @@ describe('a business that no prefix matches', () => {
   test('is offered nothing without nearSurnames, at two searches, nor for a name without letters, at none', async () => {
     const none = { outcome: 'no_match', didYouMean: [] };
     expect(await lookUp(byBusiness('Acmee'), publicationAnswering([], []).search)).toEqual(none);
-    const { askedNear, nearSurnames } = surnamesNear();
+    const { nearQueries, nearSurnames } = surnamesNear();
     expect(await lookUp(byBusiness('&'), publicationAnswering().search, nearSurnames)).toEqual(none);
-    expect(askedNear).toEqual([]);
+    expect(nearQueries).toEqual([]);
   });
 });
 
@@ -761,21 +761,21 @@ describe('a value whose folded form is longer than 200 characters', () => {
   test.each(requests.map(labeled))(
     'matches nothing, and OpenSearch is not asked: %s',
     async (_what, request) => {
-      const { asked, search } = publicationAnswering();
-      const { askedNear, nearSurnames } = surnamesNear();
+      const { queries, search } = publicationAnswering();
+      const { nearQueries, nearSurnames } = surnamesNear();
       const miss =
         request.by === 'number'
           ? { outcome: 'number_not_found', miss: 'unknown', didYouMean: [] }
           : { outcome: 'no_match', didYouMean: [] };
       expect(await lookUp(request, search, nearSurnames)).toEqual(miss);
-      expect([asked, askedNear]).toEqual([[], []]);
+      expect([queries, nearQueries]).toEqual([[], []]);
     },
   );
 
   test('is asked for where it has just 200', async () => {
-    const { asked, search } = publicationAnswering([]);
+    const { queries, search } = publicationAnswering([]);
     await lookUp(bySurname(`${'\ufdfa'.repeat(13)}abcde`), search);
-    expect(asked).toHaveLength(1);
+    expect(queries).toHaveLength(1);
   });
 
   test('is noticed for every character of Unicode that grows when it is folded', async () => {
@@ -788,9 +788,9 @@ describe('a value whose folded form is longer than 200 characters', () => {
     expect(growing.length).toBeGreaterThan(500);
     for (const character of growing) {
       const longest = character.repeat(200 / character.length);
-      const { asked, search } = publicationAnswering();
+      const { queries, search } = publicationAnswering();
       await lookUp(bySurname(longest), search, surnamesNear().nearSurnames);
-      expect([character, asked]).toEqual([character, []]);
+      expect([character, queries]).toEqual([character, []]);
     }
   });
 });
