@@ -17,7 +17,7 @@ import { nearSurnames, searchLicenses } from '../src/lookup/opensearch-requests.
 import { searchBody } from '../src/lookup/search-bodies.ts';
 import { deleteIndex } from '../src/publications/prune.ts';
 import { newRunId } from '../src/publications/run-id.ts';
-import { openSearchClient } from '../src/storage/client.ts';
+import { openStore } from '../src/storage/store.ts';
 import { publish } from '../workers/publish/publish.ts';
 import { median } from './median.ts';
 import { TYPING_HABITS } from './typing-habits.ts';
@@ -157,7 +157,8 @@ async function main(): Promise<void> {
   const services = await startServices({}, (line) => process.stderr.write(`${line}\n`));
   const prefix = `bench-${newRunId()}-`;
   const config = { ...readConfig({ INDEX_PREFIX: prefix }), OPENSEARCH_URL: services.opensearch };
-  const client = openSearchClient(config, 120_000);
+  const store = openStore(config, 120_000);
+  const { client } = store;
   const directory = await mkdtemp(join(tmpdir(), prefix));
   try {
     const files = await writeSampleData({ directory, rows: ROWS, seed: SEED, date: DATE });
@@ -167,7 +168,7 @@ async function main(): Promise<void> {
         individual: { location: files.individual },
         business: { location: files.business },
       },
-      { client, config, signal: new AbortController().signal, onProgress: () => undefined },
+      { store, config, signal: new AbortController().signal, onProgress: () => undefined },
     );
     if (result.state !== 'live') throw new Error(JSON.stringify(result));
     const licenses = [

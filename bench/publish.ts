@@ -12,8 +12,8 @@ import { type Config, readConfig } from '../src/config.ts';
 import { publicationDetails } from '../src/publications/history.ts';
 import { deleteIndex } from '../src/publications/prune.ts';
 import { newRunId } from '../src/publications/run-id.ts';
-import { openSearchClient } from '../src/storage/client.ts';
 import { licensesIndexName } from '../src/storage/index-names.ts';
+import { openStore, type Store } from '../src/storage/store.ts';
 import { prepareIndices } from '../src/storage/templates.ts';
 import { childrenOf } from '../test/support/children.ts';
 import { startWorker } from '../test/support/processes.ts';
@@ -48,6 +48,7 @@ function print(line: string): void {
 
 /** What is measured, and with what. */
 interface Bench {
+  readonly store: Store;
   readonly client: Client;
   readonly config: Config;
   readonly files: DayFiles;
@@ -216,7 +217,7 @@ interface Published extends Loaded {
 
 /** One publication by a worker of its own, from request to flipped alias, and what its processes held at most. */
 async function publication(bench: Bench): Promise<Published> {
-  const { client, config } = bench;
+  const { store, client, config } = bench;
   const worker = await startWorker({
     OPENSEARCH_URL: config.OPENSEARCH_URL,
     REDIS_URL: config.REDIS_URL,
@@ -247,7 +248,7 @@ async function publication(bench: Bench): Promise<Published> {
       0,
     );
     const documents = result.licenses + result.endorsements;
-    const details = await publicationDetails(client, config.INDEX_PREFIX, result.publication);
+    const details = await publicationDetails(store, result.publication);
     return {
       rate: documents / seconds,
       openSearchCpu: (openSearchCpu * 1e6) / documents,
@@ -311,15 +312,16 @@ async function main(): Promise<void> {
     OPENSEARCH_URL: services.opensearch,
     REDIS_URL: services.redis,
   };
-  const client = openSearchClient(config, 600_000);
+  const store = openStore(config, 600_000);
+  const { client } = store;
   const directory = await mkdtemp(join(tmpdir(), prefix));
   try {
-    await prepareIndices(client, prefix);
+    await prepareIndices(store);
     const files = await writeSampleData({ directory, rows, seed: SEED, date: DATE });
     const path = join(directory, 'bodies.ndjson');
-    await measure({ client, config, files, bodies: { path, parts: await writeBodies(files, path) } });
+    await measure({ store, client, config, files, bodies: { path, parts: await writeBodies(files, path) } });
   } finally {
-    await removeIndices(client, prefix);
+    await removeIndices(store);
     await client.close();
     await rm(directory, { recursive: true, force: true });
     await services.stop();

@@ -1,4 +1,3 @@
-import type { Client } from '@opensearch-project/opensearch';
 import { QueueEvents } from 'bullmq';
 import type { SampleDataFiles } from '../sample-data/write-sample-data.ts';
 import type { Config } from '../src/config.ts';
@@ -6,6 +5,7 @@ import { PUBLISH_QUEUE, publishQueue, queueConnection, queuePrefix } from '../sr
 import { deleteIndex } from '../src/publications/prune.ts';
 import { requestPublication } from '../src/publications/request.ts';
 import { type PublishResult, publishResult } from '../src/publications/result.ts';
+import type { Store } from '../src/storage/store.ts';
 
 /** Where a day's files are. */
 export type DayFiles = Pick<SampleDataFiles, 'individual' | 'business'>;
@@ -36,8 +36,12 @@ export async function published(
 }
 
 /** Removes every index and template of a measurement. */
-export async function removeIndices(client: Client, prefix: string): Promise<void> {
-  const { body } = await client.cat.indices({ index: `${prefix}*`, format: 'json', h: ['index'] });
-  for (const { index } of body) if (index !== undefined) await deleteIndex(client, index);
-  await client.indices.deleteIndexTemplate({ name: `${prefix}*` });
+export async function removeIndices(store: Store): Promise<void> {
+  const { body } = await store.client.cat.indices({
+    index: `${store.prefix}*`,
+    format: 'json',
+    h: ['index'],
+  });
+  for (const { index } of body) if (index !== undefined) await deleteIndex(store.client, index);
+  await store.client.indices.deleteIndexTemplate({ name: `${store.prefix}*` });
 }

@@ -16,7 +16,7 @@ import { boardKey } from '../src/licenses/license-document.ts';
 import { numberKey } from '../src/licenses/number.ts';
 import { foldPersonName, givenNamesKey } from '../src/licenses/person-name.ts';
 import { newRunId } from '../src/publications/run-id.ts';
-import { openSearchClient } from '../src/storage/client.ts';
+import { openStore } from '../src/storage/store.ts';
 import { prepareIndices } from '../src/storage/templates.ts';
 import { processesWith } from '../test/support/children.ts';
 import { startApi, startWorker } from '../test/support/processes.ts';
@@ -228,12 +228,13 @@ async function main(): Promise<void> {
   const [postgresPort, datasettePort] = await freePorts();
   const variables = { ...(await serviceVariables(services, prefix)), [MARK]: 'service' };
   const config = readConfig(variables);
-  const client = openSearchClient(config, 600_000);
+  const store = openStore(config, 600_000);
+  const { client } = store;
   undo.push(() => client.close());
   const directory = await mkdtemp(join(tmpdir(), prefix));
   await chmod(directory, 0o755);
   undo.push(() => rm(directory, { recursive: true, force: true }));
-  undo.push(() => removeIndices(client, prefix));
+  undo.push(() => removeIndices(store));
 
   const files = await writeSampleData({ directory, rows, seed: SEED, date: DATE });
   const tables = await writeRows(files, DATE, directory);
@@ -246,11 +247,11 @@ async function main(): Promise<void> {
     return body._all.primaries?.store?.size_in_bytes ?? 0;
   };
 
-  await prepareIndices(client, prefix);
+  await prepareIndices(store);
   const worker = await startWorker(variables);
   const [live, liveSeconds] = await timed(() => published(config, files));
   await worker.stop();
-  const key = await benchKey(client, config);
+  const key = await benchKey(store, config);
   const api = await startApi(variables);
   undo.push(api.stop);
   const service: Rival = {

@@ -1,8 +1,8 @@
-import type { Client } from '@opensearch-project/opensearch';
 import { freePorts } from '../scripts/ports.ts';
 import type { Services } from '../scripts/services.ts';
 import { createKey } from '../src/access/api-keys.ts';
 import type { Config } from '../src/config.ts';
+import type { Store } from '../src/storage/store.ts';
 
 const NO_LIMIT = '1000000000';
 
@@ -22,8 +22,10 @@ export async function serviceVariables(services: Services, indexPrefix: string) 
 }
 
 /** A key for the measurement's requests. */
-export async function benchKey(client: Client, config: Config): Promise<string> {
-  const prefixes = { indexPrefix: config.INDEX_PREFIX, keyPrefix: config.API_KEY_PREFIX };
-  const { key } = await createKey(client, prefixes, { account: 'Bench', verifiedBy: 'the measurement' });
+export async function benchKey(store: Store, config: Config): Promise<string> {
+  const { key } = await createKey(store, config.API_KEY_PREFIX, {
+    account: 'Bench',
+    verifiedBy: 'the measurement',
+  });
   return key;
 }

@@ -9,7 +9,7 @@ import { writeSampleData } from '../sample-data/write-sample-data.ts';
 import { startServices } from '../scripts/services.ts';
 import { type Config, readConfig } from '../src/config.ts';
 import { newRunId } from '../src/publications/run-id.ts';
-import { openSearchClient } from '../src/storage/client.ts';
+import { openStore } from '../src/storage/store.ts';
 import { prepareIndices } from '../src/storage/templates.ts';
 import { startApi, startWorker } from '../test/support/processes.ts';
 import { type Asked, drawLicenses } from './lookups/asked.ts';
@@ -247,17 +247,18 @@ async function main(): Promise<void> {
   const prefix = `bench-${newRunId()}-`;
   const variables = await serviceVariables(services, prefix);
   const config = readConfig(variables);
-  const client = openSearchClient(config, 600_000);
+  const store = openStore(config, 600_000);
+  const { client } = store;
   const directory = await mkdtemp(join(tmpdir(), prefix));
   const stops: (() => Promise<void>)[] = [];
   try {
-    await prepareIndices(client, prefix);
-    const key = await benchKey(client, config);
+    await prepareIndices(store);
+    const key = await benchKey(store, config);
     stops.push((await startWorker(variables)).stop, (await startApi(variables)).stop);
     await measure(client, config, key, directory);
   } finally {
     for (const stop of stops) await stop();
-    await removeIndices(client, prefix);
+    await removeIndices(store);
     await client.close();
     await rm(directory, { recursive: true, force: true });
     await services.stop();

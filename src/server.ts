@@ -24,7 +24,7 @@ import { publishQueue } from './publications/job.ts';
 import { trackLivePublication } from './publications/live.ts';
 import { REST_PATH } from './rest/responses.ts';
 import { restRoutes } from './rest/routes.ts';
-import { openSearchClient } from './storage/client.ts';
+import { openStore } from './storage/store.ts';
 
 const SEARCH_TIMEOUT_MS = 2500;
 const STOP_WITHIN_MS = 10_000;
@@ -53,13 +53,13 @@ export async function serve(): Promise<void> {
   const config = readConfig();
   const logLines = pino.destination(LOG_BUFFER);
   const log = pino({ level: config.LOG_LEVEL, name: 'api' }, logLines);
-  const client = openSearchClient(config, SEARCH_TIMEOUT_MS, { asksOthers: true });
+  const store = openStore(config, SEARCH_TIMEOUT_MS, { asksOthers: true });
   const redis = limitsConnection(config.REDIS_URL);
   redis.on('error', (error) => log.warn({ error: error.message }, 'Redis is away; limits count in memory'));
-  const tracker = trackLivePublication(client, config.INDEX_PREFIX, (error) =>
+  const tracker = trackLivePublication(store, (error) =>
     log.warn({ error: String(error) }, 'the live publication can not be read; the last known one answers'),
   );
-  const lookups = liveLookups(client, tracker);
+  const lookups = liveLookups(store.client, tracker);
   await tracker.refresh().catch((error: unknown) => log.warn({ error: String(error) }, 'OpenSearch is away'));
 
   const limitOf = (name: string, requestsPerMinute: number, ranges: readonly RateLimitRange[]) =>
@@ -68,13 +68,13 @@ export async function serve(): Promise<void> {
   const restLimit = limitOf('rest', config.REST_REQUESTS_PER_MINUTE, ranges);
   const mcpLimit = limitOf('mcp', config.MCP_REQUESTS_PER_MINUTE, [...mcpRanges, ...ranges]);
   const badKeyLimit = limitOf('bad-keys', badKeysPerMinute(config), []);
-  const keys = keyCheck(client, config.INDEX_PREFIX, config.API_KEY_PREFIX);
-  const usage = keyUsage(client, config.INDEX_PREFIX, (error) =>
+  const keys = keyCheck(store, config.API_KEY_PREFIX);
+  const usage = keyUsage(store, (error) =>
     log.warn({ error: String(error) }, 'counts of API keys can not be written yet'),
   );
 
   let isStopping = false;
-  const publications = async () => (await publicationHistory(client, config.INDEX_PREFIX)).publications;
+  const publications = async () => (await publicationHistory(store)).publications;
   const rest = restRoutes(lookups);
   const status = statusRoute(tracker, publications);
   const docs = await docsRoutes(openApiDocument([...rest, status], config));
@@ -98,7 +98,7 @@ export async function serve(): Promise<void> {
 
   const queue = publishQueue(config);
   const admin = httpApp({ log, isStopping: () => isStopping });
-  admin.use(routerOf(adminRoutes(client, config.INDEX_PREFIX, () => isStopping)).routes());
+  admin.use(routerOf(adminRoutes(store, () => isStopping)).routes());
   admin.use(queueBoard(queue, config.QUEUE_BOARD_PASSWORD, log));
   stateGauges(tracker, lookups, () => redis.status === 'ready');
 
@@ -129,7 +129,7 @@ export async function serve(): Promise<void> {
     redis.disconnect();
     // A Redis that is stuck would never answer the goodbye.
     await Promise.race([queue.close(), sleep(QUEUE_CLOSES_WITHIN_MS)]);
-    await client.close();
+    await store.client.close();
     // What is left in the buffer when the process exits is written again and again until somebody reads it.
     await Promise.race([
       new Promise<void>((resolve) => logLines.flush(() => resolve())),

@@ -1,24 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client } from '@opensearch-project/opensearch';
 import type { Queue } from 'bullmq';
 import type Koa from 'koa';
 import type { Logger } from 'pino';
-import type { Config } from '../src/config.ts';
 import { httpApp } from '../src/http/app.ts';
 import type { RequestState } from '../src/http/context.ts';
 import { HEALTH_ROUTE } from '../src/http/health.ts';
 import { type Route, routerOf } from '../src/http/route.ts';
 import { publicationHistory } from '../src/publications/history.ts';
+import type { Store } from '../src/storage/store.ts';
 import type { WorkerMetrics } from './metrics.ts';
 
 const ANSWER_WITHIN_MS = 3000;
 
 /** The worker's `/healthz` (the process lives), `/readyz` (it reaches OpenSearch and Redis) and `/metrics`. */
 export function adminApp(
-  { client, queue, config, log }: { client: Client; queue: Queue; config: Config; log: Logger },
+  { store, queue, log }: { store: Store; queue: Queue; log: Logger },
   metrics: WorkerMetrics,
 ): Koa<RequestState> {
-  const readHistory = () => unlessAway(publicationHistory(client, config.INDEX_PREFIX));
+  const readHistory = () => unlessAway(publicationHistory(store));
   const readQueue = () => unlessAway(queue.getJobCounts('waiting', 'active', 'delayed', 'failed'));
   const routes: Route[] = [
     HEALTH_ROUTE,

@@ -14,7 +14,7 @@ import { appendEvent } from '../src/publications/ledger.ts';
 import { reconcileLedger } from '../src/publications/reconcile.ts';
 import { publishResult } from '../src/publications/result.ts';
 import { schedulePublications } from '../src/publications/schedule.ts';
-import { openSearchClient } from '../src/storage/client.ts';
+import { openStore } from '../src/storage/store.ts';
 import { prepareIndices } from '../src/storage/templates.ts';
 import { adminApp } from './admin.ts';
 import { workerMetrics } from './metrics.ts';
@@ -40,14 +40,14 @@ const CHILD_MEMORY = ['--max-old-space-size=256', '--max-semi-space-size=64'];
 export async function work(): Promise<void> {
   const config = readConfig();
   const log = pino({ level: config.LOG_LEVEL, name: 'worker' });
-  const client = openSearchClient(config, REQUEST_TIMEOUT_MS);
-  await prepareIndices(client, config.INDEX_PREFIX);
-  await reconcileLedger(client, config.INDEX_PREFIX);
+  const store = openStore(config, REQUEST_TIMEOUT_MS);
+  await prepareIndices(store);
+  await reconcileLedger(store);
 
   const queue = publishQueue(config);
   queue.on('error', (error) => log.error({ error: error.message }, 'queue error'));
   const metrics = workerMetrics();
-  const admin = httpServer(adminApp({ client, queue, config, log }, metrics));
+  const admin = httpServer(adminApp({ store, queue, log }, metrics));
   await listen(admin, config.ADMIN_HOST, config.WORKER_ADMIN_PORT);
   const next = await setUpQueue(queue, config);
   if (next !== undefined) log.info({ next }, 'publication scheduled');
@@ -81,7 +81,7 @@ export async function work(): Promise<void> {
     if (job === undefined || job.finishedOn === undefined) return;
     metrics.ended('failed');
     const { publication } = publicationOf(job);
-    appendEvent(client, config.INDEX_PREFIX, {
+    appendEvent(store, {
       publication,
       event: 'failed',
       reasons: [error.message],
@@ -101,7 +101,7 @@ export async function work(): Promise<void> {
     await worker.close();
     await close(admin);
     await queue.close();
-    await client.close();
+    await store.client.close();
     process.exit(0);
   }
   process.once('SIGTERM', stop);

@@ -7,7 +7,7 @@ import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import type { Services } from '../../scripts/services.ts';
 import { type Config, readConfig } from '../../src/config.ts';
 import { liveIndex } from '../../src/publications/alias.ts';
-import { openSearchClient } from '../../src/storage/client.ts';
+import { openStore, type Store } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { startApi, startWorker } from '../../test/support/processes.ts';
 import { cpuSeconds, openSearchCpuSeconds } from '../cpu.ts';
@@ -126,13 +126,13 @@ export async function inRounds<Each extends Contender>(
 
 /** The live index of so many rows; what an earlier measurement published is used again. */
 async function publishedIndex(
-  client: Client,
+  store: Store,
   config: Config,
   rows: number,
   variables: Record<string, string>,
 ): Promise<string> {
-  await prepareIndices(client, config.INDEX_PREFIX);
-  const live = await liveIndex(client, config.INDEX_PREFIX);
+  await prepareIndices(store);
+  const live = await liveIndex(store);
   if (live !== undefined) return live;
   const directory = await mkdtemp(join(tmpdir(), config.INDEX_PREFIX));
   const worker = await startWorker(variables);
@@ -153,11 +153,12 @@ export async function withService<Result>(
 ): Promise<Result> {
   const variables = await serviceVariables(services, `bench-lookups-${rows}-`);
   const config = readConfig(variables);
-  const client = openSearchClient(config, 600_000);
+  const store = openStore(config, 600_000);
+  const { client } = store;
   const redis = new Redis(services.redis);
   try {
-    const index = await publishedIndex(client, config, rows, variables);
-    const key = await benchKey(client, config);
+    const index = await publishedIndex(store, config, rows, variables);
+    const key = await benchKey(store, config);
     const api = await startApi(variables);
     try {
       return await work({

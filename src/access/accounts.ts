@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { search } from '../storage/checked-search.ts';
 import { responseStatus } from '../storage/client.ts';
-import { accountsIndex } from '../storage/index-names.ts';
+import type { Store } from '../storage/store.ts';
 
 const storedAccount = z.object({
   /** The business, as its name was first entered. */
@@ -31,17 +30,16 @@ class AccountError extends Error {}
  * @throws {AccountError} for an empty or long name or contact, or a deactivated account
  */
 export async function enterAccount(
-  client: Client,
-  indexPrefix: string,
+  store: Store,
   given: { account: string; contact?: string | undefined; verifiedBy: string },
 ): Promise<StoredAccount> {
   const account = bounded('The name of the account', given.account);
   const contact = given.contact === undefined ? undefined : bounded('The contact', given.contact);
   const verifiedBy = bounded('Who verified the account', given.verifiedBy);
-  const index = accountsIndex(indexPrefix);
+  const index = store.names.accounts;
   const id = accountId(account);
 
-  const known = await accountById(client, indexPrefix, id);
+  const known = await accountById(store, id);
   if (known !== undefined && known.deactivated_at !== null) {
     throw new AccountError(
       `The account "${known.account}" is deactivated; activate it first: licenses accounts activate.`,
@@ -57,7 +55,7 @@ export async function enterAccount(
           deactivated_at: null,
         }
       : { ...known, contact: contact ?? known.contact };
-  await client.index({ index, id, body: entered, refresh: true });
+  await store.client.index({ index, id, body: entered, refresh: true });
   return entered;
 }
 
@@ -67,16 +65,15 @@ export async function enterAccount(
  * @throws {AccountError} when there is no such account
  */
 export async function setAccountActive(
-  client: Client,
-  indexPrefix: string,
+  store: Store,
   account: string,
   isActive: boolean,
 ): Promise<StoredAccount> {
-  const known = await accountNamed(client, indexPrefix, account);
+  const known = await accountNamed(store, account);
   if (isActive === (known.deactivated_at === null)) return known;
   const changed = { ...known, deactivated_at: isActive ? null : new Date().toISOString() };
-  await client.index({
-    index: accountsIndex(indexPrefix),
+  await store.client.index({
+    index: store.names.accounts,
     id: accountId(known.account),
     body: changed,
     refresh: true,
@@ -85,12 +82,8 @@ export async function setAccountActive(
 }
 
 /** The account of this name. @throws {AccountError} when there is none */
-export async function accountNamed(
-  client: Client,
-  indexPrefix: string,
-  account: string,
-): Promise<StoredAccount> {
-  const known = await accountById(client, indexPrefix, accountId(plain(account)));
+export async function accountNamed(store: Store, account: string): Promise<StoredAccount> {
+  const known = await accountById(store, accountId(plain(account)));
   if (known === undefined) throw new AccountError(`There is no account "${plain(account)}".`);
   return known;
 }
@@ -100,27 +93,17 @@ export async function accountNamed(
  *
  * @param timeoutMs how long OpenSearch may take
  */
-export async function isAccountActive(
-  client: Client,
-  indexPrefix: string,
-  account: string,
-  timeoutMs: number,
-): Promise<boolean> {
-  const known = await accountById(client, indexPrefix, accountId(account), timeoutMs);
+export async function isAccountActive(store: Store, account: string, timeoutMs: number): Promise<boolean> {
+  const known = await accountById(store, accountId(account), timeoutMs);
   return known === undefined || known.deactivated_at === null;
 }
 
 const accountResponse = z.object({ _source: storedAccount });
 
-async function accountById(
-  client: Client,
-  indexPrefix: string,
-  id: string,
-  timeoutMs?: number,
-): Promise<StoredAccount | undefined> {
+async function accountById(store: Store, id: string, timeoutMs?: number): Promise<StoredAccount | undefined> {
   try {
-    const response = await client.get(
-      { index: accountsIndex(indexPrefix), id },
+    const response = await store.client.get(
+      { index: store.names.accounts, id },
       timeoutMs === undefined ? {} : { requestTimeout: timeoutMs },
     );
     return accountResponse.parse(response.body)._source;
@@ -136,9 +119,9 @@ const accountsResponse = z.object({
 });
 
 /** All accounts by name. */
-export async function listAccounts(client: Client, indexPrefix: string): Promise<StoredAccount[]> {
-  const response = await search(client, accountsResponse, {
-    index: accountsIndex(indexPrefix),
+export async function listAccounts(store: Store): Promise<StoredAccount[]> {
+  const response = await search(store.client, accountsResponse, {
+    index: store.names.accounts,
     body: { size: MAX_ACCOUNTS, query: { match_all: {} }, sort: [{ account: 'asc' }] },
   });
   return response.hits.hits.map((hit) => hit._source);

@@ -1,10 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { Client } from '@opensearch-project/opensearch';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { search } from '../storage/checked-search.ts';
 import { responseStatus } from '../storage/client.ts';
-import { apiKeysIndex } from '../storage/index-names.ts';
+import type { Store } from '../storage/store.ts';
 import { accountNamed, enterAccount, isAccountActive, type StoredAccount } from './accounts.ts';
 import { apiKeyHash, isWellFormedKey, newApiKey } from './key-format.ts';
 
@@ -27,11 +26,6 @@ export interface CreatedKey {
   readonly key: string;
 }
 
-interface Prefixes {
-  readonly indexPrefix: string;
-  readonly keyPrefix: string;
-}
-
 /**
  * Issues a key to an account, which is entered where it is new. The key's document has its hash as id, so that one
  * realtime get finds it.
@@ -39,11 +33,11 @@ interface Prefixes {
  * @throws {AccountError} for an empty or long name or contact, or a deactivated account
  */
 export async function createKey(
-  client: Client,
-  { indexPrefix, keyPrefix }: Prefixes,
+  store: Store,
+  keyPrefix: string,
   given: { account: string; contact?: string | undefined; verifiedBy: string },
 ): Promise<CreatedKey> {
-  const account = await enterAccount(client, indexPrefix, given);
+  const account = await enterAccount(store, given);
   const key = newApiKey(keyPrefix);
   const sha256 = apiKeyHash(key);
   const stored: StoredKey = {
@@ -54,8 +48,8 @@ export async function createKey(
     created_at: new Date().toISOString(),
     revoked_at: null,
   };
-  await client.index({
-    index: apiKeysIndex(indexPrefix),
+  await store.client.index({
+    index: store.names.apiKeys,
     id: sha256,
     op_type: 'create',
     body: stored,
@@ -71,11 +65,10 @@ export async function createKey(
  * @throws {UnknownKeyError} when there is no key with the id
  * @throws {AccountError} when its account is deactivated
  */
-export async function rotateKey(client: Client, prefixes: Prefixes, id: string): Promise<CreatedKey> {
-  const { indexPrefix } = prefixes;
-  const { account } = await keyById(client, indexPrefix, id);
-  const { verified_by: verifiedBy } = await accountNamed(client, indexPrefix, account);
-  return createKey(client, prefixes, { account, verifiedBy });
+export async function rotateKey(store: Store, keyPrefix: string, id: string): Promise<CreatedKey> {
+  const { account } = await keyById(store, id);
+  const { verified_by: verifiedBy } = await accountNamed(store, account);
+  return createKey(store, keyPrefix, { account, verifiedBy });
 }
 
 /** What operators call a key: the first 12 characters of its hash. */
@@ -87,9 +80,9 @@ const MAX_KEYS = 10_000;
 const keysResponse = z.object({ hits: z.object({ hits: z.array(z.object({ _source: storedKey })) }) });
 
 /** All keys, the earliest first, revoked ones too. */
-export async function listKeys(client: Client, indexPrefix: string): Promise<StoredKey[]> {
-  const response = await search(client, keysResponse, {
-    index: apiKeysIndex(indexPrefix),
+export async function listKeys(store: Store): Promise<StoredKey[]> {
+  const response = await search(store.client, keysResponse, {
+    index: store.names.apiKeys,
     body: { size: MAX_KEYS, query: { match_all: {} }, sort: [{ created_at: 'asc' }] },
   });
   return response.hits.hits.map((hit) => hit._source);
@@ -99,12 +92,12 @@ export async function listKeys(client: Client, indexPrefix: string): Promise<Sto
 class UnknownKeyError extends Error {}
 
 /** Ends a key. Every process stops taking it within `KEY_BELIEVED_MS`. */
-export async function revokeKey(client: Client, indexPrefix: string, id: string): Promise<StoredKey> {
-  const key = await keyById(client, indexPrefix, id);
+export async function revokeKey(store: Store, id: string): Promise<StoredKey> {
+  const key = await keyById(store, id);
   if (key.revoked_at !== null) return key;
   const revoked = { ...key, revoked_at: new Date().toISOString() };
-  await client.index({
-    index: apiKeysIndex(indexPrefix),
+  await store.client.index({
+    index: store.names.apiKeys,
     id: key.sha256,
     body: revoked,
     refresh: true,
@@ -113,9 +106,9 @@ export async function revokeKey(client: Client, indexPrefix: string, id: string)
 }
 
 /** The key of this id. @throws {UnknownKeyError} when there is none */
-export async function keyById(client: Client, indexPrefix: string, id: string): Promise<StoredKey> {
-  const response = await search(client, keysResponse, {
-    index: apiKeysIndex(indexPrefix),
+export async function keyById(store: Store, id: string): Promise<StoredKey> {
+  const response = await search(store.client, keysResponse, {
+    index: store.names.apiKeys,
     body: { size: 1, query: { term: { id } } },
   });
   const [hit] = response.hits.hits;
@@ -146,13 +139,13 @@ export type KeyCheck = (key: string) => CheckedKey | undefined;
  * A check of keys for one process. Malformed keys are refused without a look-up; others are looked up by their
  * hash, at most once in five seconds each. Where OpenSearch is away the check fails: no key is believed longer.
  */
-export function keyCheck(client: Client, indexPrefix: string, keyPrefix: string): KeyCheck {
+export function keyCheck(store: Store, keyPrefix: string): KeyCheck {
   const active = new LRUCache<string, boolean>({
     max: KEYS_REMEMBERED,
     ttl: KEY_BELIEVED_MS,
     // While it is read again, it is still one that has been active.
     noDeleteOnStaleGet: true,
-    fetchMethod: (hash) => isActive(client, indexPrefix, hash),
+    fetchMethod: (hash) => isActive(store, hash),
   });
   return (key) => {
     if (!isWellFormedKey(keyPrefix, key)) return undefined;
@@ -167,17 +160,17 @@ export function keyCheck(client: Client, indexPrefix: string, keyPrefix: string)
 
 const keyResponse = z.object({ _source: storedKey });
 
-async function isActive(client: Client, indexPrefix: string, hash: string): Promise<boolean> {
+async function isActive(store: Store, hash: string): Promise<boolean> {
   const deadline = performance.now() + KEY_LOOK_UP_MS;
   try {
-    const response = await client.get(
-      { index: apiKeysIndex(indexPrefix), id: hash },
+    const response = await store.client.get(
+      { index: store.names.apiKeys, id: hash },
       { requestTimeout: KEY_LOOK_UP_MS },
     );
     const key = keyResponse.parse(response.body)._source;
     const isKnown = timingSafeEqual(Buffer.from(key.sha256), Buffer.from(hash)) && key.revoked_at === null;
     const left = Math.max(1, Math.round(deadline - performance.now()));
-    return isKnown && (await isAccountActive(client, indexPrefix, key.account, left));
+    return isKnown && (await isAccountActive(store, key.account, left));
   } catch (error) {
     if (responseStatus(error) === 404) return false;
     throw error;

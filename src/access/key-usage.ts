@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { todayInOhio } from '../licenses/dates.ts';
 import { search } from '../storage/checked-search.ts';
-import { apiKeyUsageIndex } from '../storage/index-names.ts';
+import type { Store } from '../storage/store.ts';
 import { OUTCOMES, type Outcome } from '../telemetry/outcome.ts';
 
 const WRITTEN_EVERY_MS = 10_000;
@@ -39,9 +38,9 @@ export interface KeyUsage {
  * Counts in memory and writes every ten seconds. Each process has a document of its own for a key and a day, with
  * all that it has counted: writing it once more changes nothing. A process that is killed loses ten seconds.
  */
-export function keyUsage(client: Client, indexPrefix: string, onError: (error: unknown) => void): KeyUsage {
+export function keyUsage(store: Store, onError: (error: unknown) => void): KeyUsage {
   const run = randomUUID();
-  const index = apiKeyUsageIndex(indexPrefix);
+  const index = store.names.apiKeyUsage;
   const known = new Map<string, StoredUsage>();
   const unwritten = new Map<string, StoredUsage>();
   let isFailing = false;
@@ -56,7 +55,7 @@ export function keyUsage(client: Client, indexPrefix: string, onError: (error: u
     unwritten.clear();
     try {
       const body = written.flatMap(([id, usage]) => [{ index: { _id: id } }, usage]);
-      const response = await client.bulk({ index, body });
+      const response = await store.client.bulk({ index, body });
       if (response.body.errors) throw new Error('OpenSearch did not take all counts of API keys.');
       isFailing = false;
       forgetEarlierDays(todayInOhio());
@@ -92,10 +91,10 @@ const lastUsedResponse = z.object({
 });
 
 /** The day, `YYYY-MM-DD`, on which each key was used last, by the key's id. */
-export async function lastUsed(client: Client, indexPrefix: string): Promise<ReadonlyMap<string, string>> {
-  const index = apiKeyUsageIndex(indexPrefix);
-  await client.indices.refresh({ index });
-  const response = await search(client, lastUsedResponse, {
+export async function lastUsed(store: Store): Promise<ReadonlyMap<string, string>> {
+  const index = store.names.apiKeyUsage;
+  await store.client.indices.refresh({ index });
+  const response = await search(store.client, lastUsedResponse, {
     index,
     body: {
       size: MAX_KEYS,
@@ -122,14 +121,9 @@ const usageResponse = z.object({
  * @param since `YYYY-MM-DD`
  * @param key the id of one key; without it, all
  */
-export async function readKeyUsage(
-  client: Client,
-  indexPrefix: string,
-  since: string,
-  key?: string,
-): Promise<KeyDay[]> {
-  const index = apiKeyUsageIndex(indexPrefix);
-  await client.indices.refresh({ index });
+export async function readKeyUsage(store: Store, since: string, key?: string): Promise<KeyDay[]> {
+  const index = store.names.apiKeyUsage;
+  await store.client.indices.refresh({ index });
   const filter = [
     { range: { day: { gte: since } } },
     key === undefined ? { match_all: {} } : { term: { key } },
@@ -137,7 +131,7 @@ export async function readKeyUsage(
   const stored: StoredUsage[] = [];
   let after: (string | number)[] | undefined;
   do {
-    const response = await search(client, usageResponse, {
+    const response = await search(store.client, usageResponse, {
       index,
       body: {
         size: PAGE_SIZE,

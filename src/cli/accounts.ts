@@ -35,8 +35,8 @@ export function accountsCommand(): Command {
 }
 
 function list({ json }: JsonOption): Promise<void> {
-  return withOpenSearch(async (client, { INDEX_PREFIX: prefix }) => {
-    const [accounts, keys] = await Promise.all([listAccounts(client, prefix), listKeys(client, prefix)]);
+  return withOpenSearch(async (store) => {
+    const [accounts, keys] = await Promise.all([listAccounts(store), listKeys(store)]);
     const inUse = keys.filter((key) => key.revoked_at === null);
     const counted = accounts.map((account) => ({
       ...account,
@@ -56,9 +56,9 @@ function list({ json }: JsonOption): Promise<void> {
 }
 
 function setActive(name: string, isActive: boolean, { json }: JsonOption): Promise<void> {
-  return withOpenSearch(async (client, { INDEX_PREFIX: prefix }) => {
-    const account = await setAccountActive(client, prefix, name, isActive);
-    await recordAudit(client, prefix, isActive ? 'accounts activate' : 'accounts deactivate', {
+  return withOpenSearch(async (store) => {
+    const account = await setAccountActive(store, name, isActive);
+    await recordAudit(store, isActive ? 'accounts activate' : 'accounts deactivate', {
       account: account.account,
     });
     if (json === true) return printJson(account);

@@ -9,8 +9,8 @@ export function auditCommand(): Command {
     .description('what operators did: publications, rollbacks, keys, accounts; the latest first')
     .option(...JSON_OPTION)
     .action((options: { json?: boolean }) =>
-      withOpenSearch(async (client, config) => {
-        const entries = await readAudit(client, config.INDEX_PREFIX);
+      withOpenSearch(async (store) => {
+        const entries = await readAudit(store);
         if (options.json === true) return printJson(entries);
         const rows = entries.map(({ at, by, action, details }) => [
           at,

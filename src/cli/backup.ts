@@ -11,8 +11,8 @@ export function backupCommand(): Command {
     .argument('<file>', 'the file; one of that name is replaced once the new one is whole')
     .option(...JSON_OPTION)
     .action((file: string, options: { json?: boolean }) =>
-      withOpenSearch(async (client, config) => {
-        const documents = await writeBackup(client, config.INDEX_PREFIX, file);
+      withOpenSearch(async (store) => {
+        const documents = await writeBackup(store, file);
         if (options.json === true) return printJson({ file, documents });
         print(`Backed up ${inWords(documents)} to ${file}.`);
       }),
@@ -29,9 +29,9 @@ export function restoreCommand(): Command {
     .option(...JSON_OPTION)
     .action((file: string, options: { json?: boolean }) =>
       withOpenSearch(
-        async (client, config) => {
-          const documents = await restoreBackup(client, config.INDEX_PREFIX, file);
-          await recordAudit(client, config.INDEX_PREFIX, 'restore', { file });
+        async (store) => {
+          const documents = await restoreBackup(store, file);
+          await recordAudit(store, 'restore', { file });
           if (options.json === true) return printJson({ file, documents });
           print(`Restored ${inWords(documents)} from ${file}. Now publish the latest files.`);
         },

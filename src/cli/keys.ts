@@ -1,4 +1,3 @@
-import type { Client } from '@opensearch-project/opensearch';
 import { Command } from 'commander';
 import { listAccounts } from '../access/accounts.ts';
 import {
@@ -14,6 +13,7 @@ import { type KeyDay, lastUsed, readKeyUsage } from '../access/key-usage.ts';
 import type { Config } from '../config.ts';
 import { daysBefore, todayInOhio } from '../licenses/dates.ts';
 import { recordAudit } from '../storage/audit-log.ts';
+import type { Store } from '../storage/store.ts';
 import { withOpenSearch } from './open-search.ts';
 import { grouped, JSON_OPTION, print, printJson, table } from './output.ts';
 
@@ -28,9 +28,9 @@ export function keysCommand(): Command {
     .requiredOption('--verified-by <name>', 'the person who verified the business')
     .option(...JSON_OPTION)
     .action((account: string, options: { contact?: string; verifiedBy: string; json?: boolean }) =>
-      withOpenSearch(async (client, config) => {
-        const created = await createKey(client, prefixesOf(config), { account, ...options });
-        await recordIssued(client, config, 'keys create', created);
+      withOpenSearch(async (store, config) => {
+        const created = await createKey(store, config.API_KEY_PREFIX, { account, ...options });
+        await recordIssued(store, 'keys create', created);
         printIssued(created, options.json === true);
       }),
     );
@@ -39,9 +39,7 @@ export function keysCommand(): Command {
     .command('list')
     .description('all keys, by their last four characters')
     .option(...JSON_OPTION)
-    .action((options: { json?: boolean }) =>
-      withOpenSearch((client, config) => list(client, config, options)),
-    );
+    .action((options: { json?: boolean }) => withOpenSearch((store, config) => list(store, config, options)));
 
   keys
     .command('usage')
@@ -50,7 +48,7 @@ export function keysCommand(): Command {
     .option('--days <n>', 'so many days back', '30')
     .option(...JSON_OPTION)
     .action((id: string | undefined, options: { days: string; json?: boolean }) =>
-      withOpenSearch((client, config) => usage(client, config, id, options)),
+      withOpenSearch((store) => usage(store, id, options)),
     );
 
   keys
@@ -58,9 +56,9 @@ export function keysCommand(): Command {
     .description('issue a second key to the same account; revoke the first when it is no longer used')
     .option(...JSON_OPTION)
     .action((id: string, options: { json?: boolean }) =>
-      withOpenSearch(async (client, config) => {
-        const created = await rotateKey(client, prefixesOf(config), id);
-        await recordIssued(client, config, 'keys rotate', created, id);
+      withOpenSearch(async (store, config) => {
+        const created = await rotateKey(store, config.API_KEY_PREFIX, id);
+        await recordIssued(store, 'keys rotate', created, id);
         printIssued(created, options.json === true);
       }),
     );
@@ -70,9 +68,9 @@ export function keysCommand(): Command {
     .description('end a key; every process stops taking it within ten seconds')
     .option(...JSON_OPTION)
     .action((id: string, options: { json?: boolean }) =>
-      withOpenSearch(async (client, config) => {
-        const key = shown(await revokeKey(client, config.INDEX_PREFIX, id));
-        await recordAudit(client, config.INDEX_PREFIX, 'keys revoke', { key: key.id, account: key.account });
+      withOpenSearch(async (store) => {
+        const key = shown(await revokeKey(store, id));
+        await recordAudit(store, 'keys revoke', { key: key.id, account: key.account });
         if (options.json === true) printJson(key);
         else print(`Key ${key.id} of ${key.account} is revoked since ${key.revoked_at}.`);
       }),
@@ -81,19 +79,14 @@ export function keysCommand(): Command {
   return keys;
 }
 
-function prefixesOf(config: Config) {
-  return { indexPrefix: config.INDEX_PREFIX, keyPrefix: config.API_KEY_PREFIX };
-}
-
 function recordIssued(
-  client: Client,
-  config: Config,
+  store: Store,
   action: 'keys create' | 'keys rotate',
   { stored, account }: CreatedKey,
   replaced?: string,
 ): Promise<void> {
   const { account: name, verified_by } = account;
-  return recordAudit(client, config.INDEX_PREFIX, action, {
+  return recordAudit(store, action, {
     key: stored.id,
     account: name,
     verified_by,
@@ -116,12 +109,8 @@ function shown({ sha256: _, ...key }: StoredKey): Omit<StoredKey, 'sha256'> {
   return key;
 }
 
-async function list(client: Client, config: Config, { json }: { json?: boolean }): Promise<void> {
-  const [stored, accounts, used] = await Promise.all([
-    listKeys(client, config.INDEX_PREFIX),
-    listAccounts(client, config.INDEX_PREFIX),
-    lastUsed(client, config.INDEX_PREFIX),
-  ]);
+async function list(store: Store, config: Config, { json }: { json?: boolean }): Promise<void> {
+  const [stored, accounts, used] = await Promise.all([listKeys(store), listAccounts(store), lastUsed(store)]);
   const accountOf = new Map(accounts.map((account) => [account.account, account]));
   const keys = stored.map((key) => ({
     ...shown(key),
@@ -143,16 +132,15 @@ async function list(client: Client, config: Config, { json }: { json?: boolean }
 }
 
 async function usage(
-  client: Client,
-  config: Config,
+  store: Store,
   id: string | undefined,
   { days, json }: { days: string; json?: boolean },
 ): Promise<void> {
   if (!/^[1-9]\d{0,3}$/.test(days))
     throw new Error(`--days is "${days}", but must be a whole number from 1.`);
-  if (id !== undefined) await keyById(client, config.INDEX_PREFIX, id);
+  if (id !== undefined) await keyById(store, id);
   const since = daysBefore(todayInOhio(), Number(days) - 1);
-  const used = await readKeyUsage(client, config.INDEX_PREFIX, since, id);
+  const used = await readKeyUsage(store, since, id);
   if (json === true) return printJson(used);
   print(table(['DAY', 'KEY', 'REQUESTS', 'OUTCOMES'], used.map(usageRow)));
 }

@@ -1,6 +1,6 @@
-import type { Client } from '@opensearch-project/opensearch';
 import { type Config, readConfig } from '../config.ts';
-import { isIndexNotFound, isTransient, openSearchClient, openSearchHosts } from '../storage/client.ts';
+import { isIndexNotFound, isTransient, openSearchHosts } from '../storage/client.ts';
+import { openStore, type Store } from '../storage/store.ts';
 import { hasIndices, prepareIndices } from '../storage/templates.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -14,21 +14,21 @@ interface Options {
 }
 
 /**
- * Does a command's work with a client, and closes it. Of a cluster, another node is asked where one does not answer:
- * what commands do may be done twice, or is refused the second time.
+ * Does a command's work with the store and closes it. In a cluster, a request that one node does not answer goes to
+ * the next: what commands do may be done twice, or is refused the second time.
  *
  * @throws {Error} in words for the operator when OpenSearch is away, or no worker has created the indices yet
  */
 export async function withOpenSearch<Result>(
-  work: (client: Client, config: Config) => Promise<Result>,
+  work: (store: Store, config: Config) => Promise<Result>,
   { createsIndices = false }: Options = {},
 ): Promise<Result> {
   const config = readConfig();
-  const client = openSearchClient(config, REQUEST_TIMEOUT_MS, { asksOthers: true });
+  const store = openStore(config, REQUEST_TIMEOUT_MS, { asksOthers: true });
   try {
-    if (createsIndices) await prepareIndices(client, config.INDEX_PREFIX);
-    else if (!(await hasIndices(client, config.INDEX_PREFIX))) throw new Error(NOT_PREPARED);
-    return await work(client, config);
+    if (createsIndices) await prepareIndices(store);
+    else if (!(await hasIndices(store))) throw new Error(NOT_PREPARED);
+    return await work(store, config);
   } catch (error) {
     if (isIndexNotFound(error)) throw new Error(NOT_PREPARED);
     if (!isTransient(error)) throw error;
@@ -36,6 +36,6 @@ export async function withOpenSearch<Result>(
       `OpenSearch does not answer at ${openSearchHosts(config)}. Is it running (npm start), and is OPENSEARCH_URL right?`,
     );
   } finally {
-    await client.close();
+    await store.client.close();
   }
 }

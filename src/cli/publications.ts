@@ -13,8 +13,8 @@ export function publicationsCommand(): Command {
     .description('every publication and how it ended, the latest first')
     .option(...JSON_OPTION)
     .action((options: { json?: boolean }) =>
-      withOpenSearch(async (client, config) => {
-        const history = await publicationHistory(client, config.INDEX_PREFIX);
+      withOpenSearch(async (store) => {
+        const history = await publicationHistory(store);
         if (options.json === true) return printJson(history);
         const rows = history.publications.map((entry) => [
           entry.publication,
@@ -39,13 +39,11 @@ function showCommand(): Command {
     .option('--rejects <file>', 'write the rows that were rejected to a CSV file')
     .option(...JSON_OPTION)
     .action((id: string, options: { rejects?: string; json?: boolean }, command: Command) =>
-      withOpenSearch(async (client, config) => {
+      withOpenSearch(async (store) => {
         const isJson = command.optsWithGlobals<{ json?: boolean }>().json === true;
-        const found = await publicationDetails(client, config.INDEX_PREFIX, id);
+        const found = await publicationDetails(store, id);
         const rejects =
-          options.rejects === undefined
-            ? undefined
-            : await writeRejects(client, config.INDEX_PREFIX, id, options.rejects);
+          options.rejects === undefined ? undefined : await writeRejects(store, id, options.rejects);
         if (isJson) return printJson({ ...found, ...(rejects && { rejects }) });
         printDetails(found);
         if (rejects !== undefined) print(`${grouped(rejects.rows)} rows written to ${rejects.file}.`);
@@ -110,9 +108,9 @@ export function rollbackCommand(): Command {
     .option('--to <publication>', 'the publication to go back to')
     .option(...JSON_OPTION)
     .action((options: { to?: string; json?: boolean }) =>
-      withOpenSearch(async (client, config) => {
-        const { from, to } = await rollBack(client, config.INDEX_PREFIX, options.to);
-        await recordAudit(client, config.INDEX_PREFIX, 'rollback', {
+      withOpenSearch(async (store) => {
+        const { from, to } = await rollBack(store, options.to);
+        await recordAudit(store, 'rollback', {
           from: from.metadata.publication,
           to: to.metadata.publication,
         });
@@ -131,9 +129,9 @@ export function pruneCommand(): Command {
     .description('delete the indices of old and of broken-off publications')
     .option(...JSON_OPTION)
     .action((options: { json?: boolean }) =>
-      withOpenSearch(async (client, config) => {
-        const deleted = await prune(client, config.INDEX_PREFIX, config.KEEP_PUBLICATIONS);
-        await recordAudit(client, config.INDEX_PREFIX, 'prune', { deleted: deleted.join(', ') });
+      withOpenSearch(async (store, config) => {
+        const deleted = await prune(store, config.KEEP_PUBLICATIONS);
+        await recordAudit(store, 'prune', { deleted: deleted.join(', ') });
         if (options.json === true) return printJson({ deleted });
         print(deleted.length === 0 ? 'Nothing to delete.' : `Deleted: ${deleted.join(', ')}.`);
       }),

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client } from '@opensearch-project/opensearch';
 import { Job, type Queue, QueueEvents } from 'bullmq';
 import { Redis } from 'ioredis';
 import { type Config, readConfig } from '../config.ts';
@@ -15,6 +14,7 @@ import { appendEvent, type LedgerEvent, readEvents } from '../publications/ledge
 import { isRemoved, requestPublication } from '../publications/request.ts';
 import { type PublishResult, publicationResult } from '../publications/result.ts';
 import { recordAudit } from '../storage/audit-log.ts';
+import type { Store } from '../storage/store.ts';
 import { withOpenSearch } from './open-search.ts';
 import { grouped, print, printError, printJson } from './output.ts';
 import { progressDisplay } from './progress.ts';
@@ -113,9 +113,9 @@ async function requireRedis(config: Config): Promise<void> {
 }
 
 function recordQueued(publication: string, at: string, forced: string | undefined): Promise<void> {
-  const record = async (client: Client, { INDEX_PREFIX: prefix }: Config) => {
-    await recordAudit(client, prefix, 'publish', { publication, force: forced });
-    await appendEvent(client, prefix, {
+  const record = async (store: Store) => {
+    await recordAudit(store, 'publish', { publication, force: forced });
+    await appendEvent(store, {
       publication,
       at,
       event: 'queued',
@@ -127,9 +127,7 @@ function recordQueued(publication: string, at: string, forced: string | undefine
 }
 
 function recordFailed(publication: string, reason: string): Promise<void> {
-  return withOpenSearch((client, config) =>
-    appendEvent(client, config.INDEX_PREFIX, { publication, event: 'failed', reasons: [reason] }),
-  );
+  return withOpenSearch((store) => appendEvent(store, { publication, event: 'failed', reasons: [reason] }));
 }
 
 interface Waiting {
@@ -246,8 +244,8 @@ async function eventsWhenReadable(publication: string, signal: AbortSignal): Pro
 }
 
 function eventsOf(publication: string): Promise<LedgerEvent[]> {
-  return withOpenSearch(async (client, config) => {
-    const events = await readEvents(client, config.INDEX_PREFIX);
+  return withOpenSearch(async (store) => {
+    const events = await readEvents(store);
     return events.filter((event) => event.publication === publication);
   });
 }

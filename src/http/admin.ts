@@ -1,8 +1,8 @@
-import type { Client } from '@opensearch-project/opensearch';
 import { daysBetween, todayInOhio } from '../licenses/dates.ts';
 import type { Lookups } from '../lookup/service.ts';
 import { liveIndex } from '../publications/alias.ts';
 import type { LivePublicationTracker } from '../publications/live.ts';
+import type { Store } from '../storage/store.ts';
 import { gauge, metrics } from '../telemetry/metrics.ts';
 import { HEALTH_ROUTE } from './health.ts';
 import type { Route } from './route.ts';
@@ -12,14 +12,14 @@ import type { Route } from './route.ts';
  *
  * @param isStopping whether the process has been asked to stop; then it is not ready, while it still answers
  */
-export function adminRoutes(client: Client, indexPrefix: string, isStopping: () => boolean): Route[] {
+export function adminRoutes(store: Store, isStopping: () => boolean): Route[] {
   return [
     HEALTH_ROUTE,
     {
       method: 'GET',
       path: '/readyz',
       handle: async (ctx) => {
-        const index = await liveIndex(client, indexPrefix).catch(() => undefined);
+        const index = await liveIndex(store).catch(() => undefined);
         const isReady = index !== undefined && !isStopping();
         ctx.status = isReady ? 200 : 503;
         ctx.body = { ready: isReady, index: index ?? null, stopping: isStopping() };

@@ -1,16 +1,15 @@
-import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { responseStatus } from '../storage/client.ts';
-import { licensesAlias } from '../storage/index-names.ts';
+import type { Store } from '../storage/store.ts';
 import { currentEpoch } from './ledger.ts';
 import { type LicensesIndex, readMetadata } from './metadata.ts';
 
 const aliasResponse = z.record(z.string(), z.unknown());
 
 /** The physical indices under the alias: none before the first publication, then always one. */
-export async function indicesUnderAlias(client: Client, prefix: string): Promise<string[]> {
+export async function indicesUnderAlias(store: Store): Promise<string[]> {
   try {
-    const response = await client.indices.getAlias({ name: licensesAlias(prefix) });
+    const response = await store.client.indices.getAlias({ name: store.names.alias });
     return Object.keys(aliasResponse.parse(response.body)).sort();
   } catch (error) {
     if (responseStatus(error) === 404) return [];
@@ -19,16 +18,16 @@ export async function indicesUnderAlias(client: Client, prefix: string): Promise
 }
 
 /** The index that is live, if any. */
-export async function liveIndex(client: Client, prefix: string): Promise<string | undefined> {
-  const [index, another] = await indicesUnderAlias(client, prefix);
+export async function liveIndex(store: Store): Promise<string | undefined> {
+  const [index, another] = await indicesUnderAlias(store);
   if (another !== undefined) throw new Error(`The alias has more than one index: ${index}, ${another}.`);
   return index;
 }
 
 /** The live index and its metadata, if anything is live. */
-export async function liveLicensesIndex(client: Client, prefix: string): Promise<LicensesIndex | undefined> {
-  const index = await liveIndex(client, prefix);
-  return index === undefined ? undefined : { index, metadata: await readMetadata(client, index) };
+export async function liveLicensesIndex(store: Store): Promise<LicensesIndex | undefined> {
+  const index = await liveIndex(store);
+  return index === undefined ? undefined : { index, metadata: await readMetadata(store.client, index) };
 }
 
 /** The alias was not switched, or was switched back: another publication or rollback came in between. */
@@ -42,29 +41,24 @@ export class FlipRefusedError extends Error {}
  * @returns the index that was live before
  * @throws {FlipRefusedError} when it was fenced; the alias then stays as the later publication or rollback left it
  */
-export async function flip(
-  client: Client,
-  prefix: string,
-  to: string,
-  epoch: number,
-): Promise<string | undefined> {
-  const alias = licensesAlias(prefix);
-  const [from] = await indicesUnderAlias(client, prefix);
-  await refuseIfFenced(client, prefix, epoch);
+export async function flip(store: Store, to: string, epoch: number): Promise<string | undefined> {
+  const alias = store.names.alias;
+  const [from] = await indicesUnderAlias(store);
+  await refuseIfFenced(store, epoch);
   const add = { add: { index: to, alias } };
   const actions = from === undefined ? [add] : [{ remove: { index: from, alias, must_exist: true } }, add];
   try {
-    await client.indices.updateAliases({ body: { actions } });
+    await store.client.indices.updateAliases({ body: { actions } });
   } catch (error) {
     if (responseStatus(error) !== 404) throw error;
     throw new FlipRefusedError(`Another publication went live while ${to} was about to.`);
   }
-  await settle(client, prefix, { from, to, epoch });
+  await settle(store, { from, to, epoch });
   return from;
 }
 
-async function refuseIfFenced(client: Client, prefix: string, epoch: number): Promise<void> {
-  const latest = await currentEpoch(client, prefix);
+async function refuseIfFenced(store: Store, epoch: number): Promise<void> {
+  const latest = await currentEpoch(store);
   if (latest !== epoch)
     throw new FlipRefusedError(`A later publication or rollback has begun (epoch ${latest}).`);
 }
@@ -74,22 +68,21 @@ async function refuseIfFenced(client: Client, prefix: string, epoch: number): Pr
  * index with the latest epoch keeps the alias; any other is removed from it.
  */
 async function settle(
-  client: Client,
-  prefix: string,
+  store: Store,
   { from, to, epoch }: { from: string | undefined; to: string; epoch: number },
 ): Promise<void> {
-  const alias = licensesAlias(prefix);
-  const under = await indicesUnderAlias(client, prefix);
+  const alias = store.names.alias;
+  const under = await indicesUnderAlias(store);
   const others = under.filter((index) => index !== to);
-  if ((await currentEpoch(client, prefix)) === epoch) {
+  if ((await currentEpoch(store)) === epoch) {
     const actions = others.map((index) => ({ remove: { index, alias, must_exist: true } }));
-    if (actions.length > 0) await client.indices.updateAliases({ body: { actions } });
+    if (actions.length > 0) await store.client.indices.updateAliases({ body: { actions } });
     return;
   }
   if (under.includes(to)) {
     const back = others.length === 0 && from !== undefined ? [{ add: { index: from, alias } }] : [];
     if (others.length > 0 || back.length > 0) {
-      await client.indices.updateAliases({
+      await store.client.indices.updateAliases({
         body: { actions: [{ remove: { index: to, alias, must_exist: true } }, ...back] },
       });
     }

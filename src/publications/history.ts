@@ -1,4 +1,4 @@
-import type { Client } from '@opensearch-project/opensearch';
+import type { Store } from '../storage/store.ts';
 import { liveLicensesIndex } from './alias.ts';
 import { type LedgerEvent, readEvents } from './ledger.ts';
 import type { PublicationState } from './steps.ts';
@@ -33,8 +33,8 @@ export interface PublicationHistory {
 }
 
 /** The ledger by publication. The alias decides which one is live. */
-export async function publicationHistory(client: Client, prefix: string): Promise<PublicationHistory> {
-  const [events, index] = await Promise.all([readEvents(client, prefix), liveLicensesIndex(client, prefix)]);
+export async function publicationHistory(store: Store): Promise<PublicationHistory> {
+  const [events, index] = await Promise.all([readEvents(store), liveLicensesIndex(store)]);
   const live = index?.metadata.publication;
   const publications = summarize(events, live).reverse();
   return { live: publications.find(({ publication }) => publication === live) ?? null, publications };
@@ -47,12 +47,8 @@ export interface PublicationDetails {
 }
 
 /** @throws {Error} when the ledger does not know it */
-export async function publicationDetails(
-  client: Client,
-  prefix: string,
-  publication: string,
-): Promise<PublicationDetails> {
-  const [events, live] = await Promise.all([readEvents(client, prefix), liveLicensesIndex(client, prefix)]);
+export async function publicationDetails(store: Store, publication: string): Promise<PublicationDetails> {
+  const [events, live] = await Promise.all([readEvents(store), liveLicensesIndex(store)]);
   const summary = summarize(events, live?.metadata.publication).find(
     (each) => each.publication === publication,
   );

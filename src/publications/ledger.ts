@@ -1,8 +1,7 @@
-import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { search } from '../storage/checked-search.ts';
 import { responseStatus } from '../storage/client.ts';
-import { ledgerIndex } from '../storage/index-names.ts';
+import type { Store } from '../storage/store.ts';
 import { publicationCounts } from './metadata.ts';
 import { PUBLICATION_STATES } from './steps.ts';
 
@@ -46,9 +45,9 @@ export type LedgerEvent = z.output<typeof ledgerEvent>;
 export type NewLedgerEvent = Omit<LedgerEvent, 'at'> & { readonly at?: string };
 
 /** Appends an event, of now unless it says when; nothing in the ledger is ever changed. */
-export async function appendEvent(client: Client, prefix: string, event: NewLedgerEvent): Promise<void> {
-  await client.index({
-    index: ledgerIndex(prefix),
+export async function appendEvent(store: Store, event: NewLedgerEvent): Promise<void> {
+  await store.client.index({
+    index: store.names.ledger,
     body: { at: new Date().toISOString(), ...event },
     refresh: true,
   });
@@ -61,9 +60,9 @@ const eventsResponse = z.object({
 });
 
 /** The ledger's events, the earliest first; the last 10,000 of them. */
-export async function readEvents(client: Client, prefix: string): Promise<LedgerEvent[]> {
-  const response = await search(client, eventsResponse, {
-    index: ledgerIndex(prefix),
+export async function readEvents(store: Store): Promise<LedgerEvent[]> {
+  const response = await search(store.client, eventsResponse, {
+    index: store.names.ledger,
     body: { size: MAX_EVENTS, query: { exists: { field: 'event' } }, sort: [{ _seq_no: 'desc' }] },
   });
   const { hits } = response.hits;
@@ -91,13 +90,13 @@ const epochResponse = z.object({
  *
  * @param holder the publication or rollback that takes it
  */
-export async function takeEpoch(client: Client, prefix: string, holder: string): Promise<number> {
+export async function takeEpoch(store: Store, holder: string): Promise<number> {
   for (;;) {
-    const last = await readEpoch(client, prefix);
+    const last = await readEpoch(store);
     const epoch = (last?._source.epoch ?? 0) + 1;
     try {
-      await client.index({
-        index: ledgerIndex(prefix),
+      await store.client.index({
+        index: store.names.ledger,
         id: EPOCH_ID,
         body: { epoch, holder },
         ...(last === undefined
@@ -112,24 +111,18 @@ export async function takeEpoch(client: Client, prefix: string, holder: string):
 }
 
 /** The epoch taken last; 0 before the first. */
-export async function currentEpoch(client: Client, prefix: string): Promise<number> {
-  return (await latestEpoch(client, prefix))?.epoch ?? 0;
+export async function currentEpoch(store: Store): Promise<number> {
+  return (await latestEpoch(store))?.epoch ?? 0;
 }
 
 /** The epoch taken last, and the publication or rollback that took it. */
-export async function latestEpoch(
-  client: Client,
-  prefix: string,
-): Promise<{ epoch: number; holder: string } | undefined> {
-  return (await readEpoch(client, prefix))?._source;
+export async function latestEpoch(store: Store): Promise<{ epoch: number; holder: string } | undefined> {
+  return (await readEpoch(store))?._source;
 }
 
-async function readEpoch(
-  client: Client,
-  prefix: string,
-): Promise<z.output<typeof epochResponse> | undefined> {
+async function readEpoch(store: Store): Promise<z.output<typeof epochResponse> | undefined> {
   try {
-    const response = await client.get({ index: ledgerIndex(prefix), id: EPOCH_ID });
+    const response = await store.client.get({ index: store.names.ledger, id: EPOCH_ID });
     return epochResponse.parse(response.body);
   } catch (error) {
     if (responseStatus(error) === 404) return undefined;

@@ -4,6 +4,7 @@ import { BOARDS } from '../licenses/boards.ts';
 import { search } from '../storage/checked-search.ts';
 import { responseStatus } from '../storage/client.ts';
 import { SearchUnavailableError } from '../storage/errors.ts';
+import type { Store } from '../storage/store.ts';
 import { liveIndex } from './alias.ts';
 import { type PublicationMetadata, readMetadata } from './metadata.ts';
 
@@ -33,17 +34,16 @@ const REFRESH_MS = 1000;
 
 /** Reads the alias once a second. After a failed refresh the last known publication stays; only the first failure is reported. */
 export function trackLivePublication(
-  client: Client,
-  prefix: string,
+  store: Store,
   onError: (error: unknown) => void,
 ): LivePublicationTracker {
   let known: LivePublication | undefined;
   let underWay: Promise<LivePublication | undefined> | undefined;
 
   async function ask(): Promise<LivePublication | undefined> {
-    const index = await liveIndex(client, prefix);
+    const index = await liveIndex(store);
     if (index !== known?.index)
-      known = index === undefined ? undefined : await readPublication(client, index);
+      known = index === undefined ? undefined : await readPublication(store.client, index);
     return known;
   }
 

@@ -1,6 +1,7 @@
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
-import { licensesIndexPattern, parseLicensesIndexName } from '../storage/index-names.ts';
+import { parseLicensesIndexName } from '../storage/index-names.ts';
+import type { Store } from '../storage/store.ts';
 
 const source = z.object({
   /** The file's name or its address. */
@@ -55,11 +56,11 @@ const mappingsResponse = z.record(
 );
 
 /** Every physical index of licenses with its metadata, the earliest build first. Others' indices are left out. */
-export async function licensesIndices(client: Client, prefix: string): Promise<LicensesIndex[]> {
-  const response = await client.indices.getMapping({ index: licensesIndexPattern(prefix) });
+export async function licensesIndices(store: Store): Promise<LicensesIndex[]> {
+  const response = await store.client.indices.getMapping({ index: store.names.licensesPattern });
   return Object.entries(mappingsResponse.parse(response.body))
     .flatMap(([index, { mappings }]) =>
-      mappings._meta !== undefined && parseLicensesIndexName(prefix, index) !== undefined
+      mappings._meta !== undefined && parseLicensesIndexName(store.prefix, index) !== undefined
         ? [{ index, metadata: mappings._meta }]
         : [],
     )

@@ -1,5 +1,6 @@
 import type { Client } from '@opensearch-project/opensearch';
 import { responseStatus } from '../storage/client.ts';
+import type { Store } from '../storage/store.ts';
 import { liveIndex } from './alias.ts';
 import { currentEpoch, indicesOnceLive, readEvents } from './ledger.ts';
 import { licensesIndices } from './metadata.ts';
@@ -11,18 +12,18 @@ import { licensesIndices } from './metadata.ts';
  * @param keep how many publications stay, the live one included
  * @returns the indices deleted
  */
-export async function prune(client: Client, prefix: string, keep: number): Promise<string[]> {
-  const epoch = await currentEpoch(client, prefix);
+export async function prune(store: Store, keep: number): Promise<string[]> {
+  const epoch = await currentEpoch(store);
   const [live, indices, events] = await Promise.all([
-    liveIndex(client, prefix),
-    licensesIndices(client, prefix),
-    readEvents(client, prefix),
+    liveIndex(store),
+    licensesIndices(store),
+    readEvents(store),
   ]);
   const onceLive = indicesOnceLive(events);
   const previous = indices.map(({ index }) => index).filter((index) => index !== live && onceLive.has(index));
   const kept = new Set([live, ...previous.slice(Math.max(0, previous.length - (keep - 1)))]);
   const obsolete = indices.filter(({ index, metadata }) => !kept.has(index) && metadata.epoch < epoch);
-  for (const { index } of obsolete) await deleteIndex(client, index);
+  for (const { index } of obsolete) await deleteIndex(store.client, index);
   return obsolete.map(({ index }) => index);
 }
 

@@ -1,4 +1,4 @@
-import type { Client } from '@opensearch-project/opensearch';
+import type { Store } from '../storage/store.ts';
 import { liveLicensesIndex } from './alias.ts';
 import { appendEvent, type LedgerEvent, type NewLedgerEvent, readEvents } from './ledger.ts';
 import type { LicensesIndex } from './metadata.ts';
@@ -7,11 +7,11 @@ import type { LicensesIndex } from './metadata.ts';
  * Writes into the ledger what a publication or rollback that was killed between its flip and its last event
  * could not: what is live is what the alias says.
  */
-export async function reconcileLedger(client: Client, prefix: string): Promise<void> {
+export async function reconcileLedger(store: Store): Promise<void> {
   // In this order: otherwise a switch in between would be recorded twice, the second time too late.
-  const events = await readEvents(client, prefix);
-  const live = await liveLicensesIndex(client, prefix);
-  for (const event of missingEvents(events, live)) await appendEvent(client, prefix, event);
+  const events = await readEvents(store);
+  const live = await liveLicensesIndex(store);
+  for (const event of missingEvents(events, live)) await appendEvent(store, event);
 }
 
 /**

@@ -1,8 +1,7 @@
 import { open } from 'node:fs/promises';
-import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { search } from '../storage/checked-search.ts';
-import { rejectedRowsIndex } from '../storage/index-names.ts';
+import type { Store } from '../storage/store.ts';
 
 const PAGE = 1000;
 
@@ -21,15 +20,14 @@ type RejectedRow = z.output<typeof rowsResponse>['hits']['hits'][number]['_sourc
 
 /** The rows that a publication rejected and kept, by file and line, in pages. */
 async function* readRejectedRows(
-  client: Client,
-  prefix: string,
+  store: Store,
   publication: string,
 ): AsyncGenerator<RejectedRow[], void, undefined> {
-  const index = rejectedRowsIndex(prefix);
-  await client.indices.refresh({ index });
+  const index = store.names.rejectedRows;
+  await store.client.indices.refresh({ index });
   let after: (string | number)[] | undefined;
   for (;;) {
-    const response = await search(client, rowsResponse, {
+    const response = await search(store.client, rowsResponse, {
       index,
       body: {
         size: PAGE,
@@ -47,8 +45,7 @@ async function* readRejectedRows(
 
 /** Writes the rows that a publication rejected to a CSV file: file, line, reason and the row as it stood. */
 export async function writeRejects(
-  client: Client,
-  prefix: string,
+  store: Store,
   publication: string,
   path: string,
 ): Promise<{ file: string; rows: number }> {
@@ -56,7 +53,7 @@ export async function writeRejects(
   let rows = 0;
   try {
     await file.write('FILE,LINE,REASON,ROW\n');
-    for await (const page of readRejectedRows(client, prefix, publication)) {
+    for await (const page of readRejectedRows(store, publication)) {
       const lines = page.map(({ file: name, line, reason, raw }) =>
         [name, String(line), reason, raw].map(quoted).join(','),
       );

@@ -1,4 +1,4 @@
-import type { Client } from '@opensearch-project/opensearch';
+import type { Store } from '../storage/store.ts';
 import { flip, liveIndex } from './alias.ts';
 import { summarize } from './history.ts';
 import { appendEvent, indicesOnceLive, type LedgerEvent, readEvents, takeEpoch } from './ledger.ts';
@@ -21,12 +21,12 @@ export interface Rollback {
  * @throws {RollbackError} when there is none such
  * @throws {FlipRefusedError} when another publication or rollback came in between
  */
-export async function rollBack(client: Client, prefix: string, toPublication?: string): Promise<Rollback> {
-  const epoch = await takeEpoch(client, prefix, `rollback ${newRunId()}`);
+export async function rollBack(store: Store, toPublication?: string): Promise<Rollback> {
+  const epoch = await takeEpoch(store, `rollback ${newRunId()}`);
   const [live, indices, events] = await Promise.all([
-    liveIndex(client, prefix),
-    licensesIndices(client, prefix),
-    readEvents(client, prefix),
+    liveIndex(store),
+    licensesIndices(store),
+    readEvents(store),
   ]);
   const from = indices.find(({ index }) => index === live);
   if (from === undefined) throw new RollbackError('Nothing is live, so there is nothing to roll back.');
@@ -48,9 +48,9 @@ export async function rollBack(client: Client, prefix: string, toPublication?: s
     );
   }
 
-  await flip(client, prefix, to.index, epoch);
+  await flip(store, to.index, epoch);
   const event = (entry: LicensesIndex, name: 'live' | 'superseded' | 'rolled_back') =>
-    appendEvent(client, prefix, {
+    appendEvent(store, {
       publication: entry.metadata.publication,
       event: name,
       index: entry.index,

@@ -1,8 +1,7 @@
 import { hostname, userInfo } from 'node:os';
-import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { search } from './checked-search.ts';
-import { auditIndex } from './index-names.ts';
+import type { Store } from './store.ts';
 
 /** What operators do that is recorded. */
 export const AUDIT_ACTIONS = [
@@ -34,8 +33,7 @@ export type AuditEntry = z.output<typeof auditEntry>;
 
 /** Appends an entry of now, by whoever runs this process; nothing in the audit log is ever changed. */
 export async function recordAudit(
-  client: Client,
-  prefix: string,
+  store: Store,
   action: AuditAction,
   details: Readonly<Record<string, string | undefined>>,
 ): Promise<void> {
@@ -46,7 +44,7 @@ export async function recordAudit(
     action,
     details: Object.fromEntries(given),
   };
-  await client.index({ index: auditIndex(prefix), body, refresh: true });
+  await store.client.index({ index: store.names.audit, body, refresh: true });
 }
 
 /** The system user, behind `sudo` too; a container may run as a user without a name. */
@@ -63,9 +61,9 @@ const MAX_ENTRIES = 10_000;
 const auditResponse = z.object({ hits: z.object({ hits: z.array(z.object({ _source: auditEntry })) }) });
 
 /** The entries of the audit log, the latest first; the last 10,000 of them. */
-export async function readAudit(client: Client, prefix: string): Promise<AuditEntry[]> {
-  const response = await search(client, auditResponse, {
-    index: auditIndex(prefix),
+export async function readAudit(store: Store): Promise<AuditEntry[]> {
+  const response = await search(store.client, auditResponse, {
+    index: store.names.audit,
     body: { size: MAX_ENTRIES, query: { match_all: {} }, sort: [{ at: 'desc' }, { _seq_no: 'desc' }] },
   });
   return response.hits.hits.map((hit) => hit._source);

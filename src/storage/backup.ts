@@ -6,7 +6,8 @@ import { z } from 'zod';
 import { SERVICE_VERSION } from '../config.ts';
 import { auditEntry } from './audit-log.ts';
 import { countDocuments, search } from './checked-search.ts';
-import { accountsIndex, apiKeysIndex, auditIndex, ledgerIndex } from './index-names.ts';
+import type { IndexNames } from './index-names.ts';
+import type { Store } from './store.ts';
 
 /** A backup can't be used, or not here. The message says why. */
 class BackupError extends Error {}
@@ -79,11 +80,11 @@ export type BackupCounts = z.output<typeof backupCounts>;
 const footer = z.strictObject({ documents: backupCounts, sha256: z.string() });
 
 const BACKED_UP = {
-  accounts: accountsIndex,
-  'api-keys': apiKeysIndex,
-  publications: ledgerIndex,
-  audit: auditIndex,
-} as const;
+  accounts: 'accounts',
+  'api-keys': 'apiKeys',
+  publications: 'ledger',
+  audit: 'audit',
+} as const satisfies Record<keyof BackupCounts, keyof IndexNames>;
 const BACKED_UP_NAMES = [
   'accounts',
   'api-keys',
@@ -105,11 +106,11 @@ export interface Backup {
  *
  * @throws {BackupError} when the indices have something that could not be restored
  */
-export async function writeBackup(client: Client, prefix: string, file: string): Promise<BackupCounts> {
+export async function writeBackup(store: Store, file: string): Promise<BackupCounts> {
   const part = `${file}.part`;
   await rm(part, { force: true });
   try {
-    await writePart(client, prefix, part);
+    await writePart(store, part);
     const { counts } = await readBackup(part);
     await rename(part, file);
     await syncToDisk(dirname(file));
@@ -120,7 +121,7 @@ export async function writeBackup(client: Client, prefix: string, file: string):
   }
 }
 
-async function writePart(client: Client, prefix: string, part: string): Promise<void> {
+async function writePart(store: Store, part: string): Promise<void> {
   const handle = await open(part, 'wx', OWNER_ALONE);
   try {
     const lines = hashedLines(handle);
@@ -128,7 +129,7 @@ async function writePart(client: Client, prefix: string, part: string): Promise<
     await lines.write([{ backup: FORMAT, version: FORMAT_VERSION, at, service_version: SERVICE_VERSION }]);
     const documents: BackupCounts = { accounts: 0, 'api-keys': 0, publications: 0, audit: 0 };
     for (const name of BACKED_UP_NAMES) {
-      for await (const page of pagesOf(client, BACKED_UP[name](prefix))) {
+      for await (const page of pagesOf(store.client, store.names[BACKED_UP[name]])) {
         await lines.write(page.map(({ _id: id, _source: source }) => ({ index: name, id, source })));
         documents[name] += page.length;
       }
@@ -299,16 +300,16 @@ function parsedAs<Schema extends z.ZodType>(schema: Schema, line: string): z.out
  * @throws {BackupError} before anything is written, when the file can't be used or there are keys or a ledger
  * already; later, with what was done, when OpenSearch fails
  */
-export async function restoreBackup(client: Client, prefix: string, file: string): Promise<BackupCounts> {
+export async function restoreBackup(store: Store, file: string): Promise<BackupCounts> {
   const { documents, counts } = await readBackup(file);
-  const found = await storedCounts(client, prefix);
+  const found = await storedCounts(store);
   if (BACKED_UP_NAMES.some((name) => name !== 'audit' && found[name] > 0)) {
     throw new BackupError(
       `There are ${inWords(found)} already; a backup is restored only where there are none.`,
     );
   }
-  await createDocuments(client, prefix, documents);
-  const restored = await storedCounts(client, prefix);
+  await createDocuments(store, documents);
+  const restored = await storedCounts(store);
   if (BACKED_UP_NAMES.some((name) => restored[name] !== found[name] + counts[name])) {
     throw new BackupError(
       `There are now ${inWords(restored)}; the backup has ${inWords(counts)}: something else writes to them.`,
@@ -322,16 +323,12 @@ export function inWords({ accounts, 'api-keys': keys, publications: entries, aud
   return `${accounts} accounts, ${keys} API keys, ${entries} entries of the ledger and ${audit} of the audit log`;
 }
 
-async function createDocuments(
-  client: Client,
-  prefix: string,
-  documents: readonly BackupDocument[],
-): Promise<void> {
+async function createDocuments(store: Store, documents: readonly BackupDocument[]): Promise<void> {
   for (const [done, { index, id, source }] of documents.entries()) {
     try {
-      await client.index({ index: BACKED_UP[index](prefix), id, op_type: 'create', body: source });
+      await store.client.index({ index: store.names[BACKED_UP[index]], id, op_type: 'create', body: source });
     } catch (error) {
-      const indices = BACKED_UP_NAMES.map((name) => BACKED_UP[name](prefix)).join(', ');
+      const indices = BACKED_UP_NAMES.map((name) => store.names[BACKED_UP[name]]).join(', ');
       throw new BackupError(
         `Stopped after ${done} of ${documents.length} documents: ${String(error)} ` +
           `Delete the indices ${indices} and restore again.`,
@@ -341,12 +338,12 @@ async function createDocuments(
   }
 }
 
-async function storedCounts(client: Client, prefix: string): Promise<BackupCounts> {
+async function storedCounts(store: Store): Promise<BackupCounts> {
   return {
-    accounts: await documentsIn(client, accountsIndex(prefix)),
-    'api-keys': await documentsIn(client, apiKeysIndex(prefix)),
-    publications: await documentsIn(client, ledgerIndex(prefix)),
-    audit: await documentsIn(client, auditIndex(prefix)),
+    accounts: await documentsIn(store.client, store.names.accounts),
+    'api-keys': await documentsIn(store.client, store.names.apiKeys),
+    publications: await documentsIn(store.client, store.names.ledger),
+    audit: await documentsIn(store.client, store.names.audit),
   };
 }
 

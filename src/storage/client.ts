@@ -14,13 +14,21 @@ export function openSearchHosts(config: Pick<Config, 'OPENSEARCH_URL'>): string 
     .join(', ');
 }
 
+export interface ClientOptions {
+  /** Whether what one node does not answer goes to the next: for what may be done twice. */
+  readonly asksOthers?: boolean;
+}
+
 /**
  * A client for OpenSearch that never retries at the node that failed: who asks decides what a failure means.
  *
  * @param timeoutMs how long one request may take
- * @param asksOthers whether what one node does not answer goes to the next: for what may be done twice
  */
-export function openSearchClient(config: Config, timeoutMs: number, { asksOthers = false } = {}): Client {
+export function openSearchClient(
+  config: Config,
+  timeoutMs: number,
+  { asksOthers = false }: ClientOptions = {},
+): Client {
   const nodes = openSearchNodes(config);
   const { OPENSEARCH_USERNAME: username, OPENSEARCH_PASSWORD: password, OPENSEARCH_CA: ca } = config;
   return new Client({

@@ -21,42 +21,34 @@ export function parseLicensesIndexName(prefix: string, name: string): LicensesIn
   return date === undefined || run === undefined ? undefined : { date, run };
 }
 
-/** The pattern of all physical indices of licenses. */
-export function licensesIndexPattern(prefix: string): string {
-  return `${prefix}${FAMILY}-*`;
+/** The names of an installation's indices and of its alias. */
+export interface IndexNames {
+  /** The alias whose one index is the live publication. */
+  readonly alias: string;
+  /** The pattern of all physical indices of licenses. */
+  readonly licensesPattern: string;
+  /** The ledger of publications: appended events, and the epoch. */
+  readonly ledger: string;
+  /** The rows that publications rejected. */
+  readonly rejectedRows: string;
+  /** The businesses that hold API keys. */
+  readonly accounts: string;
+  readonly apiKeys: string;
+  /** What each API key was used for, by day. */
+  readonly apiKeyUsage: string;
+  /** What operators did. */
+  readonly audit: string;
 }
 
-/** The alias whose one index is the live publication. */
-export function licensesAlias(prefix: string): string {
-  return `${prefix}${FAMILY}`;
-}
-
-/** The ledger of publications: appended events, and the epoch. */
-export function ledgerIndex(prefix: string): string {
-  return `${prefix}publications`;
-}
-
-/** The rows that publications rejected. */
-export function rejectedRowsIndex(prefix: string): string {
-  return `${prefix}rejected-rows`;
-}
-
-/** The API keys. */
-export function apiKeysIndex(prefix: string): string {
-  return `${prefix}api-keys`;
-}
-
-/** What each API key was used for, by day. */
-export function apiKeyUsageIndex(prefix: string): string {
-  return `${prefix}api-key-usage`;
-}
-
-/** The businesses that hold API keys. */
-export function accountsIndex(prefix: string): string {
-  return `${prefix}accounts`;
-}
-
-/** What operators did. */
-export function auditIndex(prefix: string): string {
-  return `${prefix}audit`;
+export function indexNames(prefix: string): IndexNames {
+  return {
+    alias: `${prefix}${FAMILY}`,
+    licensesPattern: `${prefix}${FAMILY}-*`,
+    ledger: `${prefix}publications`,
+    rejectedRows: `${prefix}rejected-rows`,
+    accounts: `${prefix}accounts`,
+    apiKeys: `${prefix}api-keys`,
+    apiKeyUsage: `${prefix}api-key-usage`,
+    audit: `${prefix}audit`,
+  };
 }

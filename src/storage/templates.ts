@@ -2,15 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { responseStatus } from './client.ts';
-import {
-  accountsIndex,
-  apiKeysIndex,
-  apiKeyUsageIndex,
-  auditIndex,
-  ledgerIndex,
-  licensesAlias,
-  rejectedRowsIndex,
-} from './index-names.ts';
+import type { Store } from './store.ts';
 
 const TEMPLATES = [
   'licenses',
@@ -42,22 +34,24 @@ export async function indexTemplate(family: (typeof TEMPLATES)[number]): Promise
  *
  * @throws {Error} when an index stands where the alias of the live publication belongs
  */
-export async function prepareIndices(client: Client, prefix: string): Promise<void> {
+export async function prepareIndices(store: Store): Promise<void> {
   for (const family of TEMPLATES) {
     const body = await indexTemplate(family);
-    await client.indices.putIndexTemplate({
-      name: `${prefix}${family}`,
-      body: { ...body, index_patterns: body.index_patterns.map((pattern) => `${prefix}${pattern}`) },
+    await store.client.indices.putIndexTemplate({
+      name: `${store.prefix}${family}`,
+      body: { ...body, index_patterns: body.index_patterns.map((pattern) => `${store.prefix}${pattern}`) },
     });
   }
-  const indices = [ledgerIndex, rejectedRowsIndex, accountsIndex, apiKeysIndex, apiKeyUsageIndex, auditIndex];
-  for (const index of indices) await createIfMissing(client, index(prefix));
-  await refuseIndexInPlaceOfAlias(client, licensesAlias(prefix));
+  const { ledger, rejectedRows, accounts, apiKeys, apiKeyUsage, audit, alias } = store.names;
+  for (const index of [ledger, rejectedRows, accounts, apiKeys, apiKeyUsage, audit]) {
+    await createIfMissing(store.client, index);
+  }
+  await refuseIndexInPlaceOfAlias(store.client, alias);
 }
 
 /** Whether `prepareIndices` has run on this installation. */
-export async function hasIndices(client: Client, prefix: string): Promise<boolean> {
-  return (await client.indices.exists({ index: ledgerIndex(prefix) })).body;
+export async function hasIndices(store: Store): Promise<boolean> {
+  return (await store.client.indices.exists({ index: store.names.ledger })).body;
 }
 
 async function createIfMissing(client: Client, index: string): Promise<void> {

@@ -10,7 +10,7 @@ let environment: TestEnvironment;
 
 beforeAll(async () => {
   environment = await testEnvironment();
-  await prepareIndices(environment.client, environment.config.INDEX_PREFIX);
+  await prepareIndices(environment.store);
 });
 afterAll(() => environment.cleanUp());
 

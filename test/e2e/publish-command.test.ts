@@ -265,7 +265,7 @@ describe('licenses publish, while no worker runs,', () => {
   }
 
   async function states(): Promise<string[]> {
-    const { publications } = await publicationHistory(environment.client, environment.config.INDEX_PREFIX);
+    const { publications } = await publicationHistory(environment.store);
     return publications.map(({ state }) => state);
   }
 

@@ -106,16 +106,16 @@ async function installation(): Promise<Installation> {
 const BULK = /^POST \/[^/]*licenses-[^/]+\/_bulk/;
 const REFRESH = /licenses-[^/]+\/_refresh/;
 
-function live({ environment: { client, config } }: Installation): Promise<string[]> {
-  return indicesUnderAlias(client, config.INDEX_PREFIX);
+function live({ environment: { store } }: Installation): Promise<string[]> {
+  return indicesUnderAlias(store);
 }
 
-async function indices({ environment: { client, config } }: Installation): Promise<string[]> {
-  return (await licensesIndices(client, config.INDEX_PREFIX)).map(({ index }) => index);
+async function indices({ environment: { store } }: Installation): Promise<string[]> {
+  return (await licensesIndices(store)).map(({ index }) => index);
 }
 
-function history({ environment: { client, config } }: Installation) {
-  return publicationHistory(client, config.INDEX_PREFIX);
+function history({ environment: { store } }: Installation) {
+  return publicationHistory(store);
 }
 
 /** The publication that began last. */
@@ -124,8 +124,8 @@ async function latest(installed: Installation): Promise<string> {
   return first?.publication ?? '';
 }
 
-async function eventsOf({ environment: { client, config } }: Installation, publication: string) {
-  const { events } = await publicationDetails(client, config.INDEX_PREFIX, publication);
+async function eventsOf({ environment: { store } }: Installation, publication: string) {
+  const { events } = await publicationDetails(store, publication);
   return events.filter(({ event }) => event !== 'queued').map(({ event }) => event);
 }
 
@@ -267,7 +267,7 @@ describe('a worker', () => {
       stopped = await childrenOf(worker.child.pid ?? 0);
       for (const child of stopped) process.kill(child, 'SIGSTOP');
       await publishFiles(environment, await filesOf(installed, '2026-11-30'));
-      await rollBack(environment.client, environment.config.INDEX_PREFIX);
+      await rollBack(environment.store);
       for (const child of stopped) process.kill(child, 'SIGCONT');
     });
     const [paused] = await Promise.all([publish(installed, await filesOf(installed, '2026-11-29')), woken]);
@@ -379,8 +379,8 @@ describe('a worker', () => {
     }
     await held;
     await until('both have ended', async () => (await queue.getJobCountByTypes('active', 'waiting')) === 0);
-    const { client, config } = environment;
-    const events = await readEvents(client, config.INDEX_PREFIX);
+    const { store } = environment;
+    const events = await readEvents(store);
     const turns = events.filter(({ publication }) => publications.includes(publication));
     expect(turns.map(({ publication, event }) => [publications.indexOf(publication), event])).toEqual([
       ...['reading', 'loading', 'verifying', 'live'].map((event) => [0, event]),

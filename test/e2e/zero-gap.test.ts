@@ -186,7 +186,7 @@ test('while publications flip and are rolled back, no request fails and none see
     for (const [at, day] of rest.entries()) {
       await publishDay(day);
       if (at % (FLIPS / ROLLBACKS) !== 1) continue;
-      const { from, to } = await rollBack(environment.client, environment.config.INDEX_PREFIX);
+      const { from, to } = await rollBack(environment.store);
       expect(to.metadata.date < from.metadata.date).toBe(true);
       rollbacks += 1;
     }
@@ -202,15 +202,15 @@ test('while publications flip and are rolled back, no request fails and none see
 }, 180_000);
 
 test('a lookup whose index is being deleted is answered from the index that is live now', async () => {
-  const { client: openSearch, config } = environment;
+  const { store, client } = environment;
   const days = ['2026-11-01', '2026-11-02'];
   const DELETIONS = 5;
   await publishDayAndSeeIt('2026-11-01');
   for (let deletion = 1; deletion <= DELETIONS; deletion += 1) {
     await publishDayAndSeeIt('2026-11-02');
     const reading = startReading();
-    const { from } = await rollBack(openSearch, config.INDEX_PREFIX);
-    await openSearch.indices.delete({ index: from.index });
+    const { from } = await rollBack(store);
+    await client.indices.delete({ index: from.index });
     await until('a reader sees the day before', () => reading.seen.has('2026-11-01')).finally(reading.stop);
     expect(reading.failures).toEqual([]);
     expect([...reading.seen.keys()].filter((day) => !days.includes(day))).toEqual([]);

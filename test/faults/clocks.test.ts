@@ -126,13 +126,13 @@ function targetOf({ kept, live, rolledBack }: Expected): string | undefined {
 }
 
 async function expectLedger({ published, live, kept }: Expected): Promise<void> {
-  const { client, config } = environment;
-  const history = await publicationHistory(client, config.INDEX_PREFIX);
+  const { store } = environment;
+  const history = await publicationHistory(store);
   expect(history.live?.publication).toBe(live);
   expect(history.publications.map(({ publication }) => publication).toReversed()).toEqual(published);
-  const indices = await licensesIndices(client, config.INDEX_PREFIX);
+  const indices = await licensesIndices(store);
   expect(indices.map(({ metadata }) => metadata.publication)).toEqual(kept);
-  const epochs = (await readEvents(client, config.INDEX_PREFIX)).flatMap(({ epoch }) => epoch ?? []);
+  const epochs = (await readEvents(store)).flatMap(({ epoch }) => epoch ?? []);
   expect(epochs).toEqual(epochs.toSorted((one, other) => one - other));
 }
 
@@ -140,7 +140,7 @@ faultTest(
   'a worker an hour behind and one an hour ahead in turn, with rollbacks',
   `${DONE.length} steps`,
   async () => {
-    const { client, config } = environment;
+    const { store } = environment;
     const expected: Expected = { published: [], rolledBack: new Set(), kept: [], live: '' };
     let written = 0;
     for (const [step, [does, hours]] of DONE.entries()) {
@@ -158,12 +158,12 @@ faultTest(
         expected.live = to.publication;
       }
       await expectLedger(expected);
-      const events = await readEvents(client, config.INDEX_PREFIX);
+      const events = await readEvents(store);
       expectClock(timesOf(events.slice(written)), hours, [begunAt, Date.now()]);
       written = events.length;
     }
     await expectOneCompletePublication(environment, await livePublished(environment));
-    const times = timesOf(await readEvents(client, config.INDEX_PREFIX));
+    const times = timesOf(await readEvents(store));
     const earlier = times.filter((time, at) => time < (times[at - 1] ?? time));
     expect(earlier).not.toEqual([]);
     const { published, rolledBack, kept } = expected;

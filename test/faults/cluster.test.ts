@@ -5,7 +5,6 @@ import { z } from 'zod';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import { indicesUnderAlias } from '../../src/publications/alias.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
-import { licensesAlias } from '../../src/storage/index-names.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
 import { freePorts, type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { describeInLongForm, faultTest } from '../support/fault-form.ts';
@@ -59,9 +58,9 @@ const drawn = z.object({
 });
 
 /** Lookups of every kind for licenses of the live publication: by number, mistyped, by name and by business. */
-async function lookupsDrawn({ client, config }: TestEnvironment): Promise<object[]> {
+async function lookupsDrawn({ store, client }: TestEnvironment): Promise<object[]> {
   const response = await client.search({
-    index: licensesAlias(config.INDEX_PREFIX),
+    index: store.names.alias,
     body: {
       size: LICENSES_ASKED_FOR,
       query: { function_score: { functions: [{ random_score: { seed: 7, field: '_seq_no' } }] } },
@@ -127,10 +126,10 @@ function sumOf(loads: readonly Load[], count: 'right' | 'failed'): number {
 }
 
 /** The publication that was asked for last, once the ledger knows it. */
-async function latestPublication({ client, config }: TestEnvironment, before: string): Promise<string> {
+async function latestPublication({ store }: TestEnvironment, before: string): Promise<string> {
   const deadline = Date.now() + BEGINS_WITHIN_MS;
   for (;;) {
-    const { publications } = await publicationHistory(client, config.INDEX_PREFIX);
+    const { publications } = await publicationHistory(store);
     const [latest] = publications;
     if (latest !== undefined && latest.publication !== before) return latest.publication;
     if (Date.now() > deadline) throw new Error('No publication began.');
@@ -139,8 +138,8 @@ async function latestPublication({ client, config }: TestEnvironment, before: st
 }
 
 /** What is live, and how many documents it has. */
-async function livePublication({ client, config }: TestEnvironment) {
-  const { live } = await publicationHistory(client, config.INDEX_PREFIX);
+async function livePublication({ store }: TestEnvironment) {
+  const { live } = await publicationHistory(store);
   const { licenses = 0, endorsements = 0 } = live?.counts ?? {};
   return { publication: live?.publication ?? '', documents: licenses + endorsements };
 }
@@ -204,7 +203,7 @@ describeInLongForm('it takes minutes', 'a cluster', () => {
       const other = { ...clustered.variables, PORT: String(otherPort), ADMIN_PORT: String(otherAdminPort) };
       running.push(await startWorker(clustered.variables), await startWorker(clustered.variables));
       expect(await publishDay(0)).toMatchObject({ code: 0 });
-      const [index = ''] = await indicesUnderAlias(clustered.client, clustered.config.INDEX_PREFIX);
+      const [index = ''] = await indicesUnderAlias(clustered.store);
       const settings = await clustered.client.indices.getSettings({ index });
       expect(settings.body[index]?.settings?.index).toMatchObject({
         number_of_shards: String(NODES),

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect } from '@jest/globals';
 import { publicationHistory } from '../../src/publications/history.ts';
 import { licensesIndices } from '../../src/publications/metadata.ts';
-import { isIndexNotFound, openSearchClient } from '../../src/storage/client.ts';
+import { isIndexNotFound } from '../../src/storage/client.ts';
+import { openStore } from '../../src/storage/store.ts';
 import { type BulkFault, type BulkProxy, bulkProxy } from '../support/bulk-proxy.ts';
 import { livePublished } from '../support/complete-publication.ts';
 import { faultTest, inForm, type ObservedFault } from '../support/fault-form.ts';
@@ -138,27 +139,24 @@ faultTest(
     const before = await livePublished(environment);
     const full = await bulkProxy(environment.config.OPENSEARCH_URL);
     full.disturb('disk full');
-    const client = openSearchClient({ ...environment.config, OPENSEARCH_URL: full.url }, 30_000);
+    const store = openStore({ ...environment.config, OPENSEARCH_URL: full.url }, 30_000);
     const begunAt = Date.now();
     try {
-      const error: unknown = await publishFiles({ ...environment, client }, files.large, {
+      const error: unknown = await publishFiles({ ...environment, store }, files.large, {
         giveUpAfterMs: GIVE_UP_AFTER_MS,
       }).catch((reason: unknown) => reason);
       expect(error).toBeInstanceOf(Error);
       expect(String(error)).toContain('disk usage exceeded flood-stage watermark');
     } finally {
-      await client.close();
+      await store.client.close();
       await full.close();
     }
     const seconds = (Date.now() - begunAt) / 1000;
     expect(full.requests.length).toBeGreaterThan(1);
     expect(full.refused()).toBe(full.requests.length);
-    const indices = await licensesIndices(environment.client, environment.config.INDEX_PREFIX);
+    const indices = await licensesIndices(environment.store);
     expect(indices.filter(({ metadata }) => metadata.verified_at === undefined)).toEqual([]);
-    const { publications: runs, live } = await publicationHistory(
-      environment.client,
-      environment.config.INDEX_PREFIX,
-    );
+    const { publications: runs, live } = await publicationHistory(environment.store);
     expect(await livePublished(environment)).toEqual(before);
     await publications.expectRecovered('small');
     return {

@@ -132,8 +132,8 @@ for (const { how, isEmptied } of COMES_BACK) {
 
 /** When two publications went live and when the second began, in the order of the ledger. */
 async function turnsOf(first: string, second: string): Promise<string> {
-  const { client, config } = publications.environment;
-  const turns = (await readEvents(client, config.INDEX_PREFIX)).flatMap(({ publication, event }) => {
+  const { store } = publications.environment;
+  const turns = (await readEvents(store)).flatMap(({ publication, event }) => {
     if (publication !== first && publication !== second) return [];
     const name = publication === first ? 'the first' : 'the other';
     if (event === 'queued' && publication === second) return [`${name} is asked for`];

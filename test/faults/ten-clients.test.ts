@@ -61,8 +61,8 @@ for (let round = 1; round <= ROUNDS; round += 1) {
     `round ${round}`,
     async () => {
       const { environment } = publications;
-      const { client, config } = environment;
-      const before = await readEvents(client, config.INDEX_PREFIX);
+      const { store } = environment;
+      const before = await readEvents(store);
       proxy.disturb('hold');
       const others = joined(CLIENTS - 1);
       const asking = Promise.all(Array.from({ length: CLIENTS }, () => publications.publish('large')));
@@ -73,7 +73,7 @@ for (let round = 1; round <= ROUNDS; round += 1) {
       const ids = [...new Set(answers.map(({ publication }) => publication))];
       expect(ids).toHaveLength(1);
 
-      const written = (await readEvents(client, config.INDEX_PREFIX)).slice(before.length);
+      const written = (await readEvents(store)).slice(before.length);
       expect(written.filter(({ event }) => event === 'loading')).toHaveLength(1);
       const outcome = await endOf(environment, ids[0] ?? '');
       await publications.expectRecovered('large');

@@ -8,7 +8,7 @@ import { publicationHistory } from '../../src/publications/history.ts';
 import { currentEpoch, readEvents, takeEpoch } from '../../src/publications/ledger.ts';
 import { recordAudit } from '../../src/storage/audit-log.ts';
 import { readBackup, restoreBackup, writeBackup } from '../../src/storage/backup.ts';
-import { accountsIndex, apiKeysIndex, auditIndex, ledgerIndex } from '../../src/storage/index-names.ts';
+import { storeOf } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { FIXTURES } from '../support/fixtures.ts';
@@ -25,21 +25,20 @@ let file: string;
 async function emptyEnvironment(): Promise<TestEnvironment> {
   const environment = await testEnvironment();
   environments = [...environments, environment];
-  await prepareIndices(environment.client, environment.config.INDEX_PREFIX);
+  await prepareIndices(environment.store);
   return environment;
 }
 
-function backUp({ client, config }: TestEnvironment, to: string) {
-  return writeBackup(client, config.INDEX_PREFIX, to);
+function backUp({ store }: TestEnvironment, to: string) {
+  return writeBackup(store, to);
 }
 
-function restore({ client, config }: TestEnvironment, from: string) {
-  return restoreBackup(client, config.INDEX_PREFIX, from);
+function restore({ store }: TestEnvironment, from: string) {
+  return restoreBackup(store, from);
 }
 
-async function issued({ client, config }: TestEnvironment, account: string) {
-  const prefixes = { indexPrefix: config.INDEX_PREFIX, keyPrefix: config.API_KEY_PREFIX };
-  return createKey(client, prefixes, { account, verifiedBy: 'Ada Operator' });
+async function issued({ store, config }: TestEnvironment, account: string) {
+  return createKey(store, config.API_KEY_PREFIX, { account, verifiedBy: 'Ada Operator' });
 }
 
 beforeAll(async () => {
@@ -47,9 +46,9 @@ beforeAll(async () => {
   file = join(original.folder, 'licenses.backup');
   const first = await issued(original, 'Acme Staffing');
   const second = await issued(original, 'Zoë’s “Care”\nHome');
-  await revokeKey(original.client, original.config.INDEX_PREFIX, second.stored.id);
+  await revokeKey(original.store, second.stored.id);
   [active, revoked] = [first.key, second.key];
-  await recordAudit(original.client, original.config.INDEX_PREFIX, 'keys revoke', { key: second.stored.id });
+  await recordAudit(original.store, 'keys revoke', { key: second.stored.id });
   await publishFiles(original, FIXTURES);
   await publishFiles(original, FIXTURES, { date: '2001-01-01' });
 });
@@ -62,8 +61,8 @@ const stored = z.object({
 });
 
 /** The documents of the four indices with their ids, in the order in which they were written. */
-async function documentsOf({ client, config: { INDEX_PREFIX: prefix } }: TestEnvironment) {
-  const indices = [accountsIndex, apiKeysIndex, ledgerIndex, auditIndex].map((name) => name(prefix));
+async function documentsOf({ store: { client, names } }: TestEnvironment) {
+  const indices = [names.accounts, names.apiKeys, names.ledger, names.audit];
   await client.indices.refresh({ index: indices });
   const found = await Promise.all(
     indices.map((index) => client.search({ index, body: { size: 1000, sort: [{ _seq_no: 'asc' }] } })),
@@ -99,14 +98,16 @@ describe('a backup', () => {
   test('that can’t be written leaves the earlier one as it was, and no part', async () => {
     const kept = join(original.folder, 'kept.backup');
     await writeFile(kept, 'an earlier backup');
-    await expect(writeBackup(original.client, 'test-nowhere-', kept)).rejects.toThrow('index_not_found');
+    await expect(writeBackup(storeOf(original.client, 'test-nowhere-'), kept)).rejects.toThrow(
+      'index_not_found',
+    );
     expect(await readFile(kept, 'utf8')).toBe('an earlier backup');
     await expect(stat(`${kept}.part`)).rejects.toThrow('ENOENT');
   });
 
   test('of more documents than a page has all of them', async () => {
     const large = await emptyEnvironment();
-    const index = ledgerIndex(large.config.INDEX_PREFIX);
+    const index = large.store.names.ledger;
     const ids = Array.from({ length: 2500 }, (_, number) => `run${number}`);
     await large.client.bulk({
       body: ids.flatMap((publication) => [
@@ -135,22 +136,17 @@ describe('a restored backup', () => {
   });
 
   test('has keys that work, and revoked ones that don’t', async () => {
-    const { client, config } = restored;
-    const keys = keyCheck(client, config.INDEX_PREFIX, config.API_KEY_PREFIX);
+    const { store, config } = restored;
+    const keys = keyCheck(store, config.API_KEY_PREFIX);
     expect([await keys(active)?.isActive(), await keys(revoked)?.isActive()]).toEqual([true, false]);
-    const { client: before, config: settings } = original;
-    expect(await listKeys(client, config.INDEX_PREFIX)).toEqual(
-      await listKeys(before, settings.INDEX_PREFIX),
-    );
+    expect(await listKeys(store)).toEqual(await listKeys(original.store));
   });
 
   test('tells the same history, of which nothing is live before the next publication', async () => {
-    const { client, config } = restored;
-    expect(await readEvents(client, config.INDEX_PREFIX)).toEqual(
-      await readEvents(original.client, original.config.INDEX_PREFIX),
-    );
-    const before = await publicationHistory(original.client, original.config.INDEX_PREFIX);
-    const after = await publicationHistory(client, config.INDEX_PREFIX);
+    const { store } = restored;
+    expect(await readEvents(store)).toEqual(await readEvents(original.store));
+    const before = await publicationHistory(original.store);
+    const after = await publicationHistory(store);
     expect(before.publications.map(({ state }) => state)).toEqual(['refused', 'live']);
     expect(after.live).toBeNull();
     expect(after.publications.map(({ publication }) => publication)).toEqual(
@@ -173,12 +169,12 @@ describe('a restored backup', () => {
   });
 
   test('goes on counting epochs, and takes the next publication', async () => {
-    const { client, config } = restored;
-    const last = await currentEpoch(original.client, original.config.INDEX_PREFIX);
+    const { store } = restored;
+    const last = await currentEpoch(original.store);
     expect(last).toBeGreaterThan(0);
-    expect(await takeEpoch(client, config.INDEX_PREFIX, 'the test')).toBe(last + 1);
+    expect(await takeEpoch(store, 'the test')).toBe(last + 1);
     expect(await publishFiles(restored, FIXTURES)).toMatchObject({ state: 'live' });
-    expect((await publicationHistory(client, config.INDEX_PREFIX)).live).toMatchObject({ state: 'live' });
+    expect((await publicationHistory(store)).live).toMatchObject({ state: 'live' });
   });
 });
 
@@ -229,7 +225,7 @@ describe('a restore is refused', () => {
 
   test('where there are keys or a ledger already', async () => {
     const started = await emptyEnvironment();
-    await takeEpoch(started.client, started.config.INDEX_PREFIX, 'the test');
+    await takeEpoch(started.store, 'the test');
     await expect(restore(started, file)).rejects.toThrow(
       'There are 0 accounts, 0 API keys, 1 entries of the ledger and 0 of the audit log already',
     );
@@ -239,29 +235,25 @@ describe('a restore is refused', () => {
     await expect(restore(other, file)).rejects.toThrow(
       'There are 1 accounts, 1 API keys, 0 entries of the ledger and 0 of the audit log already',
     );
-    const keys = keyCheck(other.client, other.config.INDEX_PREFIX, other.config.API_KEY_PREFIX);
+    const keys = keyCheck(other.store, other.config.API_KEY_PREFIX);
     expect([await keys(key)?.isActive(), await keys(active)?.isActive()]).toEqual([true, false]);
   });
 
   test('half-way when OpenSearch fails, and then says what was done and what to do', async () => {
-    const { client, config } = await emptyEnvironment();
-    const ledger = ledgerIndex(config.INDEX_PREFIX);
-    const all = [accountsIndex, apiKeysIndex, ledgerIndex, auditIndex].map((name) =>
-      name(config.INDEX_PREFIX),
-    );
+    const { store, client } = await emptyEnvironment();
+    const { accounts, apiKeys, ledger, audit } = store.names;
+    const all = [accounts, apiKeys, ledger, audit];
     const block = (write: boolean) =>
       client.indices.putSettings({ index: ledger, body: { 'index.blocks.write': write } });
     await block(true);
-    await expect(restoreBackup(client, config.INDEX_PREFIX, file)).rejects.toThrow(
+    await expect(restoreBackup(store, file)).rejects.toThrow(
       new RegExp(`^Stopped after 4 of \\d+ documents: .* Delete the indices ${all.join(', ')} and restore`),
     );
     await block(false);
-    await expect(restoreBackup(client, config.INDEX_PREFIX, file)).rejects.toThrow(
-      'There are 2 accounts, 2 API keys',
-    );
+    await expect(restoreBackup(store, file)).rejects.toThrow('There are 2 accounts, 2 API keys');
     await client.indices.delete({ index: all });
-    await prepareIndices(client, config.INDEX_PREFIX);
-    await expect(restoreBackup(client, config.INDEX_PREFIX, file)).resolves.toMatchObject({ 'api-keys': 2 });
+    await prepareIndices(store);
+    await expect(restoreBackup(store, file)).resolves.toMatchObject({ 'api-keys': 2 });
   });
 });
 
@@ -290,7 +282,7 @@ describe('licenses backup and licenses restore', () => {
     expect(JSON.parse(restored.stdout)).toMatchObject({ file: path, documents: { 'api-keys': 1 } });
 
     expect((await licenses(to.variables, 'keys', 'list')).stdout).toContain(id);
-    const keys = keyCheck(to.client, to.config.INDEX_PREFIX, to.config.API_KEY_PREFIX);
+    const keys = keyCheck(to.store, to.config.API_KEY_PREFIX);
     expect(await keys(key)?.isActive()).toBe(true);
 
     const again = await licenses(to.variables, 'restore', path);

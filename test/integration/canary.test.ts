@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { publicationDetails } from '../../src/publications/history.ts';
 import { publishResult } from '../../src/publications/result.ts';
-import { openSearchClient } from '../../src/storage/client.ts';
+import { openStore } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { FIXTURES } from '../support/fixtures.ts';
@@ -17,7 +17,7 @@ let environment: TestEnvironment;
 beforeAll(async () => {
   environment = await testEnvironment();
   environments.push(environment);
-  await prepareIndices(environment.client, environment.config.INDEX_PREFIX);
+  await prepareIndices(environment.store);
 });
 afterAll(async () => {
   for (const each of environments) await each.cleanUp();
@@ -32,19 +32,15 @@ async function publishedWith(afterSwitch: ProxyHandler) {
     isSwitched = request.path.startsWith('/_aliases') && request.method === 'POST';
     return answer;
   });
-  const client = openSearchClient({ ...environment.config, OPENSEARCH_URL: proxy.url }, 30_000);
+  const store = openStore({ ...environment.config, OPENSEARCH_URL: proxy.url }, 30_000);
   try {
-    const result = publishResult.parse(await publishFiles({ ...environment, client }, FIXTURES));
+    const result = publishResult.parse(await publishFiles({ ...environment, store }, FIXTURES));
     if (result.state !== 'live') throw new Error(`The publication is ${result.state}.`);
     const { publication } = result;
-    const details = await publicationDetails(
-      environment.client,
-      environment.config.INDEX_PREFIX,
-      publication,
-    );
+    const details = await publicationDetails(environment.store, publication);
     return { differences: result.canary_differences, ...details };
   } finally {
-    await client.close();
+    await store.client.close();
     await proxy.close();
   }
 }

@@ -2,7 +2,6 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { BOARDS } from '../../src/licenses/boards.ts';
 import { numberKey } from '../../src/licenses/number.ts';
-import { licensesAlias } from '../../src/storage/index-names.ts';
 import { MISTYPED_BOARDS } from '../fixtures/mistyped-boards.ts';
 import { detailIn, recordIn } from '../support/answers.ts';
 import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
@@ -336,8 +335,8 @@ describe('500', () => {
     ['SPEC-7-06', 'DESIGN-ERRORS-01'],
     'for what went wrong inside, of which it tells nothing',
     async () => {
-      const { client, config } = service.environment;
-      const index = licensesAlias(config.INDEX_PREFIX);
+      const { store, client } = service.environment;
+      const index = store.names.alias;
       await client.indices.putSettings({ index, body: { 'index.blocks.write': false } });
       const broken = { license_number: 'BROKEN.1', keys: { number: numberKey('BROKEN.1'), kind: 'person' } };
       await client.index({ index, body: broken, refresh: true });

@@ -5,7 +5,7 @@ import { publicationHistory } from '../../src/publications/history.ts';
 import { licensesIndices } from '../../src/publications/metadata.ts';
 import type { PublishResult } from '../../src/publications/result.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
-import { openSearchClient } from '../../src/storage/client.ts';
+import { openStore } from '../../src/storage/store.ts';
 import { licensesOf, writeDay } from '../support/day-files.ts';
 import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { openSearchProxy } from '../support/open-search-proxy.ts';
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => environment.cleanUp());
 
 async function live(): Promise<string[]> {
-  return indicesUnderAlias(environment.client, environment.config.INDEX_PREFIX);
+  return indicesUnderAlias(environment.store);
 }
 
 /** The files of a day, with so many nurses. */
@@ -38,7 +38,7 @@ async function published(date: string): Promise<z.output<typeof liveResult>> {
 }
 
 function back(to?: string) {
-  return rollBack(environment.client, environment.config.INDEX_PREFIX, to);
+  return rollBack(environment.store, to);
 }
 
 /**
@@ -64,13 +64,13 @@ async function held(
     }
     return request.forward();
   });
-  const client = openSearchClient({ ...config, OPENSEARCH_URL: proxy.url }, 30_000);
+  const store = openStore({ ...config, OPENSEARCH_URL: proxy.url }, 30_000);
   try {
-    const result = await publishFiles({ ...environment, client }, await filesOf(date, 29));
+    const result = await publishFiles({ ...environment, store }, await filesOf(date, 29));
     expect(isDone).toBe(true);
     return { result, expected, hasFlipped };
   } finally {
-    await client.close();
+    await store.client.close();
     await proxy.close();
   }
 }
@@ -107,7 +107,7 @@ describe('a publication that is held while it', () => {
       expect(result).toMatchObject({ state: 'refused', reasons: [expect.stringMatching(/^fenced: /)] });
       expect(await live()).toEqual(expected);
       expect(expected).toEqual([second.index]);
-      const { publications } = await publicationHistory(environment.client, environment.config.INDEX_PREFIX);
+      const { publications } = await publicationHistory(environment.store);
       expect(publications[0]).toMatchObject({ state: 'rolled_back' });
       expect(publications[1]).toMatchObject({ publication: result.publication, state: 'refused' });
     },
@@ -133,7 +133,7 @@ describe('a publication that is held while it', () => {
 
   test('leaves nothing behind', async () => {
     const { result } = await held('2026-11-22', AT['is verified'], () => back());
-    const indices = await licensesIndices(environment.client, environment.config.INDEX_PREFIX);
+    const indices = await licensesIndices(environment.store);
     expect(indices.map(({ metadata }) => metadata.publication)).not.toContain(result.publication);
   });
 });
@@ -146,9 +146,9 @@ describe('two first publications at once', () => {
       const results = await Promise.all([publishFiles(own, one), publishFiles(own, other)]);
       const lives = results.filter(({ state }) => state === 'live');
       expect(results.map(({ state }) => state).toSorted()).toEqual(['live', 'refused']);
-      const under = await indicesUnderAlias(own.client, own.config.INDEX_PREFIX);
+      const under = await indicesUnderAlias(own.store);
       expect(lives).toEqual([expect.objectContaining({ index: under[0] })]);
-      const indices = await licensesIndices(own.client, own.config.INDEX_PREFIX);
+      const indices = await licensesIndices(own.store);
       expect(indices.map(({ index }) => index)).toEqual(under);
     } finally {
       await own.cleanUp();

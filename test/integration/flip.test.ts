@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/g
 import { FlipRefusedError, flip, indicesUnderAlias, liveIndex } from '../../src/publications/alias.ts';
 import { currentEpoch, takeEpoch } from '../../src/publications/ledger.ts';
 import { newRunId } from '../../src/publications/run-id.ts';
-import { licensesAlias, licensesIndexName } from '../../src/storage/index-names.ts';
+import { licensesIndexName } from '../../src/storage/index-names.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
 
@@ -12,7 +12,7 @@ const environments: TestEnvironment[] = [];
 beforeEach(async () => {
   environment = await testEnvironment();
   environments.push(environment);
-  await prepareIndices(environment.client, environment.config.INDEX_PREFIX);
+  await prepareIndices(environment.store);
 });
 afterEach(async () => {
   expect((await under()).length).toBeLessThanOrEqual(1);
@@ -28,22 +28,22 @@ async function newIndex(): Promise<string> {
 }
 
 function epoch(holder: string): Promise<number> {
-  return takeEpoch(environment.client, environment.config.INDEX_PREFIX, holder);
+  return takeEpoch(environment.store, holder);
 }
 
 function flipTo(index: string, under: number): Promise<string | undefined> {
-  return flip(environment.client, environment.config.INDEX_PREFIX, index, under);
+  return flip(environment.store, index, under);
 }
 
 function under(): Promise<string[]> {
-  return indicesUnderAlias(environment.client, environment.config.INDEX_PREFIX);
+  return indicesUnderAlias(environment.store);
 }
 
 describe('the epoch', () => {
   test('grows by one for each taker, also when ten take it at once', async () => {
     const taken = await Promise.all(Array.from({ length: 10 }, (_, at) => epoch(`taker ${at}`)));
     expect(taken.sort((one, other) => one - other)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
-    expect(await currentEpoch(environment.client, environment.config.INDEX_PREFIX)).toBe(10);
+    expect(await currentEpoch(environment.store)).toBe(10);
   });
 });
 
@@ -87,7 +87,7 @@ describe('a flip', () => {
 
   test('of two first ones the later epoch keeps the alias for itself', async () => {
     const [one, other] = [await newIndex(), await newIndex()];
-    const alias = licensesAlias(environment.config.INDEX_PREFIX);
+    const alias = environment.store.names.alias;
     await epoch('one');
     const later = await epoch('other');
     await environment.client.indices.updateAliases({ body: { actions: [{ add: { index: one, alias } }] } });
@@ -97,10 +97,8 @@ describe('a flip', () => {
 });
 
 test('an index under the name of the alias stops the start instead of taking writes', async () => {
-  const { client, config } = environment;
-  await client.indices.create({ index: licensesAlias(config.INDEX_PREFIX) });
-  await expect(prepareIndices(client, config.INDEX_PREFIX)).rejects.toThrow(
-    'where the alias of the live publication belongs',
-  );
-  expect(await liveIndex(client, config.INDEX_PREFIX)).toBeUndefined();
+  const { store, client } = environment;
+  await client.indices.create({ index: store.names.alias });
+  await expect(prepareIndices(store)).rejects.toThrow('where the alias of the live publication belongs');
+  expect(await liveIndex(store)).toBeUndefined();
 });

@@ -15,7 +15,7 @@ import { licensesIndices, readMetadata } from '../../src/publications/metadata.t
 import type { PublishResult } from '../../src/publications/result.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { newRunId } from '../../src/publications/run-id.ts';
-import { openSearchClient } from '../../src/storage/client.ts';
+import { openStore } from '../../src/storage/store.ts';
 import { VerificationError } from '../../workers/publish/verify.ts';
 import { type Day, type DayRow, licensesOf, textOf, writeDay } from '../support/day-files.ts';
 import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
@@ -56,23 +56,23 @@ beforeAll(async () => {
 afterAll(() => environment.cleanUp());
 
 async function live(): Promise<string[]> {
-  return indicesUnderAlias(environment.client, environment.config.INDEX_PREFIX);
+  return indicesUnderAlias(environment.store);
 }
 
 async function indices(): Promise<string[]> {
-  const found = await licensesIndices(environment.client, environment.config.INDEX_PREFIX);
+  const found = await licensesIndices(environment.store);
   return found.map(({ index }) => index);
 }
 
 function details({ publication }: PublishResult) {
-  return publicationDetails(environment.client, environment.config.INDEX_PREFIX, publication);
+  return publicationDetails(environment.store, publication);
 }
 
 /** The base live again. */
 async function backToBase(): Promise<void> {
   const [index] = await live();
   if (index !== base.index) {
-    await rollBack(environment.client, environment.config.INDEX_PREFIX, base.publication);
+    await rollBack(environment.store, base.publication);
   }
 }
 
@@ -286,17 +286,17 @@ describe('what no force goes past', () => {
       }
       return request.forward();
     });
-    const client = openSearchClient({ ...config, OPENSEARCH_URL: proxy.url }, 30_000);
+    const store = openStore({ ...config, OPENSEARCH_URL: proxy.url }, 30_000);
     const publication = newRunId();
     try {
       const files = await writeDay(environment.folder, name, nextDay());
-      return await publishFiles({ ...environment, client }, files, { publication }).catch(
+      return await publishFiles({ ...environment, store }, files, { publication }).catch(
         (error: unknown) => error,
       );
     } finally {
-      await client.close();
+      await store.client.close();
       await proxy.close();
-      const { events } = await publicationDetails(environment.client, config.INDEX_PREFIX, publication);
+      const { events } = await publicationDetails(environment.store, publication);
       expect(events.map(({ event }) => event)).toEqual(['reading', 'loading', 'verifying']);
     }
   }
@@ -376,7 +376,7 @@ describe('generated data', () => {
         date: '2026-11-20',
         licenses: 320,
       });
-      const { live: now } = await publicationHistory(own.client, own.config.INDEX_PREFIX);
+      const { live: now } = await publicationHistory(own.store);
       expect(now).toMatchObject({ sample: false });
     } finally {
       await own.cleanUp();

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { z } from 'zod';
 import { apiKeyHash } from '../../src/access/key-format.ts';
-import { accountsIndex } from '../../src/storage/index-names.ts';
 import { licenses } from '../support/processes.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -117,14 +116,14 @@ verifies(
 );
 
 verifies('SPEC-5-04', 'the account of a key says who verified it, and when', async () => {
-  const { client, config } = service.environment;
+  const { store, client } = service.environment;
   const account = 'Verified Care Inc';
   const begun = Date.now();
   const key = keyIn(await printed('keys', 'create', account, '--verified-by', VERIFIER));
   const found = documents.parse(
     (
       await client.search({
-        index: accountsIndex(config.INDEX_PREFIX),
+        index: store.names.accounts,
         body: { query: { term: { account } } },
       })
     ).body,

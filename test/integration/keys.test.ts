@@ -5,7 +5,6 @@ import { KEY_BELIEVED_MS, revokeKey } from '../../src/access/api-keys.ts';
 import { apiKeyHash, isWellFormedKey, newApiKey } from '../../src/access/key-format.ts';
 import { readConfig } from '../../src/config.ts';
 import { todayInOhio } from '../../src/licenses/dates.ts';
-import { apiKeysIndex } from '../../src/storage/index-names.ts';
 import { numbersIn, recordIn } from '../support/answers.ts';
 import { type ApiAnswer, apiClient } from '../support/api.ts';
 import { freePorts } from '../support/environment.ts';
@@ -95,7 +94,7 @@ describe('a request', () => {
     async () => {
       const first = await issued('Twofold Staffing');
       const second = await issued('Twofold Staffing');
-      await revokeKey(service.environment.client, service.environment.config.INDEX_PREFIX, first.id);
+      await revokeKey(service.environment.store, first.id);
       for (const [method, path] of ENDPOINTS) {
         expectRefused(await asked(method, path, { 'x-api-key': first.key }));
         expect((await asked(method, path, { 'x-api-key': second.key })).status).toBe(200);
@@ -110,7 +109,7 @@ describe('a request', () => {
       const { key, id } = await issued('Shortlived Inc');
       const tried = () => asked('GET', '/api/v1/lookup/boards', { 'x-api-key': key });
       expect((await tried()).status).toBe(200);
-      await revokeKey(service.environment.client, service.environment.config.INDEX_PREFIX, id);
+      await revokeKey(service.environment.store, id);
       const deadline = Date.now() + 10_000;
       let answer = await tried();
       while (answer.status === 200 && Date.now() < deadline) {
@@ -294,10 +293,10 @@ describe('a key', () => {
   });
 
   verifies('DESIGN-KEYS-02', 'is stored as its SHA-256 alone', async () => {
-    const { client, config } = service.environment;
+    const { store, client } = service.environment;
     const { key, id } = await issued('Hashed Inc');
     const found = await client.search({
-      index: apiKeysIndex(config.INDEX_PREFIX),
+      index: store.names.apiKeys,
       body: { size: 100, query: { match_all: {} } },
     });
     const stored = JSON.stringify(found.body);

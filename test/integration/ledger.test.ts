@@ -15,7 +15,7 @@ import { writeRejects } from '../../src/publications/rejected-rows.ts';
 import type { PublishResult } from '../../src/publications/result.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { newRunId } from '../../src/publications/run-id.ts';
-import { openSearchClient } from '../../src/storage/client.ts';
+import { openStore } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { type Day, licensesOf, writeDay } from '../support/day-files.ts';
 import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
@@ -34,7 +34,7 @@ const environments: TestEnvironment[] = [];
 async function newEnvironment(settings: Record<string, string> = {}): Promise<TestEnvironment> {
   const environment = await testEnvironment(settings);
   environments.push(environment);
-  await prepareIndices(environment.client, environment.config.INDEX_PREFIX);
+  await prepareIndices(environment.store);
   return environment;
 }
 afterAll(async () => {
@@ -44,26 +44,26 @@ afterAll(async () => {
 const liveResult = z.object({ state: z.literal('live'), publication: z.string(), index: z.string() });
 type Live = z.output<typeof liveResult>;
 
-function live({ client, config }: TestEnvironment): Promise<string[]> {
-  return indicesUnderAlias(client, config.INDEX_PREFIX);
+function live({ store }: TestEnvironment): Promise<string[]> {
+  return indicesUnderAlias(store);
 }
 
-function history({ client, config }: TestEnvironment) {
-  return publicationHistory(client, config.INDEX_PREFIX);
+function history({ store }: TestEnvironment) {
+  return publicationHistory(store);
 }
 
-function details({ client, config }: TestEnvironment, publication: string) {
-  return publicationDetails(client, config.INDEX_PREFIX, publication);
+function details({ store }: TestEnvironment, publication: string) {
+  return publicationDetails(store, publication);
 }
 
 /** What the ledger tells, as `publication event`, in its order. */
-async function told({ client, config }: TestEnvironment): Promise<string[]> {
-  const events = await readEvents(client, config.INDEX_PREFIX);
+async function told({ store }: TestEnvironment): Promise<string[]> {
+  const events = await readEvents(store);
   return events.map(({ publication, event }) => `${publication} ${event}`);
 }
 
-function reconcile({ client, config }: TestEnvironment): Promise<void> {
-  return reconcileLedger(client, config.INDEX_PREFIX);
+function reconcile({ store }: TestEnvironment): Promise<void> {
+  return reconcileLedger(store);
 }
 
 /** The files of a day with 20 nurses. */
@@ -82,11 +82,10 @@ async function published(environment: TestEnvironment, date: string): Promise<Li
 
 describe('a ledger written by clocks that differ', () => {
   test('tells states and order as they were appended, whatever the events say of the time', async () => {
-    const { client, config } = await newEnvironment();
-    const prefix = config.INDEX_PREFIX;
+    const { store } = await newEnvironment();
     const now = Date.now();
     const append = (publication: string, event: 'queued' | 'reading' | 'loading' | 'refused', hours = 0) =>
-      appendEvent(client, prefix, { publication, event, at: new Date(now + hours * HOUR_MS).toISOString() });
+      appendEvent(store, { publication, event, at: new Date(now + hours * HOUR_MS).toISOString() });
     await append('early', 'queued');
     await append('early', 'reading', -1);
     await append('early', 'loading', -1);
@@ -94,12 +93,12 @@ describe('a ledger written by clocks that differ', () => {
     await append('early', 'refused', -1);
     await append('late', 'reading', 1);
 
-    const { publications } = await publicationHistory(client, prefix);
+    const { publications } = await publicationHistory(store);
     expect(publications.map(({ publication, state }) => [publication, state])).toEqual([
       ['late', 'reading'],
       ['early', 'refused'],
     ]);
-    const events = await readEvents(client, prefix);
+    const events = await readEvents(store);
     expect(events.map(({ publication, event }) => `${publication} ${event}`)).toEqual([
       'early queued',
       'early reading',
@@ -111,11 +110,11 @@ describe('a ledger written by clocks that differ', () => {
   });
 
   test('keeps the moment that an event names, and else takes the present one', async () => {
-    const { client, config } = await newEnvironment();
+    const { store } = await newEnvironment();
     const before = new Date().toISOString();
-    await appendEvent(client, config.INDEX_PREFIX, { publication: 'a', event: 'queued', at: before });
-    await appendEvent(client, config.INDEX_PREFIX, { publication: 'a', event: 'reading' });
-    const [queued, reading] = await readEvents(client, config.INDEX_PREFIX);
+    await appendEvent(store, { publication: 'a', event: 'queued', at: before });
+    await appendEvent(store, { publication: 'a', event: 'reading' });
+    const [queued, reading] = await readEvents(store);
     expect(queued?.at).toBe(before);
     expect(Date.parse(reading?.at ?? '')).toBeGreaterThanOrEqual(Date.parse(before));
   });
@@ -142,11 +141,11 @@ describe('what the ledger tells of a publication', () => {
       if (request.path.includes('_bulk')) await sleep(LOADS_FOR_MS);
       return request.forward();
     });
-    const client = openSearchClient({ ...environment.config, OPENSEARCH_URL: proxy.url }, 30_000);
+    const store = openStore({ ...environment.config, OPENSEARCH_URL: proxy.url }, 30_000);
     const startedAt = Date.now();
-    result = await publishFiles({ ...environment, client }, files);
+    result = await publishFiles({ ...environment, store }, files);
     tookMs = Date.now() - startedAt;
-    await client.close();
+    await store.client.close();
     await proxy.close();
   });
 
@@ -216,13 +215,13 @@ describe('a publication killed between its flip and its last event', () => {
     const proxy = await openSearchProxy(config.OPENSEARCH_URL, async (request) =>
       request.body.includes('"event":"live"') ? undefined : request.forward(),
     );
-    const client = openSearchClient({ ...config, OPENSEARCH_URL: proxy.url }, 30_000);
+    const store = openStore({ ...config, OPENSEARCH_URL: proxy.url }, 30_000);
     const publication = newRunId();
     const files = await filesOf(environment, date);
     try {
-      await expect(publishFiles({ ...environment, client }, files, { publication })).rejects.toThrow();
+      await expect(publishFiles({ ...environment, store }, files, { publication })).rejects.toThrow();
     } finally {
-      await client.close();
+      await store.client.close();
       await proxy.close();
     }
     const { events } = await details(environment, publication);
@@ -232,7 +231,7 @@ describe('a publication killed between its flip and its last event', () => {
 
   test('is live all the same, as the alias says, and prune keeps it', async () => {
     const environment = await newEnvironment();
-    const { client, config } = environment;
+    const { store } = environment;
     const first = await published(environment, '2026-11-20');
     const { publication } = await killed(environment, '2026-11-21');
     const under = await live(environment);
@@ -241,14 +240,14 @@ describe('a publication killed between its flip and its last event', () => {
     const { live: now, publications } = await history(environment);
     expect(now).toMatchObject({ publication, state: 'live', date: '2026-11-21' });
     expect(publications.map(({ state }) => state)).toEqual(['live', 'superseded']);
-    await takeEpoch(client, config.INDEX_PREFIX, 'another');
-    expect(await prune(client, config.INDEX_PREFIX, 1)).toEqual([first.index]);
+    await takeEpoch(store, 'another');
+    expect(await prune(store, 1)).toEqual([first.index]);
     expect(await live(environment)).toEqual(under);
   });
 
   test('is written down by the next one that looks, once, and can be rolled back to', async () => {
     const environment = await newEnvironment();
-    const { client, config } = environment;
+    const { store } = environment;
     const first = await published(environment, '2026-11-20');
     const { publication } = await killed(environment, '2026-11-21');
     const before = await told(environment);
@@ -266,7 +265,7 @@ describe('a publication killed between its flip and its last event', () => {
     });
 
     await published(environment, '2026-11-22');
-    const { to } = await rollBack(client, config.INDEX_PREFIX);
+    const { to } = await rollBack(store);
     expect(to.metadata.publication).toBe(publication);
   });
 
@@ -286,7 +285,7 @@ describe('a publication killed between its flip and its last event', () => {
     expect(await live(environment)).toEqual(under);
     const { events } = await details(environment, publication);
     expect(events.map(({ event }) => event)).toEqual(['reading', 'loading', 'verifying', 'live']);
-    const indices = await licensesIndices(environment.client, environment.config.INDEX_PREFIX);
+    const indices = await licensesIndices(environment.store);
     expect(indices.map(({ index }) => index)).toEqual(under);
   });
 });
@@ -294,12 +293,12 @@ describe('a publication killed between its flip and its last event', () => {
 describe('rolling back', () => {
   test('passes over what was itself rolled back', async () => {
     const environment = await newEnvironment();
-    const { client, config } = environment;
+    const { store } = environment;
     const good = await published(environment, '2026-11-20');
     await published(environment, '2026-11-21');
-    await rollBack(client, config.INDEX_PREFIX);
+    await rollBack(store);
     await published(environment, '2026-11-22');
-    const { to } = await rollBack(client, config.INDEX_PREFIX);
+    const { to } = await rollBack(store);
     expect(to.metadata.publication).toBe(good.publication);
     expect(await live(environment)).toEqual([good.index]);
     expect((await history(environment)).publications.map(({ state }) => state)).toEqual([
@@ -311,28 +310,28 @@ describe('rolling back', () => {
 
   test('can be taken back: neither publication is then one that was rolled back', async () => {
     const environment = await newEnvironment();
-    const { client, config } = environment;
+    const { store } = environment;
     await published(environment, '2026-11-20');
     const later = await published(environment, '2026-11-21');
-    await rollBack(client, config.INDEX_PREFIX);
-    await rollBack(client, config.INDEX_PREFIX, later.publication);
+    await rollBack(store);
+    await rollBack(store, later.publication);
     expect((await history(environment)).publications.map(({ state }) => state)).toEqual([
       'live',
       'superseded',
     ]);
-    expect(await rollBack(client, config.INDEX_PREFIX)).toMatchObject({
+    expect(await rollBack(store)).toMatchObject({
       from: { metadata: { publication: later.publication } },
     });
   });
 
   test('is on record though it was killed behind its flip, and its files stay out', async () => {
     const environment = await newEnvironment();
-    const { client, config } = environment;
+    const { store } = environment;
     const first = await published(environment, '2026-11-20');
     const files = await filesOf(environment, '2026-11-21');
     const bad = await publishFiles(environment, files);
-    const epoch = await takeEpoch(client, config.INDEX_PREFIX, 'a rollback that is killed');
-    await flip(client, config.INDEX_PREFIX, first.index, epoch);
+    const epoch = await takeEpoch(store, 'a rollback that is killed');
+    await flip(store, first.index, epoch);
 
     expect(await publishFiles(environment, files, { isGuarded: true })).toMatchObject({
       state: 'refused',
@@ -358,10 +357,10 @@ describe('the rows that a publication rejected', () => {
 
   test('are written to a CSV file as they stood, quotes and all', async () => {
     const environment = await newEnvironment();
-    const { client, config, folder } = environment;
+    const { store, folder } = environment;
     const { publication } = await publishFiles(environment, FIXTURES);
     const path = join(folder, 'rejects.csv');
-    expect(await writeRejects(client, config.INDEX_PREFIX, publication, path)).toEqual({
+    expect(await writeRejects(store, publication, path)).toEqual({
       file: path,
       rows: 6,
     });
@@ -378,7 +377,7 @@ describe('the rows that a publication rejected', () => {
 
   test('are written whole where there are more than one page, and are those of no other publication', async () => {
     const environment = await newEnvironment();
-    const { client, config, folder } = environment;
+    const { store, folder } = environment;
     await publishFiles(environment, FIXTURES);
     const individual = licensesOf(NURSING, 'RN.', 2500).map((row, at) =>
       at % 2 === 0 ? row : { ...row, name: `"A", "B"\r\nC ${at}`, expires: 'never' },
@@ -387,7 +386,7 @@ describe('the rows that a publication rejected', () => {
     const files = await filesOf(environment, '2026-11-21', { individual, business });
     const { publication } = await publishFiles(environment, files);
     const path = join(folder, 'rejects.csv');
-    await writeRejects(client, config.INDEX_PREFIX, publication, path);
+    await writeRejects(store, publication, path);
     const [, ...rows] = await parsed(path);
     expect(rows).toHaveLength(1251);
     expect(rows.slice(0, 3).map(([file, line]) => [file, line])).toEqual([
@@ -404,11 +403,11 @@ describe('the rows that a publication rejected', () => {
 
   test('are none where there were none: a header alone', async () => {
     const environment = await newEnvironment();
-    const { client, config, folder } = environment;
+    const { store, folder } = environment;
     const { publication } = await published(environment, '2026-11-20');
     const path = join(folder, 'none.csv');
     await writeFile(path, 'what stood there before');
-    await writeRejects(client, config.INDEX_PREFIX, publication, path);
+    await writeRejects(store, publication, path);
     expect(await readFile(path, 'utf8')).toBe('FILE,LINE,REASON,ROW\n');
   });
 
@@ -423,13 +422,13 @@ describe('the rows that a publication rejected', () => {
       const answer = await request.forward();
       return fault === undefined ? answer : undefined;
     });
-    const client = openSearchClient({ ...config, OPENSEARCH_URL: proxy.url }, 30_000);
+    const store = openStore({ ...config, OPENSEARCH_URL: proxy.url }, 30_000);
     try {
-      const { publication } = await publishFiles({ ...environment, client }, FIXTURES);
+      const { publication } = await publishFiles({ ...environment, store }, FIXTURES);
       expect(faults).toEqual([]);
       expect(await rejectedOf(environment, publication)).toHaveLength(6);
     } finally {
-      await client.close();
+      await store.client.close();
       await proxy.close();
     }
   });

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { licensesAlias } from '../../src/storage/index-names.ts';
 import { daysBetween, onOneDay } from '../support/days.ts';
 import { FIXTURES_DATE, times } from '../support/fixtures.ts';
 import { rawRequest } from '../support/raw-http.ts';
@@ -100,8 +99,8 @@ describe('the metrics tell', () => {
   });
 
   test('the state of the data, of the limits and of the process', async () => {
-    const { client, config } = service.environment;
-    const { body: stored } = await client.count({ index: licensesAlias(config.INDEX_PREFIX) });
+    const { store, client } = service.environment;
+    const { body: stored } = await client.count({ index: store.names.alias });
     const { today, answer: told } = await onOneDay(series);
     expect(stored.count).toBe(FIXTURE_LICENSES);
     expect(told.get('licenses_publication_licenses')).toBe(stored.count);

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { licensesAlias } from '../../src/storage/index-names.ts';
 import { type ApiAnswer, apiClient } from '../support/api.ts';
 import { testEnvironment } from '../support/environment.ts';
 import { fixturesAnd, nurseRow, times } from '../support/fixtures.ts';
@@ -106,9 +105,9 @@ describe('what is answered is what the OpenAPI document says:', () => {
   test('the status, with the live publication and the last runs', async () => {
     const answer = await service.rest.get('/status');
     check('get', '/status', answer);
-    const { client, config } = service.environment;
+    const { store, client } = service.environment;
     const { body: stored } = await client.count({
-      index: licensesAlias(config.INDEX_PREFIX),
+      index: store.names.alias,
       body: { query: { term: { board: NURSING } } },
     });
     expect(stored.count).toBeGreaterThan(MANY);

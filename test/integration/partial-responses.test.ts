@@ -10,7 +10,6 @@ import { prune } from '../../src/publications/prune.ts';
 import { verifyRequest } from '../../src/rest/verify-request.ts';
 import { countDocuments, search } from '../../src/storage/checked-search.ts';
 import { SearchUnavailableError } from '../../src/storage/errors.ts';
-import { ledgerIndex } from '../../src/storage/index-names.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import type { ApiAnswer, ApiClient } from '../support/api.ts';
 import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
@@ -45,14 +44,14 @@ describe('with an unassigned shard', () => {
 
   beforeEach(async () => {
     service = await startService({ settings: { INDEX_SHARDS: '2' } });
-    const { client, config } = service.environment;
-    [index = ''] = await indicesUnderAlias(client, config.INDEX_PREFIX);
+    const { store } = service.environment;
+    [index = ''] = await indicesUnderAlias(store);
   });
   afterEach(() => service.stop());
 
   test('every search is an error, and no licensed person is "no match"', async () => {
-    const { client, config } = service.environment;
-    const tracker = trackLivePublication(client, config.INDEX_PREFIX, () => undefined);
+    const { store, client } = service.environment;
+    const tracker = trackLivePublication(store, () => undefined);
     await tracker.refresh();
     tracker.stop();
     const lookups = liveLookups(client, tracker);
@@ -138,31 +137,30 @@ describe('with an unassigned shard of the ledger', () => {
 
   beforeEach(async () => {
     environment = await testEnvironment();
-    const { client, config } = environment;
+    const { store, client } = environment;
     await client.indices.create({
-      index: ledgerIndex(config.INDEX_PREFIX),
+      index: store.names.ledger,
       body: { settings: { 'index.number_of_shards': 2, 'index.number_of_replicas': 0 } },
     });
-    await prepareIndices(client, config.INDEX_PREFIX);
+    await prepareIndices(store);
     for (const publication of ['one', 'two', 'three', 'four', 'five', 'six']) {
-      await appendEvent(client, config.INDEX_PREFIX, { publication, event: 'reading' });
+      await appendEvent(store, { publication, event: 'reading' });
     }
   });
   afterEach(() => environment.cleanUp());
 
   test('nothing is decided on the part that is left', async () => {
-    const { client, config } = environment;
-    const prefix = config.INDEX_PREFIX;
+    const { store, client } = environment;
     await publishFiles(environment, FIXTURES);
-    const before = await licensesIndices(client, prefix);
+    const before = await licensesIndices(store);
     expect(before).toHaveLength(1);
-    await unassignOneShard(client, ledgerIndex(prefix));
-    await expect(readEvents(client, prefix)).rejects.toThrow();
-    await expect(prune(client, prefix, 1)).rejects.toThrow();
-    await expect(countDocuments(client, ledgerIndex(prefix))).rejects.toThrow(SearchUnavailableError);
+    await unassignOneShard(client, store.names.ledger);
+    await expect(readEvents(store)).rejects.toThrow();
+    await expect(prune(store, 1)).rejects.toThrow();
+    await expect(countDocuments(client, store.names.ledger)).rejects.toThrow(SearchUnavailableError);
     await expect(
-      search(client, z.unknown(), { index: ledgerIndex(prefix), body: { query: { match_all: {} } } }),
+      search(client, z.unknown(), { index: store.names.ledger, body: { query: { match_all: {} } } }),
     ).rejects.toThrow();
-    expect(await licensesIndices(client, prefix)).toEqual(before);
+    expect(await licensesIndices(store)).toEqual(before);
   });
 });

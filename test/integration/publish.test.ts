@@ -36,7 +36,7 @@ async function changed(
 }
 
 async function live(): Promise<string[]> {
-  return indicesUnderAlias(environment.client, environment.config.INDEX_PREFIX);
+  return indicesUnderAlias(environment.store);
 }
 
 async function license(number: string) {
@@ -154,7 +154,7 @@ describe('files that must not go live', () => {
   });
   afterEach(async () => {
     expect(await live()).toEqual(before);
-    const indices = await licensesIndices(environment.client, environment.config.INDEX_PREFIX);
+    const indices = await licensesIndices(environment.store);
     expect(indices.map(({ index }) => index)).toEqual(before);
   });
 
@@ -181,7 +181,7 @@ describe('files that must not go live', () => {
       state: 'refused',
       reasons: expect.arrayContaining([expect.stringContaining(reason)]),
     });
-    const history = await publicationHistory(environment.client, environment.config.INDEX_PREFIX);
+    const history = await publicationHistory(environment.store);
     expect(history.publications[0]).toMatchObject({ state: 'refused', publication: result.publication });
   });
 
@@ -206,7 +206,7 @@ describe('a history of publications', () => {
   inOwnEnvironment();
 
   test('keeps the last three indices, and rolls back to the one before', async () => {
-    const { client, config } = environment;
+    const { store } = environment;
     for (const day of ['20', '21', '22', '23']) {
       const files = {
         ...(await changed(`individual-${day}`, 'individual', (text) =>
@@ -220,13 +220,13 @@ describe('a history of publications', () => {
       };
       expect(await publishFiles(environment, files)).toMatchObject({ state: 'live', date: `2026-11-${day}` });
     }
-    const indices = await licensesIndices(client, config.INDEX_PREFIX);
+    const indices = await licensesIndices(store);
     expect(indices.map(({ metadata }) => metadata.date)).toEqual(['2026-11-21', '2026-11-22', '2026-11-23']);
 
-    const { from, to } = await rollBack(client, config.INDEX_PREFIX);
+    const { from, to } = await rollBack(store);
     expect([from.metadata.date, to.metadata.date]).toEqual(['2026-11-23', '2026-11-22']);
     expect(await live()).toEqual([to.index]);
-    const history = await publicationHistory(client, config.INDEX_PREFIX);
+    const history = await publicationHistory(store);
     expect(history.live?.publication).toBe(to.metadata.publication);
     expect(
       history.publications.find(({ publication }) => publication === from.metadata.publication)?.state,

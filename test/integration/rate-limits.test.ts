@@ -214,11 +214,10 @@ describe('an address that has spent its bad keys', () => {
     async () => {
       const address = newAddress();
       await spend(BAD_KEYS, () => behindProxy.rest(address, newApiKey('olv')));
-      const created = await createKey(
-        environment.client,
-        { indexPrefix: environment.config.INDEX_PREFIX, keyPrefix: 'olv' },
-        { account: 'Guessed', verifiedBy: 'the tests' },
-      );
+      const created = await createKey(environment.store, 'olv', {
+        account: 'Guessed',
+        verifiedBy: 'the tests',
+      });
       const guessed = await behindProxy.rest(address, created.key);
       expectLimited(guessed);
       expect(guessed.headers.get('x-ratelimit-limit')).toBe(String(BAD_KEYS));

@@ -105,7 +105,7 @@ async function record(folder: string): Promise<void> {
     const backup = join(environment.folder, BACKUP_FILE);
     await run(environment, 'backup', backup);
     await copyFile(backup, join(folder, BACKUP_FILE));
-    await saveStoredData(environment.client, environment.config.INDEX_PREFIX, join(folder, DATA_FILE));
+    await saveStoredData(environment.store, join(folder, DATA_FILE));
     const values: z.output<typeof facts> = {
       key: active.key,
       revoked: revoked.key,
@@ -140,7 +140,7 @@ describe.each(VERSIONS)('stored data of version %s', (version) => {
   afterEach(() => environment.cleanUp());
 
   async function load(): Promise<void> {
-    await loadStoredData(environment.client, environment.config.INDEX_PREFIX, join(folder, DATA_FILE));
+    await loadStoredData(environment.store, join(folder, DATA_FILE));
   }
 
   async function statesListed(): Promise<string[][]> {

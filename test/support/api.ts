@@ -22,10 +22,9 @@ export interface ApiClient {
 }
 
 /** A client with a new key for the API of this environment. */
-export async function apiClient({ client, config }: TestEnvironment): Promise<ApiClient> {
-  await prepareIndices(client, config.INDEX_PREFIX);
-  const prefixes = { indexPrefix: config.INDEX_PREFIX, keyPrefix: config.API_KEY_PREFIX };
-  const { key } = await createKey(client, prefixes, { account: 'Test', verifiedBy: 'the tests' });
+export async function apiClient({ store, config }: TestEnvironment): Promise<ApiClient> {
+  await prepareIndices(store);
+  const { key } = await createKey(store, config.API_KEY_PREFIX, { account: 'Test', verifiedBy: 'the tests' });
   const base = `http://127.0.0.1:${config.PORT}`;
 
   async function request(method: string, path: string, options: RequestInit = {}): Promise<ApiAnswer> {

@@ -5,15 +5,6 @@ import { indicesUnderAlias } from '../../src/publications/alias.ts';
 import { type PublicationHistory, publicationHistory } from '../../src/publications/history.ts';
 import { publishQueue } from '../../src/publications/job.ts';
 import { type PublicationCounts, readMetadata } from '../../src/publications/metadata.ts';
-import {
-  accountsIndex,
-  apiKeysIndex,
-  apiKeyUsageIndex,
-  auditIndex,
-  ledgerIndex,
-  licensesIndexPattern,
-  rejectedRowsIndex,
-} from '../../src/storage/index-names.ts';
 import { processesWith } from './children.ts';
 import type { TestEnvironment } from './environment.ts';
 
@@ -28,8 +19,8 @@ export interface Published {
 }
 
 /** What is live, by its metadata. */
-export async function livePublished({ client, config }: TestEnvironment): Promise<Published> {
-  const [index = ''] = await indicesUnderAlias(client, config.INDEX_PREFIX);
+export async function livePublished({ store, client }: TestEnvironment): Promise<Published> {
+  const [index = ''] = await indicesUnderAlias(store);
   const { date, counts, boards = {} } = await readMetadata(client, index);
   return { date, counts: counts ?? { rows: 0, licenses: 0, endorsements: 0, rejected: 0 }, boards };
 }
@@ -43,14 +34,14 @@ export async function expectOneCompletePublication(
   environment: TestEnvironment,
   expected: Published,
 ): Promise<void> {
-  const { client, config } = environment;
-  const live = await indicesUnderAlias(client, config.INDEX_PREFIX);
+  const { store, config } = environment;
+  const live = await indicesUnderAlias(store);
   expect(live).toHaveLength(1);
   const [index = ''] = live;
   expect(await livePublished(environment)).toEqual(expected);
   await expectWhole(environment, index, expected);
 
-  const history = await publicationHistory(client, config.INDEX_PREFIX);
+  const history = await publicationHistory(store);
   expect(history.live).toMatchObject({ state: 'live', index, date: expected.date, counts: expected.counts });
   expect(history.publications.filter(({ state }) => state === 'live')).toHaveLength(1);
 
@@ -119,15 +110,12 @@ function keptIndices({ publications }: PublicationHistory, keep: number): string
 }
 
 /** The physical indices of licenses. Expects that there is nothing else but the three that are always there. */
-async function indicesOf({ client, config }: TestEnvironment): Promise<string[]> {
-  const prefix = config.INDEX_PREFIX;
+async function indicesOf({ store: { client, prefix, names } }: TestEnvironment): Promise<string[]> {
   const { body } = await client.cat.indices({ index: `${prefix}*`, format: 'json', h: ['index'] });
   const all = body.flatMap(({ index }) => index ?? []).sort();
-  const family = licensesIndexPattern(prefix).replace('*', '');
+  const family = names.licensesPattern.replace('*', '');
   expect(all.filter((index) => !index.startsWith(family))).toEqual(
-    [accountsIndex, apiKeysIndex, apiKeyUsageIndex, auditIndex, ledgerIndex, rejectedRowsIndex]
-      .map((index) => index(prefix))
-      .sort(),
+    [names.accounts, names.apiKeys, names.apiKeyUsage, names.audit, names.ledger, names.rejectedRows].sort(),
   );
   return all.filter((index) => index.startsWith(family));
 }

@@ -6,13 +6,15 @@ import { join } from 'node:path';
 import type { Client } from '@opensearch-project/opensearch';
 import { Redis } from 'ioredis';
 import { type Config, readConfig } from '../../src/config.ts';
-import { openSearchClient } from '../../src/storage/client.ts';
+import { openStore, type Store } from '../../src/storage/store.ts';
 
 /** What one test file has for itself: its own indices, queue, counters, ports and folder. */
 export interface TestEnvironment {
   readonly config: Config;
   /** The settings as a child process takes them. */
   readonly variables: Record<string, string>;
+  readonly store: Store;
+  /** The store's client, for what a test does to OpenSearch itself. */
   readonly client: Client;
   readonly folder: string;
   /** Removes all that was made under this environment's prefix. */
@@ -36,23 +38,28 @@ export async function testEnvironment(settings: Record<string, string> = {}): Pr
     ...settings,
   };
   const config = readConfig(variables);
-  const client = openSearchClient(config, 60_000);
+  const store = openStore(config, 60_000);
+  const { client } = store;
   const folder = await mkdtemp(join(tmpdir(), prefix));
 
   async function cleanUp(): Promise<void> {
-    await deleteIndices(client, prefix);
+    await deleteIndices(store);
     await client.close();
     await deleteRedisKeys(shared.REDIS_URL, prefix);
     await rm(folder, { recursive: true, force: true });
   }
-  return { config, variables, client, folder, cleanUp };
+  return { config, variables, store, client, folder, cleanUp };
 }
 
-async function deleteIndices(client: Client, prefix: string): Promise<void> {
-  const { body } = await client.cat.indices({ index: `${prefix}*`, format: 'json', h: ['index'] });
+async function deleteIndices(store: Store): Promise<void> {
+  const { body } = await store.client.cat.indices({
+    index: `${store.prefix}*`,
+    format: 'json',
+    h: ['index'],
+  });
   const indices = body.flatMap(({ index }) => index ?? []);
-  if (indices.length > 0) await client.indices.delete({ index: indices });
-  await client.indices.deleteIndexTemplate({ name: `${prefix}*` }).catch(() => undefined);
+  if (indices.length > 0) await store.client.indices.delete({ index: indices });
+  await store.client.indices.deleteIndexTemplate({ name: `${store.prefix}*` }).catch(() => undefined);
 }
 
 async function deleteRedisKeys(url: string, prefix: string): Promise<void> {

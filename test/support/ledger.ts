@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { rejectedRowsIndex } from '../../src/storage/index-names.ts';
 import type { TestEnvironment } from './environment.ts';
 
 const response = z.object({
@@ -10,10 +9,10 @@ const response = z.object({
 
 /** The rows that a publication rejected, in the order of the files. */
 export async function rejectedOf(
-  { client, config }: TestEnvironment,
+  { store, client }: TestEnvironment,
   publication: string,
 ): Promise<{ file: string; line: number; reason: string }[]> {
-  const index = rejectedRowsIndex(config.INDEX_PREFIX);
+  const index = store.names.rejectedRows;
   await client.indices.refresh({ index });
   const found = await client.search({
     index,

@@ -25,9 +25,9 @@ export async function loadProgress(
   publication: string,
   documents: number,
 ): Promise<LoadProgress> {
-  const { client, config } = environment;
+  const { store } = environment;
   const events = await eventsOf(environment, publication);
-  const live = await liveLicensesIndex(client, config.INDEX_PREFIX);
+  const live = await liveLicensesIndex(store);
   const last = events.at(-1);
   const index = last?.index;
   const indexed = index === undefined ? 0 : await documentsIndexed(environment, index);
@@ -52,11 +52,8 @@ export async function documentsIndexed({ client }: TestEnvironment, index: strin
 }
 
 /** A publication's events but for `queued`, which whoever asked may write late. */
-export async function eventsOf(
-  { client, config }: TestEnvironment,
-  publication: string,
-): Promise<LedgerEvent[]> {
-  const events = await readEvents(client, config.INDEX_PREFIX);
+export async function eventsOf({ store }: TestEnvironment, publication: string): Promise<LedgerEvent[]> {
+  const events = await readEvents(store);
   return events.filter((event) => event.publication === publication && event.event !== 'queued');
 }
 
@@ -95,9 +92,9 @@ export async function expectInterrupted(environment: TestEnvironment, publicatio
 
 /** How a publication ended, as the queue, the ledger and the alias tell: for the table of faults. */
 export async function endOf(environment: TestEnvironment, publication: string): Promise<string> {
-  const { client, config } = environment;
+  const { store } = environment;
   const attempts = await attemptsAt(environment, publication);
-  const { summary, events } = await publicationDetails(client, config.INDEX_PREFIX, publication);
+  const { summary, events } = await publicationDetails(store, publication);
   const loads = events.filter(({ event }) => event === 'loading').length;
   const tried = attempts === undefined ? 'the queue has lost the job' : counted(attempts, 'attempt');
   return `${tried}, ${counted(loads, 'load')}; ${summary.state}`;

@@ -26,7 +26,7 @@ interface PublishingOptions {
 
 /** Publishes two files in this process: the worker's own steps, without the queue. */
 export async function publishFiles(
-  { client, config }: TestEnvironment,
+  { store, config }: TestEnvironment,
   files: DatasetFiles,
   {
     publication = newRunId(),
@@ -46,7 +46,7 @@ export async function publishFiles(
     ...(isGuarded ? {} : { force }),
   };
   return publish(job, {
-    client,
+    store,
     config,
     signal: signal ?? new AbortController().signal,
     onProgress: onProgress ?? (() => undefined),

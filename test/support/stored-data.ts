@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
+import type { Store } from '../../src/storage/store.ts';
 
 /** Stands in the file for the prefix of the installation's indices. */
 const PREFIX = '{prefix}';
@@ -37,9 +38,9 @@ const searchResponse = z.object({
 });
 
 /** Writes every index of an installation to a file, one line of JSON each: definition, aliases and documents. */
-export async function saveStoredData(client: Client, prefix: string, file: string): Promise<void> {
-  await client.indices.refresh({ index: `${prefix}*` });
-  const { body } = await client.indices.get({ index: `${prefix}*` });
+export async function saveStoredData(store: Store, file: string): Promise<void> {
+  await store.client.indices.refresh({ index: `${store.prefix}*` });
+  const { body } = await store.client.indices.get({ index: `${store.prefix}*` });
   const lines: string[] = [];
   for (const [index, definition] of Object.entries(definitions.parse(body)).toSorted()) {
     const { aliases, mappings, settings } = definition;
@@ -51,11 +52,11 @@ export async function saveStoredData(client: Client, prefix: string, file: strin
       mappings,
       settings: { index: Object.fromEntries(kept) },
       blocks,
-      documents: await documentsOf(client, index),
+      documents: await documentsOf(store.client, index),
     };
     lines.push(JSON.stringify(line));
   }
-  await writeFile(file, `${lines.join('\n')}\n`.replaceAll(prefix, PREFIX));
+  await writeFile(file, `${lines.join('\n')}\n`.replaceAll(store.prefix, PREFIX));
 }
 
 async function documentsOf(client: Client, index: string) {
@@ -66,13 +67,13 @@ async function documentsOf(client: Client, index: string) {
 }
 
 /** Creates the indices that `saveStoredData` wrote, under another prefix, without help of any index template. */
-export async function loadStoredData(client: Client, prefix: string, file: string): Promise<void> {
+export async function loadStoredData(store: Store, file: string): Promise<void> {
   const text = await readFile(file, 'utf8');
-  for (const line of text.trimEnd().replaceAll(PREFIX, prefix).split('\n')) {
+  for (const line of text.trimEnd().replaceAll(PREFIX, store.prefix).split('\n')) {
     const { index, documents, blocks, ...definition } = storedIndex.parse(JSON.parse(line));
-    await client.indices.create({ index, body: definition });
-    for (const { id, source } of documents) await client.index({ index, id, body: source });
-    if (Object.keys(blocks).length > 0) await client.indices.putSettings({ index, body: { blocks } });
+    await store.client.indices.create({ index, body: definition });
+    for (const { id, source } of documents) await store.client.index({ index, id, body: source });
+    if (Object.keys(blocks).length > 0) await store.client.indices.putSettings({ index, body: { blocks } });
   }
-  await client.indices.refresh({ index: `${prefix}*` });
+  await store.client.indices.refresh({ index: `${store.prefix}*` });
 }

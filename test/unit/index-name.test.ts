@@ -1,14 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { newRunId } from '../../src/publications/run-id.ts';
-import {
-  apiKeysIndex,
-  ledgerIndex,
-  licensesAlias,
-  licensesIndexName,
-  licensesIndexPattern,
-  parseLicensesIndexName,
-  rejectedRowsIndex,
-} from '../../src/storage/index-names.ts';
+import { indexNames, licensesIndexName, parseLicensesIndexName } from '../../src/storage/index-names.ts';
 
 const PREFIXES = ['', 'test-', 'a_b-1'];
 
@@ -45,21 +37,26 @@ describe('the name of a physical index', () => {
 
   test('is never that of another index of the service', () => {
     for (const prefix of PREFIXES) {
-      const pattern = licensesIndexPattern(prefix).replace('*', '');
-      for (const other of [licensesAlias, ledgerIndex, rejectedRowsIndex, apiKeysIndex]) {
-        expect(other(prefix).startsWith(pattern)).toBe(false);
-        expect(parseLicensesIndexName(prefix, other(prefix))).toBeUndefined();
+      const { licensesPattern, ...others } = indexNames(prefix);
+      for (const other of Object.values(others)) {
+        expect(other.startsWith(licensesPattern.replace('*', ''))).toBe(false);
+        expect(parseLicensesIndexName(prefix, other)).toBeUndefined();
       }
     }
   });
 });
 
 test('every index, and the alias, stands behind the prefix', () => {
-  expect(
-    [licensesAlias, ledgerIndex, rejectedRowsIndex, apiKeysIndex, licensesIndexPattern].map((name) =>
-      name('p-'),
-    ),
-  ).toEqual(['p-licenses', 'p-publications', 'p-rejected-rows', 'p-api-keys', 'p-licenses-*']);
+  expect(indexNames('p-')).toEqual({
+    alias: 'p-licenses',
+    licensesPattern: 'p-licenses-*',
+    ledger: 'p-publications',
+    rejectedRows: 'p-rejected-rows',
+    accounts: 'p-accounts',
+    apiKeys: 'p-api-keys',
+    apiKeyUsage: 'p-api-key-usage',
+    audit: 'p-audit',
+  });
 });
 
 test('a run has lower-case letters and digits, another id each time, sorted by time', () => {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { isTransient, responseStatus } from '../../src/storage/client.ts';
-import { ledgerIndex } from '../../src/storage/index-names.ts';
+import type { Store } from '../../src/storage/store.ts';
 
 const WAIT_AT_MOST_MS = 300_000;
 const BETWEEN_TRIES_MS = 1000;
@@ -14,9 +14,9 @@ const NOT_IN_TIME = 408;
  *
  * @throws the signal's reason
  */
-export async function untilAvailable(client: Client, prefix: string, signal: AbortSignal): Promise<void> {
+export async function untilAvailable(store: Store, signal: AbortSignal): Promise<void> {
   const deadline = Date.now() + WAIT_AT_MOST_MS;
-  while (!(await takesWrites(client, ledgerIndex(prefix))) && Date.now() < deadline) {
+  while (!(await takesWrites(store.client, store.names.ledger)) && Date.now() < deadline) {
     await sleep(BETWEEN_TRIES_MS, undefined, { signal });
   }
 }

@@ -23,7 +23,7 @@ export interface Built {
  * @throws {RefusedError} when it must not go live
  */
 export async function build(run: PublishRun, { sources, date, isSample }: Prepared): Promise<Built> {
-  const { client, config, job } = run;
+  const { store, config, job } = run;
   const metadata: PublicationMetadata = {
     publication: job.publication,
     epoch: run.epoch,
@@ -32,9 +32,9 @@ export async function build(run: PublishRun, { sources, date, isSample }: Prepar
     started_at: run.startedAt.toISOString(),
     service_version: SERVICE_VERSION,
   };
-  const index = licensesIndexName(config.INDEX_PREFIX, { date, run: newRunId() });
+  const index = licensesIndexName(store.prefix, { date, run: newRunId() });
   run.building = index;
-  await client.indices.create({
+  await store.client.indices.create({
     index,
     body: {
       settings: { ...LOADING_SETTINGS, 'index.number_of_shards': config.INDEX_SHARDS },

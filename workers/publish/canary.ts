@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { type Board, boardByName } from '../../src/licenses/boards.ts';
 import { fold } from '../../src/licenses/fold.ts';
@@ -8,6 +7,7 @@ import type { LookupOutcome } from '../../src/licenses/lookup-outcome.ts';
 import type { LookupRequest } from '../../src/licenses/lookup-request.ts';
 import { liveLookups } from '../../src/lookup/service.ts';
 import { trackLivePublication } from '../../src/publications/live.ts';
+import type { Store } from '../../src/storage/store.ts';
 import type { SampledDocument, Tally } from './tally.ts';
 
 /**
@@ -17,15 +17,10 @@ import type { SampledDocument, Tally } from './tally.ts';
  * @param date the publication's run date, `YYYY-MM-DD`
  * @returns what was answered otherwise than the files have it: one sentence each, without a holder's name
  */
-export async function askCanary(
-  client: Client,
-  prefix: string,
-  date: string,
-  samples: Tally['samples'],
-): Promise<string[]> {
+export async function askCanary(store: Store, date: string, samples: Tally['samples']): Promise<string[]> {
   const lookups = canaryLookups(samples);
-  const tracker = trackLivePublication(client, prefix, () => undefined);
-  const live = liveLookups(client, tracker);
+  const tracker = trackLivePublication(store, () => undefined);
+  const live = liveLookups(store.client, tracker);
   try {
     const differences = await Promise.all(
       lookups.map(async ({ request, expected }) => {

@@ -1,4 +1,3 @@
-import type { Client } from '@opensearch-project/opensearch';
 import { HeaderError } from '../../src/dataset/header.ts';
 import { BrokenSourceError } from '../../src/dataset/unpack/errors.ts';
 import { FlipRefusedError, indicesUnderAlias } from '../../src/publications/alias.ts';
@@ -6,6 +5,7 @@ import { latestEpoch } from '../../src/publications/ledger.ts';
 import { deleteIndex } from '../../src/publications/prune.ts';
 import type { PublishResult } from '../../src/publications/result.ts';
 import { isTransient } from '../../src/storage/client.ts';
+import type { Store } from '../../src/storage/store.ts';
 import { RefusedError, refusal } from './refusal.ts';
 import type { PublishRun } from './run.ts';
 import { tallySummary } from './tally.ts';
@@ -16,8 +16,8 @@ import { tallySummary } from './tally.ts';
  * @throws the error itself, if another try may succeed
  */
 export async function endWithoutGoingLive(run: PublishRun, error: unknown): Promise<PublishResult> {
-  const { client, config, job, building, tally } = run;
-  if (building !== undefined) await discard(client, config.INDEX_PREFIX, building);
+  const { store, job, building, tally } = run;
+  if (building !== undefined) await discard(store, building);
   const reasons = reasonsOf(error) ?? (await fenced(run));
   if (reasons === undefined) throw error;
   await run.record({ event: 'refused', reasons, ...(tally && tallySummary(tally)), seconds: run.seconds() });
@@ -28,10 +28,10 @@ export async function endWithoutGoingLive(run: PublishRun, error: unknown): Prom
  * Deletes an index, unless the alias has it, as after a switch whose response was lost. Where OpenSearch is away,
  * the prune of the next run deletes it.
  */
-async function discard(client: Client, prefix: string, index: string): Promise<void> {
+async function discard(store: Store, index: string): Promise<void> {
   try {
-    const live = await indicesUnderAlias(client, prefix);
-    if (!live.includes(index)) await deleteIndex(client, index);
+    const live = await indicesUnderAlias(store);
+    if (!live.includes(index)) await deleteIndex(store.client, index);
   } catch (error) {
     if (!isTransient(error)) throw error;
   }
@@ -49,9 +49,9 @@ function reasonsOf(error: unknown): string[] | undefined {
  * That another publication or rollback has begun since this run did. Its prune may have deleted this run's index,
  * so the error may be a consequence, and another try must not replace what is live by then.
  */
-async function fenced({ client, config, job, epoch }: PublishRun): Promise<string[] | undefined> {
+async function fenced({ store, job, epoch }: PublishRun): Promise<string[] | undefined> {
   try {
-    const latest = await latestEpoch(client, config.INDEX_PREFIX);
+    const latest = await latestEpoch(store);
     if (latest === undefined || latest.epoch === epoch || latest.holder === job.publication) return undefined;
     return [refusal('fenced', `A later publication or rollback has begun (epoch ${latest.epoch}).`)];
   } catch {

@@ -15,11 +15,10 @@ import { tallySummary } from './tally.ts';
  * @throws {FlipRefusedError} when a later publication or rollback has begun
  */
 export async function goLive(run: PublishRun, { index, metadata, tally }: Built): Promise<PublishResult> {
-  const { client, config, job } = run;
-  const prefix = config.INDEX_PREFIX;
+  const { store, config, job } = run;
   run.signal.throwIfAborted();
   run.enter('going live');
-  const replaced = await flip(client, prefix, index, run.epoch);
+  const replaced = await flip(store, index, run.epoch);
   run.building = undefined;
   const event = {
     ...liveEvent(index, metadata),
@@ -29,13 +28,13 @@ export async function goLive(run: PublishRun, { index, metadata, tally }: Built)
   };
   await run.record(event);
   if (replaced !== undefined) {
-    const { publication } = await readMetadata(client, replaced);
-    await appendEvent(client, prefix, { publication, event: 'superseded', index: replaced });
+    const { publication } = await readMetadata(store.client, replaced);
+    await appendEvent(store, { publication, event: 'superseded', index: replaced });
   }
 
-  const differences = await askCanary(client, prefix, metadata.date, tally.samples);
+  const differences = await askCanary(store, metadata.date, tally.samples);
   if (differences.length > 0) await run.record({ event: 'canary_failed', differences });
 
-  await prune(client, prefix, config.KEEP_PUBLICATIONS);
+  await prune(store, config.KEEP_PUBLICATIONS);
   return liveResult(event, differences);
 }

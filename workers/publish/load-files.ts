@@ -15,9 +15,9 @@ interface Load {
 
 /** Loads every license of both files, one file after the other. @returns what was loaded */
 export async function loadFiles({ index, date, sources }: Load, run: PublishRun): Promise<Tally> {
-  const { client, config, job, signal, progress, onProgress, giveUpAfterMs } = run;
+  const { store, job, signal, progress, onProgress, giveUpAfterMs } = run;
   const tally = newTally();
-  const rejected = rejectedRows(client, config.INDEX_PREFIX, job.publication, signal);
+  const rejected = rejectedRows(store, job.publication, signal);
   progress.bytes = 0;
   progress.total_bytes = sources.individual.bytes + sources.business.bytes;
 
@@ -49,7 +49,7 @@ export async function loadFiles({ index, date, sources }: Load, run: PublishRun)
     }
   }
 
-  await loadDocuments(client, index, operations(), {
+  await loadDocuments(store.client, index, operations(), {
     signal,
     giveUpAfterMs,
     onLoaded: (loaded) => {

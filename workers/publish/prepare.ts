@@ -35,9 +35,9 @@ type Skipped = Extract<PublishResult, { state: 'skipped' }>;
  * @throws {RefusedError} when the files must not be loaded
  */
 export async function prepare(run: PublishRun): Promise<Prepared | Skipped> {
-  const { client, config, job, live } = run;
+  const { store, config, job, live } = run;
   await run.record({ event: 'reading', service_version: SERVICE_VERSION, forced: job.force });
-  await prune(client, config.INDEX_PREFIX, config.KEEP_PUBLICATIONS);
+  await prune(store, config.KEEP_PUBLICATIONS);
   const sources = await openSources(run);
   if (live !== undefined && job.force === undefined && hasSameFiles(live, sources)) return skip(run, live);
 
@@ -94,8 +94,8 @@ function candidateFiles({ individual, business }: Sources, date: string) {
   };
 }
 
-async function rolledBack({ client, config, live }: PublishRun) {
-  const events = await readEvents(client, config.INDEX_PREFIX);
+async function rolledBack({ store, live }: PublishRun) {
+  const events = await readEvents(store);
   return summarize(events, live?.metadata.publication).filter(({ state }) => state === 'rolled_back');
 }
 

@@ -2,7 +2,7 @@ import { type SandboxedJob, WaitingError } from 'bullmq';
 import { readConfig } from '../../src/config.ts';
 import { type PublishProgress, publicationOf } from '../../src/publications/job.ts';
 import type { PublishResult } from '../../src/publications/result.ts';
-import { openSearchClient } from '../../src/storage/client.ts';
+import { openStore } from '../../src/storage/store.ts';
 import { untilAvailable } from './available.ts';
 import { publish } from './publish.ts';
 
@@ -23,17 +23,17 @@ export default async function processPublishJob(
   signal: AbortSignal,
 ): Promise<PublishResult> {
   const config = readConfig();
-  const client = openSearchClient(config, REQUEST_TIMEOUT_MS);
+  const store = openStore(config, REQUEST_TIMEOUT_MS);
   try {
-    await untilAvailable(client, config.INDEX_PREFIX, signal);
-    return await publish(publicationOf(job), { client, config, signal, onProgress: reportProgress(job) });
+    await untilAvailable(store, signal);
+    return await publish(publicationOf(job), { store, config, signal, onProgress: reportProgress(job) });
   } catch (error) {
     if (!signal.aborted) throw error;
     job.log(`${new Date().toISOString()} handed back: the worker stops`);
     await job.moveToWait(token);
     throw new WaitingError();
   } finally {
-    await client.close();
+    await store.client.close();
   }
 }
 

@@ -22,18 +22,17 @@ import { verifyIndex } from './verify.ts';
  * @throws what another try may solve: OpenSearch is away, or has lost documents (`VerificationError`)
  */
 export async function publish(job: PublishJob, context: PublishContext): Promise<PublishResult> {
-  const { client, config } = context;
-  const prefix = config.INDEX_PREFIX;
+  const { store, config } = context;
   const startedAt = new Date();
-  await prepareIndices(client, prefix);
-  await reconcileLedger(client, prefix);
-  const live = await liveLicensesIndex(client, prefix);
+  await prepareIndices(store);
+  await reconcileLedger(store);
+  const live = await liveLicensesIndex(store);
   if (live?.metadata.publication === job.publication) {
-    await prune(client, prefix, config.KEEP_PUBLICATIONS);
+    await prune(store, config.KEEP_PUBLICATIONS);
     return liveResult(liveEvent(live.index, live.metadata), []);
   }
 
-  const epoch = await takeEpoch(client, prefix, job.publication);
+  const epoch = await takeEpoch(store, job.publication);
   const run = publishRun(job, context, { startedAt, epoch, live });
   try {
     const prepared = await prepare(run);
@@ -47,15 +46,15 @@ export async function publish(job: PublishJob, context: PublishContext): Promise
 
 /** Compares the index with what was sent, and makes it durable. @throws {VerificationError} when they differ */
 async function verify(run: PublishRun, { index, metadata, tally }: Built): Promise<Built> {
-  const { client } = run;
+  const { store } = run;
   await run.record({ event: 'verifying', index, counts: tally.counts, unknown_labels: tally.unknownLabels });
   run.signal.throwIfAborted();
   run.enter('verifying');
-  await verifyIndex(client, index, tally);
+  await verifyIndex(store.client, index, tally);
 
   run.enter('making durable');
   const verified = { ...metadata, verified_at: new Date().toISOString() };
-  await writeMetadata(client, index, verified);
-  await makeDurable(client, index);
+  await writeMetadata(store.client, index, verified);
+  await makeDurable(store.client, index);
   return { index, metadata: verified, tally };
 }

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client } from '@opensearch-project/opensearch';
 import type { DatasetFile } from '../../src/dataset/columns.ts';
 import type { CsvRow } from '../../src/dataset/csv.ts';
 import { isTransient } from '../../src/storage/client.ts';
 import { SearchUnavailableError } from '../../src/storage/errors.ts';
-import { rejectedRowsIndex } from '../../src/storage/index-names.ts';
+import type { Store } from '../../src/storage/store.ts';
 
 /** Rows kept whole for each publication; beyond that they are counted only. */
 const MOST_ROWS_KEPT = 20_000;
@@ -21,12 +20,7 @@ export interface RejectedRows {
   flush(): Promise<void>;
 }
 
-export function rejectedRows(
-  client: Client,
-  prefix: string,
-  publication: string,
-  signal: AbortSignal,
-): RejectedRows {
+export function rejectedRows(store: Store, publication: string, signal: AbortSignal): RejectedRows {
   let count = 0;
   let pending: { id: string; row: object }[] = [];
 
@@ -50,7 +44,7 @@ export function rejectedRows(
     const body = rows.flatMap(({ id, row }) => [{ index: { _id: id } }, row]);
     for (let tries = 1; ; tries += 1) {
       try {
-        const response = await client.bulk({ index: rejectedRowsIndex(prefix), body });
+        const response = await store.client.bulk({ index: store.names.rejectedRows, body });
         if (!response.body.errors) return;
         throw new SearchUnavailableError('OpenSearch did not take every row that was rejected');
       } catch (error) {

@@ -1,15 +1,15 @@
-import type { Client } from '@opensearch-project/opensearch';
 import type { Config } from '../../src/config.ts';
 import type { PublishJob, PublishProgress } from '../../src/publications/job.ts';
 import { appendEvent, type NewLedgerEvent } from '../../src/publications/ledger.ts';
 import type { LicensesIndex } from '../../src/publications/metadata.ts';
 import type { PublishStep } from '../../src/publications/steps.ts';
+import type { Store } from '../../src/storage/store.ts';
 import { RefusedError } from './refusal.ts';
 import type { Tally } from './tally.ts';
 
 /** What a publication needs from the process that runs it. */
 export interface PublishContext {
-  readonly client: Client;
+  readonly store: Store;
   readonly config: Config;
   /** Aborted when the worker stops. */
   readonly signal: AbortSignal;
@@ -83,7 +83,7 @@ export function publishRun(
       );
     },
     record: (event) =>
-      appendEvent(context.client, context.config.INDEX_PREFIX, {
+      appendEvent(context.store, {
         ...event,
         publication: job.publication,
         epoch,

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createKey, revokeKey } from '../../../src/access/api-keys.ts';
 import { newApiKey } from '../../../src/access/key-format.ts';
 import { numberKey } from '../../../src/licenses/number.ts';
-import { licensesAlias } from '../../../src/storage/index-names.ts';
 import { apiClient } from '../api.ts';
 import { freePorts, type TestEnvironment, testEnvironment } from '../environment.ts';
 import { fixturesAnd, nurseRow } from '../fixtures.ts';
@@ -108,22 +107,24 @@ async function warmUp({ port }: { port: number }, { key = '' }: Values): Promise
 
 /** Publishes the fixtures, two licenses that one number fits, and one that can't be read. */
 async function publish(environment: TestEnvironment): Promise<void> {
-  const { client, config, folder } = environment;
+  const { store, client, folder } = environment;
   const twins = [nurseRow('TWIN, DOT', 'RN.71.0001'), nurseRow('TWIN, NODOT', 'RN.710.001')];
   await publishFiles(environment, await fixturesAnd(folder, { individual: twins }));
-  const index = licensesAlias(config.INDEX_PREFIX);
+  const index = store.names.alias;
   await client.indices.putSettings({ index, body: { 'index.blocks.write': false } });
   const broken = { license_number: 'BROKEN.1', keys: { number: numberKey('BROKEN.1'), kind: 'person' } };
   await client.index({ index, body: broken, refresh: true });
 }
 
 async function keysOf(environment: TestEnvironment): Promise<Values> {
-  const { client, config } = environment;
+  const { store, config } = environment;
   const { key } = await apiClient(environment);
   const { key: unused } = await apiClient(environment);
-  const prefixes = { indexPrefix: config.INDEX_PREFIX, keyPrefix: config.API_KEY_PREFIX };
-  const revoked = await createKey(client, prefixes, { account: 'Revoked', verifiedBy: 'the tests' });
-  await revokeKey(client, config.INDEX_PREFIX, revoked.stored.id);
+  const revoked = await createKey(store, config.API_KEY_PREFIX, {
+    account: 'Revoked',
+    verifiedBy: 'the tests',
+  });
+  await revokeKey(store, revoked.stored.id);
   return {
     key,
     'unused key': unused,
