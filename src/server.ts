@@ -22,7 +22,7 @@ import { MCP_PATH, mcpEndpoint } from './mcp/endpoint.ts';
 import { publicationHistory } from './publications/history.ts';
 import { publishQueue } from './publications/job.ts';
 import { trackLivePublication } from './publications/live.ts';
-import { REST_PATH } from './rest/responses.ts';
+import { REST_PATH } from './rest/base-path.ts';
 import { restRoutes } from './rest/routes.ts';
 import { openStore } from './storage/store.ts';
 

@@ -2,20 +2,21 @@ import { z } from 'zod';
 import type { Route } from '../http/route.ts';
 import { BOARDS } from '../licenses/boards.ts';
 import type { Lookups } from '../lookup/service.ts';
-import { answered, boardName, NO_ADDRESS, REFUSALS, REST_PATH, refusal } from './responses.ts';
-import { boardNamed, unknownBoard } from './verify-request.ts';
+import { REST_PATH } from './base-path.ts';
+import { boardName, boardNamed, unknownBoard } from './board-name.ts';
+import { COMMON_ERRORS, errorEntry, responseEntry, UNKNOWN_PATH } from './openapi-responses.ts';
 
 const boardDetails = z.object({
   code: z.string().describe('The short code of the board'),
   license_types: z.array(z.string()).describe('Names of the license types that it issues'),
 });
 
-const boardsAnswer = z.object({
+const boardsBody = z.object({
   boards: z.array(z.string()).describe('The names of the 24 boards'),
   board_details: z.record(z.string(), boardDetails).describe('By the name of the board'),
 });
 
-const boardTypesAnswer = z.object({ board: z.string(), ...boardDetails.shape });
+const boardTypesBody = z.object({ board: z.string(), ...boardDetails.shape });
 
 /** GET /lookup/boards (specification 4.1). */
 export function boardsRoute(lookups: Lookups): Route {
@@ -27,7 +28,7 @@ export function boardsRoute(lookups: Lookups): Route {
       tags: ['Boards'],
       summary: 'The 24 boards and their license types',
       responses: {
-        '200': answered('The boards', boardsAnswer.meta({ id: 'Boards' }), {
+        '200': responseEntry('The boards', boardsBody.meta({ id: 'Boards' }), {
           one: {
             summary: 'One of them',
             value: {
@@ -36,7 +37,7 @@ export function boardsRoute(lookups: Lookups): Route {
             },
           },
         }),
-        ...REFUSALS,
+        ...COMMON_ERRORS,
       },
     },
     handle: async (ctx) => {
@@ -49,7 +50,7 @@ export function boardsRoute(lookups: Lookups): Route {
             { code, license_types: [...(licenseTypes.get(name) ?? [])] },
           ]),
         ),
-      } satisfies z.output<typeof boardsAnswer>;
+      } satisfies z.output<typeof boardsBody>;
     },
   };
 }
@@ -69,15 +70,15 @@ export function boardTypesRoute(lookups: Lookups): Route {
         }),
       },
       responses: {
-        '200': answered('The types', boardTypesAnswer.meta({ id: 'BoardTypes' }), {
+        '200': responseEntry('The types', boardTypesBody.meta({ id: 'BoardTypes' }), {
           nursing: {
             summary: 'Of the Nursing Board',
             value: { board: 'Nursing Board', code: 'NUR', license_types: ['Registered Nurse (RN)'] },
           },
         }),
-        '400': refusal('A board that is not one of the 24', unknownBoard('Nursing')),
-        ...REFUSALS,
-        '404': NO_ADDRESS,
+        '400': errorEntry('A board that is not one of the 24', unknownBoard('Nursing')),
+        ...COMMON_ERRORS,
+        '404': UNKNOWN_PATH,
       },
     },
     handle: async (ctx) => {
@@ -87,7 +88,7 @@ export function boardTypesRoute(lookups: Lookups): Route {
         board: name,
         code,
         license_types: [...(licenseTypes.get(name) ?? [])],
-      } satisfies z.output<typeof boardTypesAnswer>;
+      } satisfies z.output<typeof boardTypesBody>;
     },
   };
 }

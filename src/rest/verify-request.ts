@@ -1,23 +1,23 @@
 import { z } from 'zod';
 import { BadRequestError } from '../licenses/bad-request.ts';
-import { type Board, boardByName } from '../licenses/boards.ts';
+import type { Board } from '../licenses/boards.ts';
 import { mapFilters } from '../licenses/filters.ts';
 import { type LookupRequest, lookupRequest } from '../licenses/lookup-request.ts';
-import { nearestBoards } from '../licenses/nearest-boards.ts';
+import { boardName, boardNamed } from './board-name.ts';
 
 const MAX_CHARACTERS = 200;
 
 const anyText = z.string().max(MAX_CHARACTERS, `must have at most ${MAX_CHARACTERS} characters`);
 
-/** A field of the body: text of up to 200 characters, where null and blanks count as absent. */
+/** A field of the body: text of up to 200 characters. Null and blank text count as absent. */
 const text = anyText.nullish().transform((value) => value?.trim() || undefined);
 
-/** A board's name, which must be exact: blanks around it are not taken off. */
-const boardName = anyText.nullish().transform((value) => (value?.trim() ? value : undefined));
+/** A board's name must be exact, so blanks around it are not removed. */
+const boardText = anyText.nullish().transform((value) => (value?.trim() ? value : undefined));
 
 /** The body of POST /lookup/verify (specification 4.3). Unknown fields are ignored. */
-export const verifyBody = z.object({
-  board: boardName.describe('Exactly the name of a board, as GET /lookup/boards lists it; always required'),
+const verifyBody = z.object({
+  board: boardText.describe('Exactly the name of a board, as GET /lookup/boards lists it; always required'),
   license_number: text.describe('Looks up by number, whatever its case, blanks and separators'),
   last_name: text.describe(
     'The whole surname; either half of a hyphenated one. With a number: compared with the holder',
@@ -28,24 +28,74 @@ export const verifyBody = z.object({
   ...mapFilters(({ description }) => text.describe(`${description}; ignored in a lookup by number`)),
 });
 
+/** A required text. A text of blanks counts as absent. */
+const NOT_BLANK = { type: 'string', pattern: '\\S' } as const;
+const BLANK = { pattern: '^\\s*$' };
+const BUSINESS = { type: 'string', pattern: '^\\s*business\\s*$' } as const;
+/** A searched name and a filter need a letter or a digit. */
+const WORDS = { type: 'string', pattern: '[\\p{L}\\p{N}]' } as const;
+const BLANK_OR_WORDS = { pattern: '^\\s*$|[\\p{L}\\p{N}]' };
+const FILTERS = mapFilters(() => BLANK_OR_WORDS);
+
+/** The combinations of fields that `verifyRequest` accepts. */
+const FIELD_COMBINATIONS = [
+  {
+    title: 'By number, of a person or a business',
+    required: ['license_number'],
+    properties: { license_number: NOT_BLANK, business_name: BLANK, search_type: BLANK },
+  },
+  {
+    title: 'By number, of a business',
+    required: ['license_number', 'search_type'],
+    properties: { license_number: NOT_BLANK, search_type: BUSINESS },
+  },
+  {
+    title: 'By person',
+    required: ['last_name'],
+    properties: {
+      last_name: WORDS,
+      first_name: BLANK_OR_WORDS,
+      business_name: BLANK,
+      search_type: BLANK,
+      ...FILTERS,
+    },
+  },
+  {
+    title: 'By business',
+    required: ['search_type', 'business_name'],
+    properties: { search_type: BUSINESS, business_name: WORDS, ...FILTERS },
+  },
+];
+
+/** The body in the OpenAPI document: with the names of the boards and the combinations of fields. */
+export const documentedVerifyBody = verifyBody.extend({ board: boardName }).meta({
+  id: 'VerifyRequest',
+  description:
+    'By number: board and license_number. By person: board and last_name. By business: board, search_type and ' +
+    'business_name or license_number. Null and blank texts count as absent, unknown fields are ignored.',
+  override: ({ jsonSchema }) => {
+    jsonSchema.anyOf = FIELD_COMBINATIONS;
+  },
+});
+
 /**
- * The lookup that a body asks for.
+ * Reads the body of a request.
  *
- * @throws {BadRequestError} naming what is wrong and what to send instead
+ * @throws {BadRequestError} saying what is wrong and what to send instead
  */
 export function verifyRequest(body: unknown): LookupRequest {
   const result = verifyBody.safeParse(body);
   if (!result.success) throw new BadRequestError(describe(result.error));
-  const asked = result.data;
-  const board = requiredBoard(asked.board);
-  if (asked.search_type !== undefined && asked.search_type !== 'business') {
+  const fields = result.data;
+  const board = requiredBoard(fields.board);
+  if (fields.search_type !== undefined && fields.search_type !== 'business') {
     throw new BadRequestError('search_type may only be "business"; leave it out to look for a person.');
   }
-  const businessOnly = asked.search_type === 'business';
-  if (asked.business_name !== undefined && !businessOnly) {
+  const businessOnly = fields.search_type === 'business';
+  if (fields.business_name !== undefined && !businessOnly) {
     throw new BadRequestError('To search by business_name, add "search_type": "business".');
   }
-  return lookupRequest({ ...asked, board }, businessOnly ? 'business' : 'person');
+  return lookupRequest({ ...fields, board }, businessOnly ? 'business' : 'person');
 }
 
 function requiredBoard(name: string | undefined): Board {
@@ -55,20 +105,6 @@ function requiredBoard(name: string | undefined): Board {
     );
   }
   return boardNamed(name);
-}
-
-/** The board of exactly this name. @throws {BadRequestError} naming the nearest */
-export function boardNamed(name: string): Board {
-  const board = boardByName(name);
-  if (board === undefined) throw unknownBoard(name);
-  return board;
-}
-
-/** The error for a board that is not exactly one of the 24. */
-export function unknownBoard(name: string): BadRequestError {
-  return new BadRequestError(
-    `No board has exactly the name given; the nearest is "${nearestBoards(name)[0].name}". GET /lookup/boards lists all.`,
-  );
 }
 
 function describe(error: z.ZodError): string {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { BadRequestError } from '../../src/licenses/bad-request.ts';
 import type { TypedName } from '../../src/licenses/lookup-request.ts';
-import { boardNamed, verifyRequest } from '../../src/rest/verify-request.ts';
+import { boardNamed } from '../../src/rest/board-name.ts';
+import { verifyRequest } from '../../src/rest/verify-request.ts';
 import { boardOfCode } from '../support/boards.ts';
 
 const NURSING = boardOfCode('NUR');

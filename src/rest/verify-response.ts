@@ -4,61 +4,76 @@ import type { LookupOutcome } from '../licenses/lookup-outcome.ts';
 import { MAX_MATCHES } from '../licenses/lookup-outcome.ts';
 import { numberNotFoundMessage } from '../licenses/number-not-found-message.ts';
 
-const FOR_PERSONS = 'Leave out search_type to look it up.';
+const PERSON_HINT = 'Leave out search_type to look it up.';
 const ASK_THE_BOARD = 'The issuing board is the authority; ask it before you conclude anything.';
 
 const origin = responseRecord.pick({ source: true, last_scraped: true }).shape;
 
-/** More than one match. */
-export const matchesAnswer = z.object({
-  found: z.literal(true),
-  count: z.int().min(2).max(MAX_MATCHES),
-  truncated: z.boolean().describe('Whether more match than are answered'),
-  message: z.string().optional().describe('Where truncated: how to narrow the search'),
-  multiple: z
-    .array(responseRecord)
-    .min(2)
-    .max(MAX_MATCHES)
-    .describe('Exactly the name asked first, then by name and number'),
-  ...origin,
+/** A license and the dataset that it is from. */
+export const licenseBody = responseRecord.meta({
+  id: 'LicenseRecord',
+  description: 'A license and its holder',
 });
 
-/** No match for a name: an answer, not an error. */
-export const noMatchAnswer = z.object({
-  found: z.literal(false),
-  count: z.literal(0),
-  message: z.string().describe('What was searched, in which dataset, and who is the authority'),
-  did_you_mean: z
-    .array(z.string())
-    .describe(
-      'Surnames or business names that are spelled nearly alike; none where the surname itself exists at the board',
-    ),
-  ...origin,
-});
+/** More than one match. */
+export const matchesBody = z
+  .object({
+    found: z.literal(true),
+    count: z.int().min(2).max(MAX_MATCHES),
+    truncated: z.boolean().describe('Whether more match than are answered'),
+    message: z.string().optional().describe('Where truncated: how to narrow the search'),
+    multiple: z.array(licenseBody).min(2).max(MAX_MATCHES),
+    ...origin,
+  })
+  .meta({ id: 'Matches', description: 'More than one match of a search by name' });
+
+/** No match for a name. */
+export const noMatchBody = z
+  .object({
+    found: z.literal(false),
+    count: z.literal(0),
+    message: z.string().describe('What was searched, in which dataset, and who is the authority'),
+    did_you_mean: z
+      .array(z.string())
+      .describe(
+        'Surnames or business names that are spelled nearly alike; none where the surname itself exists at the board',
+      ),
+    ...origin,
+  })
+  .meta({
+    id: 'NoMatch',
+    description: 'No match of a search by name: an answer, not an error, and never "unlicensed"',
+  });
 
 /** No license for a number. */
-export const numberMissAnswer = z.object({
-  detail: z.string().describe('What was searched, in which dataset, and what to do'),
-  did_you_mean: z
-    .array(z.string())
-    .describe('Numbers that exist and are written nearly alike, never with holders'),
-});
+export const numberNotFoundBody = z
+  .object({
+    detail: z.string().describe('What was searched, in which dataset, and what to do'),
+    did_you_mean: z
+      .array(z.string())
+      .describe('Numbers that exist and are written nearly alike, never with holders'),
+  })
+  .meta({ id: 'NumberMiss' });
 
 /** A status and a JSON body. */
-export type Answer =
+export type VerifyResponse =
   | {
       readonly status: 200;
-      readonly body: z.output<typeof responseRecord | typeof matchesAnswer | typeof noMatchAnswer>;
+      readonly body: z.output<typeof licenseBody | typeof matchesBody | typeof noMatchBody>;
     }
-  | { readonly status: 404; readonly body: z.output<typeof numberMissAnswer> };
+  | { readonly status: 404; readonly body: z.output<typeof numberNotFoundBody> };
 
 /**
- * The answer to a lookup (specification 4.3, and the design where that is silent).
+ * The response to a lookup (specification 4.3).
  *
  * @param publicationDate the run date of the dataset that answered, `YYYY-MM-DD`
  * @param today the date in Ohio
  */
-export function verifyAnswer(outcome: LookupOutcome, publicationDate: string, today: string): Answer {
+export function verifyResponse(
+  outcome: LookupOutcome,
+  publicationDate: string,
+  today: string,
+): VerifyResponse {
   const from = { source: 'dataset', last_scraped: lastScraped(publicationDate) } as const;
   switch (outcome.outcome) {
     case 'record':
@@ -73,7 +88,7 @@ export function verifyAnswer(outcome: LookupOutcome, publicationDate: string, to
           found: true,
           count: outcome.records.length,
           truncated: outcome.truncated,
-          ...(outcome.truncated ? { message: TRUNCATED } : {}),
+          ...(outcome.truncated ? { message: TRUNCATED_MESSAGE } : {}),
           multiple: outcome.records.map((record) => toResponseRecord(record, publicationDate, today)),
           ...from,
         },
@@ -84,7 +99,7 @@ export function verifyAnswer(outcome: LookupOutcome, publicationDate: string, to
         body: {
           found: false,
           count: 0,
-          message: noMatch(outcome, publicationDate),
+          message: noMatchMessage(outcome, publicationDate),
           did_you_mean: [...outcome.didYouMean],
           ...from,
         },
@@ -93,14 +108,14 @@ export function verifyAnswer(outcome: LookupOutcome, publicationDate: string, to
       return {
         status: 404,
         body: {
-          detail: numberMissed(outcome, publicationDate),
+          detail: numberNotFoundDetail(outcome, publicationDate),
           did_you_mean: [...outcome.didYouMean],
         },
       };
   }
 }
 
-function noMatch(
+function noMatchMessage(
   { surnameExists }: Extract<LookupOutcome, { outcome: 'no_match' }>,
   publicationDate: string,
 ): string {
@@ -112,12 +127,12 @@ function noMatch(
         'Check the spelling and the board; the issuing board is the authority.';
 }
 
-const TRUNCATED = `There are more than ${MAX_MATCHES} matches. Narrow the search with first_name, license_type, status, city or county.`;
+const TRUNCATED_MESSAGE = `There are more than ${MAX_MATCHES} matches. Narrow the search with first_name, license_type, status, city or county.`;
 
-function numberMissed(
+function numberNotFoundDetail(
   outcome: Extract<LookupOutcome, { outcome: 'number_not_found' }>,
   publicationDate: string,
 ): string {
-  const detail = numberNotFoundMessage(outcome, publicationDate, FOR_PERSONS);
+  const detail = numberNotFoundMessage(outcome, publicationDate, PERSON_HINT);
   return outcome.miss === 'unknown' ? `${detail} ${ASK_THE_BOARD}` : detail;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { LookupOutcome, NumberMiss } from '../../src/licenses/lookup-outcome.ts';
-import { verifyAnswer } from '../../src/rest/verify-answer.ts';
+import { verifyResponse } from '../../src/rest/verify-response.ts';
 import { ANSWERED_LICENSE, storedLicense } from '../support/records.ts';
 
 const DATE = '2026-11-20';
@@ -26,7 +26,7 @@ const MISSES: readonly (readonly [NumberMiss, detail: string])[] = [
 ];
 
 function answer(outcome: LookupOutcome) {
-  return verifyAnswer(outcome, DATE, TODAY);
+  return verifyResponse(outcome, DATE, TODAY);
 }
 
 describe('the answer', () => {
