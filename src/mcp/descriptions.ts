@@ -1,4 +1,4 @@
-/** What a model reads of this server and its tools; written for one that knows nothing of Ohio's boards. */
+/** The descriptions of this server and its tools, written for a model that knows nothing about Ohio's boards. */
 
 export const INSTRUCTIONS = `Tells whether a person or a business holds an Ohio professional license, until when, and whether the board has acted on it, from the State's daily dataset of its 24 licensing boards.
 - A license number is known: verify_license, for persons and businesses alike.

@@ -11,7 +11,7 @@ const MAX_CHARACTERS = 200;
 const MAX_UNKNOWN = 5;
 const MAX_NAME_CHARACTERS = 40;
 
-interface Raised {
+interface InvalidValue {
   readonly input?: unknown;
 }
 
@@ -19,7 +19,7 @@ function text(description: string, ...examples: readonly [string, ...string[]]) 
   const send = `Send: ${description}, e.g. ${JSON.stringify(examples[0])}`;
   return z
     .string({
-      error: ({ input }: Raised) => `${input === undefined ? 'is missing' : 'must be text'}. ${send}`,
+      error: ({ input }: InvalidValue) => `${input === undefined ? 'is missing' : 'must be text'}. ${send}`,
     })
     .trim()
     .min(1)
@@ -30,25 +30,25 @@ function text(description: string, ...examples: readonly [string, ...string[]]) 
 function board(description: string) {
   const names = BOARDS.map(({ name }) => name);
   return z
-    .enum(names, { error: ({ input }: Raised) => `${boardFault(input)} list_ohio_boards lists all` })
+    .enum(names, { error: ({ input }: InvalidValue) => `${boardError(input)} list_ohio_boards lists all` })
     .meta({ description });
 }
 
-function boardFault(given: unknown): string {
+function boardError(given: unknown): string {
   if (given === undefined) return 'is missing. Send the exact name of a board;';
   if (typeof given !== 'string') return 'must be text. Send the exact name of a board;';
   const nearest = nearestBoards(given.trim()).map(({ name }) => `"${name}"`);
   return `is not the exact name of a board. The nearest: ${nearest.join(', ')};`;
 }
 
-const LIMIT_FAULT = `must be a whole number from 1 to ${MAX_MATCHES}`;
+const LIMIT_ERROR = `must be a whole number from 1 to ${MAX_MATCHES}`;
 
 const filtersAndLimit = (kind: keyof Filter['examples']) => ({
   ...mapFilters(({ description, examples }) => text(description, ...examples[kind]).optional()),
   limit: z
-    .int(LIMIT_FAULT)
-    .min(1, LIMIT_FAULT)
-    .max(MAX_MATCHES, LIMIT_FAULT)
+    .int(LIMIT_ERROR)
+    .min(1, LIMIT_ERROR)
+    .max(MAX_MATCHES, LIMIT_ERROR)
     .meta({ description: 'The most licenses to list, 1 to 100; 100 unless given', examples: [10] })
     .optional(),
 });
@@ -82,18 +82,18 @@ export const noParameters = z.object({});
 /** The schema of a tool's parameters. */
 export type Parameters<Values> = z.ZodType<Values> & { readonly shape: Readonly<Record<string, z.ZodType>> };
 
-/** What a tool was given, read. */
+/** A tool's parameters after they were checked. */
 export interface ReadParameters<Values> {
   readonly values: Values;
-  /** What a caller should know of what was not taken; empty where all was. */
+  /** Names the parameters that were ignored, for the response; empty when there were none. */
   readonly note: string;
 }
 
 /**
- * Reads a tool's parameters. Blank texts and nulls count as absent, since many clients fill in every parameter;
- * names that the tool does not know are passed over, and the note says so.
+ * Checks a tool's parameters. Blank texts and nulls count as absent, because many clients fill in every parameter.
+ * Unknown parameters are ignored, and the note says so.
  *
- * @throws {BadRequestError} saying of each parameter that is wrong or missing what to send
+ * @throws {BadRequestError} saying what to send for each parameter that is wrong or missing
  */
 export function readParameters<Values>(
   parameters: Parameters<Values>,
@@ -101,10 +101,10 @@ export function readParameters<Values>(
 ): ReadParameters<Values> {
   const present = Object.fromEntries(Object.entries(given).filter(([, value]) => !isBlank(value)));
   const note = unknownNote(Object.keys(present), Object.keys(parameters.shape));
-  const read = parameters.safeParse(present);
-  if (read.success) return { values: read.data, note };
-  const faults = read.error.issues.map(({ path, message }) => `${String(path[0])} ${message}.`);
-  throw new BadRequestError([...faults, note].filter((sentence) => sentence !== '').join(' '));
+  const result = parameters.safeParse(present);
+  if (result.success) return { values: result.data, note };
+  const errors = result.error.issues.map(({ path, message }) => `${String(path[0])} ${message}.`);
+  throw new BadRequestError([...errors, note].filter((sentence) => sentence !== '').join(' '));
 }
 
 function isBlank(value: unknown): boolean {

@@ -9,9 +9,9 @@ import { numberNotFoundMessage } from '../licenses/number-not-found-message.ts';
 const AUTHORITY =
   'The data is the State of Ohio’s daily dataset, not primary-source verification; the issuing board is the authority.';
 
-const SAMPLE = 'SAMPLE DATA: generated, of no real person or business.';
+const SAMPLE_DATA_NOTICE = 'SAMPLE DATA: generated, of no real person or business.';
 
-/** A license among several. */
+/** The fields of a license in a list of several. */
 const compactLicense = responseRecord
   .pick({
     license_number: true,
@@ -35,7 +35,7 @@ const compactLicense = responseRecord
     street: z.string().optional().describe('Of a business: it tells the places of a chain apart'),
   });
 
-/** What every lookup tool returns. */
+/** The result of every lookup tool. */
 export const lookupResult = z.object({
   outcome: z.enum(['found', 'not_found', 'ambiguous']),
   data_as_of: z.string().describe('Run date of the dataset that answered, YYYY-MM-DD'),
@@ -55,40 +55,40 @@ export const lookupResult = z.object({
 
 export type LookupResult = z.output<typeof lookupResult>;
 
-/** What was asked of a lookup tool. */
-export interface Asked {
-  /** The criteria, by their parameters' names. */
+/** The call that a result answers. */
+export interface LookupCall {
+  /** The values of the call's parameters, without the limit. */
   readonly searched: Readonly<Record<string, string>>;
-  /** The parameters by which the search could still be narrowed. */
-  readonly narrowBy: readonly string[];
+  /** The parameters that would restrict the search further. */
+  readonly unusedFilters: readonly string[];
   /** The most licenses to list. */
   readonly limit: number;
   readonly isByName: boolean;
 }
 
-/** Which data answered. */
+/** The data that a result is from. */
 export interface Origin {
   /** The run date of the dataset, `YYYY-MM-DD`. */
   readonly date: string;
-  /** Whether it was generated, not published by the State. */
+  /** Whether it is generated sample data. */
   readonly isSample: boolean;
   /** The date in Ohio. */
   readonly today: string;
 }
 
-type Answer = Pick<LookupResult, 'outcome'> &
+type ResultFields = Pick<LookupResult, 'outcome'> &
   Partial<Pick<LookupResult, 'truncated' | 'licenses' | 'did_you_mean'>>;
 
-/** A lookup's outcome as a tool result. Not found is an answer, never "unlicensed". */
-export function lookupToolResult(outcome: LookupOutcome, asked: Asked, origin: Origin): LookupResult {
+/** Turns a lookup's outcome into a tool result. Its words never say "unlicensed". */
+export function lookupToolResult(outcome: LookupOutcome, call: LookupCall, origin: Origin): LookupResult {
   const result = (
-    { outcome, truncated = false, licenses = [], did_you_mean = [] }: Answer,
+    { outcome, truncated = false, licenses = [], did_you_mean = [] }: ResultFields,
     ...sentences: readonly string[]
   ): LookupResult => ({
     outcome,
     data_as_of: origin.date,
-    message: [...(origin.isSample ? [SAMPLE] : []), ...sentences, AUTHORITY].join(' '),
-    searched: { ...asked.searched },
+    message: [...(origin.isSample ? [SAMPLE_DATA_NOTICE] : []), ...sentences, AUTHORITY].join(' '),
+    searched: { ...call.searched },
     count: licenses.length,
     truncated,
     licenses,
@@ -97,16 +97,19 @@ export function lookupToolResult(outcome: LookupOutcome, asked: Asked, origin: O
 
   switch (outcome.outcome) {
     case 'record': {
-      const license = wholeLicense(outcome.record, origin, outcome.nameMatch);
+      const license = fullLicense(outcome.record, origin, outcome.nameMatch);
       return result(
         { outcome: 'found', licenses: [license] },
-        ...cautions(license, asked.isByName ? 'name' : 'number'),
+        ...cautions(license, call.isByName ? 'name' : 'number'),
       );
     }
     case 'matches': {
-      const licenses = outcome.records.slice(0, asked.limit).map(compact);
+      const licenses = outcome.records.slice(0, call.limit).map(compact);
       const truncated = outcome.truncated || licenses.length < outcome.records.length;
-      return result({ outcome: 'found', truncated, licenses }, severalMatch(outcome, licenses.length, asked));
+      return result(
+        { outcome: 'found', truncated, licenses },
+        severalMatchesMessage(outcome, licenses.length, call),
+      );
     }
     case 'no_match':
       return result(
@@ -125,15 +128,18 @@ export function lookupToolResult(outcome: LookupOutcome, asked: Asked, origin: O
       return result(
         {
           outcome: outcome.miss === 'ambiguous' ? 'ambiguous' : 'not_found',
-          did_you_mean: outcome.didYouMean.filter((number) => number !== asked.searched.license_number),
+          did_you_mean: outcome.didYouMean.filter((number) => number !== call.searched.license_number),
         },
         numberNotFoundMessage(outcome, origin.date, 'verify_license looks it up.'),
       );
   }
 }
 
-function wholeLicense(record: LicenseRecord, origin: Origin, nameMatch: boolean | undefined) {
-  return { ...toResponseRecord(record, origin.date, origin.today, nameMatch), ...attributes(record) };
+function fullLicense(record: LicenseRecord, origin: Origin, nameMatch: boolean | undefined) {
+  return {
+    ...toResponseRecord(record, origin.date, origin.today, nameMatch),
+    ...highlightedAttributes(record),
+  };
 }
 
 function compact(record: LicenseRecord): z.output<typeof compactLicense> {
@@ -141,12 +147,12 @@ function compact(record: LicenseRecord): z.output<typeof compactLicense> {
   const { expiry_date, city, state, county } = record;
   return {
     ...{ license_number, full_name, board, license_type, status, raw_status },
-    ...{ expiry_date, city, state, county, ...attributes(record) },
+    ...{ expiry_date, city, state, county, ...highlightedAttributes(record) },
   };
 }
 
-/** What a model needs of the attributes at first sight. */
-function attributes({ extra_data }: LicenseRecord) {
+/** Attributes from `extra_data` that a model needs even in a list. */
+function highlightedAttributes({ extra_data }: LicenseRecord) {
   const street = extra_data[EXTRA_DATA_LABELS.street];
   return {
     ...(street === undefined ? {} : { street }),
@@ -154,15 +160,15 @@ function attributes({ extra_data }: LicenseRecord) {
   };
 }
 
-function severalMatch(
+function severalMatchesMessage(
   { records, truncated }: Extract<LookupOutcome, { outcome: 'matches' }>,
   listed: number,
-  { narrowBy, limit }: Asked,
+  { unusedFilters, limit }: LookupCall,
 ): string {
   const matching = truncated ? `More than ${records.length}` : String(records.length);
-  const narrower = narrowBy.length === 0 ? '' : `; narrow the search by ${narrowBy.join(', ')}`;
+  const narrowing = unusedFilters.length === 0 ? '' : `; narrow the search by ${unusedFilters.join(', ')}`;
   const higher = limit < MAX_MATCHES ? ` A higher limit (up to ${MAX_MATCHES}) lists more.` : '';
   return truncated || listed < records.length
-    ? `${matching} licenses match (${listed} listed, exact names first)${narrower}.${higher}`
+    ? `${matching} licenses match (${listed} listed, exact names first)${narrowing}.${higher}`
     : `${matching} licenses match: check which one is meant, and ask if that is not clear. verify_license with its number gives the whole record.`;
 }

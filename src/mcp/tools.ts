@@ -20,10 +20,10 @@ import {
   personParameters,
   readParameters,
 } from './parameters.ts';
-import { type Asked, lookupResult, lookupToolResult } from './results.ts';
+import { type LookupCall, lookupResult, lookupToolResult } from './results.ts';
 import { type ObjectSchema, objectSchema } from './tool-schema.ts';
 
-/** All tools read, and reading the same twice gives the same. */
+/** No tool changes anything, so a repeated call has the same result. */
 const READ_ONLY = {
   readOnlyHint: true,
   destructiveHint: false,
@@ -36,8 +36,8 @@ const boardsResult = z.object({
   boards: z.array(z.object({ name: z.string(), code: z.string(), license_types: z.array(z.string()) })),
 });
 
-/** What a tool answers, and how the operator counts it. */
-interface ToolAnswer {
+/** A tool's result, and its outcome in the metrics. */
+interface ToolResult {
   readonly outcome: Outcome;
   readonly content: Record<string, unknown>;
 }
@@ -49,7 +49,7 @@ interface Tool {
   readonly inputSchema: ObjectSchema;
   readonly outputSchema: ObjectSchema;
   /** @throws {BadRequestError} saying what to send instead */
-  readonly answer: (lookups: Lookups, given: Readonly<Record<string, unknown>>) => Promise<ToolAnswer>;
+  readonly call: (lookups: Lookups, parameters: Readonly<Record<string, unknown>>) => Promise<ToolResult>;
 }
 
 const lookupOutput = objectSchema(lookupResult, 'output');
@@ -88,12 +88,12 @@ const TOOLS: readonly Tool[] = [
     description: descriptions.LIST_OHIO_BOARDS,
     inputSchema: objectSchema(noParameters, 'input'),
     outputSchema: objectSchema(boardsResult, 'output'),
-    answer: boards,
+    call: listBoards,
   },
 ];
 
-/** The list of tools changes with the service alone, so whoever has it may keep it for an hour. */
-const KEPT_FOR_AN_HOUR = { ttlMs: 3_600_000, cacheScope: 'public' } as const;
+/** Clients may cache the list of tools for an hour. It changes only with a release of the service. */
+const CACHED_FOR_AN_HOUR = { ttlMs: 3_600_000, cacheScope: 'public' } as const;
 
 const SERVER = {
   name: 'ohio-license-verification',
@@ -103,18 +103,18 @@ const SERVER = {
 
 const byName = new Map(TOOLS.map((tool) => [tool.name, tool]));
 
-/** The tools as clients are shown them. */
-const LISTED = TOOLS.map(({ answer: _, ...described }) => ({ ...described, annotations: READ_ONLY }));
+/** The tools in the form that clients get. */
+const LISTED = TOOLS.map(({ call: _, ...described }) => ({ ...described, annotations: READ_ONLY }));
 
 /**
- * A server with the four tools of specification 4.4. Each request gets one of its own, so it is the SDK's low-level
- * server: to register four tools with an `McpServer` costs 60 µs more, a tenth of a call.
+ * Creates a server with the four tools of specification 4.4. It is the SDK's low-level server, because each request
+ * gets its own: registering four tools with an `McpServer` takes 60 µs more, a tenth of a call.
  */
 export function toolServer(lookups: Lookups, log: Logger): Server {
   const server = new Server(SERVER, {
     instructions: descriptions.INSTRUCTIONS,
     capabilities: { tools: { listChanged: false } },
-    cacheHints: { 'tools/list': KEPT_FOR_AN_HOUR, 'server/discover': KEPT_FOR_AN_HOUR },
+    cacheHints: { 'tools/list': CACHED_FOR_AN_HOUR, 'server/discover': CACHED_FOR_AN_HOUR },
   });
   server.setRequestHandler('tools/list', () => ({ tools: LISTED }));
   server.setRequestHandler('tools/call', ({ params }) => {
@@ -122,39 +122,39 @@ export function toolServer(lookups: Lookups, log: Logger): Server {
     if (tool === undefined) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool ${params.name} not found`);
     }
-    return answered(tool.name, lookups, log, () => tool.answer(lookups, params.arguments ?? {}));
+    return toolResponse(tool.name, lookups, log, () => tool.call(lookups, params.arguments ?? {}));
   });
   return server;
 }
 
-/** The parameters by which a search can be narrowed. */
-const NARROWING: readonly string[] = ['first_name', ...FILTER_NAMES];
+/** The parameters that restrict a search by name. */
+const FILTER_PARAMETERS: readonly string[] = ['first_name', ...FILTER_NAMES];
 
-/** What a lookup tool takes: the fields of a lookup, the board by its name. */
-type Values = Omit<LookupFields, 'board'> & {
+/** The parameters of a lookup tool: the fields of a lookup, with the board's name, and a limit. */
+type LookupParameters = Omit<LookupFields, 'board'> & {
   readonly board?: string | undefined;
   readonly limit?: number | undefined;
 };
 
-/** A tool that looks licenses up; what it takes but for `limit` are the criteria of its lookup. */
+/** A tool that looks licenses up. All its parameters except `limit` are fields of the lookup. */
 function lookupTool(
   {
     parameters,
     ...described
-  }: Pick<Tool, 'name' | 'title' | 'description'> & { readonly parameters: Parameters<Values> },
+  }: Pick<Tool, 'name' | 'title' | 'description'> & { readonly parameters: Parameters<LookupParameters> },
   kind: 'person' | 'business',
 ): Tool {
   return {
     ...described,
     inputSchema: objectSchema(parameters, 'input'),
     outputSchema: lookupOutput,
-    answer: async (lookups, given) => {
+    call: async (lookups, given) => {
       const { values, note } = readParameters(parameters, given);
       const { limit, ...criteria } = values;
       const request = lookupRequest({ ...criteria, board: boardOf(criteria.board) }, kind);
       const { outcome, date, isSample } = await lookups.lookUp(request);
-      const asked = askedFor(criteria, limit, request.by !== 'number', Object.keys(parameters.shape));
-      const result = lookupToolResult(outcome, asked, { date, isSample, today: todayInOhio() });
+      const call = lookupCall(criteria, limit, request.by !== 'number', Object.keys(parameters.shape));
+      const result = lookupToolResult(outcome, call, { date, isSample, today: todayInOhio() });
       return {
         outcome: lookupOutcome(outcome),
         content: note === '' ? result : { ...result, message: `${note} ${result.message}` },
@@ -163,19 +163,19 @@ function lookupTool(
   };
 }
 
-function askedFor(
+function lookupCall(
   criteria: Readonly<Record<string, string | undefined>>,
   limit: number | undefined,
   isByName: boolean,
   parameters: readonly string[],
-): Asked {
+): LookupCall {
   const given = Object.entries(criteria).flatMap(([name, value]): [string, string][] =>
     value === undefined ? [] : [[name, value]],
   );
   const searched = Object.fromEntries(given);
   return {
     searched,
-    narrowBy: NARROWING.filter((name) => parameters.includes(name) && !(name in searched)),
+    unusedFilters: FILTER_PARAMETERS.filter((name) => parameters.includes(name) && !(name in searched)),
     limit: limit ?? MAX_MATCHES,
     isByName,
   };
@@ -187,11 +187,11 @@ function boardOf(name: string | undefined): Board | undefined {
 
 function boardNamed(name: string): Board {
   const board = boardByName(name);
-  if (board === undefined) throw new Error('The parameters take only the boards of the catalog.');
+  if (board === undefined) throw new Error('The schema of the parameters allows only boards of the catalog.');
   return board;
 }
 
-async function boards(lookups: Lookups): Promise<ToolAnswer> {
+async function listBoards(lookups: Lookups): Promise<ToolResult> {
   const { metadata, licenseTypes } = await lookups.livePublication();
   return {
     outcome: 'answered',
@@ -203,17 +203,17 @@ async function boards(lookups: Lookups): Promise<ToolAnswer> {
 }
 
 /**
- * The result as structured content and as text; a failure as a tool error with a safe message, as text alone, since
- * clients hold structured content to the output schema, errors' too, and would show the misfit in place of it.
+ * The response with a tool's result, as structured content and as text. An error is sent only as text, with a safe
+ * message: clients check structured content against the output schema and would report the mismatch instead.
  */
-async function answered(
+async function toolResponse(
   tool: string,
   lookups: Lookups,
   log: Logger,
-  work: () => Promise<ToolAnswer>,
+  call: () => Promise<ToolResult>,
 ): Promise<CallToolResult> {
   try {
-    const { outcome, content } = await work();
+    const { outcome, content } = await call();
     toolCalls.inc({ tool, outcome });
     return { structuredContent: content, content: asText(content) };
   } catch (error) {
@@ -229,7 +229,7 @@ function asText(content: Record<string, unknown>): CallToolResult['content'] {
   return [{ type: 'text', text: JSON.stringify(content) }];
 }
 
-/** The date of the live publication, where there is one and it is known. */
+/** The date of the live publication; null when there is none or it can't be read. */
 async function dataAsOf(lookups: Lookups): Promise<string | null> {
   return lookups.livePublication().then(
     ({ metadata }) => metadata.date,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { LicenseRecord } from '../../src/licenses/license-record.ts';
 import type { LookupOutcome, NumberMiss } from '../../src/licenses/lookup-outcome.ts';
-import { type Asked, lookupResult, lookupToolResult, type Origin } from '../../src/mcp/results.ts';
+import { type LookupCall, lookupResult, lookupToolResult, type Origin } from '../../src/mcp/results.ts';
 import { times } from '../support/fixtures.ts';
 import { ANSWERED_LICENSE, storedLicense } from '../support/records.ts';
 
@@ -17,10 +17,10 @@ const ONLY_ONE = /the only license that fits/;
 const SAMPLE = /^SAMPLE DATA/;
 
 /** The result, which is one that the tools' schema allows. */
-function result(outcome: LookupOutcome, asked: Partial<Asked> = {}, origin: Partial<Origin> = {}) {
+function result(outcome: LookupOutcome, call: Partial<LookupCall> = {}, origin: Partial<Origin> = {}) {
   const answered = lookupToolResult(
     outcome,
-    { searched: SEARCHED, narrowBy: ['first_name', 'city'], limit: 100, isByName: false, ...asked },
+    { searched: SEARCHED, unusedFilters: ['first_name', 'city'], limit: 100, isByName: false, ...call },
     { date: DATE, isSample: false, today: TODAY, ...origin },
   );
   expect(lookupResult.parse(answered)).toEqual(answered);
@@ -240,7 +240,7 @@ describe('several matches', () => {
   });
 
   test('that are narrowed by everything are not said to be narrowed further', () => {
-    const { message } = result({ ...several, truncated: true }, { narrowBy: [] });
+    const { message } = result({ ...several, truncated: true }, { unusedFilters: [] });
     expect(message).toBe(`More than 57 licenses match (57 listed, exact names first). ${AUTHORITY}`);
   });
 
