@@ -36,7 +36,7 @@ export function unaccent(text: string): string {
 }
 
 /**
- * Letters and digits alone, upper case, without accents: `O'Brien` → `OBRIEN`, `de la Cruz` → `DELACRUZ`.
+ * Only letters and digits, in upper case, without accents: `O'Brien` → `OBRIEN`, `de la Cruz` → `DELACRUZ`.
  * Used both for the keys in the index and for the values in requests.
  */
 export function fold(text: string): string {

@@ -4,7 +4,7 @@ import type { LicenseRecord } from './license-record.ts';
 export const MAX_MATCHES = 100;
 
 /** Why a lookup by number has no record. */
-export type NumberMiss = 'unknown' | 'ambiguous' | 'other_board' | 'not_a_business';
+export type NumberNotFoundReason = 'unknown' | 'ambiguous' | 'other_board' | 'not_a_business';
 
 /** The result of a lookup in one publication. Finding nothing is a result, not an error. */
 export type LookupOutcome =
@@ -24,7 +24,7 @@ export type LookupOutcome =
     }
   | {
       readonly outcome: 'number_not_found';
-      readonly miss: NumberMiss;
+      readonly reason: NumberNotFoundReason;
       /** Existing numbers, never with their holders. */
       readonly didYouMean: readonly string[];
       /** For `other_board` and `ambiguous`: the boards that have the number. */

@@ -6,13 +6,13 @@ import type { LookupOutcome } from './lookup-outcome.ts';
  * @param personHint how to look the number up as a person's, for a lookup that was restricted to businesses
  */
 export function numberNotFoundMessage(
-  { miss, boards = [], didYouMean }: Extract<LookupOutcome, { outcome: 'number_not_found' }>,
+  { reason, boards = [], didYouMean }: Extract<LookupOutcome, { outcome: 'number_not_found' }>,
   publicationDate: string,
   personHint: string,
 ): string {
   const where = `in the State's dataset of ${publicationDate}`;
   const nearest = didYouMean.length === 0 ? '' : ` Similar numbers that exist: ${didYouMean.join(', ')}.`;
-  switch (miss) {
+  switch (reason) {
     case 'unknown':
       return `No license with this number is ${where}.${nearest}`;
     case 'ambiguous':

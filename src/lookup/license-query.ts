@@ -60,12 +60,12 @@ export type LicenseQuery =
   | BusinessWordsQuery
   | NearNumberQuery;
 
-/** The board's license whose number is written exactly like this; `undefined` for a number of separators alone. */
+/** The board's license whose number is written exactly like this; `undefined` without letters and digits. */
 export function writtenNumberQuery(board: Board, written: string): LicenseQuery | undefined {
   return numberKey(written) === '' ? undefined : { by: 'id', id: licenseId(board.name, written) };
 }
 
-/** All licenses whose number has the same key; `undefined` for a number of separators alone. */
+/** All licenses whose number has the same key; `undefined` without letters and digits. */
 export function numberQuery(written: string): LicenseQuery | undefined {
   const key = numberKey(written);
   return key === '' ? undefined : { by: 'number', numberKey: key };

@@ -1,7 +1,7 @@
 import { hasSearchedWords, matchesBusinessName } from '../licenses/business-name.ts';
 import { fold, MAX_FOLDED_CHARACTERS } from '../licenses/fold.ts';
 import type { StoredLicense } from '../licenses/license-document.ts';
-import { type LookupOutcome, MAX_MATCHES, type NumberMiss } from '../licenses/lookup-outcome.ts';
+import { type LookupOutcome, MAX_MATCHES, type NumberNotFoundReason } from '../licenses/lookup-outcome.ts';
 import { type LookupRequest, type TypedName, typedTexts } from '../licenses/lookup-request.ts';
 import { nearestSpellings } from '../licenses/nearest-spellings.ts';
 import { isExactNumber } from '../licenses/number.ts';
@@ -55,7 +55,7 @@ export async function lookUp(
   switch (request.by) {
     case 'number':
       return isTooLong
-        ? numberMiss(request.number, 'unknown', [])
+        ? numberNotFound(request.number, 'unknown', [])
         : lookUpNumber(request, search, nearSurnames !== undefined);
     case 'person':
       return isTooLong ? NO_MATCH : lookUpPerson(request, search, nearSurnames);
@@ -79,7 +79,7 @@ async function lookUpNumber(
   const asTyped = withTypedNumber.filter((license) => isAsTyped(license, request));
   const sameKey = asTyped.length > 0 ? asTyped : await searchOptional(numberQuery(number), search);
   const outcome = chooseByNumber(request, sameKey);
-  if (outcome.outcome === 'record' || outcome.miss !== 'unknown' || !withSuggestions) return outcome;
+  if (outcome.outcome === 'record' || outcome.reason !== 'unknown' || !withSuggestions) return outcome;
   const near = await searchOptional(nearNumberQuery(board, number, businessOnly), search);
   const atBoard = near.filter((license) => license.board === board?.name);
   const candidates = numbersOf(atBoard.length > 0 ? atBoard : near);
@@ -115,7 +115,10 @@ async function lookUpBusiness(
   return { ...NO_MATCH, didYouMean: nearestSpellings(name, names, MAX_SUGGESTED_NAMES) };
 }
 
-/** Whether the board has a license with this surname. Without a given name or filter, the first search has shown that. */
+/**
+ * Whether the board has a license with this surname, whatever the given name and the filters. Without those, the first
+ * search has already shown that it has none.
+ */
 async function doesSurnameExist(
   { board, lastName, firstName, filters }: ByPerson,
   search: Search,
@@ -158,16 +161,16 @@ function chooseByNumber(request: ByNumber, sameKey: Found): NumberOutcome {
   const eligible = businessOnly ? atBoard.filter(({ keys }) => keys.kind === 'business') : atBoard;
   const [only, another] = eligible;
   if (another !== undefined) {
-    return { ...numberMiss(request.number, 'ambiguous', eligible), boards: boardsOf(eligible) };
+    return { ...numberNotFound(request.number, 'ambiguous', eligible), boards: boardsOf(eligible) };
   }
   if (only !== undefined) {
     const { name } = request;
     return { outcome: 'record', record: only, ...(name && { nameMatch: isHolder(only, name) }) };
   }
-  if (atBoard.length > 0) return numberMiss(request.number, 'not_a_business', []);
-  if (candidates.length === 0) return numberMiss(request.number, 'unknown', []);
+  if (atBoard.length > 0) return numberNotFound(request.number, 'not_a_business', []);
+  if (candidates.length === 0) return numberNotFound(request.number, 'unknown', []);
   const forms = businessOnly ? sameKey.filter(({ keys }) => keys.kind === 'business') : sameKey;
-  return { ...numberMiss(request.number, 'other_board', forms), boards: boardsOf(candidates) };
+  return { ...numberNotFound(request.number, 'other_board', forms), boards: boardsOf(candidates) };
 }
 
 function boardsOf(licenses: Found): string[] {
@@ -180,13 +183,13 @@ function isHolder(license: StoredLicense, typed: TypedName): boolean {
     : license.keys.kind === 'person' && matchesPersonName(license.full_name, typed.lastName, typed.firstName);
 }
 
-function numberMiss(
+function numberNotFound(
   typed: string,
-  miss: NumberMiss,
+  reason: NumberNotFoundReason,
   existing: Found,
 ): Extract<LookupOutcome, { outcome: 'number_not_found' }> {
   const didYouMean = nearestSpellings(typed, numbersOf(existing), MAX_SUGGESTED_NUMBERS);
-  return { outcome: 'number_not_found', miss, didYouMean };
+  return { outcome: 'number_not_found', reason, didYouMean };
 }
 
 function matches(found: Found): LookupOutcome {

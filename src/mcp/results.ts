@@ -127,7 +127,7 @@ export function lookupToolResult(outcome: LookupOutcome, call: LookupCall, origi
     case 'number_not_found':
       return result(
         {
-          outcome: outcome.miss === 'ambiguous' ? 'ambiguous' : 'not_found',
+          outcome: outcome.reason === 'ambiguous' ? 'ambiguous' : 'not_found',
           did_you_mean: outcome.didYouMean.filter((number) => number !== call.searched.license_number),
         },
         numberNotFoundMessage(outcome, origin.date, 'verify_license looks it up.'),

@@ -87,6 +87,6 @@ export const FOUND_EXAMPLES = {
 export const NUMBER_NOT_FOUND_EXAMPLES = {
   unknown: {
     summary: 'A mistyped number',
-    value: exampleBody({ outcome: 'number_not_found', miss: 'unknown', didYouMean: ['RN.124396'] }),
+    value: exampleBody({ outcome: 'number_not_found', reason: 'unknown', didYouMean: ['RN.124396'] }),
   },
 };

@@ -134,5 +134,5 @@ function numberNotFoundDetail(
   publicationDate: string,
 ): string {
   const detail = numberNotFoundMessage(outcome, publicationDate, PERSON_HINT);
-  return outcome.miss === 'unknown' ? `${detail} ${ASK_THE_BOARD}` : detail;
+  return outcome.reason === 'unknown' ? `${detail} ${ASK_THE_BOARD}` : detail;
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Board } from '../../src/licenses/boards.ts';
 import { fold } from '../../src/licenses/fold.ts';
 import type { StoredLicense } from '../../src/licenses/license-document.ts';
-import type { NumberMiss } from '../../src/licenses/lookup-outcome.ts';
+import type { NumberNotFoundReason } from '../../src/licenses/lookup-outcome.ts';
 import type { LookupRequest, TypedName } from '../../src/licenses/lookup-request.ts';
 import {
   businessQuery,
@@ -105,7 +105,7 @@ describe('a lookup by number', () => {
     ]) {
       const { search } = publicationAnswering([stranger], []);
       expect(await lookUp(byNumber('RN.123456', { board: NURSING }), search)).toMatchObject({
-        miss: 'unknown',
+        reason: 'unknown',
       });
     }
   });
@@ -133,7 +133,7 @@ describe('a lookup by number', () => {
     );
     expect(await lookUp(byNumber('DC01234'), search)).toEqual({
       outcome: 'number_not_found',
-      miss: 'ambiguous',
+      reason: 'ambiguous',
       didYouMean: ['DC-01234', 'DC.01234'],
       boards: ['Nursing Board'],
     });
@@ -143,7 +143,7 @@ describe('a lookup by number', () => {
     const speech = storedLicense({ license_number: 'SP.1234', board: SPEECH.name });
     const psychology = storedLicense({ license_number: 'SP.1234', board: PSYCHOLOGY.name });
     const { search } = publicationWith(speech, psychology);
-    expect(await lookUp(byNumber('SP.1234'), search)).toMatchObject({ miss: 'ambiguous' });
+    expect(await lookUp(byNumber('SP.1234'), search)).toMatchObject({ reason: 'ambiguous' });
     expect(await lookUp(byNumber('SP.1234', { board: PSYCHOLOGY }), search)).toEqual({
       outcome: 'record',
       record: psychology,
@@ -154,7 +154,7 @@ describe('a lookup by number', () => {
     const numbers = ['A.1-2', 'A.12', 'A1.2', 'A1-2', 'A-12', 'A-12'];
     for (const existing of [numbers, [...numbers].reverse()]) {
       expect(await lookUp(byNumber('A12'), publicationWith(...numbered(...existing)).search)).toMatchObject({
-        miss: 'ambiguous',
+        reason: 'ambiguous',
         didYouMean: ['A-12', 'A.12', 'A1-2'],
       });
     }
@@ -165,7 +165,7 @@ describe('a lookup by number', () => {
     const outcome = await lookUp(byNumber('RN.123456', { board: PHARMACY }), search);
     expect(outcome).toEqual({
       outcome: 'number_not_found',
-      miss: 'other_board',
+      reason: 'other_board',
       didYouMean: ['RN.123456'],
       boards: ['Nursing Board'],
     });
@@ -181,7 +181,7 @@ describe('a lookup by number', () => {
       const { search } = publicationWith(...same);
       expect(await lookUp(byNumber('SP.1234', { board: PSYCHOLOGY }), search)).toEqual({
         outcome: 'number_not_found',
-        miss: 'other_board',
+        reason: 'other_board',
         didYouMean: ['SP.1234', 'SP-1234'],
         boards: [SPEECH.name],
       });
@@ -233,13 +233,13 @@ describe('a lookup by number', () => {
     const licenses = same.map(([license_number, board]) => storedLicense({ license_number, board }));
     for (const found of [licenses, licenses.toReversed()]) {
       const outcome = await lookUp(byNumber(typed, { board: NURSING }), publicationWith(...found).search);
-      expect(outcome).toEqual({ outcome: 'number_not_found', miss: 'other_board', didYouMean, boards });
+      expect(outcome).toEqual({ outcome: 'number_not_found', reason: 'other_board', didYouMean, boards });
     }
   });
 
   test('that nobody has is unknown', async () => {
     const { search } = publicationWith();
-    const unknown = { outcome: 'number_not_found', miss: 'unknown', didYouMean: [] };
+    const unknown = { outcome: 'number_not_found', reason: 'unknown', didYouMean: [] };
     expect(await lookUp(byNumber('RN.000000'), search)).toEqual(unknown);
     expect(await lookUp(byNumber('RN.000000', { board: NURSING }), search)).toEqual(unknown);
     expect(await lookUp(byNumber('RN.000000', { businessOnly: true }), search)).toEqual(unknown);
@@ -249,7 +249,7 @@ describe('a lookup by number', () => {
     const { search } = publicationWith(storedLicense({ license_number: '03123456', board: PHARMACY.name }));
     expect(await lookUp(byNumber('03123456', { board: PHARMACY, businessOnly: true }), search)).toEqual({
       outcome: 'number_not_found',
-      miss: 'not_a_business',
+      reason: 'not_a_business',
       didYouMean: [],
     });
   });
@@ -263,7 +263,7 @@ describe('a lookup by number', () => {
     ]) {
       const request = byNumber('02123456', { board: PSYCHOLOGY, businessOnly: true });
       expect(await lookUp(request, publicationWith(...found).search)).toMatchObject({
-        miss: 'other_board',
+        reason: 'other_board',
         didYouMean: ['02-123456'],
       });
     }
@@ -278,7 +278,7 @@ describe('a lookup by number', () => {
       record: business,
     });
     expect(await lookUp(byNumber('02123456', { board: PHARMACY }), search)).toMatchObject({
-      miss: 'ambiguous',
+      reason: 'ambiguous',
     });
   });
 });
@@ -395,7 +395,7 @@ describe('a number that nobody has', () => {
     const outcome = await lookUp(byNumber('aprn.cnp.14484', { board: NURSING }), search, nearSurnames);
     expect(outcome).toEqual({
       outcome: 'number_not_found',
-      miss: 'unknown',
+      reason: 'unknown',
       didYouMean: ['APRN.CNP.014484', 'APRN.CNP.0014484', 'PN.14484'],
     });
     expect(JSON.stringify(outcome)).not.toMatch(/EXAMPLE|JANE/);
@@ -420,7 +420,7 @@ describe('a number that nobody has', () => {
       const request = byNumber('RN.000001', { board, businessOnly });
       expect(await lookUp(request, search, surnamesNear().nearSurnames)).toEqual({
         outcome: 'number_not_found',
-        miss: 'unknown',
+        reason: 'unknown',
         didYouMean: [],
       });
       expect(queries).toEqual([
@@ -465,12 +465,12 @@ describe('a number that nobody has', () => {
     for (const found of [licenses, licenses.toReversed()]) {
       const { search } = publicationAnswering(...(board ? [[]] : []), [], found);
       const outcome = await lookUp(byNumber('A.0123', { board }), search, surnamesNear().nearSurnames);
-      expect(outcome).toEqual({ outcome: 'number_not_found', miss: 'unknown', didYouMean });
+      expect(outcome).toEqual({ outcome: 'number_not_found', reason: 'unknown', didYouMean });
     }
   });
 
   test('is not asked for again where it has no digits, nor asked for at all where it has no key', async () => {
-    const unknown = { outcome: 'number_not_found', miss: 'unknown', didYouMean: [] };
+    const unknown = { outcome: 'number_not_found', reason: 'unknown', didYouMean: [] };
     const letters = publicationAnswering([]);
     expect(await lookUp(byNumber('NURSE*'), letters.search, surnamesNear().nearSurnames)).toEqual(unknown);
     expect(letters.queries).toHaveLength(1);
@@ -487,7 +487,7 @@ describe('a number that nobody has', () => {
 });
 
 describe('a number is asked for no more, suggestions or not,', () => {
-  test.each<[string, LookupRequest, StoredLicense[], 'record' | NumberMiss]>([
+  test.each<[string, LookupRequest, StoredLicense[], 'record' | NumberNotFoundReason]>([
     ['when it is found', byNumber('RN.1'), numbered('RN.1'), 'record'],
     ['when it is ambiguous', byNumber('DC01234'), numbered('DC-01234', 'DC.01234'), 'ambiguous'],
     ['when it is at another board', byNumber('RN.1', { board: PHARMACY }), numbered('RN.1'), 'other_board'],
@@ -496,7 +496,7 @@ describe('a number is asked for no more, suggestions or not,', () => {
     const { nearQueries, nearSurnames } = surnamesNear();
     const { search } = publicationAnswering(...('board' in request && request.board ? [[]] : []), same);
     const outcome = await lookUp(request, search, nearSurnames);
-    expect('miss' in outcome ? outcome.miss : outcome.outcome).toBe(expected);
+    expect('reason' in outcome ? outcome.reason : outcome.outcome).toBe(expected);
     expect(nearQueries).toEqual([]);
   });
 });
@@ -563,7 +563,7 @@ describe('the name sent along with a number', () => {
       { by: 'number', number: 'DC01234', businessOnly: false, name: holder },
       search,
     );
-    expect(outcome).toMatchObject({ outcome: 'number_not_found', miss: 'ambiguous' });
+    expect(outcome).toMatchObject({ outcome: 'number_not_found', reason: 'ambiguous' });
     expect(outcome).not.toHaveProperty('nameMatch');
   });
 
@@ -765,7 +765,7 @@ describe('a value whose folded form is longer than 200 characters', () => {
       const { nearQueries, nearSurnames } = surnamesNear();
       const miss =
         request.by === 'number'
-          ? { outcome: 'number_not_found', miss: 'unknown', didYouMean: [] }
+          ? { outcome: 'number_not_found', reason: 'unknown', didYouMean: [] }
           : { outcome: 'no_match', didYouMean: [] };
       expect(await lookUp(request, search, nearSurnames)).toEqual(miss);
       expect([queries, nearQueries]).toEqual([[], []]);

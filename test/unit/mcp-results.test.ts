@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { LicenseRecord } from '../../src/licenses/license-record.ts';
-import type { LookupOutcome, NumberMiss } from '../../src/licenses/lookup-outcome.ts';
+import type { LookupOutcome, NumberNotFoundReason } from '../../src/licenses/lookup-outcome.ts';
 import { type LookupCall, lookupResult, lookupToolResult, type Origin } from '../../src/mcp/results.ts';
 import { times } from '../support/fixtures.ts';
 import { ANSWERED_LICENSE, storedLicense } from '../support/records.ts';
@@ -143,14 +143,14 @@ describe('the result of a miss', () => {
   test('by number never offers the very number asked', () => {
     const outcome = {
       outcome: 'number_not_found',
-      miss: 'other_board',
+      reason: 'other_board',
       didYouMean: ['RN.123456', 'RN.0123456'],
       boards: ['Nursing Board'],
     } as const;
     expect(result(outcome).did_you_mean).toEqual(['RN.0123456']);
   });
 
-  test.each<[NumberMiss, 'not_found' | 'ambiguous', string]>([
+  test.each<[NumberNotFoundReason, 'not_found' | 'ambiguous', string]>([
     [
       'unknown',
       'not_found',
@@ -171,17 +171,17 @@ describe('the result of a miss', () => {
       'not_found',
       "This number is a person's license in the State's dataset of 2026-11-20, not a business's. verify_license looks it up.",
     ],
-  ])('by number (%s) is %s, with the numbers that exist and the reason', (miss, word, reason) => {
+  ])('by number (%s) is %s, with the numbers that exist and a message', (reason, word, message) => {
     const outcome: Extract<LookupOutcome, { outcome: 'number_not_found' }> = {
       outcome: 'number_not_found',
-      miss,
+      reason,
       didYouMean: ['RN.123', 'RN.0123'],
       boards: ['Nursing Board', 'Medical Board'],
     };
     const answered = result(outcome);
     expect(answered).toMatchObject({ outcome: word, count: 0, licenses: [] });
     expect(answered.did_you_mean).toEqual(['RN.123', 'RN.0123']);
-    expect(answered.message).toBe(`${reason} ${AUTHORITY}`);
+    expect(answered.message).toBe(`${message} ${AUTHORITY}`);
   });
 });
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import type { NumberMiss } from '../../src/licenses/lookup-outcome.ts';
+import type { NumberNotFoundReason } from '../../src/licenses/lookup-outcome.ts';
 import { numberNotFoundMessage } from '../../src/licenses/number-not-found-message.ts';
 
 const DATE = '2026-11-20';
-function missed(miss: NumberMiss, boards?: string[], didYouMean: string[] = []) {
-  const outcome = { outcome: 'number_not_found', miss, didYouMean } as const;
+function missed(reason: NumberNotFoundReason, boards?: string[], didYouMean: string[] = []) {
+  const outcome = { outcome: 'number_not_found', reason, didYouMean } as const;
   return numberNotFoundMessage(
     boards === undefined ? outcome : { ...outcome, boards },
     DATE,
@@ -12,7 +12,7 @@ function missed(miss: NumberMiss, boards?: string[], didYouMean: string[] = []) 
   );
 }
 
-const MISSES: NumberMiss[] = ['unknown', 'ambiguous', 'other_board', 'not_a_business'];
+const MISSES: NumberNotFoundReason[] = ['unknown', 'ambiguous', 'other_board', 'not_a_business'];
 
 describe('the words for a missed number', () => {
   test.each(MISSES)('(%s) name the publication and call nobody unlicensed', (miss) => {
@@ -48,7 +48,7 @@ describe('the words for a missed number', () => {
     expect(missed('not_a_business')).toContain("not a business's. Ask for persons.");
   });
 
-  test.each<[NumberMiss, string[], string]>([
+  test.each<[NumberNotFoundReason, string[], string]>([
     ['unknown', [], "No license with this number is in the State's dataset of 2026-11-20."],
     [
       'unknown',

@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import type { LookupOutcome, NumberMiss } from '../../src/licenses/lookup-outcome.ts';
+import type { LookupOutcome, NumberNotFoundReason } from '../../src/licenses/lookup-outcome.ts';
 import { verifyResponse } from '../../src/rest/verify-response.ts';
 import { ANSWERED_LICENSE, storedLicense } from '../support/records.ts';
 
 const DATE = '2026-11-20';
 const TODAY = '2026-11-21';
 
-const MISSES: readonly (readonly [NumberMiss, detail: string])[] = [
+const MISSES: readonly (readonly [NumberNotFoundReason, detail: string])[] = [
   [
     'unknown',
     "No license with this number is in the State's dataset of 2026-11-20. Similar numbers that exist: DC-01234, DC.01234. The issuing board is the authority; ask it before you conclude anything.",
@@ -114,10 +114,10 @@ describe('the answer', () => {
 
   test.each(MISSES)(
     'to a number that is missed (%s) is 404 with the detail and the numbers that exist',
-    (miss, detail) => {
+    (reason, detail) => {
       const outcome: Extract<LookupOutcome, { outcome: 'number_not_found' }> = {
         outcome: 'number_not_found',
-        miss,
+        reason,
         didYouMean: ['DC-01234', 'DC.01234'],
         boards: ['Chiropractic Board', 'Medical Board'],
       };
@@ -129,7 +129,7 @@ describe('the answer', () => {
   );
 
   test('to an unknown number has an empty list of numbers', () => {
-    const { body } = answer({ outcome: 'number_not_found', miss: 'unknown', didYouMean: [] });
+    const { body } = answer({ outcome: 'number_not_found', reason: 'unknown', didYouMean: [] });
     expect(body).toMatchObject({ did_you_mean: [] });
   });
 });
