@@ -14,7 +14,7 @@ export interface CsvRow {
 /** No field of the State's files is nearly as long. In a longer one, a quote was left open. */
 export const MAX_FIELD_LENGTH = 4000;
 
-/** Far more than 154 fields of 4,000 characters. Text without a row end for so long is not CSV and must not fill the memory. */
+/** Far more than 154 fields of 4,000 characters. Longer text without a row end is not CSV and must not fill the memory. */
 const MAX_ROW_LENGTH = 4_000_000;
 
 const COMMA = 44;

@@ -116,7 +116,7 @@ const canonicalNames = new Map(
   ),
 );
 
-/** A column's current name in place of an alias; the alias itself when another column of the file already has that meaning. */
+/** The current name of an aliased column; the alias itself when another column already has that meaning. */
 function canonicalName(positions: ReadonlyMap<string, number>, name: string): string {
   const canonical = canonicalNames.get(name);
   if (canonical === undefined || NAME_COLUMNS.has(canonical)) return name;

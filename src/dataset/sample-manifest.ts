@@ -9,7 +9,7 @@ const sampleManifest = z.object({
 });
 
 /** Whether `licenses sample-data` wrote the file: the manifest in its folder lists its hash. */
-export async function isGeneratedSample(file: InspectedFile): Promise<boolean> {
+export async function isSampleFile(file: InspectedFile): Promise<boolean> {
   try {
     const text = await readFile(join(dirname(file.path), 'sample.json'), 'utf8');
     const { sha256 } = sampleManifest.parse(JSON.parse(text));

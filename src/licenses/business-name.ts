@@ -28,7 +28,7 @@ export function tradeNames(businessName: string): string[] {
     .filter((name) => name !== '');
 }
 
-/** The keys of a business, whose beginnings find it: each trade name with and without its legal form, and the whole name. */
+/** The keys of a business, searched by prefix: each trade name with and without its legal form, and the whole name. */
 export function businessNameKeys(businessName: string): string[] {
   const forms = [
     ...tradeNames(businessName).flatMap((name) => [tradeNameKey(name), tradeNameKeyWithLegalForm(name)]),

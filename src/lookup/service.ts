@@ -18,7 +18,7 @@ export interface DatedOutcome {
   /** The run date of the publication, `YYYY-MM-DD`. */
   readonly date: string;
   /** Whether the publication is generated sample data. */
-  readonly isSample: boolean;
+  readonly isSampleData: boolean;
 }
 
 /** The lookups that every interface offers. */
@@ -81,7 +81,7 @@ export function liveLookups(client: Client, tracker: LivePublicationTracker): Lo
               ? undefined
               : (query) => nearSurnames(client, index, query),
           );
-          return { outcome, date: metadata.date, isSample: metadata.sample };
+          return { outcome, date: metadata.date, isSampleData: metadata.sample };
         }),
       ),
     livePublication: async () => {

@@ -71,7 +71,7 @@ export interface Origin {
   /** The run date of the dataset, `YYYY-MM-DD`. */
   readonly date: string;
   /** Whether it is generated sample data. */
-  readonly isSample: boolean;
+  readonly isSampleData: boolean;
   /** The date in Ohio. */
   readonly today: string;
 }
@@ -87,7 +87,7 @@ export function lookupToolResult(outcome: LookupOutcome, call: LookupCall, origi
   ): LookupResult => ({
     outcome,
     data_as_of: origin.date,
-    message: [...(origin.isSample ? [SAMPLE_DATA_NOTICE] : []), ...sentences, AUTHORITY].join(' '),
+    message: [...(origin.isSampleData ? [SAMPLE_DATA_NOTICE] : []), ...sentences, AUTHORITY].join(' '),
     searched: { ...call.searched },
     count: licenses.length,
     truncated,

@@ -152,9 +152,9 @@ function lookupTool(
       const { values, note } = readParameters(parameters, given);
       const { limit, ...criteria } = values;
       const request = lookupRequest({ ...criteria, board: boardOf(criteria.board) }, kind);
-      const { outcome, date, isSample } = await lookups.lookUp(request);
+      const { outcome, date, isSampleData } = await lookups.lookUp(request);
       const call = lookupCall(criteria, limit, request.by !== 'number', Object.keys(parameters.shape));
-      const result = lookupToolResult(outcome, call, { date, isSample, today: todayInOhio() });
+      const result = lookupToolResult(outcome, call, { date, isSampleData, today: todayInOhio() });
       return {
         outcome: lookupOutcome(outcome),
         content: note === '' ? result : { ...result, message: `${note} ${result.message}` },

@@ -95,7 +95,7 @@ describe('licenseDocument', () => {
     for (const key of ['holder', 'surname']) expect(business).not.toHaveProperty(key);
   });
 
-  test('gives no empty key for what the dataset lacks, so that nothing asked can fold to it', () => {
+  test('has no empty keys for missing values, so that no request can match them', () => {
     const record = nurseRecord({
       license_type: null,
       status: null,

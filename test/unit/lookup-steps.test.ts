@@ -98,7 +98,7 @@ describe('a lookup by number', () => {
     expect(inOtherForm.queries).toEqual([writtenNumberQuery(NURSING, 'RN.123456'), numberQuery('RN.123456')]);
   });
 
-  test('is never answered with a license that has not the number and board asked for, whatever comes back', async () => {
+  test('never returns a license of another number or board, whatever the search returns', async () => {
     for (const stranger of [
       storedLicense({ license_number: 'RN.999999' }),
       storedLicense({ license_number: 'RN.123456', board: PHARMACY.name }),
@@ -160,7 +160,7 @@ describe('a lookup by number', () => {
     }
   });
 
-  test('of another board than the one asked says where it is, never whose', async () => {
+  test('of another board than the requested one names that board, never the holder', async () => {
     const { search } = publicationWith(storedLicense({ license_number: 'RN.123456' }));
     const outcome = await lookUp(byNumber('RN.123456', { board: PHARMACY }), search);
     expect(outcome).toEqual({
@@ -229,7 +229,7 @@ describe('a lookup by number', () => {
       [SPEECH.name],
       ['SP.1234', 'SP-1234'],
     ],
-  ])('of other boards than the one asked names %s', async (_which, typed, same, boards, didYouMean) => {
+  ])('of other boards than the requested one names %s', async (_which, typed, same, boards, didYouMean) => {
     const licenses = same.map(([license_number, board]) => storedLicense({ license_number, board }));
     for (const found of [licenses, licenses.toReversed()]) {
       const outcome = await lookUp(byNumber(typed, { board: NURSING }), publicationWith(...found).search);
@@ -385,7 +385,7 @@ describe('a lookup by business', () => {
 });
 
 describe('a number that nobody has', () => {
-  test('is asked for once more, by digits and beginning; offered are the three nearest numbers, never holders', async () => {
+  test('is searched once more, by digits and beginning; the three nearest numbers are suggested, never holders', async () => {
     const { queries, search } = publicationAnswering(
       [],
       [],
@@ -413,7 +413,7 @@ describe('a number that nobody has', () => {
     ['among businesses, with no board', undefined, true],
     ['among businesses, with its board', PHARMACY, true],
   ])(
-    'is asked for once more %s, and nothing is offered where nothing is near',
+    'is searched once more %s, and nothing is suggested when no number is similar',
     async (_how, board, businessOnly) => {
       const written = board && writtenNumberQuery(board, 'RN.000001');
       const { queries, search } = publicationAnswering([], [], ...(written ? [[]] : []));
@@ -433,7 +433,7 @@ describe('a number that nobody has', () => {
 
   test.each<[string, Board | undefined, readonly [string, Board][], string[]]>([
     [
-      'those of the board asked alone, though others are nearer',
+      'only those of the requested board, though others are nearer',
       NURSING,
       [
         ['A.123', PHARMACY],
@@ -443,7 +443,7 @@ describe('a number that nobody has', () => {
       ['ABC.0123'],
     ],
     [
-      'those of other boards where the board asked has none',
+      'those of other boards when the requested board has none',
       NURSING,
       [
         ['AB.0123', SPEECH],
@@ -452,7 +452,7 @@ describe('a number that nobody has', () => {
       ['AB.0123', 'AB.123'],
     ],
     [
-      'those of all boards, nearest first, where none was asked',
+      'those of all boards, nearest first, when no board was requested',
       undefined,
       [
         ['ABC.0123', NURSING],
@@ -469,7 +469,7 @@ describe('a number that nobody has', () => {
     }
   });
 
-  test('is not asked for again where it has no digits, nor asked for at all where it has no key', async () => {
+  test('is not searched again without digits, and not at all without a key', async () => {
     const unknown = { outcome: 'number_not_found', reason: 'unknown', didYouMean: [] };
     const letters = publicationAnswering([]);
     expect(await lookUp(byNumber('NURSE*'), letters.search, surnamesNear().nearSurnames)).toEqual(unknown);
@@ -479,14 +479,14 @@ describe('a number that nobody has', () => {
     expect(separators.queries).toEqual([]);
   });
 
-  test('is asked for once and offered nothing without nearSurnames, as when the service is busy', async () => {
+  test('is searched once, without suggestions, when nearSurnames is missing because the service is busy', async () => {
     const { queries, search } = publicationAnswering([]);
     expect(await lookUp(byNumber('APRN.CNP.14484'), search)).toMatchObject({ didYouMean: [] });
     expect(queries).toHaveLength(1);
   });
 });
 
-describe('a number is asked for no more, suggestions or not,', () => {
+describe('a number is not searched again, with or without suggestions,', () => {
   test.each<[string, LookupRequest, StoredLicense[], 'record' | NumberNotFoundReason]>([
     ['when it is found', byNumber('RN.1'), numbered('RN.1'), 'record'],
     ['when it is ambiguous', byNumber('DC01234'), numbered('DC-01234', 'DC.01234'), 'ambiguous'],
@@ -645,7 +645,7 @@ describe('a business that no prefix matches', () => {
     ['at its board', PHARMACY],
     ['over all boards', undefined],
   ])(
-    'is asked for once more %s, by words as typed or nearly so, narrowed as before',
+    'is searched once more %s, by words as typed or similar, with the same filters',
     async (_where, board) => {
       const { queries, search } = publicationAnswering([], []);
       const { nearQueries, nearSurnames } = surnamesNear();
@@ -759,7 +759,7 @@ describe('a value whose folded form is longer than 200 characters', () => {
   ];
 
   test.each(requests.map(labeled))(
-    'matches nothing, and OpenSearch is not asked: %s',
+    'matches nothing, without a request to OpenSearch: %s',
     async (_what, request) => {
       const { queries, search } = publicationAnswering();
       const { nearQueries, nearSurnames } = surnamesNear();
@@ -772,7 +772,7 @@ describe('a value whose folded form is longer than 200 characters', () => {
     },
   );
 
-  test('is asked for where it has just 200', async () => {
+  test('is searched when it has exactly 200', async () => {
     const { queries, search } = publicationAnswering([]);
     await lookUp(bySurname(`${'\ufdfa'.repeat(13)}abcde`), search);
     expect(queries).toHaveLength(1);

@@ -17,7 +17,7 @@ function read(given: Record<string, unknown>) {
   return readParameters(personParameters, given);
 }
 
-/** What a caller is told of parameters that do not fit. */
+/** The error message for wrong parameters. */
 function refusal(work: () => unknown): string {
   try {
     work();
@@ -53,7 +53,7 @@ describe('a tool’s parameters', () => {
     expect(fault).toMatch(/^license_number is missing\. Send: .*, e\.g\. "RN\.123456"\. .*: "number"\./);
   });
 
-  test('with very many or long unknown names are told of a few', () => {
+  test('with very many or long unknown names: the message names a few', () => {
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`${'x'.repeat(500)}${at}`, 1]));
     expect(read({ ...PERSON, ...many }).note.length).toBeLessThan(500);
   });
@@ -75,11 +75,11 @@ describe('a tool’s parameters', () => {
     [{ limit: 101 }, /^limit must be/],
     [{ limit: 2.5 }, /^limit must be/],
     [{ limit: '5' }, /^limit must be/],
-  ])('that are wrong are refused with what to send instead: %j', (wrong, told) => {
-    expect(refusal(() => read({ ...PERSON, ...wrong }))).toMatch(told);
+  ])('that are wrong are refused with what to send instead: %j', (wrong, message) => {
+    expect(refusal(() => read({ ...PERSON, ...wrong }))).toMatch(message);
   });
 
-  test('that are wrong are told of all at once', () => {
+  test('that are wrong are all named in one message', () => {
     expect(refusal(() => read({ limit: 0 }))).toMatch(
       /board is missing.* last_name is missing.* limit must be/,
     );
@@ -96,7 +96,7 @@ describe('a tool’s parameters', () => {
 describe('what clients are shown', () => {
   const ALL = [numberParameters, personParameters, businessParameters];
 
-  test('lists the 24 boards wherever one is asked for', () => {
+  test('lists the 24 boards for every board parameter', () => {
     for (const parameters of ALL) {
       const schema = objectSchema(parameters, 'input');
       expect(schema).toMatchObject({

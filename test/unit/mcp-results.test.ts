@@ -21,7 +21,7 @@ function result(outcome: LookupOutcome, call: Partial<LookupCall> = {}, origin: 
   const answered = lookupToolResult(
     outcome,
     { searched: SEARCHED, unusedFilters: ['first_name', 'city'], limit: 100, isByName: false, ...call },
-    { date: DATE, isSample: false, today: TODAY, ...origin },
+    { date: DATE, isSampleData: false, today: TODAY, ...origin },
   );
   expect(lookupResult.parse(answered)).toEqual(answered);
   expect(answered).toMatchObject({ data_as_of: DATE, searched: SEARCHED });
@@ -48,7 +48,7 @@ describe('the result of a number that is found', () => {
       expiry_date: '2026-11-20',
       extra_data: { 'Board Action': 'Yes' },
     });
-    const { message } = result({ ...license, nameMatch: false }, { isByName: true }, { isSample: true });
+    const { message } = result({ ...license, nameMatch: false }, { isByName: true }, { isSampleData: true });
     expect(message).toBe(
       [
         'SAMPLE DATA: generated, of no real person or business.',
@@ -91,7 +91,7 @@ describe('the result of a number that is found', () => {
     ['ACTIVE', '2026-11-21', false],
     ['ACTIVE', null, false],
     ['INACTIVE', '2020-01-01', false],
-  ])('%s until %s is told to have passed while active: %s', (status, expiry_date, warns) => {
+  ])('%s until %s has the warning that an active license has expired: %s', (status, expiry_date, warns) => {
     expect(ACTIVE_BUT_EXPIRED.test(result(record({ status, expiry_date })).message)).toBe(warns);
   });
 
@@ -101,9 +101,9 @@ describe('the result of a number that is found', () => {
     ['INACTIVE', 'Inactive - Suspended', 'Inactive - Suspended, whatever its expiry date.'],
     ['CLOSED', 'Closed', 'Closed, whatever its expiry date.'],
     [null, null, undefined],
-  ])('asks to tell the whole status unless that is plainly active: %j, %j', (status, raw_status, told) => {
+  ])('has the whole status in a warning unless it is just active: %j, %j', (status, raw_status, expected) => {
     const { message } = result(record({ status, raw_status }));
-    expect(/Tell its whole status: ([^.]+\.)/.exec(message)?.[1]).toBe(told);
+    expect(/Tell its whole status: ([^.]+\.)/.exec(message)?.[1]).toBe(expected);
   });
 
   test('of a business has its street at first sight', () => {
@@ -117,9 +117,9 @@ describe('the result of a number that is found', () => {
 });
 
 test('generated data say so first', () => {
-  expect(result(record(), {}, { isSample: true }).message).toMatch(SAMPLE);
+  expect(result(record(), {}, { isSampleData: true }).message).toMatch(SAMPLE);
   const miss = { outcome: 'no_match', didYouMean: [] } as const;
-  expect(result(miss, {}, { isSample: true }).message).toMatch(SAMPLE);
+  expect(result(miss, {}, { isSampleData: true }).message).toMatch(SAMPLE);
 });
 
 describe('the result of a miss', () => {
@@ -140,7 +140,7 @@ describe('the result of a miss', () => {
     );
   });
 
-  test('by number never offers the very number asked', () => {
+  test('by number never suggests the requested number itself', () => {
     const outcome = {
       outcome: 'number_not_found',
       reason: 'other_board',
@@ -218,7 +218,7 @@ describe('several matches', () => {
     expect(licenses.map(({ street }) => street)).toEqual(['1 MAIN ST', '9 ELM ST']);
   });
 
-  test('are listed up to the limit, and what is left out is told', () => {
+  test('are listed up to the limit, and the message says that there are more', () => {
     const { licenses, count, truncated, message } = result(several, { limit: 10 });
     expect([licenses.length, count, truncated]).toEqual([10, 10, true]);
     expect(licenses.map(({ license_number }) => license_number)).toEqual(

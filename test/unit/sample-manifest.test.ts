@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from '@jest/globals';
-import { isGeneratedSample } from '../../src/dataset/sample-manifest.ts';
+import { isSampleFile } from '../../src/dataset/sample-manifest.ts';
 import { inspectFile } from '../../src/dataset/source-file.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -12,12 +12,12 @@ async function written(name: string, content: string): Promise<string> {
   return path;
 }
 
-describe('isGeneratedSample', () => {
+describe('isSampleFile', () => {
   async function sampleIn(name: string, manifest: (sha256: string) => string): Promise<boolean> {
     await mkdir(folder.path(name));
     const file = await inspectFile(await written(`${name}/individual.csv`, `rows of ${name}`));
     await writeFile(folder.path(name, 'sample.json'), manifest(file.sha256));
-    return isGeneratedSample(file);
+    return isSampleFile(file);
   }
 
   test.each(['individual', 'business'])(
@@ -44,8 +44,6 @@ describe('isGeneratedSample', () => {
 
   test('is false without a manifest', async () => {
     await mkdir(folder.path('alone'));
-    expect(await isGeneratedSample(await inspectFile(await written('alone/individual.csv', 'rows')))).toBe(
-      false,
-    );
+    expect(await isSampleFile(await inspectFile(await written('alone/individual.csv', 'rows')))).toBe(false);
   });
 });

@@ -64,12 +64,12 @@ function searchesOf(query: ReturnType<typeof personQuery> | ReturnType<typeof bu
   );
 }
 
-function personSearches(...asked: Parameters<typeof personQuery>) {
-  return searchesOf(personQuery(...asked));
+function personSearches(...parameters: Parameters<typeof personQuery>) {
+  return searchesOf(personQuery(...parameters));
 }
 
-function businessSearches(...asked: Parameters<typeof businessQuery>) {
-  return searchesOf(businessQuery(...asked));
+function businessSearches(...parameters: Parameters<typeof businessQuery>) {
+  return searchesOf(businessQuery(...parameters));
 }
 
 function nearSurnamesSearch(board: Board, lastName: string) {
@@ -110,7 +110,7 @@ describe('numberQuery', () => {
   );
 });
 
-test('a number of separators alone is not asked for: it is the key of none', () => {
+test('a number without letters and digits is not searched', () => {
   expect(numberSearch(' .-/ ')).toBeUndefined();
 });
 
@@ -126,7 +126,7 @@ describe('writtenNumberQuery', () => {
 });
 
 describe('several numbers', () => {
-  test('are asked for together, with room for as many licenses of each', () => {
+  test('share one search, with the same number of licenses for each', () => {
     expect(numbersBody(['RN1', 'RN2', 'RN3'])).toEqual({
       size: 30,
       track_total_hits: false,
@@ -137,7 +137,7 @@ describe('several numbers', () => {
 });
 
 describe('what is near to several numbers', () => {
-  test('is asked for together, by digits and, where there is one, by beginning', () => {
+  test('share one search, by digits and, if there is one, by beginning', () => {
     const numbers = [
       { digits: '123456', beginning: 'RN123456' },
       { digits: '7', beginning: undefined },
@@ -166,7 +166,7 @@ describe('what is near to several numbers', () => {
 });
 
 describe('several names', () => {
-  test('are asked for together, by name and number', () => {
+  test('share one search, by name and number', () => {
     expect(personsBody(['NUR/SMITH/JO', 'PRX/DOE/A'])).toEqual({
       ...namesBody({
         bool: {

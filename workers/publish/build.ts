@@ -22,13 +22,13 @@ export interface Built {
  *
  * @throws {RefusedError} when it must not go live
  */
-export async function build(run: PublishRun, { sources, date, isSample }: Prepared): Promise<Built> {
+export async function build(run: PublishRun, { sources, date, isSampleData }: Prepared): Promise<Built> {
   const { store, config, job } = run;
   const metadata: PublicationMetadata = {
     publication: job.publication,
     epoch: run.epoch,
     date,
-    sample: isSample,
+    sample: isSampleData,
     started_at: run.startedAt.toISOString(),
     service_version: SERVICE_VERSION,
   };
@@ -41,7 +41,7 @@ export async function build(run: PublishRun, { sources, date, isSample }: Prepar
       mappings: { _meta: metadata },
     },
   });
-  await run.record({ event: 'loading', index, date, sample: isSample });
+  await run.record({ event: 'loading', index, date, sample: isSampleData });
   run.enter('loading');
   const tally = await loadFiles({ index, date, sources }, run);
   run.tally = tally;

@@ -1,6 +1,6 @@
 import { SERVICE_VERSION } from '../../src/config.ts';
 import { isUrl } from '../../src/dataset/download/source-url.ts';
-import { isGeneratedSample } from '../../src/dataset/sample-manifest.ts';
+import { isSampleFile } from '../../src/dataset/sample-manifest.ts';
 import { summarize } from '../../src/publications/history.ts';
 import { readEvents } from '../../src/publications/ledger.ts';
 import type { LicensesIndex } from '../../src/publications/metadata.ts';
@@ -23,7 +23,7 @@ export interface Prepared {
   readonly sources: Sources;
   /** The publication's run date, `YYYY-MM-DD`. */
   readonly date: string;
-  readonly isSample: boolean;
+  readonly isSampleData: boolean;
 }
 
 type Skipped = Extract<PublishResult, { state: 'skipped' }>;
@@ -43,9 +43,8 @@ export async function prepare(run: PublishRun): Promise<Prepared | Skipped> {
 
   const date = publicationDate(sources, job.date);
   run.enforce(guardFiles(candidateFiles(sources, date), baselineOf(run), await rolledBack(run), config));
-  const isSample =
-    (await isGeneratedSample(sources.individual)) || (await isGeneratedSample(sources.business));
-  return { sources, date, isSample };
+  const isSampleData = (await isSampleFile(sources.individual)) || (await isSampleFile(sources.business));
+  return { sources, date, isSampleData };
 }
 
 /** The publication that guards compare with: the live one, unless it was generated. */

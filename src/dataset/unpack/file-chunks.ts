@@ -8,7 +8,7 @@ import { zipChunks } from './zip.ts';
 /** How a file is compressed. */
 export type Compression = 'none' | 'gzip' | 'zip';
 
-/** The first bytes of gzip and zip files. A zip file begins with an entry, without entries, or as one of several parts. */
+/** The first bytes of gzip files, and of zip files with entries, without entries, and in several parts. */
 const MAGIC_BYTES: readonly (readonly [string, Compression])[] = [
   ['\x1f\x8b', 'gzip'],
   ['PK\x03\x04', 'zip'],
