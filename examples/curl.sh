@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Asks for one thing after another with curl, and prints each answer and its status.
+# Sends one request of each kind with curl, and prints each response and its status.
 #
 #   LICENSES_URL=http://127.0.0.1:8080 LICENSES_KEY=… bash curl.sh [NUMBER [SURNAME]]
 #
-# NUMBER is one of the Nursing Board. The defaults are a nurse in the sample data that npm start publishes.
+# NUMBER is a license number of the Nursing Board. The default is a nurse in the sample data that npm start publishes.
 set -euo pipefail
 
 url=${LICENSES_URL:-http://127.0.0.1:8080}
@@ -26,11 +26,11 @@ echo '# The boards and their license types'
 get /api/v1/lookup/boards
 echo '# The license types of one board; its name is percent-encoded'
 get '/api/v1/lookup/boards/Nursing%20Board/types'
-echo '# A person, of whom the beginning of the first name is known'
+echo '# A person, by surname and the beginning of the first name'
 verify '{"board": "Nursing Board", "last_name": "'"$surname"'", "first_name": "S"}'
-echo "# A number; with a surname, name_match tells whether it is the holder's"
+echo "# A number; name_match says whether the surname is the holder's"
 verify '{"board": "Nursing Board", "license_number": "'"$number"'", "last_name": "'"$surname"'"}'
-echo '# A mistyped number: 404, which does not mean "unlicensed"; did_you_mean has a number that exists'
+echo '# A mistyped number: 404, which does not mean "unlicensed"; did_you_mean lists similar numbers that exist'
 verify '{"board": "Nursing Board", "license_number": "RN.12439"}'
-echo '# A business, of which the beginning of a trade name is known'
+echo '# A business, by the beginning of a trade name'
 verify '{"board": "Board of Pharmacy", "search_type": "business", "business_name": "Main Street Pharmacy"}'

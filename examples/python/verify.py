@@ -1,10 +1,10 @@
-"""Verifies a roster: asks for each of its licenses and prints one line of JSON for each, in the roster's order.
+"""Verifies a roster: looks up each license and prints one line of JSON for each, in the order of the roster.
 
     LICENSES_URL=http://127.0.0.1:8080 LICENSES_KEY=... python3 verify.py roster.csv
 
-The roster is a CSV file with the columns board, license_number and last_name, which may be blank; without a file it
-is read from standard input. Exits with 0 when every license could be asked for, found or not, else with 1.
-Python 3.10 or newer; nothing to install.
+The roster is a CSV file with the columns board, license_number and last_name; the last name may be blank. Without a
+file, it is read from standard input. The exit code is 0 if every lookup was answered, found or not, else 1.
+Needs Python 3.10 or newer, and no packages.
 """
 
 import csv
@@ -21,15 +21,15 @@ from concurrent.futures import ThreadPoolExecutor
 URL = os.environ.get("LICENSES_URL", "http://127.0.0.1:8080").rstrip("/")
 KEY = os.environ.get("LICENSES_KEY", "")
 COLUMNS = ["board", "license_number", "last_name"]
-AT_ONCE = 16  # lookups under way at a time
+AT_ONCE = 16  # concurrent lookups
 MOST_TRIES = 5
-MOST_SECONDS = 120  # a service that wants to be left alone for longer is asked again another day
+MOST_SECONDS = 120  # if Retry-After is longer, give up
 ANSWERED_WITHIN_SECONDS = 30
 FAILURES = (OSError, ValueError, http.client.HTTPException)
 
 
 def ask(path, body=None):
-    """The status and the parsed answer. Asks again as the service says with 429 and 503, but not for ever."""
+    """The status and the parsed response. After 429 and 503 it waits for Retry-After and retries."""
     headers = {"X-API-Key": KEY, "Content-Type": "application/json"}
     data = None if body is None else json.dumps(body).encode()
     for tries in itertools.count(1):
@@ -47,7 +47,7 @@ def ask(path, body=None):
 
 
 def parsed(body):
-    """The answer, or nothing where something else has answered in the service's place."""
+    """The response as a dictionary; empty if it is not a JSON object, as from a proxy."""
     try:
         answer = json.loads(body)
     except ValueError:
@@ -56,10 +56,10 @@ def parsed(body):
 
 
 def verified(line):
-    """What is printed of a line. A number that was not found does not mean that its holder is unlicensed."""
+    """The result for one line. A number that was not found does not mean that its holder is unlicensed."""
     body = {name: (line[name] or "").strip() for name in COLUMNS}
     asked = {"board": body["board"], "license_number": body["license_number"]}
-    # Without a number the service would look for the name, and what it found could be somebody else's.
+    # Without a number the service would search by name, and could find somebody else's license.
     if body["license_number"] == "":
         return asked | {"error": "The roster has no number here."}
     try:
@@ -82,7 +82,7 @@ def main():
             if name not in (reader.fieldnames or []):
                 return f"The roster's first line must name a column {name}."
         lines = list(reader)
-    # A wrong address or key shows here, once, and not at every line.
+    # Check the address and the key once, before the first line.
     status, answer = ask("/api/v1/lookup/boards")
     if status != 200:
         return answer.get("detail", f"The answer was {status}.")

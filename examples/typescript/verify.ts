@@ -1,9 +1,8 @@
-// Verifies a roster: asks for each of its licenses and prints one line of JSON for each, in the roster's order.
+// Verifies a roster: looks up each license and prints one line of JSON for each, in the order of the roster.
 //
 //   LICENSES_URL=http://127.0.0.1:8080 LICENSES_KEY=… node verify.ts roster.csv
 //
-// Without a file it reads standard input. It exits with 0 when every license could be asked for, found or not,
-// else with 1.
+// Without a file, it reads standard input. The exit code is 0 if every lookup was answered, found or not, else 1.
 
 import { createReadStream } from 'node:fs';
 import { text } from 'node:stream/consumers';
@@ -11,10 +10,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import createClient from 'openapi-fetch';
 import type { components, paths } from './licenses-api.ts';
 
-/** Lookups under way at a time. */
+/** Concurrent lookups. */
 const AT_ONCE = 16;
 const MOST_TRIES = 5;
-/** A service that wants to be left alone for longer is asked again another day. */
+/** If Retry-After is longer, give up. */
 const MOST_SECONDS = 120;
 const ANSWERED_WITHIN_MS = 30_000;
 
@@ -25,7 +24,7 @@ type Line = Record<(typeof COLUMNS)[number], string>;
 
 type Told = 'status' | 'raw_status' | 'expiry_date' | 'last_scraped';
 
-/** What is printed of a line. A number that was not found does not mean that its holder is unlicensed. */
+/** The result for one line. A number that was not found does not mean that its holder is unlicensed. */
 type Result = Pick<Line, 'board' | 'license_number'> &
   (
     | ({ found: true; name_match: boolean | null } & Pick<components['schemas']['LicenseRecord'], Told>)
@@ -39,7 +38,7 @@ const service = createClient<paths>({
   fetch: patientFetch,
 });
 
-/** Asks again as often and as late as the service says with 429 and 503, but not for ever. */
+/** After 429 and 503 it waits for Retry-After and retries, up to MOST_TRIES times. */
 async function patientFetch(request: Request): Promise<Response> {
   for (let tries = 1; ; tries += 1) {
     const response = await fetch(request.clone(), { signal: AbortSignal.timeout(ANSWERED_WITHIN_MS) });
@@ -52,8 +51,8 @@ async function patientFetch(request: Request): Promise<Response> {
 }
 
 /**
- * The lines of a CSV file whose first line names the columns. A field with a comma stands in quotes, as the names
- * of some boards must; no field has a line break.
+ * The lines of a CSV file whose first line names the columns. A field with a comma must be in quotes, such as the
+ * names of some boards. No field may have a line break.
  */
 function linesOf(csv: string): Line[] {
   const [header = [], ...rows] = csv
@@ -78,10 +77,10 @@ function fieldsOf(row: string): string[] {
   return [...fields].map(([, quoted, plain = '']) => quoted?.replaceAll('""', '"') ?? plain);
 }
 
-/** Asks for one license; it never throws. */
+/** Looks up one license. It never throws. */
 async function verified({ board, license_number, last_name }: Line): Promise<Result> {
   const asked = { board, license_number };
-  // Without a number the service would look for the name, and what it found could be somebody else's.
+  // Without a number the service would search by name, and could find somebody else's license.
   if (license_number === '') return { ...asked, error: 'The roster has no number here.' };
   try {
     const body = { board, license_number, last_name };
@@ -99,7 +98,7 @@ async function verified({ board, license_number, last_name }: Line): Promise<Res
   }
 }
 
-/** What the service says, or its status where something else has answered in its place. */
+/** The service's error, or the status if something else answered, such as a proxy. */
 function refusal({ status }: Response, error: { detail: string } | undefined): string {
   return error?.detail ?? `The answer was ${status}.`;
 }
@@ -109,7 +108,7 @@ function reason(error: unknown): string {
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
 }
 
-/** The results in the roster's order, so many lookups at a time. */
+/** The results in the order of the roster, with up to AT_ONCE concurrent lookups. */
 async function* results(lines: readonly Line[]): AsyncGenerator<Result> {
   const underWay: Promise<Result>[] = [];
   for (const line of lines) {
@@ -121,7 +120,7 @@ async function* results(lines: readonly Line[]): AsyncGenerator<Result> {
 
 async function verifyRoster(file: string | undefined): Promise<void> {
   const lines = linesOf(await text(file === undefined ? process.stdin : createReadStream(file)));
-  // A wrong address or key shows here, once, and not at every line.
+  // Check the address and the key once, before the first line.
   const { error, response } = await service.GET('/api/v1/lookup/boards');
   if (!response.ok) throw new Error(refusal(response, error));
   for await (const result of results(lines)) {
