@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import compose from 'koa-compose';
 import { pino } from 'pino';
-import { keyCheck } from './access/api-keys.ts';
+import { keyCheck } from './access/key-check.ts';
 import { keyUsage } from './access/key-usage.ts';
 import { limitsConnection, rateLimit } from './access/rate-limit.ts';
 import { type Config, ConfigError, type RateLimitRange, readConfig } from './config.ts';

@@ -1,13 +1,10 @@
-import { timingSafeEqual } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { search } from '../storage/checked-search.ts';
-import { responseStatus } from '../storage/client.ts';
 import type { Store } from '../storage/store.ts';
-import { accountNamed, enterAccount, isAccountActive, type StoredAccount } from './accounts.ts';
-import { apiKeyHash, isWellFormedKey, newApiKey } from './key-format.ts';
+import { accountNamed, enterAccount, type StoredAccount } from './accounts.ts';
+import { apiKeyHash, newApiKey } from './key-format.ts';
 
-const storedKey = z.object({
+export const storedKey = z.object({
   id: z.string(),
   /** The business that holds it, as its account names it. */
   account: z.string(),
@@ -72,7 +69,7 @@ export async function rotateKey(store: Store, keyPrefix: string, id: string): Pr
 }
 
 /** What operators call a key: the first 12 characters of its hash. */
-function keyId(sha256: string): string {
+export function keyId(sha256: string): string {
   return sha256.slice(0, 12);
 }
 
@@ -91,7 +88,7 @@ export async function listKeys(store: Store): Promise<StoredKey[]> {
 /** No key has this id. */
 class UnknownKeyError extends Error {}
 
-/** Ends a key. Every process stops taking it within `KEY_BELIEVED_MS`. */
+/** Ends a key. Every process stops taking it within five seconds (`key-check.ts`). */
 export async function revokeKey(store: Store, id: string): Promise<StoredKey> {
   const key = await keyById(store, id);
   if (key.revoked_at !== null) return key;
@@ -114,65 +111,4 @@ export async function keyById(store: Store, id: string): Promise<StoredKey> {
   const [hit] = response.hits.hits;
   if (hit === undefined) throw new UnknownKeyError(`No key has the id "${id}".`);
   return hit._source;
-}
-
-/** How long a process uses what it read of a key and its account. Revoking takes effect within this time. */
-export const KEY_BELIEVED_MS = 5000;
-const KEYS_REMEMBERED = 10_000;
-
-/** How long the look-up of a key and its account may take: the lookup that waits for it must still end in time. */
-const KEY_LOOK_UP_MS = 1500;
-
-/** A key of the right form, by its hash. */
-export interface CheckedKey {
-  readonly id: string;
-  /** Whether it and its account are active, as read at most five seconds ago. */
-  isActive(): Promise<boolean>;
-  /** Whether it was active when this process last read it; sends no request. */
-  hasBeenActive(): boolean;
-}
-
-/** Checks a key. Gives `undefined` for a malformed one. */
-export type KeyCheck = (key: string) => CheckedKey | undefined;
-
-/**
- * A check of keys for one process. Malformed keys are refused without a look-up; others are looked up by their
- * hash, at most once in five seconds each. Where OpenSearch is away the check fails: no key is believed longer.
- */
-export function keyCheck(store: Store, keyPrefix: string): KeyCheck {
-  const active = new LRUCache<string, boolean>({
-    max: KEYS_REMEMBERED,
-    ttl: KEY_BELIEVED_MS,
-    // While it is read again, it is still one that has been active.
-    noDeleteOnStaleGet: true,
-    fetchMethod: (hash) => isActive(store, hash),
-  });
-  return (key) => {
-    if (!isWellFormedKey(keyPrefix, key)) return undefined;
-    const hash = apiKeyHash(key);
-    return {
-      id: keyId(hash),
-      isActive: async () => active.get(hash) ?? (await active.fetch(hash)) === true,
-      hasBeenActive: () => active.peek(hash, { allowStale: true }) === true,
-    };
-  };
-}
-
-const keyResponse = z.object({ _source: storedKey });
-
-async function isActive(store: Store, hash: string): Promise<boolean> {
-  const deadline = performance.now() + KEY_LOOK_UP_MS;
-  try {
-    const response = await store.client.get(
-      { index: store.names.apiKeys, id: hash },
-      { requestTimeout: KEY_LOOK_UP_MS },
-    );
-    const key = keyResponse.parse(response.body)._source;
-    const isKnown = timingSafeEqual(Buffer.from(key.sha256), Buffer.from(hash)) && key.revoked_at === null;
-    const left = Math.max(1, Math.round(deadline - performance.now()));
-    return isKnown && (await isAccountActive(store, key.account, left));
-  } catch (error) {
-    if (responseStatus(error) === 404) return false;
-    throw error;
-  }
 }

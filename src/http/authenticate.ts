@@ -1,4 +1,4 @@
-import type { KeyCheck } from '../access/api-keys.ts';
+import type { KeyCheck } from '../access/key-check.ts';
 import { plainAddress, type RateLimit } from '../access/rate-limit.ts';
 import type { Middleware } from './context.ts';
 import { InvalidKeyError } from './errors.ts';

@@ -27,10 +27,14 @@ function statusKeys({ status, raw_status: raw }: Filtered): readonly string[] {
 }
 
 /**
- * The filters of every interface. To add one, add it here and to `index-templates/licenses.json`. The compiler then
- * reports the other places.
+ * The filters of every interface. To add one, add its name here and its key to `index-templates/licenses.json`. The
+ * compiler then reports the other places, all of them in this file.
  */
-const FILTERS = {
+export const FILTER_NAMES = ['license_type', 'status', 'city', 'county'] as const;
+
+export type FilterName = (typeof FILTER_NAMES)[number];
+
+const FILTERS: Readonly<Record<FilterName, Filter>> = {
   license_type: {
     keysOf: ({ license_type: type }) => licenseTypeKeys(type ?? ''),
     description: 'Only licenses of this type, as the list of boards names it, or its abbreviation',
@@ -54,27 +58,21 @@ const FILTERS = {
     description: 'Only holders in this Ohio county',
     examples: { person: ['Franklin'], business: ['Franklin'] },
   },
-} as const satisfies Readonly<Record<string, Filter>>;
-
-export type FilterName = keyof typeof FILTERS;
+};
 
 /** The filters of a request, as typed. */
 export type Filters = { readonly [Name in FilterName]?: string | undefined };
 
-export const FILTER_NAMES = [
-  'license_type',
-  'status',
-  'city',
-  'county',
-] as const satisfies readonly FilterName[];
-
 /** Applies a function to each filter and returns the results by filter name. */
-export function mapFilters<Result>(make: (filter: Filter) => Result): Record<FilterName, Result> {
+export function mapFilters<Result>(
+  make: (filter: Filter, name: FilterName) => Result,
+): Record<FilterName, Result> {
+  const made = (name: FilterName) => make(FILTERS[name], name);
   return {
-    license_type: make(FILTERS.license_type),
-    status: make(FILTERS.status),
-    city: make(FILTERS.city),
-    county: make(FILTERS.county),
+    license_type: made('license_type'),
+    status: made('status'),
+    city: made('city'),
+    county: made('county'),
   };
 }
 

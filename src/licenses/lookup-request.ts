@@ -1,6 +1,6 @@
 import { BadRequestError } from './bad-request.ts';
 import type { Board } from './boards.ts';
-import { FILTER_NAMES, type Filters, licenseTypeKeys } from './filters.ts';
+import { FILTER_NAMES, type Filters, licenseTypeKeys, mapFilters } from './filters.ts';
 import { fold } from './fold.ts';
 
 /** A person's name (either part) or a business's, as typed. */
@@ -47,12 +47,12 @@ export interface LookupFields extends Filters {
  * @throws {BadRequestError} naming the field to send
  */
 export function lookupRequest(fields: LookupFields, kind: 'person' | 'business'): LookupRequest {
-  const { board, license_number: number, license_type, status, city, county } = fields;
+  const { board, license_number: number } = fields;
   const isBusiness = kind === 'business';
   if (number !== undefined) {
     return { by: 'number', number, board, businessOnly: isBusiness, name: typedName(fields) };
   }
-  const filters = { license_type, status, city, county };
+  const filters = mapFilters((_, name) => fields[name]);
   if (isBusiness) {
     const { business_name: name } = fields;
     if (name === undefined)

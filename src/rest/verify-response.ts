@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { FILTER_NAMES } from '../licenses/filters.ts';
 import { lastScraped, responseRecord, toResponseRecord } from '../licenses/license-record.ts';
 import type { LookupOutcome } from '../licenses/lookup-outcome.ts';
 import { MAX_MATCHES } from '../licenses/lookup-outcome.ts';
@@ -127,7 +128,8 @@ function noMatchMessage(
         'Check the spelling and the board; the issuing board is the authority.';
 }
 
-const TRUNCATED_MESSAGE = `There are more than ${MAX_MATCHES} matches. Narrow the search with first_name, license_type, status, city or county.`;
+const NARROWING_FIELDS = ['first_name', ...FILTER_NAMES].join(', ').replace(/, (?=\w+$)/, ' or ');
+const TRUNCATED_MESSAGE = `There are more than ${MAX_MATCHES} matches. Narrow the search with ${NARROWING_FIELDS}.`;
 
 function numberNotFoundDetail(
   outcome: Extract<LookupOutcome, { outcome: 'number_not_found' }>,

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { KEY_BELIEVED_MS, revokeKey } from '../../src/access/api-keys.ts';
+import { revokeKey } from '../../src/access/api-keys.ts';
+import { KEY_BELIEVED_MS } from '../../src/access/key-check.ts';
 import { apiKeyHash, isWellFormedKey, newApiKey } from '../../src/access/key-format.ts';
 import { readConfig } from '../../src/config.ts';
 import { todayInOhio } from '../../src/licenses/dates.ts';

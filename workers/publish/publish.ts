@@ -8,7 +8,7 @@ import { liveResult, type PublishResult } from '../../src/publications/result.ts
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { type Built, build } from './build.ts';
 import { makeDurable } from './durable.ts';
-import { endWithoutGoingLive } from './end.ts';
+import { endWithoutGoingLive } from './end-without-going-live.ts';
 import { goLive } from './go-live.ts';
 import { prepare } from './prepare.ts';
 import { type PublishContext, type PublishRun, publishRun } from './run.ts';

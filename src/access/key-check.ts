@@ -1,0 +1,69 @@
+import { timingSafeEqual } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+import { responseStatus } from '../storage/client.ts';
+import type { Store } from '../storage/store.ts';
+import { isAccountActive } from './accounts.ts';
+import { keyId, storedKey } from './api-keys.ts';
+import { apiKeyHash, isWellFormedKey } from './key-format.ts';
+
+/** How long a process uses what it read of a key and its account. Revoking takes effect within this time. */
+export const KEY_BELIEVED_MS = 5000;
+const KEYS_REMEMBERED = 10_000;
+
+/** How long the look-up of a key and its account may take: the lookup that waits for it must still end in time. */
+const KEY_LOOK_UP_MS = 1500;
+
+/** A key of the right form, by its hash. */
+export interface CheckedKey {
+  readonly id: string;
+  /** Whether it and its account are active, as read at most five seconds ago. */
+  isActive(): Promise<boolean>;
+  /** Whether it was active when this process last read it; sends no request. */
+  hasBeenActive(): boolean;
+}
+
+/** Checks a key. Gives `undefined` for a malformed one. */
+export type KeyCheck = (key: string) => CheckedKey | undefined;
+
+/**
+ * A check of keys for one process. Malformed keys are refused without a look-up; others are looked up by their
+ * hash, at most once in five seconds each. Where OpenSearch is away the check fails: no key is believed longer.
+ */
+export function keyCheck(store: Store, keyPrefix: string): KeyCheck {
+  const active = new LRUCache<string, boolean>({
+    max: KEYS_REMEMBERED,
+    ttl: KEY_BELIEVED_MS,
+    // While it is read again, it is still one that has been active.
+    noDeleteOnStaleGet: true,
+    fetchMethod: (hash) => isActive(store, hash),
+  });
+  return (key) => {
+    if (!isWellFormedKey(keyPrefix, key)) return undefined;
+    const hash = apiKeyHash(key);
+    return {
+      id: keyId(hash),
+      isActive: async () => active.get(hash) ?? (await active.fetch(hash)) === true,
+      hasBeenActive: () => active.peek(hash, { allowStale: true }) === true,
+    };
+  };
+}
+
+const keyResponse = z.object({ _source: storedKey });
+
+async function isActive(store: Store, hash: string): Promise<boolean> {
+  const deadline = performance.now() + KEY_LOOK_UP_MS;
+  try {
+    const response = await store.client.get(
+      { index: store.names.apiKeys, id: hash },
+      { requestTimeout: KEY_LOOK_UP_MS },
+    );
+    const key = keyResponse.parse(response.body)._source;
+    const isKnown = timingSafeEqual(Buffer.from(key.sha256), Buffer.from(hash)) && key.revoked_at === null;
+    const left = Math.max(1, Math.round(deadline - performance.now()));
+    return isKnown && (await isAccountActive(store, key.account, left));
+  } catch (error) {
+    if (responseStatus(error) === 404) return false;
+    throw error;
+  }
+}
