@@ -14,10 +14,10 @@ import { appendEvent } from '../src/publications/ledger.ts';
 import { reconcileLedger } from '../src/publications/reconcile.ts';
 import { publishResult } from '../src/publications/result.ts';
 import { schedulePublications } from '../src/publications/schedule.ts';
-import { openStore } from '../src/storage/store.ts';
+import { openStore, type Store } from '../src/storage/store.ts';
 import { prepareIndices } from '../src/storage/templates.ts';
 import { adminApp } from './admin.ts';
-import { workerMetrics } from './metrics.ts';
+import { type WorkerMetrics, workerMetrics } from './metrics.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 const LOCK_MS = 60_000;
@@ -53,6 +53,28 @@ export async function work(): Promise<void> {
   if (next !== undefined) log.info({ next }, 'publication scheduled');
   setUpAfterOutages(queue, config, log);
 
+  const worker = publishWorker(config, store, log, metrics);
+  log.info({ queue: PUBLISH_QUEUE, admin: admin.address() }, 'worker ready');
+
+  async function stop(): Promise<void> {
+    log.info('worker stopping');
+    setTimeout(() => {
+      log.error('worker not stopped in order, as where Redis is away; it ends');
+      process.exit(1);
+    }, STOP_WITHIN_MS);
+    worker.cancelAllJobs('the worker stops');
+    await worker.close();
+    await close(admin);
+    await queue.close();
+    await store.client.close();
+    process.exit(0);
+  }
+  process.once('SIGTERM', stop);
+  process.once('SIGINT', stop);
+}
+
+/** Takes publish jobs and runs each in a child process; logs, counts and records how it ended. */
+function publishWorker(config: Config, store: Store, log: Logger, metrics: WorkerMetrics): Worker {
   const processor = fileURLToPath(new URL('./publish/processor.ts', import.meta.url));
   const worker = new Worker(PUBLISH_QUEUE, processor, {
     connection: queueConnection(config),
@@ -89,23 +111,7 @@ export async function work(): Promise<void> {
   });
   worker.on('stalled', (publication) => log.warn({ publication }, 'publication stalled; it starts again'));
   worker.on('error', (error) => log.error({ error: error.message }, 'worker error'));
-  log.info({ queue: PUBLISH_QUEUE, admin: admin.address() }, 'worker ready');
-
-  async function stop(): Promise<void> {
-    log.info('worker stopping');
-    setTimeout(() => {
-      log.error('worker not stopped in order, as where Redis is away; it ends');
-      process.exit(1);
-    }, STOP_WITHIN_MS);
-    worker.cancelAllJobs('the worker stops');
-    await worker.close();
-    await close(admin);
-    await queue.close();
-    await store.client.close();
-    process.exit(0);
-  }
-  process.once('SIGTERM', stop);
-  process.once('SIGINT', stop);
+  return worker;
 }
 
 /**
