@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { startProcess } from '../scripts/licenses-processes.ts';
 import { freePorts } from '../scripts/ports.ts';
 import { startServices } from '../scripts/services.ts';
-import { startProcess } from '../test/support/processes.ts';
 import { drawLicenses } from './lookups/asked.ts';
 import { mcpContenders } from './lookups/mcp-contenders.ts';
 import { measure, print, type Service, withService } from './lookups/measure.ts';

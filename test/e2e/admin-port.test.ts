@@ -5,15 +5,21 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { Queue } from 'bullmq';
 import { pino } from 'pino';
 import { z } from 'zod';
+import { freePorts, type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import {
+  licenses,
+  type RunningProcess,
+  startApi,
+  startProcess,
+  startWorker,
+} from '../../scripts/licenses-processes.ts';
 import { readConfig } from '../../src/config.ts';
 import { httpApp } from '../../src/http/app.ts';
 import { queueBoard } from '../../src/http/queue-board.ts';
 import { publishQueue } from '../../src/publications/job.ts';
 import { daysBetween, onOneDay } from '../support/days.ts';
-import { freePorts, type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { FIXTURES, FIXTURES_DATE } from '../support/fixtures.ts';
 import { openSearchProxy } from '../support/open-search-proxy.ts';
-import { licenses, type RunningProcess, startApi, startProcess, startWorker } from '../support/processes.ts';
 import { rawRequest } from '../support/raw-http.ts';
 
 /** A loopback address, but not the one that is listened on unless told. */

@@ -1,9 +1,9 @@
 import { hostname, userInfo } from 'node:os';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
+import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { licenses, type RunningProcess, startWorker } from '../../scripts/licenses-processes.ts';
 import { licensesOf, writeDay } from '../support/day-files.ts';
-import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
-import { licenses, type RunningProcess, startWorker } from '../support/processes.ts';
 import { publishFiles } from '../support/publishing.ts';
 
 const auditLog = z.array(

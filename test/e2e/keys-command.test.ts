@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
+import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { licenses } from '../../scripts/licenses-processes.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
-import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
-import { licenses } from '../support/processes.ts';
 
 const keyCreated = z.object({ id: z.string(), key: z.string(), account: z.string() });
 

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
+import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { licenses } from '../../scripts/licenses-processes.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
-import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { FIXTURES } from '../support/fixtures.ts';
-import { licenses } from '../support/processes.ts';
 import { publishFiles } from '../support/publishing.ts';
 
 const FORCE = 'as the test says';

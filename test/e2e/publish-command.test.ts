@@ -6,15 +6,20 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { z } from 'zod';
+import { startedChildrenOf } from '../../scripts/children.ts';
+import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import {
+  licenses,
+  type RunningProcess,
+  startProcess,
+  startWorker,
+} from '../../scripts/licenses-processes.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
 import { publishQueue, queuePrefix } from '../../src/publications/job.ts';
-import { startedChildrenOf } from '../support/children.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
 import { licensesOf, writeDay } from '../support/day-files.ts';
-import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { FIXTURES, FIXTURES_DATE } from '../support/fixtures.ts';
 import { openSearchProxy } from '../support/open-search-proxy.ts';
-import { licenses, type RunningProcess, startProcess, startWorker } from '../support/processes.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 
 const SAMPLE_ROWS = 2000;

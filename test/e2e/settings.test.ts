@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
+import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { licenses, startProcess } from '../../scripts/licenses-processes.ts';
 import { FIXTURES } from '../support/fixtures.ts';
-import { licenses, startProcess } from '../support/processes.ts';
 
 let environment: TestEnvironment;
 

@@ -6,6 +6,14 @@ import type { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { z } from 'zod';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
+import { childrenOf } from '../../scripts/children.ts';
+import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import {
+  licenses,
+  type RunningProcess,
+  startProcess,
+  startWorker,
+} from '../../scripts/licenses-processes.ts';
 import { indicesUnderAlias } from '../../src/publications/alias.ts';
 import { publicationDetails, publicationHistory } from '../../src/publications/history.ts';
 import {
@@ -19,11 +27,8 @@ import { readEvents } from '../../src/publications/ledger.ts';
 import { licensesIndices } from '../../src/publications/metadata.ts';
 import { sourceAt } from '../../src/publications/request.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
-import { childrenOf } from '../support/children.ts';
 import { licensesOf, writeDay } from '../support/day-files.ts';
-import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { type OpenSearchProxy, openSearchProxy } from '../support/open-search-proxy.ts';
-import { licenses, type RunningProcess, startProcess, startWorker } from '../support/processes.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 
 /** Enough that the load takes many requests. */

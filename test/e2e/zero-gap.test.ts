@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
+import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { type RunningProcess, startApi } from '../../scripts/licenses-processes.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
 import { type DayRow, writeDay } from '../support/day-files.ts';
-import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
-import { type RunningProcess, startApi } from '../support/processes.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 
 const HOLDERS = 50;

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { z } from 'zod';
+import { freePorts } from '../../scripts/environment.ts';
+import { type RunningProcess, startApi } from '../../scripts/licenses-processes.ts';
 import { type Balancer, balancer, type Upstream } from '../support/balancer.ts';
-import { freePorts } from '../support/environment.ts';
 import { faultTest, inForm } from '../support/fault-form.ts';
-import { type RunningProcess, startApi } from '../support/processes.ts';
 import { counted } from '../support/publication-run.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { startService, type TestService } from '../support/service.ts';

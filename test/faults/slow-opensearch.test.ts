@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect } from '@jest/globals';
+import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { type RunningProcess, startApi } from '../../scripts/licenses-processes.ts';
 import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
-import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { faultTest } from '../support/fault-form.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 import { type OpenSearchProxy, openSearchProxy } from '../support/open-search-proxy.ts';
-import { type RunningProcess, startApi } from '../support/processes.ts';
 import { counted } from '../support/publication-run.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { rawRequest } from '../support/raw-http.ts';

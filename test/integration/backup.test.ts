@@ -3,6 +3,8 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
+import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { licenses } from '../../scripts/licenses-processes.ts';
 import { createKey, listKeys, revokeKey } from '../../src/access/api-keys.ts';
 import { keyCheck } from '../../src/access/key-check.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
@@ -11,9 +13,7 @@ import { recordAudit } from '../../src/storage/audit-log.ts';
 import { readBackup, restoreBackup, writeBackup } from '../../src/storage/backup.ts';
 import { storeOf } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
-import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { FIXTURES } from '../support/fixtures.ts';
-import { licenses } from '../support/processes.ts';
 import { publishFiles } from '../support/publishing.ts';
 
 let original: TestEnvironment;

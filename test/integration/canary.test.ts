@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { publicationDetails } from '../../src/publications/history.ts';
 import { publishResult } from '../../src/publications/result.ts';
 import { openStore } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
-import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 import { openSearchProxy, type ProxyHandler } from '../support/open-search-proxy.ts';
 import { publishFiles } from '../support/publishing.ts';

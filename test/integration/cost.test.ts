@@ -4,12 +4,12 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { z } from 'zod';
+import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { type RunningProcess, startApi } from '../../scripts/licenses-processes.ts';
 import { matchesIn, numberMissIn, recordIn } from '../support/answers.ts';
 import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
-import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { fixturesAnd, nurseRow, times } from '../support/fixtures.ts';
 import { type OpenSearchProxy, openSearchProxy, type ProxyAnswer } from '../support/open-search-proxy.ts';
-import { type RunningProcess, startApi } from '../support/processes.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { sentTogether } from '../support/sent-together.ts';
 

@@ -2,6 +2,8 @@ import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { commandsToTry } from '../../scripts/commands-to-try.ts';
+import { runProgram } from '../../scripts/programs.ts';
+import { NO_CURL } from '../support/curl.ts';
 import { describeUnless } from '../support/describe-unless.ts';
 import {
   codeBlocks,
@@ -11,7 +13,6 @@ import {
   documentText,
 } from '../support/documented.ts';
 import { type OpenApi, openApiIn, requestExamples, responseExamples } from '../support/openapi.ts';
-import { NO_CURL, runProgram } from '../support/programs.ts';
 import { type SampleService, startSampleService } from '../support/sample-service.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');

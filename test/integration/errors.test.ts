@@ -1,12 +1,12 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { freePorts, type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { startApi } from '../../scripts/licenses-processes.ts';
 import { BOARDS } from '../../src/licenses/boards.ts';
 import { numberKey } from '../../src/licenses/number.ts';
 import { MISTYPED_BOARDS } from '../fixtures/mistyped-boards.ts';
 import { detailIn, recordIn } from '../support/answers.ts';
 import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
-import { freePorts, type TestEnvironment, testEnvironment } from '../support/environment.ts';
-import { startApi } from '../support/processes.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { verifies } from '../support/verifies.ts';

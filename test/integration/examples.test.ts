@@ -3,10 +3,11 @@ import { cp, readFile, writeFile } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
+import { freePorts } from '../../scripts/environment.ts';
+import { type CommandResult, runProgram } from '../../scripts/programs.ts';
+import { NO_CURL } from '../support/curl.ts';
 import { describeUnless } from '../support/describe-unless.ts';
-import { freePorts } from '../support/environment.ts';
 import { answered, type FileAnswer, fileServer } from '../support/file-server.ts';
-import { type CommandResult, NO_CURL, runProgram } from '../support/programs.ts';
 import { type SampleService, startSampleService } from '../support/sample-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
+import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { indicesUnderAlias } from '../../src/publications/alias.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
 import { licensesIndices } from '../../src/publications/metadata.ts';
@@ -7,7 +8,6 @@ import type { PublishResult } from '../../src/publications/result.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { openStore } from '../../src/storage/store.ts';
 import { licensesOf, writeDay } from '../support/day-files.ts';
-import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { openSearchProxy } from '../support/open-search-proxy.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { FlipRefusedError, flip, indicesUnderAlias, liveIndex } from '../../src/publications/alias.ts';
 import { currentEpoch, takeEpoch } from '../../src/publications/ledger.ts';
 import { newRunId } from '../../src/publications/run-id.ts';
 import { licensesIndexName } from '../../src/storage/index-names.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
-import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
 
 let environment: TestEnvironment;
 const environments: TestEnvironment[] = [];

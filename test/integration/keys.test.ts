@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
+import { freePorts } from '../../scripts/environment.ts';
+import { licenses, startApi } from '../../scripts/licenses-processes.ts';
 import { revokeKey } from '../../src/access/api-keys.ts';
 import { KEY_BELIEVED_MS } from '../../src/access/key-check.ts';
 import { apiKeyHash, isWellFormedKey, newApiKey } from '../../src/access/key-format.ts';
@@ -8,9 +10,7 @@ import { readConfig } from '../../src/config.ts';
 import { todayInOhio } from '../../src/licenses/dates.ts';
 import { numbersIn, recordIn } from '../support/answers.ts';
 import { type ApiAnswer, apiClient } from '../support/api.ts';
-import { freePorts } from '../support/environment.ts';
 import { openSearchProxy } from '../support/open-search-proxy.ts';
-import { licenses, startApi } from '../support/processes.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { verifies } from '../support/verifies.ts';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Client } from '@opensearch-project/opensearch';
+import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { newRunId } from '../../src/publications/run-id.ts';
 import { openSearchClient } from '../../src/storage/client.ts';
 import { licensesIndexName } from '../../src/storage/index-names.ts';
@@ -7,7 +8,6 @@ import { prepareIndices } from '../../src/storage/templates.ts';
 import { loadDocuments, type RefusedDocument } from '../../workers/publish/load.ts';
 import type { BulkOperation } from '../../workers/publish/parse.ts';
 import { type BulkFault, bulkProxy } from '../support/bulk-proxy.ts';
-import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
 
 const DOCUMENTS = 100;
 

@@ -4,12 +4,12 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Ajv } from 'ajv';
 import { z } from 'zod';
+import { type CommandResult, runProgram } from '../../scripts/programs.ts';
 import serverJson from '../../server.json' with { type: 'json' };
 import { describeUnless } from '../support/describe-unless.ts';
 import { describeInLongForm } from '../support/fault-form.ts';
 import { FIXTURES_DATE } from '../support/fixtures.ts';
 import { installedPackages } from '../support/npm-packages.ts';
-import { type CommandResult, runProgram } from '../support/programs.ts';
 import { installedRequirements, pythonIsMissing, runPythonFile } from '../support/python.ts';
 import { startService, type TestService } from '../support/service.ts';
 

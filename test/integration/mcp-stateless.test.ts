@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { z } from 'zod';
+import { freePorts } from '../../scripts/environment.ts';
+import { type RunningProcess, startApi } from '../../scripts/licenses-processes.ts';
 import type { ApiAnswer } from '../support/api.ts';
-import { freePorts } from '../support/environment.ts';
-import { type RunningProcess, startApi } from '../support/processes.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { verifies } from '../support/verifies.ts';

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { z } from 'zod';
+import { freePorts } from '../../scripts/environment.ts';
+import { startApi } from '../../scripts/licenses-processes.ts';
 import serverJson from '../../server.json' with { type: 'json' };
 import { BOARDS } from '../../src/licenses/boards.ts';
 import { MISTYPED_BOARDS } from '../fixtures/mistyped-boards.ts';
 import { recordAnswer, recordIn } from '../support/answers.ts';
-import { freePorts } from '../support/environment.ts';
 import { fixturesAnd, nurseRow, pharmacyRow, times } from '../support/fixtures.ts';
-import { startApi } from '../support/processes.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { verifies } from '../support/verifies.ts';

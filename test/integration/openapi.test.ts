@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { testEnvironment } from '../../scripts/environment.ts';
+import { startApi } from '../../scripts/licenses-processes.ts';
 import { type ApiAnswer, apiClient } from '../support/api.ts';
-import { testEnvironment } from '../support/environment.ts';
 import { fixturesAnd, nurseRow, times } from '../support/fixtures.ts';
 import {
   answerChecker,
@@ -10,7 +11,6 @@ import {
   openApiIn,
   responseExamples,
 } from '../support/openapi.ts';
-import { startApi } from '../support/processes.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const VERIFY = '/api/v1/lookup/verify';

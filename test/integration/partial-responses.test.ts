@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
+import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { startApi } from '../../scripts/licenses-processes.ts';
 import { errorResponse } from '../../src/http/errors.ts';
 import { liveLookups } from '../../src/lookup/service.ts';
 import { indicesUnderAlias } from '../../src/publications/alias.ts';
@@ -12,10 +14,8 @@ import { countDocuments, search } from '../../src/storage/checked-search.ts';
 import { SearchUnavailableError } from '../../src/storage/errors.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import type { ApiAnswer, ApiClient } from '../support/api.ts';
-import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 import { type OpenSearchProxy, openSearchProxy } from '../support/open-search-proxy.ts';
-import { startApi } from '../support/processes.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { unassignOneShard } from '../support/unassigned-shard.ts';

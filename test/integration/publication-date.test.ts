@@ -4,14 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { z } from 'zod';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
+import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { type RunningProcess, startApi } from '../../scripts/licenses-processes.ts';
 import { BOARDS } from '../../src/licenses/boards.ts';
 import { readMetadata } from '../../src/publications/metadata.ts';
 import { noMatchIn, recordIn } from '../support/answers.ts';
 import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
-import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { FIXTURES, fixturesAnd, nurseRow, pharmacyRow } from '../support/fixtures.ts';
 import { type OpenSearchProxy, openSearchProxy } from '../support/open-search-proxy.ts';
-import { type RunningProcess, startApi } from '../support/processes.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 import { verifies } from '../support/verifies.ts';
 

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { numberQuery } from '../../src/lookup/license-query.ts';
 import { searchLicenses } from '../../src/lookup/opensearch-requests.ts';
 import { searchBody } from '../../src/lookup/search-bodies.ts';
@@ -9,7 +10,6 @@ import { publicationHistory } from '../../src/publications/history.ts';
 import { licensesIndices, readMetadata } from '../../src/publications/metadata.ts';
 import type { PublishResult } from '../../src/publications/result.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
-import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 import { rejectedOf } from '../support/ledger.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';

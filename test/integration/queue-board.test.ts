@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Queue } from 'bullmq';
 import { z } from 'zod';
+import { freePorts, type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { type RunningProcess, startApi } from '../../scripts/licenses-processes.ts';
 import { publishQueue } from '../../src/publications/job.ts';
-import { freePorts, type TestEnvironment, testEnvironment } from '../support/environment.ts';
-import { type RunningProcess, startApi } from '../support/processes.ts';
 
 /** Far above what an answer takes: it ends a wait that would have no end. */
 const ANSWERED_WITHIN_MS = 30_000;

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { freePorts, type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { type RunningProcess, startApi } from '../../scripts/licenses-processes.ts';
 import { createKey } from '../../src/access/api-keys.ts';
 import { newApiKey } from '../../src/access/key-format.ts';
 import { detailIn } from '../support/answers.ts';
 import { type ApiAnswer, apiClient } from '../support/api.ts';
-import { freePorts, type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { FIXTURES, times } from '../support/fixtures.ts';
-import { type RunningProcess, startApi } from '../support/processes.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { verifies } from '../support/verifies.ts';

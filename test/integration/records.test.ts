@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
+import { freePorts } from '../../scripts/environment.ts';
+import { startApi } from '../../scripts/licenses-processes.ts';
 import { matchesIn, recordIn } from '../support/answers.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
+import { shiftedClock } from '../support/clock-shift.ts';
 import { daysAfter, daysBetween, onOneDay, todayInNewYork } from '../support/days.ts';
-import { freePorts } from '../support/environment.ts';
 import { fixturesAnd, nurseRow } from '../support/fixtures.ts';
-import { shiftedClock, startApi } from '../support/processes.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { verifies } from '../support/verifies.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { type Job, type Queue, Worker } from 'bullmq';
+import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { PUBLISH_QUEUE, publishQueue, queueConnection, queuePrefix } from '../../src/publications/job.ts';
 import { isRemoved, requestPublication } from '../../src/publications/request.ts';
-import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 
 let environment: TestEnvironment;

@@ -2,12 +2,12 @@ import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
+import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { licenses, startApi } from '../../scripts/licenses-processes.ts';
 import { SERVICE_VERSION } from '../../src/config.ts';
 import type { PublishResult } from '../../src/publications/result.ts';
 import { writeDay } from '../support/day-files.ts';
-import { type TestEnvironment, testEnvironment } from '../support/environment.ts';
 import { FIXTURES, FIXTURES_DATE, type FixtureRow, fixturesAnd, nurseRow } from '../support/fixtures.ts';
-import { licenses, startApi } from '../support/processes.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { loadStoredData, saveStoredData } from '../support/stored-data.ts';
 

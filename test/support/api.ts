@@ -1,6 +1,6 @@
+import type { TestEnvironment } from '../../scripts/environment.ts';
 import { createKey } from '../../src/access/api-keys.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
-import type { TestEnvironment } from './environment.ts';
 
 /** What the API answered; the body parsed. */
 export interface ApiAnswer {

@@ -1,6 +1,6 @@
-import { type TestEnvironment, testEnvironment } from './environment.ts';
-import { licenses, type RunningProcess, startWorker } from './processes.ts';
-import type { CommandResult } from './programs.ts';
+import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { licenses, type RunningProcess, startWorker } from '../../scripts/licenses-processes.ts';
+import type { CommandResult } from '../../scripts/programs.ts';
 import type { DatasetFiles } from './publishing.ts';
 
 /** The `licenses` command and a worker, in an environment of their own. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { TestEnvironment } from './environment.ts';
+import type { TestEnvironment } from '../../scripts/environment.ts';
 
 const response = z.object({
   hits: z.object({

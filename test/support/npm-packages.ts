@@ -1,7 +1,7 @@
 import { copyFile, readFile } from 'node:fs/promises';
 import { basename, delimiter, join } from 'node:path';
+import { runProgram } from '../../scripts/programs.ts';
 import { installedFolder } from './installed-folder.ts';
-import { runProgram } from './programs.ts';
 
 const PACKAGE_FILES = ['package.json', 'package-lock.json', '.npmrc'];
 

@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
+import { freePorts } from '../../scripts/environment.ts';
 import { startLocalOpenSearch, waitForOpenSearch } from '../../scripts/local-opensearch.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { readConfig } from '../../src/config.ts';
-import { freePorts } from './environment.ts';
 
 const START_WITHIN_MS = 240_000;
 const STOP_MS = 20_000;

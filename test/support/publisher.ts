@@ -4,17 +4,17 @@ import { expect } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { z } from 'zod';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
+import { childrenOf } from '../../scripts/children.ts';
+import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { licenses, type RunningProcess, startWorker } from '../../scripts/licenses-processes.ts';
+import type { CommandResult } from '../../scripts/programs.ts';
 import { PUBLISH_QUEUE, queuePrefix } from '../../src/publications/job.ts';
-import { childrenOf } from './children.ts';
 import {
   expectNoProcessBut,
   expectOneCompletePublication,
   livePublished,
   type Published,
 } from './complete-publication.ts';
-import { type TestEnvironment, testEnvironment } from './environment.ts';
-import { licenses, type RunningProcess, startWorker } from './processes.ts';
-import type { CommandResult } from './programs.ts';
 import type { DatasetFiles } from './publishing.ts';
 
 const SMALL_ROWS = 2000;

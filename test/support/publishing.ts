@@ -1,9 +1,9 @@
+import type { TestEnvironment } from '../../scripts/environment.ts';
 import type { PublishProgress } from '../../src/publications/job.ts';
 import { sourceAt } from '../../src/publications/request.ts';
 import type { PublishResult } from '../../src/publications/result.ts';
 import { newRunId } from '../../src/publications/run-id.ts';
 import { publish } from '../../workers/publish/publish.ts';
-import type { TestEnvironment } from './environment.ts';
 
 /** The State's two files, by their paths. */
 export interface DatasetFiles {

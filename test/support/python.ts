@@ -2,8 +2,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
+import { type CommandResult, runProgram } from '../../scripts/programs.ts';
 import { installedFolder } from './installed-folder.ts';
-import { type CommandResult, runProgram } from './programs.ts';
 
 /** What the requirements themselves need. */
 const OLDEST = { major: 3, minor: 11 };

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { expect } from '@jest/globals';
+import type { RunningProcess } from '../../scripts/licenses-processes.ts';
 import type { ApiAnswer } from './api.ts';
-import type { RunningProcess } from './processes.ts';
 
 /** Node reads no more from a socket at once. */
 const MAX_READ_BYTES = 65_536;

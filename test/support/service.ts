@@ -1,7 +1,7 @@
+import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { type RunningProcess, startApi } from '../../scripts/licenses-processes.ts';
 import { type ApiClient, apiClient } from './api.ts';
-import { type TestEnvironment, testEnvironment } from './environment.ts';
 import { FIXTURES } from './fixtures.ts';
-import { type RunningProcess, startApi } from './processes.ts';
 import { type DatasetFiles, publishFiles } from './publishing.ts';
 
 /** Limits that no test reaches by accident. */

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { runProgram } from '../../scripts/programs.ts';
 import { testReport, unverifiedRequirements } from '../../scripts/test-report.ts';
-import { runProgram } from '../support/programs.ts';
 import { idsInName, nameWithIds } from '../support/requirement-ids.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 

@@ -1,13 +1,13 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePorts, type TestEnvironment, testEnvironment } from '../../../scripts/environment.ts';
+import { type RunningProcess, startProcess } from '../../../scripts/licenses-processes.ts';
 import { createKey, revokeKey } from '../../../src/access/api-keys.ts';
 import { newApiKey } from '../../../src/access/key-format.ts';
 import { numberKey } from '../../../src/licenses/number.ts';
 import { apiClient } from '../api.ts';
-import { freePorts, type TestEnvironment, testEnvironment } from '../environment.ts';
 import { fixturesAnd, nurseRow } from '../fixtures.ts';
 import { openSearchProxy } from '../open-search-proxy.ts';
-import { type RunningProcess, startProcess } from '../processes.ts';
 import { publishFiles } from '../publishing.ts';
 import { rawRequest } from '../raw-http.ts';
 import type { Stage } from './play.ts';

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CommandResult, runProgram } from './programs.ts';
 
-const ROOT = resolve(import.meta.dirname, '../..');
+const ROOT = resolve(import.meta.dirname, '..');
 
 /** What every process of a test starts with; Node keeps what it compiled, so that the next starts sooner. */
 const ENVIRONMENT = {
@@ -81,14 +81,6 @@ export function startProcess(
     if (child.signalCode !== 'SIGKILL') throw new Error(`${script} had ended before it was killed.`);
   }
   return { child, output, printed, stop, kill };
-}
-
-/** Settings of a process whose clock is wrong by so many milliseconds. */
-export function shiftedClock(ms: number): Record<string, string> {
-  return {
-    NODE_OPTIONS: `--import=${resolve(import.meta.dirname, 'shifted-clock.ts')}`,
-    CLOCK_SHIFT_MS: String(ms),
-  };
 }
 
 /** The API process, once it listens. */

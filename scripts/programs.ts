@@ -21,12 +21,6 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** Why this machine can't run curl; `undefined` where it can. */
-export const NO_CURL =
-  programPath('curl') === undefined
-    ? 'curl is missing; install it (Debian: apt-get install curl)'
-    : undefined;
-
 /** How a program ended. */
 export interface CommandResult {
   readonly code: number | null;

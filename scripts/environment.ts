@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@opensearch-project/opensearch';
 import { Redis } from 'ioredis';
-import { type Config, readConfig } from '../../src/config.ts';
-import { openStore, type Store } from '../../src/storage/store.ts';
+import { type Config, readConfig } from '../src/config.ts';
+import { openStore, type Store } from '../src/storage/store.ts';
 
 /** What one test file has for itself: its own indices, queue, counters, ports and folder. */
 export interface TestEnvironment {

@@ -1,0 +1,7 @@
+import { programPath } from '../../scripts/programs.ts';
+
+/** Why this machine can't run curl; `undefined` where it can. */
+export const NO_CURL =
+  programPath('curl') === undefined
+    ? 'curl is missing; install it (Debian: apt-get install curl)'
+    : undefined;
