@@ -11,7 +11,7 @@ import type { Client } from '@opensearch-project/opensearch';
 import { writeSampleData } from '../sample-data/write-sample-data.ts';
 import { processesWith } from '../scripts/children.ts';
 import { startApi, startWorker } from '../scripts/licenses-processes.ts';
-import { freePorts } from '../scripts/ports.ts';
+import { freePort } from '../scripts/ports.ts';
 import { startServices } from '../scripts/services.ts';
 import { readConfig } from '../src/config.ts';
 import { boardKey } from '../src/licenses/license-document.ts';
@@ -106,7 +106,7 @@ interface ThinApi {
 }
 
 async function startThinApi({ name, engine, engineUrl, engineIndex = '', redis }: ThinApi) {
-  const [port] = await freePorts();
+  const port = await freePort();
   const key = randomBytes(24).toString('hex');
   const child = fork(join(import.meta.dirname, 'rivals/thin-api.ts'), {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
@@ -225,7 +225,6 @@ async function main(): Promise<void> {
   const services = await startServices({}, (text) => process.stderr.write(`${text}\n`));
   undo.push(services.stop);
   const prefix = `bench-${newRunId()}-`;
-  const [postgresPort, datasettePort] = await freePorts();
   const variables = { ...(await serviceVariables(services, prefix)), [MARK]: 'service' };
   const config = readConfig(variables);
   const store = openStore(config, 600_000);
@@ -266,7 +265,7 @@ async function main(): Promise<void> {
   };
 
   const postgres = await startPostgres(directory, {
-    port: postgresPort,
+    port: await freePort(),
     env: { ...process.env, [MARK]: 'postgres' },
   });
   undo.push(postgres.stop);
@@ -284,7 +283,7 @@ async function main(): Promise<void> {
   const [sqliteBytes, sqliteSeconds] = await timed(() => loadSqlite(sqlite, tables));
   const token = randomBytes(24).toString('hex');
   const datasette = await startDatasette(sqlite, {
-    port: datasettePort,
+    port: await freePort(),
     token,
     env: { ...process.env, [MARK]: 'datasette' },
   });

@@ -1,4 +1,4 @@
-import { freePorts } from '../scripts/ports.ts';
+import { freePort } from '../scripts/ports.ts';
 import type { Services } from '../scripts/services.ts';
 import { createKey } from '../src/access/api-keys.ts';
 import type { Config } from '../src/config.ts';
@@ -8,13 +8,12 @@ const NO_LIMIT = '1000000000';
 
 /** The settings of a service that is measured: ports of its own and no limit that is ever reached. */
 export async function serviceVariables(services: Services, indexPrefix: string) {
-  const [port, adminPort] = await freePorts();
   return {
     OPENSEARCH_URL: services.opensearch,
     REDIS_URL: services.redis,
     INDEX_PREFIX: indexPrefix,
-    PORT: String(port),
-    ADMIN_PORT: String(adminPort),
+    PORT: String(await freePort()),
+    ADMIN_PORT: String(await freePort()),
     REST_REQUESTS_PER_MINUTE: NO_LIMIT,
     MCP_REQUESTS_PER_MINUTE: NO_LIMIT,
     DRAIN_SECONDS: '0',

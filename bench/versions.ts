@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { startProcess } from '../scripts/licenses-processes.ts';
-import { freePorts } from '../scripts/ports.ts';
+import { startScript } from '../scripts/licenses-processes.ts';
+import { freePort } from '../scripts/ports.ts';
 import { startServices } from '../scripts/services.ts';
 import { drawLicenses } from './lookups/asked.ts';
 import { mcpContenders } from './lookups/mcp-contenders.ts';
@@ -33,13 +33,13 @@ async function main(other: string): Promise<void> {
   const services = await startServices({}, (text) => process.stderr.write(`${text}\n`));
   try {
     await withService(services, Number(values.rows), async (service) => {
-      const [port, adminPort] = await freePorts();
+      const port = await freePort();
       const variables = {
         ...(await serviceVariables(services, service.indexPrefix)),
         PORT: `${port}`,
-        ADMIN_PORT: `${adminPort}`,
+        ADMIN_PORT: `${await freePort()}`,
       };
-      const api = startProcess(resolve(other, 'src/server.ts'), variables);
+      const api = startScript(resolve(other, 'src/server.ts'), variables);
       try {
         await api.printed('API ready');
         const otherService = { ...service, api: `http://127.0.0.1:${port}`, apiPid: api.child.pid ?? 0 };

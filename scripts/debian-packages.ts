@@ -1,4 +1,6 @@
-import { isInstalled, isRoot, run } from './processes.ts';
+import { isRoot } from './process-groups.ts';
+import { isInstalled } from './program-path.ts';
+import { run } from './programs.ts';
 
 /**
  * Installs a Debian package where that is possible: as root on a machine with apt. Never interrupted half-way.

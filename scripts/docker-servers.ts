@@ -1,4 +1,5 @@
-import { isInstalled, run } from './processes.ts';
+import { isInstalled } from './program-path.ts';
+import { run } from './programs.ts';
 import { type Addresses, checkoutName, type ServerName } from './shared-servers.ts';
 
 const DAEMON_MS = 5_000;
@@ -15,8 +16,8 @@ export interface DockerServers {
 export async function dockerAnswers(): Promise<boolean> {
   if (!isInstalled('docker')) return false;
   try {
-    await run('docker', ['compose', 'version'], { deadlineMs: DAEMON_MS });
-    await run('docker', ['info'], { deadlineMs: DAEMON_MS });
+    await run('docker', ['compose', 'version'], { withinMs: DAEMON_MS });
+    await run('docker', ['info'], { withinMs: DAEMON_MS });
     return true;
   } catch {
     return false;

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@opensearch-project/opensearch';
 import { Redis } from 'ioredis';
 import { type Config, readConfig } from '../src/config.ts';
 import { openStore, type Store } from '../src/storage/store.ts';
+import { freePort } from './ports.ts';
 
 /** What one test file has for itself: its own indices, queue, counters, ports and folder. */
 export interface TestEnvironment {
@@ -25,13 +25,12 @@ export interface TestEnvironment {
 export async function testEnvironment(settings: Record<string, string> = {}): Promise<TestEnvironment> {
   const shared = readConfig();
   const prefix = `test-${randomBytes(5).toString('hex')}-`;
-  const [port, adminPort] = await freePorts(2);
   const variables: Record<string, string> = {
     OPENSEARCH_URL: shared.OPENSEARCH_URL,
     REDIS_URL: shared.REDIS_URL,
     INDEX_PREFIX: prefix,
-    PORT: String(port),
-    ADMIN_PORT: String(adminPort),
+    PORT: String(await freePort()),
+    ADMIN_PORT: String(await freePort()),
     WORKER_ADMIN_PORT: '0',
     LOG_LEVEL: 'info',
     DRAIN_SECONDS: '0',
@@ -69,21 +68,4 @@ async function deleteRedisKeys(url: string, prefix: string): Promise<void> {
     if (keys.length > 0) await redis.del(...keys);
   }
   redis.disconnect();
-}
-
-/** Ports that nothing listens on now. */
-export async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer();
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-      return server;
-    }),
-  );
-  const ports = servers.map((server) => {
-    const address = server.address();
-    return typeof address === 'object' && address !== null ? address.port : 0;
-  });
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { installDebianPackage } from './debian-packages.ts';
-import { isInstalled } from './processes.ts';
+import { isInstalled } from './program-path.ts';
 import { print } from './terminal.ts';
 
 /** A program that tests need beside Node, OpenSearch and Redis. */

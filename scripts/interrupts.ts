@@ -1,4 +1,4 @@
-import { killAll } from './processes.ts';
+import { killAll } from './process-groups.ts';
 
 /** The operator asked for the end. */
 export class Interrupted extends Error {

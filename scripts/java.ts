@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isInstalled, run, StartError } from './processes.ts';
+import { StartError } from './processes.ts';
+import { isInstalled } from './program-path.ts';
+import { run } from './programs.ts';
 
 const OLDEST_USABLE = 21;
 const SYSTEM_JDKS = '/usr/lib/jvm';

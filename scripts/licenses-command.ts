@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { run } from './processes.ts';
+import { run } from './programs.ts';
 import type { SampleChoice } from './start-sample.ts';
 
 const PROGRAM = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));

@@ -1,106 +1,114 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import type { Config } from '../src/config.ts';
+import { type ProcessOptions, type RunningProcess, startProcess, waitUntilReady } from './processes.ts';
 import { type CommandResult, runProgram } from './programs.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
-/** What every process of a test starts with; Node keeps what it compiled, so that the next starts sooner. */
+/** What tests and benches start processes with; Node keeps what it compiled, so that the next starts sooner. */
 const ENVIRONMENT = {
   PATH: process.env.PATH ?? '',
   HOME: process.env.HOME ?? '',
   NODE_COMPILE_CACHE: resolve(ROOT, '.local/compile-cache'),
 };
 
-/** Far above what a start takes, for machines that do much else. */
-const PRINTED_WITHIN_MS = 120_000;
+const SCRIPTS = { API: 'src/server.ts', worker: 'workers/main.ts', licenses: 'src/cli/main.ts' } as const;
 
-/** A process of this service, with what it has printed. */
-export interface RunningProcess {
-  readonly child: ChildProcess;
-  output(): string;
-  /** Waits until it has printed this. @throws {Error} with its output when it ends or two minutes pass first */
-  printed(text: string): Promise<void>;
-  /** Asks it to stop and waits until it has. */
-  stop(): Promise<void>;
-  /** Kills it (SIGKILL) and waits until it has gone. @throws {Error} when it had ended before */
-  kill(): Promise<void>;
-}
+const READY_MS = 60_000;
+const ANSWER_MS = 2_000;
+const WARN = 40;
 
-/** Under load, a process may print more than a string can hold: of what it printed, so much is kept. */
-const MAX_OUTPUT = 8_000_000;
-
-/** Starts a script of the checkout under the node that runs the tests. */
-export function startProcess(
+/** Starts a script of the checkout under this Node, with these settings and no others. */
+export function startScript(
   script: string,
   variables: Record<string, string>,
   ...parameters: string[]
 ): RunningProcess {
-  const child = spawn(process.execPath, [resolve(ROOT, script), ...parameters], {
-    cwd: ROOT,
-    env: { ...ENVIRONMENT, ...variables },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  // Joined only when it is asked for: to cut one long string at each piece took a third of a core in benches.
-  const pieces: string[] = [];
-  let kept = 0;
-  const output = () => pieces.join('');
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8');
-    stream.on('data', (text: string) => {
-      pieces.push(text);
-      kept += text.length;
-      while (kept > MAX_OUTPUT) kept -= pieces.shift()?.length ?? 0;
-    });
-  }
-
-  async function printed(text: string): Promise<void> {
-    const deadline = Date.now() + PRINTED_WITHIN_MS;
-    while (!output().includes(text)) {
-      if (child.exitCode !== null || Date.now() > deadline) {
-        throw new Error(`${script} did not print "${text}":\n${output()}`);
-      }
-      await sleep(20);
-    }
-  }
-
-  async function stop(): Promise<void> {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, 'exit');
-    child.kill('SIGTERM');
-    await ended;
-  }
-
-  async function kill(): Promise<void> {
-    if (child.exitCode === null && child.signalCode === null) {
-      const ended = once(child, 'exit');
-      child.kill('SIGKILL');
-      await ended;
-    }
-    if (child.signalCode !== 'SIGKILL') throw new Error(`${script} had ended before it was killed.`);
-  }
-  return { child, output, printed, stop, kill };
+  const env = { ...ENVIRONMENT, ...variables };
+  return startProcess(script, process.execPath, [resolve(ROOT, script), ...parameters], { cwd: ROOT, env });
 }
 
-/** The API process, once it listens. */
+/** The API process with these settings, once it listens. */
 export async function startApi(variables: Record<string, string>): Promise<RunningProcess> {
-  const api = startProcess('src/server.ts', variables);
+  const api = startScript(SCRIPTS.API, variables);
   await api.printed('API ready');
   return api;
 }
 
-/** The worker process, once it takes jobs. */
+/** The worker process with these settings, once it takes jobs. */
 export async function startWorker(variables: Record<string, string>): Promise<RunningProcess> {
-  const worker = startProcess('workers/main.ts', variables);
+  const worker = startScript(SCRIPTS.worker, variables);
   await worker.printed('worker ready');
   return worker;
 }
 
-/** Runs `licenses` with these arguments to its end. */
+/** Runs `licenses` with these settings and arguments to its end. */
 export function licenses(variables: Record<string, string>, ...parameters: string[]): Promise<CommandResult> {
-  return runProgram([process.execPath, resolve(ROOT, 'src/cli/main.ts'), ...parameters], {
+  return runProgram([process.execPath, resolve(ROOT, SCRIPTS.licenses), ...parameters], {
     cwd: ROOT,
     variables: { ...ENVIRONMENT, ...variables },
   });
+}
+
+/**
+ * Starts the API or the worker for `npm start`. Its whole output goes to a log file, its warnings and errors to the
+ * terminal too.
+ */
+export function startLogged(
+  name: 'API' | 'worker',
+  { config, env, show }: { config: Config; env: NodeJS.ProcessEnv; show: (line: string) => void },
+): RunningProcess {
+  const options: ProcessOptions = {
+    env,
+    logFile: join(resolve(config.STATE_DIR), 'logs', `${name.toLowerCase()}.log`),
+    onLine: (line) => {
+      const shown = warningIn(line);
+      if (shown !== undefined) show(`${name}: ${shown}`);
+    },
+  };
+  return startProcess(name, process.execPath, [resolve(ROOT, SCRIPTS[name])], options);
+}
+
+/** Waits until the API process answers that it is up, or ready to serve a publication. */
+export function waitForApi(
+  api: RunningProcess,
+  path: '/healthz' | '/readyz',
+  config: Config,
+  signal: AbortSignal,
+): Promise<void> {
+  return waitUntilOk(api, `${originOf(config.ADMIN_HOST, config.ADMIN_PORT)}${path}`, signal);
+}
+
+/** Waits until the worker process has created the indices and reaches OpenSearch and Redis. */
+export function waitForWorker(worker: RunningProcess, config: Config, signal: AbortSignal): Promise<void> {
+  return waitUntilOk(worker, `${originOf(config.ADMIN_HOST, config.WORKER_ADMIN_PORT)}/readyz`, signal);
+}
+
+async function waitUntilOk(process: RunningProcess, url: string, signal: AbortSignal): Promise<void> {
+  const isReady = async () => {
+    const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS) }).catch(() => undefined);
+    await response?.body?.cancel();
+    return response?.ok === true;
+  };
+  await waitUntilReady(process, isReady, { deadlineMs: READY_MS, signal });
+}
+
+/** The address at which something that listens on this host and port is reached from this machine. */
+export function originOf(host: string, port: number): string {
+  if (host === '0.0.0.0' || host === '::') return `http://127.0.0.1:${port}`;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+const logLine = z.looseObject({ level: z.number(), msg: z.string() });
+
+/** What a log line warns of; lines that are no log lines are shown as they are. */
+function warningIn(line: string): string | undefined {
+  try {
+    const { level, msg, time, pid, hostname, name, ...rest } = logLine.parse(JSON.parse(line));
+    if (level < WARN) return undefined;
+    return Object.keys(rest).length === 0 ? msg : `${msg} ${JSON.stringify(rest)}`;
+  } catch {
+    return line;
+  }
 }

@@ -2,7 +2,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { installDebianPackage } from './debian-packages.ts';
-import { isInstalled, type RunningProcess, StartError, startProcess, waitUntilReady } from './processes.ts';
+import { type RunningProcess, StartError, startProcess, waitUntilReady } from './processes.ts';
+import { isInstalled } from './program-path.ts';
 
 const READY_MS = 60_000;
 const ANSWER_MS = 2_000;

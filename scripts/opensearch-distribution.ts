@@ -4,7 +4,9 @@ import { chmod, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { installDebianPackage } from './debian-packages.ts';
-import { isInstalled, run, StartError } from './processes.ts';
+import { StartError } from './processes.ts';
+import { isInstalled } from './program-path.ts';
+import { run } from './programs.ts';
 import { startProgress } from './terminal.ts';
 
 const VERSION = '3.8.0';

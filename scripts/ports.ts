@@ -1,15 +1,18 @@
 import { createServer, type Server } from 'node:net';
+import getPort from 'get-port';
 import { StartError } from './processes.ts';
 
 /** The address that only this machine reaches. */
 const LOOPBACK = '127.0.0.1';
 
-/** Three ports of the loopback address that nobody uses. */
-export async function freePorts(): Promise<[number, number, number]> {
-  const [one, two, three] = [await listen(LOOPBACK, 0), await listen(LOOPBACK, 0), await listen(LOOPBACK, 0)];
-  const ports: [number, number, number] = [portOf(one), portOf(two), portOf(three)];
-  for (const server of [one, two, three]) await close(server);
-  return ports;
+/** A port of the loopback address that nobody uses; two calls in this process do not answer the same one. */
+export function freePort(): Promise<number> {
+  return getPort({ host: LOOPBACK });
+}
+
+/** So many ports of the loopback address that nobody uses. */
+export function freePorts(count: number): Promise<number[]> {
+  return Promise.all(Array.from({ length: count }, freePort));
 }
 
 /** Where something will listen, and the setting that names the port. */
@@ -20,7 +23,7 @@ export interface WantedPort {
 }
 
 /**
- * Checks that ports can be listened on, all at once.
+ * Checks that ports can be listened on, all at once. (get-port would answer with another port, not with the reason.)
  *
  * @throws {StartError} for the first that can't, naming the setting to change
  */
@@ -52,10 +55,4 @@ function listen(host: string, port: number): Promise<Server> {
 
 function close(server: Server): Promise<void> {
   return new Promise((closed) => server.close(() => closed()));
-}
-
-function portOf(server: Server): number {
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('A server listens without a port.');
-  return address.port;
 }

@@ -1,30 +1,46 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { createWriteStream, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { endingWithThisProcess, endOrKill, rememberGroup, signalGroup } from './process-groups.ts';
 
 /** Something needed can't be had. The message says in words what to do and is shown without a stack. */
 export class StartError extends Error {}
 
-const LINES_KEPT = 20;
-const TERMINATION_MS = 5_000;
+const LAST_LINES = 20;
+
+/** A process may print more than a string can hold: the last characters are kept, so many. */
+const MAX_OUTPUT = 8_000_000;
+
+/** Far above what a start takes, for machines that do much else. */
+const PRINTED_WITHIN_MS = 120_000;
 
 /** A process that was started here, in a process group of its own: a terminal's Ctrl-C doesn't reach it. */
 export interface RunningProcess {
   readonly name: string;
-  /** Resolves once it has ended, with how: `exit code 1`, `SIGKILL`. Never rejects. */
+  readonly child: ChildProcess;
+  /** Resolves once it and its output have ended, with how: `exit code 1`, `SIGKILL`. Never rejects. */
   readonly ended: Promise<string>;
+  /** What it has printed. */
+  output(): string;
   /** The last lines it printed. */
   lastLines(): string;
-  /** Asks it to end, and kills it and what it started when the deadline has passed. */
-  stop(deadlineMs: number): Promise<void>;
-  /** Kills it and what it started at once, as a crash would, and waits until it has gone. */
+  /** Waits until it has printed this. @throws {Error} with its output when it ends or two minutes pass first */
+  printed(text: string): Promise<void>;
+  /**
+   * Asks it to end and waits until it has.
+   *
+   * @param deadlineMs it and what it started are killed when this has passed; when left out, it may take its time
+   */
+  stop(deadlineMs?: number): Promise<void>;
+  /** Kills it alone (SIGKILL), as a crash would, and waits until it has gone. @throws {Error} when it had ended before */
   kill(): Promise<void>;
 }
 
 /** How a process is started. */
 export interface ProcessOptions {
+  /** Its whole environment; that of this process when left out. */
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
   /** What it prints is appended to this file. */
@@ -32,95 +48,48 @@ export interface ProcessOptions {
   readonly onLine?: (line: string) => void;
   /** It prints to the terminal itself; nothing of it is read here. */
   readonly ownsTerminal?: boolean;
+  /** Whether what it started is asked to end with it, because it would leave that running. */
+  readonly stopsGroup?: boolean;
   /** Arguments for `setpriv`, to start it as somebody else. */
   readonly privileges?: readonly string[];
-}
-
-/** How a command is run to its end. */
-export interface RunOptions extends ProcessOptions {
-  /** What to call it in an error; the command itself when left out. */
-  readonly name?: string;
-  readonly signal?: AbortSignal;
-  readonly deadlineMs?: number;
-}
-
-const running = new Set<ChildProcess>();
-
-/** Kills at once, without a chance to tidy up, all that was started here and still runs. */
-export function killAll(): void {
-  for (const child of running) signalGroup(child, 'SIGKILL');
 }
 
 /** Starts a process that is meant to stay. */
 export function startProcess(
   name: string,
   command: string,
-  args: readonly string[],
+  parameters: readonly string[],
   options: ProcessOptions = {},
 ): RunningProcess {
-  const lines: string[] = [];
-  const log = options.logFile === undefined ? undefined : openLog(options.logFile);
-  const child = spawnDetached(command, args, options, (line) => {
-    lines.push(line);
-    if (lines.length > LINES_KEPT) lines.shift();
-    log?.write(`${line}\n`);
-    options.onLine?.(line);
-  });
-  const ended = endOf(child).finally(() => log?.end());
-  return {
-    name,
-    ended,
-    lastLines: () => lines.join('\n'),
-    stop: (deadlineMs) => terminate(child, ended, deadlineMs),
-    kill: async () => {
-      if (running.has(child)) signalGroup(child, 'SIGKILL');
-      await ended;
-    },
-  };
-}
+  const child = spawnInGroup([command, ...parameters], options);
+  const { output, hasEnded } = collected(child, options);
+  const exited = endOf(child, 'exit');
+  rememberGroup(child.pid, exited);
+  const ended = endOf(child, 'close').finally(hasEnded);
 
-/**
- * Runs a command to its end.
- *
- * @param signal ends the command early; leave it out for what must not be interrupted
- * @returns what it printed, complaints on stderr aside
- * @throws {StartError} with its last lines, when it fails
- */
-export async function run(
-  command: string,
-  args: readonly string[],
-  options: RunOptions = {},
-): Promise<string> {
-  options.signal?.throwIfAborted();
-  const lines: string[] = [];
-  const output: string[] = [];
-  const child = spawnDetached(command, args, options, (line, stream) => {
-    lines.push(line);
-    if (stream === 'stdout') output.push(line);
-    options.onLine?.(line);
-  });
-  const ended = endOf(child);
-  const interrupt = () => void terminate(child, ended, TERMINATION_MS);
-  options.signal?.addEventListener('abort', interrupt);
-  const timer = options.deadlineMs === undefined ? undefined : setTimeout(interrupt, options.deadlineMs);
-  const end = await ended;
-  clearTimeout(timer);
-  options.signal?.removeEventListener('abort', interrupt);
-  options.signal?.throwIfAborted();
-  if (end === 'exit code 0') return output.join('\n');
+  async function printed(text: string): Promise<void> {
+    const deadline = Date.now() + PRINTED_WITHIN_MS;
+    while (!output().includes(text)) {
+      if (child.exitCode !== null || child.signalCode !== null || Date.now() > deadline) {
+        throw new Error(`${name} did not print "${text}":\n${output()}`);
+      }
+      await sleep(20);
+    }
+  }
 
-  const failed = `${options.name ?? command} failed (${end})`;
-  throw new StartError([failed, ...lines.slice(-LINES_KEPT)].join('\n  '));
-}
+  async function stop(deadlineMs?: number): Promise<void> {
+    if (options.stopsGroup === true) signalGroup(child.pid, 'SIGTERM');
+    else child.kill('SIGTERM');
+    await endOrKill(child.pid, exited, deadlineMs);
+  }
 
-/** Whether a command can be found in PATH. */
-export function isInstalled(command: string): boolean {
-  return spawnSync('sh', ['-c', 'command -v "$1"', 'sh', command], { stdio: 'ignore' }).status === 0;
-}
-
-/** Whether this process may do all that the administrator may. */
-export function isRoot(): boolean {
-  return process.getuid?.() === 0;
+  async function kill(): Promise<void> {
+    child.kill('SIGKILL');
+    const end = await exited;
+    if (end !== 'SIGKILL') throw new Error(`${name} had ended before it was killed: ${end}.`);
+  }
+  const lastLines = () => output().trimEnd().split('\n').slice(-LAST_LINES).join('\n');
+  return { name, child, ended, output, lastLines, printed, stop, kill };
 }
 
 /**
@@ -131,7 +100,7 @@ export function isRoot(): boolean {
 export async function waitUntilReady(
   started: RunningProcess,
   isReady: () => Promise<boolean>,
-  { deadlineMs, signal }: { readonly deadlineMs: number; readonly signal: AbortSignal },
+  { deadlineMs, signal }: { readonly deadlineMs: number; readonly signal?: AbortSignal },
 ): Promise<void> {
   let end: string | undefined;
   void started.ended.then((how) => {
@@ -139,7 +108,7 @@ export async function waitUntilReady(
   });
   const deadline = Date.now() + deadlineMs;
   while (!(await isReady())) {
-    signal.throwIfAborted();
+    signal?.throwIfAborted();
     if (end !== undefined) throw startFailure(started, `ended while it was starting (${end})`);
     if (Date.now() > deadline) {
       throw startFailure(started, `was not ready after ${Math.round(deadlineMs / 1000)} seconds`);
@@ -153,73 +122,47 @@ function startFailure(started: RunningProcess, what: string): StartError {
   return new StartError(`${started.name} ${what}. Its last lines:\n  ${lines}`);
 }
 
+/** execa would end the process alone at a deadline; here its whole group is killed. */
+function spawnInGroup(
+  command: readonly [string, ...string[]],
+  { env, cwd, ownsTerminal = false, privileges }: ProcessOptions,
+): ChildProcess {
+  const [file, ...parameters] = endingWithThisProcess(command, privileges);
+  return spawn(file, parameters, {
+    detached: true,
+    stdio: ownsTerminal ? ['ignore', 'inherit', 'inherit'] : ['ignore', 'pipe', 'pipe'],
+    ...(env === undefined ? {} : { env }),
+    ...(cwd === undefined ? {} : { cwd }),
+  });
+}
+
+/** Keeps what a process prints, and hands it to its log file and its listener. */
+function collected(child: ChildProcess, { logFile, onLine }: ProcessOptions) {
+  const log = logFile === undefined ? undefined : openLog(logFile);
+  // Joined only when it is asked for: to cut one long string at each piece took a third of a core in benches.
+  const pieces: string[] = [];
+  let kept = 0;
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      log?.write(text);
+      pieces.push(text);
+      kept += text.length;
+      while (kept > MAX_OUTPUT) kept -= pieces.shift()?.length ?? 0;
+    });
+    if (stream !== null && onLine !== undefined) createInterface({ input: stream }).on('line', onLine);
+  }
+  return { output: () => pieces.join(''), hasEnded: () => log?.end() };
+}
+
 function openLog(file: string) {
   mkdirSync(dirname(file), { recursive: true });
   return createWriteStream(file, { flags: 'a' });
 }
 
-function spawnDetached(
-  command: string,
-  args: readonly string[],
-  options: ProcessOptions,
-  onLine: (line: string, stream: 'stdout' | 'stderr') => void,
-): ChildProcess {
-  const [file, ...rest] = endingWithThisProcess([command, ...args], options.privileges ?? []);
-  const child = spawn(file, rest, {
-    detached: true,
-    stdio: options.ownsTerminal === true ? ['ignore', 'inherit', 'inherit'] : ['ignore', 'pipe', 'pipe'],
-    ...(options.env === undefined ? {} : { env: options.env }),
-    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
-  });
-  running.add(child);
-  for (const stream of ['stdout', 'stderr'] as const) {
-    const input = child[stream];
-    if (input !== null) createInterface({ input }).on('line', (line) => onLine(line, stream));
-  }
-  return child;
-}
-
-/** The command, told by the kernel to end should this process be killed without a chance to stop it. */
-function endingWithThisProcess(
-  [command, ...args]: readonly [string, ...string[]],
-  privileges: readonly string[],
-): readonly [string, ...string[]] {
-  if (!hasSetpriv()) return [command, ...args];
-  return ['setpriv', ...privileges, '--pdeathsig', 'TERM', '--', command, ...args];
-}
-
-let setprivFound: boolean | undefined;
-
-/** Whether `setpriv` (util-linux) is there to change a process's user. */
-export function hasSetpriv(): boolean {
-  setprivFound ??= process.platform === 'linux' && isInstalled('setpriv');
-  return setprivFound;
-}
-
-function endOf(child: ChildProcess): Promise<string> {
+/** How a process ended; with `close`, once its output has ended too, which a child of it may keep open. */
+function endOf(child: ChildProcess, event: 'exit' | 'close'): Promise<string> {
   return new Promise((resolve) => {
-    const end = (how: string) => {
-      running.delete(child);
-      resolve(how);
-    };
-    child.on('error', (error) => end(error.message));
-    child.on('close', (code, signal) => end(signal ?? `exit code ${code}`));
+    child.once('error', (error) => resolve(error.message));
+    child.once(event, (code, signal) => resolve(signal ?? `exit code ${code}`));
   });
-}
-
-async function terminate(child: ChildProcess, ended: Promise<string>, deadlineMs: number): Promise<void> {
-  if (!running.has(child)) return;
-  signalGroup(child, 'SIGTERM');
-  const timer = setTimeout(() => signalGroup(child, 'SIGKILL'), deadlineMs);
-  await ended;
-  clearTimeout(timer);
-}
-
-function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
-  if (child.pid === undefined) return;
-  try {
-    process.kill(-child.pid, signal);
-  } catch {
-    // It has ended already.
-  }
 }

@@ -1,64 +1,112 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { execa } from 'execa';
+import { endingWithThisProcess, endOrKill, rememberGroup, signalGroup } from './process-groups.ts';
+import { StartError } from './processes.ts';
 
 /** Far more than any program of a test takes, also on a busy machine. */
 const ENDS_WITHIN_MS = 280_000;
 
-/** Where a program is, looked for in the folders of PATH; `undefined` where this machine has none. */
-export function programPath(name: string): string | undefined {
-  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
-  return folders.map((folder) => join(folder, name)).find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const TERMINATION_MS = 5_000;
+const LAST_LINES = 20;
 
 /** How a program ended. */
 export interface CommandResult {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
+  /** All that it printed, in the order in which it came. */
+  readonly output: string;
 }
 
-interface ProgramOptions {
+/** How a program is run to its end, beside its environment. */
+interface EndingOptions {
   readonly cwd?: string;
-  /** Beside these it has only PATH and HOME. */
-  readonly variables?: NodeJS.ProcessEnv;
   /** What it reads from standard input. */
   readonly input?: string;
-  /** After so many milliseconds it is killed. */
+  /** After so many milliseconds it is ended. */
   readonly withinMs?: number;
+  readonly onLine?: (line: string) => void;
+  /** It prints to the terminal itself; nothing of it is read here. */
+  readonly ownsTerminal?: boolean;
+  /** Ends it early; left out for what must not be interrupted. */
+  readonly signal?: AbortSignal;
+  /** Arguments for `setpriv`, to start it as somebody else. */
+  readonly privileges?: readonly string[];
+}
+
+interface ProgramOptions extends EndingOptions {
+  /** Beside these it has only PATH and HOME. */
+  readonly variables?: NodeJS.ProcessEnv;
+}
+
+interface RunOptions extends EndingOptions {
+  /** What to call it in an error; the command itself when left out. */
+  readonly name?: string;
+  /** Its whole environment; that of this process when left out. */
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 /** Runs a program to its end, as a user's shell would. */
 export async function runProgram(
-  [command, ...parameters]: readonly [command: string, ...parameters: string[]],
-  { cwd, variables = {}, input = '', withinMs = ENDS_WITHIN_MS }: ProgramOptions = {},
+  command: readonly [command: string, ...parameters: string[]],
+  { variables = {}, withinMs = ENDS_WITHIN_MS, ...options }: ProgramOptions = {},
 ): Promise<CommandResult> {
-  const child = spawn(command, parameters, {
-    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...variables },
-    timeout: withinMs,
-    killSignal: 'SIGKILL',
+  const env = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...variables };
+  const { end: _, ...result } = await ended(command, env, { withinMs, ...options });
+  return result;
+}
+
+/**
+ * Runs a command that must succeed.
+ *
+ * @returns what it printed, complaints on stderr aside
+ * @throws {StartError} with its last lines, when it fails
+ */
+export async function run(
+  command: string,
+  parameters: readonly string[],
+  { name = command, env = process.env, ...options }: RunOptions = {},
+): Promise<string> {
+  options.signal?.throwIfAborted();
+  const { code, stdout, output, end } = await ended([command, ...parameters], env, options);
+  options.signal?.throwIfAborted();
+  if (code === 0) return stdout.trimEnd();
+
+  const lines = output.trimEnd().split('\n').slice(-LAST_LINES);
+  throw new StartError([`${name} failed (${end})`, ...lines].join('\n  ').trimEnd());
+}
+
+/** Runs a command in a group of its own, which is ended at the deadline or when it is interrupted. */
+async function ended(
+  command: readonly [command: string, ...parameters: string[]],
+  env: NodeJS.ProcessEnv,
+  { cwd, input, withinMs, onLine, ownsTerminal = false, signal, privileges }: EndingOptions,
+): Promise<CommandResult & { readonly end: string }> {
+  const [file, ...parameters] = endingWithThisProcess(command, privileges);
+  const printing = ownsTerminal ? 'inherit' : 'pipe';
+  const child = execa(file, parameters, {
+    ...{ detached: true, reject: false, all: true, stripFinalNewline: false },
+    ...{ env, extendEnv: false, stdout: printing, stderr: printing },
+    ...(input === undefined ? { stdin: 'ignore' } : { input }),
     ...(cwd === undefined ? {} : { cwd }),
   });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
-  // One that ends early does not read what it is sent.
-  child.stdin.on('error', () => undefined).end(input);
-  await once(child, 'close');
-  return { code: child.exitCode, stdout, stderr };
+  rememberGroup(child.pid, child);
+  if (onLine !== undefined && child.all !== undefined)
+    createInterface({ input: child.all }).on('line', onLine);
+  const interrupt = () => {
+    signalGroup(child.pid, 'SIGTERM');
+    void endOrKill(child.pid, child, TERMINATION_MS);
+  };
+  signal?.addEventListener('abort', interrupt);
+  const timer = withinMs === undefined ? undefined : setTimeout(interrupt, withinMs);
+  const { exitCode, signal: killed, stdout, stderr, all, originalMessage } = await child;
+  clearTimeout(timer);
+  signal?.removeEventListener('abort', interrupt);
+  return {
+    code: exitCode ?? null,
+    stdout: stdout ?? '',
+    stderr: stderr ?? '',
+    output: all ?? '',
+    end: exitCode === undefined ? (killed ?? originalMessage ?? 'not started') : `exit code ${exitCode}`,
+  };
 }

@@ -99,6 +99,7 @@ function startJest(reportFile: string, addresses: NodeJS.ProcessEnv): RunningPro
   ];
   return startProcess('jest', process.execPath, [...args, ...JEST_ARGUMENTS], {
     ownsTerminal: true,
+    stopsGroup: true,
     env: { ...process.env, ...addresses, NODE_ENV: 'test' },
   });
 }

@@ -5,7 +5,7 @@ import { openSearchClient, openSearchHosts } from '../src/storage/client.ts';
 import { dockerAnswers, startDockerServers } from './docker-servers.ts';
 import { startLocalOpenSearch, waitForOpenSearch } from './local-opensearch.ts';
 import { redisProblem, startLocalRedis, waitForRedis } from './local-redis.ts';
-import { freePorts } from './ports.ts';
+import { freePort } from './ports.ts';
 import { type RunningProcess, StartError } from './processes.ts';
 import {
   type Addresses,
@@ -184,11 +184,11 @@ async function asLocalProcesses(task: Task): Promise<Servers> {
     stopping = true;
     for (const server of started.toReversed()) await server.stop(STOP_MS);
   };
-  const [redisPort, httpPort, transportPort] = await freePorts();
   const addresses: Addresses = {};
   try {
     if (wanted.includes('redis')) {
       report('Starting Redis …');
+      const redisPort = await freePort();
       addresses.redis = `redis://127.0.0.1:${redisPort}`;
       const redis = await startLocalRedis(stateDir, redisPort, report);
       started.push(redis);
@@ -196,13 +196,14 @@ async function asLocalProcesses(task: Task): Promise<Servers> {
     }
     if (wanted.includes('opensearch')) {
       report('Starting OpenSearch …');
+      const httpPort = await freePort();
       addresses.opensearch = `http://127.0.0.1:${httpPort}`;
       const clusterName = checkoutName(stateDir);
       const opensearch = await startLocalOpenSearch({
         stateDir,
         clusterName,
         httpPort,
-        transportPort,
+        transportPort: await freePort(),
         environment,
         signal,
         isShortLived,

@@ -1,11 +1,12 @@
 import { join, resolve } from 'node:path';
 import { type Config, ConfigError, readConfig } from '../src/config.ts';
-import { originOf, startApi, startWorker, waitForApi, waitForWorker } from './api-and-worker.ts';
 import { commandsToTry } from './commands-to-try.ts';
 import { Interrupted, untilAborted, watchInterrupts } from './interrupts.ts';
 import { type LicensesCommand, licensesCommand } from './licenses-command.ts';
-import { checkPortsAreFree, freePorts } from './ports.ts';
-import { killAll, type RunningProcess, StartError } from './processes.ts';
+import { originOf, startLogged, waitForApi, waitForWorker } from './licenses-processes.ts';
+import { checkPortsAreFree, freePort } from './ports.ts';
+import { killAll } from './process-groups.ts';
+import { type RunningProcess, StartError } from './processes.ts';
 import { startServices } from './services.ts';
 import { startSample } from './start-sample.ts';
 import { print } from './terminal.ts';
@@ -33,9 +34,10 @@ async function startAll(signal: AbortSignal, stops: Stops): Promise<void> {
     REDIS_URL: services.redis,
   };
   print('Starting the worker and the API …');
-  const worker = startWorker(config, env, print);
+  const worker = startLogged('worker', { config, env, show: print });
   stops.push(() => worker.stop(STOP_MS));
-  const api = startApi(config, env, print);
+  // Nothing stands in front of it that would have to notice when it stops.
+  const api = startLogged('API', { config, env: { DRAIN_SECONDS: '0', ...env }, show: print });
   stops.push(() => api.stop(STOP_MS));
   const trouble = Promise.race([services.lost, endOf(worker), endOf(api)]);
   await unless(trouble, waitForWorker(worker, config, signal));
@@ -47,12 +49,11 @@ async function startAll(signal: AbortSignal, stops: Stops): Promise<void> {
 /** Ports that the operator left to us (0) are picked here, so that they can be printed. */
 async function configWithPorts(): Promise<Config> {
   const config = readConfig();
-  const [port, adminPort, workerAdminPort] = await freePorts();
   return {
     ...config,
-    PORT: config.PORT || port,
-    ADMIN_PORT: config.ADMIN_PORT || adminPort,
-    WORKER_ADMIN_PORT: config.WORKER_ADMIN_PORT || workerAdminPort,
+    PORT: config.PORT || (await freePort()),
+    ADMIN_PORT: config.ADMIN_PORT || (await freePort()),
+    WORKER_ADMIN_PORT: config.WORKER_ADMIN_PORT || (await freePort()),
   };
 }
 

@@ -1,5 +1,7 @@
 import { lstat } from 'node:fs/promises';
-import { hasSetpriv, isRoot, run, StartError } from './processes.ts';
+import { hasSetpriv, isRoot } from './process-groups.ts';
+import { StartError } from './processes.ts';
+import { run } from './programs.ts';
 
 const USER = 'nobody';
 

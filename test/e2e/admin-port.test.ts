@@ -5,14 +5,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { Queue } from 'bullmq';
 import { pino } from 'pino';
 import { z } from 'zod';
-import { freePorts, type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import {
-  licenses,
-  type RunningProcess,
-  startApi,
-  startProcess,
-  startWorker,
-} from '../../scripts/licenses-processes.ts';
+import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { licenses, startApi, startScript, startWorker } from '../../scripts/licenses-processes.ts';
+import { freePorts } from '../../scripts/ports.ts';
+import type { RunningProcess } from '../../scripts/processes.ts';
 import { readConfig } from '../../src/config.ts';
 import { httpApp } from '../../src/http/app.ts';
 import { queueBoard } from '../../src/http/queue-board.ts';
@@ -132,7 +128,7 @@ describe("the worker's admin port", () => {
   test('says while it waits for Redis that it does not reach it', async () => {
     const [port = 0] = await freePorts(1);
     const nowhere = { WORKER_ADMIN_PORT: String(port), REDIS_URL: 'redis://127.0.0.1:1' };
-    const away = startProcess('workers/main.ts', { ...environment.variables, ...nowhere });
+    const away = startScript('workers/main.ts', { ...environment.variables, ...nowhere });
     const origin = `http://127.0.0.1:${port}`;
     try {
       while (!(await fetch(`${origin}/healthz`).catch(() => undefined))?.ok) {
@@ -156,7 +152,7 @@ describe("the worker's admin port", () => {
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
     const address = z.object({ port: z.int() }).parse(taken.address());
     const taking = { ...environment.variables, [setting]: String(address.port) };
-    const ended = startProcess(script, taking, ...parameters);
+    const ended = startScript(script, taking, ...parameters);
     await once(ended.child, 'close');
     await new Promise((resolve) => taken.close(resolve));
     expect(ended.child.exitCode).toBe(1);

@@ -2,7 +2,8 @@ import { hostname, userInfo } from 'node:os';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { licenses, type RunningProcess, startWorker } from '../../scripts/licenses-processes.ts';
+import { licenses, startWorker } from '../../scripts/licenses-processes.ts';
+import type { RunningProcess } from '../../scripts/processes.ts';
 import { licensesOf, writeDay } from '../support/day-files.ts';
 import { publishFiles } from '../support/publishing.ts';
 

@@ -8,12 +8,8 @@ import { Redis } from 'ioredis';
 import { z } from 'zod';
 import { startedChildrenOf } from '../../scripts/children.ts';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import {
-  licenses,
-  type RunningProcess,
-  startProcess,
-  startWorker,
-} from '../../scripts/licenses-processes.ts';
+import { licenses, startScript, startWorker } from '../../scripts/licenses-processes.ts';
+import type { RunningProcess } from '../../scripts/processes.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
 import { publishQueue, queuePrefix } from '../../src/publications/job.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
@@ -253,7 +249,7 @@ describe('licenses publish, while no worker runs,', () => {
   /** The command, running. */
   function publishing({ individual, business }: DatasetFiles): RunningProcess {
     const files = ['--individual', individual, '--business', business];
-    const command = startProcess('src/cli/main.ts', environment.variables, 'publish', ...files);
+    const command = startScript('src/cli/main.ts', environment.variables, 'publish', ...files);
     started.push(command);
     return command;
   }

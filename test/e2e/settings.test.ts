@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { licenses, startProcess } from '../../scripts/licenses-processes.ts';
+import { licenses, startScript } from '../../scripts/licenses-processes.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 
 let environment: TestEnvironment;
@@ -19,7 +19,7 @@ test('a bad setting is one line that names it', async () => {
 test.each(['src/server.ts', 'workers/main.ts'])(
   'a bad setting ends %s with the same line',
   async (script) => {
-    const ended = startProcess(script, { ...environment.variables, PORT: 'eighty' });
+    const ended = startScript(script, { ...environment.variables, PORT: 'eighty' });
     await once(ended.child, 'close');
     expect(ended.child.exitCode).toBe(1);
     expect(ended.output()).toBe('PORT is "eighty", but must be a port, 0 to 65535.\n');

@@ -8,12 +8,8 @@ import { z } from 'zod';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import { childrenOf } from '../../scripts/children.ts';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import {
-  licenses,
-  type RunningProcess,
-  startProcess,
-  startWorker,
-} from '../../scripts/licenses-processes.ts';
+import { licenses, startScript, startWorker } from '../../scripts/licenses-processes.ts';
+import type { RunningProcess } from '../../scripts/processes.ts';
 import { indicesUnderAlias } from '../../src/publications/alias.ts';
 import { publicationDetails, publicationHistory } from '../../src/publications/history.ts';
 import {
@@ -445,7 +441,7 @@ describe('a schedule', () => {
     'that is no cron pattern stops the worker with one line: %s',
     async (pattern) => {
       const { variables } = installed.environment;
-      const worker = startProcess('workers/main.ts', { ...variables, ...scheduled(pattern) });
+      const worker = startScript('workers/main.ts', { ...variables, ...scheduled(pattern) });
       const [code] = await once(worker.child, 'close');
       expect(code).toBe(1);
       expect(worker.output()).toMatch(/^PUBLISH_SCHEDULE is "[^"]+", but must be a cron pattern: [^\n]+\n$/);

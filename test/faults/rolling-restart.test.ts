@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { z } from 'zod';
-import { freePorts } from '../../scripts/environment.ts';
-import { type RunningProcess, startApi } from '../../scripts/licenses-processes.ts';
+import { startApi } from '../../scripts/licenses-processes.ts';
+import { freePorts } from '../../scripts/ports.ts';
+import type { RunningProcess } from '../../scripts/processes.ts';
 import { type Balancer, balancer, type Upstream } from '../support/balancer.ts';
 import { faultTest, inForm } from '../support/fault-form.ts';
 import { counted } from '../support/publication-run.ts';

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { type RunningProcess, startApi } from '../../scripts/licenses-processes.ts';
+import { startApi } from '../../scripts/licenses-processes.ts';
+import type { RunningProcess } from '../../scripts/processes.ts';
 import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
 import { faultTest } from '../support/fault-form.ts';
 import { FIXTURES } from '../support/fixtures.ts';

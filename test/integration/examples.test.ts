@@ -3,7 +3,7 @@ import { cp, readFile, writeFile } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { freePorts } from '../../scripts/environment.ts';
+import { freePorts } from '../../scripts/ports.ts';
 import { type CommandResult, runProgram } from '../../scripts/programs.ts';
 import { NO_CURL } from '../support/curl.ts';
 import { describeUnless } from '../support/describe-unless.ts';

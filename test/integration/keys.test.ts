@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { freePorts } from '../../scripts/environment.ts';
 import { licenses, startApi } from '../../scripts/licenses-processes.ts';
+import { freePorts } from '../../scripts/ports.ts';
 import { revokeKey } from '../../src/access/api-keys.ts';
 import { KEY_BELIEVED_MS } from '../../src/access/key-check.ts';
 import { apiKeyHash, isWellFormedKey, newApiKey } from '../../src/access/key-format.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import { freePorts } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
+import { freePorts } from '../../scripts/ports.ts';
 import serverJson from '../../server.json' with { type: 'json' };
 import { BOARDS } from '../../src/licenses/boards.ts';
 import { MISTYPED_BOARDS } from '../fixtures/mistyped-boards.ts';

@@ -3,8 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Queue } from 'bullmq';
 import { z } from 'zod';
-import { freePorts, type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { type RunningProcess, startApi } from '../../scripts/licenses-processes.ts';
+import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { startApi } from '../../scripts/licenses-processes.ts';
+import { freePorts } from '../../scripts/ports.ts';
+import type { RunningProcess } from '../../scripts/processes.ts';
 import { publishQueue } from '../../src/publications/job.ts';
 
 /** Far above what an answer takes: it ends a wait that would have no end. */

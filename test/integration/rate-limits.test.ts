@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { freePorts, type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { type RunningProcess, startApi } from '../../scripts/licenses-processes.ts';
+import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { startApi } from '../../scripts/licenses-processes.ts';
+import { freePorts } from '../../scripts/ports.ts';
+import type { RunningProcess } from '../../scripts/processes.ts';
 import { createKey } from '../../src/access/api-keys.ts';
 import { newApiKey } from '../../src/access/key-format.ts';
 import { detailIn } from '../support/answers.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { freePorts } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
+import { freePorts } from '../../scripts/ports.ts';
 import { matchesIn, recordIn } from '../support/answers.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
 import { shiftedClock } from '../support/clock-shift.ts';

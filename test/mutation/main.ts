@@ -5,12 +5,11 @@
  * Arguments are the source files to change; without arguments, all of `MUTATED` are changed.
  * The exit code is 1 below `MIN_SCORE`.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { globSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { z } from 'zod';
+import { run } from '../../scripts/programs.ts';
 import { print } from '../../scripts/terminal.ts';
 import { readConfig } from '../../src/config.ts';
 import { installedPackages } from '../support/npm-packages.ts';
@@ -50,13 +49,12 @@ async function mutantsOf(sourceFile: string, packages: string): Promise<Mutant[]
   const testFile = TEST_FILES[sourceFile] ?? `test/unit/${basename(sourceFile, '.ts')}.test.ts`;
   const stryker = join(packages, 'node_modules/@stryker-mutator/core/bin/stryker.js');
   const config = join(import.meta.dirname, 'stryker.config.js');
-  const child = spawn(process.execPath, [stryker, 'run', config], {
+  await run(process.execPath, [stryker, 'run', config], {
+    name: `Stryker on ${sourceFile}`,
     cwd: ROOT,
-    stdio: 'inherit',
     env: { ...process.env, SOURCE_FILE: sourceFile, TEST_FILE: testFile, REPORTS },
+    ownsTerminal: true,
   });
-  await once(child, 'close');
-  if (child.exitCode !== 0) throw new Error(`Stryker failed on ${sourceFile}; its message is above.`);
   const { files } = report.parse(JSON.parse(await readFile(join(REPORTS, `${sourceFile}.json`), 'utf8')));
   return Object.values(files).flatMap(({ mutants }) => mutants);
 }

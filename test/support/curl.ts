@@ -1,4 +1,4 @@
-import { programPath } from '../../scripts/programs.ts';
+import { programPath } from '../../scripts/program-path.ts';
 
 /** Why this machine can't run curl; `undefined` where it can. */
 export const NO_CURL =

@@ -6,7 +6,8 @@ import { z } from 'zod';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import { childrenOf } from '../../scripts/children.ts';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { licenses, type RunningProcess, startWorker } from '../../scripts/licenses-processes.ts';
+import { licenses, startWorker } from '../../scripts/licenses-processes.ts';
+import type { RunningProcess } from '../../scripts/processes.ts';
 import type { CommandResult } from '../../scripts/programs.ts';
 import { PUBLISH_QUEUE, queuePrefix } from '../../src/publications/job.ts';
 import {

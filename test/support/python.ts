@@ -1,5 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { type CommandResult, runProgram } from '../../scripts/programs.ts';
@@ -29,12 +28,6 @@ const about = z.object({
 });
 
 type Python = z.output<typeof about>;
-
-/** How a Python program ended; all that it printed, in the order in which it came. */
-export interface PythonResult {
-  readonly code: number | null;
-  readonly output: string;
-}
 
 function found(): Python | undefined {
   const { status, stdout } = spawnSync('python3', ['-c', ABOUT], { encoding: 'utf8' });
@@ -72,10 +65,13 @@ export async function installedRequirements(requirements: string): Promise<strin
 async function install(requirements: string, folder: string): Promise<void> {
   const options = ['--require-hashes', '--only-binary=:all:', '--no-deps', '--no-compile'];
   const manner = ['--no-cache-dir', '--no-input', '--quiet'];
-  const { code, output } = await run(
-    ['-m', 'pip', 'install', ...options, ...manner, '--target', folder, '-r', requirements],
-    { PIP_DISABLE_PIP_VERSION_CHECK: '1', PIP_ROOT_USER_ACTION: 'ignore' },
-    { cwd: folder, withinMs: INSTALLED_WITHIN_MS },
+  const { code, output } = await runProgram(
+    ['python3', '-m', 'pip', 'install', ...options, ...manner, '--target', folder, '-r', requirements],
+    {
+      variables: { ...process.env, PIP_DISABLE_PIP_VERSION_CHECK: '1', PIP_ROOT_USER_ACTION: 'ignore' },
+      cwd: folder,
+      withinMs: INSTALLED_WITHIN_MS,
+    },
   );
   if (code !== 0) throw new Error(`pip could not install ${requirements}:\n${output}`);
 }
@@ -92,9 +88,12 @@ interface RunOptions {
 export function runPython(
   installed: string,
   [module, ...parameters]: readonly [module: string, ...parameters: string[]],
-  options: RunOptions,
-): Promise<PythonResult> {
-  return run(['-m', module, ...parameters], onlyFrom(installed), options);
+  { variables, ...options }: RunOptions,
+): Promise<CommandResult> {
+  return runProgram(['python3', '-m', module, ...parameters], {
+    ...options,
+    variables: { ...process.env, ...onlyFrom(installed), ...variables },
+  });
 }
 
 /** Runs a file that imports installed requirements to its end. */
@@ -109,26 +108,4 @@ export function runPythonFile(
 /** The variables with which Python imports what is in this folder, and not what a user has installed. */
 function onlyFrom(installed: string): Record<string, string> {
   return { PYTHONPATH: installed, PYTHONNOUSERSITE: '1' };
-}
-
-async function run(
-  parameters: readonly string[],
-  environment: Record<string, string>,
-  { cwd, withinMs, variables }: RunOptions,
-): Promise<PythonResult> {
-  const child = spawn('python3', parameters, {
-    cwd,
-    env: { ...process.env, ...environment, ...variables },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: withinMs,
-    killSignal: 'SIGKILL',
-  });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-    });
-  }
-  await once(child, 'close');
-  return { code: child.exitCode, output };
 }

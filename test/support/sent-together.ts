@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { expect } from '@jest/globals';
-import type { RunningProcess } from '../../scripts/licenses-processes.ts';
+import type { RunningProcess } from '../../scripts/processes.ts';
 import type { ApiAnswer } from './api.ts';
 
 /** Node reads no more from a socket at once. */

@@ -1,5 +1,6 @@
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { type RunningProcess, startApi } from '../../scripts/licenses-processes.ts';
+import { startApi } from '../../scripts/licenses-processes.ts';
+import type { RunningProcess } from '../../scripts/processes.ts';
 import { type ApiClient, apiClient } from './api.ts';
 import { FIXTURES } from './fixtures.ts';
 import { type DatasetFiles, publishFiles } from './publishing.ts';

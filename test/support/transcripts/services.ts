@@ -1,7 +1,9 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePorts, type TestEnvironment, testEnvironment } from '../../../scripts/environment.ts';
-import { type RunningProcess, startProcess } from '../../../scripts/licenses-processes.ts';
+import { type TestEnvironment, testEnvironment } from '../../../scripts/environment.ts';
+import { startScript } from '../../../scripts/licenses-processes.ts';
+import { freePorts } from '../../../scripts/ports.ts';
+import type { RunningProcess } from '../../../scripts/processes.ts';
 import { createKey, revokeKey } from '../../../src/access/api-keys.ts';
 import { newApiKey } from '../../../src/access/key-format.ts';
 import { numberKey } from '../../../src/licenses/number.ts';
@@ -56,7 +58,7 @@ export async function startTranscriptServices(): Promise<TranscriptServices> {
   async function started(inEnvironment: TestEnvironment, settings: Record<string, string> = {}) {
     const [port = 0, adminPort = 0] = await freePorts(2);
     const ports = { PORT: String(port), ADMIN_PORT: String(adminPort) };
-    const api = startProcess('src/server.ts', { ...inEnvironment.variables, ...settings, ...ports });
+    const api = startScript('src/server.ts', { ...inEnvironment.variables, ...settings, ...ports });
     running.push(api);
     await api.printed('API ready');
     return { api, port, adminPort, events: {} };
