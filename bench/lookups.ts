@@ -2,10 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type Services, startServices } from '../scripts/services.ts';
+import { print } from '../scripts/terminal.ts';
 import { type Asked, drawLicenses } from './lookups/asked.ts';
 import { type Contender, contenders, NAME_REST, NUMBER_BARE, NUMBER_REST } from './lookups/contenders.ts';
 import { firstIndex } from './lookups/first-index.ts';
-import { described, inRounds, measure, print, type Service, withService } from './lookups/measure.ts';
+import { described, inRounds, measure, type Service, withService } from './lookups/measure.ts';
 import { type Measured, medianOf, type Report, type Results, writeReport } from './lookups/report.ts';
 
 const { values } = parseArgs({

@@ -1,10 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Client } from '@opensearch-project/opensearch';
 import { writeSampleData } from '../sample-data/write-sample-data.ts';
-import { startServices } from '../scripts/services.ts';
-import { readConfig } from '../src/config.ts';
 import { readCsv } from '../src/dataset/csv.ts';
 import { type Header, mapHeader } from '../src/dataset/header.ts';
 import { licensesOfRow } from '../src/dataset/row-to-licenses.ts';
@@ -15,11 +10,10 @@ import type { LookupRequest } from '../src/licenses/lookup-request.ts';
 import { lookUp } from '../src/lookup/lookup-steps.ts';
 import { nearSurnames, searchLicenses } from '../src/lookup/opensearch-requests.ts';
 import { searchBody } from '../src/lookup/search-bodies.ts';
-import { deleteIndex } from '../src/publications/prune.ts';
 import { newRunId } from '../src/publications/run-id.ts';
-import { openStore } from '../src/storage/store.ts';
 import { publish } from '../workers/publish/publish.ts';
 import { median } from './median.ts';
+import { withEnvironment } from './service.ts';
 import { TYPING_HABITS } from './typing-habits.ts';
 
 const ROWS = 300_000;
@@ -152,40 +146,22 @@ async function printCostOfMiss({ client, index, licenses }: Published): Promise<
   }
 }
 
-/** Publishes generated rows under a prefix of its own, measures, and removes them. */
-async function main(): Promise<void> {
-  const services = await startServices({}, (line) => process.stderr.write(`${line}\n`));
-  const prefix = `bench-${newRunId()}-`;
-  const config = { ...readConfig({ INDEX_PREFIX: prefix }), OPENSEARCH_URL: services.opensearch };
-  const store = openStore(config, 120_000);
-  const { client } = store;
-  const directory = await mkdtemp(join(tmpdir(), prefix));
-  try {
-    const files = await writeSampleData({ directory, rows: ROWS, seed: SEED, date: DATE });
-    const result = await publish(
-      {
-        publication: newRunId(),
-        individual: { location: files.individual },
-        business: { location: files.business },
-      },
-      { store, config, signal: new AbortController().signal, onProgress: () => undefined },
-    );
-    if (result.state !== 'live') throw new Error(JSON.stringify(result));
-    const licenses = [
-      ...(await sampleOf('individual', files.individual, files.individualRows, PERSONS)),
-      ...(await sampleOf('business', files.business, files.businessRows, BUSINESSES)),
-    ];
-    const published = { client, index: result.index, licenses };
-    await printRates(published);
-    await printCostOfMiss(published);
-  } finally {
-    const { body } = await client.cat.indices({ index: `${prefix}*`, format: 'json', h: ['index'] });
-    for (const { index } of body) if (index !== undefined) await deleteIndex(client, index);
-    await client.indices.deleteIndexTemplate({ name: `${prefix}*` });
-    await client.close();
-    await rm(directory, { recursive: true, force: true });
-    await services.stop();
-  }
-}
-
-await main();
+await withEnvironment(async ({ store, client, config, folder }) => {
+  const files = await writeSampleData({ directory: folder, rows: ROWS, seed: SEED, date: DATE });
+  const result = await publish(
+    {
+      publication: newRunId(),
+      individual: { location: files.individual },
+      business: { location: files.business },
+    },
+    { store, config, signal: new AbortController().signal, onProgress: () => undefined },
+  );
+  if (result.state !== 'live') throw new Error(JSON.stringify(result));
+  const licenses = [
+    ...(await sampleOf('individual', files.individual, files.individualRows, PERSONS)),
+    ...(await sampleOf('business', files.business, files.businessRows, BUSINESSES)),
+  ];
+  const published = { client, index: result.index, licenses };
+  await printRates(published);
+  await printCostOfMiss(published);
+});

@@ -1,8 +1,9 @@
 import { parseArgs } from 'node:util';
 import { startServices } from '../scripts/services.ts';
+import { print } from '../scripts/terminal.ts';
 import { type Asked, drawLicenses } from './lookups/asked.ts';
 import { type McpContender, mcpContenders } from './lookups/mcp-contenders.ts';
-import { inRounds, print, type Service, withService } from './lookups/measure.ts';
+import { inRounds, type Service, withService } from './lookups/measure.ts';
 import { type Measured, medianOf, type Results, ratios, tableOf } from './lookups/report.ts';
 import { median } from './median.ts';
 

@@ -2,10 +2,8 @@ import { QueueEvents } from 'bullmq';
 import type { SampleDataFiles } from '../sample-data/write-sample-data.ts';
 import type { Config } from '../src/config.ts';
 import { PUBLISH_QUEUE, publishQueue, queueConnection, queuePrefix } from '../src/publications/job.ts';
-import { deleteIndex } from '../src/publications/prune.ts';
 import { requestPublication } from '../src/publications/request.ts';
 import { type PublishResult, publishResult } from '../src/publications/result.ts';
-import type { Store } from '../src/storage/store.ts';
 
 /** Where a day's files are. */
 export type DayFiles = Pick<SampleDataFiles, 'individual' | 'business'>;
@@ -33,15 +31,4 @@ export async function published(
     await events.close();
     await queue.close();
   }
-}
-
-/** Removes every index and template of a measurement. */
-export async function removeIndices(store: Store): Promise<void> {
-  const { body } = await store.client.cat.indices({
-    index: `${store.prefix}*`,
-    format: 'json',
-    h: ['index'],
-  });
-  for (const { index } of body) if (index !== undefined) await deleteIndex(store.client, index);
-  await store.client.indices.deleteIndexTemplate({ name: `${store.prefix}*` });
 }

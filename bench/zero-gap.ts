@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -7,15 +5,12 @@ import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { writeSampleData } from '../sample-data/write-sample-data.ts';
 import { startApi, startWorker } from '../scripts/licenses-processes.ts';
-import { startServices } from '../scripts/services.ts';
-import { type Config, readConfig } from '../src/config.ts';
-import { newRunId } from '../src/publications/run-id.ts';
-import { openStore } from '../src/storage/store.ts';
-import { prepareIndices } from '../src/storage/templates.ts';
+import { print } from '../scripts/terminal.ts';
+import type { Config } from '../src/config.ts';
 import { type Asked, drawLicenses } from './lookups/asked.ts';
 import { GIVEN_LETTERS } from './lookups/bare-queries.ts';
-import { published, removeIndices } from './published.ts';
-import { benchKey, serviceVariables } from './service.ts';
+import { published } from './published.ts';
+import { benchKey, withEnvironment } from './service.ts';
 
 const SEED = 6;
 const DATES = ['2026-11-20', '2026-11-21'] as const;
@@ -36,10 +31,6 @@ const { values } = parseArgs({
 const rows = Number(values.rows);
 const rate = Number(values.rate);
 const idleSeconds = Number(values.seconds);
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
-}
 
 /** Persons with given names from all over the live publication, asked for by the beginning of these. */
 async function personsOf(client: Client, index: string): Promise<Asked[]> {
@@ -241,28 +232,12 @@ async function measure(client: Client, config: Config, key: string, directory: s
   );
 }
 
-/** Measures under a prefix of its own, and removes everything. */
-async function main(): Promise<void> {
-  const services = await startServices({}, (text) => process.stderr.write(`${text}\n`));
-  const prefix = `bench-${newRunId()}-`;
-  const variables = await serviceVariables(services, prefix);
-  const config = readConfig(variables);
-  const store = openStore(config, 600_000);
-  const { client } = store;
-  const directory = await mkdtemp(join(tmpdir(), prefix));
-  const stops: (() => Promise<void>)[] = [];
+await withEnvironment(async ({ store, client, config, variables, folder }) => {
+  const key = await benchKey(store, config);
+  const processes = [await startWorker(variables), await startApi(variables)];
   try {
-    await prepareIndices(store);
-    const key = await benchKey(store, config);
-    stops.push((await startWorker(variables)).stop, (await startApi(variables)).stop);
-    await measure(client, config, key, directory);
+    await measure(client, config, key, folder);
   } finally {
-    for (const stop of stops) await stop();
-    await removeIndices(store);
-    await client.close();
-    await rm(directory, { recursive: true, force: true });
-    await services.stop();
+    for (const each of processes) await each.stop();
   }
-}
-
-await main();
+});

@@ -8,7 +8,7 @@ import { type Config, readConfig } from '../src/config.ts';
 import { openStore, type Store } from '../src/storage/store.ts';
 import { freePort } from './ports.ts';
 
-/** What one test file has for itself: its own indices, queue, counters, ports and folder. */
+/** What one test file or bench has for itself: its own indices, queue, counters, ports and folder. */
 export interface TestEnvironment {
   readonly config: Config;
   /** The settings as a child process takes them. */
@@ -21,8 +21,15 @@ export interface TestEnvironment {
   cleanUp(): Promise<void>;
 }
 
-/** A new environment on the OpenSearch and Redis that `npm test` started. */
-export async function testEnvironment(settings: Record<string, string> = {}): Promise<TestEnvironment> {
+/**
+ * A new environment on the OpenSearch and Redis that `npm test` or a bench started.
+ *
+ * @param settings beside the environment's own
+ */
+export async function testEnvironment(
+  settings: Record<string, string> = {},
+  { requestMs = 60_000 }: { readonly requestMs?: number } = {},
+): Promise<TestEnvironment> {
   const shared = readConfig();
   const prefix = `test-${randomBytes(5).toString('hex')}-`;
   const variables: Record<string, string> = {
@@ -37,12 +44,12 @@ export async function testEnvironment(settings: Record<string, string> = {}): Pr
     ...settings,
   };
   const config = readConfig(variables);
-  const store = openStore(config, 60_000);
+  const store = openStore(config, requestMs);
   const { client } = store;
   const folder = await mkdtemp(join(tmpdir(), prefix));
 
   async function cleanUp(): Promise<void> {
-    await deleteIndices(store);
+    await deleteIndices(client, prefix);
     await client.close();
     await deleteRedisKeys(shared.REDIS_URL, prefix);
     await rm(folder, { recursive: true, force: true });
@@ -50,15 +57,11 @@ export async function testEnvironment(settings: Record<string, string> = {}): Pr
   return { config, variables, store, client, folder, cleanUp };
 }
 
-async function deleteIndices(store: Store): Promise<void> {
-  const { body } = await store.client.cat.indices({
-    index: `${store.prefix}*`,
-    format: 'json',
-    h: ['index'],
-  });
+async function deleteIndices(client: Client, prefix: string): Promise<void> {
+  const { body } = await client.cat.indices({ index: `${prefix}*`, format: 'json', h: ['index'] });
   const indices = body.flatMap(({ index }) => index ?? []);
-  if (indices.length > 0) await store.client.indices.delete({ index: indices });
-  await store.client.indices.deleteIndexTemplate({ name: `${store.prefix}*` }).catch(() => undefined);
+  if (indices.length > 0) await client.indices.delete({ index: indices });
+  await client.indices.deleteIndexTemplate({ name: `${prefix}*` }).catch(() => undefined);
 }
 
 async function deleteRedisKeys(url: string, prefix: string): Promise<void> {

@@ -6,6 +6,7 @@ import { Redis } from 'ioredis';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import { startApi, startWorker } from '../../scripts/licenses-processes.ts';
 import type { Services } from '../../scripts/services.ts';
+import { print } from '../../scripts/terminal.ts';
 import { type Config, readConfig } from '../../src/config.ts';
 import { liveIndex } from '../../src/publications/alias.ts';
 import { openStore, type Store } from '../../src/storage/store.ts';
@@ -23,11 +24,6 @@ const DATE = '2026-11-20';
 const SEED = 7;
 /** The last of those drawn, which the rounds do not come to. */
 const WARM_UP_ASKED = 5000;
-
-/** Prints one line. */
-export function print(line: string): void {
-  process.stdout.write(`${line}\n`);
-}
 
 /** The service over so many rows, for one measurement alone. */
 export interface Service {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import { evaluationFiles } from '../evaluation/licenses.ts';
-import { QUESTIONS } from '../evaluation/questions.ts';
-import { type Replayed, replay, tokensOf } from '../evaluation/replay.ts';
+import { evaluationFiles } from '../../bench/evaluation/licenses.ts';
+import { QUESTIONS } from '../../bench/evaluation/questions.ts';
+import { type Replayed, replay, tokensOf } from '../../bench/evaluation/replay.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const MAX_TOKENS = 15_000;

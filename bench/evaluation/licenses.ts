@@ -1,5 +1,12 @@
-import { type FixtureRow, fixturesAnd, nurseRow, pharmacyRow, times } from '../support/fixtures.ts';
-import type { DatasetFiles } from '../support/publishing.ts';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DayFiles } from '../published.ts';
+
+/** Values of one row by column name; columns that are left out stay empty. */
+type Row = Readonly<Record<string, string>>;
+
+/** The run date of the files. */
+const DATE = '2026-11-20';
 
 const MEDICAL = 'Medical Board';
 const PHARMACY = 'Board of Pharmacy';
@@ -7,7 +14,7 @@ const COUNSELORS = 'Counselor, Social Worker and Marriage and Family Therapist B
 const THERAPISTS = 'Occupational Therapy, Physical Therapy, and Athletic Trainers Board';
 
 /** A place in Ohio. */
-function at(city: string, county: string): FixtureRow {
+function at(city: string, county: string): Row {
   return { PARCEL_CITY: city, PARCEL_STATE: 'OH', PARCEL_COUNTY: county };
 }
 
@@ -17,12 +24,23 @@ const DAYTON = at('DAYTON', 'Montgomery');
 const TOLEDO = at('TOLEDO', 'Lucas');
 const CINCINNATI = at('CINCINNATI', 'Hamilton');
 
-function nurse(name: string, number: string, ...values: readonly FixtureRow[]): FixtureRow {
-  return nurseRow(
-    name,
-    number,
-    Object.assign({ BOARD_ACTION: 'No', EXPIRATION_DATE: '2027-12-31' }, ...values),
-  );
+/** An active registered nurse, but for what the values say. */
+function nurse(name: string, number: string, ...values: readonly Row[]): Row {
+  const row = {
+    LICENSEE_NAME: name,
+    BOARD: 'Nursing Board',
+    LICENSE_NUMBER: number,
+    TYPE: 'Registered Nurse (RN)',
+    STATUS: 'Active',
+    BOARD_ACTION: 'No',
+    PARCEL_CITY: 'LIMA',
+    PARCEL_STATE: 'OH',
+    PARCEL_COUNTY: 'Allen',
+    ISSUE_DATE: '2000-01-01',
+    EXPIRATION_DATE: '2027-12-31',
+    QUERY_RUN_DATE: DATE,
+  };
+  return Object.assign(row, ...values);
 }
 
 /** Somebody at another board than nurses'. */
@@ -30,8 +48,8 @@ function holder(
   [BOARD, TYPE]: readonly [board: string, type: string],
   name: string,
   number: string,
-  ...values: readonly FixtureRow[]
-): FixtureRow {
+  ...values: readonly Row[]
+): Row {
   return nurse(name, number, { BOARD, TYPE }, ...values);
 }
 
@@ -40,7 +58,7 @@ const MD = [MEDICAL, 'Doctor of Medicine (MD)'] as const;
 const DO = [MEDICAL, 'Doctor of Osteopathic Medicine (DO)'] as const;
 
 /** Persons whom the questions are about, all invented. */
-const PERSONS: readonly FixtureRow[] = [
+const PERSONS: readonly Row[] = [
   nurse('HOLLOWAY, BEATRICE ANN', 'RN.418822', COLUMBUS, {
     EXPIRATION_DATE: '2027-10-31',
     COMPACT_ELIGIBILITY: 'Multi-State',
@@ -83,7 +101,7 @@ const PERSONS: readonly FixtureRow[] = [
     SUB_STATUS: 'Deceased',
     EXPIRATION_DATE: '2013-10-31',
   }),
-  ...times(120, (number) =>
+  ...Array.from({ length: 120 }, (_, at) => at + 1).map((number) =>
     nurse(`BAXTER, GIVEN${String(number).padStart(3, '0')} MARIE ELIZABETH`, `RN.${720_000 + number}`, {
       ...(number === 77 ? at('MARIETTA', 'Washington') : COLUMBUS),
       EXPIRATION_DATE: '2027-10-31',
@@ -120,27 +138,28 @@ const PERSONS: readonly FixtureRow[] = [
   holder(['Department of Agriculture', 'Auctioneer'], 'GRABLE, HANK', 'AUC.5511'),
 ];
 
-/** An establishment at another board than pharmacies'. */
+/** An active license of a business, but for what the values say. */
 function establishment(
   [board_name, license_type]: readonly [board: string, type: string],
   name: string,
   number: string,
   place: readonly [street: string, city: string, county: string],
-  values: FixtureRow = {},
-): FixtureRow {
+  values: Row = {},
+): Row {
   const [parcel_street_address, parcel_city, parcel_county] = place;
-  return pharmacyRow(name, number, {
-    ...{ board_name, license_type, parcel_street_address, parcel_city, parcel_county },
-    license_expiration_date: '2027-12-31',
+  return {
+    ...{ business_name: name, license_number: number, board_name, license_type, license_status: 'Active' },
+    ...{ parcel_street_address, parcel_city, parcel_county, parcel_state: 'OH' },
+    ...{ license_issue_date: '2000-01-01', license_expiration_date: '2027-12-31', query_run_date: DATE },
     ...values,
-  });
+  };
 }
 
 const DRUGS = [PHARMACY, 'Terminal Distributor of Dangerous Drugs'] as const;
 const SALON = ['Cosmetology and Barber Board', 'Beauty Salon'] as const;
 
 /** Businesses that the questions are about, all invented. */
-const BUSINESSES: readonly FixtureRow[] = [
+const BUSINESSES: readonly Row[] = [
   establishment(SALON, 'SHEAR GRACE SALON LLC', 'COSS.91001', ['12 MAPLE ST', 'LIMA', 'Allen'], {
     license_expiration_date: '2027-01-31',
   }),
@@ -179,7 +198,16 @@ const BUSINESSES: readonly FixtureRow[] = [
   ),
 ];
 
-/** The files that the questions are asked of: these and the fixtures' odd rows, of 2026-11-20. */
-export function evaluationFiles(folder: string): Promise<DatasetFiles> {
-  return fixturesAnd(folder, { individual: PERSONS, business: BUSINESSES });
+/** Writes the files that the questions are asked of. */
+export async function evaluationFiles(folder: string): Promise<DayFiles> {
+  const files = { individual: join(folder, 'individual.csv'), business: join(folder, 'business.csv') };
+  await writeFile(files.individual, csv(PERSONS));
+  await writeFile(files.business, csv(BUSINESSES));
+  return files;
+}
+
+function csv(rows: readonly Row[]): string {
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const lines = rows.map((row) => columns.map((name) => `"${row[name] ?? ''}"`).join(','));
+  return `${[columns.join(','), ...lines].join('\n')}\n`;
 }

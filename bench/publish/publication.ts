@@ -1,0 +1,67 @@
+import { readFile } from 'node:fs/promises';
+import { childrenOf } from '../../scripts/children.ts';
+import { startWorker } from '../../scripts/licenses-processes.ts';
+import { publicationDetails } from '../../src/publications/history.ts';
+import { cpuSeconds, openSearchCpuSeconds } from '../cpu.ts';
+import { published } from '../published.ts';
+import type { Bench, Loaded } from './bench.ts';
+
+const MEMORY_EVERY_MS = 100;
+
+/** What a publication took. */
+export interface Published extends Loaded {
+  readonly mebibytes: number;
+  readonly seconds: number;
+  /** CPU of the worker and its child, in microseconds a document. */
+  readonly workerCpu: number;
+  /** Seconds of each step. */
+  readonly steps: Readonly<Record<string, number>>;
+}
+
+/** One publication by a worker of its own, from request to flipped alias, and what its processes held at most. */
+export async function publication(bench: Bench): Promise<Published> {
+  const { store, client, config, variables } = bench.environment;
+  const worker = await startWorker(variables);
+  let most = 0;
+  const workerProcesses = async () => {
+    const pid = worker.child.pid ?? 0;
+    return [pid, ...(await childrenOf(pid))];
+  };
+  const watch = setInterval(async () => {
+    const processes = await workerProcesses();
+    const resident = await Promise.all(processes.map(residentKibibytes));
+    most = Math.max(
+      most,
+      resident.reduce((sum, each) => sum + each, 0),
+    );
+  }, MEMORY_EVERY_MS);
+  try {
+    const cpuBefore = await openSearchCpuSeconds(client);
+    const startedAt = performance.now();
+    const result = await published(config, bench.files, { force: 'bench' });
+    const seconds = (performance.now() - startedAt) / 1000;
+    const openSearchCpu = (await openSearchCpuSeconds(client)) - cpuBefore;
+    const workerCpu = (await Promise.all((await workerProcesses()).map(cpuSeconds))).reduce(
+      (sum, each) => sum + each,
+      0,
+    );
+    const documents = result.licenses + result.endorsements;
+    const details = await publicationDetails(store, result.publication);
+    return {
+      rate: documents / seconds,
+      openSearchCpu: (openSearchCpu * 1e6) / documents,
+      workerCpu: (workerCpu * 1e6) / documents,
+      mebibytes: most / 1024,
+      seconds,
+      steps: details.summary.seconds ?? {},
+    };
+  } finally {
+    clearInterval(watch);
+    await worker.stop();
+  }
+}
+
+async function residentKibibytes(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0);
+}
