@@ -18,7 +18,7 @@ import { FIXTURES, FIXTURES_DATE } from '../support/fixtures.ts';
 import { openSearchProxy } from '../support/open-search-proxy.ts';
 import { rawRequest } from '../support/raw-http.ts';
 
-/** A loopback address, but not the one that is listened on unless told. */
+/** A loopback address other than the default one. */
 const OTHER_ADDRESS = '127.0.0.2';
 const PASSWORD = 'a password of the operators';
 
@@ -39,7 +39,7 @@ async function started(starting: Promise<RunningProcess>): Promise<RunningProces
   return started;
 }
 
-/** A worker with an admin port that the test knows. */
+/** A worker on a known admin port. */
 async function worker(settings: Record<string, string> = {}) {
   const [port = 0] = await freePorts(1);
   const process = await started(
@@ -48,7 +48,7 @@ async function worker(settings: Record<string, string> = {}) {
   return { process, port, origin: `http://127.0.0.1:${port}` };
 }
 
-/** The series of a `/metrics` address, each by its name and labels. */
+/** The series of `/metrics`, by name and labels. */
 async function series(origin: string): Promise<ReadonlyMap<string, number>> {
   const response = await fetch(`${origin}/metrics`);
   expect(response.status).toBe(200);
@@ -66,7 +66,7 @@ async function publish(...options: string[]): Promise<string> {
 }
 
 describe("the worker's admin port", () => {
-  test('tells the queue, how publications ended, and how old the live one is', async () => {
+  test('has metrics of the queue, the results of publications and the age of the live one', async () => {
     const { origin } = await worker();
     const before = await series(origin);
     expect(before.get('licenses_queue_jobs{state="waiting"}')).toBe(0);
@@ -85,7 +85,7 @@ describe("the worker's admin port", () => {
     expect((await series(origin)).get('licenses_publications_total{state="skipped"}')).toBe(1);
   });
 
-  test('tells what the canary found, as the log does', async () => {
+  test('has metrics of the canary’s findings, which are in the log, too', async () => {
     let isSwitched = false;
     const proxy = await openSearchProxy(environment.config.OPENSEARCH_URL, async (request) => {
       const answer = await request.forward();
@@ -111,7 +111,7 @@ describe("the worker's admin port", () => {
     expect([readiness.status, await readiness.json()]).toEqual([status, answer]);
   }
 
-  test('says that it does not reach OpenSearch, and leaves out what OpenSearch knows', async () => {
+  test('reports OpenSearch as away, and has no metrics from OpenSearch meanwhile', async () => {
     const proxy = await openSearchProxy(environment.config.OPENSEARCH_URL, (request) => request.forward());
     const { origin } = await worker({ OPENSEARCH_URL: proxy.url });
     expect(await publish(...FORCE)).toBe('live');
@@ -125,7 +125,7 @@ describe("the worker's admin port", () => {
     expect(names).not.toContain('licenses_publication_age_days');
   });
 
-  test('says while it waits for Redis that it does not reach it', async () => {
+  test('reports Redis as away while the worker waits for it', async () => {
     const [port = 0] = await freePorts(1);
     const nowhere = { WORKER_ADMIN_PORT: String(port), REDIS_URL: 'redis://127.0.0.1:1' };
     const away = startScript('workers/main.ts', { ...environment.variables, ...nowhere });
@@ -147,7 +147,7 @@ describe("the worker's admin port", () => {
     ['src/cli/main.ts', 'ADMIN_PORT', 'serve'],
     ['workers/main.ts', 'WORKER_ADMIN_PORT'],
     ['src/cli/main.ts', 'WORKER_ADMIN_PORT', 'work'],
-  ])('that is taken ends %s with one line', async (script, setting, ...parameters) => {
+  ])('in use makes %s fail with one line', async (script, setting, ...parameters) => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
     const address = z.object({ port: z.int() }).parse(taken.address());
@@ -163,7 +163,7 @@ describe("the worker's admin port", () => {
   });
 });
 
-test('ADMIN_HOST is where the API and the worker listen for operators; PORT stays on HOST', async () => {
+test('the admin ports of the API and the worker listen on ADMIN_HOST; PORT stays on HOST', async () => {
   const { port } = await worker({ ADMIN_HOST: OTHER_ADDRESS });
   await started(startApi({ ...environment.variables, ADMIN_HOST: OTHER_ADDRESS }));
   const { ADMIN_PORT } = environment.config;
@@ -175,7 +175,7 @@ test('ADMIN_HOST is where the API and the worker listen for operators; PORT stay
   expect(await healthOf('127.0.0.1', ADMIN_PORT)).toBeUndefined();
 });
 
-test('before the first publication the API tells no age: 0 would mean that the data is of today', async () => {
+test('before the first publication the API has no metric for the age of the data: 0 would mean that it is current', async () => {
   await started(startApi(environment.variables));
   const names = [...(await series(`http://127.0.0.1:${environment.config.ADMIN_PORT}`)).keys()];
   expect(names).toContain('licenses_lookups_in_flight');
@@ -232,19 +232,19 @@ describe('the queue board', () => {
     ['192.0.2.7', 403],
     ['::ffff:192.0.2.7', 403],
     ['fd00::2', 403],
-  ])('without a password answers %s with %i', async (address, status) => {
+  ])('without a password gives %s status %i', async (address, status) => {
     from = address;
     expect((await asked(server)).status).toBe(status);
   });
 
   test.each<[string, string, Record<string, string>, number]>([
-    ['no password', '127.0.0.1', {}, 401],
-    ['another password', '192.0.2.7', basic('ada', `${PASSWORD}.`), 401],
-    ['no password in the header', '192.0.2.7', { authorization: 'Basic' }, 401],
-    ['a key', '192.0.2.7', { authorization: `Bearer ${PASSWORD}` }, 401],
-    ['the password', '192.0.2.7', basic('ada', PASSWORD), 200],
-    ['the password without a user', '127.0.0.1', basic('', PASSWORD), 200],
-  ])('with a password set, %s from %s is answered accordingly', async (_what, address, headers, status) => {
+    ['a request without a password', '127.0.0.1', {}, 401],
+    ['a wrong password', '192.0.2.7', basic('ada', `${PASSWORD}.`), 401],
+    ['an empty Authorization header', '192.0.2.7', { authorization: 'Basic' }, 401],
+    ['a bearer token', '192.0.2.7', { authorization: `Bearer ${PASSWORD}` }, 401],
+    ['the right password', '192.0.2.7', basic('ada', PASSWORD), 200],
+    ['the right password without a user', '127.0.0.1', basic('', PASSWORD), 200],
+  ])('with a password: %s from %s gets the expected status', async (_what, address, headers, status) => {
     from = address;
     const response = await asked(serverWithPassword, headers);
     expect(response.status).toBe(status);

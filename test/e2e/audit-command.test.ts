@@ -44,7 +44,7 @@ function filesOf(date: string, nurses: number) {
   });
 }
 
-test('licenses audit tells who did what and when, the latest first, and never a key', async () => {
+test('licenses audit lists who did what and when, latest first, and never a key', async () => {
   const { publication: first } = published.parse(
     await publishFiles(environment, await filesOf('2026-11-20', 20)),
   );

@@ -10,12 +10,12 @@ const shown = z.object({
   components: z.object({ schemas: z.record(z.string(), z.unknown()) }),
 });
 
-/** The page at /docs, and what a browser has to say of it. */
+/** The page at /docs, with the browser's requests and errors. */
 interface DocsPage {
   readonly page: Page;
-  /** Every address that was asked for. */
+  /** Every URL that the browser requested. */
   readonly addresses: readonly string[];
-  /** Errors of scripts and of the console, content that the policy forbids among them. */
+  /** Errors of scripts and of the console, such as violations of the Content-Security-Policy. */
   readonly errors: readonly string[];
 }
 
@@ -49,7 +49,7 @@ describeUnless(NO_BROWSER, 'the page at /docs, in a browser', () => {
     return { page, addresses, errors };
   }
 
-  test('shows every operation and schema of the document, without an error', async () => {
+  test('shows every operation and schema of the OpenAPI document without an error', async () => {
     const { paths, components } = shown.parse((await service.rest.get('/openapi.json')).body);
     const { page, errors } = await openDocs();
     const operations = Object.entries(paths).flatMap(([path, methods]) =>
@@ -75,7 +75,7 @@ describeUnless(NO_BROWSER, 'the page at /docs, in a browser', () => {
     await page.close();
   });
 
-  test('asks this origin and no other, and answers what is tried with a key', async () => {
+  test('contacts only its own origin, and "Try it out" works with a key', async () => {
     const { page, addresses, errors } = await openDocs();
     await page.locator('button.authorize').first().click();
     const dialog = page.locator('.dialog-ux');
@@ -94,7 +94,7 @@ describeUnless(NO_BROWSER, 'the page at /docs, in a browser', () => {
 
     expect(addresses).toContain(`${origin}/api/v1/lookup/boards`);
     const elsewhere = addresses.filter((address) => new URL(address).origin !== origin);
-    // Icons of the style sheet are data addresses; nothing is asked for them.
+    // The style sheet's icons are data: URLs, which cause no requests.
     expect(elsewhere.filter((address) => !address.startsWith('data:'))).toEqual([]);
     expect(errors).toEqual([]);
     await page.close();

@@ -18,7 +18,7 @@ function run(...parameters: string[]) {
   return licenses(environment.variables, ...parameters);
 }
 
-test('licenses keys shows a key once, lists it by its last four, rotates and revokes it', async () => {
+test('licenses keys shows a key once, lists it by its last four characters, rotates it and revokes it', async () => {
   const created = await run('keys', 'create', 'Acme Staffing', '--verified-by', 'Pat', '--json');
   const { id, key } = keyCreated.parse(JSON.parse(created.stdout));
   expect(key).toMatch(/^olv_[0-9A-Za-z]{49}$/);

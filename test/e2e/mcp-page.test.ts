@@ -5,7 +5,7 @@ import { describeUnless } from '../support/describe-unless.ts';
 import { answered, type FileServer, fileServer } from '../support/file-server.ts';
 import { startService, type TestService } from '../support/service.ts';
 
-describeUnless(NO_BROWSER, 'a page that calls tools, in a browser', () => {
+describeUnless(NO_BROWSER, 'a web page that calls MCP tools in a browser', () => {
   let service: TestService;
   let site: FileServer;
   let browser: Browser;
@@ -21,7 +21,7 @@ describeUnless(NO_BROWSER, 'a page that calls tools, in a browser', () => {
     await service.stop();
   });
 
-  /** What a script of a page at this host gets of a call: the answer's text, or the browser's refusal. */
+  /** The result of a call by a script of a page at this host: the text, or the browser's error. */
   async function calledFrom(host: string): Promise<string> {
     const page = await browser.newPage();
     const { port } = new URL(site.url);
@@ -39,13 +39,13 @@ describeUnless(NO_BROWSER, 'a page that calls tools, in a browser', () => {
     return told;
   }
 
-  test('gets its answers where its origin is allowed', async () => {
+  test('gets results if its origin is allowed', async () => {
     for (const host of ['localhost', '127.0.0.1', 'pages.localhost']) {
       expect([host, await calledFrom(host)]).toEqual([host, expect.stringContaining('"outcome":"found"')]);
     }
   });
 
-  test('gets nothing where it is not', async () => {
+  test('gets an error if its origin is not allowed', async () => {
     expect(await calledFrom('other.localhost')).toMatch(/^TypeError: Failed to fetch/);
   });
 });

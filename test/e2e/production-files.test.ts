@@ -6,7 +6,7 @@ import { type CommandResult, runProgram } from '../../scripts/programs.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** A folder with the files that the image has, and no others. */
+/** A folder with only the files of the container image. */
 let image: string;
 
 beforeAll(async () => {
@@ -26,16 +26,16 @@ function licenses(parameters: readonly string[], variables: NodeJS.ProcessEnv = 
   });
 }
 
-test('the files of the image are all that the commands need', async () => {
+test('the commands run with only the files of the image', async () => {
   expect(await licenses(['publish', '--help'])).toMatchObject({ code: 0, stderr: '' });
-  // This one gets as far as OpenSearch, which is not there.
+  // This command gets as far as OpenSearch, which is away.
   expect(await licenses(['publications'], { OPENSEARCH_URL: 'http://127.0.0.1:1' })).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('OpenSearch does not answer'),
   });
 });
 
-test('the image has no sample generator, and says so in one line', async () => {
+test('licenses sample-data says in one line that the image has no sample generator', async () => {
   expect(await licenses(['sample-data', join(image, 'sample')])).toMatchObject({
     code: 1,
     stderr: 'The sample generator is not installed here. Run the command in a checkout.\n',

@@ -32,7 +32,7 @@ describe('licenses publications', () => {
   });
   afterAll(() => cli.cleanUp());
 
-  test('lists every publication, and says which is live and which is generated', async () => {
+  test('lists every publication and marks the live one and generated ones', async () => {
     const history = JSON.parse((await cli.run('publications', '--json')).stdout);
     expect(history).toMatchObject({
       live: { publication: live, state: 'live', sample: false },
@@ -43,7 +43,7 @@ describe('licenses publications', () => {
     });
   });
 
-  test('show writes what was rejected to a file, and says so in words', async () => {
+  test('show writes the rejected rows to a file and prints its name', async () => {
     const rejects = join(cli.environment.folder, 'rejects.csv');
     expect(await cli.run('publications', 'show', live, '--rejects', rejects)).toMatchObject({
       code: 0,
@@ -53,7 +53,7 @@ describe('licenses publications', () => {
     expect((await stat(rejects)).mode & 0o777).toBe(0o600);
   });
 
-  test('show writes what was rejected over an earlier file, and tells all in JSON', async () => {
+  test('show --json prints everything as JSON and replaces an earlier file of rejected rows', async () => {
     const rejects = join(cli.environment.folder, 'again.csv');
     await cli.run('publications', 'show', live, '--rejects', rejects);
     const text = await readFile(rejects, 'utf8');
@@ -66,7 +66,7 @@ describe('licenses publications', () => {
     expect(await readFile(rejects, 'utf8')).toBe(text);
   });
 
-  test('show of an unknown publication exits 1 with one line', async () => {
+  test('show of an unknown publication prints one line and exits 1', async () => {
     expect(await cli.run('publications', 'show', 'nothing')).toMatchObject({
       code: 1,
       stdout: '',
@@ -89,7 +89,7 @@ describe('licenses rollback and prune', () => {
 
   const run = (...parameters: string[]) => licenses(environment.variables, ...parameters);
 
-  test('go back one publication, name both, and remove what is not needed', async () => {
+  test('roll back one publication, print both, and delete old indices', async () => {
     expect(await run('rollback')).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
@@ -100,7 +100,7 @@ describe('licenses rollback and prune', () => {
     expect(await run('prune')).toMatchObject({ code: 0 });
   });
 
-  test('say what there is when the publication to roll back to is unknown, and exit 1', async () => {
+  test('list the existing publications and exit 1 when the target of a rollback is unknown', async () => {
     expect(await run('rollback', '--to', 'nothing')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('nothing is not there to roll back to; there is'),

@@ -35,7 +35,7 @@ describe('licenses publish', () => {
   });
   afterAll(() => cli.cleanUp());
 
-  /** Generated files of a later day than any before, which so may follow whatever is live. */
+  /** Generated files with a later date than all earlier ones, so that the guards allow them. */
   async function nextSample(): Promise<{ readonly date: string; readonly files: DatasetFiles }> {
     samples += 1;
     const date = `2026-11-${String(samples).padStart(2, '0')}`;
@@ -54,7 +54,7 @@ describe('licenses publish', () => {
     await queue.close();
   }
 
-  test('waits for OpenSearch where it is away when the publication ends, and then says that it is live', async () => {
+  test('waits if OpenSearch is away when the publication ends, and then reports that it is live', async () => {
     const { files } = await nextSample();
     let dropped = 0;
     const proxy = await openSearchProxy(cli.environment.config.OPENSEARCH_URL, async (request) => {
@@ -76,7 +76,7 @@ describe('licenses publish', () => {
     }
   });
 
-  test('exits 0 when the files are live, and says so in words', async () => {
+  test('reports a live publication as text and exits 0', async () => {
     const { date, files } = await nextSample();
     expect(await cli.publish(files)).toMatchObject({
       code: 0,
@@ -84,14 +84,14 @@ describe('licenses publish', () => {
     });
   });
 
-  test('exits 0 when the files are live, and says so in JSON', async () => {
+  test('reports a live publication as JSON and exits 0', async () => {
     const { date, files } = await nextSample();
     const { code, stdout } = await cli.publish(files, '--json');
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ state: 'live', date, rows: SAMPLE_ROWS, rejected: 0 });
   });
 
-  test('exits 1 with one clear line when a file is not there', async () => {
+  test('prints one line and exits 1 when a file is missing', async () => {
     const individual = join(cli.environment.folder, 'nowhere.csv');
     const missing = await cli.publish({ ...FIXTURES, individual });
     expect(missing.code).toBe(1);
@@ -99,7 +99,7 @@ describe('licenses publish', () => {
     expect(missing.stderr).toContain('nowhere.csv');
   });
 
-  test('joins a request for the same files and turns away one for others', async () => {
+  test('joins a running publication of the same files, and is refused for other files', async () => {
     const { files } = await nextSample();
     cli.worker.child.kill('SIGSTOP');
     const first = cli.publish(files, '--json');
@@ -119,12 +119,12 @@ describe('licenses publish', () => {
       ...JSON.parse(stdout),
     }));
     expect(ends.map(({ code }) => code)).toEqual([0, 0]);
-    // A request that comes after the first one's end is told that the files are live.
+    // A request after the first one has ended learns that the files are live.
     expect(new Set(ends.map(({ publication, live = publication }) => live)).size).toBe(1);
   });
 });
 
-describe('licenses publish, of files that are refused,', () => {
+describe('licenses publish, with refused files,', () => {
   let cli: CommandLine;
 
   beforeAll(async () => {
@@ -132,14 +132,14 @@ describe('licenses publish, of files that are refused,', () => {
   });
   afterAll(() => cli.cleanUp());
 
-  test('exits 2 when --date says another day than the files', async () => {
+  test('exits 2 when --date differs from the date of the files', async () => {
     expect(await cli.publish(FIXTURES, '--date', '2026-11-25')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('--date says 2026-11-25'),
     });
   });
 
-  test('exits 2 with every reason of the guards in words', async () => {
+  test('prints every reason of the guards as text and exits 2', async () => {
     const { code, stderr } = await cli.publish(FIXTURES);
     expect(code).toBe(2);
     expect(stderr.trim().split('\n')).toEqual([
@@ -149,7 +149,7 @@ describe('licenses publish, of files that are refused,', () => {
     ]);
   });
 
-  test('exits 2 with every reason of the guards in JSON, and the ledger keeps them', async () => {
+  test('prints every reason of the guards as JSON, exits 2, and the ledger has them', async () => {
     const { code, stdout, stderr } = await cli.publish(FIXTURES, '--json');
     expect([code, stderr]).toEqual([2, '']);
     const { publication, reasons } = refusal.parse(JSON.parse(stdout));
@@ -159,7 +159,7 @@ describe('licenses publish, of files that are refused,', () => {
     for (const reason of reasons) expect(shown.stdout).toContain(reason);
   });
 
-  test('exits 2 when a packed file is cut off, and the ledger says so', async () => {
+  test('exits 2 when a compressed file is truncated, and the ledger has the reason', async () => {
     const individual = join(cli.environment.folder, 'cut.csv.gz');
     const packed = gzipSync(await readFile(FIXTURES.individual));
     await writeFile(individual, packed.subarray(0, packed.length / 2));
@@ -171,7 +171,7 @@ describe('licenses publish, of files that are refused,', () => {
   });
 });
 
-describe('licenses publish, of files that are live or forced,', () => {
+describe('licenses publish, with live or forced files,', () => {
   let cli: CommandLine;
 
   beforeAll(async () => {
@@ -179,7 +179,7 @@ describe('licenses publish, of files that are live or forced,', () => {
   });
   afterAll(() => cli.cleanUp());
 
-  test('goes past the guards with --force, a line a step where there is no terminal, and shows what it did', async () => {
+  test('overrides the guards with --force, prints one line per step without a terminal, and a summary', async () => {
     const forced = await cli.publish(FIXTURES, '--force', 'as the test says');
     expect(forced).toMatchObject({ code: 0, stderr: '' });
     const lines = forced.stdout.trim().split('\n');
@@ -211,7 +211,7 @@ describe('licenses publish, of files that are live or forced,', () => {
     }
   });
 
-  test('skips files that are live already, and exits 0', async () => {
+  test('skips files that are already live and exits 0', async () => {
     await publishFiles(cli.environment, FIXTURES);
     expect(await cli.publish(FIXTURES)).toMatchObject({
       code: 0,
@@ -224,7 +224,7 @@ describe('licenses publish, of files that are live or forced,', () => {
   });
 });
 
-describe('licenses publish, while no worker runs,', () => {
+describe('licenses publish, without a worker,', () => {
   const NO_WORKER = 'No worker is running, so nothing is published yet. Start one: npx licenses work';
   let environment: TestEnvironment;
   let started: RunningProcess[];
@@ -246,7 +246,7 @@ describe('licenses publish, while no worker runs,', () => {
     });
   }
 
-  /** The command, running. */
+  /** Starts the command. */
   function publishing({ individual, business }: DatasetFiles): RunningProcess {
     const files = ['--individual', individual, '--business', business];
     const command = startScript('src/cli/main.ts', environment.variables, 'publish', ...files);
@@ -270,7 +270,7 @@ describe('licenses publish, while no worker runs,', () => {
     return publications.map(({ state }) => state);
   }
 
-  test('says so once, goes on waiting, and ends as ever when one is started', async () => {
+  test('says once that no worker is running, waits, and succeeds when one starts', async () => {
     const command = publishing(await filesOf('2026-11-20'));
     await command.printed(NO_WORKER);
     await sleep(6000);
@@ -281,7 +281,7 @@ describe('licenses publish, while no worker runs,', () => {
     expect(command.output()).toContain('Live: publication ');
   });
 
-  test('takes the publication back on Ctrl-C, and other files may be asked for at once', async () => {
+  test('withdraws the publication on Ctrl-C, and other files can be published immediately', async () => {
     const command = publishing(await filesOf('2026-11-20'));
     await command.printed(NO_WORKER);
     command.child.kill('SIGINT');
@@ -296,7 +296,7 @@ describe('licenses publish, while no worker runs,', () => {
     expect(await states()).toEqual(['live', 'failed']);
   });
 
-  test('leaves on Ctrl-C what a worker has, which goes on', async () => {
+  test('ends on Ctrl-C without stopping a publication that a worker has started', async () => {
     const running = await worker();
     const command = publishing(await filesOf('2026-11-20', 20_000));
     await running.printed('"msg":"publishing"');
@@ -307,7 +307,7 @@ describe('licenses publish, while no worker runs,', () => {
     expect(await states()).toEqual(['live']);
   });
 
-  test('is not kept from other files by what a killed worker left, once its lock has ended', async () => {
+  test('can publish other files once the lock of a killed worker has expired', async () => {
     const killed = await worker();
     const left = publishing(await filesOf('2026-11-20', 20_000));
     await killed.printed('"msg":"publishing"');

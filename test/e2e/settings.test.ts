@@ -11,13 +11,13 @@ beforeAll(async () => {
 });
 afterAll(() => environment.cleanUp());
 
-test('a bad setting is one line that names it', async () => {
+test('an invalid setting makes a command fail with one line that names it', async () => {
   const bad = await licenses({ ...environment.variables, PORT: 'eighty' }, 'publications');
   expect(bad).toMatchObject({ code: 1, stderr: 'PORT is "eighty", but must be a port, 0 to 65535.\n' });
 });
 
 test.each(['src/server.ts', 'workers/main.ts'])(
-  'a bad setting ends %s with the same line',
+  'an invalid setting makes %s fail with the same line',
   async (script) => {
     const ended = startScript(script, { ...environment.variables, PORT: 'eighty' });
     await once(ended.child, 'close');
@@ -26,7 +26,7 @@ test.each(['src/server.ts', 'workers/main.ts'])(
   },
 );
 
-test('OpenSearch away is one line that says where it was expected', async () => {
+test('without OpenSearch a command prints one line with its address', async () => {
   const away = await licenses(
     { ...environment.variables, OPENSEARCH_URL: 'http://127.0.0.1:1' },
     'publications',
@@ -40,21 +40,24 @@ test.each([
   ['keys', 'create', 'Acme', '--verified-by', 'Ada'],
   ['publications'],
   ['rollback'],
-])('before a worker has created the indices, licenses %s %s says so in one line', async (...command) => {
-  const unprepared = await licenses(environment.variables, ...command);
-  expect(unprepared).toMatchObject({
-    code: 1,
-    stderr:
-      'This installation has no indices yet. The worker creates them: npx licenses work (npm start runs one, too).\n',
-  });
-  const { body } = await environment.client.cat.indices({
-    index: `${environment.config.INDEX_PREFIX}*`,
-    format: 'json',
-  });
-  expect(body).toEqual([]);
-});
+])(
+  'before a worker has created the indices, licenses %s %s prints one line that says so',
+  async (...command) => {
+    const unprepared = await licenses(environment.variables, ...command);
+    expect(unprepared).toMatchObject({
+      code: 1,
+      stderr:
+        'This installation has no indices yet. The worker creates them: npx licenses work (npm start runs one, too).\n',
+    });
+    const { body } = await environment.client.cat.indices({
+      index: `${environment.config.INDEX_PREFIX}*`,
+      format: 'json',
+    });
+    expect(body).toEqual([]);
+  },
+);
 
-test('Redis away ends a publish command with one line instead of a wait without end', async () => {
+test('without Redis a publish command fails with one line instead of waiting forever', async () => {
   const away = await licenses(
     { ...environment.variables, REDIS_URL: 'redis://127.0.0.1:1' },
     ...['publish', '--individual', FIXTURES.individual, '--business', FIXTURES.business],

@@ -27,7 +27,7 @@ import { licensesOf, writeDay } from '../support/day-files.ts';
 import { type OpenSearchProxy, openSearchProxy } from '../support/open-search-proxy.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 
-/** Enough that the load takes many requests. */
+/** Enough rows that the load takes many requests. */
 const MANY_ROWS = 20_000;
 const NURSING = 'Nursing Board';
 const ATTEMPTS = PUBLISH_JOB_OPTIONS.attempts;
@@ -40,13 +40,13 @@ const liveResult = z.object({
   licenses: z.int(),
 });
 
-/** One installation whose workers' requests to OpenSearch can be waited for and disturbed. */
+/** An installation whose workers reach OpenSearch through a proxy that can wait for requests and disturb them. */
 interface Installation {
   readonly environment: TestEnvironment;
   readonly queue: Queue;
-  /** A worker that reaches OpenSearch through the proxy; stopped at the end of the test. */
+  /** Starts a worker that reaches OpenSearch through the proxy. It is stopped at the end of the test. */
   startWorker(settings?: Record<string, string>): Promise<RunningProcess>;
-  /** Does something at the next request of this kind, before OpenSearch is asked; settles when it is done. */
+  /** Does something at the next request of this kind, before OpenSearch gets it. Settles when it is done. */
   at(request: RegExp, work: (path: string) => unknown): Promise<void>;
   stopWorkers(): Promise<void>;
   cleanUp(): Promise<void>;
@@ -119,7 +119,7 @@ function history({ environment: { store } }: Installation) {
   return publicationHistory(store);
 }
 
-/** The publication that began last. */
+/** The publication that started last. */
 async function latest(installed: Installation): Promise<string> {
   const [first] = (await history(installed)).publications;
   return first?.publication ?? '';
@@ -130,7 +130,7 @@ async function eventsOf({ environment: { store } }: Installation, publication: s
   return events.filter(({ event }) => event !== 'queued').map(({ event }) => event);
 }
 
-/** `licenses publish` of these files, as JSON. */
+/** Runs `licenses publish --json` with these files. */
 function publish({ environment }: Installation, { individual, business }: DatasetFiles) {
   return licenses(
     environment.variables,
@@ -138,7 +138,7 @@ function publish({ environment }: Installation, { individual, business }: Datase
   );
 }
 
-/** The files of a day, with so many nurses. */
+/** Files of this date with this many nurses. */
 function filesOf({ environment }: Installation, date: string, nurses = 20): Promise<DatasetFiles> {
   return writeDay(environment.folder, `${date}-${nurses}`, {
     date,
@@ -168,7 +168,7 @@ describe('a worker', () => {
   });
   afterEach(() => installed.cleanUp());
 
-  test('asked to stop in mid-load hands the publication back, and the next worker ends it', async () => {
+  test('that gets SIGTERM during a load hands the publication back, and the next worker completes it', async () => {
     const many = await writeSampleData({
       directory: join(installed.environment.folder, 'many'),
       rows: MANY_ROWS,
@@ -210,7 +210,7 @@ describe('a worker', () => {
     ]);
   }, 120_000);
 
-  test('writes its progress and a log into the job', async () => {
+  test('writes its progress and log lines to the job', async () => {
     const worker = await installed.startWorker();
     const { code, stdout } = await publish(installed, await filesOf(installed, '2026-11-26'));
     expect(code).toBe(0);
@@ -228,7 +228,7 @@ describe('a worker', () => {
     expect(worker.output()).toContain('"msg":"publication ended"');
   }, 60_000);
 
-  test('fails what reads back otherwise than it was sent at every attempt, and the command exits 1', async () => {
+  test('fails a publication whose verification fails at every attempt, and the command exits 1', async () => {
     const worker = await installed.startWorker();
     const before = { live: await live(installed), indices: await indices(installed) };
     const { client } = installed.environment;
@@ -258,7 +258,7 @@ describe('a worker', () => {
     expect(worker.output().split('"msg":"publishing"')).toHaveLength(ATTEMPTS + 1);
   }, 90_000);
 
-  test('whose process is stopped before its flip and wakes after a rollback can not flip', async () => {
+  test('whose process pauses before its flip and resumes after a rollback cannot flip', async () => {
     const { environment } = installed;
     const worker = await installed.startWorker();
     await publishFiles(environment, await filesOf(installed, '2026-11-28'));
@@ -284,8 +284,8 @@ describe('a worker', () => {
     expect(await live(installed)).toEqual(expected);
   }, 60_000);
 
-  describe('whose job Redis has lost', () => {
-    /** Deletes all that the queue knows once the load has begun. */
+  describe('whose job Redis lost', () => {
+    /** Deletes the queue's data when the load has started. */
     function loseJob(): Promise<void> {
       const { config } = installed.environment;
       return installed.at(BULK, async () => {
@@ -297,7 +297,7 @@ describe('a worker', () => {
       });
     }
 
-    test('ends the publication, the command learns it, and the next one runs', async () => {
+    test('completes the publication, the command reports it, and the next publication runs', async () => {
       await installed.startWorker();
       const lost = loseJob();
       const [{ code, stdout }] = await Promise.all([
@@ -314,7 +314,7 @@ describe('a worker', () => {
       expect(await live(installed)).toEqual([liveResult.parse(JSON.parse(next.stdout)).index]);
     }, 90_000);
 
-    test('refuses the files all the same, and the command says why', async () => {
+    test('still refuses bad files, and the command prints why', async () => {
       await installed.startWorker();
       expect((await publish(installed, await filesOf(installed, '2026-12-01', 60))).code).toBe(0);
       const lost = loseJob();
@@ -331,7 +331,7 @@ describe('a worker', () => {
     }, 60_000);
   });
 
-  test('makes one publication of what ten ask for at once, and all ten hear that it is live', async () => {
+  test('makes one publication for ten simultaneous commands with the same files, and all ten report it as live', async () => {
     await installed.startWorker();
     const files = await filesOf(installed, '2026-12-03', 2000);
     const before = (await history(installed)).publications.map(({ publication }) => publication);
@@ -342,7 +342,7 @@ describe('a worker', () => {
     const results = ended.map(({ stdout }) => z.looseObject({ state: z.string() }).parse(JSON.parse(stdout)));
     const [index] = await live(installed);
     for (const result of results) {
-      // Who asks when it has ended already is told so.
+      // A command that starts after the end reports the files as already live.
       if (result.state === 'live') expect(result).toMatchObject({ index });
       else
         expect(result).toMatchObject({
@@ -356,7 +356,7 @@ describe('a worker', () => {
     expect(after.filter(({ state }) => state !== 'skipped')).toMatchObject([{ state: 'live', index }]);
   }, 120_000);
 
-  test('beside another one takes turns: one publication at a time', async () => {
+  test('takes turns with a second worker: one publication at a time', async () => {
     const { environment, queue } = installed;
     const workers = [await installed.startWorker(), await installed.startWorker()];
     expect(await queue.getGlobalConcurrency()).toBe(1);
@@ -415,7 +415,7 @@ describe('a schedule', () => {
     return (await history(installed)).publications.map(({ state }) => state).toReversed();
   }
 
-  test('publishes by itself, skips what is live already, and ends with the setting', async () => {
+  test('publishes without a command, skips live files, and ends when the setting is removed', async () => {
     const worker = await installed.startWorker(scheduled('*/1 * * * * *'));
     expect(worker.output()).toContain('"msg":"publication scheduled"');
     await until('one is live and two are skipped', async () => (await states()).length > 3);
@@ -438,7 +438,7 @@ describe('a schedule', () => {
   }, 90_000);
 
   test.each(['99 99 * * *', '* * * * * FOO'])(
-    'that is no cron pattern stops the worker with one line: %s',
+    'that is not a cron pattern makes the worker fail with one line: %s',
     async (pattern) => {
       const { variables } = installed.environment;
       const worker = startScript('workers/main.ts', { ...variables, ...scheduled(pattern) });
@@ -450,7 +450,7 @@ describe('a schedule', () => {
     },
   );
 
-  test('that is no cron pattern stops `licenses work` too', async () => {
+  test('that is not a cron pattern makes `licenses work` fail, too', async () => {
     const { variables } = installed.environment;
     const ended = await licenses({ ...variables, ...scheduled('99 99 * * *') }, 'work');
     expect(ended).toMatchObject({ code: 1, stdout: '' });

@@ -13,7 +13,7 @@ const HOLDERS = 50;
 const FLIPS = 20;
 const ROLLBACKS = 5;
 const CLIENTS = 4;
-/** Between a client's rounds of readings: some 250 lookups a second leave processor time to the publications. */
+/** The pause between a client's rounds: some 250 lookups a second leave processor time for the publications. */
 const PAUSE_MS = 50;
 const NURSING = 'Nursing Board';
 
@@ -37,7 +37,7 @@ afterAll(async () => {
   await environment.cleanUp();
 });
 
-/** The files of a day, in which every holder lives in a city named after the day. */
+/** Files of this date, in which every holder's city is the date. */
 function filesOf(date: string): Promise<DatasetFiles> {
   const row = (board: string, number: string, name: string): DayRow => ({ board, number, name, city: date });
   const nurses = Array.from({ length: HOLDERS }, (_, at) =>
@@ -69,7 +69,7 @@ async function publishDayAndSeeIt(date: string): Promise<void> {
 }
 
 const record = z.object({ city: z.string(), last_scraped: z.string() });
-/** Of several that a tool returns. */
+/** The fields that a tool returns for each of several licenses. */
 const compactRecord = record.pick({ city: true });
 const restAnswer = z.object({
   last_scraped: z.string(),
@@ -85,14 +85,14 @@ const mcpAnswer = z.object({
   }),
 });
 
-/** The days that the parts of a REST answer come from. */
+/** The publication dates of the parts of a REST response. */
 function daysOfRest(body: unknown): string[] {
   const { last_scraped, city, multiple = [] } = restAnswer.parse(body);
   const records = multiple.flatMap((each) => [each.city, each.last_scraped.slice(0, 10)]);
   return [last_scraped.slice(0, 10), ...(city === undefined ? [] : [city]), ...records];
 }
 
-/** The days that the parts of a tool's result come from. */
+/** The publication dates of the parts of a tool result. */
 function daysOfMcp(body: unknown): string[] {
   const { data_as_of, licenses } = mcpAnswer.parse(body).result.structuredContent;
   const days = licenses.flatMap((each) => [
@@ -102,7 +102,7 @@ function daysOfMcp(body: unknown): string[] {
   return [data_as_of, ...days];
 }
 
-/** A kind of reading, and the days that its answers come from. */
+/** A kind of request, and how to find the publication dates in its response. */
 interface Reading {
   readonly kind: string;
   readonly ask: (number: string) => Promise<ApiAnswer>;
@@ -132,7 +132,7 @@ const READINGS: readonly Reading[] = [
   },
 ];
 
-/** Readers that ask one request after the other until they are stopped. */
+/** Starts clients that send one request after the other until they are stopped. */
 function startReading() {
   let isDone = false;
   const failures: unknown[] = [];
@@ -176,7 +176,7 @@ function startReading() {
   };
 }
 
-test('while publications flip and are rolled back, no request fails and none sees two days', async () => {
+test('while publications go live and are rolled back, no request fails and none mixes two publications', async () => {
   const days = Array.from({ length: FLIPS + 1 }, (_, at) => `2026-10-${String(at + 1).padStart(2, '0')}`);
   const [first = '', ...rest] = days;
   const last = days.at(-1) ?? '';
@@ -202,7 +202,7 @@ test('while publications flip and are rolled back, no request fails and none see
   for (const { kind } of READINGS) expect(reading.answered.get(kind)).toBeGreaterThan(FLIPS + ROLLBACKS);
 }, 180_000);
 
-test('a lookup whose index is being deleted is answered from the index that is live now', async () => {
+test('a lookup whose index is being deleted is answered from the index that is now live', async () => {
   const { store, client } = environment;
   const days = ['2026-11-01', '2026-11-02'];
   const DELETIONS = 5;
