@@ -22,7 +22,7 @@ let active: string;
 let revoked: string;
 let file: string;
 
-/** An environment whose indices are there and empty, as after losing the cluster. */
+/** An environment with empty indices, as after losing the cluster. */
 async function emptyEnvironment(): Promise<TestEnvironment> {
   const environment = await testEnvironment();
   environments = [...environments, environment];
@@ -72,7 +72,7 @@ async function documentsOf({ store: { client, names } }: TestEnvironment) {
 }
 
 describe('a backup', () => {
-  test('has every document of the four indices, no key’s text, and one reader', async () => {
+  test('has every document of the four indices, no text of a key, and is readable only by its owner', async () => {
     const counts = await backUp(original, file);
     const [accounts = [], keys = [], ledger = [], audit = []] = await documentsOf(original);
     expect(counts).toEqual({ accounts: 2, 'api-keys': 2, publications: ledger.length, audit: 1 });
@@ -87,7 +87,7 @@ describe('a backup', () => {
     await expect(stat(`${file}.part`)).rejects.toThrow('ENOENT');
   });
 
-  test('takes the place of an earlier one and of a broken-off part, and stays its owner’s alone', async () => {
+  test('replaces an earlier backup and an unfinished one, and stays readable only by its owner', async () => {
     const again = join(original.folder, 'again.backup');
     await writeFile(again, 'an earlier backup', { mode: 0o644 });
     await writeFile(`${again}.part`, 'a part', { mode: 0o644 });
@@ -96,7 +96,7 @@ describe('a backup', () => {
     await expect(readBackup(again)).resolves.toMatchObject({ counts: { accounts: 2, 'api-keys': 2 } });
   });
 
-  test('that can’t be written leaves the earlier one as it was, and no part', async () => {
+  test('that can’t be written leaves the earlier backup unchanged and no unfinished file', async () => {
     const kept = join(original.folder, 'kept.backup');
     await writeFile(kept, 'an earlier backup');
     await expect(writeBackup(storeOf(original.client, 'test-nowhere-'), kept)).rejects.toThrow(
@@ -106,7 +106,7 @@ describe('a backup', () => {
     await expect(stat(`${kept}.part`)).rejects.toThrow('ENOENT');
   });
 
-  test('of more documents than a page has all of them', async () => {
+  test('has all documents when there are more than one page', async () => {
     const large = await emptyEnvironment();
     const index = large.store.names.ledger;
     const ids = Array.from({ length: 2500 }, (_, number) => `run${number}`);
@@ -132,18 +132,18 @@ describe('a restored backup', () => {
     expect(await restore(restored, file)).toEqual((await readBackup(file)).counts);
   });
 
-  test('has the same documents under the same ids in the same order', async () => {
+  test('has the same documents with the same ids in the same order', async () => {
     expect(await documentsOf(restored)).toEqual(await documentsOf(original));
   });
 
-  test('has keys that work, and revoked ones that don’t', async () => {
+  test('has working keys, and its revoked keys stay revoked', async () => {
     const { store, config } = restored;
     const keys = keyCheck(store, config.API_KEY_PREFIX);
     expect([await keys(active)?.isActive(), await keys(revoked)?.isActive()]).toEqual([true, false]);
     expect(await listKeys(store)).toEqual(await listKeys(original.store));
   });
 
-  test('tells the same history, of which nothing is live before the next publication', async () => {
+  test('has the same history, with nothing live until the next publication', async () => {
     const { store } = restored;
     expect(await readEvents(store)).toEqual(await readEvents(original.store));
     const before = await publicationHistory(original.store);
@@ -155,7 +155,7 @@ describe('a restored backup', () => {
     );
   });
 
-  test('of version 1, which had no audit log, is as good', async () => {
+  test('of format version 1, which has no audit log, works too', async () => {
     const earlier = await emptyEnvironment();
     const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
     const kept = lines.slice(0, -1).filter((line) => !line.startsWith('{"index":"audit"'));
@@ -169,7 +169,7 @@ describe('a restored backup', () => {
     expect(await documentsOf(earlier)).toEqual([accounts, keys, ledger, []]);
   });
 
-  test('goes on counting epochs, and takes the next publication', async () => {
+  test('continues the epochs and accepts the next publication', async () => {
     const { store } = restored;
     const last = await currentEpoch(original.store);
     expect(last).toBeGreaterThan(0);
@@ -189,7 +189,7 @@ describe('a restore is refused', () => {
     lines = (await readFile(file, 'utf8')).split('\n');
   });
 
-  /** Restores these bytes, expects one sentence that says this, and that nothing was written. */
+  /** Restores these bytes. Expects a one-line error with this message, and that nothing was written. */
   async function expectRefused(bytes: string | Buffer, message: RegExp): Promise<void> {
     const broken = join(target.folder, 'broken.backup');
     await writeFile(broken, bytes);
@@ -197,14 +197,14 @@ describe('a restore is refused', () => {
     expect(await documentsOf(target)).toEqual([[], [], [], []]);
   }
 
-  test('of a file that is cut off anywhere', async () => {
+  test('when the file is truncated at any point', async () => {
     const bytes = await readFile(file);
     const ends = [bytes.length - 1, bytes.length - 20, bytes.lastIndexOf('\n', -2) + 1, bytes.length >> 1];
     for (const end of ends) await expectRefused(bytes.subarray(0, end), /is cut off: its last line/);
     await expectRefused(`${lines[0]}\n`, /is cut off: its last line/);
   });
 
-  test('of an altered line, a missing one, one too many, or other counts', async () => {
+  test('when a line was altered, removed or added, or the counts differ', async () => {
     const altered = lines.map((line) => line.replace('Acme Staffing', 'Acne Staffing'));
     await expectRefused(altered.join('\n'), /was altered or damaged/);
     await expectRefused(lines.toSpliced(2, 1).join('\n'), /was altered or damaged/);
@@ -213,7 +213,7 @@ describe('a restore is refused', () => {
     await expectRefused(recounted.join('\n'), /has 2 documents of api-keys, not 3 as it says/);
   });
 
-  test('of a file of a later release, and of what is no backup', async () => {
+  test('when the file comes from a later release or is not a backup', async () => {
     const later = lines.map((line) => line.replace('"version":2', '"version":3,"more":[]'));
     await expectRefused(later.join('\n'), /was written by a later release of this service \(format 3\)/);
     const other = lines.map((line) => line.replace('ohio-license-verification', 'another'));
@@ -224,7 +224,7 @@ describe('a restore is refused', () => {
     await expect(restore(target, join(target.folder, 'nowhere'))).rejects.toThrow(/can't be read: .*ENOENT/);
   });
 
-  test('where there are keys or a ledger already', async () => {
+  test('when the installation already has keys or a ledger', async () => {
     const started = await emptyEnvironment();
     await takeEpoch(started.store, 'the test');
     await expect(restore(started, file)).rejects.toThrow(
@@ -240,7 +240,7 @@ describe('a restore is refused', () => {
     expect([await keys(key)?.isActive(), await keys(active)?.isActive()]).toEqual([true, false]);
   });
 
-  test('half-way when OpenSearch fails, and then says what was done and what to do', async () => {
+  test('when OpenSearch fails midway, with a message about what was written and what to do', async () => {
     const { store, client } = await emptyEnvironment();
     const { accounts, apiKeys, ledger, audit } = store.names;
     const all = [accounts, apiKeys, ledger, audit];
@@ -261,7 +261,7 @@ describe('a restore is refused', () => {
 describe('licenses backup and licenses restore', () => {
   const created = z.object({ id: z.string(), key: z.string() });
 
-  test('carry keys and ledger to another installation, in words and in JSON', async () => {
+  test('copy keys and ledger to another installation, with text and with JSON output', async () => {
     const [from, to] = [await emptyEnvironment(), await emptyEnvironment()];
     const issue = await licenses(
       from.variables,

@@ -55,7 +55,7 @@ verifies(
 
 verifies(
   ['SPEC-4.2-01', 'DESIGN-BOARDS-01', 'SPEC-1-04'],
-  'each board answers its types as the list of all boards has them',
+  'the types path of each board returns the same types as the list of all boards',
   async () => {
     const { board_details } = boardsAnswer.parse((await rest.get(PATH)).body);
     for (const { name, code } of BOARDS) {
@@ -72,7 +72,7 @@ verifies(
 
 verifies(
   'DESIGN-BOARDS-04',
-  'types are those of the live publication, or the catalog’s for a board without rows',
+  'license types come from the live publication, or from the catalog for a board without rows',
   async () => {
     const { board_details } = boardsAnswer.parse((await rest.get(PATH)).body);
     expect(board_details['Nursing Board']?.license_types).toEqual([
@@ -87,7 +87,7 @@ verifies(
   },
 );
 
-test('every type that is listed may be searched by', async () => {
+test('every listed license type works as a search filter', async () => {
   const { board_details } = boardsAnswer.parse((await rest.get(PATH)).body);
   for (const [board, { license_types }] of Object.entries(board_details)) {
     for (const license_type of license_types) {
@@ -97,7 +97,7 @@ test('every type that is listed may be searched by', async () => {
   }
 });
 
-verifies('DESIGN-BOARDS-03', 'a board in the path may be percent-encoded in any way', async () => {
+verifies('DESIGN-BOARDS-03', 'a board name in the path may be percent-encoded in any valid way', async () => {
   const encoded = [
     'Board%20of%20Pharmacy',
     '%42oard%20of%20%50harmacy',
@@ -114,7 +114,7 @@ verifies('DESIGN-BOARDS-03', 'a board in the path may be percent-encoded in any 
 
 verifies(
   ['DESIGN-BOARDS-02', 'SPEC-2.1-02', 'DESIGN-ERRORS-02'],
-  'an unknown or misspelled board in the path is 400 and told the nearest',
+  'an unknown or misspelled board in the path gets 400, which names the nearest board',
   async () => {
     const names = BOARDS.map(({ name }) => name);
     const nearestTo = async (path: string): Promise<string> => {

@@ -8,7 +8,7 @@ import { FIXTURES } from '../support/fixtures.ts';
 import { openSearchProxy, type ProxyHandler } from '../support/open-search-proxy.ts';
 import { publishFiles } from '../support/publishing.ts';
 
-/** How many boards of the catalog the fixtures have; each is asked for by number and by name. */
+/** How many boards of the catalog the fixtures have; the canary looks up each by number and by name. */
 const FIXTURE_BOARDS = 10;
 
 const environments: TestEnvironment[] = [];
@@ -23,7 +23,7 @@ afterAll(async () => {
   for (const each of environments) await each.cleanUp();
 });
 
-/** Publishes the fixtures; from the switch of the alias on, this handles what is asked of OpenSearch. */
+/** Publishes the fixtures; after the alias has switched, this handles the requests to OpenSearch. */
 async function publishedWith(afterSwitch: ProxyHandler) {
   let isSwitched = false;
   const proxy = await openSearchProxy(environment.config.OPENSEARCH_URL, async (request) => {
@@ -45,12 +45,12 @@ async function publishedWith(afterSwitch: ProxyHandler) {
   }
 }
 
-/** Lookups, and nothing else that a publication asks. */
+/** Whether a request to this path is a lookup. */
 function isLookup(path: string): boolean {
   return /\/_(m?search|mget)\b/.test(path) && path.includes('licenses-');
 }
 
-test('known licenses are looked up once the publication is live', async () => {
+test('the canary looks up known licenses when a publication has gone live', async () => {
   const lookups: string[] = [];
   const { differences, summary } = await publishedWith((request) => {
     if (isLookup(request.path)) lookups.push(request.path);
@@ -62,7 +62,7 @@ test('known licenses are looked up once the publication is live', async () => {
   expect(summary.differences).toBeUndefined();
 });
 
-test('an answer that differs from the files is in the ledger, and the publication stays live', async () => {
+test('a result that differs from the files is recorded in the ledger, and the publication stays live', async () => {
   const { differences, summary, events } = await publishedWith(async (request) => {
     const answer = await request.forward();
     if (!isLookup(request.path)) return answer;
@@ -76,7 +76,7 @@ test('an answer that differs from the files is in the ledger, and the publicatio
   expect(events.map(({ event }) => event)).toContain('canary_failed');
 });
 
-test('a lookup by number and one by name for each board: those that fail are differences, and the publication stays live', async () => {
+test('failed lookups, one by number and one by name per board, count as differences, and the publication stays live', async () => {
   const { differences, summary } = await publishedWith((request) =>
     isLookup(request.path)
       ? Promise.resolve({ status: 500, body: '{"error":"broken","status":500}' })

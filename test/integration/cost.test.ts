@@ -14,18 +14,18 @@ import { type OpenSearchProxy, openSearchProxy, type ProxyAnswer } from '../supp
 import { publishFiles } from '../support/publishing.ts';
 import { sentTogether } from '../support/sent-together.ts';
 
-/** What a lookup costs where that does not vary; what varies is measured by `npm run bench lookups`. */
+/** Counts that are the same in every run. `npm run bench lookups` measures times. */
 
 const NURSING = 'Nursing Board';
 const AT_ONCE = 64;
-/** More than one search for several names takes. */
+/** More names than one batched search may have. */
 const CROWD = 1001;
 
 let environment: TestEnvironment;
 let proxy: OpenSearchProxy;
 let api: RunningProcess;
 let rest: ApiClient;
-/** The searches that reached OpenSearch, by their kind. */
+/** The kind of each search that reached OpenSearch. */
 let searches: string[] = [];
 /** The document id that OpenSearch fails to fetch. */
 let failedId: string | undefined;
@@ -49,7 +49,7 @@ beforeAll(async () => {
   });
   api = await startApi({ ...environment.variables, OPENSEARCH_URL: proxy.url });
   rest = await apiClient(environment);
-  // From here on the key is believed and the live publication known.
+  // From here on the API process has verified the key and knows the live publication.
   await byNumber('RN.910001');
 });
 afterAll(async () => {
@@ -92,24 +92,28 @@ async function searchesFor<Result>(work: () => Promise<Result>): Promise<[Result
   return [result, searches];
 }
 
-describe('a lookup alone asks OpenSearch', () => {
+describe('OpenSearch requests of a single lookup:', () => {
   test.each<[string, () => Promise<ApiAnswer>, string[]]>([
-    ['once for a number, by its id, without a search', () => byNumber('RN.910002'), ['_mget']],
-    ['once more for a number in another form', () => byNumber('rn910002'), ['_mget', '_search']],
-    ['once for a name', () => byName('Cost', 'C'), ['_search']],
+    ['a number takes one fetch by id', () => byNumber('RN.910002'), ['_mget']],
+    ['a number in another form takes a fetch and a search', () => byNumber('rn910002'), ['_mget', '_search']],
+    ['a name takes one search', () => byName('Cost', 'C'), ['_search']],
     [
-      'once more for what a mistyped number may have meant',
+      'a number that is not found takes a second search, for suggestions',
       () => byNumber('RN.9199999'),
       ['_mget', '_search', '_search'],
     ],
-    ['once more for what a mistyped surname may have meant', () => byName('Csot'), ['_search', '_search']],
     [
-      'once more for whether a surname exists that was sent with a given name, and then for others',
+      'a surname that is not found takes a second search, for suggestions',
+      () => byName('Csot'),
+      ['_search', '_search'],
+    ],
+    [
+      'a full name whose surname does not exist takes a search for the surname and one for suggestions',
       () => byName('Csot', 'C'),
       ['_search', '_search', '_search'],
     ],
     [
-      'once more for whether a surname exists that was sent with a given name, and for no other where it does',
+      'a full name whose surname exists takes a search for the surname and none for suggestions',
       () => byName('Cost', 'Zebedee'),
       ['_search', '_search'],
     ],
@@ -119,15 +123,15 @@ describe('a lookup alone asks OpenSearch', () => {
   });
 });
 
-describe('lookups at once', () => {
-  test('share requests by number, and each is answered with its own license', async () => {
+describe('simultaneous lookups', () => {
+  test('by number share a batch, and each gets its own license', async () => {
     const numbers = times(AT_ONCE, (number) => `RN.${910_000 + number}`);
     const [answers, asked] = await searchesFor(() => byNumbers(numbers));
     expect(answers.map((answer) => recordIn(answer).license_number)).toEqual(numbers);
     expect(asked).toEqual(['_mget', '_mget']);
   });
 
-  test('that share a request and miss are not answered with another’s license', async () => {
+  test('that find nothing do not get the license of another lookup in the batch', async () => {
     const numbers = times(AT_ONCE, (number) => `RN.${(number % 2 === 0 ? 910_000 : 77_910_000) + number}`);
     const [answers] = await searchesFor(() => byNumbers(numbers));
     for (const [at, answer] of answers.entries()) {
@@ -138,7 +142,7 @@ describe('lookups at once', () => {
     }
   });
 
-  test('in other forms share requests, and each is answered with its own license', async () => {
+  test('by numbers in other forms share a batch, and each gets its own license', async () => {
     const numbers = times(AT_ONCE, (number) => `RN.${910_000 + number}`);
     const [answers, asked] = await searchesFor(() =>
       byNumbers(numbers.map((number) => number.toLowerCase().replace('.', ' '))),
@@ -147,7 +151,7 @@ describe('lookups at once', () => {
     expect(asked.toSorted()).toEqual(['_mget', '_mget', '_search', '_search']);
   });
 
-  test('of which one can’t be fetched by its id are answered all the same: that one is searched for', async () => {
+  test('all succeed when one document can’t be fetched by id: that one is searched for', async () => {
     failedId = 'NUR/RN.910004';
     try {
       const numbers = times(8, (number) => `RN.${910_000 + number}`);
@@ -159,7 +163,7 @@ describe('lookups at once', () => {
     }
   });
 
-  test('that miss share what is near, and each is offered its own', async () => {
+  test('that find nothing share a search for suggestions, and each gets its own', async () => {
     const numbers = times(AT_ONCE, (number) => `RN.${910_000 + number}`);
     const [answers, asked] = await searchesFor(() =>
       byNumbers(numbers.map((number) => number.replace('.', '.0'))),
@@ -170,14 +174,14 @@ describe('lookups at once', () => {
     expect(asked.toSorted()).toEqual(['_mget', '_mget', '_search', '_search', '_search', '_search']);
   });
 
-  test('of the same number share its license', async () => {
+  test('of the same number all get its license', async () => {
     const numbers = times(AT_ONCE, () => 'RN.910007');
     const [answers, asked] = await searchesFor(() => byNumbers(numbers));
     expect(answers.map((answer) => recordIn(answer).full_name)).toEqual(times(AT_ONCE, () => 'COST, C7'));
     expect(asked).toEqual(['_mget', '_mget']);
   });
 
-  test('share requests by name, and each is answered with its own matches', async () => {
+  test('by name share a batch, and each gets its own matches', async () => {
     const names = times(AT_ONCE, (number) => `C${number}`);
     const [answers, asked] = await searchesFor(() =>
       together(names.map((first_name) => ({ last_name: 'Cost', first_name }))),
@@ -187,7 +191,7 @@ describe('lookups at once', () => {
     expect(asked).toEqual(['_search', '_search']);
   });
 
-  test('that share a request by name with one who has a thousand matches have theirs all the same', async () => {
+  test('by name get all their matches when another lookup in the batch has a thousand', async () => {
     const names = times(8, (number) => (number === 1 ? ['Crowd', 'A'] : ['Cost', `C${number}`]));
     const [answers] = await searchesFor(() =>
       together(names.map(([last_name, first_name]) => ({ last_name, first_name }))),
@@ -207,8 +211,8 @@ function isOne({ body }: ApiAnswer): boolean {
   return typeof body === 'object' && body !== null && 'license_number' in body;
 }
 
-describe('what a lookup costs beside', () => {
-  test('is one request to Redis, for a lookup alone and for 64 that arrive together', async () => {
+describe('besides OpenSearch, a lookup costs', () => {
+  test('one Redis command, alone or with 63 others at the same time', async () => {
     const counter = await redisCounter();
     try {
       expect(await counter.commandsFor(() => byNumber('RN.910003'))).toBe(1);
@@ -219,7 +223,7 @@ describe('what a lookup costs beside', () => {
     }
   });
 
-  test('is an answer of no more bytes than it has to say', async () => {
+  test('less than 520 bytes of response per license', async () => {
     expect(Buffer.byteLength((await byNumber('RN.910001')).text)).toBeLessThan(520);
     const { text, body } = await byName('Cost', 'C');
     expect(body).toMatchObject({ count: AT_ONCE });

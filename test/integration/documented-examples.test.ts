@@ -43,7 +43,7 @@ const toolAnswer = z.object({
   result: z.object({ structuredContent: z.looseObject({ outcome: z.string() }) }),
 });
 
-/** A tool's result, of an answer of the MCP server; any other answer as it stands. */
+/** The tool result in a response of the MCP server. Any other response unchanged. */
 function shownOf(answer: unknown): unknown {
   const { success, data } = toolAnswer.safeParse(answer);
   return success ? data.result.structuredContent : answer;
@@ -51,7 +51,7 @@ function shownOf(answer: unknown): unknown {
 
 const DATED_FIELDS = new Set(['days_until_expiry', 'last_scraped', 'data_as_of']);
 
-/** An answer, formatted, without what depends on the day. */
+/** A response as formatted JSON, without values that depend on the day. */
 function withoutDates(answer: unknown): string {
   const masked = (name: string, value: unknown) => {
     if (DATED_FIELDS.has(name)) return value === null ? null : `(${typeof value})`;
@@ -64,10 +64,10 @@ function withoutDates(answer: unknown): string {
 
 const found = z.union([z.object({ found: z.literal(true) }), z.object({ outcome: z.literal('found') })]);
 
-describeUnless(NO_CURL, 'the commands that are shown', () => {
+describeUnless(NO_CURL, 'the documented commands', () => {
   const files = ['README.md', 'docs/mcp.md'];
 
-  test.each(files)('in %s find licenses, and answer with the response shown', async (file) => {
+  test.each(files)('in %s find licenses and print the documented response', async (file) => {
     const commands = documentedCommands(file);
     for (const { command, response } of commands) {
       const shown = shownOf(await answerTo(command));
@@ -77,18 +77,18 @@ describeUnless(NO_CURL, 'the commands that are shown', () => {
     expect(commands.some(({ response }) => response !== undefined)).toBe(true);
   });
 
-  test('are in no other document', () => {
+  test('are only in the documents listed here', () => {
     expect(DOCUMENTS.filter((file) => documentedCommands(file).length > 0)).toEqual(files);
   });
 
-  test('by npm start find licenses', async () => {
+  test('that npm start prints find licenses', async () => {
     const commands = await commandsToTry(service.url, service.rest.key);
     expect(commands).toHaveLength(3);
     for (const command of commands) found.parse(shownOf(await answerTo(command)));
   });
 });
 
-test('README.md names each status of an error that the OpenAPI document has, and 405', () => {
+test('README.md has every error status of the OpenAPI document, and 405', () => {
   const named = /^Errors are .*$/m.exec(documentText('README.md'))?.[0].match(/\b[45]\d\d\b/g);
   const documented = [VERIFY, BOARDS].flatMap((path) =>
     Object.values(document.paths[path] ?? {}).flatMap(({ responses }) => Object.keys(responses)),
@@ -98,7 +98,7 @@ test('README.md names each status of an error that the OpenAPI document has, and
 });
 
 describe('docs/assistants.md', () => {
-  /** What an assistant would call for each question in the table, and what the table says of the answer. */
+  /** The tool call for each question in the table, and the result that the table shows. */
   const QUESTIONS: [question: string, tool: string, parameters: Record<string, string>, result: object][] = [
     [
       'Is Ohio nurse RN.124396 licensed?',
@@ -156,7 +156,7 @@ describe('docs/assistants.md', () => {
     expect(shownOf(body)).toMatchObject({ ...result, message: expect.stringMatching(/^SAMPLE DATA: /) });
   });
 
-  test('asks these questions, and of no other number', () => {
+  test('has exactly these questions and license numbers', () => {
     const text = documentText('docs/assistants.md');
     const [, table = ''] = text.split('\n## What to ask\n');
     const asked = [...table.matchAll(/^\| ([^|]*[.?]) +\|/gm)].map(([, question = '']) => question.trim());
@@ -164,7 +164,7 @@ describe('docs/assistants.md', () => {
     expect(new Set(text.match(/\b[A-Z]{2}\.\d+/g))).toEqual(new Set(['RN.124396']));
   });
 
-  test('has a program in TypeScript that prints the license', async () => {
+  test('has a TypeScript program that prints the license', async () => {
     const program = codeBlocks('docs/assistants.md').find((block) => block.startsWith('import {')) ?? '';
     const { code, stdout, stderr } = await runProgram(
       [process.execPath, '--input-type=module', '--eval', program.replace(DOCUMENTED_ADDRESS, service.url)],
@@ -178,7 +178,7 @@ describe('docs/assistants.md', () => {
 describe('the OpenAPI document', () => {
   const PATHS = [VERIFY, '/api/v1/lookup/cached'];
 
-  test('has requests that find one license each', async () => {
+  test('has example requests that find one license each', async () => {
     const answers = [];
     for (const example of requestExamples(document, 'post', VERIFY)) {
       answers.push((await service.rest.verify(example)).body);
@@ -204,7 +204,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  test('has no other response to a lookup that was understood', () => {
+  test('has no further example response for a valid lookup', () => {
     for (const path of PATHS) {
       const names = ['200', '404'].flatMap((status) =>
         Object.keys(responseExamples(document, 'post', path, status)),

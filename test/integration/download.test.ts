@@ -56,7 +56,7 @@ function download(url: string, directory = newDirectory(), options: Partial<Down
   return downloadSource(url, { directory, signal, timeouts: SHORT, ...options });
 }
 
-/** Downloads while the connection is cut each time that so many bytes more are there. */
+/** Downloads while the connection is cut after every `every` bytes. */
 function downloadWithCuts(server: FileServer, every = CUT) {
   const cut = (bytes: number) => {
     if (bytes % every === 0 && bytes < SIZE) server.cut();
@@ -64,12 +64,12 @@ function downloadWithCuts(server: FileServer, every = CUT) {
   return download(server.url, undefined, { onBytes: cut });
 }
 
-/** Breaks a download off after its first bytes, as a killed process would. */
-async function brokenOff(server: FileServer, directory: string): Promise<void> {
+/** Starts a download and aborts it after its first bytes, as if the process had been killed. */
+async function interruptDownload(server: FileServer, directory: string): Promise<void> {
   const controller = new AbortController();
-  const onBytes = () => controller.abort(new Error('broken off by the test'));
+  const onBytes = () => controller.abort(new Error('aborted by the test'));
   const downloading = download(server.url, directory, { signal: controller.signal, onBytes });
-  await expect(downloading).rejects.toThrow('broken off by the test');
+  await expect(downloading).rejects.toThrow('aborted by the test');
 }
 
 async function messageOf(downloading: Promise<unknown>): Promise<string> {
@@ -128,7 +128,7 @@ describe('a first download', () => {
     expect(await download(server.url)).toMatchObject({ bytes: content.length, sha256: sha256(content) });
   });
 
-  test("sends the URL's user name and password, and to no other origin", async () => {
+  test("sends the URL's user name and password, but not to another origin", async () => {
     const elsewhere = await serving(served(file()));
     const server = await serving(answered(302, { location: elsewhere.url }));
     await download(server.url.replace('//', '//ann:s%40fe@'));
@@ -153,11 +153,11 @@ describe('a first download', () => {
   });
 });
 
-describe('a download that broke off', () => {
+describe('an interrupted download', () => {
   test.each<[string, Record<string, string>, string]>([
     ['its ETag', { etag: '"one"', 'last-modified': LONG_AGO }, '"one"'],
-    ['its date where the ETag is weak', { etag: 'W/"one"', 'last-modified': LONG_AGO }, LONG_AGO],
-  ])('resumes where it was, by %s', async (_what, headers, ifRange) => {
+    ['its date if the ETag is weak', { etag: 'W/"one"', 'last-modified': LONG_AGO }, LONG_AGO],
+  ])('resumes from its last byte, identified by %s', async (_what, headers, ifRange) => {
     const one = file(headers);
     const server = await serving(stalledAfter(CUT, one), served(one));
     expect(await downloadWithCuts(server)).toMatchObject({ bytes: SIZE, sha256: sha256(one.content) });
@@ -169,7 +169,7 @@ describe('a download that broke off', () => {
     const one = file();
     const server = await serving(stalledAfter(CUT, one), served(one));
     const directory = newDirectory();
-    await brokenOff(server, directory);
+    await interruptDownload(server, directory);
     expect(await download(server.url, directory)).toMatchObject({ sha256: sha256(one.content) });
     expect(server.requests[1]).toMatchObject({ range: expect.stringMatching(/^bytes=[1-9]\d*-$/) });
     expect(await namesIn(directory)).toHaveLength(2);
@@ -183,7 +183,7 @@ describe('a download that broke off', () => {
     expect(server.requests[1]).toMatchObject({ range: `bytes=${CUT}-` });
   });
 
-  test('continues as long as each try brings something', async () => {
+  test('is retried as long as each try brings new bytes', async () => {
     const one = file();
     const pieces = Array.from({ length: 12 }, () => stalledAfter(20_000, one));
     const server = await serving(...pieces, served(one));
@@ -198,15 +198,19 @@ describe('a download that broke off', () => {
   test.each<[string, Record<string, string>, FileAnswer]>([
     ['the file has changed', { etag: '"one"' }, served(other)],
     [
-      'the server continues a changed file all the same',
+      'the server sends a part of a changed file',
       { etag: '"one"' },
       continued({ etag: '"two"', 'content-range': `${rest}/${SIZE}` }),
     ],
-    ['another part comes', { etag: '"one"' }, continued({ 'content-range': `bytes 5-${SIZE - 1}/${SIZE}` })],
+    [
+      'the server sends another part',
+      { etag: '"one"' },
+      continued({ 'content-range': `bytes 5-${SIZE - 1}/${SIZE}` }),
+    ],
     ['the length differs', { etag: '"one"' }, continued({ 'content-range': `${rest}/${SIZE + 1}` })],
     ['the part has no Content-Range', { etag: '"one"' }, continued({})],
     ['the part does not exist', { etag: '"one"' }, answered(416)],
-  ])('starts over where %s', async (_what, headers, second) => {
+  ])('starts over when %s', async (_what, headers, second) => {
     const server = await serving(stalledAfter(CUT, file(headers)), second, served(other));
     const downloaded = await downloadWithCuts(server);
     expect(downloaded).toMatchObject({ bytes: SIZE, sha256: sha256(other.content) });
@@ -214,10 +218,10 @@ describe('a download that broke off', () => {
   });
 
   test.each<[string, Record<string, string>]>([
-    ['neither ETag nor date', {}],
-    ['a weak ETag alone', { etag: 'W/"one"' }],
-    ['a date, but in the same second', { 'last-modified': LONG_AGO, date: LONG_AGO }],
-  ])('starts over where the server named %s', async (_what, headers) => {
+    ['neither an ETag nor a date', {}],
+    ['only a weak ETag', { etag: 'W/"one"' }],
+    ['a date that is the current second', { 'last-modified': LONG_AGO, date: LONG_AGO }],
+  ])('starts over when the server sent %s', async (_what, headers) => {
     const server = await serving(stalledAfter(CUT, file(headers)), served(other));
     expect(await downloadWithCuts(server)).toMatchObject({ sha256: sha256(other.content) });
     expect(server.requests[1]).not.toHaveProperty('range');
@@ -227,24 +231,24 @@ describe('a download that broke off', () => {
     const one = file();
     const server = await serving(stalledAfter(CUT, one), served(one));
     const directory = newDirectory();
-    await brokenOff(server, directory);
+    await interruptDownload(server, directory);
     const metadata = (await namesIn(directory)).find((name) => name.endsWith('.part.json'));
     await writeFile(`${directory}/${metadata}`, '{"etag":');
     expect(await download(server.url, directory)).toMatchObject({ sha256: sha256(one.content) });
     expect(server.requests[1]).not.toHaveProperty('range');
   });
 
-  test('ends with the reason of the signal and keeps the part', async () => {
+  test('fails with the reason of the abort signal and keeps the partial file', async () => {
     const server = await serving(stalledAfter(CUT, file()));
     const directory = newDirectory();
-    await brokenOff(server, directory);
+    await interruptDownload(server, directory);
     expect(await namesIn(directory)).toEqual([
       expect.stringMatching(/csv\.part$/),
       expect.stringMatching(/csv\.part\.json$/),
     ]);
   });
 
-  test('ends at once while it waits for the next try', async () => {
+  test('stops immediately when aborted between two tries', async () => {
     const server = await serving(answered(503));
     const downloading = download(server.url, undefined, {
       signal: AbortSignal.timeout(200),
@@ -255,8 +259,8 @@ describe('a download that broke off', () => {
   });
 });
 
-describe('a server in trouble', () => {
-  test.each([500, 502, 503, 429])('is asked again after %i', async (status) => {
+describe('a failing server', () => {
+  test.each([500, 502, 503, 429])('gets the request again after %i', async (status) => {
     const one = file();
     const server = await serving(answered(status), answered(status), served(one));
     expect(await download(server.url)).toMatchObject({ sha256: sha256(one.content) });
@@ -275,20 +279,20 @@ describe('a server in trouble', () => {
     expect(Date.now() - startedAt).toBeGreaterThanOrEqual(atLeastMs);
   });
 
-  test('fails the download after six tries that brought nothing', async () => {
+  test('fails the download after six tries without new bytes', async () => {
     const server = await serving(answered(503));
     const message = await messageOf(download(server.url));
     expect(message).toContain('6 tries in a row brought nothing. The last error: the server answered 503');
     expect(server.requests).toHaveLength(6);
   });
 
-  test('fails the download when each try ends at the same byte', async () => {
+  test('fails the download when every try ends at the same byte', async () => {
     const server = await serving(stalledAfter(CUT, file({})));
     expect(await messageOf(downloadWithCuts(server))).toContain('the connection was lost');
     expect(server.requests).toHaveLength(7);
   });
 
-  test('fails the download when it does not listen', async () => {
+  test('fails the download when it refuses connections', async () => {
     const server = await serving(answered(200));
     await server.close();
     expect(await messageOf(download(server.url))).toContain('the connection failed (ECONNREFUSED)');
@@ -300,7 +304,7 @@ describe('the second download of a file', () => {
     ['an ETag', { etag: '"one"' }, { 'if-none-match': '"one"' }],
     ['a weak ETag', { etag: 'W/"one"' }, { 'if-none-match': 'W/"one"' }],
     ['a date', { 'last-modified': LONG_AGO }, { 'if-modified-since': LONG_AGO }],
-  ])('is skipped where the server knows it by %s', async (_what, headers, conditions) => {
+  ])('is skipped if the server says that it is unchanged, by %s', async (_what, headers, conditions) => {
     const server = await serving(served(file(headers)));
     const directory = newDirectory();
     const first = await download(server.url, directory);
@@ -311,7 +315,7 @@ describe('the second download of a file', () => {
     expect(reported).toEqual([]);
   });
 
-  test('brings a file that has changed', async () => {
+  test('stores a file that has changed', async () => {
     const two = file({ etag: '"two"' });
     const server = await serving(served(file()), served(two));
     const directory = newDirectory();
@@ -321,7 +325,7 @@ describe('the second download of a file', () => {
     expect((await readFile(again.path)).equals(two.content)).toBe(true);
   });
 
-  test('says so where the server can only send the same again', async () => {
+  test('reports an unchanged file when the server sends the whole file again', async () => {
     const server = await serving(served(file({})));
     const directory = newDirectory();
     const first = await download(server.url, directory);
@@ -335,7 +339,7 @@ describe('the second download of a file', () => {
     ['has no metadata', (path) => rm(`${path}.json`)],
     ['has metadata that can not be read', (path) => writeFile(`${path}.json`, '{}')],
   ];
-  test.each(damages)('brings it again where the one on disk %s', async (_what, damage) => {
+  test.each(damages)('starts over when the file on disk %s', async (_what, damage) => {
     const one = file();
     const server = await serving(served(one));
     const directory = newDirectory();
@@ -347,7 +351,7 @@ describe('the second download of a file', () => {
     expect(server.requests[1]).not.toHaveProperty('if-none-match');
   });
 
-  test('keeps the one before where the new one is refused', async () => {
+  test('keeps the earlier file when the new one is refused', async () => {
     const one = file();
     const two = file({ etag: '"two"', 'repr-digest': `sha-256=:${Buffer.alloc(32).toString('base64')}:` });
     const server = await serving(served(one), served(two));
@@ -365,20 +369,20 @@ describe('a download is refused', () => {
   test.each<[string, FileAnswer, string]>([
     ['404', answered(404), 'the server answered 404 Not Found'],
     ['403', answered(403), 'the server answered 403 Forbidden'],
-    ['304 that was not asked for', answered(304), 'the server answered 304 Not Modified'],
-    ['206 that was not asked for', answered(206), 'the server answered 206 Partial Content'],
-    ['a redirection without an address', answered(302), 'the server answered 302 Found'],
+    ['304 to an unconditional request', answered(304), 'the server answered 304 Not Modified'],
+    ['206 to a request without Range', answered(206), 'the server answered 206 Partial Content'],
+    ['a redirect without a Location', answered(302), 'the server answered 302 Found'],
+    ['a redirect to itself', answered(302, { location: '/individual.csv' }), 'redirects more than 5 times'],
     [
-      'a redirection to itself',
-      answered(302, { location: '/individual.csv' }),
-      'redirects more than 5 times',
-    ],
-    [
-      'a redirection to http elsewhere',
+      'a redirect to http on another host',
       answered(301, { location: 'http://ann:secret@files.example/a.csv?token=secret' }),
       'redirects to http://files.example/a.csv?…, which is not https',
     ],
-    ['a redirection to no URL', answered(302, { location: 'http://[' }), 'redirects to a malformed URL'],
+    [
+      'a redirect to a malformed URL',
+      answered(302, { location: 'http://[' }),
+      'redirects to a malformed URL',
+    ],
     [
       'a wrong Repr-Digest',
       answered(200, { 'repr-digest': `sha-256=:${ZEROS.toString('base64')}:` }),
@@ -389,9 +393,13 @@ describe('a download is refused', () => {
       answered(200, { digest: `SHA-256=${ZEROS.toString('base64')}` }),
       'not the one that its server names (0000',
     ],
-    ['another encoding', answered(200, { 'content-encoding': 'gzip' }), 'is sent with Content-Encoding gzip'],
+    [
+      'a Content-Encoding',
+      answered(200, { 'content-encoding': 'gzip' }),
+      'is sent with Content-Encoding gzip',
+    ],
     ['too many bytes', answered(200, { 'content-length': String(9 * 2 ** 30) }), 'more than 8 GiB'],
-  ])('for %s, and nothing of it stays', async (_what, answer, reason) => {
+  ])('for %s, and no file is left', async (_what, answer, reason) => {
     const server = await serving(answer);
     const directory = newDirectory();
     const message = await messageOf(
@@ -403,14 +411,14 @@ describe('a download is refused', () => {
     expect(await namesIn(directory)).toEqual([]);
   });
 
-  test('for fewer bytes than the server names', async () => {
+  test('for fewer bytes than Content-Length', async () => {
     const server = await serving((_request, response) => {
       response.writeHead(200, { 'content-length': '100' }).write('short', () => response.destroy());
     });
     expect(await messageOf(download(server.url))).toContain('6 tries in a row brought nothing');
   });
 
-  test('for another SHA-256 than its URL names', async () => {
+  test('for another SHA-256 than the one in its URL', async () => {
     const server = await serving(served(file()));
     const directory = newDirectory();
     const hash = ZEROS.toString('hex');

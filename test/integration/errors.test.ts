@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** A POST to /lookup/verify with this very body. */
+/** A POST to /lookup/verify with exactly this body. */
 function posted(body: string | Buffer, headers: Record<string, string> = {}): Promise<ApiAnswer> {
   return rawRequest({
     port: service.environment.config.PORT,
@@ -41,7 +41,7 @@ function posted(body: string | Buffer, headers: Record<string, string> = {}): Pr
   });
 }
 
-/** The detail of an error, which must tell nothing of the inside. */
+/** The detail of an error, which must not reveal internals. */
 function safeDetailIn(answer: ApiAnswer, status: number): string {
   const detail = detailIn(answer, status);
   expect(answer.text).not.toMatch(
@@ -61,7 +61,7 @@ describe('400', () => {
 
   verifies(
     ['SPEC-4.3-02', 'SPEC-2.1-02', 'SPEC-7-02', 'DESIGN-ERRORS-02'],
-    'for a board that is not exactly one, naming the nearest',
+    'for a board that does not equal a board name, and names the nearest',
     async () => {
       for (const [board, nearest] of MISTYPED_BOARDS) {
         for (const asked of [{ license_number: 'RN.700001' }, { last_name: 'Smith' }]) {
@@ -75,7 +75,7 @@ describe('400', () => {
     },
   );
 
-  test('for a board that is like none, naming one of those there are', async () => {
+  test('for a board that resembles none, and names an existing one', async () => {
     for (const board of ['*', 'x'.repeat(200)]) {
       const detail = safeDetailIn(await rest.verify({ board, license_number: 'RN.700001' }), 400);
       const [, nearest] =
@@ -84,27 +84,31 @@ describe('400', () => {
     }
   });
 
-  verifies(['SPEC-4.3-04', 'SPEC-7-02'], 'for a search that lacks what it needs', async () => {
+  verifies(['SPEC-4.3-04', 'SPEC-7-02'], 'for a search without a required field', async () => {
     expect(safeDetailIn(await rest.verify({ board: NURSING }), 400)).toMatch(/license_number, or last_name/);
     expect(safeDetailIn(await rest.verify({ board: NURSING, first_name: 'Ann' }), 400)).toMatch(/last_name/);
     const blank = { board: NURSING, license_number: ' ', last_name: '' };
     expect(safeDetailIn(await rest.verify(blank), 400)).toMatch(/license_number, or last_name/);
   });
 
-  verifies(['DESIGN-INPUT-04', 'SPEC-7-02'], 'for a field of a wrong type, by its name', async () => {
-    const fields = [
-      ...['board', 'license_number', 'last_name', 'first_name', 'search_type', 'business_name'],
-      ...['license_type', 'status', 'city', 'county'],
-    ];
-    for (const field of fields) {
-      for (const value of [1, true, [], ['RN.700001'], {}, { $ne: '' }]) {
-        const detail = safeDetailIn(await rest.verify({ ...GOOD, [field]: value }), 400);
-        expect(detail).toBe(`${field} must be a string.`);
+  verifies(
+    ['DESIGN-INPUT-04', 'SPEC-7-02'],
+    'for a field of the wrong type, and names the field',
+    async () => {
+      const fields = [
+        ...['board', 'license_number', 'last_name', 'first_name', 'search_type', 'business_name'],
+        ...['license_type', 'status', 'city', 'county'],
+      ];
+      for (const field of fields) {
+        for (const value of [1, true, [], ['RN.700001'], {}, { $ne: '' }]) {
+          const detail = safeDetailIn(await rest.verify({ ...GOOD, [field]: value }), 400);
+          expect(detail).toBe(`${field} must be a string.`);
+        }
       }
-    }
-  });
+    },
+  );
 
-  verifies(['DESIGN-INPUT-04', 'SPEC-7-02'], 'for a body that is no JSON object', async () => {
+  verifies(['DESIGN-INPUT-04', 'SPEC-7-02'], 'for a body that is not a JSON object', async () => {
     for (const body of ['[]', `[${JSON.stringify(GOOD)}]`, 'null', '"text"', '1', 'true']) {
       const detail = safeDetailIn(await posted(body), 400);
       expect([body, detail]).toEqual([body, 'The body must be a JSON object.']);
@@ -177,7 +181,7 @@ describe('400', () => {
     expect(safeDetailIn(tool, 400)).toBe('The body is not valid UTF-8.');
   });
 
-  verifies('SPEC-7-02', 'for JSON that is malformed', async () => {
+  verifies('SPEC-7-02', 'for malformed JSON', async () => {
     const whole = JSON.stringify(GOOD);
     for (const body of [
       whole.slice(0, -1),
@@ -191,14 +195,14 @@ describe('400', () => {
     }
   });
 
-  verifies('SPEC-7-02', 'for a body that is not compressed as its header says', async () => {
+  verifies('SPEC-7-02', 'for a body that does not match its Content-Encoding', async () => {
     const body = JSON.stringify(GOOD);
     safeDetailIn(await posted(body, { 'content-encoding': 'gzip' }), 400);
     const packed = gzipSync(body);
     expect(recordIn(await posted(packed, { 'content-encoding': 'gzip' })).license_number).toBe('RN.700001');
   });
 
-  test('for a field of more than 200 characters, by its name', async () => {
+  test('for a field of more than 200 characters, and names the field', async () => {
     for (const field of ['license_number', 'last_name', 'first_name', 'city', 'board']) {
       const detail = safeDetailIn(await rest.verify({ ...GOOD, [field]: 'x'.repeat(201) }), 400);
       expect(detail).toBe(`${field} must have at most 200 characters.`);
@@ -206,7 +210,7 @@ describe('400', () => {
     expect((await rest.verify({ ...GOOD, license_number: 'x'.repeat(200) })).status).toBe(404);
   });
 
-  test('never for odd text, which is only data', async () => {
+  test('never for unusual characters', async () => {
     for (const odd of [
       'x\u0000',
       'x\ud800',
@@ -227,7 +231,7 @@ describe('400', () => {
 
   verifies(
     'DESIGN-INPUT-07',
-    'never for text that is longer once it is folded: it matches nothing',
+    'never for a name of which only the folded form exceeds 200 characters: it matches nothing',
     async () => {
       const long = '\ufdfa'.repeat(60);
       const answer = await rest.verify({ board: NURSING, last_name: long });
@@ -242,7 +246,7 @@ describe('400', () => {
 describe('404', () => {
   verifies(
     ['SPEC-9-01', 'DESIGN-ERRORS-01'],
-    'for an address that there is not, without the version too',
+    'for an unknown path, and for a known path without the version',
     async () => {
       for (const path of [
         '/lookup/verify',
@@ -262,7 +266,7 @@ describe('404', () => {
     },
   );
 
-  test('never for a slash too much at the end', async () => {
+  test('never because of a trailing slash', async () => {
     expect((await rest.verify(GOOD, `${VERIFY}/`)).status).toBe(200);
     expect((await rest.get('/api/v1/lookup/boards/')).status).toBe(200);
   });
@@ -271,7 +275,7 @@ describe('404', () => {
 describe('405', () => {
   verifies(
     ['DESIGN-ERRORS-03', 'DESIGN-ERRORS-01', 'SPEC-3-01'],
-    'for any other method, with those that are allowed: nothing can be changed',
+    'for any other method, and lists the allowed ones: no method changes data',
     async () => {
       for (const [path, allowed] of [
         [VERIFY, 'POST'],
@@ -292,7 +296,7 @@ describe('405', () => {
 });
 
 describe('413 and 415', () => {
-  verifies('DESIGN-ERRORS-04', 'for a body that is too large, its length said or not', async () => {
+  verifies('DESIGN-ERRORS-04', 'for a body that is too large, with or without Content-Length', async () => {
     for (const size of [17_000, 300_000]) {
       const body = JSON.stringify({ ...GOOD, filler: 'x'.repeat(size) });
       safeDetailIn(await posted(body), 413);
@@ -334,7 +338,7 @@ describe('413 and 415', () => {
 describe('500', () => {
   verifies(
     ['SPEC-7-06', 'DESIGN-ERRORS-01'],
-    'for what went wrong inside, of which it tells nothing',
+    'for an internal error, and reveals nothing about it',
     async () => {
       const { store, client } = service.environment;
       const index = store.names.alias;

@@ -7,8 +7,8 @@ import { type Replayed, replay, tokensOf } from '../../bench/evaluation/replay.t
 import { startService, type TestService } from '../support/service.ts';
 
 const MAX_TOKENS = 15_000;
-/** One license, a few, a miss or a refusal. */
-const MAX_TOKENS_OF_A_SHORT_ONE = 1000;
+/** The most tokens of a short response: one license, a few, none, or an error. */
+const MAX_TOKENS_OF_SHORT_RESULT = 1000;
 const SHORT = 5;
 
 const counted = z.object({ count: z.number().default(0), boards: z.unknown().optional() });
@@ -32,17 +32,17 @@ function letters(text: string): string {
   return text.toLowerCase().replace(/[^a-z0-9]/g, '');
 }
 
-/** Everything that an agent has read before a call: the tools, the question and the answers so far. */
+/** Everything that an agent has read before a call: the tools, the question and the earlier results. */
 async function readBefore(ask: string, answers: readonly Replayed[]): Promise<string> {
   const { tools } = await client.listTools();
   return letters([JSON.stringify(tools), ask, ...answers.map(({ text }) => text)].join(' '));
 }
 
-test('there are forty questions, none twice', () => {
+test('there are forty different questions', () => {
   expect(new Set(QUESTIONS.map(({ ask }) => ask)).size).toBe(40);
 });
 
-describe('an agent that is asked', () => {
+describe('an agent can answer', () => {
   test.each(QUESTIONS)('$ask', async (question) => {
     const answers = await replay(client, question);
     for (const [at, { call, isError, content, text, tokens }] of answers.entries()) {
@@ -50,8 +50,8 @@ describe('an agent that is asked', () => {
       expect(content).toMatchObject({ data_as_of: '2026-11-20', ...call.facts });
       if (call.says !== undefined) expect(text).toMatch(call.says);
       for (const words of call.never ?? []) expect(text).not.toContain(words);
-      expect(tokens).toBeLessThan(isShort(content) ? MAX_TOKENS_OF_A_SHORT_ONE : MAX_TOKENS);
-      // What an agent sends it must have read.
+      expect(tokens).toBeLessThan(isShort(content) ? MAX_TOKENS_OF_SHORT_RESULT : MAX_TOKENS);
+      // An agent can only send what it has read.
       const read = await readBefore(question.ask, answers.slice(0, at));
       for (const value of Object.values(call.arguments)) {
         if (typeof value === 'string') expect([value, read.includes(letters(value))]).toEqual([value, true]);
@@ -65,7 +65,7 @@ function isShort(content: unknown): boolean {
   return count <= SHORT && boards === undefined;
 }
 
-test('a hundred matches are under 15,000 tokens', async () => {
+test('a hundred matches take less than 15,000 tokens', async () => {
   const call = {
     name: 'search_licenses_by_name',
     arguments: { board: 'Nursing Board', last_name: 'Baxter' },

@@ -41,7 +41,7 @@ interface RosterRun {
   readonly roster: string;
   readonly address?: string;
   readonly key?: string;
-  /** Whether the roster comes by standard input and not as a file. */
+  /** Whether the roster is piped to standard input. */
   readonly isPiped?: boolean;
 }
 
@@ -92,7 +92,7 @@ function json(status: number, body: object, headers: Record<string, string> = {}
 
 const TOO_FAST = json(429, { detail: 'Too many requests; try again in 1 seconds.' }, { 'retry-after': '1' });
 
-/** Runs it against a server that gives these answers, the last one to all that follow too. */
+/** Runs the program against a server with these responses. The last one repeats. */
 async function against(program: RosterProgram, roster: string, ...answers: readonly FileAnswer[]) {
   const server = await fileServer(...answers);
   try {
@@ -104,7 +104,7 @@ async function against(program: RosterProgram, roster: string, ...answers: reado
 }
 
 function verifiesRosters(program: RosterProgram): void {
-  test('tells of each line what the service says, in the roster’s order', async () => {
+  test('prints a result for each line, in the order of the roster', async () => {
     const { code, lines, stderr } = await verifyRoster(program, {
       roster: rosterOf(
         'Nursing Board,RN.352419,De la Cruz',
@@ -163,7 +163,7 @@ function verifiesRosters(program: RosterProgram): void {
     expect([code, stderr]).toEqual([0, '']);
   });
 
-  test('finds the licenses in examples/roster.csv, but not the one whose number is mistyped', async () => {
+  test('finds the licenses of examples/roster.csv, except the one with a mistyped number', async () => {
     const roster = await readFile(resolve(EXAMPLES, 'roster.csv'), 'utf8');
     const { code, lines } = await verifyRoster(program, { roster });
     expect(lines).toMatchObject([
@@ -175,7 +175,7 @@ function verifiesRosters(program: RosterProgram): void {
     expect(code).toBe(0);
   });
 
-  test('exits 1 when a line could not be asked; from a spreadsheet, by standard input', async () => {
+  test('reads a spreadsheet’s CSV from standard input, and exits 1 when a line could not be looked up', async () => {
     const roster = rosterOf(
       'Nursing,RN.124396,Bowen',
       'Nursing Board,,Smith',
@@ -193,7 +193,7 @@ function verifiesRosters(program: RosterProgram): void {
     expect(code).toBe(1);
   });
 
-  test('says once, and exits 1, when key, address, file or columns are wrong', async () => {
+  test('exits 1 with one message when the key, the address, the file or its columns are wrong', async () => {
     const [port = 0] = await freePorts(1);
     const failed = (stderr: string) => ({ code: 1, stdout: '', stderr: expect.stringMatching(stderr) });
     expect(await verifyRoster(program, { roster: ONE_LINE, key: 'olv_wrong' })).toMatchObject(
@@ -211,7 +211,7 @@ function verifiesRosters(program: RosterProgram): void {
     expect(nowhere).toMatchObject(failed('^[^\n]*nowhere.csv[^\n]*\n$'));
   });
 
-  test('waits as long as a 429 says, and asks again', async () => {
+  test('retries after the Retry-After of a 429', async () => {
     const result = await against(program, ONE_LINE, BOARDS_ANSWER, TOO_FAST, json(200, FOUND));
     expect(result).toMatchObject({ code: 0, lines: [{ ...FOUND, board: NURSING }] });
     expect(result.requests).toHaveLength(3);
@@ -219,7 +219,7 @@ function verifiesRosters(program: RosterProgram): void {
     expect(result.milliseconds).toBeGreaterThan(1000);
   });
 
-  test('gives up after some tries, or when told to wait too long', async () => {
+  test('gives up after some tries, or when Retry-After is too long', async () => {
     const away = json(503, { detail: 'Lookups are not available right now.' }, { 'retry-after': '1' });
     const tried = await against(program, ONE_LINE, BOARDS_ANSWER, away);
     expect(tried).toMatchObject({ code: 1, lines: [{ error: 'Lookups are not available right now.' }] });
@@ -230,7 +230,7 @@ function verifiesRosters(program: RosterProgram): void {
     expect(left.requests).toHaveLength(2);
   });
 
-  test('takes no other server’s 404 for a number that was not found', async () => {
+  test('reports a 404 of another server as an error, not as a number that was not found', async () => {
     const page = answered(404, { 'content-type': 'text/html' }, '<h1>Not found</h1>');
     const result = await against(program, ONE_LINE, BOARDS_ANSWER, page);
     expect(result).toMatchObject({
@@ -239,7 +239,7 @@ function verifiesRosters(program: RosterProgram): void {
     });
   });
 
-  test(`asks for ${AT_ONCE} at a time`, async () => {
+  test(`sends ${AT_ONCE} lookups at a time`, async () => {
     let [underWay, most] = [0, 0];
     const slow: FileAnswer = (request, response) => {
       underWay += 1;
@@ -275,18 +275,18 @@ describe('examples/typescript', () => {
     await npm('run', 'types', '--', `${service.url}/openapi.json`);
   }, 180_000);
 
-  test('its types are those of the document', async () => {
+  test('has types that match the OpenAPI document', async () => {
     const [made, committed] = await Promise.all(
       [copy(), resolve(EXAMPLES, 'typescript')].map((at) => readFile(resolve(at, 'licenses-api.ts'), 'utf8')),
     );
-    // A difference has hundreds of lines; git shows it once they are made anew.
+    // A difference has hundreds of lines. Generate the types again, and git shows it.
     const toDo = committed === made ? 'nothing' : 'npm run types, as examples/typescript/README.md says';
     expect(toDo).toBe('nothing');
   });
 
-  test('fits the types made of the document that the server shows', () => npm('run', 'check'));
+  test('compiles with types generated from the served OpenAPI document', () => npm('run', 'check'));
 
-  test('has a lock file without addresses', async () => {
+  test('has a lock file without registry addresses', async () => {
     const lock = z.object({ packages: z.record(z.string(), z.looseObject({})) });
     const { packages } = lock.parse(JSON.parse(await readFile(resolve(copy(), 'package-lock.json'), 'utf8')));
     expect(Object.entries(packages).filter(([, entry]) => 'resolved' in entry)).toEqual([]);
@@ -305,7 +305,7 @@ describeUnless(NO_CURL, 'examples/curl.sh', () => {
       variables: { LICENSES_URL: service.url, LICENSES_KEY: key },
     });
 
-  /** What stands under each heading: the answer and its status. */
+  /** The response and its status under each heading. */
   function answersIn(output: string): { readonly body: unknown; readonly status: number }[] {
     const sections = output.split(/^# .*\n/m).slice(1);
     return sections.map((section) => {
@@ -315,7 +315,7 @@ describeUnless(NO_CURL, 'examples/curl.sh', () => {
     });
   }
 
-  test('shows status, boards, types, a person, a number, a miss and a business', async () => {
+  test('prints status, boards, types, a person, a number, a number that is not found, and a business', async () => {
     const { code, stdout, stderr } = await ask(service.rest.key);
     expect([code, stderr]).toEqual([0, '']);
     const person = {
@@ -334,7 +334,7 @@ describeUnless(NO_CURL, 'examples/curl.sh', () => {
     ]);
   });
 
-  test('shows what is wrong with a key', async () => {
+  test('prints the error for a wrong key', async () => {
     const { code, stdout } = await ask('olv_wrong');
     expect(code).toBe(0);
     const [, ...locked] = answersIn(stdout);

@@ -22,7 +22,7 @@ async function live(): Promise<string[]> {
   return indicesUnderAlias(environment.store);
 }
 
-/** The files of a day, with so many nurses. */
+/** Files of this date with this many nurses. */
 function filesOf(date: string, nurses = 30): Promise<DatasetFiles> {
   return writeDay(environment.folder, `${date}-${nurses}`, {
     date,
@@ -42,10 +42,10 @@ function back(to?: string) {
 }
 
 /**
- * A publication that is held at its first request of this kind until something else has been done: how it ended,
- * what was live by then, and whether it asked for the flip afterwards.
+ * Pauses a publication at its first request of this kind while something else is done. Returns how it ended, what was
+ * live after the pause, and whether it requested the flip.
  */
-async function held(
+async function pausedAt(
   date: string,
   at: RegExp,
   meanwhile: () => Promise<unknown>,
@@ -83,7 +83,7 @@ const AT = {
   'is about to flip': /^POST \/_aliases/,
 } as const;
 
-describe('a publication that is held while it', () => {
+describe('a publication that pauses when it', () => {
   let first: z.output<typeof liveResult>;
   let second: z.output<typeof liveResult>;
   beforeAll(async () => {
@@ -98,9 +98,9 @@ describe('a publication that is held while it', () => {
   const moments = Object.entries(AT);
 
   test.each(moments)(
-    '%s does not go live after another has gone live and been rolled back',
+    '%s does not go live if another goes live and is rolled back meanwhile',
     async (_, at) => {
-      const { result, expected } = await held('2026-11-22', at, async () => {
+      const { result, expected } = await pausedAt('2026-11-22', at, async () => {
         await published('2026-11-23');
         await back();
       });
@@ -113,17 +113,17 @@ describe('a publication that is held while it', () => {
     },
   );
 
-  test.each(moments)('%s does not go live after a rollback', async (moment, at) => {
-    const { result, expected, hasFlipped } = await held('2026-11-22', at, () => back());
+  test.each(moments)('%s does not go live if the operator rolls back meanwhile', async (moment, at) => {
+    const { result, expected, hasFlipped } = await pausedAt('2026-11-22', at, () => back());
     expect(result).toMatchObject({ state: 'refused', reasons: [expect.stringMatching(/^fenced: /)] });
     expect(await live()).toEqual(expected);
     expect(expected).toEqual([first.index]);
-    // Not for a moment either, but where it is too late for that.
+    // It does not even request the flip, unless it was already doing so.
     if (moment !== 'is about to flip') expect(hasFlipped).toBe(false);
   });
 
-  test('is about to flip does not go live after two rollbacks, there and back', async () => {
-    const { result } = await held('2026-11-22', AT['is about to flip'], async () => {
+  test('is about to flip does not go live if the operator rolls back and forward meanwhile', async () => {
+    const { result } = await pausedAt('2026-11-22', AT['is about to flip'], async () => {
       await back();
       await back(second.publication);
     });
@@ -131,15 +131,15 @@ describe('a publication that is held while it', () => {
     expect(await live()).toEqual([second.index]);
   });
 
-  test('leaves nothing behind', async () => {
-    const { result } = await held('2026-11-22', AT['is verified'], () => back());
+  test('is verified leaves no index if the operator rolls back meanwhile', async () => {
+    const { result } = await pausedAt('2026-11-22', AT['is verified'], () => back());
     const indices = await licensesIndices(environment.store);
     expect(indices.map(({ metadata }) => metadata.publication)).not.toContain(result.publication);
   });
 });
 
-describe('two first publications at once', () => {
-  test.each([1, 2])('leave one index under the alias, and no other (round %d)', async () => {
+describe('two simultaneous first publications', () => {
+  test.each([1, 2])('leave one index, which the alias points to (round %d)', async () => {
     const own = await testEnvironment();
     try {
       const [one, other] = [await filesOf('2026-11-20'), await filesOf('2026-11-21')];

@@ -40,7 +40,7 @@ function under(): Promise<string[]> {
 }
 
 describe('the epoch', () => {
-  test('grows by one for each taker, also when ten take it at once', async () => {
+  test('grows by one each time it is taken, even ten times simultaneously', async () => {
     const taken = await Promise.all(Array.from({ length: 10 }, (_, at) => epoch(`taker ${at}`)));
     expect(taken.sort((one, other) => one - other)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
     expect(await currentEpoch(environment.store)).toBe(10);
@@ -48,14 +48,14 @@ describe('the epoch', () => {
 });
 
 describe('a flip', () => {
-  test('makes the first index live, and then takes the place of the one before', async () => {
+  test('makes the first index live, and later replaces the live index', async () => {
     const [first, second] = [await newIndex(), await newIndex()];
     expect(await flipTo(first, await epoch('first'))).toBeUndefined();
     expect(await flipTo(second, await epoch('second'))).toBe(first);
     expect(await under()).toEqual([second]);
   });
 
-  test('is refused when a later publication or rollback has begun', async () => {
+  test('is refused when a later publication or rollback has started', async () => {
     const [early, late] = [await newIndex(), await newIndex()];
     const earlyEpoch = await epoch('early');
     await flipTo(late, await epoch('late'));
@@ -63,7 +63,7 @@ describe('a flip', () => {
     expect(await under()).toEqual([late]);
   });
 
-  test('is refused after A, B and A again have been live meanwhile', async () => {
+  test('is refused even if the same index is live again after another one was', async () => {
     const [a, b, paused] = [await newIndex(), await newIndex(), await newIndex()];
     await flipTo(a, await epoch('a'));
     const pausedEpoch = await epoch('paused');
@@ -73,7 +73,7 @@ describe('a flip', () => {
     expect(await under()).toEqual([a]);
   });
 
-  test('of two racing ones leaves exactly one index under the alias', async () => {
+  test('that races with another leaves the alias on exactly one index', async () => {
     const first = await newIndex();
     await flipTo(first, await epoch('first'));
     const [one, other] = [await newIndex(), await newIndex()];
@@ -85,7 +85,7 @@ describe('a flip', () => {
     expect(results.some(({ status }) => status === 'fulfilled')).toBe(true);
   });
 
-  test('of two first ones the later epoch keeps the alias for itself', async () => {
+  test('replaces an index that another first publication made live with an older epoch', async () => {
     const [one, other] = [await newIndex(), await newIndex()];
     const alias = environment.store.names.alias;
     await epoch('one');
@@ -96,7 +96,7 @@ describe('a flip', () => {
   });
 });
 
-test('an index under the name of the alias stops the start instead of taking writes', async () => {
+test('an index with the name of the alias makes the start fail, so that it gets no documents', async () => {
   const { store, client } = environment;
   await client.indices.create({ index: store.names.alias });
   await expect(prepareIndices(store)).rejects.toThrow('where the alias of the live publication belongs');

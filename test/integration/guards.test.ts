@@ -28,7 +28,7 @@ const NURSING = 'Nursing Board';
 const MEDICAL = 'Medical Board';
 const PHARMACY = 'Board of Pharmacy';
 
-/** Many publications are kept, so that each test can go back to the base. */
+/** Many publications are kept, so that each test can roll back to the base. */
 const SETTINGS = { KEEP_PUBLICATIONS: '100' };
 
 const nurses = licensesOf(NURSING, 'RN.', 200);
@@ -38,7 +38,7 @@ const pharmacies = licensesOf(PHARMACY, '02', 60);
 /** 320 good rows. */
 const BASE: Day = { date: '2026-11-20', individual: [...nurses, ...doctors], business: pharmacies };
 
-/** The day after, with what is given in place of the base's. */
+/** The base's files of the next day, with these changes. */
 function nextDay(changes: Partial<Day> = {}): Day {
   return { ...BASE, date: '2026-11-21', ...changes };
 }
@@ -68,7 +68,7 @@ function details({ publication }: PublishResult) {
   return publicationDetails(environment.store, publication);
 }
 
-/** The base live again. */
+/** Rolls back to the base. */
 async function backToBase(): Promise<void> {
   const [index] = await live();
   if (index !== base.index) {
@@ -78,7 +78,7 @@ async function backToBase(): Promise<void> {
 
 beforeEach(backToBase);
 
-/** Publishes what must be refused, and expects that nothing of it is left. */
+/** Publishes files that must be refused, and expects that no index is left of them. */
 async function refused(files: DatasetFiles): Promise<readonly string[]> {
   const before = { live: await live(), indices: await indices() };
   const result = await publishFiles(environment, files, { isGuarded: true });
@@ -91,7 +91,7 @@ async function refused(files: DatasetFiles): Promise<readonly string[]> {
   return reasons;
 }
 
-/** Publishes by force what the guards refuse, and expects that it is live and its force is on record. */
+/** Publishes with force files that the guards refuse. Expects that they are live and the ledger has the force. */
 async function forced(files: DatasetFiles, reasons: readonly string[]): Promise<PublishResult> {
   const force = `${newRunId()}, as the test says`;
   const result = await publishFiles(environment, files, { force });
@@ -108,7 +108,7 @@ function without(rows: readonly DayRow[], count: number): readonly DayRow[] {
   return rows.slice(count);
 }
 
-/** Rows of another status, board or date in place of so many of these. */
+/** These rows, with another status, board or date in the first `count`. */
 function changed(rows: readonly DayRow[], count: number, change: Partial<DayRow>): readonly DayRow[] {
   return rows.map((row, at) => (at < count ? { ...row, ...change } : row));
 }
@@ -120,7 +120,7 @@ async function withText(name: string, change: (text: string) => string): Promise
   return files;
 }
 
-describe('a guard', () => {
+describe('the guards', () => {
   const day = (name: string, changes: Partial<Day>) => () =>
     writeDay(environment.folder, name, nextDay(changes));
 
@@ -131,12 +131,12 @@ describe('a guard', () => {
       ['truncated: The individual file ends inside a row'],
     ],
     [
-      'a quote stays open at the end',
+      'a quote is not closed at the end',
       () => withText('open', (text) => `${text}"LAST, LOUISE`),
       ['truncated: The individual file ends inside a row'],
     ],
     [
-      'there are fewer licenses, at no board by much',
+      'there are fewer licenses in all, though no board lost many',
       day('fewer', {
         individual: [...without(nurses, 5), ...without(doctors, 3)],
         business: without(pharmacies, 3),
@@ -144,12 +144,12 @@ describe('a guard', () => {
       ['fewer_rows: 309 rows give a license, the live publication has 320'],
     ],
     [
-      'a board has fewer licenses, though there are more in all',
+      'one board has fewer licenses, though there are more in all',
       day('board', { individual: [...without(nurses, 51), ...licensesOf(MEDICAL, '35.', 160)] }),
       ['fewer_rows_at_board: Nursing Board has 149 licenses, in the live publication 200'],
     ],
     [
-      'a board has gone',
+      'a board is missing',
       day('gone', { individual: nurses }),
       [
         'fewer_rows: 260 rows give a license',
@@ -157,7 +157,7 @@ describe('a guard', () => {
       ],
     ],
     [
-      'more than half a row of a hundred is rejected',
+      'more than 0.5 % of the rows are rejected',
       day('aside', { individual: [...changed(nurses, 2, { expires: '2099-02-30' }), ...doctors] }),
       ['rejected: 2 of 320 rows were rejected, more than 0.5 % (GUARD_MAX_REJECTED_PERCENT).'],
     ],
@@ -167,7 +167,7 @@ describe('a guard', () => {
       ['duplicates: 1 numbers stand in an earlier row of their board too, more than 0'],
     ],
     [
-      'more than one row of a hundred has an unknown board or status',
+      'more than 1 % of the rows have an unknown board or status',
       day('unknown', {
         individual: [...changed(nurses, 2, { board: 'Board of Wizardry' }), ...doctors],
         business: changed(pharmacies, 2, { status: 'Hovering' }),
@@ -180,18 +180,18 @@ describe('a guard', () => {
       ['dates_differ: The individual file is of 2026-11-21, the business file of 2026-11-22.'],
     ],
     [
-      'the files are older than what is live',
+      'the files are older than the live publication',
       day('older', { date: '2026-11-19' }),
       ['older: The files are of 2026-11-19, 1 day older than the live publication of 2026-11-20'],
     ],
-  ])('refuses where %s, and lets go live what is forced', async (_what, files, starts) => {
+  ])('refuse files when %s, unless forced', async (_what, files, starts) => {
     const written = await files();
     const reasons = await refused(written);
     expect(reasons).toEqual(starts.map((start) => expect.stringContaining(start)));
     await forced(written, reasons);
   });
 
-  test('lets pass what stays just within the thresholds', async () => {
+  test('allow files just within the thresholds', async () => {
     const rows = licensesOf(NURSING, 'RN.', 200);
     const files = await writeDay(environment.folder, 'within', {
       date: '2026-11-20',
@@ -205,12 +205,12 @@ describe('a guard', () => {
     expect(result).toMatchObject({ state: 'live', licenses: 311, rejected: 1 });
   });
 
-  test('refuses what was rolled back, and only that', async () => {
-    const regretted = await writeDay(environment.folder, 'regretted', nextDay({ date: '2026-11-22' }));
-    const first = await publishFiles(environment, regretted, { isGuarded: true });
+  test('refuse files that were rolled back, but not corrected files of the same date', async () => {
+    const rolledBack = await writeDay(environment.folder, 'rolledBack', nextDay({ date: '2026-11-22' }));
+    const first = await publishFiles(environment, rolledBack, { isGuarded: true });
     expect(first).toMatchObject({ state: 'live' });
     await backToBase();
-    const reasons = await refused(regretted);
+    const reasons = await refused(rolledBack);
     expect(reasons).toEqual([
       `rolled_back: Publication ${first.publication} had the same files and was rolled back.`,
     ]);
@@ -220,13 +220,13 @@ describe('a guard', () => {
       nextDay({ date: '2026-11-22', business: changed(pharmacies, 1, { city: 'AKRON' }) }),
     );
     expect(await publishFiles(environment, other, { isGuarded: true })).toMatchObject({ state: 'live' });
-    await forced(regretted, reasons);
+    await forced(rolledBack, reasons);
   });
 
-  test('says more of what it refuses: counts by board and status, and what was rejected', async () => {
+  test('leave the counts of refused files by board and status in the ledger', async () => {
     const files = await writeDay(
       environment.folder,
-      'told',
+      'counted',
       nextDay({ individual: nurses, date: '2026-11-22' }),
     );
     const result = await publishFiles(environment, files, { isGuarded: true });
@@ -239,12 +239,12 @@ describe('a guard', () => {
   });
 });
 
-describe('what no force goes past', () => {
+describe('even with force, nothing goes live from', () => {
   afterEach(async () => {
     expect(await live()).toEqual([base.index]);
   });
 
-  test('files that changed after they were asked for', async () => {
+  test('files that changed after they were submitted', async () => {
     const files = await writeDay(environment.folder, 'changing', nextDay());
     const result = await publishFiles(environment, files, {
       onProgress: ({ step }) => {
@@ -274,7 +274,7 @@ describe('what no force goes past', () => {
     expect(await indices()).toEqual(before);
   });
 
-  /** Publishes by force while something happens to the index just before it is read back. */
+  /** Publishes with force, and changes the index just before it is verified. */
   async function disturbed(name: string, disturb: (index: string) => Promise<unknown>): Promise<unknown> {
     const { config } = environment;
     let isDone = false;
@@ -313,7 +313,7 @@ describe('what no force goes past', () => {
       'The index has 199 licenses of Nursing Board, but 200 were sent.',
     ],
     [
-      'has other words in every license of a board',
+      'has other values than were sent for every license of a board',
       (index) =>
         environment.client.bulk({
           index,
@@ -333,8 +333,8 @@ describe('what no force goes past', () => {
   });
 });
 
-describe('the same files again', () => {
-  test('are skipped and say what is live, unless they are forced', async () => {
+describe('files that are live already', () => {
+  test('are skipped with the id of the live publication, unless forced', async () => {
     const files = await writeDay(environment.folder, 'again', nextDay({ date: '2026-11-23' }));
     const first = await publishFiles(environment, files, { isGuarded: true });
     const before = { live: await live(), indices: await indices() };
@@ -360,7 +360,7 @@ describe('the same files again', () => {
 });
 
 describe('generated data', () => {
-  test('is never what others are compared with', async () => {
+  test('is never a baseline for the guards', async () => {
     const own = await testEnvironment();
     try {
       const sample = await writeSampleData({
@@ -384,7 +384,7 @@ describe('generated data', () => {
   });
 });
 
-describe('what is no fault', () => {
+describe('the guards do not refuse', () => {
   async function atNumber(number: string): Promise<string[]> {
     const [index = ''] = await live();
     const query = numberQuery(number);
@@ -393,7 +393,7 @@ describe('what is no fault', () => {
     return found.map(({ board, license_number }) => `${board}: ${license_number}`).toSorted();
   }
 
-  test('one number at two boards: both are live and answer', async () => {
+  test('one number at two boards: both licenses are live and found', async () => {
     const files = await writeDay(
       environment.folder,
       'two-boards',
@@ -407,7 +407,7 @@ describe('what is no fault', () => {
   test.each<[string, (text: Buffer, name: string) => Buffer]>([
     ['gzip', (text) => gzipSync(text)],
     ['zip', (text, name) => zip({ name: `${name}.csv`, content: text })],
-  ])('files packed by %s', async (packing, pack) => {
+  ])('files compressed with %s', async (packing, pack) => {
     const day = nextDay({ individual: [...BASE.individual, { board: NURSING, number: `RN.${packing}` }] });
     const plain = await writeDay(environment.folder, packing, day);
     const individual = join(environment.folder, `individual.csv.${packing}`);
@@ -422,7 +422,7 @@ describe('what is no fault', () => {
     expect(sources?.individual).toMatchObject({ name: `individual.csv.${packing}`, rows: 261 });
   });
 
-  test('files from the web: downloaded, named without their secrets, and skipped while they are the same', async () => {
+  test('files from URLs: downloaded, listed without credentials, and skipped while unchanged', async () => {
     const config = { ...environment.config, STATE_DIR: join(environment.folder, 'state') };
     const day = nextDay({ individual: [...BASE.individual, { board: NURSING, number: 'RN.web' }] });
     const individual = gzipSync(textOf(day, 'individual'));

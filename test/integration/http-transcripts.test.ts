@@ -16,13 +16,13 @@ import {
 } from '../support/transcripts/services.ts';
 
 /**
- * Replays the exchanges of `test/http-transcripts/*.http` against running services and compares every answer. How a
- * file is to be read stands in `test/http-transcripts/README.md`. `RECORD=1` writes the answers that come instead.
+ * Replays the exchanges of `test/http-transcripts/*.http` against running services and compares every answer. The
+ * format of the files is in `test/http-transcripts/README.md`. `RECORD=1` records the current responses instead.
  *
- * What counts as a difference: status line, names and values of headers, how many times a header comes, body,
- * whether the service keeps the connection, and bytes beyond the answer. What does not: the order of headers and the
- * case of their names, the order within Allow and Vary, how a body was cut into chunks, and values that are written
- * as `<what they are>`, such as dates and ids. Those are masked only where they have the right form.
+ * Differences are: status line, names, values and number of headers, body, whether the connection is kept open, and
+ * extra bytes after the response. Not compared: the order of headers, the case of their names, the order within Allow
+ * and Vary, how a body was split into chunks, and values written as `<placeholder>`, such as dates and ids. A
+ * placeholder matches only values of the right form.
  */
 const FOLDER = resolve(import.meta.dirname, '../http-transcripts');
 
@@ -31,20 +31,20 @@ const IS_RECORDING = process.env.RECORD === '1';
 type ServiceName = keyof TranscriptServices['stages'];
 
 /**
- * How often an exchange is played, each time from other addresses. On a busy machine OpenSearch may answer too late
- * (503), and Redis too, so that limits count anew in memory; a difference that clients see comes each time.
+ * How often an exchange is replayed, each time from new client addresses. On a busy machine OpenSearch or Redis may be
+ * too slow once: the service then answers 503 or counts limits in memory. A real difference occurs every time.
  */
 const MAX_TRIES = 4;
 
 interface SetUp {
   readonly service: ServiceName;
-  /** All at the same time, for those that are slow; one after the other unless given. */
+  /** Replays slow exchanges at the same time instead of one after the other. */
   readonly together?: true;
-  /** For those that can't be played again. */
+  /** For exchanges that cannot be replayed. */
   readonly once?: true;
 }
 
-/** What service each file is about. */
+/** The service that each file runs against. */
 const FILES: Readonly<Record<string, SetUp>> = {
   'addresses.http': { service: 'plain' },
   'admin.http': { service: 'plain' },
@@ -71,12 +71,12 @@ const transcripts: readonly (readonly [file: string, Transcript])[] = Object.key
 ]);
 
 let services: TranscriptServices | undefined;
-/** What was played, by file and the name of the exchange. */
+/** The text of each replayed exchange, by file and name. */
 const played = new Map<string, ReadonlyMap<string, string>>();
 
 let lastPlay = 0;
 
-/** Plays one exchange from addresses that no other play has. What went wrong stands in the place of its text. */
+/** Replays an exchange from new client addresses. Returns its text, or the error message. */
 async function playOnce(exchange: Exchange, stage: ServiceStage): Promise<string> {
   lastPlay += 1;
   const [high, low] = [lastPlay >> 8, lastPlay & 255];
@@ -94,7 +94,7 @@ async function playOnce(exchange: Exchange, stage: ServiceStage): Promise<string
   }
 }
 
-/** Plays an exchange until its text is the recorded one or comes a second time. */
+/** Replays an exchange until its text equals the recorded one or repeats. */
 async function playAgain(exchange: Exchange, stage: ServiceStage): Promise<string> {
   const seen = new Set([exchange.recorded]);
   for (let tries = 1; ; tries += 1) {
@@ -128,7 +128,7 @@ test('every transcript is replayed', () => {
 });
 
 describe.each(transcripts)('%s', (file, { exchanges }) => {
-  test('has no name twice', () => {
+  test('has unique names', () => {
     const names = exchanges.map(({ name }) => name);
     expect(names).toEqual([...new Set(names)]);
   });

@@ -10,9 +10,9 @@ import { verifies } from '../support/verifies.ts';
 
 const ACCOUNT = 'Acme Staffing LLC';
 const VERIFIER = 'Ada Operator';
-/** As many characters of a key in a row are found nowhere by chance. */
+/** A run of this many characters of a key does not occur elsewhere by chance. */
 const PART_LENGTH = 8;
-/** More than a dozen commands on a busy machine. */
+/** Time for more than a dozen commands on a busy machine. */
 const RUNS_COMMANDS_FOR_MS = 240_000;
 
 let service: TestService;
@@ -40,7 +40,7 @@ function idOf(key: string): string {
   return apiKeyHash(key).slice(0, 12);
 }
 
-/** Parts of a key's secret that stand in this text. */
+/** Parts of a key's secret that occur in this text. */
 function partsShown(key: string, text: string): string[] {
   const secret = key.slice('olv_'.length);
   const parts = Array.from(secret, (_, at) => secret.slice(at, at + PART_LENGTH));
@@ -61,7 +61,7 @@ const documents = z.object({
   }),
 });
 
-/** All that is stored in OpenSearch, and in which indices. */
+/** Every document in OpenSearch, with the names of the indices. */
 async function everythingStored() {
   const { client, config } = service.environment;
   const index = `${config.INDEX_PREFIX}*`;
@@ -73,7 +73,7 @@ async function everythingStored() {
 
 verifies(
   'SPEC-5-04',
-  'a key is printed once, by the command that issues it, and nothing else shows or stores any part of it',
+  'a key is printed once, by the command that issues it; no output, log or document has any part of it',
   async () => {
     const { environment, api } = service;
     const issue = ['keys', 'create', ACCOUNT, '--verified-by', VERIFIER];
@@ -115,7 +115,7 @@ verifies(
   RUNS_COMMANDS_FOR_MS,
 );
 
-verifies('SPEC-5-04', 'the account of a key says who verified it, and when', async () => {
+verifies('SPEC-5-04', 'the account of a key has the name of its verifier and the time', async () => {
   const { store, client } = service.environment;
   const account = 'Verified Care Inc';
   const begun = Date.now();

@@ -27,12 +27,12 @@ const ENDPOINTS = [
 let service: TestService;
 
 beforeAll(async () => {
-  // A twentieth of the limit may come with a bad key: here 50,000.
+  // A twentieth of the limit, here 50,000, may be requests with a bad key.
   service = await startService();
 });
 afterAll(() => service.stop());
 
-/** A request with these headers alone. */
+/** A request with only these headers. */
 function asked(method: string, path: string, headers: Record<string, string>): Promise<ApiAnswer> {
   const body = method === 'POST' ? JSON.stringify(GOOD) : '';
   const type = method === 'POST' ? { 'content-type': 'application/json' } : {};
@@ -49,7 +49,7 @@ function expectRefused(answer: ApiAnswer): void {
 describe('a request', () => {
   verifies(
     ['SPEC-1-05', 'SPEC-4-01', 'SPEC-5-01', 'SPEC-5-03', 'SPEC-7-03'],
-    'without a key is refused on every path, whatever it asks',
+    'without a key is refused on every path, valid or not',
     async () => {
       for (const [method, path] of ENDPOINTS) {
         expectRefused(await asked(method, path, {}));
@@ -67,7 +67,7 @@ describe('a request', () => {
 
   verifies(
     ['SPEC-5-03', 'SPEC-7-03', 'DESIGN-ERRORS-01'],
-    'with a malformed or unknown key is refused in the same words',
+    'with a malformed key gets the same error as one with an unknown key',
     async () => {
       const { key } = service.rest;
       const swapped = key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a');
@@ -91,7 +91,7 @@ describe('a request', () => {
 
   verifies(
     'SPEC-5-03',
-    'with a revoked key is refused on every path, and its owner’s other key is not',
+    'with a revoked key is refused on every path, while the owner’s other key works',
     async () => {
       const first = await issued('Twofold Staffing');
       const second = await issued('Twofold Staffing');
@@ -105,7 +105,7 @@ describe('a request', () => {
 
   verifies(
     'DESIGN-KEYS-03',
-    'with a key that worked a moment ago is refused 10 seconds after it was revoked',
+    'with a revoked key is refused within 10 seconds, even if it worked just before',
     async () => {
       const { key, id } = await issued('Shortlived Inc');
       const tried = () => asked('GET', '/api/v1/lookup/boards', { 'x-api-key': key });
@@ -121,7 +121,7 @@ describe('a request', () => {
     },
   );
 
-  test('with a new key is answered at once', async () => {
+  test('with a new key succeeds immediately', async () => {
     const { environment } = service;
     const newcomer = await apiClient(environment);
     expect(recordIn(await newcomer.verify(GOOD)).license_number).toBe('RN.700001');
@@ -148,7 +148,7 @@ async function issued(account: string, ...options: string[]) {
   return issuedKey.parse(JSON.parse(stdout));
 }
 
-test('a key in use is not taken for a bad one while it is read again, though its address has sent too many bad ones', async () => {
+test('a key in use keeps working while it is read again, even if its address is over the limit for bad keys', async () => {
   let isHeld = false;
   const held = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
@@ -171,7 +171,7 @@ test('a key in use is not taken for a bad one while it is read again, though its
     const first = limited.rest.verify(GOOD);
     await held.promise;
     const second = limited.rest.verify(GOOD);
-    // Long enough for the second to be refused, and less than a look-up of a key may take.
+    // Long enough for the second to be refused, and less than the time limit for reading a key.
     await sleep(300);
     released.resolve();
     expect([(await first).status, (await second).status]).toEqual([200, 200]);
@@ -185,7 +185,7 @@ test('a key in use is not taken for a bad one while it is read again, though its
 describe('a key', () => {
   verifies(
     ['SPEC-5-02', 'DESIGN-KEYS-01'],
-    'begins with the prefix, and is issued to an account that somebody verified',
+    'starts with the prefix and belongs to an account that a named person verified',
     async () => {
       const { key, account, verified_by } = await issued('Acme Staffing LLC');
       expect(key).toMatch(/^olv_[0-9A-Za-z]{49}$/);
@@ -195,7 +195,7 @@ describe('a key', () => {
     },
   );
 
-  test('belongs to an account that has a contact, and whose name is one whatever its case', async () => {
+  test('belongs to an account with a contact; account names ignore case', async () => {
     const first = await issued('Contacted  Care Inc', '--contact', 'grace@care.example');
     const second = await issued(' contacted care inc', '--verified-by', 'Somebody Else');
     expect(second.id).not.toBe(first.id);
@@ -222,7 +222,7 @@ describe('a key', () => {
       'The contact must have 1 to 200 characters.',
     ],
     [
-      'verified by nobody',
+      'with a blank verifier',
       ['Blank Inc', '--verified-by', ' '],
       'Who verified the account must have 1 to 200 characters.',
     ],
@@ -231,7 +231,7 @@ describe('a key', () => {
     expect([code, stderr]).toEqual([1, `${message}\n`]);
   });
 
-  test('is not issued unless it is said who verified the business', async () => {
+  test('is not issued without the name of who verified the business', async () => {
     const { code, stdout, stderr } = await licenses(
       service.environment.variables,
       ...['keys', 'create', 'Unverified Inc', '--json'],
@@ -240,7 +240,7 @@ describe('a key', () => {
     expect(stderr).toContain("required option '--verified-by <name>' not specified");
   });
 
-  test('is rotated by a second one that lives beside it until it is revoked', async () => {
+  test('keeps working after rotation, next to the new key, until it is revoked', async () => {
     const first = await issued('Rotating Inc');
     const rotated = await licenses(service.environment.variables, 'keys', 'rotate', first.id, '--json');
     const second = issuedKey.parse(JSON.parse(rotated.stdout));
@@ -252,7 +252,7 @@ describe('a key', () => {
     expect((await tried(second.key)).status).toBe(200);
   });
 
-  test('shows what it was used for, by day and outcome, and when it was used last', async () => {
+  test('has its usage counted by day and outcome, and the time of its last use', async () => {
     const { variables } = service.environment;
     const [port = 0, adminPort = 0] = await freePorts(2);
     const own = { ...variables, PORT: String(port), ADMIN_PORT: String(adminPort) };
@@ -293,7 +293,7 @@ describe('a key', () => {
     expect([lastUsed(used.id), lastUsed(unused.id)]).toEqual([today, null]);
   });
 
-  verifies('DESIGN-KEYS-02', 'is stored as its SHA-256 alone', async () => {
+  verifies('DESIGN-KEYS-02', 'is stored only as its SHA-256', async () => {
     const { store, client } = service.environment;
     const { key, id } = await issued('Hashed Inc');
     const found = await client.search({
@@ -309,7 +309,7 @@ describe('a key', () => {
   });
 });
 
-test('the log has neither keys, nor names searched for, nor anything of a holder', async () => {
+test('the log has no keys, no searched names and no data about holders', async () => {
   const { rest, environment, api } = service;
   const unknown = newApiKey('olv');
   await asked('POST', '/api/v1/lookup/verify', { 'x-api-key': unknown });
@@ -337,7 +337,7 @@ test('the log has neither keys, nor names searched for, nor anything of a holder
 
   await rest.request('GET', '/status', { headers: { 'x-request-id': 'last-of-the-log' } });
   await api.printed('last-of-the-log');
-  // Times of day have any digits.
+  // Timestamps may have any digits.
   const log = api.output().replaceAll(/"time":\d+/g, '');
   expect(log).toContain('"path":"/api/v1/lookup/verify"');
   expect(log).toContain('"path":"/mcp"');
@@ -379,7 +379,7 @@ describe('an account', () => {
 
   verifies(
     'DESIGN-KEYS-04',
-    'that is deactivated has no key that works 10 seconds later, and all again once it is active',
+    'has no working key 10 seconds after it is deactivated, and all of them again when it is activated',
     async () => {
       const first = await issued('Leaving Inc', '--contact', 'lee@leaving.example');
       const second = await issued('Leaving Inc');
@@ -420,7 +420,7 @@ describe('an account', () => {
     },
   );
 
-  test('that there is not can not be deactivated', async () => {
+  test('that does not exist cannot be deactivated', async () => {
     expect(await accounts('deactivate', 'Nobody Inc')).toMatchObject({
       code: 1,
       stderr: 'There is no account "Nobody Inc".\n',

@@ -30,7 +30,7 @@ const HOUR_MS = 3_600_000;
 
 const environments: TestEnvironment[] = [];
 
-/** An installation of a test's own. */
+/** A new environment for one test. */
 async function newEnvironment(settings: Record<string, string> = {}): Promise<TestEnvironment> {
   const environment = await testEnvironment(settings);
   environments.push(environment);
@@ -56,8 +56,8 @@ function details({ store }: TestEnvironment, publication: string) {
   return publicationDetails(store, publication);
 }
 
-/** What the ledger tells, as `publication event`, in its order. */
-async function told({ store }: TestEnvironment): Promise<string[]> {
+/** The events of the ledger in order, each as `publication event`. */
+async function eventsIn({ store }: TestEnvironment): Promise<string[]> {
   const events = await readEvents(store);
   return events.map(({ publication, event }) => `${publication} ${event}`);
 }
@@ -66,7 +66,7 @@ function reconcile({ store }: TestEnvironment): Promise<void> {
   return reconcileLedger(store);
 }
 
-/** The files of a day with 20 nurses. */
+/** Files of this date with 20 nurses. */
 function filesOf({ folder }: TestEnvironment, date: string, more: Partial<Day> = {}): Promise<DatasetFiles> {
   return writeDay(folder, `${date}-${newRunId()}`, {
     date,
@@ -80,8 +80,8 @@ async function published(environment: TestEnvironment, date: string): Promise<Li
   return liveResult.parse(await publishFiles(environment, await filesOf(environment, date)));
 }
 
-describe('a ledger written by clocks that differ', () => {
-  test('tells states and order as they were appended, whatever the events say of the time', async () => {
+describe('a ledger written by processes whose clocks differ', () => {
+  test('orders events by when they were appended, not by their timestamps', async () => {
     const { store } = await newEnvironment();
     const now = Date.now();
     const append = (publication: string, event: 'queued' | 'reading' | 'loading' | 'refused', hours = 0) =>
@@ -109,7 +109,7 @@ describe('a ledger written by clocks that differ', () => {
     ]);
   });
 
-  test('keeps the moment that an event names, and else takes the present one', async () => {
+  test('keeps the timestamp of an event, or sets the current time', async () => {
     const { store } = await newEnvironment();
     const before = new Date().toISOString();
     await appendEvent(store, { publication: 'a', event: 'queued', at: before });
@@ -120,8 +120,8 @@ describe('a ledger written by clocks that differ', () => {
   });
 });
 
-describe('what the ledger tells of a publication', () => {
-  /** OpenSearch takes no documents sooner. */
+describe('the ledger of a publication', () => {
+  /** The proxy delays bulk requests by this much. */
   const LOADS_FOR_MS = 1500;
   let environment: TestEnvironment;
   let result: PublishResult;
@@ -149,12 +149,12 @@ describe('what the ledger tells of a publication', () => {
     await proxy.close();
   });
 
-  test('is each step on its way, in order', async () => {
+  test('has each step in order', async () => {
     const { events } = await details(environment, result.publication);
     expect(events.map(({ event }) => event)).toEqual(['reading', 'loading', 'verifying', 'live']);
   });
 
-  test('are its counts by board and by status, and its files', async () => {
+  test('has its counts by board and by status, and its files', async () => {
     const { summary } = await details(environment, result.publication);
     expect(summary).toMatchObject({
       state: 'live',
@@ -168,7 +168,7 @@ describe('what the ledger tells of a publication', () => {
     });
   });
 
-  test('is how long each step took, not more in all than it took', async () => {
+  test('has the duration of each step, together at most the duration of the publication', async () => {
     const { summary } = await details(environment, result.publication);
     const { seconds = {} } = summary;
     expect(Object.keys(seconds).toSorted()).toEqual([
@@ -181,23 +181,23 @@ describe('what the ledger tells of a publication', () => {
     const total = Object.values(seconds).reduce((sum, each) => sum + each, 0);
     expect(Math.min(...Object.values(seconds))).toBeGreaterThanOrEqual(0);
     expect(seconds.loading).toBeGreaterThanOrEqual(LOADS_FOR_MS / 1000);
-    // Each is rounded to a tenth.
+    // Each duration is rounded to a tenth of a second.
     expect(total).toBeLessThanOrEqual(tookMs / 1000 + 0.3);
   });
 
-  test('is nothing where nobody has heard of it', async () => {
+  test('does not exist for an unknown id', async () => {
     await expect(details(environment, 'unheard-of')).rejects.toThrow(
       'The ledger has no publication unheard-of.',
     );
   });
 
-  test('is that it was superseded, once, by the one that took its place', async () => {
+  test('has one event for being superseded', async () => {
     const another = await newEnvironment();
     const first = await published(another, '2026-11-20');
     const next = await published(another, '2026-11-21');
     await reconcile(another);
     await published(another, '2026-11-22');
-    const events = await told(another);
+    const events = await eventsIn(another);
     expect(events.filter((each) => each === `${first.publication} superseded`)).toHaveLength(1);
     expect(events.filter((each) => each === `${next.publication} superseded`)).toHaveLength(1);
     expect((await history(another)).publications.map(({ state }) => state)).toEqual([
@@ -208,9 +208,12 @@ describe('what the ledger tells of a publication', () => {
   });
 });
 
-describe('a publication killed between its flip and its last event', () => {
-  /** Publishes, but its last words never reach the ledger. */
-  async function killed(environment: TestEnvironment, date: string): Promise<{ publication: string }> {
+describe('a publication killed between its flip and its last ledger event', () => {
+  /** Publishes, but the event `live` never reaches the ledger. */
+  async function publishedWithoutEvent(
+    environment: TestEnvironment,
+    date: string,
+  ): Promise<{ publication: string }> {
     const { config } = environment;
     const proxy = await openSearchProxy(config.OPENSEARCH_URL, async (request) =>
       request.body.includes('"event":"live"') ? undefined : request.forward(),
@@ -229,11 +232,11 @@ describe('a publication killed between its flip and its last event', () => {
     return { publication };
   }
 
-  test('is live all the same, as the alias says, and prune keeps it', async () => {
+  test('counts as live because of the alias, and prune keeps it', async () => {
     const environment = await newEnvironment();
     const { store } = environment;
     const first = await published(environment, '2026-11-20');
-    const { publication } = await killed(environment, '2026-11-21');
+    const { publication } = await publishedWithoutEvent(environment, '2026-11-21');
     const under = await live(environment);
     expect(under).not.toEqual([first.index]);
 
@@ -245,16 +248,16 @@ describe('a publication killed between its flip and its last event', () => {
     expect(await live(environment)).toEqual(under);
   });
 
-  test('is written down by the next one that looks, once, and can be rolled back to', async () => {
+  test('gets its missing ledger events once, and can be rolled back to', async () => {
     const environment = await newEnvironment();
     const { store } = environment;
     const first = await published(environment, '2026-11-20');
-    const { publication } = await killed(environment, '2026-11-21');
-    const before = await told(environment);
+    const { publication } = await publishedWithoutEvent(environment, '2026-11-21');
+    const before = await eventsIn(environment);
 
     await reconcile(environment);
     await reconcile(environment);
-    expect((await told(environment)).slice(before.length)).toEqual([
+    expect((await eventsIn(environment)).slice(before.length)).toEqual([
       `${publication} live`,
       `${first.publication} superseded`,
     ]);
@@ -269,9 +272,9 @@ describe('a publication killed between its flip and its last event', () => {
     expect(to.metadata.publication).toBe(publication);
   });
 
-  test('is not done again by its second attempt', async () => {
+  test('is not loaded again by its second attempt', async () => {
     const environment = await newEnvironment();
-    const { publication } = await killed(environment, '2026-11-21');
+    const { publication } = await publishedWithoutEvent(environment, '2026-11-21');
     const under = await live(environment);
     const again = await publishFiles(environment, await filesOf(environment, '2026-11-21'), { publication });
     expect(again).toMatchObject({
@@ -290,8 +293,8 @@ describe('a publication killed between its flip and its last event', () => {
   });
 });
 
-describe('rolling back', () => {
-  test('passes over what was itself rolled back', async () => {
+describe('a rollback', () => {
+  test('skips publications that were rolled back', async () => {
     const environment = await newEnvironment();
     const { store } = environment;
     const good = await published(environment, '2026-11-20');
@@ -308,7 +311,7 @@ describe('rolling back', () => {
     ]);
   });
 
-  test('can be taken back: neither publication is then one that was rolled back', async () => {
+  test('can be undone: then neither publication counts as rolled back', async () => {
     const environment = await newEnvironment();
     const { store } = environment;
     await published(environment, '2026-11-20');
@@ -324,7 +327,7 @@ describe('rolling back', () => {
     });
   });
 
-  test('is on record though it was killed behind its flip, and its files stay out', async () => {
+  test('that is killed after its flip counts as a rollback, and the rolled-back files stay refused', async () => {
     const environment = await newEnvironment();
     const { store } = environment;
     const first = await published(environment, '2026-11-20');
@@ -343,7 +346,7 @@ describe('rolling back', () => {
 });
 
 describe('the rows that a publication rejected', () => {
-  /** The fields of each row of a CSV file, its header first. */
+  /** The fields of each row of a CSV file, with the header first. */
   async function parsed(path: string): Promise<(readonly string[])[]> {
     const rows: (readonly string[])[] = [];
     for await (const batch of readCsv(fileText(await inspectFile(path)))) {
@@ -355,7 +358,7 @@ describe('the rows that a publication rejected', () => {
     return rows;
   }
 
-  test('are written to a CSV file as they stood, quotes and all', async () => {
+  test('are exported to a CSV file exactly as they were, including quotes', async () => {
     const environment = await newEnvironment();
     const { store, folder } = environment;
     const { publication } = await publishFiles(environment, FIXTURES);
@@ -367,15 +370,15 @@ describe('the rows that a publication rejected', () => {
     const [header, ...rows] = await parsed(path);
     expect(header).toEqual(['FILE', 'LINE', 'REASON', 'ROW']);
     const lines = (await readFile(FIXTURES.individual, 'utf8')).split('\n');
-    const asides = await rejectedOf(environment, publication);
+    const rejected = await rejectedOf(environment, publication);
     expect(rows).toEqual(
-      asides.map(({ file, line, reason }) => [file, String(line), reason, lines[line - 1]]),
+      rejected.map(({ file, line, reason }) => [file, String(line), reason, lines[line - 1]]),
     );
     expect(rows.map(([, line]) => line)).toEqual(['19', '20', '21', '22', '23', '26']);
     expect(rows[4]?.[3]).toMatch(/^"OPEN, OLGA,Nursing Board/);
   });
 
-  test('are written whole where there are more than one page, and are those of no other publication', async () => {
+  test('are all exported when there are several pages, without those of other publications', async () => {
     const environment = await newEnvironment();
     const { store, folder } = environment;
     await publishFiles(environment, FIXTURES);
@@ -391,7 +394,7 @@ describe('the rows that a publication rejected', () => {
     expect(rows).toHaveLength(1251);
     expect(rows.slice(0, 3).map(([file, line]) => [file, line])).toEqual([
       ['individual', '3'],
-      // Each of these rows takes two lines.
+      // Each rejected row spans two lines.
       ['individual', '6'],
       ['individual', '9'],
     ]);
@@ -401,17 +404,17 @@ describe('the rows that a publication rejected', () => {
     expect(rows.at(-1)).toEqual(['business', '4', 'LICENSE_NUMBER is blank', expect.any(String)]);
   });
 
-  test('are none where there were none: a header alone', async () => {
+  test('are exported as a header alone if there are none', async () => {
     const environment = await newEnvironment();
     const { store, folder } = environment;
     const { publication } = await published(environment, '2026-11-20');
     const path = join(folder, 'none.csv');
-    await writeFile(path, 'what stood there before');
+    await writeFile(path, 'an earlier file');
     await writeRejects(store, publication, path);
     expect(await readFile(path, 'utf8')).toBe('FILE,LINE,REASON,ROW\n');
   });
 
-  test('are kept, each once, though OpenSearch refuses them or its answers are lost', async () => {
+  test('are stored exactly once even if OpenSearch refuses them or its responses are lost', async () => {
     const environment = await newEnvironment();
     const { config } = environment;
     const faults = ['refuse', 'lose the answer', 'refuse'];
@@ -433,7 +436,7 @@ describe('the rows that a publication rejected', () => {
     }
   });
 
-  test('are not doubled by a second attempt', async () => {
+  test('are not stored twice by a second attempt', async () => {
     const environment = await newEnvironment();
     const publication = newRunId();
     const stop = new AbortController();

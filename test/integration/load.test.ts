@@ -79,11 +79,11 @@ async function load(documents: readonly BulkOperation[], faults: readonly BulkFa
 }
 
 describe('loading documents', () => {
-  test('every document arrives, each once', async () => {
+  test('stores every document once', async () => {
     expect(await load(DISTINCT, [])).toEqual({ inIndex: 100, loaded: 100, refused: [], requests: [100] });
   });
 
-  test('only the items that failed are sent again', async () => {
+  test('sends only the failed items again', async () => {
     expect(await load(DISTINCT, ['refuse half', 'refuse half'])).toEqual({
       inIndex: 100,
       loaded: 100,
@@ -92,7 +92,7 @@ describe('loading documents', () => {
     });
   });
 
-  test('a request that was refused for load is sent again as a whole', async () => {
+  test('sends a request again that OpenSearch refused with 429', async () => {
     expect(await load(DISTINCT, ['refuse all', 'refuse all'])).toEqual({
       inIndex: 100,
       loaded: 100,
@@ -101,7 +101,7 @@ describe('loading documents', () => {
     });
   });
 
-  test('a lost answer makes no duplicates of documents that had arrived', async () => {
+  test('stores no duplicates when a response is lost', async () => {
     expect(await load(DISTINCT, ['lose the answer'])).toEqual({
       inIndex: 100,
       loaded: 100,
@@ -110,7 +110,7 @@ describe('loading documents', () => {
     });
   });
 
-  test('a number that another row has is told, also after a lost answer', async () => {
+  test('reports a number that two rows have, even after a lost response', async () => {
     const documents = [...DISTINCT, operation('RN.7', 500)];
     const duplicate = ['RN.7: the number stands in an earlier row of the board too'];
     expect(await load(documents, [])).toMatchObject({ inIndex: 100, loaded: 100, refused: duplicate });
@@ -121,7 +121,7 @@ describe('loading documents', () => {
     });
   });
 
-  test('a document that OpenSearch can not take is told with its reason, and the others arrive', async () => {
+  test('reports a document that OpenSearch refuses, with the reason, and stores the others', async () => {
     const tooLong = operation('RN.long', 900, { keys: { number: 'x'.repeat(40_000), name: 'NUR|x' } });
     const { inIndex, loaded, refused } = await load([...DISTINCT, tooLong], []);
     expect({ inIndex, loaded }).toEqual({ inIndex: 100, loaded: 100 });
@@ -129,7 +129,7 @@ describe('loading documents', () => {
   });
 });
 
-test('an index that has gone ends the load at once', async () => {
+test('a load fails immediately when its index has been deleted', async () => {
   const { client, config } = environment;
   const gone = licensesIndexName(config.INDEX_PREFIX, { date: '2026-11-20', run: newRunId() });
   await expect(

@@ -10,7 +10,7 @@ import {
 import { fixturesAnd } from '../support/fixtures.ts';
 import { startService, type TestService } from '../support/service.ts';
 
-/** What these tests look at of an answer; its exact form is tested elsewhere. */
+/** The fields of a response that these tests read. Its exact form is tested elsewhere. */
 const answerBody = z.object({
   license_number: z.string().optional(),
   multiple: z.array(z.object({ license_number: z.string() })).optional(),
@@ -41,7 +41,7 @@ function rows(by: TypedForm['by']): [string, TypedForm][] {
   return TYPED_FORMS.filter((form) => form.by === by).map((form) => [named(form), form]);
 }
 
-describe.each(['number', 'person', 'business'] as const)('by %s', (by) => {
+describe.each(['number', 'person', 'business'] as const)('a lookup by %s of the typed form', (by) => {
   test.each(rows(by))('%s', async (_name, { typed, finds, didYouMean, answers, isRefused }) => {
     const { status, body } = await service.rest.verify(typed);
     if (isRefused === true) {
@@ -68,7 +68,7 @@ test('there are at least 150 typed forms', () => {
   expect(TYPED_FORMS.length).toBeGreaterThanOrEqual(150);
 });
 
-test('no miss by number says whose license is nearly alike', async () => {
+test('a number that is not found never reveals the holder of a similar number', async () => {
   const misses = TYPED_FORMS.filter(({ by, finds }) => by === 'number' && finds.length === 0);
   const surnames = HOLDERS.map(({ LICENSEE_NAME: name = '' }) => name.replace(/,.*/, ''));
   const names = [...surnames, ...BUSINESSES.map(({ business_name: name = '' }) => name)].map(words);
@@ -80,7 +80,7 @@ test('no miss by number says whose license is nearly alike', async () => {
   }
 });
 
-/** The words of a text, in upper case with a blank around each. */
+/** The words of a text in upper case, with a space before and after each. */
 function words(text: string): string {
   return ` ${
     text

@@ -19,11 +19,11 @@ const BEFORE = '2025-11-25';
 const NURSING = 'Nursing Board';
 const TOOLS = ['list_ohio_boards', 'search_licenses_by_name', 'verify_business_license', 'verify_license'];
 
-/** Where a linter that is among the requirements has the registry's schema, unchanged. */
+/** The registry's schema, unchanged, in a linter that test/mcp-clients/requirements.txt installs. */
 const REGISTRY_SCHEMA = 'skillsaw/schemas/mcp_registry/v2025_12_11/server.schema.json';
 const schemaFile = z.looseObject({ $id: z.string() });
 
-/** With which the Inspector ends after a call that a tool refused. */
+/** The Inspector's exit code after a tool call that failed. */
 const TOOL_ERROR = 5;
 
 const INSTALLED_WITHIN_MS = 300_000;
@@ -33,7 +33,7 @@ interface Call {
   readonly arguments: Readonly<Record<string, string>>;
 }
 
-/** What a client returned of a call, or what it threw. */
+/** What a client returned for a call, or the error that it threw. */
 const answer = z.union([
   z.strictObject({ is_error: z.boolean(), structured: z.unknown(), text: z.array(z.string()) }),
   z.strictObject({ thrown: z.string() }),
@@ -48,10 +48,10 @@ const session = z.strictObject({
 type Answer = z.output<typeof answer>;
 type Session = z.output<typeof session>;
 
-/** Lists the tools and makes these calls, with one client. */
+/** Lists the tools and makes these calls with one client. */
 type AskingClient = (calls: readonly Call[]) => Promise<Session>;
 
-/** Calls that tools answer, and what they must answer. */
+/** Valid calls, and what their results must contain. */
 const ANSWERED: readonly (readonly [what: string, Call, answer: object])[] = [
   [
     'a number that is found',
@@ -105,7 +105,7 @@ const ANSWERED: readonly (readonly [what: string, Call, answer: object])[] = [
   ],
 ];
 
-/** Calls that tools can not answer, and what they must say. */
+/** Invalid calls, and what their errors must say. */
 const REFUSED: readonly (readonly [what: string, Call, message: string])[] = [
   [
     'a wrong board',
@@ -139,7 +139,7 @@ function errorIn(given: Answer | undefined): string {
   return structured === null ? text[0] : told.parse(structured).error;
 }
 
-/** What every client must get of the calls. */
+/** The tests of every client. */
 function verifiesAnswers(ask: AskingClient, protocol: string): void {
   let asked: Session;
 
@@ -155,23 +155,23 @@ function verifiesAnswers(ask: AskingClient, protocol: string): void {
     expect([asked.protocol, asked.tools.toSorted()]).toEqual([protocol, TOOLS]);
   });
 
-  test.each(ANSWERED)('is answered: %s', (_what, call, expected) => {
+  test.each(ANSWERED)('gets a result: %s', (_what, call, expected) => {
     expect(answerTo(call)).toMatchObject({
       is_error: false,
       structured: { data_as_of: FIXTURES_DATE, ...expected },
     });
   });
 
-  test.each(REFUSED)('is told what is wrong: %s', (_what, call, message) => {
+  test.each(REFUSED)('gets an error that says what is wrong: %s', (_what, call, message) => {
     expect(errorIn(answerTo(call))).toContain(message);
   });
 
-  test('gets the very answers that the SDK gets', () => {
+  test('gets exactly the results that the current TypeScript SDK gets', () => {
     expect(asked.answers).toEqual(bySdk.answers);
   });
 }
 
-/** What a program told of its session; one that fails prints why on standard error. */
+/** The session that a program printed. A program that fails prints the reason on standard error. */
 function sessionIn({ code, stdout, stderr }: CommandResult): Session {
   expect([code, stderr]).toEqual([0, '']);
   return session.parse(JSON.parse(stdout));
@@ -211,7 +211,7 @@ function askingBySdk(protocol: string): AskingClient {
   };
 }
 
-/** Runs the Inspector as a command, with a home of its own. */
+/** Runs the Inspector as a command with its own home directory. */
 function inspect(era: string, method: string, ...parameters: string[]): Promise<CommandResult> {
   const inspector = join(packages, 'node_modules/.bin/mcp-inspector');
   const target = ['--cli', url(), '--transport', 'http', '--protocol-era', era, '--format', 'json'];
@@ -223,7 +223,7 @@ function inspect(era: string, method: string, ...parameters: string[]): Promise<
 const initialized = z.object({ result: z.object({ protocolVersion: z.string() }) });
 const toolList = z.object({
   result: z.object({ tools: z.array(z.object({ name: z.string() })) }),
-  /** Told with --strict alone, and only where there are any. */
+  /** Present only with --strict, and only if there are problems. */
   schemaFindings: z
     .array(
       z.object({
@@ -237,7 +237,7 @@ const toolList = z.object({
 });
 const called = z.object({ result: z.unknown() });
 
-/** The Inspector connects anew for each. */
+/** The Inspector connects again for each call. */
 function askingByInspector(era: string): AskingClient {
   async function call({ tool, arguments: given }: Call): Promise<Answer> {
     const parameters = ['--tool-name', tool, '--tool-args-json', JSON.stringify(given)];
@@ -262,7 +262,7 @@ function askingByInspector(era: string): AskingClient {
   };
 }
 
-describeInLongForm('it installs 200 MB', 'MCP clients of others', () => {
+describeInLongForm('it installs 200 MB', 'third-party MCP clients', () => {
   beforeAll(async () => {
     service = await startService();
     packages = await installedPackages(PROGRAMS);
@@ -270,11 +270,11 @@ describeInLongForm('it installs 200 MB', 'MCP clients of others', () => {
   }, INSTALLED_WITHIN_MS);
   afterAll(() => service.stop());
 
-  describe.each([MODERN, BEFORE])('the TypeScript SDK, by %s', (protocol) => {
+  describe.each([MODERN, BEFORE])('the TypeScript SDK with protocol %s', (protocol) => {
     verifiesAnswers(askingBySdk(protocol), protocol);
   });
 
-  describe('the TypeScript SDK in its first major version', () => {
+  describe('version 1 of the TypeScript SDK', () => {
     verifiesAnswers(async (calls) => {
       const program = [process.execPath, join(PROGRAMS, 'sdk-v1-client.js'), url()] as const;
       return sessionIn(await runProgram(program, { cwd: packages, input: JSON.stringify(calls) }));
@@ -287,7 +287,7 @@ describeInLongForm('it installs 200 MB', 'MCP clients of others', () => {
   ])('the Inspector, of the %s era', (era, protocol) => {
     verifiesAnswers(askingByInspector(era), protocol);
 
-    test('sees no error in the schemas of the tools', async () => {
+    test('finds no error in the tool schemas', async () => {
       const { code, stdout } = await inspect(era, 'tools/list', '--strict');
       const findings = toolList.parse(JSON.parse(stdout)).schemaFindings.flatMap(({ findings }) => findings);
       expect(findings.filter(({ severity }) => severity === 'error')).toEqual([]);
@@ -295,7 +295,7 @@ describeInLongForm('it installs 200 MB', 'MCP clients of others', () => {
     });
   });
 
-  describeUnless(pythonIsMissing(), 'in Python', () => {
+  describeUnless(pythonIsMissing(), 'the Python SDK', () => {
     let requirements: string;
 
     beforeAll(async () => {
@@ -315,7 +315,7 @@ describeInLongForm('it installs 200 MB', 'MCP clients of others', () => {
       }, protocol);
     });
 
-    test('server.json is valid by the schema of the MCP registry', async () => {
+    test('server.json is valid according to the schema of the MCP registry', async () => {
       const schema = schemaFile.parse(
         JSON.parse(await readFile(join(requirements, REGISTRY_SCHEMA), 'utf8')),
       );

@@ -18,7 +18,7 @@ const scenarioLists = z.strictObject({
     z.strictObject({
       name: z.string(),
       package: z.string(),
-      /** The parameters with which these scenarios are run, and those with which they are listed. */
+      /** The parameters that run these scenarios, and those that list them. */
       select: z.array(z.string()),
       list: z.array(z.string()),
       apply: names,
@@ -34,7 +34,7 @@ type Run = z.output<typeof scenarioLists>['runs'][number];
 const { runs, doNotApply, exceptions } = scenarioLists.parse(scenariosJson);
 const NOT_APPLYING = doNotApply.flatMap(({ scenarios }) => scenarios);
 
-/** What the next line checks of the answers in nearly all scenarios. */
+/** A check that nearly all scenarios make of responses. */
 const NEXT_LINE = 'conformance-alpha';
 const WIRE_SCHEMA = 'wire-schema-valid';
 
@@ -62,14 +62,14 @@ function conformanceProgram(run: Run, ...parameters: string[]) {
   return runProgram([process.execPath, program, ...parameters], { cwd: service.environment.folder });
 }
 
-/** The scenarios for servers that the suite itself lists. */
+/** The server scenarios that the suite lists. */
 async function listed(run: Run): Promise<string[]> {
   const { stdout } = await conformanceProgram(run, 'list', '--server', ...run.list);
   const [, section = ''] = /^Server scenarios.*\n((?: {2}- .*\n)*)/m.exec(stdout) ?? [];
   return [...section.matchAll(/^ {2}- (\S+)/gm)].map(([, name = '']) => name);
 }
 
-/** Runs the scenarios; what was checked in each. */
+/** Runs the scenarios and returns the checks of each. */
 async function checked(run: Run): Promise<Map<string, Check[]>> {
   const url = `http://127.0.0.1:${service.environment.config.PORT}/mcp`;
   const folder = join(service.environment.folder, run.name);
@@ -93,7 +93,7 @@ function exceptionsOf(scenario: string): string[] {
   return exceptions.filter((exception) => exception.scenario === scenario).flatMap(({ checks }) => checks);
 }
 
-test('scenarios.json tells of no scenario twice, and excepts checks of those alone that apply', () => {
+test('scenarios.json lists each scenario once, and has exceptions only for scenarios that apply', () => {
   expect(NOT_APPLYING.length).toBe(new Set(NOT_APPLYING).size);
   const applying = runs.flatMap(({ apply }) => apply);
   expect(applying).toEqual(expect.arrayContaining(exceptions.map(({ scenario }) => scenario)));
@@ -108,7 +108,7 @@ describe.each(runs)('the conformance suite: $name', (run) => {
     results = await checked(run);
   });
 
-  test('has the scenarios that are known to apply or not to', () => {
+  test('has exactly the scenarios that scenarios.json lists', () => {
     expect(suite.length).toBeGreaterThan(run.apply.length);
     expect(suite).toEqual(expect.arrayContaining(run.apply));
     expect(suite.filter((name) => !run.apply.includes(name) && !NOT_APPLYING.includes(name))).toEqual([]);
@@ -130,7 +130,7 @@ describe.each(runs)('the conformance suite: $name', (run) => {
   });
 
   if (run.package === NEXT_LINE) {
-    test('no answer, whatever was asked, breaks the protocol’s schema', () => {
+    test('every response, even to an invalid request, fits the protocol’s schema', () => {
       const ofAnswers = [...results].flatMap(([scenario, checks]) =>
         checks.filter(({ id }) => id === WIRE_SCHEMA).map((check) => ({ scenario, ...check })),
       );
@@ -140,7 +140,7 @@ describe.each(runs)('the conformance suite: $name', (run) => {
   }
 });
 
-test('every scenario that does not apply is still in one of the suites', async () => {
+test('every excluded scenario is still in one of the suites', async () => {
   const lists = await Promise.all(runs.map(listed));
   expect(lists.flat()).toEqual(expect.arrayContaining(NOT_APPLYING));
 });

@@ -123,7 +123,7 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
     return toolResult.parse(await client.callTool({ name, arguments: parameters }));
   }
 
-  /** What a tool returned, the same in both forms. */
+  /** The structured content of a result. The text must be the same as JSON. */
   async function answered(name: string, parameters: Record<string, unknown> = {}): Promise<unknown> {
     const { isError, structuredContent, content } = await called(name, parameters);
     expect([isError ?? false, content[0].text]).toEqual([false, expect.any(String)]);
@@ -139,19 +139,19 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
     return (await found(name, parameters)).licenses.map(({ license_number }) => license_number);
   }
 
-  /** What a tool says of a call that it can't answer. */
+  /** The error message of an invalid call. */
   async function refused(name: string, parameters: Record<string, unknown>): Promise<string> {
     const { isError, structuredContent, content } = await called(name, parameters);
     expect(isError).toBe(true);
     expect(content[0].text).not.toMatch(/node_modules|\.ts:|\n\s+at /);
-    // Many clients hold structured content to the output schema, and throw where it does not fit.
+    // Many clients check structured content against the output schema, and throw if it does not fit.
     expect(structuredContent).toBeUndefined();
     return toolError.parse(JSON.parse(content[0].text)).error;
   }
 
   verifies(
     ['SPEC-1-06', 'SPEC-4.4-01', 'SPEC-5-05'],
-    'connects over Streamable HTTP without a key, to a server with a name',
+    'connects over Streamable HTTP without a key and gets the server’s name',
     async () => {
       expect(client.getProtocolEra()).toBe(era);
       const { name, title, version } = serverJson;
@@ -162,42 +162,38 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
     },
   );
 
-  verifies(
-    'SPEC-4.4-02',
-    'finds the four tools, with titles, and schemas of what they take and give',
-    async () => {
-      const { tools } = await client.listTools();
-      expect(tools.map(({ name }) => name).sort()).toEqual(TOOLS);
-      for (const { title, description, inputSchema, outputSchema, annotations } of tools) {
-        expect(title).toBeTruthy();
-        expect(description?.length).toBeGreaterThan(40);
-        expect(inputSchema).toMatchObject({ type: 'object' });
-        expect(outputSchema).toMatchObject({
-          type: 'object',
-          required: expect.arrayContaining(['data_as_of']),
-        });
-        expect(annotations).toEqual({
-          readOnlyHint: true,
-          destructiveHint: false,
-          idempotentHint: true,
-          openWorldHint: false,
-        });
-      }
-      const required = Object.fromEntries(
-        tools.map(({ name, inputSchema }) => [name, inputSchema.required ?? []]),
-      );
-      expect(required).toEqual({
-        list_ohio_boards: [],
-        search_licenses_by_name: ['board', 'last_name'],
-        verify_business_license: [],
-        verify_license: ['license_number'],
+  verifies('SPEC-4.4-02', 'lists the four tools with titles, input schemas and output schemas', async () => {
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name).sort()).toEqual(TOOLS);
+    for (const { title, description, inputSchema, outputSchema, annotations } of tools) {
+      expect(title).toBeTruthy();
+      expect(description?.length).toBeGreaterThan(40);
+      expect(inputSchema).toMatchObject({ type: 'object' });
+      expect(outputSchema).toMatchObject({
+        type: 'object',
+        required: expect.arrayContaining(['data_as_of']),
       });
-    },
-  );
+      expect(annotations).toEqual({
+        readOnlyHint: true,
+        destructiveHint: false,
+        idempotentHint: true,
+        openWorldHint: false,
+      });
+    }
+    const required = Object.fromEntries(
+      tools.map(({ name, inputSchema }) => [name, inputSchema.required ?? []]),
+    );
+    expect(required).toEqual({
+      list_ohio_boards: [],
+      search_licenses_by_name: ['board', 'last_name'],
+      verify_business_license: [],
+      verify_license: ['license_number'],
+    });
+  });
 
   verifies(
     ['SPEC-4.4-03', 'SPEC-4.4-08', 'DESIGN-MCP-01', 'SPEC-1-01'],
-    'verifies a license by its number alone, as REST answers it',
+    'verifies a license by its number alone, with the same record as REST',
     async () => {
       const result = await found('verify_license', { license_number: ' rn 700001 ' });
       expect(result).toMatchObject({ outcome: 'found', count: 1, truncated: false, did_you_mean: [] });
@@ -211,7 +207,7 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
     },
   );
 
-  test('is told whether the name sent along with a number is the holder’s, and warned if not', async () => {
+  test('learns whether the name sent with a number is the holder’s, and gets a warning if not', async () => {
     const cases = [
       ['verify_license', { license_number: 'RN.700001', last_name: 'Smith' }, false],
       ['verify_license', { license_number: 'RN.700001', last_name: 'Delacruz', first_name: 'mar' }, true],
@@ -231,7 +227,7 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
     expect(plain).not.toHaveProperty('name_match');
   });
 
-  test('is offered numbers other than the one asked, surnames and business names that exist', async () => {
+  test('gets suggestions of other numbers, surnames and business names that exist', async () => {
     for (const [tool, parameters, did_you_mean] of [
       ['verify_license', { license_number: 'APRN.CNP.70001' }, ['APRN.CNP.0070001']],
       ['verify_license', { license_number: 'APRN.CNP.70001', board: PHARMACY }, ['APRN.CNP.0070001']],
@@ -262,7 +258,7 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
 
   verifies(
     ['SPEC-4.4-08', 'DESIGN-MISS-01', 'SPEC-1-03'],
-    'is told of a miss as an answer, with its date, and never that somebody is unlicensed',
+    'gets a result with its date when nothing matches, and never the word unlicensed',
     async () => {
       for (const [tool, parameters] of [
         ['verify_license', { license_number: 'RN.999999' }],
@@ -278,15 +274,19 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
     },
   );
 
-  verifies('DESIGN-NUMBER-04', 'is not given one of two licenses that a number fits', async () => {
-    const twins = await found('verify_license', { license_number: 'RN710001' });
-    expect(twins).toMatchObject({ outcome: 'ambiguous', licenses: [] });
-    expect(twins.did_you_mean.sort()).toEqual(['RN.71.0001', 'RN.710.001']);
-    const boards = await found('verify_license', { license_number: 'SP 70013' });
-    expect(boards.did_you_mean.sort()).toEqual(['SP-70013', 'SP.70013']);
-  });
+  verifies(
+    'DESIGN-NUMBER-04',
+    'gets both numbers and no license when a number fits two licenses',
+    async () => {
+      const twins = await found('verify_license', { license_number: 'RN710001' });
+      expect(twins).toMatchObject({ outcome: 'ambiguous', licenses: [] });
+      expect(twins.did_you_mean.sort()).toEqual(['RN.71.0001', 'RN.710.001']);
+      const boards = await found('verify_license', { license_number: 'SP 70013' });
+      expect(boards.did_you_mean.sort()).toEqual(['SP-70013', 'SP.70013']);
+    },
+  );
 
-  verifies('DESIGN-NUMBER-04', 'is asked for the board where two boards have the very number', async () => {
+  verifies('DESIGN-NUMBER-04', 'has to name the board when two boards have the same number', async () => {
     const shared = await found('verify_license', { license_number: 'RN.72.0001' });
     expect(shared).toMatchObject({ outcome: 'ambiguous', licenses: [], did_you_mean: [] });
     expect(shared.message).toContain('the Medical Board and the Nursing Board. Name the board');
@@ -302,7 +302,7 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
 
   verifies(
     ['SPEC-4.4-04', 'DESIGN-MCP-01', 'SPEC-4.4-08'],
-    'finds holders by name at a board, as REST does, several in a compact form',
+    'finds holders by name at a board as REST does, several in a compact form',
     async () => {
       const search = { board: NURSING, last_name: 'smith', first_name: 'mary' };
       const result = await found('search_licenses_by_name', search);
@@ -322,7 +322,7 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
 
   verifies(
     ['SPEC-4.4-05', 'SPEC-8-04'],
-    'gets at most 100 matches, and is told that there are more and to narrow',
+    'gets at most 100 matches, with the advice to use filters when there are more',
     async () => {
       const crowd = await found('search_licenses_by_name', { board: NURSING, last_name: 'Crowd' });
       expect([crowd.licenses.length, crowd.count, crowd.truncated]).toEqual([100, 100, true]);
@@ -335,7 +335,7 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
     },
   );
 
-  test('gets fewer with a limit, and is told how many match', async () => {
+  test('gets fewer matches with a limit, and the number of all matches', async () => {
     const few = { board: NURSING, last_name: 'Crowd', first_name: 'given11' };
     const limited = await found('search_licenses_by_name', { ...few, limit: 3 });
     expect([limited.licenses.length, limited.count, limited.truncated]).toEqual([3, 3, true]);
@@ -351,7 +351,7 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
     }
   });
 
-  test('may fill in what it does not need with nulls and blanks, and is told of what there is not', async () => {
+  test('may send null or blank for optional parameters, and is warned about unknown ones', async () => {
     const filled = { license_number: 'RN.700001', board: null, last_name: '', first_name: ' ', zip: '43215' };
     const result = await found('verify_license', filled);
     expect(result).toMatchObject({ outcome: 'found', searched: { license_number: 'RN.700001' } });
@@ -361,15 +361,15 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
 
   verifies(
     'DESIGN-NARROWING-01',
-    'narrows by license_type, status, city and county as REST does',
+    'filters by license_type, status, city and county as REST does',
     async () => {
-      for (const narrowing of [
+      for (const filter of [
         { city: 'akron' },
         { county: 'SUMMIT' },
         { status: 'active' },
         { first_name: 'ned' },
       ]) {
-        const search = { board: NURSING, last_name: 'Narrow', ...narrowing };
+        const search = { board: NURSING, last_name: 'Narrow', ...filter };
         expect(await numbers('search_licenses_by_name', search)).toEqual(['RN.850001']);
       }
       const typed = { board: NURSING, last_name: 'Narrow', license_type: 'RN' };
@@ -379,7 +379,7 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
 
   verifies(
     'SPEC-4.4-06',
-    'verifies establishments by either trade name or number, with and without board',
+    'verifies businesses by either trade name or by number, with and without a board',
     async () => {
       expect(await numbers('verify_business_license', { business_name: "Joe & Son's" })).toEqual([
         '0270000001',
@@ -402,14 +402,18 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
     },
   );
 
-  verifies(['SPEC-4.4-07', 'SPEC-4.4-08', 'SPEC-1-04'], 'lists the 24 boards with their types', async () => {
-    const { boards } = boardsResult.parse(await answered('list_ohio_boards'));
-    expect(boards.map(({ name }) => name)).toEqual(BOARDS.map(({ name }) => name));
-    const nursing = boards.find(({ name }) => name === NURSING);
-    expect(nursing?.license_types).toContain('Registered Nurse (RN)');
-  });
+  verifies(
+    ['SPEC-4.4-07', 'SPEC-4.4-08', 'SPEC-1-04'],
+    'lists the 24 boards with their license types',
+    async () => {
+      const { boards } = boardsResult.parse(await answered('list_ohio_boards'));
+      expect(boards.map(({ name }) => name)).toEqual(BOARDS.map(({ name }) => name));
+      const nursing = boards.find(({ name }) => name === NURSING);
+      expect(nursing?.license_types).toContain('Registered Nurse (RN)');
+    },
+  );
 
-  verifies('DESIGN-ERRORS-02', 'is told the nearest board for a wrong one', async () => {
+  verifies('DESIGN-ERRORS-02', 'learns the nearest board when it sends an unknown one', async () => {
     for (const [tool, parameters] of [
       ['verify_license', { license_number: 'RN.700001' }],
       ['search_licenses_by_name', { last_name: 'Smith' }],
@@ -423,7 +427,7 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
     }
   });
 
-  verifies('DESIGN-INPUT-04', 'is told what is wrong with what it gave a tool', async () => {
+  verifies('DESIGN-INPUT-04', 'learns what is wrong with an invalid parameter', async () => {
     for (const license_number of [7, null, '', '   ', 'x'.repeat(201), ['RN.700001']]) {
       expect(await refused('verify_license', { license_number })).toMatch(/license_number/);
     }
@@ -439,7 +443,7 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
     }
   });
 
-  test('gets each answer right with 50 calls at once', async () => {
+  test('gets the right result for each of 50 simultaneous calls', async () => {
     const asked = times(50, (number) => `RN.${810_000 + number}`);
     const answers = await Promise.all(
       asked.map((license_number) => numbers('verify_license', { license_number })),
@@ -448,7 +452,7 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
   });
 });
 
-describe('the address of the tool server', () => {
+describe('the MCP endpoint', () => {
   const LIST = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} });
 
   function posted(headers: Record<string, string>, body = LIST) {
@@ -469,7 +473,7 @@ describe('the address of the tool server', () => {
 
   verifies(
     'DESIGN-MCP-02',
-    'takes the Host and Origin of this machine and those allowed, no others',
+    'accepts the Host and Origin of this machine and the configured ones, and no others',
     async () => {
       for (const host of [
         'localhost',
@@ -500,7 +504,7 @@ describe('the address of the tool server', () => {
     },
   );
 
-  test('lets browsers call from pages of the origins allowed, and of no others', async () => {
+  test('lets browsers call it from pages of the configured origins, and of no others', async () => {
     for (const [origin, mayCall] of [
       ['http://localhost:3000', true],
       ['https://assistant.example', true],
@@ -529,7 +533,7 @@ describe('the address of the tool server', () => {
     expect((await posted({})).headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  verifies(['DESIGN-MCP-03', 'DESIGN-ERRORS-03'], 'takes POST alone and says so', async () => {
+  verifies(['DESIGN-MCP-03', 'DESIGN-ERRORS-03'], 'accepts only POST and says so', async () => {
     for (const method of ['GET', 'DELETE', 'PUT', 'PATCH']) {
       for (const session of [{}, { 'mcp-session-id': 'made-up' }]) {
         const answer = await rawRequest({
@@ -559,7 +563,7 @@ describe('the address of the tool server', () => {
     );
   }
 
-  test('takes no batches, which could make many calls for one or cancel one of their own', async () => {
+  test('refuses JSON-RPC batches, which could hide many calls in one request', async () => {
     const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
     const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
     for (const batch of [[], [list], [list, { ...list, id: 2 }], [list, cancel], times(100, () => list)]) {
@@ -571,7 +575,7 @@ describe('the address of the tool server', () => {
     }
   });
 
-  test('holds nothing open: there is nothing to subscribe to, and it says so', async () => {
+  test('refuses subscriptions, because it keeps no stream open', async () => {
     const { status, body } = await modernCall('subscriptions/listen', {
       notifications: { toolsListChanged: true },
     });
@@ -588,7 +592,7 @@ describe('the address of the tool server', () => {
     expect(discovered.text).not.toMatch(/subscribe|resources|prompts|logging/);
   });
 
-  test('lets clients of the 2026 revision keep the list of tools for an hour', async () => {
+  test('lets clients of the 2026 revision cache the list of tools for an hour', async () => {
     for (const method of ['tools/list', 'server/discover']) {
       const { status, body } = await modernCall(method);
       expect([status, body]).toMatchObject([200, { result: { ttlMs: 3_600_000, cacheScope: 'public' } }]);
@@ -596,7 +600,7 @@ describe('the address of the tool server', () => {
     expect((await call('tools/list')).text).not.toMatch(/ttlMs|cacheScope/);
   });
 
-  test('says what is wrong with a message without showing what was thrown', async () => {
+  test('answers an invalid message with a JSON-RPC error that does not reveal the exception', async () => {
     for (const [method, params] of [
       ['tools/call', { name: 7 }],
       ['tools/call', { name: 'verify_license', arguments: [] }],
@@ -619,12 +623,12 @@ describe('the address of the tool server', () => {
     expect((await call('resources/list')).body).toMatchObject({ error: { code: -32601 } });
   });
 
-  verifies('SPEC-5-05', 'needs no key, and a bad one is no matter', async () => {
+  verifies('SPEC-5-05', 'needs no key and ignores a bad one', async () => {
     expect((await posted({})).status).toBe(200);
     expect((await posted({ 'x-api-key': 'bad' })).status).toBe(200);
   });
 
-  test('refuses what is no JSON-RPC, too large or of another type, without a word of the inside', async () => {
+  test('refuses invalid JSON-RPC, too large bodies and other media types without revealing internals', async () => {
     for (const [body, headers, statuses] of [
       ['{', {}, [400]],
       ['', {}, [400]],
@@ -648,7 +652,7 @@ describe('the address of the tool server', () => {
 
 verifies(
   ['DESIGN-ERRORS-05', 'DESIGN-ERRORS-01'],
-  'a tool says that lookups are not available while OpenSearch is away, and nothing of the inside',
+  'while OpenSearch is away, a tool says that lookups are unavailable without revealing internals',
   async () => {
     const [closed, port, adminPort] = await freePorts(3);
     const api = await startApi({

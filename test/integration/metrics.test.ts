@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** What the admin port tells Prometheus, each series by its name and labels. */
+/** The series of the admin port's /metrics, by name and labels. */
 async function series(): Promise<ReadonlyMap<string, number>> {
   const answer = await rawRequest({
     port: service.environment.config.ADMIN_PORT,
@@ -55,8 +55,8 @@ async function toolCall(name: string, parameters: object): Promise<void> {
   });
 }
 
-describe('the metrics tell', () => {
-  test('how requests ended, by interface', async () => {
+describe('the metrics', () => {
+  test('count requests by interface and outcome', async () => {
     const { rest } = service;
     const before = await series();
     await rest.verify({ board: NURSING, license_number: 'RN.700001' });
@@ -84,7 +84,7 @@ describe('the metrics tell', () => {
     expect(more('licenses_tool_calls_total{tool="verify_license",outcome="found"}')).toBe(2);
   });
 
-  test('how lookups shared requests to OpenSearch, and how long those took', async () => {
+  test('show the batch sizes of OpenSearch requests, and their durations', async () => {
     const before = await series();
     const { api, environment, rest } = service;
     const bodies = times(20, (number) => ({ board: NURSING, license_number: `RN.${700_000 + number}` }));
@@ -98,7 +98,7 @@ describe('the metrics tell', () => {
     }).toEqual({ lookups: 20, requests: 1, answered: 1 });
   });
 
-  test('the state of the data, of the limits and of the process', async () => {
+  test('show the state of the data, the rate limits and the process', async () => {
     const { store, client } = service.environment;
     const { body: stored } = await client.count({ index: store.names.alias });
     const { today, answer: told } = await onOneDay(series);
@@ -110,7 +110,7 @@ describe('the metrics tell', () => {
     expect(told.get('process_resident_memory_bytes')).toBeGreaterThan(10_000_000);
   });
 
-  test('nothing of a key, a name or a number', async () => {
+  test('have no key, name or license number', async () => {
     await service.rest.verify({ board: NURSING, last_name: 'Secretive' });
     const text = [...(await series()).keys()].join('\n');
     expect(text).not.toMatch(/secretive|700001|olv_|nursing/i);
@@ -118,6 +118,6 @@ describe('the metrics tell', () => {
   });
 });
 
-test('the metrics are on the admin port alone', async () => {
+test('the metrics are only on the admin port', async () => {
   expect((await service.rest.get('/metrics')).status).toBe(404);
 });

@@ -18,7 +18,7 @@ const CACHED = '/api/v1/lookup/cached';
 const BOARDS = '/api/v1/lookup/boards';
 const TYPES = '/api/v1/lookup/boards/{board}/types';
 const NURSING = 'Nursing Board';
-/** More than are answered at once. */
+/** More than a response lists. */
 const MANY = 101;
 
 /** In both files of the fixtures. */
@@ -48,11 +48,11 @@ function raw(path: string, body: string, headers: Record<string, string>): Promi
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-describe('what is answered is what the OpenAPI document says:', () => {
+describe('the response matches the OpenAPI document:', () => {
   test.each<[string, number, object]>([
     ['a record', 200, { board: NURSING, license_number: 'RN.940001' }],
     [
-      'a record with a name compared',
+      'a record with name_match',
       200,
       { board: NURSING, license_number: 'rn 940001', last_name: 'Documented' },
     ],
@@ -64,9 +64,9 @@ describe('what is answered is what the OpenAPI document says:', () => {
     ['no business', 200, { board: 'Board of Pharmacy', search_type: 'business', business_name: 'zzz' }],
     ['a number that nobody has', 404, { board: NURSING, license_number: 'RN.0940001' }],
     ['a number at another board', 404, { board: 'Board of Pharmacy', license_number: 'RN.940001' }],
-    ['a board that is none', 400, { board: 'Nursing', license_number: 'RN.940001' }],
-    ['a body that asks for nothing', 400, { board: NURSING }],
-    ['a field that is no text', 400, { board: NURSING, license_number: 940001 }],
+    ['an unknown board', 400, { board: 'Nursing', license_number: 'RN.940001' }],
+    ['a body without search fields', 400, { board: NURSING }],
+    ['a field that is not a string', 400, { board: NURSING, license_number: 940001 }],
   ])('%s', async (_what, status, body) => {
     for (const path of [VERIFY, CACHED]) {
       const answer = await service.rest.verify(body, path);
@@ -75,7 +75,7 @@ describe('what is answered is what the OpenAPI document says:', () => {
     }
   });
 
-  test('what is refused before it is read', async () => {
+  test('errors before the body is read', async () => {
     const good = JSON.stringify({ board: NURSING, license_number: 'RN.940001' });
     for (const path of [VERIFY, CACHED]) {
       const refused: [number, ApiAnswer][] = [
@@ -118,7 +118,7 @@ describe('what is answered is what the OpenAPI document says:', () => {
     });
   });
 
-  test('that nothing is published, and too many requests', async () => {
+  test('nothing is published, and too many requests', async () => {
     const bare = await testEnvironment({ REST_REQUESTS_PER_MINUTE: '1' });
     const api = await startApi(bare.variables);
     try {
@@ -138,7 +138,7 @@ describe('what is answered is what the OpenAPI document says:', () => {
   });
 });
 
-test('the page at /docs is made of this server’s own files, and takes no other method', async () => {
+test('the page at /docs loads only files of this server, and only GET and HEAD are allowed', async () => {
   const page = await service.rest.get('/docs');
   expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
   expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self';/);
@@ -161,7 +161,7 @@ test('the page at /docs is made of this server’s own files, and takes no other
   }
 });
 
-describe('an example of a response is what the service answers:', () => {
+describe('the documented example equals the response of the service:', () => {
   test.each<[number, () => Promise<ApiAnswer>]>([
     [400, () => service.rest.verify({ board: 'Nursing', license_number: 'RN.940001' })],
     [401, () => raw(VERIFY, '{}', { ...JSON_TYPE, 'x-api-key': 'olv_wrong' })],
@@ -173,7 +173,7 @@ describe('an example of a response is what the service answers:', () => {
     expect(answer.body).toEqual(responseExamples(document, 'post', VERIFY, String(status)).only);
   });
 
-  test('the boards and their types, of which it shows some', async () => {
+  test('some boards and their types', async () => {
     const boards = responseExamples(document, 'get', BOARDS, '200');
     expect((await service.rest.get(BOARDS)).body).toMatchObject({
       boards: expect.arrayContaining([NURSING]),
@@ -189,13 +189,13 @@ describe('an example of a response is what the service answers:', () => {
   });
 });
 
-test('the document says how to get a key, that it is free, what fair use is, and where a key never belongs', () => {
+test('the document says how to get a key, that it is free, what fair use is, and that it is not for client-side code', () => {
   const { description } = keyScheme(document);
   expect(description).toMatch(/free for every verified business: ask the operator/);
   expect(description).toMatch(/Fair use applies: 1,000,000 requests a minute/);
   expect(description).toMatch(/never belongs in client-side code/);
 });
 
-test('every example in the document is one that its own schema takes', () => {
+test('every example in the document fits its schema', () => {
   expect(checkExamples(document)).toBeGreaterThan(10);
 });

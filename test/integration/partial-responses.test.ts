@@ -23,7 +23,7 @@ import { unassignOneShard } from '../support/unassigned-shard.ts';
 const NURSING = 'Nursing Board';
 const UNAVAILABLE = { detail: 'Lookups are not available right now; try again shortly.' };
 
-/** Lookups that ask all shards, one for each kind of query. */
+/** Lookups that search all shards, one for each kind of query. */
 const SEARCHES = {
   'a number in another form': { board: NURSING, license_number: 'rn 0700001' },
   'a number that nobody has': { board: NURSING, license_number: 'RN.799999' },
@@ -49,7 +49,7 @@ describe('with an unassigned shard', () => {
   });
   afterEach(() => service.stop());
 
-  test('every search is an error, and no licensed person is "no match"', async () => {
+  test('every search is an error, and no licensed person is reported as not found', async () => {
     const { store, client } = service.environment;
     const tracker = trackLivePublication(store, () => undefined);
     await tracker.refresh();
@@ -74,7 +74,7 @@ describe('with an unassigned shard', () => {
     expect(new Set(found)).toEqual(new Set(['record', 503]));
   });
 
-  test('an API process that starts does not list the boards from what is left', async () => {
+  test('a new API process does not list the boards from the remaining shards', async () => {
     const { environment, api, rest } = service;
     await api.stop();
     await unassignOneShard(environment.client, index);
@@ -93,7 +93,7 @@ describe('with a failed shard', () => {
   let proxy: OpenSearchProxy;
   let isFailing = false;
 
-  /** A response of one shard that is whole, as OpenSearch words it when that shard has failed. */
+  /** Turns a complete response from one shard into OpenSearch's response when that shard has failed. */
   const failed = (text: string) =>
     text
       .replaceAll(/"successful":(\d+),"skipped":0,"failed":0/g, '"successful":0,"skipped":0,"failed":1')
@@ -149,7 +149,7 @@ describe('with an unassigned shard of the ledger', () => {
   });
   afterEach(() => environment.cleanUp());
 
-  test('nothing is decided on the part that is left', async () => {
+  test('nothing is decided from the remaining shards', async () => {
     const { store, client } = environment;
     await publishFiles(environment, FIXTURES);
     const before = await licensesIndices(store);

@@ -22,7 +22,7 @@ let environment: TestEnvironment;
 let proxy: OpenSearchProxy;
 let api: RunningProcess;
 let rest: ApiClient;
-/** Requests of lookups that reached OpenSearch. */
+/** Lookup requests that reached OpenSearch. */
 let searches = 0;
 
 beforeAll(async () => {
@@ -47,13 +47,13 @@ afterAll(async () => {
 
 let lastDay = 0;
 
-/** A date later than all before. */
+/** A date later than all earlier ones. */
 function nextDate(): string {
   lastDay += 1;
   return `2026-12-${String(lastDay).padStart(2, '0')}`;
 }
 
-/** Files with their run date changed, or taken out, in these of them. */
+/** Files whose run date is changed, or removed, in the given ones. */
 async function dated(
   date: string,
   of: readonly (keyof DatasetFiles)[],
@@ -68,7 +68,7 @@ async function dated(
   return files;
 }
 
-/** The date that answers now, also when nothing of the fixtures is live. */
+/** The date of the live publication, even when it has none of the fixtures. */
 async function lastScraped(): Promise<string> {
   const answer = await rest.verify({ board: 'Nursing Board', last_name: 'Nobody of this name' });
   return noMatchIn(answer).last_scraped;
@@ -97,7 +97,7 @@ verifies('DESIGN-DATE-02', 'files of two different dates do not go live', async 
   expect(await lastScraped()).toBe(before);
 });
 
-verifies('DESIGN-DATE-03', 'a date that is given counts only where the files have none', async () => {
+verifies('DESIGN-DATE-03', 'a given date is used only if the files have none', async () => {
   const date = nextDate();
   await expectRefused(await dated(nextDate(), BOTH), date);
   const undated = await dated('', BOTH);
@@ -112,7 +112,7 @@ async function publicationAtStatus() {
   return status.parse((await rest.get('/status')).body).publication;
 }
 
-/** Files of this date in which the date also stands in a person's city and license type, and in a business's city. */
+/** Files of this date. A person's city and license type and a business's city have the date, too. */
 async function changedOn(date: string): Promise<DatasetFiles> {
   const files = await fixturesAnd(environment.folder, {
     individual: [
@@ -132,7 +132,7 @@ async function changedOn(date: string): Promise<DatasetFiles> {
 const NURSING = 'Nursing Board';
 const PHARMACY = 'Board of Pharmacy';
 
-/** One lookup of each kind, each answered by one request to OpenSearch. */
+/** One lookup of each kind, each with one request to OpenSearch. */
 const LOOKUPS: readonly (readonly [string, () => Promise<ApiAnswer>])[] = [
   ['REST number', () => rest.verify({ board: NURSING, license_number: 'RN.960001' })],
   ['REST name', () => rest.verify({ board: NURSING, last_name: 'Changing', first_name: 'Chris' })],
@@ -146,7 +146,7 @@ const LOOKUPS: readonly (readonly [string, () => Promise<ApiAnswer>])[] = [
   ['MCP business', () => rest.callTool('verify_business_license', { business_name: 'Changing Store' })],
 ];
 
-/** These, and lists that the process has of the live publication. */
+/** The same, and lists that the process holds in memory. */
 const REQUESTS: typeof LOOKUPS = [
   ...LOOKUPS,
   ['REST boards', () => rest.get('/api/v1/lookup/boards')],
@@ -154,7 +154,7 @@ const REQUESTS: typeof LOOKUPS = [
   ['MCP boards', () => rest.callTool('list_ohio_boards', {})],
 ];
 
-/** What was asked, and the dates of publications that stand anywhere in the answer. */
+/** Each request, and all publication dates in its response. */
 async function datesAnswered(): Promise<[string, string[]][]> {
   return Promise.all(
     REQUESTS.map(async ([what, ask]): Promise<[string, string[]]> => {
@@ -167,7 +167,7 @@ async function datesAnswered(): Promise<[string, string[]][]> {
 
 verifies(
   ['SPEC-1-02', 'SPEC-2.2-12', 'DESIGN-DATE-01'],
-  'once the process knows of a new publication, a request asked before is answered from the new one',
+  'once the process knows of a new publication, a repeated request is answered from it',
   async () => {
     const [earlier, later] = [nextDate(), nextDate()];
     expect(await publishFiles(environment, await changedOn(earlier))).toMatchObject({ state: 'live' });
@@ -175,14 +175,14 @@ verifies(
     expect(await datesAnswered()).toEqual(REQUESTS.map(([what]) => [what, [earlier]]));
 
     const published = publishFiles(environment, await changedOn(later));
-    // Every request is asked until the switch, so that an answer that was kept would be a fresh one.
+    // Every request is repeated until the switch, so that a cached response would be recent.
     while ((await publicationAtStatus()).date !== later) await datesAnswered();
     expect(await datesAnswered()).toEqual(REQUESTS.map(([what]) => [what, [later]]));
     expect(await published).toMatchObject({ state: 'live', date: later });
   },
 );
 
-verifies('SPEC-1-02', 'each of several equal lookups is asked of OpenSearch', async () => {
+verifies('SPEC-1-02', 'each of several equal lookups is sent to OpenSearch', async () => {
   const date = nextDate();
   expect(await publishFiles(environment, await changedOn(date))).toMatchObject({ state: 'live' });
   await answersFrom(date);
@@ -199,7 +199,7 @@ verifies('SPEC-1-02', 'each of several equal lookups is asked of OpenSearch', as
 
 verifies(
   ['DESIGN-DATE-04', 'SPEC-2.2-01', 'SPEC-2.2-04'],
-  'generated data says so, and its records of every board are whole',
+  'generated data is marked as generated, and its records of every board are complete',
   async () => {
     const real = nextDate();
     await publishDated(real);

@@ -45,7 +45,7 @@ async function license(number: string) {
   return query === undefined ? [] : searchLicenses(environment.client, index, searchBody(query));
 }
 
-describe('publishing the odd rows', () => {
+describe('publishing the fixtures', () => {
   let result: PublishResult;
 
   inOwnEnvironment();
@@ -53,7 +53,7 @@ describe('publishing the odd rows', () => {
     result = await publishFiles(environment, FIXTURES);
   });
 
-  test('goes live with every good row and endorsement, and sets the others aside with line and reason', async () => {
+  test('stores every valid row and endorsement, and rejects the others with line and reason', async () => {
     expect(result).toMatchObject({
       state: 'live',
       date: '2026-11-20',
@@ -77,7 +77,7 @@ describe('publishing the odd rows', () => {
     ]);
   });
 
-  test('keeps id, dates, sources, hashes and counts in the index itself', async () => {
+  test('stores id, dates, sources, hashes and counts in the index metadata', async () => {
     const [index = ''] = await live();
     const metadata = await readMetadata(environment.client, index);
     expect(metadata).toMatchObject({
@@ -91,11 +91,11 @@ describe('publishing the odd rows', () => {
     });
   });
 
-  test('the first of two rows with one number stays, the second is rejected', async () => {
+  test('rejects the second of two rows with the same number', async () => {
     expect(await license('RN.700015')).toMatchObject([{ full_name: 'TWICE, ONE' }]);
   });
 
-  test('an endorsement answers as a license of its own and names the license that it endorses', async () => {
+  test('stores an endorsement as a license that names the endorsed license', async () => {
     expect(await license('APRN.CNP.0070001')).toMatchObject([
       {
         full_name: 'DE LA CRUZ, MARIA ELENA',
@@ -109,7 +109,7 @@ describe('publishing the odd rows', () => {
     ]);
   });
 
-  test('nothing of a row is dropped: unknown columns and endorsements stand in extra_data', async () => {
+  test('keeps unknown columns and endorsements in extra_data', async () => {
     expect(await license('RN.700001')).toMatchObject([
       {
         extra_data: {
@@ -125,13 +125,13 @@ describe('publishing the odd rows', () => {
     ]);
   });
 
-  test('HIDDEN and blank places are null', async () => {
+  test('stores HIDDEN and blank values as null', async () => {
     expect(await license('RN.700003')).toMatchObject([{ city: null, state: null, county: null }]);
     const [record] = await license('RN.700003');
     expect(record?.extra_data).not.toHaveProperty('ZIP');
   });
 
-  test('the durable settings stand: no more writes, translog on every request', async () => {
+  test('makes the index read-only and its translog durable', async () => {
     const [index = ''] = await live();
     const { body } = await environment.client.indices.getSettings({ index, flat_settings: true });
     expect(body[index]?.settings).toMatchObject({
@@ -143,7 +143,7 @@ describe('publishing the odd rows', () => {
   });
 });
 
-describe('files that must not go live', () => {
+describe('files that cannot go live', () => {
   let before: string[];
 
   inOwnEnvironment();
@@ -175,7 +175,7 @@ describe('files that must not go live', () => {
       'no_rows: The business file (no-rows.csv) has no rows.',
     ],
     ['a file is empty', () => changed('empty', 'individual', () => ''), 'no_rows: The individual file'],
-  ])('refused when %s, and the live publication stays', async (_, files, reason) => {
+  ])('are refused when %s, and the live publication stays', async (_, files, reason) => {
     const result = await publishFiles(environment, await files(), { isGuarded: true });
     expect(result).toMatchObject({
       state: 'refused',
@@ -185,7 +185,7 @@ describe('files that must not go live', () => {
     expect(history.publications[0]).toMatchObject({ state: 'refused', publication: result.publication });
   });
 
-  test('refused when --date says otherwise than the files, though it is forced', async () => {
+  test('are refused when --date differs from the files, even with force', async () => {
     const result = await publishFiles(environment, FIXTURES, { date: '2026-11-25' });
     expect(result).toMatchObject({
       state: 'refused',
@@ -193,7 +193,7 @@ describe('files that must not go live', () => {
     });
   });
 
-  test('an aborted load leaves nothing in flight and nothing behind', async () => {
+  test('leave no index when the load is aborted', async () => {
     const stop = new AbortController();
     stop.abort(new Error('stopped by the test'));
     await expect(publishFiles(environment, FIXTURES, { signal: stop.signal })).rejects.toThrow(
@@ -202,10 +202,10 @@ describe('files that must not go live', () => {
   });
 });
 
-describe('a history of publications', () => {
+describe('the history of publications', () => {
   inOwnEnvironment();
 
-  test('keeps the last three indices, and rolls back to the one before', async () => {
+  test('keeps the last three indices and allows a rollback to the previous one', async () => {
     const { store } = environment;
     for (const day of ['20', '21', '22', '23']) {
       const files = {
@@ -237,7 +237,7 @@ describe('a history of publications', () => {
 describe('a publication of files without a date', () => {
   inOwnEnvironment();
 
-  test('takes the date from --date where the files have none', async () => {
+  test('has the date of --date', async () => {
     const files = {
       ...(await changed('undated', 'individual', (text) => text.replaceAll(/,2026-11-\d\d$/gm, ','))),
       business: (await changed('undated-b', 'business', (text) => text.replaceAll(/,2026-11-20$/gm, ',')))

@@ -9,7 +9,7 @@ import { freePorts } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { publishQueue } from '../../src/publications/job.ts';
 
-/** Far above what an answer takes: it ends a wait that would have no end. */
+/** Far longer than a response takes, so that a request without a response fails. */
 const ANSWERED_WITHIN_MS = 30_000;
 const BACK_WITHIN_MS = 60_000;
 
@@ -28,7 +28,7 @@ afterAll(async () => {
   await environment.cleanUp();
 });
 
-/** An answer of the admin server at this path. */
+/** The admin server's response at this path. */
 async function asked(port: number, path: string, method = 'GET') {
   const signal = AbortSignal.timeout(ANSWERED_WITHIN_MS);
   const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, redirect: 'manual', signal });
@@ -41,7 +41,7 @@ function board(path: string, method?: string) {
   return asked(environment.config.ADMIN_PORT, `/queues${path}`, method);
 }
 
-/** What a page or style sheet makes a browser load. */
+/** The URLs that a page or style sheet makes a browser load. */
 function loadedBy(text: string): string[] {
   const links = [...text.matchAll(/<(?:link|script|img|iframe)\b[^>]*?\b(?:href|src)="([^"]*)"/g)];
   const urls = [...text.matchAll(/url\(\s*["']?([^"')]+)|@import\s+["']([^"']+)/g)];
@@ -82,7 +82,7 @@ describe('the queue board', () => {
     },
   );
 
-  test('loads every asset from its own host, and none from another', async () => {
+  test('loads every asset from its own host', async () => {
     const page = await board('');
     const assets = loadedBy(page.text);
     expect(assets.filter((asset) => asset.endsWith('.js')).length).toBeGreaterThan(1);
@@ -99,7 +99,7 @@ describe('the queue board', () => {
   });
 
   test.each(['', '/static/favicon.ico', '/api/queues', '/nothing'])(
-    'forbids the browser to ask any other host, at /queues%s too',
+    'forbids the browser to contact other hosts, at /queues%s',
     async (path) => {
       const policy = (await board(path)).headers.get('content-security-policy') ?? '';
       expect(policy).toContain("default-src 'self'");
@@ -156,14 +156,14 @@ describe('the queue board', () => {
     expect(await queue.isPaused()).toBe(false);
   });
 
-  test('is not on the port that others reach', async () => {
+  test('is not on the public port', async () => {
     expect((await asked(environment.config.PORT, '/queues')).status).toBe(404);
     expect((await asked(environment.config.PORT, '/queues/api/queues')).status).toBe(404);
   });
 });
 
-/** A way to Redis that can be cut, held up and opened again. */
-async function wayTo(redisUrl: string) {
+/** A TCP proxy to Redis that can be cut, paused and reopened. */
+async function redisProxy(redisUrl: string) {
   const { hostname, port } = new URL(redisUrl);
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -199,14 +199,14 @@ async function wayTo(redisUrl: string) {
   };
 }
 
-describe('with Redis away, the admin server', () => {
+describe('while Redis is away, the admin server', () => {
   const OUTAGE_LOGGED = 'Redis is away; the queue can not be shown';
 
   function timesLogged(running: RunningProcess): number {
     return running.output().split(OUTAGE_LOGGED).length - 1;
   }
 
-  /** Expects that, while Redis stays away, the board says so and the process's health is answered. */
+  /** Expects that the board reports Redis as away and the health check succeeds. */
   async function expectBoardAway(port: number): Promise<void> {
     const away = await asked(port, '/queues/api/queues');
     expect([away.status, away.headers.get('retry-after')]).toEqual([503, '5']);
@@ -215,7 +215,7 @@ describe('with Redis away, the admin server', () => {
     expect([health.status, ready.status]).toEqual([200, 503]);
   }
 
-  /** Expects that the health is answered while the board still waits for Redis. */
+  /** Expects that the health check succeeds while the board still waits for Redis. */
   async function expectHealthFirst(port: number): Promise<void> {
     const answered: string[] = [];
     const ask = (path: string) => asked(port, path).finally(() => answered.push(path));
@@ -223,7 +223,7 @@ describe('with Redis away, the admin server', () => {
     expect(answered).toEqual(['/healthz', '/queues/api/queues']);
   }
 
-  test('starts and lives, answers its health at once and the board with an error, and stops in order', async () => {
+  test('starts, answers the health check immediately and the board with an error, and stops cleanly', async () => {
     const elsewhere = await testEnvironment({ REDIS_URL: 'redis://127.0.0.1:1' });
     const running = await startApi(elsewhere.variables);
     try {
@@ -240,8 +240,8 @@ describe('with Redis away, the admin server', () => {
     expect(running.child.exitCode).toBe(0);
   });
 
-  test('shows the queue again once Redis is back from being gone or stuck, and logs each outage once', async () => {
-    const way = await wayTo(environment.config.REDIS_URL);
+  test('shows the queue again when Redis is back after a stop or a hang, and logs each outage once', async () => {
+    const way = await redisProxy(environment.config.REDIS_URL);
     const elsewhere = await testEnvironment({ REDIS_URL: way.url });
     const running = await startApi(elsewhere.variables);
     try {

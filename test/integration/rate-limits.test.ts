@@ -30,12 +30,12 @@ let environment: TestEnvironment;
 let key: string;
 const running: RunningProcess[] = [];
 
-/** An API process of its own port, which counts what it is asked. */
+/** An API process on its own port. */
 interface Api {
   readonly process: RunningProcess;
-  /** GET /lookup/boards from this address, as its proxy says. */
+  /** GET /lookup/boards from this address, which the proxy sends. */
   rest(from: string, apiKey?: string, headers?: Record<string, string>): Promise<ApiAnswer>;
-  /** A call of the tool server from this address. */
+  /** A call of the MCP server from this address. */
   mcp(from: string): Promise<ApiAnswer>;
   /** POST /lookup/verify. */
   lookup(from: string): Promise<ApiAnswer>;
@@ -97,7 +97,7 @@ afterAll(async () => {
 
 let lastAddress = 0;
 
-/** An address that nothing has been counted for. */
+/** An address without counted requests. */
 function newAddress(): string {
   lastAddress += 1;
   return `198.51.100.${lastAddress}`;
@@ -123,7 +123,7 @@ function all(status: number, count: number): number[] {
 describe('the limit of an address', () => {
   verifies(
     ['SPEC-8-01', 'SPEC-8-03', 'SPEC-7-05', 'DESIGN-ERRORS-01'],
-    'lets so many requests through, refuses the next with 429, and is no other address’s',
+    'allows the configured number of requests, refuses the next with 429, and does not affect other addresses',
     async () => {
       const [busy, calm] = [newAddress(), newAddress()];
       expect(await spend(REST, () => behindProxy.rest(busy))).toEqual(all(200, REST));
@@ -133,24 +133,28 @@ describe('the limit of an address', () => {
     },
   );
 
-  verifies('DESIGN-LIMITS-01', 'is said in X-RateLimit headers, as is what is left of it', async () => {
-    const address = newAddress();
-    for (const left of times(REST, (number) => REST - number)) {
-      const { headers } = await behindProxy.rest(address);
-      expect(headers.get('x-ratelimit-limit')).toBe(String(REST));
-      expect(headers.get('x-ratelimit-remaining')).toBe(String(left));
-      const reset = Number(headers.get('x-ratelimit-reset')) - Date.now() / 1000;
-      expect(reset).toBeGreaterThan(0);
-      expect(reset).toBeLessThan(62);
-      expect(headers.get('retry-after')).toBeNull();
-    }
-    const over = await behindProxy.rest(address);
-    expectLimited(over);
-    expect(over.headers.get('x-ratelimit-limit')).toBe(String(REST));
-    expect(over.headers.get('x-ratelimit-remaining')).toBe('0');
-  });
+  verifies(
+    'DESIGN-LIMITS-01',
+    'is in X-RateLimit headers, together with the remaining requests',
+    async () => {
+      const address = newAddress();
+      for (const left of times(REST, (number) => REST - number)) {
+        const { headers } = await behindProxy.rest(address);
+        expect(headers.get('x-ratelimit-limit')).toBe(String(REST));
+        expect(headers.get('x-ratelimit-remaining')).toBe(String(left));
+        const reset = Number(headers.get('x-ratelimit-reset')) - Date.now() / 1000;
+        expect(reset).toBeGreaterThan(0);
+        expect(reset).toBeLessThan(62);
+        expect(headers.get('retry-after')).toBeNull();
+      }
+      const over = await behindProxy.rest(address);
+      expectLimited(over);
+      expect(over.headers.get('x-ratelimit-limit')).toBe(String(REST));
+      expect(over.headers.get('x-ratelimit-remaining')).toBe('0');
+    },
+  );
 
-  verifies('SPEC-8-02', 'is one for REST and another for the tool server', async () => {
+  verifies('SPEC-8-02', 'counts REST and the MCP server separately', async () => {
     const [address, other] = [newAddress(), newAddress()];
     expect(await spend(MCP, () => behindProxy.mcp(address))).toEqual(all(200, MCP));
     const over = await behindProxy.mcp(address);
@@ -163,7 +167,7 @@ describe('the limit of an address', () => {
     expect((await behindProxy.mcp(other)).headers.get('x-ratelimit-remaining')).toBe(String(MCP - 1));
   });
 
-  verifies('DESIGN-LIMITS-02', 'counts before the key is looked at', async () => {
+  verifies('DESIGN-LIMITS-02', 'counts a request before its key is checked', async () => {
     const address = newAddress();
     await spend(REST, () => behindProxy.rest(address));
     for (const apiKey of [key, '', 'malformed', newApiKey('olv')]) {
@@ -171,14 +175,14 @@ describe('the limit of an address', () => {
     }
   });
 
-  verifies('DESIGN-LIMITS-01', 'holds when the requests come all at once', async () => {
+  verifies('DESIGN-LIMITS-01', 'holds for simultaneous requests', async () => {
     const address = newAddress();
     const answers = await Promise.all(times(REST + 10, () => behindProxy.rest(address)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(REST);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(10);
   });
 
-  verifies('DESIGN-LIMITS-01', 'is shared by all processes', async () => {
+  verifies('DESIGN-LIMITS-01', 'is shared by all API processes', async () => {
     const second = await api({ TRUSTED_PROXIES: '1' });
     const address = newAddress();
     await spend(REST - 1, () => behindProxy.rest(address));
@@ -191,7 +195,7 @@ describe('the limit of an address', () => {
 describe('bad keys', () => {
   verifies(
     ['DESIGN-LIMITS-03', 'SPEC-5-03'],
-    'have a smaller limit of their own, and lock out no good key from the same address',
+    'have a smaller limit, and valid keys from the same address keep working',
     async () => {
       expect((await behindProxy.rest(newAddress())).status).toBe(200);
       const address = newAddress();
@@ -209,30 +213,26 @@ describe('bad keys', () => {
   );
 });
 
-describe('an address that has spent its bad keys', () => {
-  verifies(
-    'DESIGN-LIMITS-03',
-    'can not try another, right or wrong, that was not at work before',
-    async () => {
-      const address = newAddress();
-      await spend(BAD_KEYS, () => behindProxy.rest(address, newApiKey('olv')));
-      const created = await createKey(environment.store, 'olv', {
-        account: 'Guessed',
-        verifiedBy: 'the tests',
-      });
-      const guessed = await behindProxy.rest(address, created.key);
-      expectLimited(guessed);
-      expect(guessed.headers.get('x-ratelimit-limit')).toBe(String(BAD_KEYS));
-      expect((await behindProxy.rest(newAddress(), created.key)).status).toBe(200);
-      expect((await behindProxy.rest(address, created.key)).status).toBe(200);
-    },
-  );
+describe('an address over its limit of bad keys', () => {
+  verifies('DESIGN-LIMITS-03', 'cannot use any key, valid or not, that was not in use before', async () => {
+    const address = newAddress();
+    await spend(BAD_KEYS, () => behindProxy.rest(address, newApiKey('olv')));
+    const created = await createKey(environment.store, 'olv', {
+      account: 'Guessed',
+      verifiedBy: 'the tests',
+    });
+    const guessed = await behindProxy.rest(address, created.key);
+    expectLimited(guessed);
+    expect(guessed.headers.get('x-ratelimit-limit')).toBe(String(BAD_KEYS));
+    expect((await behindProxy.rest(newAddress(), created.key)).status).toBe(200);
+    expect((await behindProxy.rest(address, created.key)).status).toBe(200);
+  });
 });
 
 describe('a burst of bad keys', () => {
   verifies(
     'DESIGN-LIMITS-03',
-    'far over every limit leaves the good keys of its address their own',
+    'far over every limit does not use up the requests of valid keys from the same address',
     async () => {
       expect((await behindProxy.rest(newAddress())).status).toBe(200);
       const address = newAddress();
@@ -245,8 +245,8 @@ describe('a burst of bad keys', () => {
   );
 });
 
-describe('ranges of addresses', () => {
-  verifies('DESIGN-LIMITS-05', 'have limits of their own, for each of their addresses', async () => {
+describe('configured address ranges', () => {
+  verifies('DESIGN-LIMITS-05', 'have their own limit for each address', async () => {
     for (const [address, neighbor] of [
       ['203.0.113.7', '203.0.113.8'],
       ['2001:db8:77:1::1', '2001:db8:77:2::1'],
@@ -260,7 +260,7 @@ describe('ranges of addresses', () => {
     expect((await behindProxy.rest('203.0.114.7')).headers.get('x-ratelimit-limit')).toBe(String(REST));
   });
 
-  verifies('DESIGN-LIMITS-05', 'have others for the tool server, where those are set', async () => {
+  verifies('DESIGN-LIMITS-05', 'may have another limit for the MCP server', async () => {
     for (const [address, rest, mcp] of [
       ['192.0.2.7', REST, ASSISTANTS],
       ['203.0.113.200', PARTNER, ASSISTANTS],
@@ -284,7 +284,7 @@ describe('the address of a client', () => {
 
   verifies(
     'DESIGN-LIMITS-04',
-    'behind one proxy is what that proxy added, whatever stands before it',
+    'behind one trusted proxy is the address that this proxy added, whatever the client sent',
     async () => {
       const address = newAddress();
       expect(remaining(await behindProxy.rest(address))).toBe(REST - 1);
@@ -295,7 +295,7 @@ describe('the address of a client', () => {
     },
   );
 
-  verifies('DESIGN-LIMITS-04', 'of IPv6 counts by its /64, which one client has whole', async () => {
+  verifies('DESIGN-LIMITS-04', 'is counted by its /64 network for IPv6', async () => {
     expect(remaining(await behindProxy.rest('2001:db8:1:2::1'))).toBe(REST - 1);
     expect(remaining(await behindProxy.rest('2001:db8:1:2:ffff::9'))).toBe(REST - 2);
     expect(remaining(await behindProxy.rest('2001:db8:1:3::1'))).toBe(REST - 1);
@@ -303,7 +303,7 @@ describe('the address of a client', () => {
 
   verifies(
     'DESIGN-LIMITS-04',
-    "without a trusted proxy is the socket's: a forged header changes nothing",
+    'without a trusted proxy is the address of the connection: a forged header changes nothing',
     async () => {
       const left = remaining(await direct.rest(newAddress()));
       expect(left).toBeGreaterThan(0);
@@ -315,7 +315,7 @@ describe('the address of a client', () => {
 
   verifies(
     'DESIGN-HTTPS-01',
-    'who comes by https, as a trusted proxy says, is told to stay with it',
+    'over HTTPS, according to a trusted proxy, gets Strict-Transport-Security',
     async () => {
       const byHttps = { 'x-forwarded-proto': 'https' };
       const header = async (asked: Api, more: Record<string, string>) =>
@@ -326,7 +326,7 @@ describe('the address of a client', () => {
     },
   );
 
-  test('a proxy that sends no X-Forwarded-Proto is warned of once', async () => {
+  test('without X-Forwarded-Proto from the proxy is logged as a warning, once', async () => {
     const proxied = await api({ TRUSTED_PROXIES: '1' });
     for (const _ of times(3, Number)) expect((await proxied.rest(newAddress())).status).toBe(200);
     await proxied.process.stop();
@@ -338,7 +338,7 @@ describe('the address of a client', () => {
 
   verifies(
     ['SPEC-introduction-01', 'DESIGN-HTTPS-02'],
-    'who comes by plain http, as the nearest trusted proxy says, is refused',
+    'over plain HTTP, according to the nearest trusted proxy, is refused',
     async () => {
       const statusOf = async (asked: Api, protocol: string) =>
         (await asked.rest(newAddress(), key, { 'x-forwarded-proto': protocol })).status;
@@ -360,7 +360,7 @@ describe('the address of a client', () => {
 });
 
 describe('while Redis is away', () => {
-  verifies('DESIGN-LIMITS-06', 'lookups go on, and the limits still hold', async () => {
+  verifies('DESIGN-LIMITS-06', 'lookups work and the limits still hold', async () => {
     const [closed] = await freePorts(1);
     const alone = await api({ TRUSTED_PROXIES: '1', REDIS_URL: `redis://127.0.0.1:${closed}` });
     const [address, other, guesser] = [newAddress(), newAddress(), newAddress()];

@@ -14,7 +14,7 @@ const NURSING = 'Nursing Board';
 const MEDICAL = 'Medical Board';
 const PHARMACY = 'Board of Pharmacy';
 
-/** Specification 2.4, and one that it does not list. */
+/** The statuses of specification 2.4, and one that it does not list. */
 const PRIMARY_STATUSES = [
   'Active',
   'Inactive',
@@ -25,7 +25,7 @@ const PRIMARY_STATUSES = [
   'Bewitched',
 ];
 
-/** Specification 2.5, and one that it does not list. */
+/** The sub-statuses of specification 2.5, and one that it does not list. */
 const SUB_STATUSES = [
   ...['Expired', 'Lapsed', 'Late Renewal', 'Not Renewing'],
   ...[
@@ -60,11 +60,11 @@ const SUB_STATUSES = [
   ...['Exempt', 'Advanced', 'Upgraded', 'Limited Temp', 'Finished', 'Turned to Stone'],
 ];
 
-/** Days from the day on which the test begins to expiry dates that it plants. */
+/** Expiry dates in the test data, in days from the day on which the test starts. */
 const DAYS_AHEAD = [-400, -1, 0, 1, 400];
 const PLANTED_ON = todayInNewYork();
 
-/** Expiry dates around the days that the shifted clocks show. */
+/** Expiry dates around the dates of the shifted clocks. */
 const EXPIRY_DATES = ['2026-06-30', '2026-07-01', '2026-07-02', '2026-12-30', '2026-12-31', '2027-01-01'];
 
 let service: TestService;
@@ -138,16 +138,20 @@ describe('a record', () => {
     },
   );
 
-  verifies('SPEC-2.2-04', 'has the catalog name of its board and one of that board’s types', async () => {
-    const answered = await record(NURSING, 'RN.700020');
-    expect(answered.board).toBe(NURSING);
-    const types = z
-      .object({ license_types: z.array(z.string()) })
-      .parse((await rest.get('/api/v1/lookup/boards/Nursing%20Board/types')).body);
-    expect(types.license_types).toContain(answered.license_type);
-  });
+  verifies(
+    'SPEC-2.2-04',
+    'has the catalog name of its board and one of the board’s license types',
+    async () => {
+      const answered = await record(NURSING, 'RN.700020');
+      expect(answered.board).toBe(NURSING);
+      const types = z
+        .object({ license_types: z.array(z.string()) })
+        .parse((await rest.get('/api/v1/lookup/boards/Nursing%20Board/types')).body);
+      expect(types.license_types).toContain(answered.license_type);
+    },
+  );
 
-  verifies('SPEC-2.2-06', 'has dates as YYYY-MM-DD, however the file writes them', async () => {
+  verifies('SPEC-2.2-06', 'has dates as YYYY-MM-DD, whatever their format in the file', async () => {
     expect(await record(NURSING, 'RN.700005')).toMatchObject({
       issue_date: '2003-05-17',
       expiry_date: '2099-10-31',
@@ -155,27 +159,31 @@ describe('a record', () => {
     });
   });
 
-  verifies(['DESIGN-EXTRA-01', 'DESIGN-EXTRA-02'], 'keeps all else of its row in extra_data', async () => {
-    const { extra_data: person } = await record(NURSING, 'RN.700001');
-    expect(person).toEqual({
-      County: 'Franklin',
-      ZIP: '43004',
-      'Issue Date': '2001-05-17',
-      'Board Action': 'No',
-      'Compact Eligibility': 'Multi-State',
-      'Endorsement Number 1': 'APRN.CNP.0070001',
-      'Endorsement Type 1': 'APRN - Certified Nurse Practitioner (CNP)',
-      'Endorsement Status 1': 'Inactive',
-      'Endorsement Sub Status 1': 'Lapsed',
-      'Endorsement Issue Date 1': '2010-01-02',
-      'Endorsement Expiration Date 1': '2020-10-31',
-      'Favourite Colour': 'teal',
-    });
-    const { extra_data: business } = await record(PHARMACY, '0270000001');
-    expect(Object.values(business)).toContain('1 MAIN ST, SUITE 2');
-  });
+  verifies(
+    ['DESIGN-EXTRA-01', 'DESIGN-EXTRA-02'],
+    'has all other columns of its row in extra_data',
+    async () => {
+      const { extra_data: person } = await record(NURSING, 'RN.700001');
+      expect(person).toEqual({
+        County: 'Franklin',
+        ZIP: '43004',
+        'Issue Date': '2001-05-17',
+        'Board Action': 'No',
+        'Compact Eligibility': 'Multi-State',
+        'Endorsement Number 1': 'APRN.CNP.0070001',
+        'Endorsement Type 1': 'APRN - Certified Nurse Practitioner (CNP)',
+        'Endorsement Status 1': 'Inactive',
+        'Endorsement Sub Status 1': 'Lapsed',
+        'Endorsement Issue Date 1': '2010-01-02',
+        'Endorsement Expiration Date 1': '2020-10-31',
+        'Favourite Colour': 'teal',
+      });
+      const { extra_data: business } = await record(PHARMACY, '0270000001');
+      expect(Object.values(business)).toContain('1 MAIN ST, SUITE 2');
+    },
+  );
 
-  verifies('DESIGN-NULLS-01', 'has null for all that its row lacks or hides', async () => {
+  verifies('DESIGN-NULLS-01', 'has null for values that its row lacks or hides', async () => {
     expect(await record(NURSING, 'RN.93000')).toMatchObject({
       license_type: null,
       status: null,
@@ -192,7 +200,7 @@ describe('a record', () => {
     expect(await record(MEDICAL, '35.700007')).toMatchObject({ city: 'MIAMI', state: 'FL', county: null });
   });
 
-  test('comes through with line breaks and quotes in it', async () => {
+  test('keeps line breaks and quotes', async () => {
     expect(await record('Athletic Commission', 'BOX.70014')).toMatchObject({
       full_name: 'QUOTE "Q", QUINN',
       city: 'LIMA,\nNORTH',
@@ -200,7 +208,7 @@ describe('a record', () => {
     });
   });
 
-  test('is answered in the same words to a search as to a lookup by number', async () => {
+  test('is the same from a name search as from a lookup by number', async () => {
     const found = matchesIn(await rest.verify({ board: NURSING, last_name: 'delacruz' }));
     for (const each of found.multiple) expect(each).toEqual(await record(NURSING, each.license_number));
   });
@@ -214,7 +222,7 @@ describe('days_until_expiry', () => {
 
   verifies(
     ['SPEC-2.2-07', 'DESIGN-DAYS-01'],
-    'is the number of days from today in Ohio to expiry_date: negative once past, null without a date',
+    'is the number of days from today in Ohio to expiry_date: negative after it, null without a date',
     async () => {
       const { today, answer } = await onOneDay(() => expiries(rest, 'Ahead'));
       const daysSince = daysBetween(PLANTED_ON, today);
@@ -231,8 +239,12 @@ describe('days_until_expiry', () => {
   );
 
   for (const [instant, what, days] of [
-    ['2027-01-01T04:30:00Z', 'next year by UTC, 31 December in Ohio', [-184, -183, -182, -1, 0, 1]],
-    ['2026-07-01T04:30:00Z', '1 July by summer time, 30 June without', [-1, 0, 1, 182, 183, 184]],
+    ['2027-01-01T04:30:00Z', 'January 1 in UTC is still December 31 in Ohio', [-184, -183, -182, -1, 0, 1]],
+    [
+      '2026-07-01T04:30:00Z',
+      'July 1 in daylight saving time, June 30 in standard time',
+      [-1, 0, 1, 182, 183, 184],
+    ],
   ] as const) {
     verifies(['SPEC-2.2-07', 'DESIGN-DAYS-01'], `follows the clock: ${what}`, async () => {
       const { client, stop } = await clientAt(instant);
@@ -244,7 +256,7 @@ describe('days_until_expiry', () => {
     });
   }
 
-  /** A client of another API process, whose clock showed this when it was started. */
+  /** A client of another API process, whose clock started at this instant. */
   async function clientAt(instant: string) {
     const { environment } = service;
     const [PORT = 0, ADMIN_PORT = 0] = await freePorts(2);
@@ -262,7 +274,7 @@ describe('days_until_expiry', () => {
 describe('statuses', () => {
   verifies(
     ['SPEC-2.4-01', 'SPEC-2.2-05', 'SPEC-3-02', 'DESIGN-STATUS-01'],
-    'are the primary status in upper case, known or not, and raw_status as the board writes it',
+    'are the primary status in upper case, even an unlisted one, with raw_status as in the file',
     async () => {
       const { multiple } = matchesIn(await rest.verify({ board: NURSING, last_name: 'Primary' }));
       expect(multiple.map(({ status, raw_status }) => [status, raw_status])).toEqual(
@@ -273,7 +285,7 @@ describe('statuses', () => {
 
   verifies(
     ['SPEC-2.5-01', 'SPEC-2.2-09', 'DESIGN-STATUS-01'],
-    'have the sub-status after the primary one in raw_status',
+    'have the sub-status after the primary status in raw_status',
     async () => {
       const { multiple } = matchesIn(await rest.verify({ board: NURSING, last_name: 'Sub' }));
       expect(multiple.map(({ status, raw_status }) => [status, raw_status])).toEqual(

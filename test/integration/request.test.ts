@@ -24,7 +24,7 @@ async function requested(): Promise<Job> {
   return request.job;
 }
 
-/** Has a worker take the next job; it holds the job until the work is done. */
+/** Lets a worker take the next job and hold it until `work` is done. */
 async function worked(job: Job, work: () => Promise<unknown>): Promise<void> {
   const worker = new Worker(PUBLISH_QUEUE, work, {
     connection: queueConnection(environment.config),
@@ -37,13 +37,13 @@ async function worked(job: Job, work: () => Promise<unknown>): Promise<void> {
   }
 }
 
-test('a job that waits is taken back', async () => {
+test('a waiting job is withdrawn', async () => {
   const job = await requested();
   expect(await isRemoved(job)).toBe(true);
   expect(await queue.getJob(job.id ?? '')).toBeUndefined();
 });
 
-test('a job that a worker holds is not taken back', async () => {
+test('a job that a worker holds is not withdrawn', async () => {
   const job = await requested();
   let removed: boolean | undefined;
   await worked(job, async () => {
@@ -52,14 +52,14 @@ test('a job that a worker holds is not taken back', async () => {
   expect(removed).toBe(false);
 });
 
-test('a job that has ended is not taken back: its publication may be live', async () => {
+test('a job that has ended is not withdrawn: its publication may be live', async () => {
   const job = await requested();
   await worked(job, async () => 'live');
   expect(await isRemoved(job)).toBe(false);
   expect(await queue.getJob(job.id ?? '')).toBeDefined();
 });
 
-test('a job that Redis has lost is not taken back: its worker goes on', async () => {
+test('a job that Redis has lost is not withdrawn: its worker continues', async () => {
   const job = await requested();
   await queue.obliterate({ force: true });
   expect(await isRemoved(job)).toBe(false);

@@ -5,17 +5,17 @@ import { apiClient } from '../support/api.ts';
 import { times } from '../support/fixtures.ts';
 import { startService, type TestService } from '../support/service.ts';
 
-/** The bounds of docs/decisions/011. The server may be later on a busy machine, but never earlier. */
+/** The time limits of docs/decisions/011. On a busy machine the server may be later, but never earlier. */
 const HEADERS_WITHIN_MS = 5000;
 const WHOLE_REQUEST_WITHIN_MS = 10_000;
 const STANDSTILL_MS = 10_000;
-/** The test gives up after this, far beyond the server's bounds. */
+/** The test gives up after this, far beyond the server's time limits. */
 const GIVES_UP_AFTER_MS = 45_000;
-/** Timers and the two clocks differ by less. */
+/** Timers and the two clocks differ by less than this. */
 const CLOCK_ERROR_MS = 100;
 
 const SLOW_CLIENTS = 200;
-/** As much as no socket's buffers hold. */
+/** More than the buffers of a socket hold. */
 const MANY_REQUESTS = 2000;
 
 let service: TestService;
@@ -36,7 +36,7 @@ interface SlowClient {
   readonly ended: Promise<Ended>;
 }
 
-/** A connection that sends this, then a piece once a second, and reads or not. */
+/** A connection that sends `start`, then `drip` once a second, and reads responses or not. */
 function slowClient(start: string, { drip = '', reads = true } = {}): SlowClient {
   const begun = Date.now();
   const socket = connect(service.environment.config.PORT, '127.0.0.1');
@@ -73,12 +73,12 @@ function expectCutOff({ by, ms, answer }: Ended, boundMs: number, expected: RegE
   expect(ms).toBeGreaterThan(boundMs - CLOCK_ERROR_MS);
 }
 
-describe('the server cuts off a client', () => {
+describe('the server closes the connection of a client', () => {
   test.concurrent('that sends nothing', async () => {
     expectCutOff(await slowClient('').ended, HEADERS_WITHIN_MS, /^HTTP\/1\.1 408 /);
   });
 
-  test.concurrent('that sends its headers a piece at a time, before one that is as slow with its body', async () => {
+  test.concurrent('that sends its headers slowly, sooner than one that sends its body slowly', async () => {
     const [headers, body] = await Promise.all([
       slowClient(post(''), { drip: 'X-More: 1\r\n' }).ended,
       slowClient(post('Content-Length: 5000\r\n\r\n{'), { drip: ' ' }).ended,
@@ -90,19 +90,19 @@ describe('the server cuts off a client', () => {
 
   test.concurrent('that stops in the middle of its body', async () => {
     const stopped = await slowClient(post('Content-Length: 5000\r\n\r\n{')).ended;
-    // It is late and stands still: whichever the server sees first.
+    // The request is both late and idle; the server may report either.
     expectCutOff(stopped, STANDSTILL_MS, /^(?:HTTP\/1\.1 408 .*)?$/s);
   });
 
-  test.concurrent('that asks and asks and never reads', async () => {
+  test.concurrent('that keeps sending requests and never reads a response', async () => {
     const page = 'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: localhost\r\n\r\n';
-    // Who does not read learns only from what it writes that the connection has gone.
+    // A client that does not read notices a closed connection only when it writes.
     const stuck = await slowClient(page.repeat(MANY_REQUESTS), { drip: page, reads: false }).ended;
     expectCutOff(stuck, STANDSTILL_MS, /^$/);
   });
 
-  test('while it answers others', async () => {
-    // The server answers this header once it has the request and waits for its body.
+  test('and answers other clients meanwhile', async () => {
+    // The server answers this header when it has the request and waits for the body.
     const start = post('Expect: 100-continue\r\nContent-Length: 5000\r\n\r\n');
     const clients = times(SLOW_CLIENTS, () => slowClient(start));
     await Promise.all(clients.map(({ socket, ended }) => Promise.race([once(socket, 'data'), ended])));

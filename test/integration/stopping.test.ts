@@ -5,9 +5,9 @@ import { startApi } from '../../scripts/licenses-processes.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { rawRequest } from '../support/raw-http.ts';
 
-/** Far above what an end takes: a process that has not ended by then never would. */
+/** Far longer than stopping takes. A process that has not ended by then never will. */
 const ENDS_WITHIN_MS = 60_000;
-/** Their log lines are more than a pipe holds. */
+/** Enough requests that their log lines exceed the buffer of a pipe. */
 const MANY_REQUESTS = 4000;
 const AT_ONCE = 100;
 
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => environment.cleanUp());
 
-async function askedFor(count: number): Promise<void> {
+async function sendRequests(count: number): Promise<void> {
   for (let at = 0; at < count; at += AT_ONCE) {
     await Promise.all(
       Array.from({ length: AT_ONCE }, () =>
@@ -38,25 +38,25 @@ async function exitCodeOf({ child }: RunningProcess): Promise<number | null> {
   return child.exitCode;
 }
 
-describe('an API process that is asked to stop ends', () => {
-  test('with its last log line written', async () => {
+describe('an API process ends on SIGTERM', () => {
+  test('after writing its last log line', async () => {
     const api = await startApi(environment.variables);
-    await askedFor(AT_ONCE);
+    await sendRequests(AT_ONCE);
     expect(await exitCodeOf(api)).toBe(0);
     expect(api.output().match(/"msg":"request"/g)).toHaveLength(AT_ONCE);
     expect(api.output()).toContain('"msg":"stopping; still answering"');
   });
 
-  test('when whoever read its log has gone', async () => {
+  test('when the reader of its log has closed the pipe', async () => {
     const api = await startApi(environment.variables);
     api.child.stdout?.destroy();
     expect(await exitCodeOf(api)).toBe(0);
   });
 
-  test('when nobody reads its log', async () => {
+  test('when nothing reads its log and the pipe is full', async () => {
     const api = await startApi(environment.variables);
     api.child.stdout?.pause();
-    await askedFor(MANY_REQUESTS);
+    await sendRequests(MANY_REQUESTS);
     expect(await exitCodeOf(api)).toBe(0);
   });
 });

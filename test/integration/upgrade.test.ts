@@ -34,7 +34,7 @@ const NEXT_DATE = '2026-11-22';
 const ONLY_LATER = 'RN.777001';
 const ALWAYS = 'RN.700001';
 
-/** The fixtures have malformed rows, duplicates and unknown labels on purpose. */
+/** Settings that let the fixtures pass the guards despite their malformed rows, duplicates and unknown labels. */
 const GUARDS = {
   GUARD_MAX_REJECTED_PERCENT: '30',
   GUARD_MAX_DUPLICATES: '5',
@@ -44,7 +44,7 @@ const GUARDS = {
 
 const LATER_NURSE = nurseRow('LATER, ADA', ONLY_LATER);
 
-/** The fixtures as the State would publish them on another day, with these nurses added. */
+/** The fixtures with another date and with these nurses added. */
 async function fixturesOf({ folder }: TestEnvironment, date: string, ...nurses: FixtureRow[]) {
   const files = await fixturesAnd(folder, { individual: nurses });
   for (const file of Object.values(files)) {
@@ -85,7 +85,7 @@ async function withApi({ variables }: TestEnvironment, work: () => Promise<void>
   }
 }
 
-/** Makes what this version stores, and keeps it for the tests of the versions to come. */
+/** Creates the data that this version stores, and saves it for the tests of later versions. */
 async function record(folder: string): Promise<void> {
   const environment = await testEnvironment();
   try {
@@ -148,7 +148,7 @@ describe.each(VERSIONS)('stored data of version %s', (version) => {
     return publications.map(({ publication, state }) => [publication, state]);
   }
 
-  /** A publication of few licenses is refused only if the guards can read the counts of the stored one. */
+  /** Publishes few licenses. The guards refuse them only if they can read the counts of the stored publication. */
   async function publishFew(): Promise<PublishResult> {
     const nurse = { board: 'Nursing Board', number: 'RN.777002' };
     const salon = { board: 'Cosmetology and Barber Board', number: 'COSS.1' };
@@ -163,7 +163,7 @@ describe.each(VERSIONS)('stored data of version %s', (version) => {
     return result;
   }
 
-  test('is listed and answered from, with its keys', async () => {
+  test('can be listed and looked up with its keys', async () => {
     await load();
     const { first, second } = known;
     expect(await statesListed()).toEqual([
@@ -181,7 +181,7 @@ describe.each(VERSIONS)('stored data of version %s', (version) => {
     expect(await run(environment, 'audit')).toContain('keys revoke');
   });
 
-  test('is rolled back and published over', async () => {
+  test('can be rolled back, and the next publication goes live', async () => {
     await load();
     const { first, second } = known;
     await run(environment, 'rollback');
@@ -210,7 +210,7 @@ describe.each(VERSIONS)('stored data of version %s', (version) => {
     });
   });
 
-  test('is restored from its backup', async () => {
+  test('can be restored from its backup', async () => {
     await run(environment, 'restore', join(folder, BACKUP_FILE));
     const { first, second } = known;
     expect((await statesListed()).map(([publication]) => publication)).toEqual([second, first]);

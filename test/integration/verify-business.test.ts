@@ -47,7 +47,7 @@ const LIMA = '0270000002';
 describe('a business by name', () => {
   verifies(
     ['SPEC-4.3-06', 'SPEC-1-01', 'DESIGN-SEARCH-02', 'SPEC-4.3-10'],
-    'is answered with its record when it is the only match',
+    'gets its record when it is the only match',
     async () => {
       const record = recordIn(await business(FUNERALS, { business_name: 'Smith Funeral Home' }));
       expect(record).toMatchObject({
@@ -61,14 +61,14 @@ describe('a business by name', () => {
     },
   );
 
-  verifies('DESIGN-BUSINESS-01', 'is found by the beginning of either trade name', async () => {
+  verifies('DESIGN-BUSINESS-01', 'is found by a prefix of either trade name', async () => {
     expect((await numbers('best little')).sort()).toEqual([JOES, LIMA]);
     expect(await numbers('joe & son')).toEqual([JOES]);
     expect(await numbers("JOE & SON'S DRUGS")).toEqual([JOES]);
     expect(await numbers('the best little pharmacy llc')).toContain(JOES);
   });
 
-  test('is found by the beginnings of its words, in any order, where no name begins so', async () => {
+  test('is found by prefixes of its words in any order, if no name starts with the search', async () => {
     expect(await numbers('drugs')).toEqual([JOES, '0290000001', '0290000002']);
     expect(await numbers('little pharmacy')).toEqual([JOES, LIMA]);
     expect(await numbers('pharm litt, best')).toEqual([JOES, LIMA]);
@@ -80,7 +80,7 @@ describe('a business by name', () => {
     expect(noMatchIn(await business(BEAUTY, { business_name: 'little pharmacy' })).count).toBe(0);
   });
 
-  test('spelled nearly right is not answered; names that exist are offered, best first', async () => {
+  test('that is misspelled is not found; similar existing names are suggested, best first', async () => {
     const offers: [string, string[]][] = [
       [
         'Best Littel Pharmcy',
@@ -100,38 +100,42 @@ describe('a business by name', () => {
     expect(noMatchIn(await business(BEAUTY, { business_name: 'narow drugs' })).did_you_mean).toEqual([]);
   });
 
-  test('spelled nearly right is offered only where the narrowing holds of it', async () => {
-    for (const [narrowing, names] of [
+  test('is suggested only if it passes the filters', async () => {
+    for (const [filters, names] of [
       [{ city: 'akron' }, ['NARROW DRUGS']],
       [{ county: 'SUMMIT', status: 'Active' }, ['NARROW DRUGS']],
       [{ city: 'akron', status: 'Closed' }, []],
       [{ city: 'Nowhere' }, []],
     ] as const) {
       const { did_you_mean } = noMatchIn(
-        await business(PHARMACY, { business_name: 'narow drugs', ...narrowing }),
+        await business(PHARMACY, { business_name: 'narow drugs', ...filters }),
       );
-      expect([narrowing, did_you_mean]).toEqual([narrowing, names]);
+      expect([filters, did_you_mean]).toEqual([filters, names]);
     }
   });
 
-  verifies('DESIGN-BUSINESS-02', 'is found with or without THE, in any case and punctuation', async () => {
-    for (const written of [
-      'the best little',
-      'BEST LITTLE',
-      'Best-Little',
-      "The 'Best' Little",
-      'bestlittle',
-    ]) {
-      expect([written, (await numbers(written)).sort()]).toEqual([written, [JOES, LIMA]]);
-    }
-    for (const written of ['joe and sons', 'Joe & Sons', 'JOE SONS', "joe son's"]) {
-      expect([written, await numbers(written)]).toEqual([written, [JOES]]);
-    }
-    const shears = await business(BEAUTY, { business_name: 'shear 1 salon' });
-    expect(recordIn(shears).license_number).toBe('COSS.70003');
-  });
+  verifies(
+    'DESIGN-BUSINESS-02',
+    'is found with or without THE, whatever the case and punctuation',
+    async () => {
+      for (const written of [
+        'the best little',
+        'BEST LITTLE',
+        'Best-Little',
+        "The 'Best' Little",
+        'bestlittle',
+      ]) {
+        expect([written, (await numbers(written)).sort()]).toEqual([written, [JOES, LIMA]]);
+      }
+      for (const written of ['joe and sons', 'Joe & Sons', 'JOE SONS', "joe son's"]) {
+        expect([written, await numbers(written)]).toEqual([written, [JOES]]);
+      }
+      const shears = await business(BEAUTY, { business_name: 'shear 1 salon' });
+      expect(recordIn(shears).license_number).toBe('COSS.70003');
+    },
+  );
 
-  verifies('DESIGN-SEARCH-05', 'stands first when its name is exactly the one asked', async () => {
+  verifies('DESIGN-SEARCH-05', 'is listed first when its name matches exactly', async () => {
     const { multiple } = matchesIn(await business(PHARMACY, { business_name: 'Best Little Pharmacy' }));
     expect(multiple.map(({ license_number }) => license_number)).toEqual([JOES, LIMA]);
     expect((await numbers('chain'))[0]).toBe('0289000000');
@@ -139,14 +143,14 @@ describe('a business by name', () => {
 
   verifies(
     ['SPEC-2.3-01', 'SPEC-4.3-11', 'DESIGN-SEARCH-04'],
-    'comes with at most 99 others, and the answer says that there were more',
+    'is returned with at most 99 others, and truncated says that there are more',
     async () => {
       const answer = matchesIn(await business(PHARMACY, { business_name: 'chain' }));
       expect(answer).toMatchObject({ count: 100, truncated: true, message: expect.stringMatching(/city/) });
     },
   );
 
-  verifies('DESIGN-SEARCH-01', 'that nobody has is 200 with found false', async () => {
+  verifies('DESIGN-SEARCH-01', 'that does not exist gives 200 with found false', async () => {
     expect(noMatchIn(await business(PHARMACY, { business_name: 'Nowhere Drugs' }))).toMatchObject({
       found: false,
       count: 0,
@@ -154,7 +158,7 @@ describe('a business by name', () => {
     });
   });
 
-  verifies('DESIGN-NARROWING-01', 'is narrowed by license_type, status, city and county', async () => {
+  verifies('DESIGN-NARROWING-01', 'can be filtered by license_type, status, city and county', async () => {
     const [akron, closed] = ['0290000001', '0290000002'];
     expect(await numbers('narrow')).toEqual([akron, closed]);
     expect(await numbers('narrow', { city: 'Akron' })).toEqual([akron]);
@@ -174,14 +178,14 @@ describe('a business by name', () => {
     expect(await numbers('PHARMACY*BEST')).toEqual(await numbers('pharmacy best'));
   });
 
-  test('is looked for at the board given alone, and no person is', async () => {
+  test('is searched only at the given board, and without persons', async () => {
     expect(noMatchIn(await business(BEAUTY, { business_name: 'best little' })).count).toBe(0);
     expect(noMatchIn(await business(PHARMACY, { business_name: 'Pill' })).count).toBe(0);
   });
 });
 
 describe('a business by number', () => {
-  verifies('SPEC-4.3-07', 'is answered with its record', async () => {
+  verifies('SPEC-4.3-07', 'gets its record', async () => {
     expect(recordIn(await business(BEAUTY, { license_number: 'coss.70003' }))).toMatchObject({
       full_name: 'SHEAR #1 SALON INC',
       raw_status: 'Inactive - Expired',
@@ -189,7 +193,7 @@ describe('a business by number', () => {
     expect(recordIn(await business(PHARMACY, { license_number: LIMA }))).not.toHaveProperty('name_match');
   });
 
-  test('says whether the name sent along is one of its own', async () => {
+  test('has name_match, which says whether the name that was sent is one of its names', async () => {
     for (const [business_name, name_match] of [
       ['joe', true],
       ["Joe & Son's Drugs, Inc.", true],
@@ -213,7 +217,7 @@ describe('a business by number', () => {
 
   verifies(
     'DESIGN-BUSINESS-04',
-    "is not found when the number is a person's, whom nothing names",
+    'is not found when the number is a person’s, and the response does not name the person',
     async () => {
       const answer = await business(PHARMACY, { license_number: '03700011' });
       expect(numberMissIn(answer).detail).toMatch(/not a business/);
@@ -224,11 +228,11 @@ describe('a business by number', () => {
     },
   );
 
-  verifies('SPEC-4.3-12', 'that nobody has is 404', async () => {
+  verifies('SPEC-4.3-12', 'that does not exist gives 404', async () => {
     numberMissIn(await business(PHARMACY, { license_number: '0299999999' }));
   });
 
-  verifies('DESIGN-BUSINESS-04', 'that nobody has offers numbers of businesses alone', async () => {
+  verifies('DESIGN-BUSINESS-04', 'that does not exist gets suggestions only from businesses', async () => {
     const offers: [string, string, string[], string[]][] = [
       [BEAUTY, 'COSS.070003', ['COSS.70003'], ['COSS.70003']],
       [FUNERALS, 'COSS.070003', ['COSS.70003'], ['COSS.70003']],
@@ -244,19 +248,23 @@ describe('a business by number', () => {
   });
 });
 
-describe('a business search that is not whole', () => {
-  verifies('SPEC-4.3-09', 'needs business_name or license_number', async () => {
+describe('an incomplete business search', () => {
+  verifies('SPEC-4.3-09', 'is refused without business_name and license_number', async () => {
     for (const asked of [{}, { business_name: '  ' }, { last_name: 'Smith' }]) {
       expect(detailIn(await business(PHARMACY, asked), 400)).toMatch(/business_name or license_number/);
     }
   });
 
-  verifies('DESIGN-BUSINESS-03', 'needs search_type beside business_name, and is told so', async () => {
-    const detail = detailIn(await rest.verify({ board: PHARMACY, business_name: 'best' }), 400);
-    expect(detail).toContain('"search_type": "business"');
-  });
+  verifies(
+    'DESIGN-BUSINESS-03',
+    'is refused with business_name but no search_type, and the error says so',
+    async () => {
+      const detail = detailIn(await rest.verify({ board: PHARMACY, business_name: 'best' }), 400);
+      expect(detail).toContain('"search_type": "business"');
+    },
+  );
 
-  verifies('SPEC-4.3-08', 'has a search_type of "business" and no other', async () => {
+  verifies('SPEC-4.3-08', 'is refused with a search_type other than "business"', async () => {
     for (const search_type of ['individual', 'Business', 'person', 'businesses']) {
       const answer = await rest.verify({ board: PHARMACY, search_type, business_name: 'best' });
       expect(detailIn(answer, 400)).toContain('"business"');

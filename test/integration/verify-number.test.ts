@@ -35,10 +35,10 @@ function byNumber(board: string, license_number: string) {
   return rest.verify({ board, license_number });
 }
 
-describe('a number that exists', () => {
+describe('an existing number', () => {
   verifies(
     ['SPEC-4.3-03', 'SPEC-4.3-10', 'SPEC-7-01', 'SPEC-2.2-02', 'SPEC-1-01'],
-    'answers 200 with the record itself, not in an array',
+    'gives 200 with the record itself, not an array',
     async () => {
       expect(recordIn(await byNumber(NURSING, 'RN.700001'))).toMatchObject({
         found: true,
@@ -57,22 +57,18 @@ describe('a number that exists', () => {
     },
   );
 
-  verifies(
-    'SPEC-4.3-03',
-    'of an endorsement answers with the endorsement, not the license endorsed',
-    async () => {
-      expect(recordIn(await byNumber(NURSING, 'APRN.CNP.0070001'))).toMatchObject({
-        license_number: 'APRN.CNP.0070001',
-        license_type: 'APRN - Certified Nurse Practitioner (CNP)',
-        raw_status: 'Inactive - Lapsed',
-        extra_data: { 'Endorsed License': 'RN.700001' },
-      });
-    },
-  );
+  verifies('SPEC-4.3-03', 'of an endorsement gives the endorsement, not the endorsed license', async () => {
+    expect(recordIn(await byNumber(NURSING, 'APRN.CNP.0070001'))).toMatchObject({
+      license_number: 'APRN.CNP.0070001',
+      license_type: 'APRN - Certified Nurse Practitioner (CNP)',
+      raw_status: 'Inactive - Lapsed',
+      extra_data: { 'Endorsed License': 'RN.700001' },
+    });
+  });
 
   verifies(
     'DESIGN-NUMBER-02',
-    'is found in any case, with blanks around and within, and with a slash for the dot',
+    'is found in any case, with spaces around and within, and with a slash for the dot',
     async () => {
       for (const written of ['rn.700001', '  RN.700001 ', 'RN 700001', 'RN/700001', 'rn . 700 001']) {
         expect([written, recordIn(await byNumber(NURSING, written)).license_number]).toEqual([
@@ -85,14 +81,14 @@ describe('a number that exists', () => {
     },
   );
 
-  verifies('DESIGN-NUMBER-03', 'of digits alone may have a hyphen after the first two', async () => {
+  verifies('DESIGN-NUMBER-03', 'of only digits may have a hyphen after the first two', async () => {
     expect(recordIn(await byNumber(PHARMACY, '03-700011')).full_name).toBe('PILL, PAT');
     expect(recordIn(await byNumber(PHARMACY, '02-70000001')).license_number).toBe('0270000001');
   });
 
   verifies(
     ['DESIGN-NUMBER-06', 'SPEC-9-03'],
-    'is answered whatever license_type and the other narrowing fields say',
+    'is found whatever license_type and the other filters are',
     async () => {
       const plain = await byNumber(NURSING, 'RN.700001');
       const narrowed = await rest.verify({
@@ -109,7 +105,7 @@ describe('a number that exists', () => {
     },
   );
 
-  verifies('DESIGN-INPUT-03', 'is answered with unknown fields in the body', async () => {
+  verifies('DESIGN-INPUT-03', 'is found if the body has unknown fields', async () => {
     const answer = await rest.verify({
       board: NURSING,
       license_number: 'RN.700001',
@@ -123,7 +119,7 @@ describe('a number that exists', () => {
     '"__proto__": {"license_number": "RN.700002"}',
     '"more": [{"__proto__": {"license_number": "RN.700002"}}]',
     '"constructor": {"prototype": {"license_number": "RN.700002"}}',
-  ])('is answered with %s in the body, which changes nothing', async (field) => {
+  ])('is found with %s in the body, which changes nothing', async (field) => {
     const posted = (fields: string) =>
       rest.request('POST', '/api/v1/lookup/verify', {
         headers: { 'content-type': 'application/json' },
@@ -134,7 +130,7 @@ describe('a number that exists', () => {
     expect((await posted('"board": "Nursing Board"')).status).toBe(400);
   });
 
-  test('goes before a name in the same body, which is compared with the holder’s', async () => {
+  test('takes precedence over a name in the same body, which is compared with the holder’s', async () => {
     const compared: [string, Record<string, string>, boolean][] = [
       ['RN.700002', { last_name: 'Smith' }, false],
       ['RN.700002', { last_name: 'de la Cruz', first_name: 'mar' }, true],
@@ -156,12 +152,12 @@ describe('a number that exists', () => {
     expect(recordIn(plain)).not.toHaveProperty('name_match');
   });
 
-  test('with a suffix that makes another license of it is that license alone', async () => {
+  test('with the suffix of another license gives that license alone', async () => {
     expect(recordIn(await byNumber(COUNSELORS, 'E.1234567'))).toMatchObject({ status: 'ACTIVE' });
     expect(recordIn(await byNumber(COUNSELORS, 'e.1234567-supv'))).toMatchObject({ status: 'CLOSED' });
   });
 
-  test('is answered as it stands, suspended, revoked, expired or closed', async () => {
+  test('gives the record of a suspended, revoked, expired or closed license', async () => {
     expect(recordIn(await byNumber('Medical Board', '35.700006'))).toMatchObject({
       status: 'INACTIVE',
       raw_status: 'Inactive - Revocation',
@@ -170,10 +166,10 @@ describe('a number that exists', () => {
   });
 });
 
-describe('a number that is not answered', () => {
+describe('a number without a single match', () => {
   verifies(
     ['SPEC-4.3-12', 'SPEC-7-04', 'DESIGN-NUMBER-01'],
-    'because nobody has it gives 404 with detail and did_you_mean',
+    'that does not exist gives 404 with detail and did_you_mean',
     async () => {
       expect(numberMissIn(await byNumber(NURSING, 'RN.999999')).did_you_mean).toEqual([]);
       expect(numberMissIn(await byNumber(PHARMACY, '03')).did_you_mean).toEqual([]);
@@ -182,7 +178,7 @@ describe('a number that is not answered', () => {
 
   verifies(
     'DESIGN-NUMBER-01',
-    'offers the nearest numbers that exist, those of the board asked alone where it has any, without holders',
+    'gets suggestions of similar numbers without holders, from other boards only if its board has none',
     async () => {
       const offers: [string, string, string[]][] = [
         [NURSING, 'APRN.CNP.70001', ['APRN.CNP.0070001']],
@@ -213,7 +209,7 @@ describe('a number that is not answered', () => {
 
   verifies(
     ['DESIGN-MISS-01', 'SPEC-1-03'],
-    'names the publication and the board as the authority, and calls nobody unlicensed',
+    'gets a message with the publication and the board as authority, and without the word unlicensed',
     async () => {
       const { detail } = numberMissIn(await byNumber(NURSING, 'RN.999999'));
       expect(detail).toContain('number');
@@ -225,7 +221,7 @@ describe('a number that is not answered', () => {
 
   verifies(
     ['DESIGN-NUMBER-05', 'DESIGN-NUMBER-01'],
-    'because it is at another board gives 404 that says so and names no holder',
+    'that exists at another board gives 404 that says so without the holder',
     async () => {
       const answer = await byNumber(PHARMACY, 'RN.700001');
       expect(numberMissIn(answer).detail).toContain(NURSING);
@@ -235,7 +231,7 @@ describe('a number that is not answered', () => {
 
   verifies(
     ['DESIGN-NUMBER-05', 'DESIGN-NUMBER-01'],
-    'because it is at other boards gives 404 that says which, and offers every form of it',
+    'that exists at several other boards gives 404 with the boards, and suggests each form of the number',
     async () => {
       for (const [board, written, boards, forms] of [
         [NURSING, 'sp 70013', [PSYCHOLOGY, SPEECH], ['SP-70013', 'SP.70013']],
@@ -254,7 +250,7 @@ describe('a number that is not answered', () => {
 
   verifies(
     'DESIGN-NUMBER-04',
-    'because two licenses fit gives 404 with both, and guesses neither',
+    'that fits two licenses gives 404 with both numbers and no record',
     async () => {
       const answer = await byNumber(NURSING, 'RN710001');
       expect(numberMissIn(answer).did_you_mean.sort()).toEqual(['RN.71.0001', 'RN.710.001']);
@@ -263,7 +259,7 @@ describe('a number that is not answered', () => {
     },
   );
 
-  verifies('DESIGN-NUMBER-04', 'is told apart by its board, where two boards have it', async () => {
+  verifies('DESIGN-NUMBER-04', 'that two boards have gives the license of the given board', async () => {
     expect(recordIn(await byNumber(SPEECH, 'sp 70013')).full_name).toBe('SPEAKER, SUE');
     expect(recordIn(await byNumber(PSYCHOLOGY, 'sp 70013')).full_name).toBe('SCHOOL, SAL');
     expect(recordIn(await byNumber(NURSING, 'RN.72.0001')).full_name).toBe('SHARED, NURSE');
@@ -273,7 +269,7 @@ describe('a number that is not answered', () => {
     expect(elsewhere.text).not.toContain('SHARED');
   });
 
-  verifies('DESIGN-INPUT-01', 'because it is a pattern or a query gives 404', async () => {
+  verifies('DESIGN-INPUT-01', 'that is a pattern or a query gives 404', async () => {
     for (const written of [
       '*',
       'RN.*',
@@ -287,7 +283,7 @@ describe('a number that is not answered', () => {
     }
   });
 
-  test('because it is a piece of one, or padded otherwise, gives 404', async () => {
+  test('that is a part of an existing number, or has other leading zeros, gives 404', async () => {
     for (const written of ['700001', 'RN', 'RN.70000', 'RN.0700001', 'RN.7000011', '.', '☃']) {
       numberMissIn(await byNumber(NURSING, written));
     }
@@ -311,7 +307,7 @@ describe('/lookup/cached', () => {
 
   verifies(
     ['SPEC-9-02', 'SPEC-9-03', 'DESIGN-CACHED-01'],
-    'answers byte for byte as /lookup/verify, misses and errors too, and says what took its place',
+    'responds byte for byte as /lookup/verify, even with errors, plus headers that name its successor',
     async () => {
       for (const body of BODIES) {
         const current = await rest.verify(body);
@@ -325,7 +321,7 @@ describe('/lookup/cached', () => {
     },
   );
 
-  verifies('DESIGN-CACHED-01', 'says so however an address that leads to it is written', async () => {
+  verifies('DESIGN-CACHED-01', 'sends these headers for every form of its path', async () => {
     for (const [path, status, isDeprecated] of [
       ['/api/v1/lookup/cached/', 200, true],
       ['/api/v1/lookup/cached?x=1', 200, true],

@@ -42,20 +42,20 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-function byName(last_name: string, first_name?: string, narrowing: Record<string, string> = {}) {
-  return rest.verify({ board: NURSING, last_name, first_name, ...narrowing });
+function byName(last_name: string, first_name?: string, filters: Record<string, string> = {}) {
+  return rest.verify({ board: NURSING, last_name, first_name, ...filters });
 }
 
-async function numbers(last_name: string, first_name?: string, narrowing?: Record<string, string>) {
-  return numbersIn(await byName(last_name, first_name, narrowing));
+async function numbers(last_name: string, first_name?: string, filters?: Record<string, string>) {
+  return numbersIn(await byName(last_name, first_name, filters));
 }
 
 const CRUZ = ['APRN.CNP.0070001', 'RN.700001', 'RN.700002'];
 
-describe('how many match', () => {
+describe('the number of matches:', () => {
   verifies(
     ['SPEC-4.3-04', 'SPEC-4.3-10', 'DESIGN-SEARCH-02', 'SPEC-1-01'],
-    'one match is answered with its record',
+    'one match gives its record',
     async () => {
       expect(recordIn(await byName('Twice'))).toMatchObject({ full_name: 'TWICE, ONE' });
       expect(recordIn(await byName('de la cruz', 'mario')).license_number).toBe('RN.700002');
@@ -64,7 +64,7 @@ describe('how many match', () => {
 
   verifies(
     ['SPEC-2.3-01', 'SPEC-4.3-11', 'DESIGN-SEARCH-03'],
-    'several matches are answered whole in the array multiple, with their count and their date',
+    'several matches give full records in the array multiple, with count and date',
     async () => {
       const answer = matchesIn(await byName('Smith'));
       expect(answer).toMatchObject({
@@ -79,7 +79,7 @@ describe('how many match', () => {
     },
   );
 
-  verifies('DESIGN-SEARCH-01', 'no match is 200 with found false, and names the date', async () => {
+  verifies('DESIGN-SEARCH-01', 'no match gives 200 with found false and the date', async () => {
     expect(noMatchIn(await byName('Nobody'))).toEqual({
       found: false,
       count: 0,
@@ -92,7 +92,7 @@ describe('how many match', () => {
 
   verifies(
     'DESIGN-SEARCH-04',
-    'of 120 matches the first 100 by name are answered, marked as cut off, with words on how to narrow',
+    '120 matches give the first 100 by name, truncated, with advice to use filters',
     async () => {
       const answer = matchesIn(await byName('Crowd'));
       expect(answer).toMatchObject({ count: 100, truncated: true });
@@ -104,27 +104,27 @@ describe('how many match', () => {
     },
   );
 
-  verifies('DESIGN-SEARCH-04', 'exactly 100 matches are all of them, not marked', async () => {
+  verifies('DESIGN-SEARCH-04', '100 matches give all of them, not truncated', async () => {
     expect(matchesIn(await byName('Hundred'))).toMatchObject({ count: 100, truncated: false });
   });
 });
 
-describe('surnames that may have been meant', () => {
-  async function offered(last_name: string, board = NURSING) {
+describe('suggested surnames', () => {
+  async function suggested(last_name: string, board = NURSING) {
     return noMatchIn(await rest.verify({ board, last_name })).did_you_mean;
   }
 
-  test('are those at the board that are a letter or two off, by the length of what was typed', async () => {
-    expect(await offered('Smiht')).toEqual(['SMITH']);
-    expect(await offered('Jomes')).toEqual(['JONES']);
-    expect(await offered('Dela Cruc')).toEqual(['DELACRUZ']);
-    expect(await offered('de la Krus')).toEqual(['DELACRUZ']);
-    expect(await offered('Jomis')).toEqual([]);
-    expect(await offered('munos', MEDICAL)).toEqual(['MUNOZ']);
-    expect(await offered('Smiht', MEDICAL)).toEqual([]);
+  test('differ in one or two letters, depending on the length, and exist at the board', async () => {
+    expect(await suggested('Smiht')).toEqual(['SMITH']);
+    expect(await suggested('Jomes')).toEqual(['JONES']);
+    expect(await suggested('Dela Cruc')).toEqual(['DELACRUZ']);
+    expect(await suggested('de la Krus')).toEqual(['DELACRUZ']);
+    expect(await suggested('Jomis')).toEqual([]);
+    expect(await suggested('munos', MEDICAL)).toEqual(['MUNOZ']);
+    expect(await suggested('Smiht', MEDICAL)).toEqual([]);
   });
 
-  test('are not offered where the surname exists and a given name or a filter excluded all', async () => {
+  test('are not given if the surname exists and a given name or a filter excluded all holders', async () => {
     for (const narrowed of [{ first_name: 'Zebedee' }, { city: 'Nowhere' }, { status: 'Closed' }]) {
       const missed = noMatchIn(await rest.verify({ board: NURSING, last_name: 'Smith', ...narrowed }));
       expect(missed.did_you_mean).toEqual([]);
@@ -135,7 +135,7 @@ describe('surnames that may have been meant', () => {
     }
   });
 
-  test('are offered, with no holder of theirs, and leave the search without a match', async () => {
+  test('come without holders, in a response without a match', async () => {
     const answer = await byName('Smiht');
     expect(noMatchIn(answer)).toMatchObject({ found: false, count: 0 });
     expect(answer.text).not.toMatch(/mary|RN\.|PN\./i);
@@ -143,14 +143,14 @@ describe('surnames that may have been meant', () => {
 });
 
 describe('the order of matches', () => {
-  verifies('DESIGN-SEARCH-05', 'is exact names first, then by name, then by number', async () => {
+  verifies('DESIGN-SEARCH-05', 'is exact surnames first, then by name, then by number', async () => {
     expect(await numbers('Order')).toEqual(['RN.830001', 'RN.830002', 'RN.830003', 'RN.830000']);
     expect(await numbers('Order', 'Anna')).toEqual(['RN.830003']);
     expect(await numbers('Order', 'Ann')).toEqual(['RN.830001', 'RN.830002', 'RN.830003']);
     expect(await numbers('Smith')).toEqual(['RN.700005', 'PN.700004', 'RN.700003']);
   });
 
-  test('is the same each time', async () => {
+  test('is the same every time', async () => {
     const first = await byName('Crowd');
     for (const again of await Promise.all(times(5, () => byName('Crowd')))) {
       expect(again.text).toBe(first.text);
@@ -161,7 +161,7 @@ describe('the order of matches', () => {
 describe('last_name', () => {
   verifies(
     'DESIGN-PERSON-01',
-    'matches whatever the case, accents, apostrophes, periods, blanks and hyphens',
+    'matches regardless of case, accents, apostrophes, periods, spaces and hyphens',
     async () => {
       for (const written of [
         'de la cruz',
@@ -187,13 +187,13 @@ describe('last_name', () => {
     },
   );
 
-  verifies('DESIGN-PERSON-01', 'is a whole surname: its beginning or end finds nobody', async () => {
+  verifies('DESIGN-PERSON-01', 'must be a whole surname: a part of it finds nobody', async () => {
     for (const written of ['Smi', 'mith', 'de la', 'Cruz', 'Smithers', 'Crowdg', 'Crowdgiven001']) {
       expect([written, await numbers(written)]).toEqual([written, []]);
     }
   });
 
-  verifies('DESIGN-PERSON-02', 'goes without a generational suffix, and with one', async () => {
+  verifies('DESIGN-PERSON-02', 'matches with and without a generational suffix', async () => {
     expect(await numbers('Smith', 'Mary')).toContain('RN.700005');
     expect(await numbers('Smith Jr', 'Mary')).toContain('RN.700005');
     const written = await rest.verify({ board: MEDICAL, last_name: "O'Brien III" });
@@ -201,7 +201,7 @@ describe('last_name', () => {
     expect(await numbers('Jr')).toEqual([]);
   });
 
-  verifies('DESIGN-PERSON-03', 'may be either half of a hyphenated surname, or the whole', async () => {
+  verifies('DESIGN-PERSON-03', 'may be either half of a hyphenated surname, or all of it', async () => {
     expect(await numbers('Jones')).toEqual(['RN.700003']);
     expect(await numbers('Smith')).toContain('RN.700003');
     expect(await numbers('smith jones')).toEqual(['RN.700003']);
@@ -209,11 +209,11 @@ describe('last_name', () => {
     expect(await numbers('Jones-Smith')).toEqual([]);
   });
 
-  test('finds a single name without a comma', async () => {
+  test('finds a holder whose name has no comma', async () => {
     expect(recordIn(await rest.verify({ board: MEDICAL, last_name: 'madonna' })).full_name).toBe('MADONNA');
   });
 
-  test('finds holders at the board given alone, and never a business', async () => {
+  test('finds only holders at the given board, and never a business', async () => {
     expect(noMatchIn(await rest.verify({ board: MEDICAL, last_name: 'Smith' })).count).toBe(0);
     const board = 'Embalmers and Funeral Directors Board';
     expect(noMatchIn(await rest.verify({ board, last_name: 'Smith Funeral Home' })).count).toBe(0);
@@ -222,7 +222,7 @@ describe('last_name', () => {
 });
 
 describe('first_name', () => {
-  verifies(['SPEC-4.3-05', 'DESIGN-PERSON-04'], 'is optional, and its beginning is enough', async () => {
+  verifies(['SPEC-4.3-05', 'DESIGN-PERSON-04'], 'is optional and matches by prefix', async () => {
     expect(await numbers('de la cruz')).toHaveLength(3);
     expect((await numbers('de la cruz', 'mar')).sort()).toEqual(CRUZ);
     expect(await numbers('de la cruz', 'mari')).toHaveLength(3);
@@ -231,7 +231,7 @@ describe('first_name', () => {
     expect(await numbers('de la cruz', 'elena')).toEqual([]);
   });
 
-  verifies('DESIGN-PERSON-04', 'crosses words and is folded as surnames are', async () => {
+  verifies('DESIGN-PERSON-04', 'may span several given names and is folded like surnames', async () => {
     expect(await numbers('Smith', 'maryann')).toEqual(['PN.700004', 'RN.700003']);
     expect(await numbers('Smith', 'Mary Ann')).toEqual(['PN.700004', 'RN.700003']);
     expect(await numbers('Smith', 'mary-a')).toEqual(['PN.700004', 'RN.700003']);
@@ -241,8 +241,8 @@ describe('first_name', () => {
   });
 });
 
-describe('what is written', () => {
-  verifies('DESIGN-INPUT-01', 'has no power as a wildcard, a query or a pattern', async () => {
+describe('input', () => {
+  verifies('DESIGN-INPUT-01', 'is never a wildcard, a query or a pattern', async () => {
     for (const written of ['S*', '?mith', 'S.*', 'SM*', 'Smit?', '"S"', '{"match_all":{}}', 'NUR|', '|S']) {
       expect([written, await numbers(written)]).toEqual([written, []]);
     }
@@ -256,7 +256,7 @@ describe('what is written', () => {
     expect(await numbers('"Smith*"')).toEqual(await numbers('Smith'));
   });
 
-  verifies('DESIGN-INPUT-01', 'in a narrowing field has no power either', async () => {
+  verifies('DESIGN-INPUT-01', 'in a filter is not a wildcard, a query or a pattern either', async () => {
     expect(await numbers('Blank')).toEqual(['RN.860000']);
     for (const field of ['status', 'city', 'county']) {
       for (const written of ['L*', 'L?', 'L"']) {
@@ -269,17 +269,17 @@ describe('what is written', () => {
     }
   });
 
-  verifies('DESIGN-INPUT-02', 'counts as absent when it is blank', async () => {
+  verifies('DESIGN-INPUT-02', 'that is blank counts as absent', async () => {
     const blanks = { license_number: ' ', search_type: '', business_name: '\t', city: '  ', status: '' };
     const answer = await rest.verify({ board: NURSING, last_name: 'Twice', first_name: ' ', ...blanks });
     expect(recordIn(answer).license_number).toBe('RN.700015');
   });
 });
 
-describe('narrowing', () => {
+describe('the filters', () => {
   verifies(
     'DESIGN-NARROWING-01',
-    'takes license_type, status, city and county, folded and whole',
+    'license_type, status, city and county compare whole, folded values',
     async () => {
       const fits: [string, string][] = [
         ['license_type', 'licensed practical nurse (lpn)'],
@@ -306,7 +306,7 @@ describe('narrowing', () => {
     },
   );
 
-  verifies('DESIGN-NARROWING-01', 'takes several at once, with first_name', async () => {
+  verifies('DESIGN-NARROWING-01', 'can be combined with each other and with first_name', async () => {
     expect(await numbers('Narrow', 'n', { status: 'active', city: 'Lima' })).toEqual(['RN.850002']);
     expect(await numbers('Narrow', 'ned', { status: 'active' })).toEqual([]);
     expect(await numbers('Crowd', undefined, { city: 'akron', county: 'summit' })).toEqual(['RN.810000']);
