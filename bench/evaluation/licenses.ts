@@ -24,7 +24,7 @@ const DAYTON = at('DAYTON', 'Montgomery');
 const TOLEDO = at('TOLEDO', 'Lucas');
 const CINCINNATI = at('CINCINNATI', 'Hamilton');
 
-/** An active registered nurse, but for what the values say. */
+/** An active registered nurse; the values replace fields. */
 function nurse(name: string, number: string, ...values: readonly Row[]): Row {
   const row = {
     LICENSEE_NAME: name,
@@ -43,7 +43,7 @@ function nurse(name: string, number: string, ...values: readonly Row[]): Row {
   return Object.assign(row, ...values);
 }
 
-/** Somebody at another board than nurses'. */
+/** A holder at another board than the Nursing Board. */
 function holder(
   [BOARD, TYPE]: readonly [board: string, type: string],
   name: string,
@@ -57,7 +57,7 @@ const LPN = { TYPE: 'Licensed Practical Nurse (LPN)' };
 const MD = [MEDICAL, 'Doctor of Medicine (MD)'] as const;
 const DO = [MEDICAL, 'Doctor of Osteopathic Medicine (DO)'] as const;
 
-/** Persons whom the questions are about, all invented. */
+/** The persons in the questions, all invented. */
 const PERSONS: readonly Row[] = [
   nurse('HOLLOWAY, BEATRICE ANN', 'RN.418822', COLUMBUS, {
     EXPIRATION_DATE: '2027-10-31',
@@ -138,7 +138,7 @@ const PERSONS: readonly Row[] = [
   holder(['Department of Agriculture', 'Auctioneer'], 'GRABLE, HANK', 'AUC.5511'),
 ];
 
-/** An active license of a business, but for what the values say. */
+/** An active license of a business; the values replace fields. */
 function establishment(
   [board_name, license_type]: readonly [board: string, type: string],
   name: string,
@@ -158,7 +158,7 @@ function establishment(
 const DRUGS = [PHARMACY, 'Terminal Distributor of Dangerous Drugs'] as const;
 const SALON = ['Cosmetology and Barber Board', 'Beauty Salon'] as const;
 
-/** Businesses that the questions are about, all invented. */
+/** The businesses in the questions, all invented. */
 const BUSINESSES: readonly Row[] = [
   establishment(SALON, 'SHEAR GRACE SALON LLC', 'COSS.91001', ['12 MAPLE ST', 'LIMA', 'Allen'], {
     license_expiration_date: '2027-01-31',
@@ -198,7 +198,7 @@ const BUSINESSES: readonly Row[] = [
   ),
 ];
 
-/** Writes the files that the questions are asked of. */
+/** Writes the files that the questions run against. */
 export async function evaluationFiles(folder: string): Promise<DayFiles> {
   const files = { individual: join(folder, 'individual.csv'), business: join(folder, 'business.csv') };
   await writeFile(files.individual, csv(PERSONS));

@@ -45,7 +45,7 @@ const UNCLEAR = { outcome: 'ambiguous', count: 0, licenses: [] };
 const NOT_UNLICENSED = /does not mean that nobody is licensed/;
 const ASK_THE_BOARD = /the issuing board is the authority/;
 
-/** What assistants get asked, with the calls that a careful agent makes and what their answers must have. */
+/** Questions to assistants, with the tool calls of a careful agent and what the results must contain. */
 export const QUESTIONS: readonly Question[] = [
   {
     ask: 'Is nurse Beatrice Holloway licensed in Ohio, and until when?',

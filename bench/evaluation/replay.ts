@@ -2,34 +2,34 @@ import type { Client } from '@modelcontextprotocol/client';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { z } from 'zod';
 
-/** A call that a careful agent makes, and what the answer must have. */
+/** A tool call of a careful agent, and what the result must contain. */
 export interface Call {
   readonly tool: string;
   readonly arguments: Readonly<Record<string, string | number>>;
   /** Whether the tool refuses the call. */
   readonly isError?: boolean;
-  /** What the answer has, more aside. */
+  /** Fields that the result must have. It may have more. */
   readonly facts: object;
-  /** What its message says. */
+  /** What its text must match. */
   readonly says?: RegExp;
-  /** What stands nowhere in it. */
+  /** What its text must not contain. */
   readonly never?: readonly string[];
 }
 
-/** A question that an assistant gets. */
+/** A question to an assistant. */
 export interface Question {
   readonly ask: string;
   readonly calls: readonly Call[];
 }
 
-/** What came of a call. */
+/** The result of a call. */
 export interface Replayed {
   readonly call: Call;
   readonly isError: boolean;
   readonly content: unknown;
-  /** The answer as a model reads it. */
+  /** The text that a model reads. */
   readonly text: string;
-  /** Of the text, by the o200k tokenizer; other models' differ by a third or so. */
+  /** The number of o200k tokens of the text. Tokenizers of other models differ by about a third. */
   readonly tokens: number;
 }
 
@@ -38,7 +38,7 @@ const toolResult = z.object({
   content: z.tuple([z.object({ type: z.literal('text'), text: z.string() })]),
 });
 
-/** Makes a question's calls, one after the other. */
+/** Makes the calls of a question in order. */
 export async function replay(client: Client, { calls }: Question): Promise<Replayed[]> {
   const replayed: Replayed[] = [];
   for (const call of calls) {

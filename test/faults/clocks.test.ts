@@ -18,13 +18,13 @@ import { publisher } from '../support/publisher.ts';
 import { untilLoaded } from '../support/random-moments.ts';
 
 const HOUR_MS = 3_600_000;
-/** Far less than the clocks are wrong by, and far more than a step takes. */
+/** The tolerance for timestamps: far less than the error of the clocks, far more than a step takes. */
 const NEAR_MS = HOUR_MS / 6;
 const ROWS = 1000;
 const KILLED_ROWS = 60_000;
 const TAKEN_WITHIN_MS = 60_000;
 
-/** What is done, and by how many hours the clock of the process that does it is ahead. */
+/** A command, and by how many hours the clock of its process is ahead. */
 type Step = readonly ['publish' | 'roll back', number];
 
 const STEPS: readonly Step[] = [
@@ -69,7 +69,7 @@ const rollbackResult = z.object({
   to: z.object({ publication: z.string() }),
 });
 
-/** Publishes files that no other step has, by a worker with this clock. */
+/** Publishes new files by a worker with this clock. */
 async function publishWithClock(step: number, hours: number): Promise<string> {
   const directory = join(environment.folder, String(step));
   const files = await writeSampleData({ directory, rows: ROWS, seed: step, date: '2026-11-20' });
@@ -86,7 +86,7 @@ async function publishWithClock(step: number, hours: number): Promise<string> {
   }
 }
 
-/** Expects that times written between two moments come from a clock that is wrong by so many hours. */
+/** Expects that times written between two moments come from a clock that is wrong by this many hours. */
 function expectClock(times: readonly number[], hours: number, [from, to]: readonly [number, number]): void {
   expect(times).not.toEqual([]);
   for (const time of times) {
@@ -96,7 +96,7 @@ function expectClock(times: readonly number[], hours: number, [from, to]: readon
   }
 }
 
-/** When each event was written into the ledger, by the clock of who wrote it. */
+/** The time of each ledger event, by the clock of the process that wrote it. */
 function timesOf(events: readonly { readonly at: string }[]): number[] {
   return events.map(({ at }) => Date.parse(at));
 }
@@ -107,7 +107,7 @@ async function rollBackWithClock(step: number, hours: number): Promise<z.output<
   return rollbackResult.parse(JSON.parse(stdout));
 }
 
-/** What ought to be: every publication in the order in which they went live first, and what became of them. */
+/** The expected ledger: every publication in the order of going live, and its state. */
 interface Expected {
   readonly published: string[];
   readonly rolledBack: Set<string>;
@@ -121,7 +121,7 @@ function afterPublishing(expected: Expected, publication: string): void {
   expected.kept = [...expected.kept.slice(1 - environment.config.KEEP_PUBLICATIONS), publication];
 }
 
-/** The latest before the live one that nobody has rolled back. */
+/** The latest publication before the live one that was not rolled back. */
 function targetOf({ kept, live, rolledBack }: Expected): string | undefined {
   return kept.slice(0, kept.indexOf(live)).findLast((publication) => !rolledBack.has(publication));
 }
@@ -138,7 +138,7 @@ async function expectLedger({ published, live, kept }: Expected): Promise<void> 
 }
 
 faultTest(
-  'a worker an hour behind and one an hour ahead in turn, with rollbacks',
+  'workers whose clocks are an hour behind and an hour ahead alternately, with rollbacks',
   `${DONE.length} steps`,
   async () => {
     const { store } = environment;
@@ -176,7 +176,7 @@ faultTest(
   300_000,
 );
 
-/** Which of two workers has the publication's process, and kills that. */
+/** Kills the publication's process, which one of the workers has. */
 async function killProcessOf(workers: readonly RunningProcess[]): Promise<void> {
   for (const { child } of workers) {
     const id = child.pid ?? 0;
@@ -188,13 +188,13 @@ async function killProcessOf(workers: readonly RunningProcess[]): Promise<void> 
   throw new Error('No worker has a process of a publication: nothing could be killed.');
 }
 
-/** Expects that every line of a worker's log is of a clock that is wrong by so many hours. */
+/** Expects that every line of a worker's log has the time of a clock that is wrong by this many hours. */
 function expectLogClock({ output }: RunningProcess, hours: number, since: number): void {
   const times = [...output().matchAll(/"time":(\d+)/g)].map(([, time]) => Number(time));
   expectClock(times, hours, [since, Date.now()]);
 }
 
-/** The publication that a worker has taken. */
+/** The publication that a worker has started. */
 async function publicationTaken({ config }: TestEnvironment): Promise<string> {
   const queue = publishQueue(config);
   const deadline = Date.now() + TAKEN_WITHIN_MS;
@@ -210,7 +210,7 @@ async function publicationTaken({ config }: TestEnvironment): Promise<string> {
   }
 }
 
-/** Expects that the events of each attempt were written by the clock of the worker that made it. */
+/** Expects that the events of each attempt have the time of its worker's clock. */
 async function expectAttemptClocks(
   environment: TestEnvironment,
   publication: string,
@@ -236,7 +236,7 @@ for (const [one, other] of inForm<readonly (readonly [number, number])[]>({
   ],
 })) {
   faultTest(
-    "two workers at once whose clocks differ by two hours, the publication's own process killed (SIGKILL)",
+    "two workers whose clocks are two hours apart, the publication's child process killed (SIGKILL)",
     `${one} and ${other}`,
     async () => {
       const begunAt = Date.now();

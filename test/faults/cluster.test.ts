@@ -20,7 +20,7 @@ import { untilLoaded } from '../support/random-moments.ts';
 const NODES = 3;
 const ROWS = 100_000;
 const LICENSES_ASKED_FOR = 200;
-/** When the node is killed: so much is loaded. */
+/** How much is loaded when the node is killed. */
 const LOADED_SHARE = 0.2;
 const AWAY_MS = 15_000;
 const DAYS = ['2026-11-20', '2026-11-21'] as const;
@@ -34,7 +34,7 @@ let clustered: TestEnvironment;
 let files: readonly DatasetFiles[];
 const running: RunningProcess[] = [];
 
-/** The bodies of lookups, and what one node answers to each on each day. */
+/** Request bodies of lookups, and the expected responses for each day. */
 let lookups: readonly object[];
 let expected: readonly (readonly string[])[];
 
@@ -111,7 +111,7 @@ interface Load {
   wrong: { readonly body: object | undefined; readonly text: string }[];
 }
 
-/** Asks one lookup after the other until it is told to stop; an answer must be that of one day, whole. */
+/** Sends one lookup after the other until `hasEnded`. Each response must be exactly that of one day. */
 async function ask(rest: ApiClient, load: Load, hasEnded: () => boolean): Promise<void> {
   for (let turn = 0; !hasEnded(); turn += 1) {
     const at = turn % lookups.length;
@@ -127,7 +127,7 @@ function sumOf(loads: readonly Load[], count: 'right' | 'failed'): number {
   return loads.reduce((sum, load) => sum + load[count], 0);
 }
 
-/** The publication that was asked for last, once the ledger knows it. */
+/** The publication that was requested last, once the ledger has it. */
 async function latestPublication({ store }: TestEnvironment, before: string): Promise<string> {
   const deadline = Date.now() + BEGINS_WITHIN_MS;
   for (;;) {
@@ -139,7 +139,7 @@ async function latestPublication({ store }: TestEnvironment, before: string): Pr
   }
 }
 
-/** What is live, and how many documents it has. */
+/** The live publication and its number of documents. */
 async function livePublication({ store }: TestEnvironment) {
   const { live } = await publicationHistory(store);
   const { licenses = 0, endorsements = 0 } = live?.counts ?? {};
@@ -151,7 +151,7 @@ function publishDay(day: number): Promise<CommandResult> {
   return licenses(clustered.variables, 'publish', '--individual', individual, '--business', business);
 }
 
-/** POST /lookup/verify at another process. */
+/** Sends POST /lookup/verify to another process. */
 function verifyAt(port: number, key: string): ApiClient['verify'] {
   return async (body) => {
     const response = await fetch(`http://127.0.0.1:${port}/api/v1/lookup/verify`, {
@@ -164,7 +164,7 @@ function verifyAt(port: number, key: string): ApiClient['verify'] {
   };
 }
 
-// Two minutes of two cores go into starting and stopping the servers alone.
+// Starting and stopping the servers alone takes two minutes of two cores.
 describeInLongForm('it takes minutes', 'a cluster', () => {
   beforeAll(async () => {
     cluster = await ownCluster(NODES);
@@ -198,7 +198,7 @@ describeInLongForm('it takes minutes', 'a cluster', () => {
   }, 120_000);
 
   faultTest(
-    'a node of three killed (SIGKILL) under load and in a publication, and started again',
+    'one of three nodes killed (SIGKILL) under load during a publication, and started again',
     '',
     async () => {
       const [otherPort = 0, otherAdminPort = 0] = await freePorts(2);

@@ -9,7 +9,7 @@ import { installedRequirements, pythonIsMissing, runPython } from '../support/py
 import { rawRequest } from '../support/raw-http.ts';
 import { startService, type TestService } from '../support/service.ts';
 
-const FAULT = 'requests made up from the OpenAPI document';
+const FAULT = 'requests generated from the OpenAPI document';
 const SETTINGS = join(import.meta.dirname, 'fuzzed.toml');
 const HOOKS = join(import.meta.dirname, 'fuzzed_hooks.py');
 const REQUIREMENTS = join(import.meta.dirname, '../python/requirements.txt');
@@ -20,19 +20,19 @@ const FORM = inForm({
 });
 const INSTALLED_WITHIN_MS = 300_000;
 
-/** What is read of the report. */
+/** The part of the report that this test reads. */
 const report = z.object({
   complete: z.boolean(),
   test_cases: z.object({ generated: z.number() }),
   failures: z.array(z.object({ title: z.string(), operations: z.array(z.string()) })),
   errors: z.array(z.object({ title: z.string() })),
-  /** By kind. */
+  /** The warnings of each kind. */
   warnings: z.record(z.string(), z.array(z.unknown())),
 });
 
 let service: TestService;
 
-/** Sends what the document allows and what it does not, in every phase, and makes every check of the answers. */
+/** Sends requests that the OpenAPI document allows and others, in every phase, with every check of the responses. */
 async function fuzz(): Promise<z.output<typeof report>> {
   const { environment, rest } = service;
   const reportFile = join(environment.folder, 'fuzzed.json');
@@ -64,7 +64,7 @@ async function fuzz(): Promise<z.output<typeof report>> {
   return report.parse(JSON.parse(await readFile(reportFile, 'utf8')));
 }
 
-/** How the requests ended, as the service itself counts them. */
+/** The service's own counts of requests by outcome. */
 async function outcomes(): Promise<Record<string, number>> {
   const { text } = await rawRequest({
     port: service.environment.config.ADMIN_PORT,
@@ -105,7 +105,7 @@ describeUnless(pythonIsMissing(), 'the REST API', () => {
         unauthorized: expect.any(Number),
       });
       expect([ended.failed, ended.unavailable]).toEqual([undefined, undefined]);
-      // The rest of the cases goes to other addresses than those of REST.
+      // The other cases are requests to paths outside REST.
       const served = Object.values(ended).reduce((sum, count) => sum + count, 0);
       expect(served).toBeGreaterThanOrEqual(FORM.atLeast / 2);
       return {

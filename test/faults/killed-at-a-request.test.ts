@@ -11,37 +11,45 @@ import { lapseLocks, type Publisher, publisher } from '../support/publisher.ts';
 
 const ROWS = 2000;
 
-/** A request of a publication, at which the worker and its process are killed. */
+/** A request of a publication, during which the worker and its child process are killed. */
 interface Moment extends InterruptedRequest {
   readonly name: string;
 }
 
-type Asks = InterruptedRequest['is'];
+type RequestFilter = InterruptedRequest['is'];
 
 const INDEX = /licenses-\d{4}-\d{2}-\d{2}-\w+/.source;
 
-function asks(method: string, path: string): Asks {
+function isRequest(method: string, path: string): RequestFilter {
   const pattern = new RegExp(`${path}(\\?|$)`);
   return (request) => request.method === method && pattern.test(request.path);
 }
 
-function tellsLedger(event: string): Asks {
+function isLedgerEvent(event: string): RequestFilter {
   return ({ path, body }) => path.includes('publications/_doc') && body.includes(`"event":"${event}"`);
 }
 
 const MOMENTS: readonly Moment[] = [
-  { name: 'the index is made', isDone: true, is: asks('PUT', INDEX) },
-  { name: 'the ledger is to tell of the load', isDone: false, is: tellsLedger('loading') },
-  { name: 'the first documents are sent', isDone: true, is: asks('POST', `${INDEX}/_bulk`) },
-  { name: 'the index is to be verified', isDone: false, is: asks('GET', `${INDEX}/_refresh`) },
-  { name: 'the counts are noted', isDone: true, is: asks('POST', `${INDEX}/_mapping`) },
-  { name: 'the index is to be made durable', isDone: false, is: asks('PUT', `${INDEX}/_settings`) },
-  { name: 'the alias is to flip', isDone: false, is: asks('POST', '_aliases') },
-  { name: 'the alias has flipped', isDone: true, is: asks('POST', '_aliases') },
-  { name: 'the ledger is to say that it is live', isDone: false, is: tellsLedger('live') },
-  { name: 'the ledger says that it is live', isDone: true, is: tellsLedger('live') },
-  { name: 'the ledger is to say what it took the place of', isDone: false, is: tellsLedger('superseded') },
-  { name: 'the oldest index is to be deleted', isDone: false, is: asks('DELETE', INDEX) },
+  { name: 'the index has been created', isDone: true, is: isRequest('PUT', INDEX) },
+  { name: 'the ledger is about to record the load', isDone: false, is: isLedgerEvent('loading') },
+  { name: 'the first documents have been stored', isDone: true, is: isRequest('POST', `${INDEX}/_bulk`) },
+  { name: 'the index is about to be verified', isDone: false, is: isRequest('GET', `${INDEX}/_refresh`) },
+  { name: 'the counts have been stored', isDone: true, is: isRequest('POST', `${INDEX}/_mapping`) },
+  {
+    name: 'the index is about to be made durable',
+    isDone: false,
+    is: isRequest('PUT', `${INDEX}/_settings`),
+  },
+  { name: 'the alias is about to flip', isDone: false, is: isRequest('POST', '_aliases') },
+  { name: 'the alias has flipped', isDone: true, is: isRequest('POST', '_aliases') },
+  { name: 'the ledger is about to record that it is live', isDone: false, is: isLedgerEvent('live') },
+  { name: 'the ledger has recorded that it is live', isDone: true, is: isLedgerEvent('live') },
+  {
+    name: 'the ledger is about to record which publication it replaced',
+    isDone: false,
+    is: isLedgerEvent('superseded'),
+  },
+  { name: 'the oldest index is about to be deleted', isDone: false, is: isRequest('DELETE', INDEX) },
 ];
 
 const SHORT: ReadonlySet<string> = new Set(['the alias has flipped']);
@@ -71,7 +79,7 @@ async function killAll(): Promise<void> {
 
 for (const moment of MOMENTS.filter(({ name }) => inForm({ short: SHORT.has(name), full: true }))) {
   faultTest(
-    'worker and its process killed (SIGKILL) at a chosen request',
+    'worker and its child process killed (SIGKILL) at a chosen request',
     `when ${moment.name}`,
     () =>
       killAtRequest(proxy, publications, moment, {

@@ -17,13 +17,13 @@ const WORKER_KILLS = inForm({ short: 1, full: 20 });
 const PATIENT_WORKER_KILLS = inForm({ short: 0, full: 2 });
 const PROCESS_KILLS = inForm({ short: 1, full: 10 });
 
-/** So few that every publication deletes one: the requests are then the same each time. */
+/** So few are kept that every publication deletes one: the requests are then the same each time. */
 const SETTINGS = { KEEP_PUBLICATIONS: '2' };
 
 let publications: Publisher;
 let proxy: InterruptingProxy;
 
-/** How many requests a publication of the large files makes undisturbed. */
+/** How many requests a publication of the large files makes without a fault. */
 let undisturbed: Readonly<RequestCounts>;
 
 beforeAll(async () => {
@@ -44,8 +44,8 @@ afterAll(async () => {
   await proxy.close();
 });
 
-/** The request of an undisturbed publication that was drawn. */
-function drawn({ isBulk: isBulkDrawn, share, isDone }: RandomRequest): InterruptedRequest {
+/** The request at this random place of a publication without a fault. */
+function requestAt({ isBulk: isBulkDrawn, share, isDone }: RandomRequest): InterruptedRequest {
   const kind = isBulkDrawn ? 'bulk' : 'other';
   return {
     is: (request, made) => isBulk(request) === isBulkDrawn && made[kind] > share * undisturbed[kind],
@@ -59,10 +59,10 @@ function killWorker(): Promise<void> {
 
 for (const random of randomRequests(WORKER_KILLS, 'worker')) {
   faultTest(
-    'worker killed (SIGKILL) at a random request, its lock on the job lapsed at once',
+    'worker killed (SIGKILL) at a random request, its job lock expires immediately',
     random.name,
     () =>
-      killAtRequest(proxy, publications, drawn(random), {
+      killAtRequest(proxy, publications, requestAt(random), {
         kill: killWorker,
         recover: async () => {
           await lapseLocks(publications.environment);
@@ -75,10 +75,10 @@ for (const random of randomRequests(WORKER_KILLS, 'worker')) {
 
 for (const random of randomRequests(PATIENT_WORKER_KILLS, 'worker, lock waited for')) {
   faultTest(
-    'worker killed (SIGKILL) at a random request, its lock on the job waited for',
+    'worker killed (SIGKILL) at a random request, its job lock expires after its normal time',
     random.name,
     () =>
-      killAtRequest(proxy, publications, drawn(random), {
+      killAtRequest(proxy, publications, requestAt(random), {
         kill: killWorker,
         recover: () => publications.startWorker(),
       }),
@@ -88,10 +88,10 @@ for (const random of randomRequests(PATIENT_WORKER_KILLS, 'worker, lock waited f
 
 for (const random of randomRequests(PROCESS_KILLS, 'process')) {
   faultTest(
-    "the publication's own process killed (SIGKILL) at a random request",
+    "the publication's child process killed (SIGKILL) at a random request",
     random.name,
     () =>
-      killAtRequest(proxy, publications, drawn(random), {
+      killAtRequest(proxy, publications, requestAt(random), {
         kill: () => killChildrenOf(publications.worker().child.pid ?? 0),
         recover: () => publications.worker().printed('signal: SIGKILL'),
       }),

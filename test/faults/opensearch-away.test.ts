@@ -36,7 +36,7 @@ for (const moment of randomMoments(OUTAGES, 'OpenSearch', MID_LOAD)) {
       await openSearch.kill();
       await sleep(AWAY_MS);
       expect(await openSearch.isListening()).toBe(false);
-      // Only OpenSearch can tell that it has ended; now that it is away, the publication must still wait for it.
+      // OpenSearch records the end of the publication. While it is away, the publication cannot have ended.
       await expectUnderWay(environment, publication.publication);
       await openSearch.start();
       await publications.expectPublished(publication);

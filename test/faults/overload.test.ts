@@ -36,7 +36,7 @@ beforeEach(() => publications.makeReady(), 300_000);
 afterAll(() => publications.stop(), 300_000);
 
 /**
- * Publishes the large files through a proxy with these faults; it ends when what is done meanwhile has ended.
+ * Publishes the large files through a proxy with these faults while `meanwhile` runs.
  * Expects that documents had to be sent again.
  */
 async function publishThrough(
@@ -76,7 +76,7 @@ async function untilAsked(): Promise<void> {
 }
 
 faultTest(
-  'each kind of refusal and loss once in a load',
+  'each kind of refused or lost bulk request once in a load',
   EVERY_FAULT.join(', '),
   async () => {
     const observed = await publishThrough(EVERY_FAULT, async () => undefined);
@@ -101,7 +101,7 @@ for (const fault of inForm<readonly BulkFault[]>({ short: [], full: EVERY_FAULT 
   );
 }
 
-/** What OpenSearch itself does to every index of a node whose disk is nearly full, and takes back by itself. */
+/** Sets or removes the block that OpenSearch puts on every index of a node whose disk is nearly full. */
 async function setDiskBlock(isFull: boolean): Promise<void> {
   const { client, config } = publications.environment;
   try {
@@ -110,14 +110,14 @@ async function setDiskBlock(isFull: boolean): Promise<void> {
       body: { 'index.blocks.read_only_allow_delete': isFull ? true : null },
     });
   } catch (error) {
-    // One of them was pruned meanwhile.
+    // One of the indices was pruned meanwhile.
     if (!isIndexNotFound(error)) throw error;
     await setDiskBlock(isFull);
   }
 }
 
 faultTest(
-  "OpenSearch's own block of every index at its flood stage",
+  "every index blocked as at OpenSearch's flood-stage disk watermark",
   `for ${DISTURBED_MS / 1000} s`,
   () =>
     publishThrough([], async () => {

@@ -21,10 +21,10 @@ const OUTAGES = inForm({ short: 1, full: 3 });
 const AWAY_MS = 2000;
 const GOES_ON_WITHIN_MS = 60_000;
 const MID_LOAD = [0.1, 0.5] as const;
-/** A worker gives itself 20 seconds. */
+/** A worker stops within 20 seconds. */
 const STOPS_WITHIN_SECONDS = 60;
 
-/** What a worker does at a time, and a schedule that is due in no test. */
+/** The expected settings of the queue. The schedule is never due during a test. */
 const SET_UP = { concurrency: 1, schedules: 1 };
 const SCHEDULE = '0 6 29 2 *';
 
@@ -49,7 +49,7 @@ afterAll(async () => {
   await redis.stop();
 }, 300_000);
 
-/** Expects that the queue takes one publication at a time and has its schedule, and says so. */
+/** Expects that the queue runs one publication at a time and has its schedule. @returns this in words */
 async function queueSetUp(): Promise<string> {
   const queue = publishQueue(publications.environment.config);
   try {
@@ -62,15 +62,15 @@ async function queueSetUp(): Promise<string> {
   }
 }
 
-/** What became of a load while Redis was away. */
+/** The progress of a load while Redis was away. */
 interface LoadedMeanwhile {
-  /** What the publication was doing when Redis was killed. */
+  /** The step of the publication when Redis was killed. */
   readonly hit: string;
   readonly killedAt: number;
   readonly documents: number;
 }
 
-/** Waits until a load has gone on from so many documents. */
+/** Waits until a load has more than this many documents. */
 async function loadedBeyond(indexed: number, publication: string): Promise<LoadProgress> {
   const deadline = Date.now() + GOES_ON_WITHIN_MS;
   for (;;) {
@@ -81,7 +81,7 @@ async function loadedBeyond(indexed: number, publication: string): Promise<LoadP
   }
 }
 
-/** Kills Redis in the middle of a load and starts it again. Expects that the load went on meanwhile. */
+/** Kills Redis during a load and starts it again. Expects that the load continued meanwhile. */
 async function killAndStart(
   moment: RandomMoment,
   publication: PublicationUnderWay,
@@ -130,7 +130,7 @@ for (const { how, isEmptied } of COMES_BACK) {
   }
 }
 
-/** When two publications went live and when the second began, in the order of the ledger. */
+/** The order in which two publications started and went live, in words. */
 async function turnsOf(first: string, second: string): Promise<string> {
   const { store } = publications.environment;
   const turns = (await readEvents(store)).flatMap(({ publication, event }) => {
@@ -147,7 +147,7 @@ const published = z.object({ publication: z.string() });
 
 for (const moment of randomMoments(inForm({ short: 0, full: 2 }), 'Redis, other files', [0.1, 0.3])) {
   faultTest(
-    'Redis killed (SIGKILL) and started again empty, other files asked for during the load',
+    'Redis killed (SIGKILL) and started again empty, other files submitted during the load',
     moment.name,
     async () => {
       const publication = await publications.begin('large');
@@ -169,7 +169,7 @@ for (const moment of randomMoments(inForm({ short: 0, full: 2 }), 'Redis, other 
 
 for (const name of inForm({ short: [], full: ['with nothing to do'] })) {
   faultTest(
-    'worker asked to stop (SIGTERM) while Redis is away',
+    'worker stopped (SIGTERM) while Redis is away',
     name,
     async () => {
       await redis.kill();

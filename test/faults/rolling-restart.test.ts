@@ -12,7 +12,7 @@ import { startService, type TestService } from '../support/service.ts';
 
 const CLIENTS = 16;
 const ROUNDS = inForm({ short: 1, full: 5 });
-/** The balancer asks five times a second who is ready, less often on a busy machine. */
+/** The balancer checks the processes five times a second, less often on a busy machine. */
 const DRAIN_SECONDS = '2';
 const ANSWERING_WITHIN_MS = 30_000;
 
@@ -48,13 +48,13 @@ afterAll(async () => {
 
 const licenseNumber = z.object({ license_number: z.string() });
 
-/** What one client was answered. */
+/** The responses that one client got. */
 interface Load {
   right: number;
   readonly wrong: string[];
 }
 
-/** Asks without pause by kept connections until it is told to stop; every answer must be the one asked for. */
+/** Sends lookups without pause over kept connections until `hasEnded`. Every response must be the right one. */
 async function ask(load: Load, hasEnded: () => boolean, at: number): Promise<void> {
   const number = `RN.${700_001 + (at % 2)}`;
   while (!hasEnded()) {
@@ -73,7 +73,7 @@ async function ask(load: Load, hasEnded: () => boolean, at: number): Promise<voi
   }
 }
 
-/** How many lookups a process has answered, as it counts them itself. */
+/** The process's own count of answered lookups. */
 async function answeredBy({ adminPort }: Upstream): Promise<number> {
   const { text } = await rawRequest({ port: adminPort, method: 'GET', path: '/metrics' });
   const counts = text.matchAll(/^licenses_request_seconds_count\{interface="rest",[^}]*\} (\d+)$/gm);
@@ -81,8 +81,8 @@ async function answeredBy({ adminPort }: Upstream): Promise<number> {
 }
 
 /**
- * Stops a process and starts another in its place. Expects that both answered lookups, and that the first ended by
- * itself.
+ * Stops a process and starts another in its place. Expects that both answered lookups, and that the first one exited
+ * without being killed.
  */
 async function restart(at: number, upstream: Upstream): Promise<void> {
   const old = processes[at];

@@ -12,28 +12,28 @@ import { publishFiles } from '../support/publishing.ts';
 import { rawRequest } from '../support/raw-http.ts';
 
 const GOOD = { board: 'Nursing Board', license_number: 'RN.700001' };
-/** At the client, which may be busy. The service itself is asked how long it took. */
+/** The time limit at the client, which may be busy. The service's own histogram is checked, too. */
 const ANSWERS_WITHIN_MS = 30_000;
-/** The first bound of the service's own histogram above the three seconds that are promised. */
+/** The histogram bucket of the service that is next above its limit of three seconds. */
 const SERVED_WITHIN_SECONDS = '5';
 const RECOVERS_WITHIN_MS = 30_000;
-/** As many are taken at once (src/lookup/service.ts), and more. */
+/** The maximum of simultaneous lookups (src/lookup/service.ts), and more than that. */
 const TAKEN = 1000;
 const TOO_MANY = 1500;
 
-/** As many MCP requests are taken at once (src/mcp/endpoint.ts), and more. */
+/** The maximum of simultaneous MCP requests (src/mcp/endpoint.ts), and more than that. */
 const MCP_TAKEN = 200;
 const MCP_TOO_MANY = 300;
 
-/** On a slow machine the first are given up before the last have asked: then all ask again. */
+/** On a slow machine the first requests time out before the last ones are sent: then all are sent again. */
 const MAX_BURSTS = 5;
 
 /**
- * What becomes of OpenSearch's answers: they come, none comes, none but those about keys comes, or the connection
- * breaks.
+ * What the proxy does: it forwards all requests, holds all, holds all except those about keys, or closes the
+ * connection.
  */
 let mode: 'answers' | 'hangs' | 'lookups hang' | 'away' = 'answers';
-/** Requests of the API to OpenSearch that were not answered since the test began. */
+/** The API's requests to OpenSearch without a response since the test started. */
 let broken: number;
 let held: { keys: number; others: number };
 let proxy: OpenSearchProxy;
@@ -84,7 +84,7 @@ async function asked(): Promise<Timed> {
   return { answer: await rest.verify(GOOD), ms: Date.now() - begun };
 }
 
-/** Expects 503 of each. @returns how long the slowest took, in words */
+/** Expects 503 from each. @returns how long the slowest took, in words */
 function expectUnavailable(all: readonly Timed[]): string {
   for (const { answer, ms } of all) {
     expect([answer.status, Number(answer.headers.get('retry-after')) >= 1]).toEqual([503, true]);
@@ -100,7 +100,7 @@ async function metrics(): Promise<string> {
   return (await rawRequest({ port, method: 'GET', path: '/metrics' })).text;
 }
 
-/** Expects that the service took no longer for any request than it promises. */
+/** Expects that no request took the service longer than its limit. */
 async function expectServedInTime(): Promise<void> {
   const labels = 'interface="rest",outcome="unavailable"';
   const text = await metrics();
@@ -117,7 +117,7 @@ function metricIn(text: string, name: string): number {
   return Number(line.slice(name.length));
 }
 
-/** Until lookups are answered; how long that took. */
+/** Waits until lookups succeed. @returns how long that took */
 async function recovered(): Promise<number> {
   const begun = Date.now();
   for (;;) {
@@ -128,7 +128,7 @@ async function recovered(): Promise<number> {
   }
 }
 
-/** Opens connections that are kept, so that those who ask over them do it at once. */
+/** Opens connections that are kept, so that requests over them start at the same time. */
 async function openConnections(count: number): Promise<void> {
   await Promise.all(Array.from({ length: count }, () => rest.get('/openapi.json')));
 }
@@ -164,7 +164,7 @@ faultTest(
     const first = await Promise.all(Array.from({ length: 10 }, asked));
     expect(held.others).toBeGreaterThan(0);
     await sleep(6000);
-    // The key is read anew now, which hangs too.
+    // The key is now read again, which hangs too.
     const answered = expectUnavailable([...first, await asked()]);
     expect(held.keys).toBeGreaterThan(0);
     await expectStatusKnown();
@@ -177,10 +177,10 @@ faultTest(
   300_000,
 );
 
-/** What many got who asked at the same time. */
+/** The results of simultaneous requests. */
 interface Burst<Answer> {
   readonly answers: readonly Answer[];
-  /** The most lookups that were under way at a time, as the service itself counts them. */
+  /** The service's own count of the most lookups in progress at a time. */
   readonly mostUnderWay: number;
 }
 
@@ -197,7 +197,7 @@ async function burst<Answer>(count: number, ask: () => Promise<Answer>): Promise
   return { answers: await answering, mostUnderWay };
 }
 
-/** Has many ask at the same time until some are refused for their number. */
+/** Sends many requests at the same time, again if needed, until some are refused because there are too many. */
 async function burstUntil<Answer>(
   count: number,
   ask: () => Promise<Answer>,
@@ -215,7 +215,7 @@ function atMost(count: number): string {
 }
 
 faultTest(
-  'more lookups than are taken while OpenSearch hangs',
+  'more lookups than the limit while OpenSearch hangs',
   '',
   async () => {
     await openConnections(TOO_MANY);
@@ -243,13 +243,13 @@ faultTest(
   300_000,
 );
 
-/** A call of the tool server. */
+/** Calls a tool of the MCP server. */
 function called(): Promise<ApiAnswer> {
   return rest.callTool('verify_license', { license_number: GOOD.license_number });
 }
 
 faultTest(
-  'more MCP calls than are taken while OpenSearch hangs',
+  'more MCP calls than the limit while OpenSearch hangs',
   '',
   async () => {
     await openConnections(MCP_TOO_MANY);

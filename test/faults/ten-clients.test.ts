@@ -36,7 +36,7 @@ afterAll(async () => {
 
 const answer = z.object({ state: z.literal('live'), publication: z.string() });
 
-/** Waits until so many have asked for a publication that is under way already. */
+/** Waits until this many commands have joined a publication in progress. */
 function joined(count: number): Promise<void> {
   return new Promise((resolve, reject) => {
     let seen = 0;
@@ -57,7 +57,7 @@ function joined(count: number): Promise<void> {
 
 for (let round = 1; round <= ROUNDS; round += 1) {
   faultTest(
-    'the same publication asked for by ten clients at once',
+    'the same files submitted by ten clients simultaneously',
     `round ${round}`,
     async () => {
       const { environment } = publications;

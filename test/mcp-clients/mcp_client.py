@@ -1,8 +1,8 @@
-"""Calls tools with the MCP project's own Python client.
+"""Calls tools with the Python client of the MCP project.
 
     mcp_client.py URL MODE < calls.json
 
-MODE is a protocol version, "auto" (asks the server which it has) or "legacy" (the handshake of before 2026).
+MODE is a protocol version, "auto" (negotiates it with the server) or "legacy" (the handshake before 2026).
 """
 
 import asyncio
@@ -10,16 +10,16 @@ import sys
 
 from mcp import Client
 
-from session import answer, told
+from session import answer, run_session
 
 
-async def answered(client, call):
+async def call_tool(client, call):
     return answer(await client.call_tool(call["tool"], call["arguments"]))
 
 
 async def main(url, mode):
     async with Client(url, mode=mode) as client:
-        await told(client, (await client.list_tools()).tools, answered)
+        await run_session(client, (await client.list_tools()).tools, call_tool)
 
 
 asyncio.run(main(*sys.argv[1:]))

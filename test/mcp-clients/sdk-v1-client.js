@@ -1,9 +1,9 @@
 /**
- * Calls tools with the first major version of the MCP project's TypeScript SDK, which most clients in use have.
+ * Calls tools with version 1 of the MCP project's TypeScript SDK, which most clients use.
  *
  *     node sdk-v1-client.js URL < calls.json
  *
- * It is started in the folder in which the SDK is installed. Prints what the server answered, as JSON.
+ * Run it in the folder in which the SDK is installed. It prints the server's results as JSON.
  */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

@@ -1,15 +1,15 @@
-"""What the clients in Python have in common: the calls to make, and how they are told."""
+"""Runs the calls of a session for the Python clients."""
 
 import json
 import sys
 
 
-async def told(client, tools, answered):
-    """Makes the calls that stand on standard input as JSON, and prints what the server answered, as JSON."""
+async def run_session(client, tools, call_tool):
+    """Reads calls as JSON from standard input, makes them, and prints the server's results as JSON."""
     answers = []
     for call in json.load(sys.stdin):
         try:
-            answers.append(await answered(client, call))
+            answers.append(await call_tool(client, call))
         except Exception as error:
             answers.append({"thrown": str(error)})
     names = [tool.name for tool in tools]

@@ -1,6 +1,6 @@
 /**
- * A plugin for Stryker: leaves the texts of `.describe()` as they are. They are documentation, and the tests of the
- * OpenAPI document and of the tools' schemas read them.
+ * A plugin for Stryker that does not mutate the texts of `.describe()`. They are documentation, which the tests of the
+ * OpenAPI document and of the tool schemas check.
  */
 export const strykerPlugins = [
   {
