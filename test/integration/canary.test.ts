@@ -50,6 +50,17 @@ function isLookup(path: string): boolean {
   return /\/_(m?search|mget)\b/.test(path) && path.includes('licenses-');
 }
 
+test('the canary tries a lookup again that OpenSearch did not answer', async () => {
+  let lookups = 0;
+  const { differences } = await publishedWith(async (request) => {
+    if (!isLookup(request.path)) return request.forward();
+    lookups += 1;
+    return lookups <= 2 ? undefined : request.forward();
+  });
+  expect(lookups).toBeGreaterThan(2);
+  expect(differences).toEqual([]);
+});
+
 test('the canary looks up known licenses when a publication has gone live', async () => {
   const lookups: string[] = [];
   const { differences, summary } = await publishedWith((request) => {
