@@ -64,19 +64,10 @@ export function rateLimit(
   requestsPerMinute: number,
   ranges: readonly RateLimitRange[],
 ): RateLimit {
-  const limiterOf = (points: number, keyPrefix: string) =>
-    new RateLimiterRedis({
-      storeClient: redis,
-      keyPrefix,
-      points,
-      duration: WINDOW_SECONDS,
-      rejectIfRedisNotReady: true,
-      insuranceLimiter: new BoundedMemory({ keyPrefix, points, duration: WINDOW_SECONDS }),
-    });
-  const general = limiterOf(requestsPerMinute, `limit:${name}`);
+  const general = limiterOf(redis, requestsPerMinute, `limit:${name}`);
   const special = ranges.map((range, index) => ({
     range,
-    limiter: limiterOf(range.requestsPerMinute, `limit:${name}:${index}`),
+    limiter: limiterOf(redis, range.requestsPerMinute, `limit:${name}:${index}`),
   }));
 
   function limiterFor(address: string) {
@@ -125,6 +116,18 @@ export function rateLimit(
       await limiterFor(address).reward(addressKey(address));
     },
   };
+}
+
+/** A limiter in Redis that counts in memory while Redis is away. */
+function limiterOf(redis: Redis, points: number, keyPrefix: string): RateLimiterRedis {
+  return new RateLimiterRedis({
+    storeClient: redis,
+    keyPrefix,
+    points,
+    duration: WINDOW_SECONDS,
+    rejectIfRedisNotReady: true,
+    insuranceLimiter: new BoundedMemory({ keyPrefix, points, duration: WINDOW_SECONDS }),
+  });
 }
 
 interface Counted extends Spent {

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { recordAudit } from '../storage/audit-log.ts';
-import { inWords, restoreBackup, writeBackup } from '../storage/backup.ts';
+import { restoreBackup, writeBackup } from '../storage/backup.ts';
+import { inWords } from '../storage/backup-file.ts';
 import { withOpenSearch } from './open-search.ts';
 import { JSON_OPTION, print, printJson } from './output.ts';
 
