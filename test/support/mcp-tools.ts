@@ -1,0 +1,125 @@
+import { expect } from '@jest/globals';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { z } from 'zod';
+import { recordAnswer } from './answers.ts';
+import { fixturesAnd, nurseRow, pharmacyRow, times } from './fixtures.ts';
+import { startService, type TestService } from './service.ts';
+
+const MEDICAL = 'Medical Board';
+
+const wholeLicense = recordAnswer.extend({
+  board_action: z.string().nullable(),
+  street: z.string().optional(),
+});
+
+/** A license in a result with several licenses. */
+export const compactLicense = wholeLicense.pick({
+  license_number: true,
+  full_name: true,
+  board: true,
+  license_type: true,
+  status: true,
+  raw_status: true,
+  expiry_date: true,
+  city: true,
+  state: true,
+  county: true,
+  board_action: true,
+  street: true,
+});
+
+const lookupResult = z.strictObject({
+  outcome: z.enum(['found', 'not_found', 'ambiguous']),
+  data_as_of: z.literal('2026-11-20'),
+  searched: z.record(z.string(), z.string()),
+  count: z.int(),
+  truncated: z.boolean(),
+  licenses: z.union([z.array(wholeLicense).max(1), z.array(compactLicense).min(2).max(100)]),
+  did_you_mean: z.array(z.string()),
+  message: z.string().min(1),
+});
+
+const toolError = z.strictObject({ error: z.string().min(1), data_as_of: z.literal('2026-11-20') });
+
+/** A tool result with one text block. */
+export const toolResult = z.object({
+  isError: z.boolean().optional(),
+  structuredContent: z.unknown().optional(),
+  content: z.tuple([z.object({ type: z.literal('text'), text: z.string() })]),
+});
+
+/** An API process with the fixtures, many holders of one name, and numbers that fit two licenses. */
+export function startMcpService(): Promise<TestService> {
+  return startService({
+    files: (folder) =>
+      fixturesAnd(folder, {
+        individual: [
+          ...times(120, (number) =>
+            nurseRow(`CROWD, GIVEN${String(number).padStart(3, '0')}`, `RN.${810_000 + number}`),
+          ),
+          nurseRow('TWIN, DOT', 'RN.71.0001'),
+          nurseRow('TWIN, NODOT', 'RN.710.001'),
+          nurseRow('SHARED, NURSE', 'RN.72.0001'),
+          nurseRow('SHARED, DOCTOR', 'RN.72.0001', { BOARD: MEDICAL, TYPE: 'Doctor of Medicine (MD)' }),
+          nurseRow('NARROW, NED', 'RN.850001', { PARCEL_CITY: 'AKRON', PARCEL_COUNTY: 'Summit' }),
+          nurseRow('NARROW, NORA', 'RN.850002', { STATUS: 'Inactive', SUB_STATUS: 'Lapsed' }),
+        ],
+        business: [
+          ...times(101, (number) => pharmacyRow(`CHAIN ${number}`, `02${80_000_000 + number}`)),
+          pharmacyRow('SMITH FUNERAL SUPPLIES', '0290000001'),
+        ],
+      }),
+  });
+}
+
+/** The protocol's two eras: revision 2026-07-28, and the one with a handshake before it. */
+export const ERAS = [
+  ['modern', { mode: { pin: '2026-07-28' } }],
+  ['legacy', { mode: 'legacy' }],
+] as const;
+
+/** A client of this era that is connected to the service. */
+export async function connected(
+  { environment }: TestService,
+  versionNegotiation: (typeof ERAS)[number][1],
+): Promise<Client> {
+  const client = new Client({ name: 'tests', version: '1' }, { versionNegotiation });
+  const url = new URL(`http://127.0.0.1:${environment.config.PORT}/mcp`);
+  await client.connect(new StreamableHTTPClientTransport(url));
+  return client;
+}
+
+/** Functions that call a tool and check the form of its result, for a client that connects before the tests. */
+export function toolCalls(client: () => Client) {
+  async function called(name: string, parameters: Record<string, unknown> = {}) {
+    return toolResult.parse(await client().callTool({ name, arguments: parameters }));
+  }
+
+  /** The structured content of a result. The text must be the same as JSON. */
+  async function answered(name: string, parameters: Record<string, unknown> = {}): Promise<unknown> {
+    const { isError, structuredContent, content } = await called(name, parameters);
+    expect([isError ?? false, content[0].text]).toEqual([false, expect.any(String)]);
+    expect(JSON.parse(content[0].text)).toEqual(structuredContent);
+    return structuredContent;
+  }
+
+  async function found(name: string, parameters: Record<string, unknown>) {
+    return lookupResult.parse(await answered(name, parameters));
+  }
+
+  async function numbers(name: string, parameters: Record<string, unknown>): Promise<string[]> {
+    return (await found(name, parameters)).licenses.map(({ license_number }) => license_number);
+  }
+
+  /** The error message of an invalid call. */
+  async function refused(name: string, parameters: Record<string, unknown>): Promise<string> {
+    const { isError, structuredContent, content } = await called(name, parameters);
+    expect(isError).toBe(true);
+    expect(content[0].text).not.toMatch(/node_modules|\.ts:|\n\s+at /);
+    // Many clients check structured content against the output schema, and throw if it does not fit.
+    expect(structuredContent).toBeUndefined();
+    return toolError.parse(JSON.parse(content[0].text)).error;
+  }
+
+  return { answered, found, numbers, refused };
+}
