@@ -1,35 +1,28 @@
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { Queue } from 'bullmq';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { z } from 'zod';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import { childrenOf } from '../../scripts/children.ts';
-import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { licenses, startScript, startWorker } from '../../scripts/licenses-processes.ts';
-import type { RunningProcess } from '../../scripts/processes.ts';
+import { licenses } from '../../scripts/licenses-processes.ts';
 import { indicesUnderAlias } from '../../src/publications/alias.ts';
 import { publicationDetails, publicationHistory } from '../../src/publications/history.ts';
 import {
   PUBLISH_DEDUPLICATION_ID,
   PUBLISH_JOB_OPTIONS,
   publishProgress,
-  publishQueue,
   queuePrefix,
 } from '../../src/publications/job.ts';
 import { readEvents } from '../../src/publications/ledger.ts';
 import { licensesIndices } from '../../src/publications/metadata.ts';
 import { sourceAt } from '../../src/publications/request.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
-import { licensesOf, writeDay } from '../support/day-files.ts';
-import { type OpenSearchProxy, openSearchProxy } from '../support/open-search-proxy.ts';
-import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
+import { publishFiles } from '../support/publishing.ts';
+import { filesOf, type Installation, installation, publish, until } from '../support/worker-installation.ts';
 
 /** Enough rows that the load takes many requests. */
 const MANY_ROWS = 20_000;
-const NURSING = 'Nursing Board';
 const ATTEMPTS = PUBLISH_JOB_OPTIONS.attempts;
 
 const liveResult = z.object({
@@ -39,70 +32,6 @@ const liveResult = z.object({
   rows: z.int(),
   licenses: z.int(),
 });
-
-/** An installation whose workers reach OpenSearch through a proxy that can wait for requests and disturb them. */
-interface Installation {
-  readonly environment: TestEnvironment;
-  readonly queue: Queue;
-  /** Starts a worker that reaches OpenSearch through the proxy. It is stopped at the end of the test. */
-  startWorker(settings?: Record<string, string>): Promise<RunningProcess>;
-  /** Does something at the next request of this kind, before OpenSearch gets it. Settles when it is done. */
-  at(request: RegExp, work: (path: string) => unknown): Promise<void>;
-  stopWorkers(): Promise<void>;
-  cleanUp(): Promise<void>;
-}
-
-async function installation(): Promise<Installation> {
-  const environment = await testEnvironment();
-  const queue = publishQueue(environment.config);
-  let workers: RunningProcess[] = [];
-  let awaited: { request: RegExp; work: (path: string) => Promise<void> } | undefined;
-  const proxy: OpenSearchProxy = await openSearchProxy(environment.config.OPENSEARCH_URL, async (request) => {
-    if (awaited?.request.test(`${request.method} ${request.path}`)) {
-      const { work } = awaited;
-      awaited = undefined;
-      await work(request.path);
-    }
-    return request.forward();
-  });
-
-  async function stopWorkers(): Promise<void> {
-    const stopping = workers;
-    workers = [];
-    await Promise.all(stopping.map((worker) => worker.stop()));
-  }
-  return {
-    environment,
-    queue,
-    startWorker: async (settings = {}) => {
-      const variables = { ...environment.variables, OPENSEARCH_URL: proxy.url, ...settings };
-      const worker = await startWorker(variables);
-      workers.push(worker);
-      return worker;
-    },
-    at: (request, work) =>
-      new Promise((resolve, reject) => {
-        awaited = {
-          request,
-          work: async (path) => {
-            try {
-              await work(path);
-              resolve();
-            } catch (error) {
-              reject(error);
-            }
-          },
-        };
-      }),
-    stopWorkers,
-    cleanUp: async () => {
-      await stopWorkers();
-      await queue.close();
-      await proxy.close();
-      await environment.cleanUp();
-    },
-  };
-}
 
 const BULK = /^POST \/[^/]*licenses-[^/]+\/_bulk/;
 const REFRESH = /licenses-[^/]+\/_refresh/;
@@ -115,44 +44,15 @@ async function indices({ environment: { store } }: Installation): Promise<string
   return (await licensesIndices(store)).map(({ index }) => index);
 }
 
-function history({ environment: { store } }: Installation) {
-  return publicationHistory(store);
-}
-
 /** The publication that started last. */
 async function latest(installed: Installation): Promise<string> {
-  const [first] = (await history(installed)).publications;
+  const [first] = (await publicationHistory(installed.environment.store)).publications;
   return first?.publication ?? '';
 }
 
 async function eventsOf({ environment: { store } }: Installation, publication: string) {
   const { events } = await publicationDetails(store, publication);
   return events.filter(({ event }) => event !== 'queued').map(({ event }) => event);
-}
-
-/** Runs `licenses publish --json` with these files. */
-function publish({ environment }: Installation, { individual, business }: DatasetFiles) {
-  return licenses(
-    environment.variables,
-    ...['publish', '--individual', individual, '--business', business, '--json'],
-  );
-}
-
-/** Files of this date with this many nurses. */
-function filesOf({ environment }: Installation, date: string, nurses = 20): Promise<DatasetFiles> {
-  return writeDay(environment.folder, `${date}-${nurses}`, {
-    date,
-    individual: licensesOf(NURSING, 'RN.', nurses),
-    business: licensesOf('Board of Pharmacy', '02', 3),
-  });
-}
-
-async function until(what: string, isSo: () => Promise<boolean> | boolean): Promise<void> {
-  const deadline = Date.now() + 60_000;
-  while (!(await isSo())) {
-    if (Date.now() > deadline) throw new Error(`In a minute it never came to this: ${what}.`);
-    await sleep(50);
-  }
 }
 
 function expectGone(ids: readonly number[]): void {
@@ -249,7 +149,7 @@ describe('a worker', () => {
     await until('the ledger says that it failed', async () =>
       (await eventsOf(installed, publication)).includes('failed'),
     );
-    expect((await history(installed)).publications[0]).toMatchObject({
+    expect((await publicationHistory(installed.environment.store)).publications[0]).toMatchObject({
       publication,
       state: 'failed',
       forced: 'it must not help',
@@ -334,7 +234,9 @@ describe('a worker', () => {
   test('makes one publication for ten simultaneous commands with the same files, and all ten report it as live', async () => {
     await installed.startWorker();
     const files = await filesOf(installed, '2026-12-03', 2000);
-    const before = (await history(installed)).publications.map(({ publication }) => publication);
+    const before = (await publicationHistory(installed.environment.store)).publications.map(
+      ({ publication }) => publication,
+    );
     const ended = await Promise.all(Array.from({ length: 10 }, () => publish(installed, files)));
     expect(ended.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
       ended.map(() => ({ code: 0, stderr: '' })),
@@ -347,10 +249,10 @@ describe('a worker', () => {
       else
         expect(result).toMatchObject({
           state: 'skipped',
-          live: (await history(installed)).live?.publication,
+          live: (await publicationHistory(installed.environment.store)).live?.publication,
         });
     }
-    const after = (await history(installed)).publications.filter(
+    const after = (await publicationHistory(installed.environment.store)).publications.filter(
       ({ publication }) => !before.includes(publication),
     );
     expect(after.filter(({ state }) => state !== 'skipped')).toMatchObject([{ state: 'live', index }]);
@@ -391,71 +293,4 @@ describe('a worker', () => {
     const taken = workers.map((worker) => worker.output().split('"msg":"publishing"').length - 1);
     expect(taken.reduce((sum, each) => sum + each, 0)).toBe(2);
   }, 60_000);
-});
-
-describe('a schedule', () => {
-  let installed: Installation;
-  let files: DatasetFiles;
-  beforeAll(async () => {
-    installed = await installation();
-    files = await filesOf(installed, '2026-11-20');
-  });
-  afterEach(() => installed.stopWorkers());
-  afterAll(() => installed.cleanUp());
-
-  function scheduled(pattern: string): Record<string, string> {
-    return {
-      DATASET_INDIVIDUAL: files.individual,
-      DATASET_BUSINESS: files.business,
-      PUBLISH_SCHEDULE: pattern,
-    };
-  }
-
-  async function states(): Promise<string[]> {
-    return (await history(installed)).publications.map(({ state }) => state).toReversed();
-  }
-
-  test('publishes without a command, skips live files, and ends when the setting is removed', async () => {
-    const worker = await installed.startWorker(scheduled('*/1 * * * * *'));
-    expect(worker.output()).toContain('"msg":"publication scheduled"');
-    await until('one is live and two are skipped', async () => (await states()).length > 3);
-    expect((await states()).slice(0, 3)).toEqual(['live', 'skipped', 'skipped']);
-    const { publications } = await history(installed);
-    expect(new Set(publications.map(({ publication }) => publication)).size).toBe(publications.length);
-    for (const { publication } of publications) expect(publication).toMatch(/^[a-z0-9]+scheduled$/);
-    expect(await installed.queue.getJobSchedulersCount()).toBe(1);
-    await worker.stop();
-
-    await installed.startWorker();
-    expect(await installed.queue.getJobSchedulersCount()).toBe(0);
-    await until(
-      'nothing waits',
-      async () => (await installed.queue.getJobCountByTypes('active', 'waiting')) === 0,
-    );
-    const before = await states();
-    await sleep(2500);
-    expect(await states()).toEqual(before);
-  }, 90_000);
-
-  test.each(['99 99 * * *', '* * * * * FOO'])(
-    'that is not a cron pattern makes the worker fail with one line: %s',
-    async (pattern) => {
-      const { variables } = installed.environment;
-      const worker = startScript('workers/main.ts', { ...variables, ...scheduled(pattern) });
-      const [code] = await once(worker.child, 'close');
-      expect(code).toBe(1);
-      expect(worker.output()).toMatch(/^PUBLISH_SCHEDULE is "[^"]+", but must be a cron pattern: [^\n]+\n$/);
-      expect(worker.output()).toContain(pattern);
-      expect(await installed.queue.getJobSchedulersCount()).toBe(0);
-    },
-  );
-
-  test('that is not a cron pattern makes `licenses work` fail, too', async () => {
-    const { variables } = installed.environment;
-    const ended = await licenses({ ...variables, ...scheduled('99 99 * * *') }, 'work');
-    expect(ended).toMatchObject({ code: 1, stdout: '' });
-    expect(ended.stderr).toMatch(
-      /^PUBLISH_SCHEDULE is "99 99 \* \* \*", but must be a cron pattern: [^\n]+\n$/,
-    );
-  });
 });

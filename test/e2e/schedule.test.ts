@@ -1,0 +1,76 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { licenses, startScript } from '../../scripts/licenses-processes.ts';
+import { publicationHistory } from '../../src/publications/history.ts';
+import type { DatasetFiles } from '../support/publishing.ts';
+import { filesOf, type Installation, installation, until } from '../support/worker-installation.ts';
+
+describe('a schedule', () => {
+  let installed: Installation;
+  let files: DatasetFiles;
+  beforeAll(async () => {
+    installed = await installation();
+    files = await filesOf(installed, '2026-11-20');
+  });
+  afterEach(() => installed.stopWorkers());
+  afterAll(() => installed.cleanUp());
+
+  function scheduled(pattern: string): Record<string, string> {
+    return {
+      DATASET_INDIVIDUAL: files.individual,
+      DATASET_BUSINESS: files.business,
+      PUBLISH_SCHEDULE: pattern,
+    };
+  }
+
+  async function states(): Promise<string[]> {
+    return (await publicationHistory(installed.environment.store)).publications
+      .map(({ state }) => state)
+      .toReversed();
+  }
+
+  test('publishes without a command, skips live files, and ends when the setting is removed', async () => {
+    const worker = await installed.startWorker(scheduled('*/1 * * * * *'));
+    expect(worker.output()).toContain('"msg":"publication scheduled"');
+    await until('one is live and two are skipped', async () => (await states()).length > 3);
+    expect((await states()).slice(0, 3)).toEqual(['live', 'skipped', 'skipped']);
+    const { publications } = await publicationHistory(installed.environment.store);
+    expect(new Set(publications.map(({ publication }) => publication)).size).toBe(publications.length);
+    for (const { publication } of publications) expect(publication).toMatch(/^[a-z0-9]+scheduled$/);
+    expect(await installed.queue.getJobSchedulersCount()).toBe(1);
+    await worker.stop();
+
+    await installed.startWorker();
+    expect(await installed.queue.getJobSchedulersCount()).toBe(0);
+    await until(
+      'nothing waits',
+      async () => (await installed.queue.getJobCountByTypes('active', 'waiting')) === 0,
+    );
+    const before = await states();
+    await sleep(2500);
+    expect(await states()).toEqual(before);
+  }, 90_000);
+
+  test.each(['99 99 * * *', '* * * * * FOO'])(
+    'that is not a cron pattern makes the worker fail with one line: %s',
+    async (pattern) => {
+      const { variables } = installed.environment;
+      const worker = startScript('workers/main.ts', { ...variables, ...scheduled(pattern) });
+      const [code] = await once(worker.child, 'close');
+      expect(code).toBe(1);
+      expect(worker.output()).toMatch(/^PUBLISH_SCHEDULE is "[^"]+", but must be a cron pattern: [^\n]+\n$/);
+      expect(worker.output()).toContain(pattern);
+      expect(await installed.queue.getJobSchedulersCount()).toBe(0);
+    },
+  );
+
+  test('that is not a cron pattern makes `licenses work` fail, too', async () => {
+    const { variables } = installed.environment;
+    const ended = await licenses({ ...variables, ...scheduled('99 99 * * *') }, 'work');
+    expect(ended).toMatchObject({ code: 1, stdout: '' });
+    expect(ended.stderr).toMatch(
+      /^PUBLISH_SCHEDULE is "99 99 \* \* \*", but must be a cron pattern: [^\n]+\n$/,
+    );
+  });
+});
