@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { startApi } from '../../scripts/licenses-processes.ts';
 import { freePorts } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { createKey } from '../../src/access/api-keys.ts';
 import { newApiKey } from '../../src/access/key-format.ts';
+import { type AddressApi, newAddress, startAddressApi } from '../support/address-api.ts';
 import { detailIn } from '../support/answers.ts';
 import { type ApiAnswer, apiClient } from '../support/api.ts';
 import { FIXTURES, times } from '../support/fixtures.ts';
 import { publishFiles } from '../support/publishing.ts';
-import { rawRequest } from '../support/raw-http.ts';
 import { verifies } from '../support/verifies.ts';
 
 const REST = 20;
@@ -30,78 +29,24 @@ let environment: TestEnvironment;
 let key: string;
 const running: RunningProcess[] = [];
 
-/** An API process on its own port. */
-interface Api {
-  readonly process: RunningProcess;
-  /** GET /lookup/boards from this address, which the proxy sends. */
-  rest(from: string, apiKey?: string, headers?: Record<string, string>): Promise<ApiAnswer>;
-  /** A call of the MCP server from this address. */
-  mcp(from: string): Promise<ApiAnswer>;
-  /** POST /lookup/verify. */
-  lookup(from: string): Promise<ApiAnswer>;
+async function api(settings: Record<string, string>): Promise<AddressApi> {
+  const started = await startAddressApi(environment, key, settings);
+  running.push(started.process);
+  return started;
 }
 
-async function api(settings: Record<string, string>): Promise<Api> {
-  const [port = 0, adminPort] = await freePorts(2);
-  const ports = { PORT: String(port), ADMIN_PORT: String(adminPort) };
-  const process = await startApi({ ...environment.variables, ...settings, ...ports });
-  running.push(process);
-
-  const posted = (path: string, from: string, headers: Record<string, string>, content: object) => {
-    const body = JSON.stringify(content);
-    const length = String(Buffer.byteLength(body));
-    const all = { host: `localhost:${port}`, 'x-forwarded-for': from, 'content-type': 'application/json' };
-    return rawRequest({
-      ...{ port, method: 'POST', path, body },
-      headers: { ...all, 'content-length': length, ...headers },
-    });
-  };
-  return {
-    process,
-    rest: (from, apiKey = key, more = {}) =>
-      rawRequest({
-        ...{ port, method: 'GET', path: '/api/v1/lookup/boards' },
-        headers: { 'x-forwarded-for': from, 'x-api-key': apiKey, ...more },
-      }),
-    mcp: (from) =>
-      posted(
-        '/mcp',
-        from,
-        { accept: 'application/json, text/event-stream' },
-        { jsonrpc: '2.0', id: 1, method: 'tools/list' },
-      ),
-    lookup: (from) =>
-      posted(
-        '/api/v1/lookup/verify',
-        from,
-        { 'x-api-key': key },
-        { board: 'Nursing Board', license_number: 'RN.700001' },
-      ),
-  };
-}
-
-let behindProxy: Api;
-let direct: Api;
+let behindProxy: AddressApi;
 
 beforeAll(async () => {
   environment = await testEnvironment(SETTINGS);
   await publishFiles(environment, FIXTURES);
   ({ key } = await apiClient(environment));
   behindProxy = await api({ TRUSTED_PROXIES: '1' });
-  direct = await api({ TRUSTED_PROXIES: '0' });
 });
 afterAll(async () => {
   await Promise.all(running.map((each) => each.stop()));
   await environment.cleanUp();
 });
-
-let lastAddress = 0;
-
-/** An address without counted requests. */
-function newAddress(): string {
-  lastAddress += 1;
-  return `198.51.100.${lastAddress}`;
-}
 
 async function spend(count: number, ask: () => Promise<ApiAnswer>): Promise<number[]> {
   const statuses: number[] = [];
@@ -275,88 +220,6 @@ describe('configured address ranges', () => {
     expect(await spend(ASSISTANTS, () => behindProxy.mcp('192.0.2.8'))).toEqual(all(200, ASSISTANTS));
     expectLimited(await behindProxy.mcp('192.0.2.8'));
   });
-});
-
-describe('the address of a client', () => {
-  function remaining(answer: ApiAnswer): number {
-    return Number(answer.headers.get('x-ratelimit-remaining'));
-  }
-
-  verifies(
-    'DESIGN-LIMITS-04',
-    'behind one trusted proxy is the address that this proxy added, whatever the client sent',
-    async () => {
-      const address = newAddress();
-      expect(remaining(await behindProxy.rest(address))).toBe(REST - 1);
-      expect(remaining(await behindProxy.rest(`203.0.113.9, ${address}`))).toBe(REST - 2);
-      expect(remaining(await behindProxy.rest(`1.2.3.4, 5.6.7.8,${address}`))).toBe(REST - 3);
-      expect(remaining(await behindProxy.rest(`::ffff:${address}`))).toBe(REST - 4);
-      expect((await behindProxy.rest('not-an-address')).status).toBe(200);
-    },
-  );
-
-  verifies('DESIGN-LIMITS-04', 'is counted by its /64 network for IPv6', async () => {
-    expect(remaining(await behindProxy.rest('2001:db8:1:2::1'))).toBe(REST - 1);
-    expect(remaining(await behindProxy.rest('2001:db8:1:2:ffff::9'))).toBe(REST - 2);
-    expect(remaining(await behindProxy.rest('2001:db8:1:3::1'))).toBe(REST - 1);
-  });
-
-  verifies(
-    'DESIGN-LIMITS-04',
-    'without a trusted proxy is the address of the connection: a forged header changes nothing',
-    async () => {
-      const left = remaining(await direct.rest(newAddress()));
-      expect(left).toBeGreaterThan(0);
-      expect(await spend(left, () => direct.rest(newAddress()))).toEqual(all(200, left));
-      expectLimited(await direct.rest(newAddress()));
-      expectLimited(await direct.rest('203.0.113.7'));
-    },
-  );
-
-  verifies(
-    'DESIGN-HTTPS-01',
-    'over HTTPS, according to a trusted proxy, gets Strict-Transport-Security',
-    async () => {
-      const byHttps = { 'x-forwarded-proto': 'https' };
-      const header = async (asked: Api, more: Record<string, string>) =>
-        (await asked.rest(newAddress(), key, more)).headers.get('strict-transport-security');
-      expect(await header(behindProxy, byHttps)).toMatch(/^max-age=\d{7,}/);
-      expect(await header(behindProxy, { 'x-forwarded-proto': 'http' })).toBeNull();
-      expect(await header(direct, byHttps)).toBeNull();
-    },
-  );
-
-  test('without X-Forwarded-Proto from the proxy is logged as a warning, once', async () => {
-    const proxied = await api({ TRUSTED_PROXIES: '1' });
-    for (const _ of times(3, Number)) expect((await proxied.rest(newAddress())).status).toBe(200);
-    await proxied.process.stop();
-    expect(proxied.process.output().match(/"msg":"a trusted proxy sends no X-Forwarded-Proto/g)).toHaveLength(
-      1,
-    );
-    expect(direct.process.output()).not.toContain('X-Forwarded-Proto');
-  });
-
-  verifies(
-    ['SPEC-introduction-01', 'DESIGN-HTTPS-02'],
-    'over plain HTTP, according to the nearest trusted proxy, is refused',
-    async () => {
-      const statusOf = async (asked: Api, protocol: string) =>
-        (await asked.rest(newAddress(), key, { 'x-forwarded-proto': protocol })).status;
-      for (const protocol of ['http', 'HTTP', 'https, http']) {
-        const answer = await behindProxy.rest(newAddress(), key, { 'x-forwarded-proto': protocol });
-        expect([protocol, answer.status, answer.body]).toEqual([
-          protocol,
-          403,
-          { detail: 'Requests are taken by https only; send this one to the https address.' },
-        ]);
-        expect(answer.headers.get('x-ratelimit-remaining')).not.toBeNull();
-      }
-      for (const protocol of ['https', 'HTTPS', 'http, https', '']) {
-        expect([protocol, await statusOf(behindProxy, protocol)]).toEqual([protocol, 200]);
-      }
-      expect(await statusOf(direct, 'http')).not.toBe(403);
-    },
-  );
 });
 
 describe('while Redis is away', () => {
