@@ -1,0 +1,100 @@
+import { expect } from '@jest/globals';
+import { z } from 'zod';
+import type { TestEnvironment } from '../../scripts/environment.ts';
+import { indicesUnderAlias } from '../../src/publications/alias.ts';
+import { publicationDetails } from '../../src/publications/history.ts';
+import { licensesIndices } from '../../src/publications/metadata.ts';
+import type { PublishResult } from '../../src/publications/result.ts';
+import { rollBack } from '../../src/publications/rollback.ts';
+import { newRunId } from '../../src/publications/run-id.ts';
+import { type Day, type DayRow, licensesOf, writeDay } from './day-files.ts';
+import { type DatasetFiles, publishFiles } from './publishing.ts';
+
+export const NURSING = 'Nursing Board';
+export const MEDICAL = 'Medical Board';
+export const PHARMACY = 'Board of Pharmacy';
+
+export const nurses = licensesOf(NURSING, 'RN.', 200);
+export const doctors = licensesOf(MEDICAL, '35.', 60);
+export const pharmacies = licensesOf(PHARMACY, '02', 60);
+
+/** A day with 320 valid rows. */
+export const BASE: Day = { date: '2026-11-20', individual: [...nurses, ...doctors], business: pharmacies };
+
+/** The base of the next day, with these changes. */
+export function nextDay(changes: Partial<Day> = {}): Day {
+  return { ...BASE, date: '2026-11-21', ...changes };
+}
+
+/** The publication of `BASE`. */
+export interface BasePublication {
+  readonly publication: string;
+  readonly index: string;
+}
+
+const liveResult = z.object({ state: z.literal('live'), publication: z.string(), index: z.string() });
+
+/** Publishes `BASE`. */
+export async function publishBase(environment: TestEnvironment): Promise<BasePublication> {
+  const files = await writeDay(environment.folder, 'base', BASE);
+  return liveResult.parse(await publishFiles(environment, files, { isGuarded: true }));
+}
+
+/** The names of all licenses indices. */
+export async function indices({ store }: TestEnvironment): Promise<string[]> {
+  const found = await licensesIndices(store);
+  return found.map(({ index }) => index);
+}
+
+/** Rolls back to the base, unless it is live. */
+export async function rollBackToBase(environment: TestEnvironment, base: BasePublication): Promise<void> {
+  const [index] = await indicesUnderAlias(environment.store);
+  if (index !== base.index) {
+    await rollBack(environment.store, base.publication);
+  }
+}
+
+/** Publishes files that must be refused, and expects that no index is left of them. */
+export async function publishRefused(
+  environment: TestEnvironment,
+  files: DatasetFiles,
+): Promise<readonly string[]> {
+  const before = { live: await indicesUnderAlias(environment.store), indices: await indices(environment) };
+  const result = await publishFiles(environment, files, { isGuarded: true });
+  expect(result).toMatchObject({ state: 'refused' });
+  expect({ live: await indicesUnderAlias(environment.store), indices: await indices(environment) }).toEqual(
+    before,
+  );
+  const { reasons } = z.object({ reasons: z.array(z.string()).min(1) }).parse(result);
+  const { summary, events } = await publicationDetails(environment.store, result.publication);
+  expect(summary).toMatchObject({ state: 'refused', reasons });
+  expect(events.map(({ event }) => event)).not.toContain('live');
+  return reasons;
+}
+
+/** Publishes with force files that the guards refuse. Expects that they are live and the ledger has the force. */
+export async function publishForced(
+  environment: TestEnvironment,
+  files: DatasetFiles,
+  reasons: readonly string[],
+): Promise<PublishResult> {
+  const force = `${newRunId()}, as the test says`;
+  const result = await publishFiles(environment, files, { force });
+  const { index } = liveResult.parse(result);
+  expect(await indicesUnderAlias(environment.store)).toEqual([index]);
+  const { summary, events } = await publicationDetails(environment.store, result.publication);
+  expect(summary).toMatchObject({ state: 'live', forced: force });
+  const event = events.find((each) => each.event === 'live');
+  expect(event).toMatchObject({ forced: force, reasons });
+  return result;
+}
+
+/** These rows without the first `count`. */
+export function without(rows: readonly DayRow[], count: number): readonly DayRow[] {
+  return rows.slice(count);
+}
+
+/** These rows, with another status, board or date in the first `count`. */
+export function changed(rows: readonly DayRow[], count: number, change: Partial<DayRow>): readonly DayRow[] {
+  return rows.map((row, at) => (at < count ? { ...row, ...change } : row));
+}
