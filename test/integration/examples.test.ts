@@ -1,13 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { cp, readFile, writeFile } from 'node:fs/promises';
+import { cp, readFile } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { freePorts } from '../../scripts/ports.ts';
-import { type CommandResult, runProgram } from '../../scripts/programs.ts';
+import { runProgram } from '../../scripts/programs.ts';
 import { NO_CURL } from '../support/curl.ts';
 import { describeUnless } from '../support/describe-unless.ts';
-import { answered, type FileAnswer, fileServer } from '../support/file-server.ts';
+import { answered, type FileAnswer } from '../support/file-server.ts';
+import { json, type RosterProgram, rosterOf, runAgainst, verifyRoster } from '../support/roster-programs.ts';
 import { type SampleService, startSampleService } from '../support/sample-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -31,49 +32,6 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** A program that verifies a roster: how a user starts it in its folder. */
-interface RosterProgram {
-  readonly folder: () => string;
-  readonly command: readonly [string, ...string[]];
-}
-
-interface RosterRun {
-  readonly roster: string;
-  readonly address?: string;
-  readonly key?: string;
-  /** Whether the roster is piped to standard input. */
-  readonly isPiped?: boolean;
-}
-
-interface RosterResult extends CommandResult {
-  readonly lines: unknown[];
-  readonly milliseconds: number;
-}
-
-async function verifyRoster(
-  program: RosterProgram,
-  { roster, address = service.url, key = service.rest.key, isPiped = false }: RosterRun,
-): Promise<RosterResult> {
-  const file = folder.path('roster.csv');
-  await writeFile(file, roster);
-  const started = performance.now();
-  const result = await runProgram([...program.command, ...(isPiped ? [] : [file])], {
-    cwd: program.folder(),
-    variables: { LICENSES_URL: address, LICENSES_KEY: key },
-    ...(isPiped ? { input: roster } : {}),
-  });
-  const lines = result.stdout.split('\n').filter((line) => line !== '');
-  return {
-    ...result,
-    lines: lines.map((line) => JSON.parse(line)),
-    milliseconds: performance.now() - started,
-  };
-}
-
-function rosterOf(...rows: string[]): string {
-  return ['board,license_number,last_name', ...rows, ''].join('\n');
-}
-
 const ONE_LINE = rosterOf('Nursing Board,RN.124396,Bowen');
 const BOARDS_ANSWER = json(200, { boards: [NURSING], board_details: {} });
 const FOUND = {
@@ -86,26 +44,11 @@ const FOUND = {
   last_scraped: '2026-11-20T00:00:00',
 };
 
-function json(status: number, body: object, headers: Record<string, string> = {}): FileAnswer {
-  return answered(status, { 'content-type': 'application/json', ...headers }, JSON.stringify(body));
-}
-
 const TOO_FAST = json(429, { detail: 'Too many requests; try again in 1 seconds.' }, { 'retry-after': '1' });
-
-/** Runs the program against a server with these responses. The last one repeats. */
-async function against(program: RosterProgram, roster: string, ...answers: readonly FileAnswer[]) {
-  const server = await fileServer(...answers);
-  try {
-    const result = await verifyRoster(program, { roster, address: new URL(server.url).origin });
-    return { ...result, requests: server.requests };
-  } finally {
-    await server.close();
-  }
-}
 
 function verifiesRosters(program: RosterProgram): void {
   test('prints a result for each line, in the order of the roster', async () => {
-    const { code, lines, stderr } = await verifyRoster(program, {
+    const { code, lines, stderr } = await verifyRoster({ service, folder }, program, {
       roster: rosterOf(
         'Nursing Board,RN.352419,De la Cruz',
         'Nursing Board,rn 124396,Bowen',
@@ -165,7 +108,7 @@ function verifiesRosters(program: RosterProgram): void {
 
   test('finds the licenses of examples/roster.csv, except the one with a mistyped number', async () => {
     const roster = await readFile(resolve(EXAMPLES, 'roster.csv'), 'utf8');
-    const { code, lines } = await verifyRoster(program, { roster });
+    const { code, lines } = await verifyRoster({ service, folder }, program, { roster });
     expect(lines).toMatchObject([
       { license_number: 'RN.124396', found: true, raw_status: 'Active - Probation', name_match: true },
       { license_number: 'E.0167963', found: true, raw_status: 'Active', name_match: true },
@@ -181,7 +124,7 @@ function verifiesRosters(program: RosterProgram): void {
       'Nursing Board,,Smith',
       'Nursing Board,RN.124396,Jones',
     );
-    const { code, lines } = await verifyRoster(program, {
+    const { code, lines } = await verifyRoster({ service, folder }, program, {
       roster: `\uFEFF${roster.replaceAll('\n', '\r\n')}`,
       isPiped: true,
     });
@@ -196,13 +139,16 @@ function verifiesRosters(program: RosterProgram): void {
   test('exits 1 with one message when the key, the address, the file or its columns are wrong', async () => {
     const [port = 0] = await freePorts(1);
     const failed = (stderr: string) => ({ code: 1, stdout: '', stderr: expect.stringMatching(stderr) });
-    expect(await verifyRoster(program, { roster: ONE_LINE, key: 'olv_wrong' })).toMatchObject(
-      failed('^Invalid or inactive API key\n$'),
-    );
     expect(
-      await verifyRoster(program, { roster: ONE_LINE, address: `http://127.0.0.1:${port}` }),
+      await verifyRoster({ service, folder }, program, { roster: ONE_LINE, key: 'olv_wrong' }),
+    ).toMatchObject(failed('^Invalid or inactive API key\n$'));
+    expect(
+      await verifyRoster({ service, folder }, program, {
+        roster: ONE_LINE,
+        address: `http://127.0.0.1:${port}`,
+      }),
     ).toMatchObject(failed('^[^\n]*refused[^\n]*\n$|^[^\n]*ECONNREFUSED[^\n]*\n$'));
-    expect(await verifyRoster(program, { roster: 'board,number\n' })).toMatchObject(
+    expect(await verifyRoster({ service, folder }, program, { roster: 'board,number\n' })).toMatchObject(
       failed('^The roster.s first line must name a column license_number.\n$'),
     );
     const nowhere = await runProgram([...program.command, folder.path('nowhere.csv')], {
@@ -212,7 +158,14 @@ function verifiesRosters(program: RosterProgram): void {
   });
 
   test('retries after the Retry-After of a 429', async () => {
-    const result = await against(program, ONE_LINE, BOARDS_ANSWER, TOO_FAST, json(200, FOUND));
+    const result = await runAgainst(
+      { service, folder },
+      program,
+      ONE_LINE,
+      BOARDS_ANSWER,
+      TOO_FAST,
+      json(200, FOUND),
+    );
     expect(result).toMatchObject({ code: 0, lines: [{ ...FOUND, board: NURSING }] });
     expect(result.requests).toHaveLength(3);
     for (const headers of result.requests) expect(headers['x-api-key']).toBe(service.rest.key);
@@ -221,18 +174,18 @@ function verifiesRosters(program: RosterProgram): void {
 
   test('gives up after some tries, or when Retry-After is too long', async () => {
     const away = json(503, { detail: 'Lookups are not available right now.' }, { 'retry-after': '1' });
-    const tried = await against(program, ONE_LINE, BOARDS_ANSWER, away);
+    const tried = await runAgainst({ service, folder }, program, ONE_LINE, BOARDS_ANSWER, away);
     expect(tried).toMatchObject({ code: 1, lines: [{ error: 'Lookups are not available right now.' }] });
     expect(tried.requests).toHaveLength(1 + MAX_TRIES);
     const tomorrow = json(503, { detail: 'Come back tomorrow.' }, { 'retry-after': '86400' });
-    const left = await against(program, ONE_LINE, BOARDS_ANSWER, tomorrow);
+    const left = await runAgainst({ service, folder }, program, ONE_LINE, BOARDS_ANSWER, tomorrow);
     expect(left).toMatchObject({ code: 1, lines: [{ error: 'Come back tomorrow.' }] });
     expect(left.requests).toHaveLength(2);
   });
 
   test('reports a 404 of another server as an error, not as a number that was not found', async () => {
     const page = answered(404, { 'content-type': 'text/html' }, '<h1>Not found</h1>');
-    const result = await against(program, ONE_LINE, BOARDS_ANSWER, page);
+    const result = await runAgainst({ service, folder }, program, ONE_LINE, BOARDS_ANSWER, page);
     expect(result).toMatchObject({
       code: 1,
       lines: [{ board: NURSING, license_number: 'RN.124396', error: 'The answer was 404.' }],
@@ -250,7 +203,13 @@ function verifiesRosters(program: RosterProgram): void {
       }, 300);
     };
     const rows = Array<string>(3 * AT_ONCE).fill('Nursing Board,RN.124396,Bowen');
-    const { code, lines } = await against(program, rosterOf(...rows), BOARDS_ANSWER, slow);
+    const { code, lines } = await runAgainst(
+      { service, folder },
+      program,
+      rosterOf(...rows),
+      BOARDS_ANSWER,
+      slow,
+    );
     expect([code, lines.length, most]).toEqual([0, rows.length, AT_ONCE]);
   });
 }

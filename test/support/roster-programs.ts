@@ -1,0 +1,78 @@
+import { writeFile } from 'node:fs/promises';
+import { type CommandResult, runProgram } from '../../scripts/programs.ts';
+import { answered, type FileAnswer, fileServer } from './file-server.ts';
+import type { SampleService } from './sample-service.ts';
+import type { temporaryFolder } from './temporary-folder.ts';
+
+/** A program that verifies a roster: how a user starts it in its folder. */
+export interface RosterProgram {
+  readonly folder: () => string;
+  readonly command: readonly [string, ...string[]];
+}
+
+interface RosterRun {
+  readonly roster: string;
+  readonly address?: string;
+  readonly key?: string;
+  /** Whether the roster is piped to standard input. */
+  readonly isPiped?: boolean;
+}
+
+interface RosterResult extends CommandResult {
+  readonly lines: unknown[];
+  readonly milliseconds: number;
+}
+
+/** A service with sample data, and a folder for rosters. */
+export interface RosterContext {
+  readonly service: SampleService;
+  readonly folder: ReturnType<typeof temporaryFolder>;
+}
+
+/** Runs the program on this roster. Its lines of output are parsed as JSON. */
+export async function verifyRoster(
+  { service, folder }: RosterContext,
+  program: RosterProgram,
+  { roster, address = service.url, key = service.rest.key, isPiped = false }: RosterRun,
+): Promise<RosterResult> {
+  const file = folder.path('roster.csv');
+  await writeFile(file, roster);
+  const started = performance.now();
+  const result = await runProgram([...program.command, ...(isPiped ? [] : [file])], {
+    cwd: program.folder(),
+    variables: { LICENSES_URL: address, LICENSES_KEY: key },
+    ...(isPiped ? { input: roster } : {}),
+  });
+  const lines = result.stdout.split('\n').filter((line) => line !== '');
+  return {
+    ...result,
+    lines: lines.map((line) => JSON.parse(line)),
+    milliseconds: performance.now() - started,
+  };
+}
+
+/** A roster with these lines after its header. */
+export function rosterOf(...rows: string[]): string {
+  return ['board,license_number,last_name', ...rows, ''].join('\n');
+}
+
+/** A JSON response of a file server. */
+export function json(status: number, body: object, headers: Record<string, string> = {}): FileAnswer {
+  return answered(status, { 'content-type': 'application/json', ...headers }, JSON.stringify(body));
+}
+
+/** Runs the program against a server with these responses. The last one repeats. */
+export async function runAgainst(
+  context: RosterContext,
+  program: RosterProgram,
+  roster: string,
+  ...answers: readonly FileAnswer[]
+) {
+  const server = await fileServer(...answers);
+  try {
+    const result = await verifyRoster(context, program, { roster, address: new URL(server.url).origin });
+    return { ...result, requests: server.requests };
+  } finally {
+    await server.close();
+  }
+}
