@@ -5,12 +5,12 @@ import { StartError } from './processes.ts';
 /** The address that only this machine reaches. */
 const LOOPBACK = '127.0.0.1';
 
-/** A port of the loopback address that nobody uses; two calls in this process do not answer the same one. */
+/** A free port of the loopback address. Two calls in this process never return the same port. */
 export function freePort(): Promise<number> {
   return getPort({ host: LOOPBACK });
 }
 
-/** So many ports of the loopback address that nobody uses. */
+/** Free ports of the loopback address. */
 export function freePorts(count: number): Promise<number[]> {
   return Promise.all(Array.from({ length: count }, freePort));
 }

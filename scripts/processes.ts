@@ -10,10 +10,10 @@ export class StartError extends Error {}
 
 const LAST_LINES = 20;
 
-/** A process may print more than a string can hold: the last characters are kept, so many. */
+/** How many of a process's last characters are kept: it may print more than a string can hold. */
 const MAX_OUTPUT = 8_000_000;
 
-/** Far above what a start takes, for machines that do much else. */
+/** Far more than a start takes, also on a busy machine. */
 const PRINTED_WITHIN_MS = 120_000;
 
 /** A process that was started here, in a process group of its own: a terminal's Ctrl-C doesn't reach it. */

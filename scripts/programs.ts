@@ -23,7 +23,7 @@ interface EndingOptions {
   readonly cwd?: string;
   /** What it reads from standard input. */
   readonly input?: string;
-  /** After so many milliseconds it is ended. */
+  /** The program is ended after this many milliseconds. */
   readonly withinMs?: number;
   readonly onLine?: (line: string) => void;
   /** It prints to the terminal itself; nothing of it is read here. */

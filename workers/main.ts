@@ -25,7 +25,7 @@ const STALLED_CHECK_MS = 15_000;
 const STOP_WITHIN_MS = 20_000;
 
 const CANARY_FAILED =
-  'lookups answer otherwise than the files have it; licenses rollback makes the previous publication live';
+  'answers of lookups differ from the files; licenses rollback makes the previous publication live';
 
 /** How many times a job whose worker was killed is retried. */
 const MAX_STALLS = 3;

@@ -49,7 +49,7 @@ export function workerMetrics(): WorkerMetrics {
   });
   const canary = new Gauge({
     name: 'licenses_canary_differences',
-    help: 'Lookups that answered otherwise than the files have it, right after the live publication went live',
+    help: 'Lookups whose answers differed from the files, right after the live publication went live',
     registers,
   });
 

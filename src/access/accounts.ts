@@ -24,8 +24,8 @@ const MAX_CHARACTERS = 200;
 class AccountError extends Error {}
 
 /**
- * The account of a business, entered where it is new. Names that differ in case or blanks are one account. A known
- * one keeps what was entered; a contact given replaces the one before.
+ * Creates the account of a business, or returns the existing one. Names that differ only in case or blanks are one
+ * account. Of an existing account only the contact changes, if one is given.
  *
  * @throws {AccountError} for an empty or long name or contact, or a deactivated account
  */

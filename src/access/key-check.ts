@@ -27,14 +27,14 @@ export interface CheckedKey {
 export type KeyCheck = (key: string) => CheckedKey | undefined;
 
 /**
- * A check of keys for one process. Malformed keys are refused without a look-up; others are looked up by their
- * hash, at most once in five seconds each. Where OpenSearch is away the check fails: no key is believed longer.
+ * A check of keys for one process. Malformed keys are refused without a request. Each other key is read by its hash at
+ * most once in five seconds. While OpenSearch is away the check fails; a key is never accepted for longer.
  */
 export function keyCheck(store: Store, keyPrefix: string): KeyCheck {
   const active = new LRUCache<string, boolean>({
     max: KEYS_REMEMBERED,
     ttl: KEY_BELIEVED_MS,
-    // While it is read again, it is still one that has been active.
+    // `hasBeenActive` needs the last value while the key is read again.
     noDeleteOnStaleGet: true,
     fetchMethod: (hash) => isActive(store, hash),
   });

@@ -272,7 +272,7 @@ function printResult(result: Report, asJson: boolean): void {
       `${grouped(result.rejected)} rows rejected, in ${result.seconds} s (${grouped(result.rows_per_second)} rows/s).`,
   );
   for (const difference of result.canary_differences) {
-    printError(`Lookups answer otherwise than the files have it: ${difference}.`);
+    printError(`A lookup's answer differs from the files: ${difference}.`);
   }
   for (const [label, rows] of Object.entries(result.unknown_labels)) {
     print(`Not in the catalog: ${label} (${grouped(rows)} rows).`);

@@ -28,7 +28,7 @@ const ledgerEvent = z.object({
   unknown_labels: z.record(z.string(), z.int()).optional(),
   /** Why it was refused, failed or skipped; of a forced one, what the guards said. */
   reasons: z.array(z.string()).optional(),
-  /** Of `canary_failed`: what lookups answered otherwise than the files have it, right after it went live. */
+  /** Of `canary_failed`: the lookups whose answers differed from the files. */
   differences: z.array(z.string()).optional(),
   /** Of a skipped one: the live publication that has the same files. */
   same_as: z.string().optional(),

@@ -76,7 +76,7 @@ export function trackLivePublication(
  * from two.
  *
  * While OpenSearch deletes an index, a search of it fails with 503 "no shard available", as it does when a node is
- * away; so whatever error OpenSearch answers with, what decides is whether another publication is live.
+ * away; so after any error from OpenSearch the alias decides: is another publication live?
  *
  * @throws {NothingPublishedError} when nothing is live
  */

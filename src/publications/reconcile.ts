@@ -4,8 +4,8 @@ import { appendEvent, type LedgerEvent, type NewLedgerEvent, readEvents } from '
 import type { LicensesIndex } from './metadata.ts';
 
 /**
- * Writes into the ledger what a publication or rollback that was killed between its flip and its last event
- * could not: what is live is what the alias says.
+ * Makes the ledger agree with the alias. They differ after a publication or rollback was killed between switching the
+ * alias and writing its events.
  */
 export async function reconcileLedger(store: Store): Promise<void> {
   // In this order: otherwise a switch in between would be recorded twice, the second time too late.
@@ -15,8 +15,8 @@ export async function reconcileLedger(store: Store): Promise<void> {
 }
 
 /**
- * The events that the ledger lacks, given what is live: that it is live, and that every other publication which the
- * ledger has as live no longer is. One built under a later epoch was rolled back, an earlier one superseded.
+ * The events that the ledger lacks. The live publication needs a `live` event. Every other publication that the ledger
+ * has as live was rolled back if its epoch is later than the live one's; otherwise it was superseded.
  */
 export function missingEvents(
   events: readonly LedgerEvent[],
@@ -47,7 +47,7 @@ function epochOf(publication: string, events: readonly LedgerEvent[]): number {
   return live?.epoch ?? 0;
 }
 
-/** That an index is live, with what it says of itself. */
+/** The `live` event of an index, with the index's metadata. */
 export function liveEvent(index: string, metadata: LicensesIndex['metadata']): NewLedgerEvent {
   const { publication, epoch, date, sample, counts, boards, sources, service_version } = metadata;
   return {

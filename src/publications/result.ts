@@ -16,7 +16,7 @@ export const publishResult = z.discriminatedUnion('state', [
     seconds: z.number(),
     rows_per_second: z.int(),
     unknown_labels: z.record(z.string(), z.int()),
-    /** Lookups that answered otherwise than the files have it, right after it went live. */
+    /** Lookups whose answers differed from the files, right after the publication went live. */
     canary_differences: z.array(z.string()),
   }),
   z.object({

@@ -140,7 +140,7 @@ async function* pagesOf(client: Client, index: string): AsyncGenerator<readonly 
       yield hits;
     }
   } finally {
-    // Whether or not this is heard, it ends by itself; what was read, or went wrong, counts.
+    // A point in time that is not deleted expires by itself, so an error here does not matter.
     await client.deletePit({ body: { pit_id: [pointInTime.pit_id] } }).catch(() => undefined);
   }
 }

@@ -18,9 +18,9 @@ const ENDS_WITHIN_MS = 1000;
 /** A log that is written to standard output in pieces. */
 export interface BufferedLog {
   readonly log: Logger;
-  /** Writes what is left, as far as it is read within a second, and ends. */
+  /** Writes the remaining lines, for at most a second, and ends. */
   end(): Promise<void>;
-  /** Ends at once; what is left is lost. */
+  /** Ends at once and drops the remaining lines. */
   destroy(): void;
 }
 

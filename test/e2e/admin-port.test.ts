@@ -98,8 +98,8 @@ describe("the worker's admin port", () => {
     try {
       const { process, origin } = await worker({ OPENSEARCH_URL: proxy.url });
       const { stderr } = await licenses(environment.variables, 'publish', ...FILES, ...FORCE);
-      expect(stderr).toContain('Lookups answer otherwise than the files have it: Nursing Board');
-      await process.printed('lookups answer otherwise than the files have it; licenses rollback makes');
+      expect(stderr).toContain('answer differs from the files: Nursing Board');
+      await process.printed('answers of lookups differ from the files; licenses rollback makes');
       expect((await series(origin)).get('licenses_canary_differences')).toBeGreaterThan(0);
     } finally {
       await proxy.close();

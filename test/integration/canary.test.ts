@@ -80,7 +80,7 @@ test('a result that differs from the files is recorded in the ledger, and the pu
     return { ...answer, body: answer.body.replaceAll('"city":"', '"city":"NEW ') };
   });
   expect(differences).toContainEqual(
-    expect.stringMatching(/^Nursing Board \S+, by number: answered otherwise than the files have it$/),
+    expect.stringMatching(/^Nursing Board \S+, by number: the answer differs from the files$/),
   );
   expect(differences).toContainEqual(expect.stringMatching(/^Nursing Board \S+, by person: /));
   expect(summary).toMatchObject({ state: 'live', differences: differences });

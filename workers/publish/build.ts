@@ -10,7 +10,7 @@ import type { SourceFile } from './read.ts';
 import type { PublishRun } from './run.ts';
 import type { Tally } from './tally.ts';
 
-/** An index with every license of the files, which nobody has verified yet. */
+/** An index with every license of the files, not yet verified. */
 export interface Built {
   readonly index: string;
   readonly metadata: PublicationMetadata;
@@ -18,7 +18,7 @@ export interface Built {
 }
 
 /**
- * Creates the index and loads both files into it, and lets the guards of the licenses look at what was loaded.
+ * Creates the index, loads both files into it, and runs the guards on the loaded licenses.
  *
  * @throws {RefusedError} when it must not go live
  */

@@ -19,7 +19,7 @@ const PAUSE_MS = 1000;
  * publication is live. Never throws: a lookup that fails three times is a difference.
  *
  * @param date the publication's run date, `YYYY-MM-DD`
- * @returns what was answered otherwise than the files have it: one sentence each, without a holder's name
+ * @returns one sentence for each answer that differs from the files, without a holder's name
  */
 export async function askCanary(store: Store, date: string, samples: Tally['samples']): Promise<string[]> {
   const lookups = canaryLookups(samples);
@@ -32,9 +32,7 @@ export async function askCanary(store: Store, date: string, samples: Tally['samp
         try {
           const answer = await answered(() => live.lookUp(request));
           if (answer.date !== date) return `${what}: answered from the dataset of ${answer.date}`;
-          return isAnswered(answer.outcome, expected)
-            ? []
-            : `${what}: answered otherwise than the files have it`;
+          return isAnswered(answer.outcome, expected) ? [] : `${what}: the answer differs from the files`;
         } catch (error) {
           return `${what}: ${error instanceof Error ? error.message : String(error)}`;
         }
@@ -65,7 +63,7 @@ interface CanaryLookup {
 
 const sampledLicense = licenseRecord.extend({ keys: z.object({ kind: z.enum(['person', 'business']) }) });
 
-/** Labels that are no board of the catalog have no lookups: nobody can ask there. */
+/** A label that is no board of the catalog gets no lookup, since clients cannot name it. */
 function canaryLookups(samples: Tally['samples']): CanaryLookup[] {
   return [...samples].flatMap(([label, [first]]) => {
     const board = boardByName(label);
