@@ -12,7 +12,7 @@ import { withEnvironment } from './service.ts';
 const result = z.object({ outcome: z.string().optional(), count: z.int().optional() });
 
 /** The tool, and how its call ended. */
-function told({ call, isError, content }: Replayed): string {
+function summaryOf({ call, isError, content }: Replayed): string {
   const { outcome = 'answered', count } = result.parse(content);
   const ending = isError ? 'refused' : outcome;
   return `${call.tool}: ${ending}${count !== undefined && count > 1 ? ` ${count}` : ''}`;
@@ -26,7 +26,7 @@ async function printAnswers(client: Client): Promise<void> {
     const answers = await replay(client, question);
     const tokens = answers.map((each) => each.tokens);
     all.push(...tokens);
-    print(`| ${question.ask} | ${answers.map(told).join('<br>')} | ${tokens.join(' + ')} |`);
+    print(`| ${question.ask} | ${answers.map(summaryOf).join('<br>')} | ${tokens.join(' + ')} |`);
   }
   const { tools } = await client.listTools();
   const shown = tools.map(({ outputSchema: _, ...tool }) => tool);

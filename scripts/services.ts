@@ -46,7 +46,7 @@ export interface ServicesOptions {
  * Makes OpenSearch and Redis available: at the addresses given in the environment, else those that another
  * command of this checkout runs, else in containers, else as local processes under STATE_DIR.
  *
- * @param report is told, line by line, what takes time
+ * @param report called with a line for each step that takes time
  * @throws {StartError} with what to do, after all that it started has been stopped
  */
 export async function startServices(
@@ -99,7 +99,7 @@ async function obtainServers(task: Task): Promise<Servers> {
 
 /** Those of another command of this checkout; `undefined` once the right to start them is ours. */
 async function borrowedServers({ wanted, stateDir, signal, report }: Task): Promise<Servers | undefined> {
-  let told = false;
+  let isReported = false;
   while (true) {
     signal.throwIfAborted();
     const owner = await claimServers(stateDir);
@@ -110,8 +110,9 @@ async function borrowedServers({ wanted, stateDir, signal, report }: Task): Prom
       report(`Using the OpenSearch and Redis that process ${owner} of this checkout runs.`);
       return { addresses, ...endingWith(owner) };
     }
-    if (!told) report(`Waiting for process ${owner} of this checkout, which starts or stops its servers …`);
-    told = true;
+    if (!isReported)
+      report(`Waiting for process ${owner} of this checkout, which starts or stops its servers …`);
+    isReported = true;
     await sleep(500);
   }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What the generator process is told: one load against one server. */
+/** The order for the generator process: one load against one server. */
 export const load = z.object({
   /** `http://host:port`. */
   origin: z.string(),

@@ -22,10 +22,10 @@ URL = os.environ.get("LICENSES_URL", "http://127.0.0.1:8080").rstrip("/")
 KEY = os.environ.get("LICENSES_KEY", "")
 COLUMNS = ["board", "license_number", "last_name"]
 AT_ONCE = 16  # concurrent lookups
-MOST_TRIES = 5
-MOST_SECONDS = 120  # if Retry-After is longer, give up
+MAX_TRIES = 5
+MAX_SECONDS = 120  # if Retry-After is longer, give up
 ANSWERED_WITHIN_SECONDS = 30
-FAILURES = (OSError, ValueError, http.client.HTTPException)
+ERRORS = (OSError, ValueError, http.client.HTTPException)
 
 
 def ask(path, body=None):
@@ -39,9 +39,9 @@ def ask(path, body=None):
                 return response.status, parsed(response.read())
         except urllib.error.HTTPError as refusal:
             with refusal:
-                told = refusal.headers.get("Retry-After", "")
-                seconds = int(told) if told.isdecimal() else 1
-                if refusal.code not in (429, 503) or tries == MOST_TRIES or seconds > MOST_SECONDS:
+                retry_after = refusal.headers.get("Retry-After", "")
+                seconds = int(retry_after) if retry_after.isdecimal() else 1
+                if refusal.code not in (429, 503) or tries == MAX_TRIES or seconds > MAX_SECONDS:
                     return refusal.code, parsed(refusal.read())
         time.sleep(max(seconds, 1))
 
@@ -64,11 +64,11 @@ def verified(line):
         return asked | {"error": "The roster has no number here."}
     try:
         status, answer = ask("/api/v1/lookup/verify", body)
-    except FAILURES as error:
+    except ERRORS as error:
         return asked | {"error": str(error)}
     if status == 200 and "license_number" in answer:
-        told = ["status", "raw_status", "expiry_date", "name_match", "last_scraped"]
-        return asked | {"found": True} | {name: answer.get(name) for name in told}
+        fields = ["status", "raw_status", "expiry_date", "name_match", "last_scraped"]
+        return asked | {"found": True} | {name: answer.get(name) for name in fields}
     if status == 404 and "did_you_mean" in answer:
         return asked | {"found": False} | answer
     return asked | {"error": answer.get("detail", f"The answer was {status}.")}
@@ -97,5 +97,5 @@ def main():
 if __name__ == "__main__":
     try:
         sys.exit(main())
-    except FAILURES as error:
+    except ERRORS as error:
         sys.exit(str(error))

@@ -12,9 +12,9 @@ import type { components, paths } from './licenses-api.ts';
 
 /** Concurrent lookups. */
 const AT_ONCE = 16;
-const MOST_TRIES = 5;
+const MAX_TRIES = 5;
 /** If Retry-After is longer, give up. */
-const MOST_SECONDS = 120;
+const MAX_SECONDS = 120;
 const ANSWERED_WITHIN_MS = 30_000;
 
 const COLUMNS = ['board', 'license_number', 'last_name'] as const;
@@ -38,13 +38,13 @@ const service = createClient<paths>({
   fetch: patientFetch,
 });
 
-/** After 429 and 503 it waits for Retry-After and retries, up to MOST_TRIES times. */
+/** After 429 and 503 it waits for Retry-After and retries, up to MAX_TRIES times. */
 async function patientFetch(request: Request): Promise<Response> {
   for (let tries = 1; ; tries += 1) {
     const response = await fetch(request.clone(), { signal: AbortSignal.timeout(ANSWERED_WITHIN_MS) });
     if (![429, 503].includes(response.status)) return response;
     const seconds = Number(response.headers.get('Retry-After')) || 1;
-    if (tries === MOST_TRIES || seconds > MOST_SECONDS) return response;
+    if (tries === MAX_TRIES || seconds > MAX_SECONDS) return response;
     await response.body?.cancel();
     await sleep(seconds * 1000);
   }

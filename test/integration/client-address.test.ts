@@ -1,8 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
-import { type AddressApi, newAddress, startAddressApi } from '../support/address-api.ts';
-import { detailIn } from '../support/answers.ts';
+import {
+  type AddressApi,
+  expectLimited,
+  newAddress,
+  repeated,
+  spend,
+  startAddressApi,
+} from '../support/address-api.ts';
 import { type ApiAnswer, apiClient } from '../support/api.ts';
 import { FIXTURES, times } from '../support/fixtures.ts';
 import { publishFiles } from '../support/publishing.ts';
@@ -35,23 +41,6 @@ afterAll(async () => {
   await environment.cleanUp();
 });
 
-async function spend(count: number, ask: () => Promise<ApiAnswer>): Promise<number[]> {
-  const statuses: number[] = [];
-  for (const _ of times(count, Number)) statuses.push((await ask()).status);
-  return statuses;
-}
-
-function expectLimited(answer: ApiAnswer): void {
-  expect(detailIn(answer, 429)).toMatch(/^Too many requests; try again in \d+ seconds/);
-  const seconds = Number(answer.headers.get('retry-after'));
-  expect(seconds).toBeGreaterThanOrEqual(1);
-  expect(seconds).toBeLessThanOrEqual(60);
-}
-
-function all(status: number, count: number): number[] {
-  return times(count, () => status);
-}
-
 describe('the address of a client', () => {
   function remaining(answer: ApiAnswer): number {
     return Number(answer.headers.get('x-ratelimit-remaining'));
@@ -82,7 +71,7 @@ describe('the address of a client', () => {
     async () => {
       const left = remaining(await direct.rest(newAddress()));
       expect(left).toBeGreaterThan(0);
-      expect(await spend(left, () => direct.rest(newAddress()))).toEqual(all(200, left));
+      expect(await spend(left, () => direct.rest(newAddress()))).toEqual(repeated(200, left));
       expectLimited(await direct.rest(newAddress()));
       expectLimited(await direct.rest('203.0.113.7'));
     },

@@ -4,9 +4,15 @@ import { freePorts } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { createKey } from '../../src/access/api-keys.ts';
 import { newApiKey } from '../../src/access/key-format.ts';
-import { type AddressApi, newAddress, startAddressApi } from '../support/address-api.ts';
-import { detailIn } from '../support/answers.ts';
-import { type ApiAnswer, apiClient } from '../support/api.ts';
+import {
+  type AddressApi,
+  expectLimited,
+  newAddress,
+  repeated,
+  spend,
+  startAddressApi,
+} from '../support/address-api.ts';
+import { apiClient } from '../support/api.ts';
 import { FIXTURES, times } from '../support/fixtures.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { verifies } from '../support/verifies.ts';
@@ -48,30 +54,13 @@ afterAll(async () => {
   await environment.cleanUp();
 });
 
-async function spend(count: number, ask: () => Promise<ApiAnswer>): Promise<number[]> {
-  const statuses: number[] = [];
-  for (const _ of times(count, Number)) statuses.push((await ask()).status);
-  return statuses;
-}
-
-function expectLimited(answer: ApiAnswer): void {
-  expect(detailIn(answer, 429)).toMatch(/^Too many requests; try again in \d+ seconds/);
-  const seconds = Number(answer.headers.get('retry-after'));
-  expect(seconds).toBeGreaterThanOrEqual(1);
-  expect(seconds).toBeLessThanOrEqual(60);
-}
-
-function all(status: number, count: number): number[] {
-  return times(count, () => status);
-}
-
 describe('the limit of an address', () => {
   verifies(
     ['SPEC-8-01', 'SPEC-8-03', 'SPEC-7-05', 'DESIGN-ERRORS-01'],
     'allows the configured number of requests, refuses the next with 429, and does not affect other addresses',
     async () => {
       const [busy, calm] = [newAddress(), newAddress()];
-      expect(await spend(REST, () => behindProxy.rest(busy))).toEqual(all(200, REST));
+      expect(await spend(REST, () => behindProxy.rest(busy))).toEqual(repeated(200, REST));
       expectLimited(await behindProxy.rest(busy));
       expectLimited(await behindProxy.lookup(busy));
       expect((await behindProxy.rest(calm)).status).toBe(200);
@@ -101,7 +90,7 @@ describe('the limit of an address', () => {
 
   verifies('SPEC-8-02', 'counts REST and the MCP server separately', async () => {
     const [address, other] = [newAddress(), newAddress()];
-    expect(await spend(MCP, () => behindProxy.mcp(address))).toEqual(all(200, MCP));
+    expect(await spend(MCP, () => behindProxy.mcp(address))).toEqual(repeated(200, MCP));
     const over = await behindProxy.mcp(address);
     expectLimited(over);
     expect(over.headers.get('x-ratelimit-limit')).toBe(String(MCP));
@@ -145,7 +134,7 @@ describe('bad keys', () => {
       expect((await behindProxy.rest(newAddress())).status).toBe(200);
       const address = newAddress();
       const guess = () => behindProxy.rest(address, newApiKey('olv'));
-      expect(await spend(BAD_KEYS, guess)).toEqual(all(401, BAD_KEYS));
+      expect(await spend(BAD_KEYS, guess)).toEqual(repeated(401, BAD_KEYS));
       expectLimited(await guess());
       expectLimited(await behindProxy.rest(address, 'malformed'));
       expectLimited(await behindProxy.rest(address, ''));
@@ -183,8 +172,11 @@ describe('a burst of bad keys', () => {
       const address = newAddress();
       const guesses = times(3 * REST, () => behindProxy.rest(address, newApiKey('olv')));
       const statuses = (await Promise.all(guesses)).map(({ status }) => status);
-      expect(statuses.toSorted()).toEqual([...all(401, BAD_KEYS), ...all(429, 3 * REST - BAD_KEYS)]);
-      expect(await spend(REST, () => behindProxy.rest(address))).toEqual(all(200, REST));
+      expect(statuses.toSorted()).toEqual([
+        ...repeated(401, BAD_KEYS),
+        ...repeated(429, 3 * REST - BAD_KEYS),
+      ]);
+      expect(await spend(REST, () => behindProxy.rest(address))).toEqual(repeated(200, REST));
       expectLimited(await behindProxy.rest(address));
     },
   );
@@ -198,7 +190,7 @@ describe('configured address ranges', () => {
     ] as const) {
       const first = await behindProxy.rest(address);
       expect(first.headers.get('x-ratelimit-limit')).toBe(String(PARTNER));
-      expect(await spend(PARTNER - 1, () => behindProxy.rest(address))).toEqual(all(200, PARTNER - 1));
+      expect(await spend(PARTNER - 1, () => behindProxy.rest(address))).toEqual(repeated(200, PARTNER - 1));
       expectLimited(await behindProxy.rest(address));
       expect((await behindProxy.rest(neighbor)).status).toBe(200);
     }
@@ -217,7 +209,7 @@ describe('configured address ranges', () => {
       );
       expect([address, ...limits]).toEqual([address, rest, mcp]);
     }
-    expect(await spend(ASSISTANTS, () => behindProxy.mcp('192.0.2.8'))).toEqual(all(200, ASSISTANTS));
+    expect(await spend(ASSISTANTS, () => behindProxy.mcp('192.0.2.8'))).toEqual(repeated(200, ASSISTANTS));
     expectLimited(await behindProxy.mcp('192.0.2.8'));
   });
 });
@@ -227,13 +219,13 @@ describe('while Redis is away', () => {
     const [closed] = await freePorts(1);
     const alone = await api({ TRUSTED_PROXIES: '1', REDIS_URL: `redis://127.0.0.1:${closed}` });
     const [address, other, guesser] = [newAddress(), newAddress(), newAddress()];
-    expect(await spend(REST, () => alone.lookup(address))).toEqual(all(200, REST));
+    expect(await spend(REST, () => alone.lookup(address))).toEqual(repeated(200, REST));
     expectLimited(await alone.lookup(address));
     expect((await alone.lookup(other)).headers.get('x-ratelimit-remaining')).toBe(String(REST - 1));
-    expect(await spend(MCP, () => alone.mcp(other))).toEqual(all(200, MCP));
+    expect(await spend(MCP, () => alone.mcp(other))).toEqual(repeated(200, MCP));
     expectLimited(await alone.mcp(other));
     const guess = () => alone.rest(guesser, newApiKey('olv'));
-    expect(await spend(BAD_KEYS, guess)).toEqual(all(401, BAD_KEYS));
+    expect(await spend(BAD_KEYS, guess)).toEqual(repeated(401, BAD_KEYS));
     expectLimited(await guess());
     expect((await alone.rest(guesser)).headers.get('x-ratelimit-remaining')).toBe(String(REST - 1));
   });

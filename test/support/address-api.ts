@@ -1,8 +1,11 @@
+import { expect } from '@jest/globals';
 import type { TestEnvironment } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { freePorts } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
+import { detailIn } from './answers.ts';
 import type { ApiAnswer } from './api.ts';
+import { times } from './fixtures.ts';
 import { rawRequest } from './raw-http.ts';
 
 /** An API process that gets requests from given client addresses. */
@@ -69,4 +72,24 @@ let lastAddress = 0;
 export function newAddress(): string {
   lastAddress += 1;
   return `198.51.100.${lastAddress}`;
+}
+
+/** Sends so many requests, one after the other. @returns their statuses */
+export async function spend(count: number, ask: () => Promise<ApiAnswer>): Promise<number[]> {
+  const statuses: number[] = [];
+  for (const _ of times(count, Number)) statuses.push((await ask()).status);
+  return statuses;
+}
+
+/** Expects a 429 that says when to try again: within a minute. */
+export function expectLimited(answer: ApiAnswer): void {
+  expect(detailIn(answer, 429)).toMatch(/^Too many requests; try again in \d+ seconds/);
+  const seconds = Number(answer.headers.get('retry-after'));
+  expect(seconds).toBeGreaterThanOrEqual(1);
+  expect(seconds).toBeLessThanOrEqual(60);
+}
+
+/** The same status so many times. */
+export function repeated(status: number, count: number): number[] {
+  return times(count, () => status);
 }

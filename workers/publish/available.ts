@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { isTransient, responseStatus } from '../../src/storage/client.ts';
 import type { Store } from '../../src/storage/store.ts';
 
-const WAIT_AT_MOST_MS = 300_000;
+const MAX_WAIT_MS = 300_000;
 const BETWEEN_TRIES_MS = 1000;
 const NOT_IN_TIME = 408;
 
@@ -15,7 +15,7 @@ const NOT_IN_TIME = 408;
  * @throws the signal's reason
  */
 export async function untilAvailable(store: Store, signal: AbortSignal): Promise<void> {
-  const deadline = Date.now() + WAIT_AT_MOST_MS;
+  const deadline = Date.now() + MAX_WAIT_MS;
   while (!(await takesWrites(store.client, store.names.ledger)) && Date.now() < deadline) {
     await sleep(BETWEEN_TRIES_MS, undefined, { signal });
   }

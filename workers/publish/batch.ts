@@ -6,7 +6,7 @@ const BATCH_BYTES = 4 << 20;
 const BATCH_DOCUMENTS = 10_000;
 
 /** UTF-8 takes at most three bytes for each UTF-16 unit. */
-const MOST_BYTES_A_UNIT = 3;
+const MAX_BYTES_PER_UNIT = 3;
 
 /** Documents by position, and the body of the bulk request that creates them. */
 export interface Batch {
@@ -58,7 +58,7 @@ interface Memory {
 }
 
 function memoryFor({ body, document }: BulkOperation, free: Memory[]): Memory {
-  const needed = Math.max(body.length, document.row.raw.length) * MOST_BYTES_A_UNIT;
+  const needed = Math.max(body.length, document.row.raw.length) * MAX_BYTES_PER_UNIT;
   if (needed > BATCH_BYTES) return { bodies: noTexts(needed, 1), rows: noTexts(needed, 1) };
   return (
     free.pop() ?? {
@@ -78,7 +78,7 @@ function hasRoom({ bodies, rows }: Memory, { body, document }: BulkOperation): b
 
 function hasRoomFor({ bytes, ends, count }: Texts, text: string): boolean {
   const end = ends[count - 1] ?? 0;
-  return count < ends.length && text.length * MOST_BYTES_A_UNIT <= bytes.length - end;
+  return count < ends.length && text.length * MAX_BYTES_PER_UNIT <= bytes.length - end;
 }
 
 function append(texts: Texts, text: string): void {

@@ -6,9 +6,9 @@ import { SearchUnavailableError } from '../../src/storage/errors.ts';
 import type { Store } from '../../src/storage/store.ts';
 
 /** Rows kept whole for each publication; beyond that they are counted only. */
-const MOST_ROWS_KEPT = 20_000;
+const MAX_ROWS_KEPT = 20_000;
 const ROWS_A_REQUEST = 500;
-const MOST_TRIES = 10;
+const MAX_TRIES = 10;
 const FIRST_WAIT_MS = 100;
 
 /** Keeps the rows that a publication could not take: file, line, reason and the row as it stands. */
@@ -26,7 +26,7 @@ export function rejectedRows(store: Store, publication: string, signal: AbortSig
 
   function add(file: DatasetFile, { line, raw }: Pick<CsvRow, 'line' | 'raw'>, reason: string): void {
     count += 1;
-    if (count > MOST_ROWS_KEPT) return;
+    if (count > MAX_ROWS_KEPT) return;
     const at = new Date().toISOString();
     pending.push({ id: `${publication}:${count}`, row: { publication, at, file, line, reason, raw } });
   }
@@ -49,7 +49,7 @@ export function rejectedRows(store: Store, publication: string, signal: AbortSig
         throw new SearchUnavailableError('OpenSearch did not take every row that was rejected');
       } catch (error) {
         const isWorthIt = isTransient(error) || error instanceof SearchUnavailableError;
-        if (!isWorthIt || tries === MOST_TRIES) throw error;
+        if (!isWorthIt || tries === MAX_TRIES) throw error;
         await sleep(FIRST_WAIT_MS * 2 ** tries * (0.5 + Math.random()), undefined, { signal });
       }
     }
