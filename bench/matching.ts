@@ -8,7 +8,7 @@ import type { LicenseDocument } from '../src/licenses/license-document.ts';
 import type { LookupOutcome } from '../src/licenses/lookup-outcome.ts';
 import type { LookupRequest } from '../src/licenses/lookup-request.ts';
 import { lookUp } from '../src/lookup/lookup-steps.ts';
-import { nearSurnames, searchLicenses } from '../src/lookup/opensearch-requests.ts';
+import { nearSurnames, searchAlone } from '../src/lookup/opensearch-requests.ts';
 import { searchBody } from '../src/lookup/search-bodies.ts';
 import { newRunId } from '../src/publications/run-id.ts';
 import { publish } from '../workers/publish/publish.ts';
@@ -84,7 +84,7 @@ async function printRates({ client, index, licenses }: Published): Promise<void>
     });
     for (let at = 0; at < asked.length; at += AT_ONCE) {
       const verdicts = asked.slice(at, at + AT_ONCE).map(async ({ request, number }) => {
-        const outcome = await lookUp(request, (query) => searchLicenses(client, index, searchBody(query)));
+        const outcome = await lookUp(request, (query) => searchAlone(client, index, searchBody(query)));
         return verdict(outcome, number);
       });
       for (const each of await Promise.all(verdicts)) counts[each] += 1;
@@ -132,7 +132,7 @@ async function printCostOfMiss({ client, index, licenses }: Published): Promise<
         const startedAt = performance.now();
         const outcome = await lookUp(
           asked,
-          (query) => searchLicenses(client, index, searchBody(query)),
+          (query) => searchAlone(client, index, searchBody(query)),
           (query) => nearSurnames(client, index, query),
         );
         times.push(performance.now() - startedAt);

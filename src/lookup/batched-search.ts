@@ -1,12 +1,11 @@
 import type { Client } from '@opensearch-project/opensearch';
 import type { StoredLicense } from '../licenses/license-document.ts';
-import { MAX_MATCHES } from '../licenses/lookup-outcome.ts';
 import { numberDigits, numberKey } from '../licenses/number.ts';
-import { batcher } from '../storage/batcher.ts';
+import { type BatcherOptions, batcher } from '../storage/batcher.ts';
 import { batchSize, openSearchSeconds } from '../telemetry/metrics.ts';
 import type { LicenseQuery, NearNumberQuery, PersonQuery } from './license-query.ts';
-import type { Search } from './lookup-steps.ts';
-import { licensesById, searchLicenses, searchSeparately } from './opensearch-requests.ts';
+import type { Search, SearchResult } from './lookup-steps.ts';
+import { licensesById, searchAlone, searchLicenses, searchSeparately } from './opensearch-requests.ts';
 import {
   MAX_NEAR_NUMBERS,
   nearNumbersBody,
@@ -20,32 +19,48 @@ type IdQuery = Extract<LicenseQuery, { by: 'id' }>;
 type NumberQuery = Extract<LicenseQuery, { by: 'number' }>;
 type Found = readonly StoredLicense[];
 
-/**
- * Measured on two cores with 64 clients: larger batches delay responses, and more concurrency makes batches smaller.
- * While one batch has half of the clients' numbers, the process writes the responses of the other half.
- */
-const NUMBERS = { maxBatchSize: 32, concurrency: 1 };
-const PERSONS = { maxBatchSize: 32, concurrency: 2 };
-const NEAR_NUMBERS = { maxBatchSize: 32, concurrency: 2 };
-const OTHERS = { maxBatchSize: 16, concurrency: 4 };
+/** How queries of each kind are batched, and how many matches a name may have. */
+export interface SearchLimits {
+  readonly ids: BatcherOptions;
+  readonly numbers: BatcherOptions;
+  readonly persons: BatcherOptions;
+  readonly nearNumbers: BatcherOptions;
+  readonly others: BatcherOptions;
+  /** The most licenses that one search for several persons finds for all of them together. */
+  readonly maxOfSeveralPersons: number;
+  /** The most licenses that a query for a name returns. */
+  readonly maxMatches: number;
+}
 
 /**
  * Runs queries in one physical index, and batches concurrent queries of the same kind into one request. Queries by id
  * become one `_mget`. Queries by number, by surname and given name, and for similar numbers become one search whose
  * result is split. The others become separate searches in one `_msearch`.
  */
-export function batchedSearch(client: Client, index: string): Search {
+export function batchedSearch(client: Client, index: string, limits: SearchLimits): Search {
+  const { maxMatches } = limits;
+
+  /** The queries of one kind as one request: separate searches of it, or one search whose result is split. */
+  function batched<Query extends LicenseQuery>(
+    asks: string,
+    options: BatcherOptions,
+    shared?: SharedSearch<Query>,
+  ): (query: Query) => Promise<SearchResult> {
+    const request = (queries: readonly Query[]) =>
+      shared === undefined || queries.length === 1
+        ? searchSeparately(client, index, queries, maxMatches)
+        : searchShared(client, index, queries, shared, maxMatches);
+    return batcher(withMetrics(asks, request), options);
+  }
+
   const byId = batcher(
     withMetrics('ids', (queries: readonly IdQuery[]) => licensesById(client, index, queries)),
-    NUMBERS,
+    limits.ids,
   );
-  const byNumber = batcher(withMetrics('numbers', asSharedSearch(client, index, NUMBERS_SEARCH)), NUMBERS);
-  const byPerson = batcher(withMetrics('persons', asSharedSearch(client, index, PERSONS_SEARCH)), PERSONS);
-  const near = batcher(withMetrics('near_numbers', asSharedSearch(client, index, NEAR_SEARCH)), NEAR_NUMBERS);
-  const others = batcher(
-    withMetrics('others', (queries: readonly LicenseQuery[]) => searchSeparately(client, index, queries)),
-    OTHERS,
-  );
+  const byNumber = batched('numbers', limits.numbers, NUMBERS_SEARCH);
+  const byPerson = batched('persons', limits.persons, personsSearch(limits.maxOfSeveralPersons));
+  const near = batched('near_numbers', limits.nearNumbers, NEAR_SEARCH);
+  const others = batched('others', limits.others);
   return (query) => {
     switch (query.by) {
       case 'id':
@@ -97,19 +112,23 @@ interface SharedSearch<Query> {
  * Runs several queries as one search. When the search returns its maximum of licenses, some query's licenses may be
  * missing, so the queries are run again as separate searches.
  */
-function asSharedSearch<Query extends LicenseQuery>(
+async function searchShared<Query extends LicenseQuery>(
   client: Client,
   index: string,
+  queries: readonly Query[],
   { body, split }: SharedSearch<Query>,
-) {
-  return async (queries: readonly Query[]): Promise<readonly (Found | Promise<Found>)[]> => {
-    if (queries.length === 1) return searchSeparately(client, index, queries);
-    const shared = body(queries);
-    const found = await searchLicenses(client, index, shared);
-    if (found.length === shared.size) return searchSeparately(client, index, queries);
-    const foundBy = split(found);
-    return queries.map((query) => foundBy(query) ?? searchLicenses(client, index, searchBody(query)));
-  };
+  maxMatches: number,
+): Promise<readonly (SearchResult | Promise<SearchResult>)[]> {
+  const shared = body(queries);
+  const found = await searchLicenses(client, index, shared);
+  if (found.length === shared.size) return searchSeparately(client, index, queries, maxMatches);
+  const foundBy = split(found);
+  return queries.map((query) => {
+    const licenses = foundBy(query);
+    return licenses === undefined
+      ? searchAlone(client, index, searchBody(query, maxMatches))
+      : { licenses, isComplete: true };
+  });
 }
 
 function distinct(keys: readonly string[]): string[] {
@@ -124,13 +143,24 @@ const NUMBERS_SEARCH: SharedSearch<NumberQuery> = {
   },
 };
 
-const PERSONS_SEARCH: SharedSearch<PersonQuery> = {
-  body: (queries) => personsBody(distinct(queries.map((query) => query.name))),
-  split: (found) => (query) =>
-    found
-      .filter(({ keys }) => keys.holder.some((name) => name.startsWith(query.name)))
-      .slice(0, MAX_MATCHES + 1),
-};
+/** The part of a person's key before the given names: `BOARD/SURNAME/`. */
+function boardAndSurname(name: string): string {
+  return name.slice(0, name.lastIndexOf('/') + 1);
+}
+
+function personsSearch(maxFound: number): SharedSearch<PersonQuery> {
+  return {
+    body: (queries) => personsBody(distinct(queries.map((query) => query.name)), maxFound),
+    split: (found) => {
+      const holders = found.flatMap((license) => license.keys.holder.map((name) => ({ name, license })));
+      const bySurname = Map.groupBy(holders, ({ name }) => boardAndSurname(name));
+      return (query) =>
+        (bySurname.get(boardAndSurname(query.name)) ?? [])
+          .filter(({ name }) => name.startsWith(query.name))
+          .map(({ license }) => license);
+    },
+  };
+}
 
 const NEAR_SEARCH: SharedSearch<NearNumberQuery> = {
   body: nearNumbersBody,

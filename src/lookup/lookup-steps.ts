@@ -26,8 +26,15 @@ type ByPerson = Extract<LookupRequest, { by: 'person' }>;
 type ByBusiness = Extract<LookupRequest, { by: 'business' }>;
 type Found = readonly StoredLicense[];
 
+/** The licenses that a query found. */
+export interface SearchResult {
+  readonly licenses: Found;
+  /** Whether these are all. If not, there is at least one more than a lookup returns. */
+  readonly isComplete: boolean;
+}
+
 /** Runs a query in one publication. */
-export type Search = (query: LicenseQuery) => Promise<Found>;
+export type Search = (query: LicenseQuery) => Promise<SearchResult>;
 
 /** Finds surnames with a similar spelling in one publication, best first: `BOARD/SURNAME`. */
 export type NearSurnames = (query: NearSurnamesQuery) => Promise<readonly string[]>;
@@ -37,6 +44,8 @@ const MAX_SUGGESTED_NUMBERS = 3;
 
 /** How many names are suggested when nobody has the requested one. */
 export const MAX_SUGGESTED_NAMES = 5;
+
+const NOTHING: SearchResult = { licenses: [], isComplete: true };
 
 const NO_MATCH = { outcome: 'no_match', didYouMean: [] } as const;
 
@@ -66,7 +75,7 @@ export async function lookUp(
 
 /** Without a query, nothing is found. */
 async function searchOptional(query: LicenseQuery | undefined, search: Search): Promise<Found> {
-  return query === undefined ? [] : search(query);
+  return query === undefined ? [] : (await search(query)).licenses;
 }
 
 async function lookUpNumber(
@@ -93,7 +102,7 @@ async function lookUpPerson(
 ): Promise<LookupOutcome> {
   const { board, lastName, firstName, filters } = request;
   const found = await searchNames(personQuery(board, lastName, firstName, filters), search);
-  if (found.length > 0) return matches(found);
+  if (found.licenses.length > 0) return matches(found);
   if (nearSurnames === undefined) return NO_MATCH;
   if (await doesSurnameExist(request, search)) return { ...NO_MATCH, surnameExists: true };
   const query = nearSurnamesQuery(board, lastName);
@@ -107,11 +116,18 @@ async function lookUpBusiness(
   withSuggestions: boolean,
 ): Promise<LookupOutcome> {
   const byPrefix = await searchNames(businessQuery(board, name, filters), search);
-  if (byPrefix.length > 0) return matches(byPrefix);
-  const near = await searchOptional(businessWordsQuery(board, name, filters, withSuggestions), search);
-  const withWords = near.filter((license) => hasSearchedWords(license.full_name, name));
-  if (withWords.length > 0) return matches(withWords);
-  const names = near.map((license) => license.full_name);
+  if (byPrefix.licenses.length > 0) return matches(byPrefix);
+  const query = businessWordsQuery(board, name, filters, withSuggestions);
+  const near = query === undefined ? NOTHING : await search(query);
+  const withWords = near.licenses.filter((license) => hasSearchedWords(license.full_name, name));
+  if (withWords.length > 0) {
+    // Licenses with the words come before those with similar ones.
+    return matches({
+      licenses: withWords,
+      isComplete: near.isComplete || withWords.length < near.licenses.length,
+    });
+  }
+  const names = near.licenses.map((license) => license.full_name);
   return { ...NO_MATCH, didYouMean: nearestSpellings(name, names, MAX_SUGGESTED_NAMES) };
 }
 
@@ -134,15 +150,17 @@ function isAsTyped(license: StoredLicense, { board, number }: ByNumber): boolean
   return license.board === board?.name && license.license_number === number;
 }
 
-/** Matches, exact names first, then by name and number. One more than the maximum shows that there are more. */
-async function searchNames(query: PersonQuery | BusinessQuery | undefined, search: Search): Promise<Found> {
-  if (query === undefined) return [];
-  const found = await search(query);
+/** Matches, exact names first, then by name and number. */
+async function searchNames(
+  query: PersonQuery | BusinessQuery | undefined,
+  search: Search,
+): Promise<SearchResult> {
+  if (query === undefined) return NOTHING;
+  const { licenses: found, isComplete } = await search(query);
   const isExact = (license: StoredLicense) => hasExactName(query, license);
   // When there are more matches than were returned, exact names may be among the others.
-  const exact =
-    found.length > MAX_MATCHES ? await search({ ...query, select: 'exact' }) : found.filter(isExact);
-  return [...exact, ...found.filter((license) => !isExact(license))];
+  const exact = isComplete ? found.filter(isExact) : (await search({ ...query, select: 'exact' })).licenses;
+  return { licenses: [...exact, ...found.filter((license) => !isExact(license))], isComplete };
 }
 
 function numbersOf(licenses: Found): string[] {
@@ -192,13 +210,13 @@ function numberNotFound(
   return { outcome: 'number_not_found', reason, didYouMean };
 }
 
-function matches(found: Found): LookupOutcome {
-  const [only, another] = found;
+function matches({ licenses, isComplete }: SearchResult): LookupOutcome {
+  const [only, another] = licenses;
   if (only === undefined) return NO_MATCH;
   if (another === undefined) return { outcome: 'record', record: only };
   return {
     outcome: 'matches',
-    records: found.slice(0, MAX_MATCHES),
-    truncated: found.length > MAX_MATCHES,
+    records: licenses.slice(0, MAX_MATCHES),
+    truncated: !isComplete || licenses.length > MAX_MATCHES,
   };
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { SEARCH_ONLY_KEYS, type StoredLicense, storedLicense } from '../licenses/license-document.ts';
 import { COMPLETENESS_PATHS, completeness, requireComplete, search } from '../storage/checked-search.ts';
 import type { LicenseQuery, NearSurnamesQuery } from './license-query.ts';
-import { MAX_SUGGESTED_NAMES } from './lookup-steps.ts';
+import { MAX_SUGGESTED_NAMES, type SearchResult } from './lookup-steps.ts';
 import { nearSurnamesBody, type SearchBody, searchBody } from './search-bodies.ts';
 
 const searchResponse = z.object({
@@ -49,18 +49,35 @@ export async function searchLicenses(
 }
 
 /**
+ * Runs one query's own search in a physical index.
+ *
+ * @throws {SearchUnavailableError} when the response is partial
+ */
+export async function searchAlone(client: Client, index: string, body: SearchBody): Promise<SearchResult> {
+  return resultOf(await searchLicenses(client, index, body), body);
+}
+
+/** A search asks for one license more than it may return. */
+function resultOf(licenses: readonly StoredLicense[], { size }: SearchBody): SearchResult {
+  return { licenses, isComplete: licenses.length < size };
+}
+
+/**
  * Sends several queries in one `_msearch`, each as a separate search. Each succeeds or fails by itself, as in
- * `searchLicenses`.
+ * `searchAlone`.
+ *
+ * @param maxMatches the most matches of a name
  */
 export async function searchSeparately(
   client: Client,
   index: string,
   queries: readonly LicenseQuery[],
-): Promise<readonly (StoredLicense[] | Promise<StoredLicense[]>)[]> {
-  const bodies = queries.map(searchBody);
+  maxMatches: number,
+): Promise<readonly (SearchResult | Promise<SearchResult>)[]> {
+  const bodies = queries.map((query) => searchBody(query, maxMatches));
   const [only, another] = bodies;
   if (only === undefined) return [];
-  if (another === undefined) return [searchLicenses(client, index, only)];
+  if (another === undefined) return [searchAlone(client, index, only)];
   const { body } = await client.msearch({
     index,
     body: bodies.flatMap((each) => [{ allow_partial_search_results: false }, each]),
@@ -70,9 +87,9 @@ export async function searchSeparately(
   return bodies.map(async (each, at) => {
     const response = responses[at];
     // Sent alone, the query fails with an error that says why.
-    if (response === undefined || !('hits' in response)) return searchLicenses(client, index, each);
+    if (response === undefined || !('hits' in response)) return searchAlone(client, index, each);
     requireComplete(response);
-    return licensesIn(response);
+    return resultOf(licensesIn(response), each);
   });
 }
 
@@ -88,21 +105,21 @@ const byIdResponse = z.object({
 
 /**
  * Gets licenses by id in one `_mget`, which is cheaper than a search. Each query succeeds or fails by itself, as in
- * `searchLicenses`.
+ * `searchAlone`.
  */
 export async function licensesById(
   client: Client,
   index: string,
   queries: readonly Extract<LicenseQuery, { by: 'id' }>[],
-): Promise<readonly (StoredLicense[] | Promise<StoredLicense[]>)[]> {
+): Promise<readonly (SearchResult | Promise<SearchResult>)[]> {
   const ids = queries.map(({ id }) => id);
   const { body } = await client.mget({ index, realtime: false, body: { ids } });
   const { docs } = byIdResponse.parse(body);
   return queries.map((query, at) => {
     const doc = docs[at];
     // Sent alone, the query fails with an error that says why.
-    if (doc === undefined || 'error' in doc) return searchLicenses(client, index, searchBody(query));
-    return doc.found ? [doc._source] : [];
+    if (doc === undefined || 'error' in doc) return searchAlone(client, index, searchBody(query));
+    return { licenses: doc.found ? [doc._source] : [], isComplete: true };
   });
 }
 

@@ -35,19 +35,23 @@ export interface SearchBody {
   sort?: (Record<string, 'asc' | 'desc'> | '_doc')[];
 }
 
-/** The search for one query. */
-export function searchBody(query: LicenseQuery): SearchBody {
+/**
+ * The search for one query.
+ *
+ * @param maxMatches the most matches of a name; the search asks for one more, which shows that there are more
+ */
+export function searchBody(query: LicenseQuery, maxMatches = MAX_MATCHES): SearchBody {
   switch (query.by) {
     case 'id':
       return body(1, [{ ids: { values: [query.id] } }]);
     case 'number':
       return numbersBody([query.numberKey]);
     case 'person':
-      return personBody(query);
+      return personBody(query, maxMatches);
     case 'business':
-      return namesBody([businessClause(query)], query.filters);
+      return namesBody([businessClause(query)], query.filters, maxMatches + 1);
     case 'business_words':
-      return businessWordsBody(query);
+      return businessWordsBody(query, maxMatches);
     case 'near_number':
       return nearNumberBody(query);
   }
@@ -65,17 +69,18 @@ export function numbersBody(keys: readonly string[]): SearchBody {
   return body(MAX_PER_NUMBER_KEY * keys.length, [{ terms: { 'keys.number': keys } }], ['_doc']);
 }
 
-/** The matches of several person queries together. More are rare, even for initials. */
-const MAX_OF_SEVERAL_PERSONS = 1000;
-
-/** One search for several persons, by prefixes of their name keys. */
-export function personsBody(names: readonly string[]): SearchBody {
+/**
+ * One search for several persons, by prefixes of their name keys.
+ *
+ * @param maxFound the most licenses that it finds for all of them together
+ */
+export function personsBody(names: readonly string[], maxFound: number): SearchBody {
   const should = names.map((name) => ({ prefix: { 'keys.holder': name } }));
-  return { ...namesBody([{ bool: { should } }], {}), size: MAX_OF_SEVERAL_PERSONS };
+  return namesBody([{ bool: { should } }], {}, maxFound);
 }
 
-function personBody(query: PersonQuery): SearchBody {
-  const all = namesBody([personClause(query)], query.filters);
+function personBody(query: PersonQuery, maxMatches: number): SearchBody {
+  const all = namesBody([personClause(query)], query.filters, maxMatches + 1);
   return query.select === 'one' ? { ...all, size: 1, sort: ['_doc'] } : all;
 }
 
@@ -91,13 +96,16 @@ function businessClause({ name, select }: BusinessQuery): Clause {
 /** In shorter words, one letter changed makes another word. */
 const MIN_FUZZY_WORD = 3;
 
-function businessWordsBody({ board, words, isFuzzy, filters }: BusinessWordsQuery): SearchBody {
+function businessWordsBody(
+  { board, words, isFuzzy, filters }: BusinessWordsQuery,
+  maxMatches: number,
+): SearchBody {
   const boardPrefix = `${board?.code ?? ''}/`;
   const asTyped = words.map((word) => ({ prefix: { 'keys.words': boardPrefix + word } }));
-  if (!isFuzzy) return namesBody(asTyped, filters);
+  if (!isFuzzy) return namesBody(asTyped, filters, maxMatches + 1);
   const nearly = words.map((word) => fuzzyWord(boardPrefix, word));
   return {
-    size: MAX_MATCHES + 1,
+    size: maxMatches + 1,
     track_total_hits: false,
     query: {
       bool: {
@@ -168,9 +176,9 @@ function nearClauses({ digits, beginning }: NearNumber): Clause[] {
   ];
 }
 
-function namesBody(matches: readonly Clause[], filters: Filters): SearchBody {
+function namesBody(matches: readonly Clause[], filters: Filters, size: number): SearchBody {
   return body(
-    MAX_MATCHES + 1,
+    size,
     [...matches, ...filterClauses(filters)],
     [{ 'keys.name': 'asc' }, { 'keys.number': 'asc' }],
   );

@@ -1,5 +1,5 @@
 import type { Client } from '@opensearch-project/opensearch';
-import type { LookupOutcome } from '../licenses/lookup-outcome.ts';
+import { type LookupOutcome, MAX_MATCHES } from '../licenses/lookup-outcome.ts';
 import { type LookupRequest, requireLetterOrDigit, requireLicenseType } from '../licenses/lookup-request.ts';
 import {
   type LivePublication,
@@ -8,7 +8,7 @@ import {
   withLivePublication,
 } from '../publications/live.ts';
 import { SearchUnavailableError, TooBusyError } from '../storage/errors.ts';
-import { batchedSearch } from './batched-search.ts';
+import { batchedSearch, type SearchLimits } from './batched-search.ts';
 import { lookUp, type Search } from './lookup-steps.ts';
 import { nearSurnames } from './opensearch-requests.ts';
 
@@ -44,16 +44,25 @@ const MAX_IN_FLIGHT = 1000;
 /** Reading the API key and all of a lookup's OpenSearch requests must end within three seconds. */
 const TIMEOUT_MS = 2600;
 
+/**
+ * Measured on two cores with 64 clients: larger batches delay responses, and more concurrency makes batches smaller.
+ * While one batch has half of the clients' numbers, the process writes the responses of the other half.
+ */
+const SEARCH_LIMITS: SearchLimits = {
+  ids: { maxBatchSize: 32, concurrency: 1 },
+  numbers: { maxBatchSize: 32, concurrency: 1 },
+  persons: { maxBatchSize: 32, concurrency: 2 },
+  nearNumbers: { maxBatchSize: 32, concurrency: 2 },
+  others: { maxBatchSize: 16, concurrency: 4 },
+  // More are rare, even for initials.
+  maxOfSeveralPersons: 1000,
+  maxMatches: MAX_MATCHES,
+};
+
 /** Lookups in the live publication. All queries of one lookup go to the same physical index. */
 export function liveLookups(client: Client, tracker: LivePublicationTracker): Lookups {
   let inFlight = 0;
-  let latest: { readonly index: string; readonly search: Search } | undefined;
-
-  /** The same function for all lookups in an index, so that they share batches. */
-  function searchIn(index: string): Search {
-    if (latest?.index !== index) latest = { index, search: batchedSearch(client, index) };
-    return latest.search;
-  }
+  const searchIn = searchByIndex(client, SEARCH_LIMITS);
 
   /** Rejects the work when too much is in flight. Work that timed out counts until it really ends. */
   async function bounded<Result>(spentMs: number, work: () => Promise<Result>): Promise<Result> {
@@ -89,6 +98,15 @@ export function liveLookups(client: Client, tracker: LivePublicationTracker): Lo
       if (publication === undefined) throw new NothingPublishedError('Nothing has been published yet.');
       return publication;
     },
+  };
+}
+
+/** Returns the same search for all lookups in an index, so that they share batches. */
+export function searchByIndex(client: Client, limits: SearchLimits): (index: string) => Search {
+  let latest: { readonly index: string; readonly search: Search } | undefined;
+  return (index) => {
+    if (latest?.index !== index) latest = { index, search: batchedSearch(client, index, limits) };
+    return latest.search;
   };
 }
 

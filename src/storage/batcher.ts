@@ -3,7 +3,7 @@ import { TooBusyError } from './errors.ts';
 /** A client that has waited this long for a place in a batch has given up or soon will. */
 const MAX_WAIT_MS = 2000;
 
-interface BatcherOptions {
+export interface BatcherOptions {
   readonly maxBatchSize: number;
   /** How many batches may be in flight; what comes meanwhile shares the next. */
   readonly concurrency: number;

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Board } from '../../src/licenses/boards.ts';
 import { fold } from '../../src/licenses/fold.ts';
 import type { StoredLicense } from '../../src/licenses/license-document.ts';
-import type { NumberNotFoundReason } from '../../src/licenses/lookup-outcome.ts';
+import { MAX_MATCHES, type NumberNotFoundReason } from '../../src/licenses/lookup-outcome.ts';
 import type { LookupRequest, TypedName } from '../../src/licenses/lookup-request.ts';
 import {
   businessQuery,
@@ -15,7 +15,7 @@ import {
   personQuery,
   writtenNumberQuery,
 } from '../../src/lookup/license-query.ts';
-import { lookUp, type NearSurnames } from '../../src/lookup/lookup-steps.ts';
+import { lookUp, type NearSurnames, type Search, type SearchResult } from '../../src/lookup/lookup-steps.ts';
 import { boardOfCode } from '../support/boards.ts';
 import { storedLicense } from '../support/records.ts';
 
@@ -24,12 +24,17 @@ const PHARMACY = boardOfCode('PRX');
 const SPEECH = boardOfCode('SHP');
 const PSYCHOLOGY = boardOfCode('PSY');
 
+/** What a query's own search finds: one license more than a lookup returns shows that there are more. */
+function result(licenses: readonly StoredLicense[]): SearchResult {
+  return { licenses, isComplete: licenses.length <= MAX_MATCHES };
+}
+
 /** A publication that returns these licenses for every query, and records the queries. */
 function publicationWith(...licenses: StoredLicense[]) {
   const queries: LicenseQuery[] = [];
-  const search = async (query: LicenseQuery): Promise<readonly StoredLicense[]> => {
+  const search: Search = async (query) => {
     queries.push(query);
-    return licenses;
+    return result(licenses);
   };
   return { queries, search };
 }
@@ -37,11 +42,11 @@ function publicationWith(...licenses: StoredLicense[]) {
 /** A publication that returns the next of these lists for each query, and records the queries. */
 function publicationAnswering(...lists: StoredLicense[][]) {
   const queries: LicenseQuery[] = [];
-  const search = async (query: LicenseQuery): Promise<readonly StoredLicense[]> => {
+  const search: Search = async (query) => {
     const list = lists[queries.length];
     queries.push(query);
     if (list === undefined) throw new Error('One query more than expected.');
-    return list;
+    return result(list);
   };
   return { queries, search };
 }
@@ -336,6 +341,19 @@ describe('a lookup by person', () => {
       expect(queries).toHaveLength(searches);
     },
   );
+
+  test('with all of more matches than are answered in hand asks no second time', async () => {
+    const [exact, alike] = [licensesOf('SMITH, ANN', 2), licensesOf('SMITH, ANNA', 120)];
+    const search: Search = async ({ by, ...query }) => {
+      expect([by, query]).toEqual(['person', expect.objectContaining({ select: 'all' })]);
+      return { licenses: [...alike, ...exact], isComplete: true };
+    };
+    expect(await lookUp(byPerson('Smith'), search)).toEqual({
+      outcome: 'matches',
+      records: [...exact, ...alike.slice(0, 98)],
+      truncated: true,
+    });
+  });
 
   test('answers those of exactly the name first, each part in its order', async () => {
     const half = storedLicense({ full_name: 'JONES-SMITH, ANN' });

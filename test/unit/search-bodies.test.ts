@@ -167,7 +167,7 @@ describe('what is near to several numbers', () => {
 
 describe('several names', () => {
   test('share one search, by name and number', () => {
-    expect(personsBody(['NUR/SMITH/JO', 'PRX/DOE/A'])).toEqual({
+    expect(personsBody(['NUR/SMITH/JO', 'PRX/DOE/A'], 1000)).toEqual({
       ...namesBody({
         bool: {
           should: [{ prefix: { 'keys.holder': 'NUR/SMITH/JO' } }, { prefix: { 'keys.holder': 'PRX/DOE/A' } }],
