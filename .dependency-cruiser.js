@@ -12,10 +12,11 @@ const LAYERS = {
   dataset: ['licenses'],
   publications: ['licenses', 'storage', 'dataset'],
   lookup: ['licenses', 'storage', 'publications', 'telemetry'],
+  rosters: ['licenses', 'storage', 'publications', 'lookup', 'telemetry'],
   access: ['licenses', 'storage', 'telemetry'],
   http: ['licenses', 'storage', 'publications', 'lookup', 'access', 'telemetry'],
-  rest: ['licenses', 'lookup', 'http', 'access', 'telemetry'],
-  mcp: ['licenses', 'lookup', 'http', 'telemetry'],
+  rest: ['licenses', 'lookup', 'rosters', 'http', 'access', 'telemetry'],
+  mcp: ['licenses', 'lookup', 'rosters', 'http', 'telemetry'],
   cli: ['licenses', 'storage', 'dataset', 'publications', 'access'],
 };
 

@@ -28,6 +28,7 @@ import { publishQueue } from './publications/job.ts';
 import { type LivePublicationTracker, trackLivePublication } from './publications/live.ts';
 import { REST_PATH } from './rest/base-path.ts';
 import { restRoutes } from './rest/routes.ts';
+import { liveRosters, type Rosters } from './rosters/service.ts';
 import { openStore, type Store } from './storage/store.ts';
 import { bufferedLog } from './telemetry/log.ts';
 
@@ -48,6 +49,7 @@ interface Api {
   readonly redis: Redis;
   readonly tracker: LivePublicationTracker;
   readonly lookups: Lookups;
+  readonly rosters: Rosters;
   readonly usage: KeyUsage;
   readonly queue: Queue;
   readonly isStopping: () => boolean;
@@ -66,12 +68,24 @@ async function connect(config: Config, log: Logger, isStopping: () => boolean): 
     log.warn({ error: String(error) }, 'counts of API keys can not be written yet'),
   );
   const lookups = liveLookups(store.client, tracker);
-  return { config, log, store, redis, tracker, lookups, usage, queue: publishQueue(config), isStopping };
+  const rosters = liveRosters(store.client, tracker);
+  return {
+    config,
+    log,
+    store,
+    redis,
+    tracker,
+    lookups,
+    rosters,
+    usage,
+    queue: publishQueue(config),
+    isStopping,
+  };
 }
 
 /** The public app: its middleware and interfaces, in order. */
 async function publicApp(api: Api): Promise<Koa<RequestState>> {
-  const { config, log, store, redis, tracker, lookups, usage, isStopping } = api;
+  const { config, log, store, redis, tracker, lookups, rosters, usage, isStopping } = api;
   const limitOf = (name: string, requestsPerMinute: number, ranges: readonly RateLimitRange[]) =>
     rateLimit(redis, `${config.INDEX_PREFIX}${name}`, requestsPerMinute, ranges);
   const { RATE_LIMIT_RANGES: ranges, MCP_RATE_LIMIT_RANGES: mcpRanges } = config;
@@ -80,7 +94,8 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
   const badKeyLimit = limitOf('bad-keys', badKeysPerMinute(config), []);
   const keys = keyCheck(store, config.API_KEY_PREFIX);
 
-  const rest = restRoutes(lookups);
+  const cost = { limit: restLimit, itemsPerRequest: config.ROSTER_ITEMS_PER_REQUEST };
+  const rest = restRoutes(lookups, rosters, cost);
   const status = statusRoute(tracker, async () => (await publicationHistory(store)).publications);
   const docs = await docsRoutes(openApiDocument([...rest, status], config));
   const router = routerOf([status, frontPageRoute(tracker), ...docs]);
@@ -111,13 +126,14 @@ function adminApp({
   redis,
   tracker,
   lookups,
+  rosters,
   queue,
   isStopping,
 }: Api): Koa<RequestState> {
   const app = httpApp({ log, isStopping });
   app.use(routerOf(adminRoutes(store, isStopping)).routes());
   app.use(queueBoard(queue, config.QUEUE_BOARD_PASSWORD, log));
-  stateGauges(tracker, lookups, () => redis.status === 'ready');
+  stateGauges(tracker, lookups, rosters.itemsInFlight, () => redis.status === 'ready');
   return app;
 }
 

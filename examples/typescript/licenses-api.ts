@@ -24,6 +24,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/lookup/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Verify a roster
+         * @description Up to 1,000 lookups, each answered as /lookup/verify answers it, and all of them from one day’s dataset. 10 items count as one request. CSV: a header row with the names of the fields; any other column is kept. Commas or semicolons, UTF-8. The response repeats the rows and columns and adds result_outcome, result_license_number, result_full_name, result_license_type, result_status, result_raw_status, result_expiry_date, result_days_until_expiry, result_board_action, result_matches, result_detail, result_last_scraped. A cell that a spreadsheet would run as a formula begins with an apostrophe.
+         */
+        post: operations["verifyRoster"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/lookup/cached": {
         parameters: {
             query?: never;
@@ -150,6 +170,37 @@ export interface components {
          * @enum {string}
          */
         BoardName: "Nursing Board" | "Cosmetology and Barber Board" | "Medical Board" | "Board of Pharmacy" | "Counselor, Social Worker and Marriage and Family Therapist Board" | "Engineers and Surveyors Board" | "Dental Board" | "Occupational Therapy, Physical Therapy, and Athletic Trainers Board" | "Accountancy Board" | "Department of Behavioral Health" | "Speech and Hearing Professionals Board" | "Veterinary Medical Licensing Board" | "Architects Board" | "Vision Professionals Board" | "Athletic Commission" | "Embalmers and Funeral Directors Board" | "Psychology Board" | "Department of Agriculture" | "Chiropractic Board" | "Board of Executives of Long-Term Services and Supports" | "Environmental Health Specialists" | "Div. of Industrial Compliance: Elevator" | "Department of Commerce - Manufactured Homes Program" | "Motor Vehicle Repair Board";
+        RosterRequest: {
+            /** @description The board of every item that names none */
+            board?: components["schemas"]["BoardName"];
+            /** @description The most matches of a name to list */
+            max_matches?: number | null;
+            items: components["schemas"]["RosterItem"][];
+        };
+        /** @description The fields of /lookup/verify, and a reference */
+        RosterItem: {
+            board?: components["schemas"]["BoardName"];
+            /** @description Looks up by number, whatever its case, blanks and separators */
+            license_number?: string | null;
+            /** @description The whole surname; either half of a hyphenated one. With a number: compared with the holder */
+            last_name?: string | null;
+            /** @description The beginning of the given names; only narrows last_name */
+            first_name?: string | null;
+            /** @description "business" for an establishment; left out for a person */
+            search_type?: string | null;
+            /** @description The beginning of either trade name, or words of it; needs search_type */
+            business_name?: string | null;
+            /** @description Only licenses of this type, as the list of boards names it, or its abbreviation; ignored in a lookup by number */
+            license_type?: string | null;
+            /** @description Only licenses with this primary status or whole raw_status; ignored in a lookup by number */
+            status?: string | null;
+            /** @description Only holders in this city; ignored in a lookup by number */
+            city?: string | null;
+            /** @description Only holders in this Ohio county; ignored in a lookup by number */
+            county?: string | null;
+            /** @description Your own name for the item, which its result repeats */
+            reference?: string | null;
+        };
         /** @description A license and its holder */
         LicenseRecord: {
             /** @description The number as the board writes it */
@@ -225,6 +276,66 @@ export interface components {
             detail: string;
             /** @description Numbers that exist and are written nearly alike, never with holders */
             did_you_mean: string[];
+        };
+        RosterAnswer: {
+            count: number;
+            /** @description How many items ended in each way */
+            summary: {
+                found: number;
+                ambiguous: number;
+                not_found: number;
+                invalid: number;
+            };
+            /** @constant */
+            source: "dataset";
+            /** @description The run date of the dataset that answered, YYYY-MM-DDT00:00:00 */
+            last_scraped: string;
+            /** @description In the order of the items */
+            results: ({
+                /** @description The place of the item in the roster, from 0 */
+                index: number;
+                /** @description As in the item */
+                reference: string | null;
+                /** @constant */
+                outcome: "found";
+                record: components["schemas"]["LicenseRecord"];
+            } | {
+                /** @description The place of the item in the roster, from 0 */
+                index: number;
+                /** @description As in the item */
+                reference: string | null;
+                /** @constant */
+                outcome: "ambiguous";
+                /** @description Exact names first */
+                matches: components["schemas"]["LicenseRecord"][];
+                /** @description Whether more match than are listed */
+                truncated: boolean;
+            } | {
+                /** @description The place of the item in the roster, from 0 */
+                index: number;
+                /** @description As in the item */
+                reference: string | null;
+                /** @constant */
+                outcome: "not_found";
+                /** @description What was searched, in which dataset, and what to do */
+                detail: string;
+                /** @description Numbers or names that exist and are written nearly alike */
+                did_you_mean: string[];
+                /**
+                 * @description Present where did_you_mean is left out: after 50 such items
+                 * @constant
+                 */
+                suggestions_omitted?: true;
+            } | {
+                /** @description The place of the item in the roster, from 0 */
+                index: number;
+                /** @description As in the item */
+                reference: string | null;
+                /** @constant */
+                outcome: "invalid";
+                /** @description What is wrong and what to send instead, as in a 400 of /lookup/verify */
+                detail: string;
+            })[];
         };
         Boards: {
             /** @description The names of the 24 boards */
@@ -453,6 +564,230 @@ export interface operations {
                     /**
                      * @example {
                      *       "detail": "Send the body as JSON, with Content-Type: application/json."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description Too fast */
+            429: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count begins anew, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    /** @description Seconds after which another try makes sense */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Too many requests; try again in 7 seconds."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description A fault of the service */
+            500: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count begins anew, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Something went wrong on our side; the request was not answered."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description Nothing is published yet, or lookups are not available now */
+            503: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count begins anew, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    /** @description Seconds after which another try makes sense */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Lookups are not available right now; try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+        };
+    };
+    verifyRoster: {
+        parameters: {
+            query?: {
+                /** @description For CSV: the board of every row that names none */
+                board?: components["schemas"]["BoardName"];
+                /** @description For CSV: the most matches of a name to list */
+                max_matches?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RosterRequest"];
+                "text/csv": string;
+            };
+        };
+        responses: {
+            /** @description A result for each item. No result is missing: a roster that cannot be answered is a 503. */
+            200: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count begins anew, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RosterAnswer"];
+                    /**
+                     * @example reference,license_number,last_name,result_outcome,result_license_number,result_full_name,result_license_type,result_status,result_raw_status,result_expiry_date,result_days_until_expiry,result_board_action,result_matches,result_detail,result_last_scraped
+                     *     A-17,RN.124396,Bowen,found,RN.124396,"BOWEN, SUSAN KIM",Registered Nurse (RN),ACTIVE,Active - Probation,2027-08-31,284,Yes,,,2026-11-20T00:00:00
+                     *     A-19,RN.124369,,not_found,,,,,,,,,,No license with this number is in the State's dataset of 2026-11-20. Similar numbers that exist: RN.124396. The issuing board is the authority; ask it before you conclude anything.,2026-11-20T00:00:00
+                     */
+                    "text/csv": string;
+                };
+            };
+            /** @description A roster without items, with too many, or that cannot be read */
+            400: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count begins anew, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "items must be an array of 1 to 1000 lookups."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description No active key came with the request */
+            401: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count begins anew, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Invalid or inactive API key"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description The request came by plain http */
+            403: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count begins anew, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Requests are taken by https only; send this one to the https address."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description A body of more than 1 MB, or more items than a minute’s limit */
+            413: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count begins anew, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "The body is too large; a roster takes at most 1 MB."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description A body that is neither JSON nor CSV */
+            415: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count begins anew, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Send the roster as JSON, with Content-Type: application/json, or as CSV, with text/csv."
                      *     }
                      */
                     "application/json": components["schemas"]["Detail"];

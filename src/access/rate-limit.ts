@@ -30,6 +30,12 @@ export interface RateLimit {
   limitFor(address: string): number;
   /** Counts one. @throws {TooManyRequestsError} when it is over the limit */
   spend(address: string): Promise<Spent>;
+  /**
+   * Counts several at once: all of them, or none.
+   *
+   * @throws {TooManyRequestsError} when they are over what is left
+   */
+  spendSeveral(address: string, points: number): Promise<Spent>;
   /** Whether one more would be within the limit; counts nothing. */
   hasLeft(address: string): Promise<boolean>;
   /** Undoes one count. */
@@ -103,6 +109,16 @@ export function rateLimit(
     }));
   }
 
+  async function spendSeveral(address: string, points: number): Promise<Spent> {
+    const [limiter, key] = [limiterFor(address), addressKey(address)];
+    const { consumedPoints, msBeforeNext } = await limiter.penalty(key, points);
+    if (consumedPoints > limiter.points) {
+      await limiter.reward(key, points);
+      throw new TooManyRequestsError(Math.max(1, Math.ceil(msBeforeNext / 1000)));
+    }
+    return { remaining: limiter.points - consumedPoints, msBeforeReset: msBeforeNext };
+  }
+
   async function hasLeft(address: string): Promise<boolean> {
     const spent = await limiterFor(address).get(addressKey(address));
     return spent === null || spent.remainingPoints > 0;
@@ -111,6 +127,7 @@ export function rateLimit(
   return {
     limitFor: (address) => limiterFor(address).points,
     spend,
+    spendSeveral,
     hasLeft,
     giveBack: async (address) => {
       await limiterFor(address).reward(addressKey(address));

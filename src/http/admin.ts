@@ -40,9 +40,11 @@ export function adminRoutes(store: Store, isStopping: () => boolean): Route[] {
 export function stateGauges(
   tracker: LivePublicationTracker,
   lookups: Lookups,
+  rosterItemsInFlight: () => number,
   isRedisThere: () => boolean,
 ): void {
   gauge('licenses_lookups_in_flight', 'Lookups under way', () => lookups.inFlight());
+  gauge('licenses_roster_items_in_flight', 'Items of rosters under way and waiting', rosterItemsInFlight);
   gauge('licenses_limits_shared', '1 while limits count in Redis, 0 while they count in memory', () =>
     isRedisThere() ? 1 : 0,
   );

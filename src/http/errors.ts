@@ -8,6 +8,12 @@ import { SearchUnavailableError, TooBusyError } from '../storage/errors.ts';
 /** The body came with a Content-Encoding that is not taken. */
 export class UnsupportedEncodingError extends Error {}
 
+/** The body has a media type that is not taken. The message says which are. */
+export class UnsupportedMediaTypeError extends Error {}
+
+/** More was sent than is taken. The message says how much is. */
+export class TooLargeError extends Error {}
+
 /** A trusted proxy says that the client's request came by plain http. */
 export class HttpsRequiredError extends Error {}
 
@@ -27,13 +33,14 @@ const HTTP_DETAILS: Readonly<Record<number, string>> = {
   400: 'The body is not valid JSON.',
   404: 'There is nothing at this address. Lookups are at POST /api/v1/lookup/verify.',
   405: 'This address does not take that method; the Allow header names those it takes.',
-  413: 'The body is too large; a lookup takes at most 16 KB.',
   415: 'Send the body as JSON, with Content-Type: application/json.',
 };
 
 /** The one table from each kind of error to its status and a safe message, for every interface. */
 export function errorResponse(error: unknown): ErrorResponse {
   if (error instanceof BadRequestError) return { status: 400, detail: error.message };
+  if (error instanceof TooLargeError) return { status: 413, detail: error.message };
+  if (error instanceof UnsupportedMediaTypeError) return { status: 415, detail: error.message };
   if (error instanceof InvalidKeyError) return { status: 401, detail: 'Invalid or inactive API key' };
   if (error instanceof HttpsRequiredError) {
     return { status: 403, detail: 'Requests are taken by https only; send this one to the https address.' };

@@ -1,14 +1,30 @@
-import { plainAddress, type RateLimit, TooManyRequestsError } from '../access/rate-limit.ts';
+import { plainAddress, type RateLimit, type Spent, TooManyRequestsError } from '../access/rate-limit.ts';
 import type { Context, Middleware } from './context.ts';
 
 /** Counts each request before anything else, and sets the headers that say what is left. */
 export function limited(limit: RateLimit): Middleware {
   return async (ctx, next) => {
     const address = plainAddress(ctx.ip);
-    const { remaining, msBeforeReset } = await withLimitHeaders(ctx, limit, () => limit.spend(address));
-    setLimitHeaders(ctx, limit.limitFor(address), remaining, Math.ceil((Date.now() + msBeforeReset) / 1000));
+    const spent = await withLimitHeaders(ctx, limit, () => limit.spend(address));
+    setSpentHeaders(ctx, limit.limitFor(address), spent);
     return next();
   };
+}
+
+/**
+ * Counts further points for a request that costs more than one.
+ *
+ * @throws {TooManyRequestsError} when they are over what is left; then none is counted
+ */
+export async function spendMore(ctx: Context, limit: RateLimit, points: number): Promise<void> {
+  if (points <= 0) return;
+  const address = plainAddress(ctx.ip);
+  const spent = await withLimitHeaders(ctx, limit, () => limit.spendSeveral(address, points));
+  setSpentHeaders(ctx, limit.limitFor(address), spent);
+}
+
+function setSpentHeaders(ctx: Context, limit: number, { remaining, msBeforeReset }: Spent): void {
+  setLimitHeaders(ctx, limit, remaining, Math.ceil((Date.now() + msBeforeReset) / 1000));
 }
 
 /** @param reset when the count starts again, in Unix seconds */

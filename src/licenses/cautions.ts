@@ -1,7 +1,7 @@
 import { EXTRA_DATA_LABELS } from './extra-data-labels.ts';
 import type { ResponseRecord } from './license-record.ts';
 
-const NAME_DOES_NOT_MATCH =
+export const NAME_DOES_NOT_MATCH =
   'The name given is not the holder’s: the number may be mistyped, so do not take this license for that person’s.';
 
 const BOARD_ACTION = 'The board has acted on this license; only the board can tell what it ordered.';

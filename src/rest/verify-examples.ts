@@ -15,10 +15,10 @@ export const REQUEST_EXAMPLES = {
   },
 };
 
-const EXAMPLE_DATE = '2026-11-20';
+export const EXAMPLE_DATE = '2026-11-20';
 
 /** All licenses in the examples are in the sample data that `npm start` publishes, so the examples can be tried. */
-const EXAMPLE: LicenseRecord = {
+export const EXAMPLE: LicenseRecord = {
   license_number: 'RN.124396',
   full_name: 'BOWEN, SUSAN KIM',
   board: 'Nursing Board',
@@ -40,7 +40,7 @@ const EXAMPLE: LicenseRecord = {
     'Effective Date': '2025-09-01',
   },
 };
-const OTHER_EXAMPLE: LicenseRecord = {
+export const OTHER_EXAMPLE: LicenseRecord = {
   license_number: 'PN.470899',
   full_name: 'BOWEN, BERTHA T',
   board: 'Nursing Board',

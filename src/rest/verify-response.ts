@@ -3,10 +3,7 @@ import { FILTER_NAMES } from '../licenses/filters.ts';
 import { lastScraped, responseRecord, toResponseRecord } from '../licenses/license-record.ts';
 import type { LookupOutcome } from '../licenses/lookup-outcome.ts';
 import { MAX_MATCHES } from '../licenses/lookup-outcome.ts';
-import { numberNotFoundMessage } from '../licenses/number-not-found-message.ts';
-
-const PERSON_HINT = 'Leave out search_type to look it up.';
-const ASK_THE_BOARD = 'The issuing board is the authority; ask it before you conclude anything.';
+import { notFoundDetail } from '../licenses/not-found-detail.ts';
 
 const origin = responseRecord.pick({ source: true, last_scraped: true }).shape;
 
@@ -100,7 +97,7 @@ export function verifyResponse(
         body: {
           found: false,
           count: 0,
-          message: noMatchMessage(outcome, publicationDate),
+          message: notFoundDetail(outcome, publicationDate),
           did_you_mean: [...outcome.didYouMean],
           ...from,
         },
@@ -109,32 +106,12 @@ export function verifyResponse(
       return {
         status: 404,
         body: {
-          detail: numberNotFoundDetail(outcome, publicationDate),
+          detail: notFoundDetail(outcome, publicationDate),
           did_you_mean: [...outcome.didYouMean],
         },
       };
   }
 }
 
-function noMatchMessage(
-  { surnameExists }: Extract<LookupOutcome, { outcome: 'no_match' }>,
-  publicationDate: string,
-): string {
-  const where = `in the State's dataset of ${publicationDate}`;
-  return surnameExists === true
-    ? `The board asked has licenses of this surname ${where}, but none of them matches the given name and the filters. ` +
-        'Check them, or leave them out; the issuing board is the authority.'
-    : `No license of the board asked matches this name and the filters ${where}. ` +
-        'Check the spelling and the board; the issuing board is the authority.';
-}
-
 const NARROWING_FIELDS = ['first_name', ...FILTER_NAMES].join(', ').replace(/, (?=\w+$)/, ' or ');
 const TRUNCATED_MESSAGE = `There are more than ${MAX_MATCHES} matches. Narrow the search with ${NARROWING_FIELDS}.`;
-
-function numberNotFoundDetail(
-  outcome: Extract<LookupOutcome, { outcome: 'number_not_found' }>,
-  publicationDate: string,
-): string {
-  const detail = numberNotFoundMessage(outcome, publicationDate, PERSON_HINT);
-  return outcome.reason === 'unknown' ? `${detail} ${ASK_THE_BOARD}` : detail;
-}

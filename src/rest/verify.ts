@@ -1,7 +1,7 @@
 import createError from 'http-errors';
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
-import { jsonBody } from '../http/body.ts';
+import { bodyTooLarge, jsonBody, LOOKUP_LIMIT } from '../http/body.ts';
 import { type ResponseHeaders, responseHeader } from '../http/openapi.ts';
 import type { Route } from '../http/route.ts';
 import { todayInOhio } from '../licenses/dates.ts';
@@ -109,7 +109,7 @@ function verifyOperation(texts: OperationTexts, headers: ResponseHeaders = {}): 
         numberNotFoundBody,
         NUMBER_NOT_FOUND_EXAMPLES,
       ),
-      '413': errorEntry('A body of more than 16 KB', createError(413)),
+      '413': errorEntry('A body of more than 16 KB', bodyTooLarge(LOOKUP_LIMIT)),
       '415': errorEntry('A body that is not JSON, or has another Content-Encoding', createError(415)),
     },
   };

@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
-const SIZES = [1, 2, 4, 8, 16, 32];
+const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
 /** The API's metrics, Node's own included. */
 export const metrics = new Registry();
@@ -35,6 +35,13 @@ export const batchSize = new Histogram({
   help: 'How many queries a request to OpenSearch carried, by what it asks',
   labelNames: ['asks'],
   buckets: SIZES,
+  registers: [metrics],
+});
+
+export const rosterItems = new Counter({
+  name: 'licenses_roster_items_total',
+  help: 'Items of rosters by outcome (found, ambiguous, not_found, invalid)',
+  labelNames: ['outcome'],
   registers: [metrics],
 });
 

@@ -32,6 +32,7 @@ describe('without any setting', () => {
     INDEX_PREFIX: '',
     REDIS_URL: 'redis://127.0.0.1:6379',
     REST_REQUESTS_PER_MINUTE: 600,
+    ROSTER_ITEMS_PER_REQUEST: 10,
     MCP_REQUESTS_PER_MINUTE: 120,
     RATE_LIMIT_RANGES: [],
     MCP_RATE_LIMIT_RANGES: [],

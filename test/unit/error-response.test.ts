@@ -2,7 +2,12 @@ import { describe, expect, test } from '@jest/globals';
 import { errors } from '@opensearch-project/opensearch';
 import createError from 'http-errors';
 import { TooManyRequestsError } from '../../src/access/rate-limit.ts';
-import { errorResponse, InvalidKeyError } from '../../src/http/errors.ts';
+import {
+  errorResponse,
+  InvalidKeyError,
+  TooLargeError,
+  UnsupportedMediaTypeError,
+} from '../../src/http/errors.ts';
 import { BadRequestError } from '../../src/licenses/bad-request.ts';
 import { NothingPublishedError } from '../../src/publications/live.ts';
 import { SearchUnavailableError, TooBusyError } from '../../src/storage/errors.ts';
@@ -34,6 +39,16 @@ describe('errorResponse', () => {
       { status: 429, detail: 'Too many requests; try again in 17 seconds.', retryAfter: 17 },
     ],
     [
+      'more sent than is taken',
+      new TooLargeError('A roster takes at most 1 MB.'),
+      { status: 413, detail: 'A roster takes at most 1 MB.' },
+    ],
+    [
+      'a body of another type',
+      new UnsupportedMediaTypeError('Send CSV.'),
+      { status: 415, detail: 'Send CSV.' },
+    ],
+    [
       'nothing published',
       new NothingPublishedError(SECRET),
       { status: 503, detail: 'No dataset has been published yet; try again later.', retryAfter: 60 },
@@ -62,7 +77,6 @@ describe('errorResponse', () => {
     [400, 'The body is not valid JSON.'],
     [404, 'There is nothing at this address. Lookups are at POST /api/v1/lookup/verify.'],
     [405, 'This address does not take that method; the Allow header names those it takes.'],
-    [413, 'The body is too large; a lookup takes at most 16 KB.'],
     [415, 'Send the body as JSON, with Content-Type: application/json.'],
     [418, 'The request can not be answered.'],
   ])('has words of its own for what the HTTP layer refuses with %d', (status, detail) => {

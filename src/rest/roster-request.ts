@@ -1,0 +1,147 @@
+import { z } from 'zod';
+import type { BodyLimit } from '../http/body.ts';
+import { BadRequestError } from '../licenses/bad-request.ts';
+import type { Board } from '../licenses/boards.ts';
+import {
+  DEFAULT_LISTED_MATCHES,
+  type InvalidItem,
+  MAX_ITEMS,
+  MAX_LISTED_MATCHES,
+  type Roster,
+  type RosterItem,
+} from '../rosters/roster.ts';
+import { type RosterTable, rowFields } from '../rosters/table.ts';
+import { boardName, boardNamed } from './board-name.ts';
+import { documentedVerifyBody, verifyRequest } from './verify-request.ts';
+
+export const ROSTER_LIMIT: BodyLimit = { bytes: 1024 * 1024, words: 'a roster takes at most 1 MB' };
+
+/** The error of a body of another media type. */
+export const MEDIA_TYPES =
+  'Send the roster as JSON, with Content-Type: application/json, or as CSV, with text/csv.';
+
+const MAX_REFERENCE = 100;
+/** The error of a roster without items, or with too many. */
+export const ITEMS_ERROR = `items must be an array of 1 to ${MAX_ITEMS} lookups.`;
+const MATCHES_ERROR = `max_matches must be a whole number from 1 to ${MAX_LISTED_MATCHES}.`;
+
+const board = z
+  .string('board must be a string.')
+  .nullish()
+  .transform((name) => (name?.trim() ? name : undefined));
+const maxMatches = z
+  .int(MATCHES_ERROR)
+  .min(1, MATCHES_ERROR)
+  .max(MAX_LISTED_MATCHES, MATCHES_ERROR)
+  .nullish()
+  .transform((count) => count ?? DEFAULT_LISTED_MATCHES);
+const reference = z
+  .string('reference must be a string.')
+  .max(MAX_REFERENCE, `reference must have at most ${MAX_REFERENCE} characters.`)
+  .nullish()
+  .transform((text) => text ?? null);
+
+const rosterBody = z.object(
+  {
+    board: board.describe('The board of every item that names none'),
+    max_matches: maxMatches.describe('The most matches of a name to list'),
+    items: z.array(z.unknown(), ITEMS_ERROR).min(1, ITEMS_ERROR).max(MAX_ITEMS, ITEMS_ERROR),
+  },
+  'The body must be a JSON object.',
+);
+
+/** The body in the OpenAPI document. */
+export const documentedRosterBody = rosterBody
+  .extend({
+    board: boardName.optional().meta({ description: 'The board of every item that names none' }),
+    items: z
+      .array(
+        documentedVerifyBody
+          .partial({ board: true })
+          .extend({ reference: reference.describe('Your own name for the item, which its result repeats') })
+          .meta({ id: 'RosterItem', description: 'The fields of /lookup/verify, and a reference' }),
+      )
+      .min(1)
+      .max(MAX_ITEMS),
+  })
+  .meta({ id: 'RosterRequest' });
+
+/**
+ * Reads a roster from the JSON body of a request. What is wrong with one item makes only that item invalid.
+ *
+ * @throws {BadRequestError} for what is wrong with the roster as a whole
+ */
+export function rosterRequest(body: unknown): Roster {
+  const { items, ...options } = checked(rosterBody, body);
+  const defaultBoard = optionalBoard(options.board);
+  return {
+    items: items.map((item) => rosterItem(item, defaultBoard)),
+    maxMatches: options.max_matches,
+  };
+}
+
+const tableOptions = z.object({
+  board,
+  max_matches: z
+    .string(MATCHES_ERROR)
+    .optional()
+    .transform((text): number | null | undefined => (text?.trim() ? Number(text) : undefined))
+    .pipe(maxMatches),
+});
+
+/**
+ * Reads a roster from a CSV table.
+ *
+ * @param query the query parameters of the request: `board` and `max_matches`
+ * @throws {BadRequestError} for what is wrong with the roster as a whole
+ */
+export function tableRequest(table: RosterTable, query: unknown): Roster {
+  const options = checked(tableOptions, query);
+  const defaultBoard = optionalBoard(options.board);
+  if (table.rows.length === 0) throw new BadRequestError('The CSV has no rows below the header row.');
+  return {
+    items: rowFields(table).map((fields) =>
+      fields instanceof BadRequestError ? invalidItem(fields, null) : rosterItem(fields, defaultBoard),
+    ),
+    maxMatches: options.max_matches,
+  };
+}
+
+function checked<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const result = schema.safeParse(value);
+  if (!result.success) throw new BadRequestError(result.error.issues[0]?.message);
+  return result.data;
+}
+
+function optionalBoard(name: string | undefined): Board | undefined {
+  return name === undefined ? undefined : boardNamed(name);
+}
+
+const itemObject = z.record(z.string(), z.unknown(), 'The item must be a JSON object.');
+
+function rosterItem(item: unknown, defaultBoard: Board | undefined): RosterItem {
+  let name: string | null = null;
+  try {
+    const fields = checked(itemObject, item);
+    name = checked(reference, fields.reference);
+    return { reference: name, request: verifyRequest(withBoard(fields, defaultBoard)) };
+  } catch (error) {
+    if (error instanceof BadRequestError) return invalidItem(error, name);
+    throw error;
+  }
+}
+
+function withBoard(
+  fields: Readonly<Record<string, unknown>>,
+  defaultBoard: Board | undefined,
+): Readonly<Record<string, unknown>> {
+  const { board: given } = fields;
+  const isAbsent =
+    given === undefined || given === null || (typeof given === 'string' && given.trim() === '');
+  return isAbsent && defaultBoard !== undefined ? { ...fields, board: defaultBoard.name } : fields;
+}
+
+function invalidItem(error: BadRequestError, name: string | null): RosterItem {
+  const request: InvalidItem = { by: 'nothing', detail: error.message };
+  return { reference: name, request };
+}

@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import { lastScraped, responseRecord, toResponseRecord } from '../licenses/license-record.ts';
+import { notFoundDetail } from '../licenses/not-found-detail.ts';
+import {
+  MAX_ITEMS,
+  MAX_ITEMS_WITH_SUGGESTIONS,
+  MAX_LISTED_MATCHES,
+  type RosterResult,
+} from '../rosters/roster.ts';
+import type { AnswerFormat, RosterAnswer } from '../rosters/service.ts';
+import { licenseBody } from './verify-response.ts';
+
+const resultBase = {
+  index: z.int().describe('The place of the item in the roster, from 0'),
+  reference: z.string().nullable().describe('As in the item'),
+};
+
+const foundResult = z.object({ ...resultBase, outcome: z.literal('found'), record: licenseBody });
+
+const ambiguousResult = z.object({
+  ...resultBase,
+  outcome: z.literal('ambiguous'),
+  matches: z.array(licenseBody).max(MAX_LISTED_MATCHES).describe('Exact names first'),
+  truncated: z.boolean().describe('Whether more match than are listed'),
+});
+
+const notFoundResult = z.object({
+  ...resultBase,
+  outcome: z.literal('not_found'),
+  detail: z.string().describe('What was searched, in which dataset, and what to do'),
+  did_you_mean: z.array(z.string()).describe('Numbers or names that exist and are written nearly alike'),
+  suggestions_omitted: z
+    .literal(true)
+    .optional()
+    .describe(`Present where did_you_mean is left out: after ${MAX_ITEMS_WITH_SUGGESTIONS} such items`),
+});
+
+const invalidResult = z.object({
+  ...resultBase,
+  outcome: z.literal('invalid'),
+  detail: z.string().describe('What is wrong and what to send instead, as in a 400 of /lookup/verify'),
+});
+
+type ResultBody = z.output<
+  typeof foundResult | typeof ambiguousResult | typeof notFoundResult | typeof invalidResult
+>;
+
+/** The body of a roster's answer. */
+export const rosterAnswerBody = z
+  .object({
+    count: z.int().min(1).max(MAX_ITEMS),
+    summary: z
+      .object({ found: z.int(), ambiguous: z.int(), not_found: z.int(), invalid: z.int() })
+      .describe('How many items ended in each way'),
+    ...responseRecord.pick({ source: true, last_scraped: true }).shape,
+    results: z
+      .array(z.discriminatedUnion('outcome', [foundResult, ambiguousResult, notFoundResult, invalidResult]))
+      .describe('In the order of the items'),
+  })
+  .meta({ id: 'RosterAnswer' });
+
+/** Turns a result into its part of the body. */
+function resultBody(result: RosterResult, publicationDate: string, today: string): ResultBody {
+  const { index, reference } = result;
+  switch (result.outcome) {
+    case 'found':
+      return {
+        index,
+        reference,
+        outcome: 'found',
+        record: toResponseRecord(result.record, publicationDate, today, result.nameMatch),
+      };
+    case 'ambiguous':
+      return {
+        index,
+        reference,
+        outcome: 'ambiguous',
+        matches: result.matches.map((record) => toResponseRecord(record, publicationDate, today)),
+        truncated: result.truncated,
+      };
+    case 'not_found':
+      return {
+        index,
+        reference,
+        outcome: 'not_found',
+        detail: notFoundDetail(result.reason, publicationDate),
+        did_you_mean: result.suggestionsOmitted ? [] : [...result.reason.didYouMean],
+        ...(result.suggestionsOmitted && { suggestions_omitted: true }),
+      };
+    case 'invalid':
+      return { index, reference, outcome: 'invalid', detail: result.detail };
+  }
+}
+
+/** The answer to a roster as JSON. */
+export function jsonAnswer(today: string): AnswerFormat<Buffer> {
+  return {
+    shape: (results, { date }) =>
+      Buffer.from(results.map((result) => JSON.stringify(resultBody(result, date, today))).join(',')),
+    parts: jsonParts,
+  };
+}
+
+function jsonParts({ date, summary, shaped }: RosterAnswer<Buffer>): Buffer[] {
+  const count = Object.values(summary).reduce((sum, each) => sum + each, 0);
+  const head = { count, summary, source: 'dataset', last_scraped: lastScraped(date) };
+  const comma = Buffer.from(',');
+  return [
+    Buffer.from(`${JSON.stringify(head).slice(0, -1)},"results":[`),
+    ...shaped.flatMap((part, at) => (at === 0 ? [part] : [comma, part])),
+    Buffer.from(']}'),
+  ];
+}

@@ -1,0 +1,228 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Client } from '@opensearch-project/opensearch';
+import pLimit from 'p-limit';
+import { BadRequestError } from '../licenses/bad-request.ts';
+import { type LookupRequest, requireLetterOrDigit, requireLicenseType } from '../licenses/lookup-request.ts';
+import type { SearchLimits } from '../lookup/batched-search.ts';
+import { lookUp, type NearSurnames, type Search } from '../lookup/lookup-steps.ts';
+import { nearSurnames } from '../lookup/opensearch-requests.ts';
+import { searchByIndex } from '../lookup/service.ts';
+import {
+  type LivePublication,
+  type LivePublicationTracker,
+  withLivePublication,
+} from '../publications/live.ts';
+import { SearchUnavailableError, TooBusyError } from '../storage/errors.ts';
+import { rosterItems } from '../telemetry/metrics.ts';
+import {
+  type InvalidItem,
+  type ItemOutcome,
+  itemOutcome,
+  MAX_ITEMS_WITH_SUGGESTIONS,
+  MAX_LISTED_MATCHES,
+  type Roster,
+  type RosterItem,
+  type RosterResult,
+  type RosterSummary,
+} from './roster.ts';
+
+/** The publication that a roster was answered from. */
+export interface RosterOrigin {
+  /** Its run date, `YYYY-MM-DD`. */
+  readonly date: string;
+  /** Whether it is generated sample data. */
+  readonly isSampleData: boolean;
+}
+
+/** A whole roster's answer. */
+export interface RosterAnswer<Shaped> extends RosterOrigin {
+  readonly summary: RosterSummary;
+  /** The shaped results, in the order of the items. */
+  readonly shaped: readonly Shaped[];
+}
+
+/** Gives results the form of a response. It is called for some results at a time, which keeps memory low. */
+export type ShapeResults<Shaped> = (results: readonly RosterResult[], origin: RosterOrigin) => Shaped;
+
+/** How results become a response. */
+export interface AnswerFormat<Shaped> {
+  readonly shape: ShapeResults<Shaped>;
+  /** The parts of the whole response, in order. */
+  readonly parts: (answer: RosterAnswer<Shaped>) => Shaped[];
+}
+
+/** Answers rosters. */
+export interface Rosters {
+  /**
+   * Answers every item of a roster from one publication.
+   *
+   * @param signal stops the work, for a client that is gone
+   * @throws {TooBusyError} immediately, when too many rosters wait
+   * @throws {SearchUnavailableError} when OpenSearch does not answer in time
+   */
+  answer<Shaped>(
+    roster: Roster,
+    shape: ShapeResults<Shaped>,
+    signal: AbortSignal,
+  ): Promise<RosterAnswer<Shaped>>;
+  /** The number of items of the rosters under way and waiting. */
+  itemsInFlight(): number;
+}
+
+/** Rosters never share a batch with single lookups, so those do not wait for a roster. */
+const SEARCH_LIMITS: SearchLimits = {
+  ids: { maxBatchSize: 250, concurrency: 2 },
+  numbers: { maxBatchSize: 250, concurrency: 2 },
+  persons: { maxBatchSize: 100, concurrency: 2 },
+  nearNumbers: { maxBatchSize: 25, concurrency: 2 },
+  others: { maxBatchSize: 16, concurrency: 2 },
+  maxOfSeveralPersons: 2000,
+  maxMatches: MAX_LISTED_MATCHES,
+};
+
+/** How many items of a roster are looked up at once. */
+const WINDOW = 250;
+
+/** After so many items are shaped, other requests get their turn. */
+const SHAPED_TOGETHER = 25;
+
+/** While one roster waits for OpenSearch, the process shapes the results of another. */
+const MAX_ROSTERS_UNDER_WAY = 2;
+
+/** Further rosters are rejected, because they would wait until they are too late. */
+const MAX_ROSTERS_WAITING = 30;
+
+/** A roster must be answered within ten seconds. */
+const TIMEOUT_MS = 8500;
+
+/** Rosters in the live publication. All lookups of one roster go to the same physical index. */
+export function liveRosters(client: Client, tracker: LivePublicationTracker): Rosters {
+  const searchIn = searchByIndex(client, SEARCH_LIMITS);
+  const inTurn = pLimit(MAX_ROSTERS_UNDER_WAY);
+  let itemsInFlight = 0;
+
+  async function answer<Shaped>(
+    roster: Roster,
+    shape: ShapeResults<Shaped>,
+    clientSignal: AbortSignal,
+  ): Promise<RosterAnswer<Shaped>> {
+    if (inTurn.pendingCount >= MAX_ROSTERS_WAITING) throw new TooBusyError('Too many rosters wait.');
+    itemsInFlight += roster.items.length;
+    const deadline = new AbortController();
+    const timer = setTimeout(
+      () => deadline.abort(new SearchUnavailableError('OpenSearch did not answer the roster in time')),
+      TIMEOUT_MS,
+    );
+    const signal = AbortSignal.any([clientSignal, deadline.signal]);
+    const work = inTurn(() =>
+      withLivePublication(tracker, (publication) =>
+        answerFrom(publication, toolsFor(publication), roster, shape, signal),
+      ),
+    ).finally(() => {
+      itemsInFlight -= roster.items.length;
+    });
+    try {
+      return await unlessAborted(work, signal);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  function toolsFor({ index }: LivePublication): LookupTools {
+    return { search: searchIn(index), nearSurnames: (query) => nearSurnames(client, index, query) };
+  }
+
+  return { answer, itemsInFlight: () => itemsInFlight };
+}
+
+interface LookupTools {
+  readonly search: Search;
+  readonly nearSurnames: NearSurnames;
+}
+
+async function answerFrom<Shaped>(
+  publication: LivePublication,
+  tools: LookupTools,
+  { items, maxMatches }: Roster,
+  shape: ShapeResults<Shaped>,
+  signal: AbortSignal,
+): Promise<RosterAnswer<Shaped>> {
+  const { date, sample: isSampleData } = publication.metadata;
+  const summary = { found: 0, ambiguous: 0, not_found: 0, invalid: 0 };
+  const shaped: Shaped[] = [];
+  for (let start = 0; start < items.length; start += WINDOW) {
+    signal.throwIfAborted();
+    const window = items.slice(start, start + WINDOW);
+    const outcomes = await lookUpItems(window, maxMatches, publication, tools, summary.not_found);
+    const results = window.map(({ reference }, at): RosterResult => {
+      const outcome = outcomes[at];
+      if (outcome === undefined) throw new Error('Not every item of the roster was answered.');
+      summary[outcome.outcome] += 1;
+      return { index: start + at, reference, ...outcome };
+    });
+    for (let at = 0; at < results.length; at += SHAPED_TOGETHER) {
+      shaped.push(shape(results.slice(at, at + SHAPED_TOGETHER), { date, isSampleData }));
+      await nextTurn();
+      signal.throwIfAborted();
+    }
+  }
+  for (const [outcome, count] of Object.entries(summary)) rosterItems.inc({ outcome }, count);
+  return { date, isSampleData, summary, shaped };
+}
+
+/**
+ * Looks items up without suggestions, then those without a license once more with them.
+ *
+ * @param missesBefore how many items before these have no license
+ */
+async function lookUpItems(
+  items: readonly RosterItem[],
+  maxMatches: number,
+  publication: LivePublication,
+  { search, nearSurnames }: LookupTools,
+  missesBefore: number,
+): Promise<readonly ItemOutcome[]> {
+  const lookUpItem = async (item: RosterItem, near?: NearSurnames): Promise<ItemOutcome> => {
+    const request = checked(item.request, publication);
+    if (request.by === 'nothing') return { outcome: 'invalid', detail: request.detail };
+    const outcome = await lookUp(request, search, near);
+    return itemOutcome(outcome, request.by === 'number' ? 'number' : 'name', maxMatches);
+  };
+  const outcomes = await Promise.all(items.map((item) => lookUpItem(item)));
+  let misses = missesBefore;
+  return Promise.all(
+    outcomes.map((outcome, at) => {
+      const item = items[at];
+      if (item === undefined || outcome.outcome !== 'not_found') return outcome;
+      misses += 1;
+      return misses > MAX_ITEMS_WITH_SUGGESTIONS
+        ? { ...outcome, suggestionsOmitted: true }
+        : lookUpItem(item, nearSurnames);
+    }),
+  );
+}
+
+/** The request, or what is wrong with it in this publication. */
+function checked(
+  request: LookupRequest | InvalidItem,
+  { licenseTypes }: LivePublication,
+): LookupRequest | InvalidItem {
+  if (request.by === 'nothing') return request;
+  try {
+    requireLetterOrDigit(request);
+    requireLicenseType(request, licenseTypes);
+    return request;
+  } catch (error) {
+    if (error instanceof BadRequestError) return { by: 'nothing', detail: error.message };
+    throw error;
+  }
+}
+
+/** Fails with the signal's reason as soon as it aborts. The work itself stops at its next step. */
+function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}

@@ -1,0 +1,149 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { startApi } from '../../scripts/licenses-processes.ts';
+import type { RunningProcess } from '../../scripts/processes.ts';
+import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
+import { licensesOf, writeDay } from '../support/day-files.ts';
+import { times } from '../support/fixtures.ts';
+import { type OpenSearchProxy, openSearchProxy } from '../support/open-search-proxy.ts';
+import { publishFiles } from '../support/publishing.ts';
+import { ROSTER_PATH, sendRoster } from '../support/rosters.ts';
+
+const NURSING = 'Nursing Board';
+const NURSES = licensesOf(NURSING, 'RN.', 1000);
+/** All nurses, which takes several requests to OpenSearch, one after the other. */
+const ROSTER = { board: NURSING, items: NURSES.map(({ number }) => ({ license_number: number })) };
+const UNAVAILABLE = { detail: 'Lookups are not available right now; try again shortly.' };
+
+let environment: TestEnvironment;
+let proxy: OpenSearchProxy;
+let api: RunningProcess;
+let rest: ApiClient;
+/** Requests for licenses by id that reached OpenSearch. */
+let requests: number;
+/** What happens before the request of this number is answered; `false` breaks its connection. */
+let before: (request: number) => Promise<boolean>;
+
+beforeEach(async () => {
+  requests = 0;
+  before = async () => true;
+  environment = await testEnvironment({ REST_REQUESTS_PER_MINUTE: '1000000' });
+  await publishDay('2026-11-20', 'LIMA');
+  proxy = await openSearchProxy(environment.config.OPENSEARCH_URL, async (request) => {
+    if (!/licenses-.*_mget/.test(request.path)) return request.forward();
+    requests += 1;
+    return (await before(requests)) ? request.forward() : undefined;
+  });
+  api = await startApi({ ...environment.variables, OPENSEARCH_URL: proxy.url });
+  rest = await apiClient(environment);
+});
+afterEach(async () => {
+  await api.stop();
+  await proxy.close();
+  await environment.cleanUp();
+});
+
+async function publishDay(date: string, city: string, keep = 3): Promise<void> {
+  const individual = NURSES.map((nurse) => ({ ...nurse, city }));
+  const business = licensesOf('Board of Pharmacy', '02', 3);
+  const { state } = await publishFiles(
+    { ...environment, config: { ...environment.config, KEEP_PUBLICATIONS: keep } },
+    await writeDay(environment.folder, date, { date, individual, business }),
+  );
+  expect(state).toBe('live');
+}
+
+const answer = z.object({
+  last_scraped: z.string(),
+  results: z.array(z.object({ record: z.object({ city: z.string(), last_scraped: z.string() }) })),
+});
+
+/** Expects all results from this day. */
+function expectDay({ status, body }: ApiAnswer, date: string, city: string): void {
+  expect(status).toBe(200);
+  const { last_scraped: lastScraped, results } = answer.parse(body);
+  expect(lastScraped).toBe(`${date}T00:00:00`);
+  expect(results).toEqual(times(1000, () => ({ record: { city, last_scraped: `${date}T00:00:00` } })));
+}
+
+test('while a publication goes live, a roster is answered from one publication', async () => {
+  before = async (request) => {
+    if (request === 2) await publishDay('2026-11-21', 'AKRON');
+    return true;
+  };
+  expectDay(await sendRoster(rest, ROSTER), '2026-11-20', 'LIMA');
+}, 60_000);
+
+test('when the publication that it reads is pruned, a roster is answered whole from the next one', async () => {
+  before = async (request) => {
+    if (request === 2) await publishDay('2026-11-21', 'AKRON', 1);
+    return true;
+  };
+  expectDay(await sendRoster(rest, ROSTER), '2026-11-21', 'AKRON');
+}, 60_000);
+
+test.each([
+  ['does not answer', () => sleep(20_000, true, { ref: false })],
+  ['breaks the connection', async () => false],
+])(
+  'when OpenSearch %s in the middle, the whole roster gets 503 within ten seconds',
+  async (_what, fault) => {
+    before = (request) => (request === 1 ? Promise.resolve(true) : fault());
+    const startedAt = performance.now();
+    const { status, headers, body } = await sendRoster(rest, ROSTER);
+    expect([status, headers.get('retry-after'), body]).toEqual([503, '5', UNAVAILABLE]);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    before = async () => true;
+    expectDay(await sendRoster(rest, ROSTER), '2026-11-20', 'LIMA');
+  },
+  60_000,
+);
+
+test('a slow OpenSearch makes a roster slow, or 503 within ten seconds', async () => {
+  before = () => sleep(2200, true);
+  const startedAt = performance.now();
+  const { status, body } = await sendRoster(rest, ROSTER);
+  expect([status, body]).toEqual([503, UNAVAILABLE]);
+  expect(performance.now() - startedAt).toBeLessThan(10_000);
+}, 60_000);
+
+test('when the client goes away, the work stops', async () => {
+  const gone = new AbortController();
+  before = async (request) => {
+    if (request === 1) gone.abort();
+    await sleep(300);
+    return true;
+  };
+  const sent = rest.request('POST', ROSTER_PATH, {
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(ROSTER),
+    signal: gone.signal,
+  });
+  await expect(sent).rejects.toThrow();
+  await sleep(3000);
+  expect(requests).toBe(1);
+  before = async () => true;
+  expectDay(await sendRoster(rest, ROSTER), '2026-11-20', 'LIMA');
+}, 60_000);
+
+test('of more rosters than can wait, some get 503 at once, and every other one is answered whole', async () => {
+  before = () => sleep(100, true);
+  const small = { board: NURSING, items: ROSTER.items.slice(0, 10) };
+  const answers = await Promise.all(times(60, () => sendRoster(rest, small)));
+  const refused = answers.filter(({ status }) => status === 503);
+  expect([refused.length > 5, refused.length < 40]).toEqual([true, true]);
+  for (const { headers, body } of refused) {
+    expect([headers.get('retry-after'), body]).toEqual([
+      '1',
+      { detail: 'More is asked than can be answered now; try again shortly.' },
+    ]);
+  }
+  for (const { status, body } of answers.filter((each) => each.status !== 503)) {
+    expect([status, body]).toEqual([
+      200,
+      expect.objectContaining({ count: 10, summary: expect.objectContaining({ found: 10 }) }),
+    ]);
+  }
+}, 60_000);

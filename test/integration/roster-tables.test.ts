@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import Papa from 'papaparse';
+import { RESULT_COLUMNS } from '../../src/rosters/result-columns.ts';
+import { FIXTURES_DATE, times } from '../support/fixtures.ts';
+import { rosterAnswer, sendRoster, sendTable } from '../support/rosters.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+const NURSING = '?board=Nursing%20Board';
+const LAST_SCRAPED = `${FIXTURES_DATE}T00:00:00`;
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.stop());
+
+/** The rows of an answer as objects, and its header row. */
+async function table(csv: string | Uint8Array<ArrayBuffer>, query = NURSING) {
+  const { status, headers, text } = await sendTable(service.rest, csv, query);
+  expect([status, headers.get('content-type'), text]).toEqual([
+    200,
+    'text/csv; charset=utf-8',
+    expect.any(String),
+  ]);
+  const { data, errors, meta } = Papa.parse<Record<string, string>>(text, {
+    header: true,
+    skipEmptyLines: true,
+  });
+  expect(errors).toEqual([]);
+  return { text, rows: data, columns: meta.fields };
+}
+
+async function refused(csv: string | Uint8Array<ArrayBuffer>, query = NURSING): Promise<string> {
+  const { status, text } = await sendTable(service.rest, csv, query);
+  expect(status).toBe(400);
+  return text;
+}
+
+describe('a roster as CSV', () => {
+  test('is answered with its rows and columns, and those of the results', async () => {
+    const { columns, rows } = await table(
+      'ward,license_number,Last Name,note\r\n' +
+        '3 West,RN.700001,De La Cruz,"a, b"\r\n' +
+        '3 West,RN.700001,Somebody,\r\n' +
+        ',,Smith,\r\n' +
+        ',RN.799999,,\r\n' +
+        ',,,\r\n',
+    );
+    expect(columns).toEqual(['ward', 'license_number', 'Last Name', 'note', ...RESULT_COLUMNS]);
+    const empty = Object.fromEntries(RESULT_COLUMNS.map((column) => [column, '']));
+    const found = {
+      ...empty,
+      result_outcome: 'found',
+      result_license_number: 'RN.700001',
+      result_full_name: 'DE LA CRUZ, MARIA ELENA',
+      result_license_type: 'Registered Nurse (RN)',
+      result_status: 'ACTIVE',
+      result_raw_status: 'Active',
+      result_expiry_date: '2099-10-31',
+      result_days_until_expiry: expect.stringMatching(/^\d+$/),
+      result_board_action: 'No',
+      result_last_scraped: LAST_SCRAPED,
+    };
+    const without = (outcome: string, cells: object) => ({
+      ...empty,
+      result_outcome: outcome,
+      result_last_scraped: LAST_SCRAPED,
+      ...cells,
+    });
+    expect(rows).toEqual([
+      { ward: '3 West', license_number: 'RN.700001', 'Last Name': 'De La Cruz', note: 'a, b', ...found },
+      {
+        ...{ ward: '3 West', license_number: 'RN.700001', 'Last Name': 'Somebody', note: '' },
+        ...found,
+        result_detail: expect.stringContaining('not the holder’s'),
+      },
+      {
+        ...{ ward: '', license_number: '', 'Last Name': 'Smith', note: '' },
+        ...without('ambiguous', {
+          result_matches: 'RN.700005; PN.700004; RN.700003',
+          result_detail: expect.stringMatching(/^3 licenses match/),
+        }),
+      },
+      {
+        ...{ ward: '', license_number: 'RN.799999', 'Last Name': '', note: '' },
+        ...without('not_found', { result_detail: expect.stringContaining('No license with this number') }),
+      },
+      {
+        ...{ ward: '', license_number: '', 'Last Name': '', note: '' },
+        ...without('invalid', { result_detail: expect.stringMatching(/^Give license_number/) }),
+      },
+    ]);
+  });
+
+  test('with semicolons is answered with semicolons', async () => {
+    const { text } = await table('license_number;name\nRN.700001;"Muñoz; Ana"\n');
+    expect(text.split('\n')[1]).toMatch(/^RN\.700001;"Muñoz; Ana";found;RN\.700001;/);
+  });
+
+  test('with a byte order mark is answered with one, and without it without', async () => {
+    const marks = ['', '\ufeff'].map(async (mark) => {
+      const { headers, text } = await sendTable(service.rest, `${mark}license_number\nRN.700001\n`, NURSING);
+      // Reading a response as text takes the mark away.
+      return Number(headers.get('content-length')) - Buffer.byteLength(text);
+    });
+    expect(await Promise.all(marks)).toEqual([0, 3]);
+  });
+
+  test('lists as many matches as it asks for', async () => {
+    const { rows } = await table('last_name\nSmith\n', `${NURSING}&max_matches=2`);
+    expect(rows).toEqual([
+      expect.objectContaining({
+        result_matches: 'RN.700005; PN.700004',
+        result_detail: expect.stringMatching(/^More than 2 licenses match/),
+      }),
+    ]);
+  });
+
+  test('that is the answer to an earlier one gets new results in place of the old ones', async () => {
+    const first = await table('reference,license_number\na,RN.700001\n');
+    const second = await table(first.text);
+    expect(second.text).toBe(first.text);
+  });
+
+  test('has its formulas neutralized, and its negative numbers left', async () => {
+    const hostile = ['=1+1', '+1', '-1', '@x', '\tx', '\rx', "'=x", '=HYPERLINK("http://x","y")'];
+    const cells = hostile.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(',');
+    const columns = hostile.map((_, at) => `c${at}`);
+    const { rows } = await table(`license_number,${columns.join(',')}\nPN.700004,${cells}\n`);
+    expect(columns.map((column) => rows[0]?.[column])).toEqual(
+      hostile.map((cell) => (cell.startsWith("'") ? cell : `'${cell}`)),
+    );
+    expect(rows[0]?.result_days_until_expiry).toMatch(/^-\d+$/);
+  });
+
+  test('is answered as JSON where Accept says so, and JSON as CSV', async () => {
+    const csv = 'reference,license_number\n7,RN.700001\n';
+    const json = await sendTable(service.rest, csv, NURSING, { accept: 'application/json' });
+    expect(rosterAnswer.parse(json.body).results).toEqual([
+      expect.objectContaining({ reference: '7', outcome: 'found' }),
+    ]);
+    const items = [{ reference: '7', license_number: 'RN.700001' }, { last_name: 'Smith' }, 5];
+    const asTable = await sendRoster(service.rest, { board: 'Nursing Board', items }, { accept: 'text/csv' });
+    expect(asTable.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    expect(asTable.text.split('\r\n').slice(0, 4)).toEqual([
+      ['reference', 'license_number', 'last_name', ...RESULT_COLUMNS].join(','),
+      expect.stringMatching(/^7,RN\.700001,,found,RN\.700001,/),
+      expect.stringMatching(/^,,Smith,ambiguous,/),
+      expect.stringMatching(/^,,,invalid,/),
+    ]);
+  });
+
+  test('keeps rows with too few cells, and answers those with too many as invalid', async () => {
+    const { rows } = await table('license_number,last_name,note\nRN.700001\n\nRN.700001,a,b,c\n');
+    expect(rows.map(({ result_outcome }) => result_outcome)).toEqual(['found', 'invalid']);
+    expect(rows[1]?.result_detail).toContain('The row has 4 cells, but the header row has 3');
+  });
+});
+
+describe('a CSV is refused that', () => {
+  test.each([
+    ['is empty', '', /must name the columns/],
+    [
+      'has no column of a lookup',
+      'name,ward\nx,y\n',
+      /at least one of license_number, last_name, business_name/,
+    ],
+    ['has a column twice', 'last_name,Last Name\nx,y\n', /more than one column last_name/],
+    ['has no rows', 'license_number\n', /no rows/],
+    ['has 1,001 rows', `license_number\n${'RN.700001\n'.repeat(1001)}`, /at most 1000 rows/],
+    ['has 201 columns', `license_number,${times(200, (at) => `c${at}`).join(',')}\nRN.1\n`, /at most 200/],
+    ['has a quotation mark that is not closed', 'license_number\nRN.1\n"RN.2\nRN.3\n', /Row 3 of the CSV/],
+    ['has a million columns', `license_number${',a'.repeat(500_000)}\n`, /at most 200/],
+    [
+      'has max_matches in words',
+      'license_number\nRN.1\n',
+      /max_matches must be a whole number/,
+      '?max_matches=five',
+    ],
+    ['has a board that is none', 'license_number\nRN.1\n', /No board has exactly the name/, '?board=Nursing'],
+    [
+      'has max_matches twice',
+      'license_number\nRN.1\n',
+      /max_matches must be/,
+      '?max_matches=1&max_matches=2',
+    ],
+  ])('%s', async (_what, csv, detail, query = NURSING) => {
+    expect(await refused(csv, query)).toMatch(detail);
+  });
+
+  test('is not UTF-8', async () => {
+    expect(await refused(new Uint8Array([...Buffer.from('last_name\nMu'), 0xf1, 0x6f, 0x0a]))).toMatch(
+      /not valid UTF-8/,
+    );
+  });
+});
+
+test.each([
+  ['NUL bytes', 'license_number,note\n"RN.700001",a\u0000b\nRN\u0000.700001,\n', ['found', 'not_found']],
+  ['a row of a million cells', `license_number\n${','.repeat(1_000_000)}\nRN.700001\n`, ['invalid', 'found']],
+  ['1,000 identical rows', `license_number\n${'RN.700001\n'.repeat(1000)}`, times(1000, () => 'found')],
+])('hostile CSV with %s is answered', async (_what, csv, outcomes) => {
+  const { rows } = await table(csv);
+  expect(rows.map(({ result_outcome }) => result_outcome)).toEqual(outcomes);
+});

@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import type { ApiAnswer, ApiClient } from './api.ts';
+
+export const ROSTER_PATH = '/api/v1/lookup/batch';
+
+/** The fields of a roster's answer that tests read. */
+export const rosterAnswer = z.object({
+  count: z.int(),
+  summary: z.object({ found: z.int(), ambiguous: z.int(), not_found: z.int(), invalid: z.int() }),
+  source: z.literal('dataset'),
+  last_scraped: z.string(),
+  results: z.array(z.looseObject({ outcome: z.string() })),
+});
+
+/** Sends a roster as JSON. */
+export function sendRoster(
+  rest: ApiClient,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<ApiAnswer> {
+  return rest.request('POST', ROSTER_PATH, {
+    headers: { 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+}
+
+/** Sends a roster as CSV. */
+export function sendTable(
+  rest: ApiClient,
+  table: string | Uint8Array<ArrayBuffer>,
+  query = '',
+  headers: Record<string, string> = {},
+): Promise<ApiAnswer> {
+  return rest.request('POST', `${ROSTER_PATH}${query}`, {
+    headers: { 'content-type': 'text/csv', ...headers },
+    body: table,
+  });
+}
