@@ -17,7 +17,7 @@ const LAYERS = {
   http: ['licenses', 'storage', 'publications', 'lookup', 'access', 'telemetry'],
   rest: ['licenses', 'lookup', 'rosters', 'http', 'access', 'telemetry'],
   mcp: ['licenses', 'lookup', 'rosters', 'http', 'telemetry'],
-  cli: ['licenses', 'storage', 'dataset', 'publications', 'access'],
+  cli: ['licenses', 'storage', 'dataset', 'publications', 'rosters', 'access'],
 };
 
 /** The command line starts the API and the worker. */

@@ -9,6 +9,7 @@ import { printError } from './output.ts';
 import { pruneCommand, publicationsCommand, rollbackCommand } from './publications.ts';
 import { publishCommand } from './publish.ts';
 import { sampleDataCommand } from './sample-data.ts';
+import { verifyCommand } from './verify.ts';
 
 const program = new Command('licenses')
   .description('Operates the Ohio License Verification Service')
@@ -39,6 +40,7 @@ program.addCommand(auditCommand());
 program.addCommand(backupCommand());
 program.addCommand(restoreCommand());
 program.addCommand(sampleDataCommand());
+program.addCommand(verifyCommand());
 
 try {
   await program.parseAsync();

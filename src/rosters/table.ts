@@ -52,36 +52,47 @@ const DEFAULT_FORMAT: TableFormat = { delimiter: ',', newline: '\r\n', hasByteOr
  * `MAX_ITEMS` rows
  */
 export function readTable(text: string): RosterTable {
-  const hasByteOrderMark = text.startsWith(BYTE_ORDER_MARK);
-  const written = hasByteOrderMark ? text.slice(1) : text;
-  const delimiter = delimiterOf(written);
-  const { data, errors, meta } = Papa.parse<string[]>(written, {
-    delimiter,
+  const { columns, format } = readHeader(text);
+  const { data, errors } = Papa.parse<string[]>(text, {
+    delimiter: format.delimiter,
     skipEmptyLines: true,
     preview: MAX_ITEMS + 2,
   });
-  const [columns = [], ...rows] = data;
-  checkColumns(columns);
   const [error] = errors;
-  if (error !== undefined) {
-    throw new BadRequestError(
-      `Row ${(error.row ?? 0) + 1} of the CSV has a quotation mark that is not closed, or not doubled inside a cell.`,
-    );
-  }
+  if (error !== undefined) throw brokenQuotes(error.row ?? 0);
+  const [, ...rows] = data;
   if (rows.length > MAX_ITEMS) {
     throw new BadRequestError(`A roster takes at most ${MAX_ITEMS} rows; split this one.`);
   }
-  return { columns, rows, format: { delimiter, newline: meta.linebreak, hasByteOrderMark } };
+  return { columns, rows, format };
 }
 
-/** The separator with which the header row has more of the known columns. */
-function delimiterOf(text: string): TableFormat['delimiter'] {
-  const known = (delimiter: string) => {
-    const { data } = Papa.parse<string[]>(text, { delimiter, preview: 1 });
-    return (data[0] ?? []).filter((column) => isField(columnKey(column))).length;
-  };
-  const [comma, semicolon] = DELIMITERS;
-  return known(semicolon) > known(comma) ? semicolon : comma;
+/** @param row the row's place in the file, from 0 for the header row */
+export function brokenQuotes(row: number): BadRequestError {
+  return new BadRequestError(
+    `Row ${row + 1} of the CSV has a quotation mark that is not closed, or not doubled inside a cell.`,
+  );
+}
+
+/**
+ * Reads only the header row. The text may end anywhere after it.
+ *
+ * @throws {BadRequestError} for a header row without the columns of a lookup
+ */
+export function readHeader(text: string): Pick<RosterTable, 'columns' | 'format'> {
+  const [byComma, bySemicolon] = DELIMITERS.map((delimiter) => {
+    const { data, meta } = Papa.parse<string[]>(text, { delimiter, skipEmptyLines: true, preview: 1 });
+    return { delimiter, columns: data[0] ?? [], newline: meta.linebreak };
+  });
+  if (byComma === undefined || bySemicolon === undefined) throw new Error('There are two separators.');
+  const isSemicolon = knownColumns(bySemicolon.columns) > knownColumns(byComma.columns);
+  const { columns, delimiter, newline } = isSemicolon ? bySemicolon : byComma;
+  checkColumns(columns);
+  return { columns, format: { delimiter, newline, hasByteOrderMark: text.startsWith(BYTE_ORDER_MARK) } };
+}
+
+function knownColumns(columns: readonly string[]): number {
+  return columns.filter((column) => isField(columnKey(column))).length;
 }
 
 function isField(key: string): boolean {

@@ -1,0 +1,134 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import Papa from 'papaparse';
+import { z } from 'zod';
+import type { Chunk, RosterFile } from './roster-file.ts';
+
+/** Where rosters are verified, and how. */
+export interface Service {
+  readonly url: string;
+  readonly key: string;
+  readonly board?: string | undefined;
+  readonly maxMatches?: string | undefined;
+}
+
+/** The answer to a chunk. */
+export interface AnsweredChunk {
+  /** The header row of the answer, and its other rows, as CSV. */
+  readonly header: string;
+  readonly rows: string;
+  readonly count: number;
+  /** How many rows ended in each way. */
+  readonly outcomes: Readonly<Record<string, number>>;
+  /** The run date of the dataset that answered, `YYYY-MM-DD`. */
+  readonly date: string;
+}
+
+/** The service refused the roster. The message is its own. */
+export class RefusedError extends Error {}
+
+const FIRST_WAIT_MS = 1000;
+const MAX_WAIT_MS = 60_000;
+
+/** An outage that takes longer ends the command. It continues where it was when it is called again. */
+const MAX_OUTAGE_MS = 10 * 60_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+
+/**
+ * Sends rows until they are answered: waits as long as a 429 or 503 says, and tries again after a lost connection.
+ *
+ * @param onWait is called before each wait, with its reason
+ * @throws {RefusedError} when the service refuses the rows, or is away for ten minutes
+ */
+export async function sendChunk(
+  service: Service,
+  roster: RosterFile,
+  chunk: Chunk,
+  signal: AbortSignal,
+  onWait: (reason: string) => void,
+): Promise<AnsweredChunk[]> {
+  let outageStartedAt: number | undefined;
+  for (let attempt = 0; ; attempt += 1) {
+    const answer = await post(service, roster, chunk, signal);
+    if (answer.status === 200) return [answeredChunk(answer.text, chunk.length)];
+    if (answer.status === 413 && chunk.length > 1) {
+      const half = Math.ceil(chunk.length / 2);
+      const first = await sendChunk(service, roster, chunk.slice(0, half), signal, onWait);
+      return [...first, ...(await sendChunk(service, roster, chunk.slice(half), signal, onWait))];
+    }
+    if (answer.status !== undefined && answer.status !== 429 && answer.status < 500) {
+      throw new RefusedError(answer.text);
+    }
+    if (answer.status !== 429) outageStartedAt ??= Date.now();
+    if (outageStartedAt !== undefined && Date.now() - outageStartedAt > MAX_OUTAGE_MS) {
+      throw new RefusedError(answer.text);
+    }
+    const waitMs = answer.retryAfterMs ?? Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** attempt);
+    onWait(answer.text);
+    await sleep(waitMs, undefined, { signal });
+  }
+}
+
+interface Posted {
+  /** `undefined` when the service could not be reached. */
+  readonly status: number | undefined;
+  /** The answer's CSV, or what is wrong. */
+  readonly text: string;
+  readonly retryAfterMs?: number;
+}
+
+async function post(
+  { url, key, board, maxMatches }: Service,
+  { columns, format }: RosterFile,
+  chunk: Chunk,
+  signal: AbortSignal,
+): Promise<Posted> {
+  const { delimiter, newline } = format;
+  const query = new URLSearchParams({
+    ...(board === undefined ? {} : { board }),
+    ...(maxMatches === undefined ? {} : { max_matches: maxMatches }),
+  });
+  try {
+    const response = await fetch(`${url}/api/v1/lookup/batch?${query}`, {
+      method: 'POST',
+      headers: { 'content-type': 'text/csv', 'x-api-key': key },
+      body: Papa.unparse([[...columns], ...chunk.map((row) => [...row])], { delimiter, newline }),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]),
+    });
+    const text = await response.text();
+    if (response.ok) return { status: response.status, text };
+    const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
+    return {
+      status: response.status,
+      text: detailOf(text) ?? `The service answered with ${response.status}.`,
+      ...(Number.isFinite(retryAfter) && { retryAfterMs: retryAfter * 1000 }),
+    };
+  } catch (error) {
+    signal.throwIfAborted();
+    const reason =
+      error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
+    return { status: undefined, text: `The service at ${url} cannot be reached: ${reason}` };
+  }
+}
+
+const errorBody = z.object({ detail: z.string() });
+
+function detailOf(text: string): string | undefined {
+  try {
+    return errorBody.parse(JSON.parse(text)).detail;
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws {RefusedError} for an answer that is not one of this service */
+function answeredChunk(text: string, count: number): AnsweredChunk {
+  const { meta } = Papa.parse(text, { preview: 1 });
+  const { data } = Papa.parse<Record<string, string>>(text, { header: true, skipEmptyLines: true });
+  const outcomes: Record<string, number> = {};
+  for (const { result_outcome: outcome = '' } of data) outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+  const date = data[0]?.result_last_scraped?.slice(0, 10);
+  if (data.length !== count || date === undefined) {
+    throw new RefusedError(`The service answered ${data.length} rows of ${count}. Is the URL right?`);
+  }
+  return { header: text.slice(0, meta.cursor), rows: text.slice(meta.cursor), count, outcomes, date };
+}

@@ -1,0 +1,188 @@
+import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import Papa from 'papaparse';
+import { type CommandResult, runProgram } from '../../scripts/programs.ts';
+import { RESULT_COLUMNS } from '../../src/rosters/result-columns.ts';
+import { type ApiFate, type ApiProxy, apiProxy } from '../support/api-proxy.ts';
+import { times } from '../support/fixtures.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+const MAIN = resolve(import.meta.dirname, '../../src/cli/main.ts');
+const NURSING = 'Nursing Board';
+
+let service: TestService;
+let proxy: ApiProxy;
+let folder: string;
+/** Decides what becomes of the request of this number, from 1. */
+let fate: (request: number, rows: number) => ApiFate | Promise<ApiFate>;
+let requests: number;
+
+beforeAll(async () => {
+  service = await startService();
+  proxy = await apiProxy(`http://127.0.0.1:${service.environment.config.PORT}`, async (body) => {
+    requests += 1;
+    return fate(requests, body.trimEnd().split('\r\n').length - 1);
+  });
+});
+afterAll(async () => {
+  await proxy.close();
+  await service.stop();
+});
+beforeEach(async () => {
+  folder = await mkdtemp(join(service.environment.folder, 'verify-'));
+  requests = 0;
+  fate = () => 'forward';
+});
+
+interface Options {
+  readonly key?: string;
+  readonly more?: readonly string[];
+  readonly signal?: AbortSignal;
+}
+
+/** Runs `licenses verify` for this roster. */
+async function verify(
+  roster: string | Uint8Array,
+  { key = service.rest.key, more = ['--board', NURSING], signal }: Options = {},
+): Promise<CommandResult> {
+  await writeFile(join(folder, 'roster.csv'), roster);
+  const parameters = ['verify', join(folder, 'roster.csv'), '--out', join(folder, 'result.csv'), ...more];
+  return runProgram([process.execPath, MAIN, ...parameters], {
+    variables: { LICENSES_URL: proxy.url, LICENSES_KEY: key },
+    ...(signal === undefined ? {} : { signal }),
+  });
+}
+
+function rosterOf(rows: number): string {
+  return `id,license_number\r\n${times(rows, (at) => `${at},${at % 2 === 0 ? 'RN.700001' : 'RN.799999'}\r\n`).join('')}`;
+}
+
+/** The rows of the result file, after its progress file is gone. */
+async function results(): Promise<Record<string, string>[]> {
+  expect(await readdir(folder)).toEqual(['result.csv', 'roster.csv']);
+  const { data, errors, meta } = Papa.parse<Record<string, string>>(
+    await readFile(join(folder, 'result.csv'), 'utf8'),
+    { header: true, skipEmptyLines: true },
+  );
+  expect([errors, meta.fields]).toEqual([[], ['id', 'license_number', ...RESULT_COLUMNS]]);
+  return data;
+}
+
+/** Expects every row once, in order, with its own answer. */
+async function expectAnswered(rows: number): Promise<void> {
+  expect((await results()).map(({ id, result_outcome }) => [id, result_outcome])).toEqual(
+    times(rows, (at) => [String(at), at % 2 === 0 ? 'found' : 'not_found']),
+  );
+}
+
+test('verifies a roster of any size, in order, and sums it up', async () => {
+  const { code, stdout } = await verify(rosterOf(3456));
+  expect(stdout).toMatch(
+    /^3,456 rows verified in the dataset of 2026-11-20; .*result\.csv has the results\.\n {2}found {6}1,728\n {2}ambiguous {2}0\n {2}not_found {2}1,728\n {2}invalid {4}0\n$/,
+  );
+  expect([code, requests]).toEqual([0, 4]);
+  await expectAnswered(3456);
+}, 60_000);
+
+test('keeps semicolons and a byte order mark, and exits with 2 when rows are invalid', async () => {
+  const { code } = await verify('\ufefflicense_number;note\nRN.700001;"a;b"\n;=1+1\n');
+  expect(code).toBe(2);
+  const text = await readFile(join(folder, 'result.csv'), 'utf8');
+  expect(text.split('\n').slice(0, 3)).toEqual([
+    `\ufefflicense_number;note;${RESULT_COLUMNS.join(';')}`,
+    expect.stringMatching(/^RN\.700001;"a;b";found;/),
+    expect.stringMatching(/^;"'=1\+1";invalid;/),
+  ]);
+}, 60_000);
+
+test('waits as told on 429 and 503, and tries again after a lost connection', async () => {
+  const faults: ApiFate[] = [
+    { status: 429, body: '{"detail": "Too many requests; try again in 1 seconds."}', retryAfter: 1 },
+    { status: 503, body: '{"detail": "Lookups are not available right now."}', retryAfter: 1 },
+    'break',
+  ];
+  fate = (request) => faults[request - 1] ?? 'forward';
+  const { code, stderr } = await verify(rosterOf(1500));
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/waiting: /);
+  await expectAnswered(1500);
+}, 60_000);
+
+test('splits what is too much for the address’s limit', async () => {
+  fate = (_, rows) => (rows > 300 ? { status: 413, body: '{"detail": "Split it."}' } : 'forward');
+  expect(await verify(rosterOf(1500))).toMatchObject({ code: 0 });
+  await expectAnswered(1500);
+}, 60_000);
+
+test('continues where it was interrupted', async () => {
+  const interrupted = new AbortController();
+  fate = (request) => {
+    // Three are under way at a time, so the fifth is sent when two are written.
+    if (request <= 4) return 'forward';
+    interrupted.abort();
+    return new Promise(() => undefined);
+  };
+  const first = await verify(rosterOf(5000), { signal: interrupted.signal });
+  expect(first).toMatchObject({ code: 1, stderr: expect.stringContaining('The same command continues') });
+  expect(await readdir(folder)).toEqual(['result.csv', 'result.csv.progress.json', 'roster.csv']);
+
+  // What a killed process wrote without having saved its progress is written again.
+  await writeFile(join(folder, 'result.csv'), 'half a ro', { flag: 'a' });
+  const before = requests;
+  fate = () => 'forward';
+  expect(await verify(rosterOf(5000))).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('5,000 rows'),
+  });
+  expect(requests - before).toBeLessThanOrEqual(3);
+  await expectAnswered(5000);
+}, 90_000);
+
+test('begins anew for another roster', async () => {
+  const interrupted = new AbortController();
+  fate = (request) => {
+    if (request === 1) return 'forward';
+    interrupted.abort();
+    return new Promise(() => undefined);
+  };
+  await verify(rosterOf(3000), { signal: interrupted.signal });
+  fate = () => 'forward';
+  expect(await verify(rosterOf(2000))).toMatchObject({ code: 0 });
+  await expectAnswered(2000);
+}, 60_000);
+
+test.each([
+  ['a key that is none', 'license_number\nRN.1\n', { key: 'olv_x' }, /Invalid or inactive API key/],
+  ['no key', 'license_number\nRN.1\n', { key: '' }, /LICENSES_KEY/],
+  [
+    'a board that is none',
+    'license_number\nRN.1\n',
+    { more: ['--board', 'Nursing'] },
+    /No board has exactly the name/,
+  ],
+  ['a file without columns of a lookup', 'name\nx\n', {}, /must name the columns/],
+  [
+    'a file that is not UTF-8',
+    new Uint8Array([...Buffer.from('last_name\nMu'), 0xf1, 10]),
+    {},
+    /not valid UTF-8/,
+  ],
+  ['a quotation mark left open', 'license_number\nRN.1\n"RN.2\n', {}, /Row 3 of the CSV/],
+  ['a service that is not there', 'license_number\nRN.1\n', { more: ['--url', 'ftp://x'] }, /http/],
+])(
+  'with %s exits with 1 and says why',
+  async (_what, roster, options, reason) => {
+    const { code, stderr } = await verify(roster, options);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(reason);
+  },
+  60_000,
+);
+
+test('never writes over the roster', async () => {
+  const path = join(folder, 'roster.csv');
+  const { code, stderr } = await verify(rosterOf(2), { more: ['--out', path] });
+  expect([code, stderr]).toEqual([1, '--out must be another file than the roster.\n']);
+  expect(await readFile(path, 'utf8')).toBe(rosterOf(2));
+}, 60_000);
