@@ -16,7 +16,7 @@ const LAYERS = {
   access: ['licenses', 'storage', 'telemetry'],
   http: ['licenses', 'storage', 'publications', 'lookup', 'access', 'telemetry'],
   rest: ['licenses', 'lookup', 'rosters', 'http', 'access', 'telemetry'],
-  mcp: ['licenses', 'lookup', 'rosters', 'http', 'telemetry'],
+  mcp: ['licenses', 'lookup', 'rosters', 'http', 'access', 'telemetry'],
   cli: ['licenses', 'storage', 'dataset', 'publications', 'rosters', 'access'],
 };
 

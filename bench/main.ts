@@ -5,6 +5,7 @@ const MEASUREMENTS = [
   'mcp',
   'publish',
   'rivals',
+  'rosters',
   'versions',
   'zero-gap',
 ];

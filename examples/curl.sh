@@ -34,3 +34,9 @@ echo '# A mistyped number: 404, which does not mean "unlicensed"; did_you_mean l
 verify '{"board": "Nursing Board", "license_number": "RN.12439"}'
 echo '# A business, by the beginning of a trade name'
 verify '{"board": "Board of Pharmacy", "search_type": "business", "business_name": "Main Street Pharmacy"}'
+echo '# A roster: many lookups in one request, each with its own result'
+curl -sS -w '\n%{http_code}\n' -H "X-API-Key: $key" -H 'Content-Type: application/json' "$url/api/v1/lookup/batch" \
+  -d '{"board": "Nursing Board", "items": [{"reference": "1", "license_number": "'"$number"'"}, {"last_name": "'"$surname"'"}]}'
+echo '# The same as CSV: the response repeats the rows and adds columns'
+curl -sS -w '\n%{http_code}\n' -H "X-API-Key: $key" -H 'Content-Type: text/csv' "$url/api/v1/lookup/batch" \
+  --data-binary $'license_number,board\n'"$number"',Nursing Board\n'

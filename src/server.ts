@@ -99,7 +99,12 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
   const status = statusRoute(tracker, async () => (await publicationHistory(store)).publications);
   const docs = await docsRoutes(openApiDocument([...rest, status], config));
   const router = routerOf([status, frontPageRoute(tracker), ...docs]);
-  router.all(MCP_PATH, counted('mcp', usage), limited(mcpLimit), mcpEndpoint(config, lookups, log));
+  router.all(
+    MCP_PATH,
+    counted('mcp', usage),
+    limited(mcpLimit),
+    mcpEndpoint(config, { lookups, rosters }, mcpLimit, log),
+  );
 
   const app = httpApp({ log, trustedProxies: config.TRUSTED_PROXIES, isStopping });
   app.use(

@@ -26,6 +26,10 @@ function ofBusiness(business_name: string, facts: object, more: More & { with?: 
   return call('verify_business_license', { business_name, ...others }, facts, rest);
 }
 
+function ofRoster(items: readonly object[], summary: object, results: readonly object[], more: More): Call {
+  return call('verify_roster', { items }, { count: items.length, summary, results }, more);
+}
+
 function boards(more: More): Call {
   return call('list_ohio_boards', {}, {}, more);
 }
@@ -457,6 +461,68 @@ export const QUESTIONS: readonly Question[] = [
           says: /a person's license .*verify_license looks it up/,
           never: ['HOLLOWAY'],
         },
+      ),
+    ],
+  },
+  {
+    ask:
+      'Verify our three nurses for the staff file: Beatrice Holloway RN.418822, Joan Tremblay PN.120044 and ' +
+      'Paul Garrison RN.377120.',
+    calls: [
+      ofRoster(
+        [
+          { reference: 'Holloway', license_number: 'RN.418822', last_name: 'Holloway' },
+          { reference: 'Tremblay', license_number: 'PN.120044', last_name: 'Tremblay' },
+          { reference: 'Garrison', license_number: 'RN.377120', last_name: 'Garrison' },
+        ],
+        { found: 3, ambiguous: 0, not_found: 0, invalid: 0 },
+        [
+          { outcome: 'found', name_match: true, licenses: [{ status: 'ACTIVE', board_action: 'No' }] },
+          {
+            outcome: 'found',
+            licenses: [{ status: 'ACTIVE', expiry_date: '2025-08-31' }],
+          },
+          { outcome: 'found', licenses: [{ raw_status: 'Active - Probation', board_action: 'Yes' }] },
+        ],
+        { says: /active although its expiry date has passed.*The board has acted on this license/ },
+      ),
+    ],
+  },
+  {
+    ask: 'Check my list: nurse Angela Holloway, RN.418822; Dr. Marcus Vance; and number APRN.CNP.144500.',
+    calls: [
+      ofRoster(
+        [
+          { license_number: 'RN.418822', last_name: 'Holloway', first_name: 'Angela' },
+          { board: MEDICAL, last_name: 'Vance', first_name: 'Marcus' },
+          { license_number: 'APRN.CNP.144500' },
+        ],
+        { found: 2, ambiguous: 0, not_found: 1, invalid: 0 },
+        [
+          { outcome: 'found', name_match: false },
+          { outcome: 'found', licenses: [{ raw_status: 'Inactive - Permanent Revocation' }] },
+          { outcome: 'not_found', did_you_mean: ['APRN.CNP.0144500'] },
+        ],
+        { says: /do not take this license for that person/, never: ['FARROW'] },
+      ),
+    ],
+  },
+  {
+    ask: 'Are these licensed: the salon Shear Grace, nurse Sarah Whitfield, and somebody called Pat?',
+    calls: [
+      ofRoster(
+        [
+          { reference: 'salon', business_name: 'Shear Grace' },
+          { reference: 'nurse', board: NURSING, last_name: 'Whitfield', first_name: 'Sarah' },
+          { reference: 'Pat', first_name: 'Pat' },
+        ],
+        { found: 0, ambiguous: 2, not_found: 0, invalid: 1 },
+        [
+          { outcome: 'ambiguous', licenses: [{ street: '12 MAPLE ST' }, { street: '480 ELM AVE' }] },
+          { outcome: 'ambiguous', licenses: [{ city: 'CANTON' }, { city: 'DAYTON' }] },
+          { reference: 'Pat', outcome: 'invalid' },
+        ],
+        { says: /no license_number, no last_name and no business_name/ },
       ),
     ],
   },

@@ -5,7 +5,7 @@ import { z } from 'zod';
 /** A tool call of a careful agent, and what the result must contain. */
 export interface Call {
   readonly tool: string;
-  readonly arguments: Readonly<Record<string, string | number>>;
+  readonly arguments: Readonly<Record<string, unknown>>;
   /** Whether the tool refuses the call. */
   readonly isError?: boolean;
   /** Fields that the result must have. It may have more. */

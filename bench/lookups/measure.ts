@@ -20,8 +20,8 @@ import { generated } from './generated.ts';
 import type { Load } from './load.ts';
 import type { Measured, Results } from './report.ts';
 
-const DATE = '2026-11-20';
-const SEED = 7;
+export const DATE = '2026-11-20';
+export const SEED = 7;
 /** The last of those drawn, which the rounds do not come to. */
 const WARM_UP_ASKED = 5000;
 
@@ -35,6 +35,8 @@ export interface Service {
   readonly apiPid: number;
   /** `http://host:port`. */
   readonly api: string;
+  /** The same of its admin port. */
+  readonly admin: string;
   readonly key: string;
 }
 
@@ -164,6 +166,7 @@ export async function withService<Result>(
         index,
         apiPid: api.child.pid ?? 0,
         api: `http://127.0.0.1:${config.PORT}`,
+        admin: `http://127.0.0.1:${config.ADMIN_PORT}`,
         key,
       });
     } finally {

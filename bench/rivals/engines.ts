@@ -10,6 +10,12 @@ export interface Engine {
   byName(prefix: string): Promise<readonly string[]>;
 }
 
+/** Finds the records of many lookups in one statement, in their order. */
+export interface BatchEngine {
+  byNumbers(keys: readonly string[]): Promise<readonly (readonly string[])[]>;
+  byNames(prefixes: readonly string[]): Promise<readonly (readonly string[])[]>;
+}
+
 const CONNECTIONS = 16;
 const MOST = 101;
 const recordRows = z.array(z.object({ record: z.string() }));
@@ -50,6 +56,32 @@ export function batchedPostgresEngine(url: string): Engine {
     { maxBatchSize: 64, concurrency: 2 },
   );
   return { ...postgresEngine(url), byNumber };
+}
+
+const MOST_IN_BATCH = 21;
+const placedRecords = z.array(z.object({ place: z.coerce.number(), record: z.string() }));
+
+/** One statement for a whole batch. */
+export function postgresBatchEngine(url: string): BatchEngine {
+  const pool = new pg.Pool({ connectionString: url, max: CONNECTIONS });
+  return {
+    byNumbers: async (keys) => {
+      const text = 'select number_key, record from licenses where number_key = any($1)';
+      const { rows } = await pool.query({ name: 'numbers', text, values: [keys] });
+      const found = Map.groupBy(keyedRecords.parse(rows), ({ number_key: key }) => key);
+      return keys.map((key) => (found.get(key) ?? []).map(({ record }) => record));
+    },
+    byNames: async (prefixes) => {
+      const text =
+        'select place, record from unnest($1::text[], $2::text[]) with ordinality as asked(low, high, place), ' +
+        'lateral (select id from holders where key >= low and key < high order by key limit $3) as found ' +
+        'join licenses using (id) order by place';
+      const values = [prefixes, prefixes.map((prefix) => `${prefix}\u{10ffff}`), MOST_IN_BATCH];
+      const { rows } = await pool.query({ name: 'names', text, values });
+      const found = Map.groupBy(placedRecords.parse(rows), ({ place }) => place);
+      return prefixes.map((_, at) => (found.get(at + 1) ?? []).map(({ record }) => record));
+    },
+  };
 }
 
 const hits = z.object({ hits: z.object({ hits: z.array(z.object({ _source: z.unknown() })) }) });

@@ -7,7 +7,14 @@ import { z } from 'zod';
 import { boardByName } from '../../src/licenses/boards.ts';
 import { numberKey } from '../../src/licenses/number.ts';
 import { givenNamesKey, surnameKey } from '../../src/licenses/person-name.ts';
-import { batchedPostgresEngine, defaultOpenSearchEngine, type Engine, postgresEngine } from './engines.ts';
+import {
+  type BatchEngine,
+  batchedPostgresEngine,
+  defaultOpenSearchEngine,
+  type Engine,
+  postgresBatchEngine,
+  postgresEngine,
+} from './engines.ts';
 
 /** A thin API over another engine: a key, a limit, one lookup, JSON. Run as a process of its own. */
 const settings = z
@@ -28,6 +35,7 @@ function engineOf({ ENGINE, ENGINE_URL, ENGINE_INDEX }: typeof settings): Engine
 }
 
 const engine = engineOf(settings);
+const batchEngine = settings.ENGINE === 'postgres' ? postgresBatchEngine(settings.ENGINE_URL) : undefined;
 const limiter = new RateLimiterRedis({
   storeClient: new Redis(settings.REDIS_URL),
   keyPrefix: `bench-rival:${settings.PORT}`,
@@ -41,17 +49,44 @@ const asked = z.union([
   z.object({ board: z.string(), last_name: z.string(), first_name: z.string() }),
 ]);
 
+const batch = z.union([
+  z.object({ items: z.array(z.object({ board: z.string(), license_number: z.string() })) }),
+  z.object({
+    items: z.array(z.object({ board: z.string(), last_name: z.string(), first_name: z.string() })),
+  }),
+]);
+
+function namePrefix({
+  board,
+  last_name: last,
+  first_name: first,
+}: {
+  board: string;
+  last_name: string;
+  first_name: string;
+}) {
+  return `${boardByName(board)?.code ?? ''}/${surnameKey(last)}/${givenNamesKey(first)}`;
+}
+
+async function answerBatch(engine: BatchEngine, body: unknown): Promise<string> {
+  const { items } = batch.parse(body);
+  const numbers = items.flatMap((item) => ('license_number' in item ? [numberKey(item.license_number)] : []));
+  const names = items.flatMap((item) => ('last_name' in item ? [namePrefix(item)] : []));
+  const found = numbers.length > 0 ? await engine.byNumbers(numbers) : await engine.byNames(names);
+  return `{"results":[${found.map((records) => `[${records.join(',')}]`).join(',')}]}`;
+}
+
 async function answer(request: IncomingMessage): Promise<string> {
   const key = createHash('sha256').update(String(request.headers['x-api-key'])).digest();
   if (!timingSafeEqual(key, keyHash)) return '{"detail":"Invalid or inactive API key"}';
   await limiter.consume(request.socket.remoteAddress ?? '');
-  const body = asked.parse(JSON.parse(await text(request)));
+  const json: unknown = JSON.parse(await text(request));
+  if (request.url === '/batch' && batchEngine !== undefined) return answerBatch(batchEngine, json);
+  const body = asked.parse(json);
   if ('license_number' in body) {
     return (await engine.byNumber(numberKey(body.license_number)))[0] ?? '{"found":false}';
   }
-  const board = boardByName(body.board)?.code ?? '';
-  const prefix = `${board}/${surnameKey(body.last_name)}/${givenNamesKey(body.first_name)}`;
-  const records = await engine.byName(prefix);
+  const records = await engine.byName(namePrefix(body));
   return `{"found":true,"count":${records.length},"multiple":[${records.join(',')}]}`;
 }
 

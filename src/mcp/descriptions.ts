@@ -3,6 +3,7 @@
 export const INSTRUCTIONS = `Tells whether a person or a business holds an Ohio professional license, until when, and whether the board has acted on it, from the State's daily dataset of its 24 licensing boards.
 - A license number is known: verify_license, for persons and businesses alike.
 - Only a person's name is known: search_licenses_by_name, at the board of the profession (list_ohio_boards tells which).
+- Several people or businesses at once, from a list or a table: verify_roster.
 - A salon, pharmacy, firm, funeral home or repair shop: verify_business_license.
 Several people share a name, and one person may hold several licenses: compare city, county and license type with what you were told, and ask which one is meant rather than choose. not_found never means that somebody is unlicensed. With whatever a tool told you, tell its data_as_of date, and that the issuing board is the authority.`;
 
@@ -23,6 +24,12 @@ Use it for a business. Give business_name, the beginning of the trade name or of
 A chain has a license for each place: narrow with city or county, and ask which one is meant.
 Returns up to 100 licenses, exact names first; truncated tells that more match. A single match comes with its whole record, several in a compact form: verify_license with the number then gives the rest. did_you_mean offers names or numbers written nearly alike; ask before you use one.
 Example: {"business_name": "Main Street Pharmacy", "city": "Dayton"}`;
+
+export const VERIFY_ROSTER = `Looks up a list of 1 to 50 Ohio licenses at once, persons and businesses mixed, all in the same day's dataset.
+Use it for two or more lookups, such as a staff list, instead of one call for each. For the whole record of a single license use verify_license.
+Each item is looked up by license_number if it has one (send last_name too: name_match tells whether it is that holder's), else by last_name at a board (with first_name where known), else by business_name. Send numbers as they were given. Give each item a reference to tell the results apart.
+Returns a result for each item, in their order: found with one license, ambiguous (several match: compare city, county and type, and ask which one is meant), not_found (did_you_mean may offer numbers or names; ask before you use one) or invalid (the message says what to send). A message of an item must be told. Licenses come in the compact form: verify_license with the number gives the rest.
+Example: {"items": [{"reference": "1", "license_number": "RN.123456", "last_name": "Smith"}, {"reference": "2", "board": "Medical Board", "last_name": "Jones", "first_name": "Ann"}]}`;
 
 export const LIST_OHIO_BOARDS = `Lists the 24 Ohio licensing boards with their exact names and the license types of each.
 Use it to find the board of a profession before search_licenses_by_name, or the exact name of a license type to narrow by. Not needed for a lookup by number. A profession that is under none of them (lawyers, teachers, real estate agents, electricians) is not licensed by these boards, so its licenses are not here.

@@ -6,15 +6,17 @@ import {
 } from '@modelcontextprotocol/server';
 import compose from 'koa-compose';
 import type { Logger } from 'pino';
+import type { RateLimit } from '../access/rate-limit.ts';
 import type { Config } from '../config.ts';
 import { textBody } from '../http/body.ts';
 import type { Context, Middleware } from '../http/context.ts';
-import type { Lookups } from '../lookup/service.ts';
+import { spendMore } from '../http/limit.ts';
 import { TooBusyError } from '../storage/errors.ts';
 import { allowedOrigins, checkRequest } from './host-and-origin.ts';
 import { parseJson, unsupportedMessage } from './protocol-errors.ts';
+import { rosterItemsIn } from './roster.ts';
 import { sendResponse } from './send-response.ts';
-import { toolServer } from './tools.ts';
+import { type Answers, toolServer } from './tools.ts';
 
 export const MCP_PATH = '/mcp';
 
@@ -25,8 +27,8 @@ const MAX_IN_FLIGHT = 200;
  * The MCP endpoint: Streamable HTTP for the 2026 and 2025 revisions of the protocol, stateless, with JSON responses.
  * Each request gets its own server, because a server that concurrent requests share fails.
  */
-export function mcpEndpoint(config: Config, lookups: Lookups, log: Logger): Middleware {
-  const newServer = () => toolServer(lookups, log);
+export function mcpEndpoint(config: Config, answers: Answers, limit: RateLimit, log: Logger): Middleware {
+  const newServer = () => toolServer(answers, log);
   const onerror = (error: Error) => log.warn({ error: error.message }, 'MCP request refused');
   const modern = createMcpHandler(newServer, { legacy: 'reject', onerror });
 
@@ -47,6 +49,7 @@ export function mcpEndpoint(config: Config, lookups: Lookups, log: Logger): Midd
     const parsedBody = parseJson(text);
     const unsupported = unsupportedMessage(parsedBody);
     if (unsupported !== undefined) return unsupported;
+    await spendMore(ctx, limit, Math.ceil(rosterItemsIn(parsedBody) / config.ROSTER_ITEMS_PER_REQUEST) - 1);
     const request = new Request('http://localhost/mcp', {
       method: 'POST',
       headers: protocolHeaders(ctx.req.headers),

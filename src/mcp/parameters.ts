@@ -77,6 +77,53 @@ export const businessParameters = z.object({
   ...filtersAndLimit('business'),
 });
 
+/** The most items of one call: more would fill a model's context. */
+export const MAX_ROSTER_ITEMS = 50;
+export const DEFAULT_ROSTER_MATCHES = 3;
+const MAX_ROSTER_MATCHES = 10;
+const ITEMS_ERROR = `must be a list of 1 to ${MAX_ROSTER_ITEMS} objects`;
+const MATCHES_ERROR = `must be a whole number from 1 to ${MAX_ROSTER_MATCHES}`;
+
+/** The parameters of one item of a roster. */
+export const rosterItemParameters = z.object({
+  reference: text('Your own name for the item, which its result repeats', 'row 7').optional(),
+  license_number: text('The license number as given, prefix included', 'RN.123456').optional(),
+  last_name: text('The whole surname; with a number it is compared with the holder', 'Smith').optional(),
+  first_name: text('The given name or its beginning', 'Mary').optional(),
+  business_name: text(
+    'The beginning of the trade name, for an establishment',
+    'Main Street Pharmacy',
+  ).optional(),
+  board: board(
+    'Its board by its exact name: needed for a person without a number, else best left out',
+  ).optional(),
+  ...mapFilters(({ description, examples }) => text(description, ...examples.person).optional()),
+});
+
+const rosterOptions = {
+  max_matches: z
+    .int(MATCHES_ERROR)
+    .min(1, MATCHES_ERROR)
+    .max(MAX_ROSTER_MATCHES, MATCHES_ERROR)
+    .meta({ description: `The most licenses to list for each item; ${DEFAULT_ROSTER_MATCHES} unless given` })
+    .optional(),
+};
+
+/** The parameters of verify_roster, as clients are shown them. */
+export const rosterParameters = z.object({
+  items: z.array(rosterItemParameters).min(1).max(MAX_ROSTER_ITEMS).meta({ description: 'What to look up' }),
+  ...rosterOptions,
+});
+
+/** The same with unchecked items, because each item is checked by itself. */
+export const rosterCallParameters = z.object({
+  items: z
+    .array(z.record(z.string(), z.unknown(), ITEMS_ERROR), ITEMS_ERROR)
+    .min(1, ITEMS_ERROR)
+    .max(MAX_ROSTER_ITEMS, ITEMS_ERROR),
+  ...rosterOptions,
+});
+
 export const noParameters = z.object({});
 
 /** The schema of a tool's parameters. */

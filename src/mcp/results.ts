@@ -6,13 +6,15 @@ import type { LookupOutcome } from '../licenses/lookup-outcome.ts';
 import { MAX_MATCHES } from '../licenses/lookup-outcome.ts';
 import { numberNotFoundMessage } from '../licenses/number-not-found-message.ts';
 
-const AUTHORITY =
+/** Who is the authority; part of every result. */
+export const AUTHORITY =
   'The data is the State of Ohio’s daily dataset, not primary-source verification; the issuing board is the authority.';
 
-const SAMPLE_DATA_NOTICE = 'SAMPLE DATA: generated, of no real person or business.';
+/** Part of every result from sample data. */
+export const SAMPLE_DATA_NOTICE = 'SAMPLE DATA: generated, of no real person or business.';
 
 /** The fields of a license in a list of several. */
-const compactLicense = responseRecord
+export const compactLicense = responseRecord
   .pick({
     license_number: true,
     full_name: true,
@@ -142,7 +144,8 @@ function fullLicense(record: LicenseRecord, origin: Origin, nameMatch: boolean |
   };
 }
 
-function compact(record: LicenseRecord): z.output<typeof compactLicense> {
+/** A license as it is in a list of several. */
+export function compact(record: LicenseRecord): z.output<typeof compactLicense> {
   const { license_number, full_name, board, license_type, status, raw_status } = record;
   const { expiry_date, city, state, county } = record;
   return {

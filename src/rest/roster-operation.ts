@@ -28,14 +28,14 @@ const REQUEST_EXAMPLE = {
   items: [
     { reference: 'A-17', license_number: 'RN.124396', last_name: 'Bowen' },
     { reference: 'A-18', last_name: 'Bowen' },
-    { reference: 'A-19', license_number: 'RN.124369' },
+    { reference: 'A-19', license_number: 'RN.12439' },
     { reference: 'A-20' },
   ],
 };
 
 const CSV_EXAMPLE = `reference,license_number,last_name
 A-17,RN.124396,Bowen
-A-19,RN.124369,
+A-19,RN.12439,
 `;
 
 const NUMBER_NOT_FOUND = {

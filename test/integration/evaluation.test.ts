@@ -38,8 +38,8 @@ async function readBefore(ask: string, answers: readonly Replayed[]): Promise<st
   return letters([JSON.stringify(tools), ask, ...answers.map(({ text }) => text)].join(' '));
 }
 
-test('there are forty different questions', () => {
-  expect(new Set(QUESTIONS.map(({ ask }) => ask)).size).toBe(40);
+test('there are forty-three different questions', () => {
+  expect(new Set(QUESTIONS.map(({ ask }) => ask)).size).toBe(43);
 });
 
 describe('an agent can answer', () => {

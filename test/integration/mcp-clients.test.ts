@@ -17,7 +17,13 @@ const PROGRAMS = resolve(import.meta.dirname, '../mcp-clients');
 const MODERN = '2026-07-28';
 const BEFORE = '2025-11-25';
 const NURSING = 'Nursing Board';
-const TOOLS = ['list_ohio_boards', 'search_licenses_by_name', 'verify_business_license', 'verify_license'];
+const TOOLS = [
+  'list_ohio_boards',
+  'search_licenses_by_name',
+  'verify_business_license',
+  'verify_license',
+  'verify_roster',
+];
 
 /** The registry's schema, unchanged, in a linter that test/mcp-clients/requirements.txt installs. */
 const REGISTRY_SCHEMA = 'skillsaw/schemas/mcp_registry/v2025_12_11/server.schema.json';
@@ -151,7 +157,7 @@ function verifiesAnswers(ask: AskingClient, protocol: string): void {
     return asked.answers[CALLS.indexOf(call)];
   }
 
-  test('finds the four tools', () => {
+  test('finds the five tools', () => {
     expect([asked.protocol, asked.tools.toSorted()]).toEqual([protocol, TOOLS]);
   });
 

@@ -10,7 +10,13 @@ import type { TestService } from '../support/service.ts';
 import { verifies } from '../support/verifies.ts';
 
 const NURSING = 'Nursing Board';
-const TOOLS = ['list_ohio_boards', 'search_licenses_by_name', 'verify_business_license', 'verify_license'];
+const TOOLS = [
+  'list_ohio_boards',
+  'search_licenses_by_name',
+  'verify_business_license',
+  'verify_license',
+  'verify_roster',
+];
 
 const boardsResult = z.strictObject({
   data_as_of: z.literal('2026-11-20'),
@@ -45,11 +51,11 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
       expect(client.getServerVersion()).toEqual({ name: name.split('/')[1], title, version });
       expect(client.getInstructions()).toMatch(/the issuing board is the authority/);
       expect(client.getServerCapabilities()).toEqual({ tools: { listChanged: false } });
-      expect((await client.listTools()).tools).toHaveLength(4);
+      expect((await client.listTools()).tools).toHaveLength(5);
     },
   );
 
-  verifies('SPEC-4.4-02', 'lists the four tools with titles, input schemas and output schemas', async () => {
+  verifies('SPEC-4.4-02', 'lists its tools with titles, input schemas and output schemas', async () => {
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name).sort()).toEqual(TOOLS);
     for (const { title, description, inputSchema, outputSchema, annotations } of tools) {
@@ -75,6 +81,7 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
       search_licenses_by_name: ['board', 'last_name'],
       verify_business_license: [],
       verify_license: ['license_number'],
+      verify_roster: ['items'],
     });
   });
 

@@ -1,0 +1,109 @@
+import { parseArgs } from 'node:util';
+import type { Client } from '@opensearch-project/opensearch';
+import { type Services, startServices } from '../scripts/services.ts';
+import { print } from '../scripts/terminal.ts';
+import { type Asked, drawLicenses } from './lookups/asked.ts';
+import { type Service, withService } from './lookups/measure.ts';
+import { besideRosters } from './rosters/beside-lookups.ts';
+import { verifyByCommand } from './rosters/command.ts';
+import {
+  type Addresses,
+  bareContenders,
+  NAME_ROSTER,
+  NUMBER_ROSTER,
+  NUMBER_SINGLE,
+  serviceContenders,
+} from './rosters/contenders.ts';
+import { type Contender, described, measure, type Results } from './rosters/measure.ts';
+import { memoryOfManyMatches } from './rosters/memory.ts';
+import { withPostgres } from './rosters/postgres.ts';
+import { writeReport } from './rosters/report.ts';
+
+const { values } = parseArgs({
+  args: process.argv.slice(3),
+  options: {
+    rows: { type: 'string', default: '2600000' },
+    rounds: { type: 'string', default: '5' },
+    /** Measures only the contenders with this in their name, without PostgreSQL, and writes no report. */
+    only: { type: 'string' },
+  },
+});
+const rows = Number(values.rows);
+const rounds = Number(values.rounds);
+
+const DRAWN = 300_000;
+const COMMAND_ROWS = 100_000;
+const WARM_UP_SECONDS = 15;
+
+/** Every contender in turn, in changing order, in each round with licenses that it has not been asked for. */
+async function inRounds(contenders: readonly Contender[], persons: readonly Asked[]): Promise<Results> {
+  const results: Results = new Map(contenders.map(({ name }) => [name, []]));
+  for (const contender of contenders) await measure(contender, persons, { seconds: WARM_UP_SECONDS });
+  for (let round = 0; round < rounds; round += 1) {
+    const turns = round % 2 === 0 ? contenders : contenders.toReversed();
+    for (const contender of turns) {
+      const items = contender.requestsPerRound * contender.itemsPerRequest;
+      const measured = await measure(contender, persons.slice(round * items, (round + 1) * items));
+      print(`round ${round + 1}: ${contender.name}: ${described(measured)}`);
+      results.get(contender.name)?.push(measured);
+    }
+  }
+  return results;
+}
+
+async function openSearchPids(client: Client): Promise<number[]> {
+  const { body } = await client.nodes.info({ metric: ['process'] });
+  return Object.values(body.nodes).flatMap((node) => node.process?.id ?? []);
+}
+
+async function ownContenders(services: Services, service: Service): Promise<Contender[]> {
+  const { client, redis, index, api, key, apiPid } = service;
+  const openSearch = await openSearchPids(client);
+  const redisPid = Number(/process_id:(\d+)/.exec(await redis.info('server'))?.[1]);
+  const addresses: Addresses = { openSearch: services.opensearch, index, api, key };
+  return [
+    ...bareContenders(addresses, async () => ({ OpenSearch: openSearch })),
+    ...serviceContenders(addresses, async () => ({
+      OpenSearch: openSearch,
+      API: [apiPid],
+      Redis: [redisPid],
+    })),
+  ];
+}
+
+function named(contenders: readonly Contender[], name: string): Contender {
+  const contender = contenders.find((each) => each.name === name);
+  if (contender === undefined) throw new Error(`There is no contender ${name}.`);
+  return contender;
+}
+
+async function measureAll(services: Services, service: Service): Promise<void> {
+  const persons = await drawLicenses(service.client, service.index, { kind: 'person', count: DRAWN });
+  const own = await ownContenders(services, service);
+  const { only } = values;
+  if (only !== undefined) {
+    await inRounds(
+      own.filter(({ name }) => name.includes(only)),
+      persons,
+    );
+    return;
+  }
+  const results = await withPostgres(rows, services.redis, (postgres) =>
+    inRounds([...own, ...postgres], persons),
+  );
+  const [single, roster] = [named(own, NUMBER_SINGLE), named(own, NUMBER_ROSTER)];
+  const beside = await besideRosters(single, roster, persons, `${service.admin}/metrics`);
+  print(JSON.stringify(beside));
+  const command = await verifyByCommand(persons.slice(0, COMMAND_ROWS), service);
+  print(JSON.stringify(command));
+  const memory = await memoryOfManyMatches(named(own, NAME_ROSTER), persons, service.apiPid);
+  const measuredOn = new Date().toISOString().slice(0, 10);
+  print(await writeReport({ rows, rounds, measuredOn, results, beside, command, memory }));
+}
+
+const services = await startServices({}, (text) => process.stderr.write(`${text}\n`));
+try {
+  await withService(services, rows, (service) => measureAll(services, service));
+} finally {
+  await services.stop();
+}

@@ -1,0 +1,162 @@
+import { z } from 'zod';
+import { BadRequestError } from '../licenses/bad-request.ts';
+import { cautions } from '../licenses/cautions.ts';
+import { todayInOhio } from '../licenses/dates.ts';
+import { toResponseRecord } from '../licenses/license-record.ts';
+import { lookupRequest } from '../licenses/lookup-request.ts';
+import { numberNotFoundMessage } from '../licenses/number-not-found-message.ts';
+import type { InvalidItem, Roster, RosterItem, RosterResult } from '../rosters/roster.ts';
+import type { RosterAnswer, RosterOrigin, Rosters } from '../rosters/service.ts';
+import { boardOf } from './board-of.ts';
+import {
+  DEFAULT_ROSTER_MATCHES,
+  MAX_ROSTER_ITEMS,
+  readParameters,
+  rosterCallParameters,
+  rosterItemParameters,
+} from './parameters.ts';
+import { AUTHORITY, compact, compactLicense, SAMPLE_DATA_NOTICE } from './results.ts';
+
+const itemResult = z.object({
+  index: z.int().describe('The place of the item in the roster, from 0'),
+  reference: z.string().nullable().describe('As in the item'),
+  outcome: z
+    .enum(['found', 'ambiguous', 'not_found', 'invalid'])
+    .describe('ambiguous: several licenses match; invalid: the item could not be looked up'),
+  message: z.string().optional().describe('What to tell or to do'),
+  name_match: z.boolean().optional().describe('Whether the name sent with a number is the holder’s'),
+  licenses: z.array(compactLicense).optional(),
+  truncated: z.literal(true).optional().describe('Present where more licenses match than are listed'),
+  did_you_mean: z
+    .array(z.string())
+    .optional()
+    .describe('Numbers or names that exist and are written nearly alike; ask before you use one'),
+});
+
+/** The result of verify_roster. */
+export const rosterResult = z.object({
+  data_as_of: z.string().describe('Run date of the dataset that answered, YYYY-MM-DD'),
+  message: z.string(),
+  count: z.int(),
+  summary: z.object({ found: z.int(), ambiguous: z.int(), not_found: z.int(), invalid: z.int() }),
+  results: z.array(itemResult).describe('In the order of the items'),
+});
+
+const NOT_UNLICENSED =
+  'not_found never means that somebody is unlicensed: check the spelling, the number and the board.';
+const NOT_PROOF = 'A match of a name alone is not proof that it is the person meant.';
+
+/**
+ * Verifies a roster for a model.
+ *
+ * @throws {BadRequestError} for what is wrong with the roster as a whole
+ */
+export async function verifyRoster(
+  rosters: Rosters,
+  given: Readonly<Record<string, unknown>>,
+): Promise<z.output<typeof rosterResult>> {
+  const { values, note } = readParameters(rosterCallParameters, given);
+  const roster: Roster = {
+    items: values.items.map(rosterItem),
+    maxMatches: values.max_matches ?? DEFAULT_ROSTER_MATCHES,
+  };
+  const today = todayInOhio();
+  const answer = await rosters.answer(
+    roster,
+    (results, { date }) => results.map((result) => itemContent(result, date, today)),
+    new AbortController().signal,
+  );
+  return { ...rosterContent(answer, note), results: answer.shaped.flat() };
+}
+
+function rosterContent(
+  { date, isSampleData, summary }: RosterOrigin & Pick<RosterAnswer<unknown>, 'summary'>,
+  note: string,
+): Omit<z.output<typeof rosterResult>, 'results'> {
+  const count = Object.values(summary).reduce((sum, each) => sum + each, 0);
+  const sentences = [note, isSampleData ? SAMPLE_DATA_NOTICE : '', NOT_UNLICENSED, NOT_PROOF, AUTHORITY];
+  return {
+    data_as_of: date,
+    message: sentences.filter((sentence) => sentence !== '').join(' '),
+    count,
+    summary,
+  };
+}
+
+function rosterItem(item: Readonly<Record<string, unknown>>): RosterItem {
+  let reference: string | null = null;
+  try {
+    const { values, note } = readParameters(rosterItemParameters, item);
+    reference = values.reference ?? null;
+    const { license_number: number, last_name: lastName, business_name: businessName } = values;
+    if (number === undefined && lastName === undefined && businessName === undefined) {
+      throw new BadRequestError(
+        `The item has no license_number, no last_name and no business_name. ${note}`.trimEnd(),
+      );
+    }
+    const fields = { ...values, board: boardOf(values.board) };
+    return { reference, request: lookupRequest(fields, businessName === undefined ? 'person' : 'business') };
+  } catch (error) {
+    if (!(error instanceof BadRequestError)) throw error;
+    const request: InvalidItem = { by: 'nothing', detail: error.message };
+    return { reference, request };
+  }
+}
+
+function itemContent(
+  result: RosterResult,
+  publicationDate: string,
+  today: string,
+): z.output<typeof itemResult> {
+  const { index, reference, outcome } = result;
+  const item = { index, reference, outcome };
+  switch (result.outcome) {
+    case 'found': {
+      const license = toResponseRecord(result.record, publicationDate, today, result.nameMatch);
+      const message = cautions(license, 'number').join(' ');
+      return {
+        ...item,
+        ...(message === '' ? {} : { message }),
+        ...(result.nameMatch === undefined ? {} : { name_match: result.nameMatch }),
+        licenses: [compact(result.record)],
+      };
+    }
+    case 'ambiguous':
+      return {
+        ...item,
+        licenses: result.matches.map(compact),
+        ...(result.truncated && { truncated: true }),
+      };
+    case 'not_found': {
+      const { reason } = result;
+      return {
+        ...item,
+        ...(reason.outcome === 'number_not_found' && {
+          message: numberNotFoundMessage(reason, publicationDate, 'Leave out business_name to look it up.'),
+        }),
+        ...(reason.outcome === 'no_match' &&
+          reason.surnameExists && {
+            message:
+              'The board has licenses of this surname, but none matches the given name and the filters.',
+          }),
+        ...(reason.didYouMean.length > 0 && { did_you_mean: [...reason.didYouMean] }),
+      };
+    }
+    case 'invalid':
+      return { ...item, message: result.detail };
+  }
+}
+
+/** How many items a call of verify_roster has; 0 for any other message. */
+export function rosterItemsIn(message: unknown): number {
+  const call = rosterCall.safeParse(message);
+  return call.success ? Math.min(call.data.params.arguments.items.length, MAX_ROSTER_ITEMS) : 0;
+}
+
+const rosterCall = z.object({
+  method: z.literal('tools/call'),
+  params: z.object({
+    name: z.literal('verify_roster'),
+    arguments: z.object({ items: z.array(z.unknown()) }),
+  }),
+});
