@@ -9,13 +9,13 @@ export const NUMBER_BARE_MGET = 'numbers, bare _mget of 250, two clients';
 export const NUMBER_SINGLE = 'numbers, REST, 64 connections';
 export const NUMBER_ROSTER = 'numbers, rosters of 1,000, two clients';
 export const NAME_BARE = 'names, bare, tuned, 64 connections';
-export const NAME_SINGLE = 'names, REST, 64 connections';
+const NAME_SINGLE = 'names, REST, 64 connections';
 export const NAME_ROSTER = 'names, rosters of 1,000, two clients';
-export const MIXED_ROSTER = 'mixed rosters of 1,000, two clients';
+const MIXED_ROSTER = 'mixed rosters of 1,000, two clients';
 export const NUMBER_POSTGRES = 'numbers, PostgreSQL, thin API, 64 connections';
-export const NUMBER_POSTGRES_BATCH = 'numbers, PostgreSQL, thin API, batches of 1,000, two clients';
+const NUMBER_POSTGRES_BATCH = 'numbers, PostgreSQL, thin API, batches of 1,000, two clients';
 export const NAME_POSTGRES = 'names, PostgreSQL, thin API, 64 connections';
-export const NAME_POSTGRES_BATCH = 'names, PostgreSQL, thin API, batches of 1,000, two clients';
+const NAME_POSTGRES_BATCH = 'names, PostgreSQL, thin API, batches of 1,000, two clients';
 
 const CONNECTIONS = 64;
 const CLIENTS = 2;
@@ -105,7 +105,7 @@ export function serviceContenders({ api, key }: Addresses, servers: ServersOf): 
 }
 
 /** Half numbers, half names; of 100 items five are missed and one is invalid. */
-export function mixedItem(asked: Asked, at: number): object {
+function mixedItem(asked: Asked, at: number): object {
   const place = at % 100;
   if (place === 99) return { board: asked.board };
   if (place >= 94) return unknownNumber(asked);

@@ -24,7 +24,7 @@ export interface AnsweredChunk {
 }
 
 /** The service refused the roster. The message is its own. */
-export class RefusedError extends Error {}
+class RefusedError extends Error {}
 
 const FIRST_WAIT_MS = 1000;
 const MAX_WAIT_MS = 60_000;
