@@ -39,4 +39,4 @@ curl -sS -w '\n%{http_code}\n' -H "X-API-Key: $key" -H 'Content-Type: applicatio
   -d '{"board": "Nursing Board", "items": [{"reference": "1", "license_number": "'"$number"'"}, {"last_name": "'"$surname"'"}]}'
 echo '# The same as CSV: the response repeats the rows and adds columns'
 curl -sS -w '\n%{http_code}\n' -H "X-API-Key: $key" -H 'Content-Type: text/csv' "$url/api/v1/lookup/batch" \
-  --data-binary $'license_number,board\n'"$number"',Nursing Board\n'
+  --data-binary "$(printf 'license_number,board\n%s,Nursing Board\n' "$number")"

@@ -1,4 +1,4 @@
-"""Verifies a roster: looks up each license and prints one line of JSON for each, in the order of the roster.
+"""Verifies a roster: looks up its licenses, 1,000 in a request, and prints one line of JSON for each, in their order.
 
     LICENSES_URL=http://127.0.0.1:8080 LICENSES_KEY=... python3 verify.py roster.csv
 
@@ -16,62 +16,60 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from concurrent.futures import ThreadPoolExecutor
 
 URL = os.environ.get("LICENSES_URL", "http://127.0.0.1:8080").rstrip("/")
 KEY = os.environ.get("LICENSES_KEY", "")
 COLUMNS = ["board", "license_number", "last_name"]
-AT_ONCE = 16  # concurrent lookups
+MAX_ITEMS = 1000  # in one request
 MAX_TRIES = 5
 MAX_SECONDS = 120  # if Retry-After is longer, give up
 ANSWERED_WITHIN_SECONDS = 30
 ERRORS = (OSError, ValueError, http.client.HTTPException)
 
 
-def ask(path, body=None):
-    """The status and the parsed response. After 429 and 503 it waits for Retry-After and retries."""
+def results_of(lines):
+    """The service's results for some lines, in their order. After 429 and 503 it waits for Retry-After and retries."""
+    body = json.dumps({"items": [asked(line) for line in lines]}).encode()
     headers = {"X-API-Key": KEY, "Content-Type": "application/json"}
-    data = None if body is None else json.dumps(body).encode()
     for tries in itertools.count(1):
-        request = urllib.request.Request(URL + path, data, headers)
+        request = urllib.request.Request(URL + "/api/v1/lookup/batch", body, headers)
         try:
             with urllib.request.urlopen(request, timeout=ANSWERED_WITHIN_SECONDS) as response:
-                return response.status, parsed(response.read())
+                return json.load(response)["results"]
         except urllib.error.HTTPError as refusal:
             with refusal:
                 retry_after = refusal.headers.get("Retry-After", "")
                 seconds = int(retry_after) if retry_after.isdecimal() else 1
                 if refusal.code not in (429, 503) or tries == MAX_TRIES or seconds > MAX_SECONDS:
-                    return refusal.code, parsed(refusal.read())
+                    sys.exit(detail_of(refusal))
         time.sleep(max(seconds, 1))
 
 
-def parsed(body):
-    """The response as a dictionary; empty if it is not a JSON object, as from a proxy."""
+def detail_of(refusal):
+    """The service's error, or the status if something else answered, such as a proxy."""
     try:
-        answer = json.loads(body)
-    except ValueError:
-        return {}
-    return answer if isinstance(answer, dict) else {}
+        return json.load(refusal)["detail"]
+    except (ValueError, TypeError, KeyError):
+        return f"The answer was {refusal.code}."
 
 
-def verified(line):
-    """The result for one line. A number that was not found does not mean that its holder is unlicensed."""
-    body = {name: (line[name] or "").strip() for name in COLUMNS}
-    asked = {"board": body["board"], "license_number": body["license_number"]}
-    # Without a number the service would search by name, and could find somebody else's license.
-    if body["license_number"] == "":
-        return asked | {"error": "The roster has no number here."}
-    try:
-        status, answer = ask("/api/v1/lookup/verify", body)
-    except ERRORS as error:
-        return asked | {"error": str(error)}
-    if status == 200 and "license_number" in answer:
-        fields = ["status", "raw_status", "expiry_date", "name_match", "last_scraped"]
-        return asked | {"found": True} | {name: answer.get(name) for name in fields}
-    if status == 404 and "did_you_mean" in answer:
-        return asked | {"found": False} | answer
-    return asked | {"error": answer.get("detail", f"The answer was {status}.")}
+def asked(line):
+    """The lookup of one line. Without a number, nothing is asked: a name alone could find somebody else's license."""
+    fields = {name: (line[name] or "").strip() for name in COLUMNS}
+    return fields if fields["license_number"] != "" else {}
+
+
+def told(line, result):
+    """What is printed for one line. A number that was not found does not mean that its holder is unlicensed."""
+    fields = {name: (line[name] or "").strip() for name in COLUMNS[:2]}
+    if fields["license_number"] == "":
+        return fields | {"error": "The roster has no number here."}
+    if result["outcome"] == "found":
+        names = ["status", "raw_status", "expiry_date", "name_match", "last_scraped"]
+        return fields | {"found": True} | {name: result["record"].get(name) for name in names}
+    if result["outcome"] == "not_found":
+        return fields | {"found": False, "detail": result["detail"], "did_you_mean": result["did_you_mean"]}
+    return fields | {"error": result["detail"]}
 
 
 def main():
@@ -82,15 +80,13 @@ def main():
             if name not in (reader.fieldnames or []):
                 return f"The roster's first line must name a column {name}."
         lines = list(reader)
-    # Check the address and the key once, before the first line.
-    status, answer = ask("/api/v1/lookup/boards")
-    if status != 200:
-        return answer.get("detail", f"The answer was {status}.")
     failed = False
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        for result in pool.map(verified, lines):
-            print(json.dumps(result), flush=True)
-            failed = failed or "error" in result
+    for start in range(0, len(lines), MAX_ITEMS):
+        chunk = lines[start : start + MAX_ITEMS]
+        for line, result in zip(chunk, results_of(chunk), strict=True):
+            output = told(line, result)
+            print(json.dumps(output), flush=True)
+            failed = failed or "error" in output
     return 1 if failed else 0
 
 

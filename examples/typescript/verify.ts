@@ -1,4 +1,4 @@
-// Verifies a roster: looks up each license and prints one line of JSON for each, in the order of the roster.
+// Verifies a roster: looks up its licenses, 1,000 in a request, and prints one line of JSON for each, in their order.
 //
 //   LICENSES_URL=http://127.0.0.1:8080 LICENSES_KEY=… node verify.ts roster.csv
 //
@@ -10,8 +10,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import createClient from 'openapi-fetch';
 import type { components, paths } from './licenses-api.ts';
 
-/** Concurrent lookups. */
-const AT_ONCE = 16;
+/** In one request. */
+const MAX_ITEMS = 1000;
 const MAX_TRIES = 5;
 /** If Retry-After is longer, give up. */
 const MAX_SECONDS = 120;
@@ -28,9 +28,12 @@ type Told = 'status' | 'raw_status' | 'expiry_date' | 'last_scraped';
 type Result = Pick<Line, 'board' | 'license_number'> &
   (
     | ({ found: true; name_match: boolean | null } & Pick<components['schemas']['LicenseRecord'], Told>)
-    | ({ found: false } & components['schemas']['NumberMiss'])
+    | { found: false; detail: string; did_you_mean: string[] }
     | { error: string }
   );
+
+type Item = components['schemas']['RosterItem'];
+type ItemResult = components['schemas']['RosterAnswer']['results'][number];
 
 const service = createClient<paths>({
   baseUrl: process.env.LICENSES_URL ?? 'http://127.0.0.1:8080',
@@ -77,30 +80,38 @@ function fieldsOf(row: string): string[] {
   return [...fields].map(([, quoted, plain = '']) => quoted?.replaceAll('""', '"') ?? plain);
 }
 
-/** Looks up one license. It never throws. */
-async function verified({ board, license_number, last_name }: Line): Promise<Result> {
-  const asked = { board, license_number };
-  // Without a number the service would search by name, and could find somebody else's license.
-  if (license_number === '') return { ...asked, error: 'The roster has no number here.' };
-  try {
-    const body = { board, license_number, last_name };
-    const { data, error, response } = await service.POST('/api/v1/lookup/verify', { body });
-    if (data !== undefined && 'license_number' in data) {
-      const { status, raw_status, expiry_date, last_scraped, name_match = null } = data;
-      return { ...asked, found: true, status, raw_status, expiry_date, name_match, last_scraped };
-    }
-    if (response.status === 404 && typeof error === 'object' && 'did_you_mean' in error) {
-      return { ...asked, found: false, detail: error.detail, did_you_mean: error.did_you_mean };
-    }
-    return { ...asked, error: refusal(response, error) };
-  } catch (error) {
-    return { ...asked, error: reason(error) };
-  }
+/** The lookup of one line. Without a number, nothing is asked: a name alone could find somebody else's license. */
+function asked({ board, license_number, last_name }: Line): Item {
+  return license_number === '' ? {} : { board, license_number, last_name };
 }
 
-/** The service's error, or the status if something else answered, such as a proxy. */
-function refusal({ status }: Response, error: { detail: string } | undefined): string {
-  return error?.detail ?? `The answer was ${status}.`;
+/** The service's results for some lines, in their order. */
+async function resultsOf(lines: readonly Line[]): Promise<readonly ItemResult[]> {
+  const { data, error, response } = await service.POST('/api/v1/lookup/batch', {
+    body: { items: lines.map(asked) },
+    // The operation takes CSV, too.
+    bodySerializer: (body) => JSON.stringify(body),
+  });
+  if (typeof data !== 'object') throw new Error(error?.detail ?? `The answer was ${response.status}.`);
+  return data.results;
+}
+
+/** What is printed for one line. */
+function told({ board, license_number }: Line, result: ItemResult): Result {
+  const fields = { board, license_number };
+  if (license_number === '') return { ...fields, error: 'The roster has no number here.' };
+  switch (result.outcome) {
+    case 'found': {
+      const { status, raw_status, expiry_date, last_scraped, name_match = null } = result.record;
+      return { ...fields, found: true, status, raw_status, expiry_date, name_match, last_scraped };
+    }
+    case 'not_found':
+      return { ...fields, found: false, detail: result.detail, did_you_mean: result.did_you_mean };
+    case 'ambiguous':
+      return { ...fields, error: 'Several licenses match.' };
+    case 'invalid':
+      return { ...fields, error: result.detail };
+  }
 }
 
 function reason(error: unknown): string {
@@ -108,24 +119,18 @@ function reason(error: unknown): string {
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
 }
 
-/** The results in the order of the roster, with up to AT_ONCE concurrent lookups. */
-async function* results(lines: readonly Line[]): AsyncGenerator<Result> {
-  const underWay: Promise<Result>[] = [];
-  for (const line of lines) {
-    if (underWay.length === AT_ONCE) yield* underWay.splice(0, 1);
-    underWay.push(verified(line));
-  }
-  yield* underWay;
-}
-
 async function verifyRoster(file: string | undefined): Promise<void> {
   const lines = linesOf(await text(file === undefined ? process.stdin : createReadStream(file)));
-  // Check the address and the key once, before the first line.
-  const { error, response } = await service.GET('/api/v1/lookup/boards');
-  if (!response.ok) throw new Error(refusal(response, error));
-  for await (const result of results(lines)) {
-    process.stdout.write(`${JSON.stringify(result)}\n`);
-    if ('error' in result) process.exitCode = 1;
+  for (let start = 0; start < lines.length; start += MAX_ITEMS) {
+    const chunk = lines.slice(start, start + MAX_ITEMS);
+    const results = await resultsOf(chunk);
+    for (const [at, line] of chunk.entries()) {
+      const result = results[at];
+      if (result === undefined) throw new Error('The service did not answer every line.');
+      const output = told(line, result);
+      process.stdout.write(`${JSON.stringify(output)}\n`);
+      if ('error' in output) process.exitCode = 1;
+    }
   }
 }
 

@@ -12,7 +12,7 @@ import {
 } from '../rosters/roster.ts';
 import { type RosterTable, rowFields } from '../rosters/table.ts';
 import { boardName, boardNamed } from './board-name.ts';
-import { documentedVerifyBody, verifyRequest } from './verify-request.ts';
+import { verifyBody, verifyRequest } from './verify-request.ts';
 
 export const ROSTER_LIMIT: BodyLimit = { bytes: 1024 * 1024, words: 'a roster takes at most 1 MB' };
 
@@ -56,8 +56,7 @@ export const documentedRosterBody = rosterBody
     board: boardName.optional().meta({ description: 'The board of every item that names none' }),
     items: z
       .array(
-        documentedVerifyBody
-          .partial({ board: true })
+        verifyBody
           .extend({ reference: reference.describe('Your own name for the item, which its result repeats') })
           .meta({ id: 'RosterItem', description: 'The fields of /lookup/verify, and a reference' }),
       )

@@ -16,7 +16,7 @@ const text = anyText.nullish().transform((value) => value?.trim() || undefined);
 const boardText = anyText.nullish().transform((value) => (value?.trim() ? value : undefined));
 
 /** The body of POST /lookup/verify (specification 4.3). Unknown fields are ignored. */
-const verifyBody = z.object({
+export const verifyBody = z.object({
   board: boardText.describe('Exactly the name of a board, as GET /lookup/boards lists it; always required'),
   license_number: text.describe('Looks up by number, whatever its case, blanks and separators'),
   last_name: text.describe(

@@ -8,6 +8,7 @@ import { runProgram } from '../../scripts/programs.ts';
 import { NO_CURL } from '../support/curl.ts';
 import { describeUnless } from '../support/describe-unless.ts';
 import { answered, type FileAnswer } from '../support/file-server.ts';
+import { times } from '../support/fixtures.ts';
 import { json, type RosterProgram, rosterOf, runAgainst, verifyRoster } from '../support/roster-programs.ts';
 import { type SampleService, startSampleService } from '../support/sample-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -15,7 +16,6 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 const EXAMPLES = resolve(import.meta.dirname, '../../examples');
 const NURSING = 'Nursing Board';
 const COUNSELORS = 'Counselor, Social Worker and Marriage and Family Therapist Board';
-const AT_ONCE = 16;
 const MAX_TRIES = 5;
 
 const PYTHON_IS_OLD = spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 10))']).status;
@@ -33,9 +33,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 const ONE_LINE = rosterOf('Nursing Board,RN.124396,Bowen');
-const BOARDS_ANSWER = json(200, { boards: [NURSING], board_details: {} });
-const FOUND = {
-  found: true,
+const RECORD = {
   license_number: 'RN.124396',
   status: 'ACTIVE',
   raw_status: 'Active',
@@ -43,6 +41,20 @@ const FOUND = {
   name_match: true,
   last_scraped: '2026-11-20T00:00:00',
 };
+const FOUND = { ...RECORD, found: true, board: NURSING };
+
+/** An answer in which every item is found. */
+function foundAnswer(items: number): FileAnswer {
+  const results = times(items, (at) => ({
+    index: at - 1,
+    reference: null,
+    outcome: 'found',
+    record: RECORD,
+  }));
+  const answer = json(200, { count: items, results });
+  // A client that is still sending its roster would lose its connection.
+  return (request, response) => request.resume().once('end', () => answer(request, response));
+}
 
 const TOO_FAST = json(429, { detail: 'Too many requests; try again in 1 seconds.' }, { 'retry-after': '1' });
 
@@ -158,59 +170,40 @@ function verifiesRosters(program: RosterProgram): void {
   });
 
   test('retries after the Retry-After of a 429', async () => {
-    const result = await runAgainst(
-      { service, folder },
-      program,
-      ONE_LINE,
-      BOARDS_ANSWER,
-      TOO_FAST,
-      json(200, FOUND),
-    );
-    expect(result).toMatchObject({ code: 0, lines: [{ ...FOUND, board: NURSING }] });
-    expect(result.requests).toHaveLength(3);
+    const result = await runAgainst({ service, folder }, program, ONE_LINE, TOO_FAST, foundAnswer(1));
+    expect(result).toMatchObject({ code: 0, lines: [FOUND] });
+    expect(result.requests).toHaveLength(2);
     for (const headers of result.requests) expect(headers['x-api-key']).toBe(service.rest.key);
     expect(result.milliseconds).toBeGreaterThan(1000);
   });
 
   test('gives up after some tries, or when Retry-After is too long', async () => {
     const away = json(503, { detail: 'Lookups are not available right now.' }, { 'retry-after': '1' });
-    const tried = await runAgainst({ service, folder }, program, ONE_LINE, BOARDS_ANSWER, away);
-    expect(tried).toMatchObject({ code: 1, lines: [{ error: 'Lookups are not available right now.' }] });
-    expect(tried.requests).toHaveLength(1 + MAX_TRIES);
+    const tried = await runAgainst({ service, folder }, program, ONE_LINE, away);
+    expect(tried).toMatchObject({ code: 1, lines: [], stderr: 'Lookups are not available right now.\n' });
+    expect(tried.requests).toHaveLength(MAX_TRIES);
     const tomorrow = json(503, { detail: 'Come back tomorrow.' }, { 'retry-after': '86400' });
-    const left = await runAgainst({ service, folder }, program, ONE_LINE, BOARDS_ANSWER, tomorrow);
-    expect(left).toMatchObject({ code: 1, lines: [{ error: 'Come back tomorrow.' }] });
-    expect(left.requests).toHaveLength(2);
+    const left = await runAgainst({ service, folder }, program, ONE_LINE, tomorrow);
+    expect(left).toMatchObject({ code: 1, lines: [], stderr: 'Come back tomorrow.\n' });
+    expect(left.requests).toHaveLength(1);
   });
 
   test('reports a 404 of another server as an error, not as a number that was not found', async () => {
     const page = answered(404, { 'content-type': 'text/html' }, '<h1>Not found</h1>');
-    const result = await runAgainst({ service, folder }, program, ONE_LINE, BOARDS_ANSWER, page);
-    expect(result).toMatchObject({
-      code: 1,
-      lines: [{ board: NURSING, license_number: 'RN.124396', error: 'The answer was 404.' }],
-    });
+    const result = await runAgainst({ service, folder }, program, ONE_LINE, page);
+    expect(result).toMatchObject({ code: 1, lines: [], stderr: 'The answer was 404.\n' });
   });
 
-  test(`sends ${AT_ONCE} lookups at a time`, async () => {
-    let [underWay, most] = [0, 0];
-    const slow: FileAnswer = (request, response) => {
-      underWay += 1;
-      most = Math.max(most, underWay);
-      setTimeout(() => {
-        underWay -= 1;
-        json(200, FOUND)(request, response);
-      }, 300);
-    };
-    const rows = Array<string>(3 * AT_ONCE).fill('Nursing Board,RN.124396,Bowen');
-    const { code, lines } = await runAgainst(
+  test('sends 1,000 lines in a request', async () => {
+    const rows = times(2500, () => 'Nursing Board,RN.124396,Bowen');
+    const answers = [foundAnswer(1000), foundAnswer(1000), foundAnswer(500)];
+    const { code, lines, requests } = await runAgainst(
       { service, folder },
       program,
       rosterOf(...rows),
-      BOARDS_ANSWER,
-      slow,
+      ...answers,
     );
-    expect([code, lines.length, most]).toEqual([0, rows.length, AT_ONCE]);
+    expect([code, lines.length, requests.length]).toEqual([0, 2500, 3]);
   });
 }
 
@@ -268,13 +261,15 @@ describeUnless(NO_CURL, 'examples/curl.sh', () => {
   function answersIn(output: string): { readonly body: unknown; readonly status: number }[] {
     const sections = output.split(/^# .*\n/m).slice(1);
     return sections.map((section) => {
-      const [body = '', status, ...rest] = section.trim().split('\n');
-      expect(rest).toEqual([]);
-      return { body: JSON.parse(body), status: Number(status) };
+      const lines = section.trim().split(/\r?\n/);
+      const status = Number(lines.pop());
+      const [only = '', another] = lines.filter((line) => line !== '');
+      // Two lines are CSV.
+      return { body: another === undefined ? JSON.parse(only) : another, status };
     });
   }
 
-  test('prints status, boards, types, a person, a number, a number that is not found, and a business', async () => {
+  test('prints status, boards, types, a person, a number, a number that is not found, a business and rosters', async () => {
     const { code, stdout, stderr } = await ask(service.rest.key);
     expect([code, stderr]).toEqual([0, '']);
     const person = {
@@ -290,6 +285,8 @@ describeUnless(NO_CURL, 'examples/curl.sh', () => {
       { status: 200, body: { ...person, name_match: true } },
       { status: 404, body: { did_you_mean: ['RN.124396'] } },
       { status: 200, body: { found: true, full_name: 'MAIN STREET PHARMACY INC' } },
+      { status: 200, body: { summary: { found: 1, ambiguous: 1, not_found: 0, invalid: 0 } } },
+      { status: 200, body: expect.stringMatching(/^RN\.124396,Nursing Board,found,RN\.124396,/) },
     ]);
   });
 
