@@ -40,7 +40,7 @@ async function answerTo(command: string): Promise<unknown> {
 }
 
 const toolAnswer = z.object({
-  result: z.object({ structuredContent: z.looseObject({ outcome: z.string() }) }),
+  result: z.object({ structuredContent: z.record(z.string(), z.unknown()) }),
 });
 
 /** The tool result in a response of the MCP server. Any other response unchanged. */
@@ -62,7 +62,11 @@ function withoutDates(answer: unknown): string {
   return JSON.stringify(answer, masked, 2);
 }
 
-const found = z.union([z.object({ found: z.literal(true) }), z.object({ outcome: z.literal('found') })]);
+const found = z.union([
+  z.object({ found: z.literal(true) }),
+  z.object({ outcome: z.literal('found') }),
+  z.object({ summary: z.object({ found: z.int().min(1) }) }),
+]);
 
 describeUnless(NO_CURL, 'the documented commands', () => {
   const files = ['README.md', 'docs/mcp.md'];

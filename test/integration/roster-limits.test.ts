@@ -8,6 +8,7 @@ import { startService, type TestService } from '../support/service.ts';
 
 const REQUESTS = 20;
 const ITEMS_PER_REQUEST = 5;
+const MCP_REQUESTS = 4;
 const KNOWN = { board: 'Nursing Board', license_number: 'RN.700001' };
 
 let service: TestService;
@@ -17,6 +18,7 @@ beforeAll(async () => {
   service = await startService({
     settings: {
       REST_REQUESTS_PER_MINUTE: String(REQUESTS),
+      MCP_REQUESTS_PER_MINUTE: String(MCP_REQUESTS),
       ROSTER_ITEMS_PER_REQUEST: String(ITEMS_PER_REQUEST),
       TRUSTED_PROXIES: '1',
     },
@@ -31,6 +33,20 @@ function newClient() {
   return {
     send: (items: number): Promise<ApiAnswer> =>
       sendRoster(service.rest, { items: times(items, () => KNOWN) }, headers),
+    callTool: (items: number): Promise<ApiAnswer> =>
+      service.rest.request('POST', '/mcp', {
+        headers: {
+          ...headers,
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+        },
+        body: JSON.stringify({
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'tools/call',
+          params: { name: 'verify_roster', arguments: { items: times(items, () => KNOWN) } },
+        }),
+      }),
     sendTable: (table: string) => sendTable(service.rest, table, '', headers),
   };
 }
@@ -78,4 +94,11 @@ test('an invalid roster costs one request', async () => {
   const { send, sendTable: sendCsv } = newClient();
   expect((await sendCsv('nothing\n')).status).toBe(400);
   expect(remaining(await send(1))).toBe(REQUESTS - 2);
+});
+
+test('the MCP tool costs the same of the limit of MCP', async () => {
+  const { callTool } = newClient();
+  const answer = await callTool(11);
+  expect([answer.status, remaining(answer)]).toEqual([200, MCP_REQUESTS - 3]);
+  expectLimited(await callTool(6));
 });
