@@ -645,9 +645,9 @@ export interface operations {
     verifyRoster: {
         parameters: {
             query?: {
-                /** @description For CSV: the board of every row that names none */
+                /** @description The board of every item that names none. A board in a JSON body overrides it */
                 board?: components["schemas"]["BoardName"];
-                /** @description For CSV: the most matches of a name to list */
+                /** @description The most matches of a name to list. A max_matches in a JSON body overrides it */
                 max_matches?: number;
             };
             header?: never;

@@ -95,13 +95,15 @@ export function rosterOperation(itemsPerRequest: number): ZodOpenApiOperationObj
       `from one day’s dataset. ${itemsPerRequest} items count as one request. ${CSV_RULES}`,
     requestParams: {
       query: z.object({
-        board: boardName.optional().meta({ description: 'For CSV: the board of every row that names none' }),
+        board: boardName.optional().meta({
+          description: 'The board of every item that names none. A board in a JSON body overrides it',
+        }),
         max_matches: z
           .int()
           .min(1)
           .max(MAX_LISTED_MATCHES)
           .default(DEFAULT_LISTED_MATCHES)
-          .describe('For CSV: the most matches of a name to list'),
+          .describe('The most matches of a name to list. A max_matches in a JSON body overrides it'),
       }),
     },
     requestBody: {

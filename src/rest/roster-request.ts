@@ -33,8 +33,7 @@ const maxMatches = z
   .int(MATCHES_ERROR)
   .min(1, MATCHES_ERROR)
   .max(MAX_LISTED_MATCHES, MATCHES_ERROR)
-  .nullish()
-  .transform((count) => count ?? DEFAULT_LISTED_MATCHES);
+  .nullish();
 const reference = z
   .string('reference must be a string.')
   .max(MAX_REFERENCE, `reference must have at most ${MAX_REFERENCE} characters.`)
@@ -65,21 +64,8 @@ export const documentedRosterBody = rosterBody
   })
   .meta({ id: 'RosterRequest' });
 
-/**
- * Reads a roster from the JSON body of a request. What is wrong with one item makes only that item invalid.
- *
- * @throws {BadRequestError} for what is wrong with the roster as a whole
- */
-export function rosterRequest(body: unknown): Roster {
-  const { items, ...options } = checked(rosterBody, body);
-  const defaultBoard = optionalBoard(options.board);
-  return {
-    items: items.map((item) => rosterItem(item, defaultBoard)),
-    maxMatches: options.max_matches,
-  };
-}
-
-const tableOptions = z.object({
+/** The query parameters of a request. The body of a JSON request overrides them. */
+const queryOptions = z.object({
   board,
   max_matches: z
     .string(MATCHES_ERROR)
@@ -89,20 +75,37 @@ const tableOptions = z.object({
 });
 
 /**
+ * Reads a roster from the JSON body of a request. What is wrong with one item makes only that item invalid.
+ *
+ * @param query the query parameters of the request: `board` and `max_matches`
+ * @throws {BadRequestError} for what is wrong with the roster as a whole
+ */
+export function rosterRequest(body: unknown, query: unknown = {}): Roster {
+  const fallback = checked(queryOptions, query);
+  const { items, ...options } = checked(rosterBody, body);
+  const fallbackBoard = optionalBoard(fallback.board);
+  const defaultBoard = optionalBoard(options.board) ?? fallbackBoard;
+  return {
+    items: items.map((item) => rosterItem(item, defaultBoard)),
+    maxMatches: options.max_matches ?? fallback.max_matches ?? DEFAULT_LISTED_MATCHES,
+  };
+}
+
+/**
  * Reads a roster from a CSV table.
  *
  * @param query the query parameters of the request: `board` and `max_matches`
  * @throws {BadRequestError} for what is wrong with the roster as a whole
  */
 export function tableRequest(table: RosterTable, query: unknown): Roster {
-  const options = checked(tableOptions, query);
+  const options = checked(queryOptions, query);
   const defaultBoard = optionalBoard(options.board);
   if (table.rows.length === 0) throw new BadRequestError('The CSV has no rows below the header row.');
   return {
     items: rowFields(table).map((fields) =>
       fields instanceof BadRequestError ? invalidItem(fields, null) : rosterItem(fields, defaultBoard),
     ),
-    maxMatches: options.max_matches,
+    maxMatches: options.max_matches ?? DEFAULT_LISTED_MATCHES,
   };
 }
 

@@ -59,7 +59,7 @@ async function readRoster(ctx: Context): Promise<ReadRoster> {
     throw new UnsupportedMediaTypeError(MEDIA_TYPES);
   }
   const body = await jsonBody(ctx, ROSTER_LIMIT);
-  return { roster: rosterRequest(body), table: () => itemsTable(body), isTable: false };
+  return { roster: rosterRequest(body, ctx.query), table: () => itemsTable(body), isTable: false };
 }
 
 /**

@@ -1,4 +1,4 @@
-"""For fuzzed.test.ts: drops failures that come from Schemathesis, not from the service.
+"""For fuzzed.test.ts: drops failures that come from Schemathesis or from the limits of JSON Schema.
 
 Schemathesis translates the document's pattern [\\p{L}\\p{N}] (a letter or a digit) into Latin letters and ASCII
 digits. It sends other letters as text that violates the pattern, and reports that they are accepted.
@@ -14,6 +14,9 @@ VIOLATES = re.compile(r"violates `pattern` at \S*/properties/(\w+)")
 
 @schemathesis.hook
 def filter_failure(context, failure, case, response):
+    # No JSON Schema can say which text is a CSV table with the columns of a lookup.
+    if case.media_type == "text/csv" and response.status_code == 400:
+        return False
     violated = VIOLATES.search(failure.message or "")
     if violated is None or not isinstance(case.body, dict):
         return True

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
@@ -21,6 +21,8 @@ let environment: TestEnvironment;
 let proxy: OpenSearchProxy;
 let api: RunningProcess;
 let rest: ApiClient;
+/** The index of the day that is live before each test. */
+let firstDay: string;
 /** Requests for licenses by id that reached OpenSearch. */
 let requests: number;
 /** What happens before the request of this number is answered; `false` breaks its connection. */
@@ -30,7 +32,7 @@ beforeEach(async () => {
   requests = 0;
   before = async () => true;
   environment = await testEnvironment({ REST_REQUESTS_PER_MINUTE: '1000000' });
-  await publishDay('2026-11-20', 'LIMA');
+  firstDay = await publishDay('2026-11-20', 'LIMA');
   proxy = await openSearchProxy(environment.config.OPENSEARCH_URL, async (request) => {
     if (!/licenses-.*_mget/.test(request.path)) return request.forward();
     requests += 1;
@@ -45,14 +47,27 @@ afterEach(async () => {
   await environment.cleanUp();
 });
 
-async function publishDay(date: string, city: string, keep = 3): Promise<void> {
+/** @returns the index of the day, which is live now */
+async function publishDay(date: string, city: string): Promise<string> {
   const individual = NURSES.map((nurse) => ({ ...nurse, city }));
   const business = licensesOf('Board of Pharmacy', '02', 3);
-  const { state } = await publishFiles(
-    { ...environment, config: { ...environment.config, KEEP_PUBLICATIONS: keep } },
+  const result = await publishFiles(
+    environment,
     await writeDay(environment.folder, date, { date, individual, business }),
   );
-  expect(state).toBe('live');
+  if (result.state !== 'live') throw new Error(`The publication ended as ${result.state}.`);
+  return result.index;
+}
+
+/** Makes the index live in one call, as a publication does. */
+async function makeLive(index: string): Promise<void> {
+  const { names } = environment.store;
+  const everything = `${environment.config.INDEX_PREFIX}licenses-*`;
+  const actions = [
+    { remove: { index: everything, alias: names.alias } },
+    { add: { index, alias: names.alias } },
+  ];
+  await environment.client.indices.updateAliases({ body: { actions } });
 }
 
 const answer = z.object({
@@ -68,21 +83,34 @@ function expectDay({ status, body }: ApiAnswer, date: string, city: string): voi
   expect(results).toEqual(times(1000, () => ({ record: { city, last_scraped: `${date}T00:00:00` } })));
 }
 
-test('while a publication goes live, a roster is answered from one publication', async () => {
-  before = async (request) => {
-    if (request === 2) await publishDay('2026-11-21', 'AKRON');
-    return true;
-  };
-  expectDay(await sendRoster(rest, ROSTER), '2026-11-20', 'LIMA');
-}, 60_000);
+describe('with two publications', () => {
+  let secondDay: string;
 
-test('when the publication that it reads is pruned, a roster is answered whole from the next one', async () => {
-  before = async (request) => {
-    if (request === 2) await publishDay('2026-11-21', 'AKRON', 1);
-    return true;
-  };
-  expectDay(await sendRoster(rest, ROSTER), '2026-11-21', 'AKRON');
-}, 60_000);
+  beforeEach(async () => {
+    secondDay = await publishDay('2026-11-21', 'AKRON');
+    await makeLive(firstDay);
+    // The API looks once a second which publication is live.
+    await sleep(1500);
+  });
+
+  test('while the other goes live, a roster is answered from one', async () => {
+    before = async (request) => {
+      if (request === 2) await makeLive(secondDay);
+      return true;
+    };
+    expectDay(await sendRoster(rest, ROSTER), '2026-11-20', 'LIMA');
+  });
+
+  test('when the one that it reads is pruned, a roster is answered whole from the other', async () => {
+    before = async (request) => {
+      if (request !== 2) return true;
+      await makeLive(secondDay);
+      await environment.client.indices.delete({ index: firstDay });
+      return true;
+    };
+    expectDay(await sendRoster(rest, ROSTER), '2026-11-21', 'AKRON');
+  });
+});
 
 test.each([
   ['does not answer', () => sleep(20_000, true, { ref: false })],
