@@ -172,7 +172,7 @@ export interface components {
         BoardName: "Nursing Board" | "Cosmetology and Barber Board" | "Medical Board" | "Board of Pharmacy" | "Counselor, Social Worker and Marriage and Family Therapist Board" | "Engineers and Surveyors Board" | "Dental Board" | "Occupational Therapy, Physical Therapy, and Athletic Trainers Board" | "Accountancy Board" | "Department of Behavioral Health" | "Speech and Hearing Professionals Board" | "Veterinary Medical Licensing Board" | "Architects Board" | "Vision Professionals Board" | "Athletic Commission" | "Embalmers and Funeral Directors Board" | "Psychology Board" | "Department of Agriculture" | "Chiropractic Board" | "Board of Executives of Long-Term Services and Supports" | "Environmental Health Specialists" | "Div. of Industrial Compliance: Elevator" | "Department of Commerce - Manufactured Homes Program" | "Motor Vehicle Repair Board";
         RosterRequest: {
             /** @description The board of every item that names none */
-            board?: components["schemas"]["BoardName"];
+            board?: components["schemas"]["BoardName"] | null;
             /** @description The most matches of a name to list */
             max_matches?: number | null;
             items: components["schemas"]["RosterItem"][];

@@ -157,7 +157,7 @@ describe("the worker's admin port", () => {
     await new Promise((resolve) => taken.close(resolve));
     expect(ended.child.exitCode).toBe(1);
     expect(ended.output()).toMatch(
-      new RegExp(`^Can't listen on 127\\.0\\.0\\.1:${address.port}: [^\\n]*EADDRINUSE[^\\n]*\\n$`, 'm'),
+      new RegExp(`^Can't listen on 127\\.0\\.0\\.1:${address.port}: [^\\n]*EADDRINUSE[^\\n]*$`, 'm'),
     );
     expect(ended.output()).not.toContain('    at ');
   });

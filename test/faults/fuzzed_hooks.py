@@ -17,7 +17,10 @@ def filter_failure(context, failure, case, response):
     # No JSON Schema can say which text is a CSV table with the columns of a lookup.
     if case.media_type == "text/csv" and response.status_code == 400:
         return False
-    violated = VIOLATES.search(failure.message or "")
+    # An item that violates the schema is answered as invalid, and the others are answered.
+    if "in body - items -> Array with invalid items" in failure.message and response.status_code == 200:
+        return response.json()["summary"]["invalid"] == 0
+    violated = VIOLATES.search(failure.message)
     if violated is None or not isinstance(case.body, dict):
         return True
     value = case.body.get(violated.group(1))
