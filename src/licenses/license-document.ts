@@ -53,8 +53,19 @@ export interface LicenseDocument extends LicenseRecord {
   readonly keys: LicenseKeys;
 }
 
+function isTextByName(value: unknown): value is Record<string, string> {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    Object.values(value).every((text) => typeof text === 'string')
+  );
+}
+
 /** The part of a stored license that lookups read. */
 export const storedLicense = licenseRecord.extend({
+  // `z.record` copies the attributes one by one, which takes as long as checking all else.
+  extra_data: z.custom<Record<string, string>>(isTextByName),
   source_row: z.string(),
   keys: z.object({
     kind: z.enum(['person', 'business']),

@@ -150,22 +150,29 @@ async function answerFrom<Shaped>(
   const { date, sample: isSampleData } = publication.metadata;
   const summary = { found: 0, ambiguous: 0, not_found: 0, invalid: 0 };
   const shaped: Shaped[] = [];
-  for (let start = 0; start < items.length; start += WINDOW) {
+  const lookUpWindow = (start: number) => {
     signal.throwIfAborted();
     const window = items.slice(start, start + WINDOW);
-    const outcomes = await lookUpItems(window, maxMatches, publication, tools, summary.not_found);
-    const results = window.map(({ reference }, at): RosterResult => {
-      const outcome = outcomes[at];
-      if (outcome === undefined) throw new Error('Not every item of the roster was answered.');
+    const outcomes = lookUpItems(window, maxMatches, publication, tools, summary.not_found);
+    // The loop below throws what failed, unless the signal has ended it.
+    outcomes.catch(() => undefined);
+    return outcomes;
+  };
+  let outcomes = lookUpWindow(0);
+  for (let start = 0; start < items.length; start += WINDOW) {
+    const results = (await outcomes).map((outcome, at): RosterResult => {
       summary[outcome.outcome] += 1;
-      return { index: start + at, reference, ...outcome };
+      return { index: start + at, reference: items[start + at]?.reference ?? null, ...outcome };
     });
+    // OpenSearch searches the next window while this one is shaped.
+    outcomes = lookUpWindow(start + WINDOW);
     for (let at = 0; at < results.length; at += SHAPED_TOGETHER) {
+      signal.throwIfAborted();
       shaped.push(shape(results.slice(at, at + SHAPED_TOGETHER), { date, isSampleData }));
       await nextTurn();
-      signal.throwIfAborted();
     }
   }
+  signal.throwIfAborted();
   for (const [outcome, count] of Object.entries(summary)) rosterItems.inc({ outcome }, count);
   return { date, isSampleData, summary, shaped };
 }
