@@ -38,7 +38,11 @@ const WARM_UP_SECONDS = 15;
 /** Every contender in turn, in changing order, in each round with licenses that it has not been asked for. */
 async function inRounds(contenders: readonly Contender[], persons: readonly Asked[]): Promise<Results> {
   const results: Results = new Map(contenders.map(({ name }) => [name, []]));
-  for (const contender of contenders) await measure(contender, persons, { seconds: WARM_UP_SECONDS });
+  for (const contender of contenders) {
+    const { wrong } = await measure(contender, persons, { seconds: WARM_UP_SECONDS });
+    if (wrong > 0)
+      throw new Error(`${contender.name}: ${wrong} wrong answers. Delete .local, and measure again.`);
+  }
   for (let round = 0; round < rounds; round += 1) {
     const turns = round % 2 === 0 ? contenders : contenders.toReversed();
     for (const contender of turns) {

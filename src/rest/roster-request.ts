@@ -25,7 +25,10 @@ const MAX_REFERENCE = 100;
 export const ITEMS_ERROR = `items must be an array of 1 to ${MAX_ITEMS} lookups.`;
 const MATCHES_ERROR = `max_matches must be a whole number from 1 to ${MAX_LISTED_MATCHES}.`;
 
-const board = z.string('board must be a string.').nullish();
+const board = z
+  .string('board must be a string.')
+  .nullish()
+  .transform((name) => (name?.trim() ? name : undefined));
 const maxMatches = z
   .int(MATCHES_ERROR)
   .min(1, MATCHES_ERROR)
@@ -112,8 +115,8 @@ function checked<Schema extends z.ZodType>(schema: Schema, value: unknown): z.ou
   return result.data;
 }
 
-function optionalBoard(name: string | null | undefined): Board | undefined {
-  return name === undefined || name === null ? undefined : boardNamed(name);
+function optionalBoard(name: string | undefined): Board | undefined {
+  return name === undefined ? undefined : boardNamed(name);
 }
 
 const itemObject = z.record(z.string(), z.unknown(), 'The item must be a JSON object.');

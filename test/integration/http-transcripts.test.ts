@@ -60,6 +60,7 @@ const FILES: Readonly<Record<string, SetUp>> = {
   'opensearch-away.http': { service: 'withoutOpenSearch' },
   'pages.http': { service: 'plain' },
   'rate-limits.http': { service: 'limited' },
+  'rosters.http': { service: 'plain' },
   'slow-clients.http': { service: 'plain', together: true },
   'stopping.http': { service: 'stopping', once: true },
   'verify.http': { service: 'plain' },

@@ -106,6 +106,14 @@ describe('a roster', () => {
     expect(results.map(({ outcome }) => outcome)).toEqual(['found', 'not_found', 'not_found', 'not_found']);
   });
 
+  test.each([null, '', ' '])('has no board of its own with board %j', async (board) => {
+    const { results } = await answered({ board, items: [{ ...KNOWN, board: NURSING }, KNOWN] });
+    expect(results).toMatchObject([
+      { outcome: 'found' },
+      { outcome: 'invalid', detail: expect.stringMatching(/^board is required/) },
+    ]);
+  });
+
   test('suggests for its first 50 misses only, and says so for the others', async () => {
     const items = [
       ...times(60, () => ({ license_number: 'RN.70001' })),
