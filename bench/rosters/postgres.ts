@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
-import { processesWith } from '../../scripts/children.ts';
+import { childrenOf, processesWith } from '../../scripts/children.ts';
 import { freePort } from '../../scripts/ports.ts';
 import { DATE, SEED } from '../lookups/measure.ts';
 import { loadPostgres, startPostgres } from '../rivals/postgres.ts';
@@ -33,7 +33,8 @@ export async function withPostgres<Result>(
       const api = await startThinApi({ name: NAME, engine: 'postgres', engineUrl: postgres.url, redis });
       try {
         const servers = async () => ({
-          PostgreSQL: await processesWith(MARK, 'postgres'),
+          // PostgreSQL overwrites its environment, so its processes are found as children.
+          PostgreSQL: await familyOf(postgres.process.child.pid ?? 0),
           API: await processesWith(MARK, NAME),
         });
         return await work(postgresContenders({ ...api.asked.load, path: '/' }, servers));
@@ -46,4 +47,10 @@ export async function withPostgres<Result>(
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** A process, its children and theirs. */
+async function familyOf(pid: number): Promise<number[]> {
+  const children = await childrenOf(pid);
+  return [pid, ...(await Promise.all(children.map(familyOf))).flat()];
 }
