@@ -68,7 +68,7 @@ async function connect(config: Config, log: Logger, isStopping: () => boolean): 
     log.warn({ error: String(error) }, 'counts of API keys can not be written yet'),
   );
   const lookups = liveLookups(store.client, tracker);
-  const rosters = liveRosters(store.client, tracker);
+  const rosters = liveRosters(store.client, tracker, lookups);
   return {
     config,
     log,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { boardByName } from './boards.ts';
 import { businessNameKeys, tradeNameKey, tradeNames, tradeNameWords } from './business-name.ts';
-import { FILTER_NAMES, type FilterName, mapFilters } from './filters.ts';
+import { type FilterName, mapFilters } from './filters.ts';
 import { fold } from './fold.ts';
 import { type LicenseRecord, licenseRecord } from './license-record.ts';
 import { numberDigits, numberKey } from './number.ts';
@@ -27,21 +27,6 @@ interface NameAndNumberKeys {
   /** A business's `BOARD/WORD` and `/WORD`, one for each word of its trade names. */
   readonly words?: readonly string[];
 }
-
-/** Every stored key, including those of the filters. */
-const KEY_NAMES: readonly string[] = [
-  ...([
-    'kind',
-    'number',
-    'digits',
-    'name',
-    'holder',
-    'surname',
-    'business',
-    'words',
-  ] as const satisfies readonly (keyof NameAndNumberKeys)[]),
-  ...FILTER_NAMES,
-];
 
 /** The keys by which a license is found. */
 export type LicenseKeys = NameAndNumberKeys & Readonly<Record<FilterName, readonly string[]>>;
@@ -75,9 +60,6 @@ export const storedLicense = licenseRecord.extend({
 });
 
 export type StoredLicense = z.output<typeof storedLicense>;
-
-/** Keys that lookups do not read. They would be more than a quarter of OpenSearch's response. */
-export const SEARCH_ONLY_KEYS = KEY_NAMES.filter((name) => !(name in storedLicense.shape.keys.shape));
 
 /** The board's part of a key: its code, or its folded label when the catalog does not have it. */
 export function boardKey(boardName: string): string {

@@ -1,28 +1,14 @@
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
-import { SEARCH_ONLY_KEYS, type StoredLicense, storedLicense } from '../licenses/license-document.ts';
-import { COMPLETENESS_PATHS, completeness, requireComplete, search } from '../storage/checked-search.ts';
+import { type StoredLicense, storedLicense } from '../licenses/license-document.ts';
+import { completeness, requireComplete, search } from '../storage/checked-search.ts';
 import type { LicenseQuery, NearSurnamesQuery } from './license-query.ts';
 import { MAX_SUGGESTED_NAMES, type SearchResult } from './lookup-steps.ts';
 import { nearSurnamesBody, type SearchBody, searchBody } from './search-bodies.ts';
 
 const searchResponse = z.object({
-  hits: z.object({ hits: z.array(z.object({ _source: storedLicense })) }).default({ hits: [] }),
+  hits: z.object({ hits: z.array(z.object({ _source: storedLicense })) }),
 });
-
-/**
- * The `filter_path` that limits a response to the fields that are read.
- *
- * @param prefix where the search response is in the whole response
- */
-function filterPath(prefix: string): string[] {
-  return [
-    ...[...COMPLETENESS_PATHS, 'hits.hits._source'].map((path) => prefix + path),
-    ...SEARCH_ONLY_KEYS.map((key) => `-${prefix}hits.hits._source.keys.${key}`),
-  ];
-}
-
-const FILTER_PATH = filterPath('');
 
 const multiSearchResponse = z.object({
   responses: z.array(
@@ -32,8 +18,6 @@ const multiSearchResponse = z.object({
     ]),
   ),
 });
-
-const MULTI_SEARCH_FILTER_PATH = ['responses.status', ...filterPath('responses.')];
 
 /**
  * Runs one search in a physical index.
@@ -45,7 +29,7 @@ export async function searchLicenses(
   index: string,
   body: SearchBody,
 ): Promise<StoredLicense[]> {
-  return licensesIn(await search(client, searchResponse, { index, body, filter_path: FILTER_PATH }));
+  return licensesIn(await search(client, searchResponse, { index, body }));
 }
 
 /**
@@ -81,7 +65,6 @@ export async function searchSeparately(
   const { body } = await client.msearch({
     index,
     body: bodies.flatMap((each) => [{ allow_partial_search_results: false }, each]),
-    filter_path: MULTI_SEARCH_FILTER_PATH,
   });
   const { responses } = multiSearchResponse.parse(body);
   return bodies.map(async (each, at) => {

@@ -32,6 +32,8 @@ export interface Lookups {
   lookUp(request: LookupRequest, spentMs?: number): Promise<DatedOutcome>;
   /** The number of lookups in flight. */
   inFlight(): number;
+  /** Resolves when no lookup is in flight, and after `maxMs` milliseconds in any case. */
+  idle(maxMs: number): Promise<void>;
   livePublication(): Promise<LivePublication>;
 }
 
@@ -62,6 +64,7 @@ const SEARCH_LIMITS: SearchLimits = {
 /** Lookups in the live publication. All queries of one lookup go to the same physical index. */
 export function liveLookups(client: Client, tracker: LivePublicationTracker): Lookups {
   let inFlight = 0;
+  const becameIdle = new EventTarget();
   const searchIn = searchByIndex(client, SEARCH_LIMITS);
 
   /** Rejects the work when too much is in flight. Work that timed out counts until it really ends. */
@@ -71,13 +74,28 @@ export function liveLookups(client: Client, tracker: LivePublicationTracker): Lo
     return withTimeout(
       work().finally(() => {
         inFlight -= 1;
+        if (inFlight === 0) becameIdle.dispatchEvent(new Event('idle'));
       }),
       TIMEOUT_MS - spentMs,
     );
   }
 
+  function idle(maxMs: number): Promise<void> {
+    if (inFlight === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      const end = () => {
+        clearTimeout(timer);
+        becameIdle.removeEventListener('idle', end);
+        resolve();
+      };
+      const timer = setTimeout(end, maxMs);
+      becameIdle.addEventListener('idle', end);
+    });
+  }
+
   return {
     inFlight: () => inFlight,
+    idle,
     lookUp: (request, spentMs = 0) =>
       bounded(spentMs, () =>
         withLivePublication(tracker, async ({ index, metadata, licenseTypes }) => {

@@ -18,7 +18,7 @@ import {
   ITEMS_ERROR,
   MEDIA_TYPES,
   ROSTER_LIMIT,
-  rosterRequest,
+  rosterItem,
 } from './roster-request.ts';
 import { jsonAnswer, rosterAnswerBody } from './roster-response.ts';
 import { EXAMPLE, EXAMPLE_DATE, OTHER_EXAMPLE } from './verify-examples.ts';
@@ -44,7 +44,7 @@ const NUMBER_NOT_FOUND = {
   didYouMean: ['RN.124396'],
 } as const;
 
-const NOTHING_ASKED = rosterRequest(REQUEST_EXAMPLE).items[3]?.request;
+const NOTHING_ASKED = rosterItem({ board: REQUEST_EXAMPLE.board }, undefined).request;
 
 const RESULTS: readonly RosterResult[] = [
   { index: 0, reference: 'A-17', outcome: 'found', record: EXAMPLE, foundBy: 'number', nameMatch: true },
@@ -54,7 +54,7 @@ const RESULTS: readonly RosterResult[] = [
     index: 3,
     reference: 'A-20',
     outcome: 'invalid',
-    detail: NOTHING_ASKED?.by === 'nothing' ? NOTHING_ASKED.detail : '',
+    detail: NOTHING_ASKED.by === 'nothing' ? NOTHING_ASKED.detail : '',
   },
 ];
 

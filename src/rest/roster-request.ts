@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import type { BodyLimit } from '../http/body.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
@@ -19,6 +20,9 @@ export const ROSTER_LIMIT: BodyLimit = { bytes: 1024 * 1024, words: 'a roster ta
 /** The error of a body of another media type. */
 export const MEDIA_TYPES =
   'Send the roster as JSON, with Content-Type: application/json, or as CSV, with text/csv.';
+
+/** After so many items are read, other requests get their turn. */
+const ITEMS_READ_TOGETHER = 100;
 
 const MAX_REFERENCE = 100;
 /** The error of a roster without items, or with too many. */
@@ -80,13 +84,13 @@ const queryOptions = z.object({
  * @param query the query parameters of the request: `board` and `max_matches`
  * @throws {BadRequestError} for what is wrong with the roster as a whole
  */
-export function rosterRequest(body: unknown, query: unknown = {}): Roster {
+export async function rosterRequest(body: unknown, query: unknown): Promise<Roster> {
   const fallback = checked(queryOptions, query);
   const { items, ...options } = checked(rosterBody, body);
   const fallbackBoard = optionalBoard(fallback.board);
   const defaultBoard = optionalBoard(options.board) ?? fallbackBoard;
   return {
-    items: items.map((item) => rosterItem(item, defaultBoard)),
+    items: await inTurns(items, (item) => rosterItem(item, defaultBoard)),
     maxMatches: options.max_matches ?? fallback.max_matches ?? DEFAULT_LISTED_MATCHES,
   };
 }
@@ -97,16 +101,28 @@ export function rosterRequest(body: unknown, query: unknown = {}): Roster {
  * @param query the query parameters of the request: `board` and `max_matches`
  * @throws {BadRequestError} for what is wrong with the roster as a whole
  */
-export function tableRequest(table: RosterTable, query: unknown): Roster {
+export async function tableRequest(table: RosterTable, query: unknown): Promise<Roster> {
   const options = checked(queryOptions, query);
   const defaultBoard = optionalBoard(options.board);
   if (table.rows.length === 0) throw new BadRequestError('The CSV has no rows below the header row.');
   return {
-    items: rowFields(table).map((fields) =>
+    items: await inTurns(rowFields(table), (fields) =>
       fields instanceof BadRequestError ? invalidItem(fields, null) : rosterItem(fields, defaultBoard),
     ),
     maxMatches: options.max_matches ?? DEFAULT_LISTED_MATCHES,
   };
+}
+
+async function inTurns<Item>(
+  items: readonly Item[],
+  read: (item: Item) => RosterItem,
+): Promise<readonly RosterItem[]> {
+  const all: RosterItem[] = [];
+  for (let at = 0; at < items.length; at += ITEMS_READ_TOGETHER) {
+    all.push(...items.slice(at, at + ITEMS_READ_TOGETHER).map(read));
+    await nextTurn();
+  }
+  return all;
 }
 
 function checked<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
@@ -121,7 +137,12 @@ function optionalBoard(name: string | undefined): Board | undefined {
 
 const itemObject = z.record(z.string(), z.unknown(), 'The item must be a JSON object.');
 
-function rosterItem(item: unknown, defaultBoard: Board | undefined): RosterItem {
+/**
+ * One item of a roster.
+ *
+ * @param defaultBoard the board of an item that names none
+ */
+export function rosterItem(item: unknown, defaultBoard: Board | undefined): RosterItem {
   let name: string | null = null;
   try {
     const fields = checked(itemObject, item);

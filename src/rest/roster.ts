@@ -53,13 +53,13 @@ interface ReadRoster {
 async function readRoster(ctx: Context): Promise<ReadRoster> {
   if (ctx.request.type.toLowerCase() === 'text/csv') {
     const table = readTable(await textBody(ctx, ROSTER_LIMIT, utf8WithMark));
-    return { roster: tableRequest(table, ctx.query), table: () => table, isTable: true };
+    return { roster: await tableRequest(table, ctx.query), table: () => table, isTable: true };
   }
   if (ctx.request.type !== '' && ctx.request.type.toLowerCase() !== 'application/json') {
     throw new UnsupportedMediaTypeError(MEDIA_TYPES);
   }
   const body = await jsonBody(ctx, ROSTER_LIMIT);
-  return { roster: rosterRequest(body, ctx.query), table: () => itemsTable(body), isTable: false };
+  return { roster: await rosterRequest(body, ctx.query), table: () => itemsTable(body), isTable: false };
 }
 
 /**

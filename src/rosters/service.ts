@@ -6,7 +6,7 @@ import { type LookupRequest, requireLetterOrDigit, requireLicenseType } from '..
 import type { SearchLimits } from '../lookup/batched-search.ts';
 import { lookUp, type NearSurnames, type Search } from '../lookup/lookup-steps.ts';
 import { nearSurnames } from '../lookup/opensearch-requests.ts';
-import { searchByIndex } from '../lookup/service.ts';
+import { type Lookups, searchByIndex } from '../lookup/service.ts';
 import {
   type LivePublication,
   type LivePublicationTracker,
@@ -71,19 +71,22 @@ export interface Rosters {
 
 /** Rosters never share a batch with single lookups, so those do not wait for a roster. */
 const SEARCH_LIMITS: SearchLimits = {
-  ids: { maxBatchSize: 250, concurrency: 2 },
-  numbers: { maxBatchSize: 250, concurrency: 2 },
-  persons: { maxBatchSize: 100, concurrency: 2 },
+  ids: { maxBatchSize: 125, concurrency: 2 },
+  numbers: { maxBatchSize: 125, concurrency: 2 },
+  persons: { maxBatchSize: 250, concurrency: 2 },
   nearNumbers: { maxBatchSize: 25, concurrency: 2 },
   others: { maxBatchSize: 16, concurrency: 2 },
-  maxOfSeveralPersons: 2000,
+  maxOfSeveralPersons: 5000,
   maxMatches: MAX_LISTED_MATCHES,
 };
 
 /** How many items of a roster are looked up at once. */
 const WINDOW = 250;
 
-/** After so many items are shaped, other requests get their turn. */
+/** So long a roster waits for single lookups altogether. */
+const MAX_GIVE_WAY_MS = 2000;
+
+/** After so many items, other requests get their turn. */
 const SHAPED_TOGETHER = 25;
 
 /** While one roster waits for OpenSearch, the process shapes the results of another. */
@@ -96,7 +99,11 @@ const MAX_ROSTERS_WAITING = 30;
 const TIMEOUT_MS = 8500;
 
 /** Rosters in the live publication. All lookups of one roster go to the same physical index. */
-export function liveRosters(client: Client, tracker: LivePublicationTracker): Rosters {
+export function liveRosters(
+  client: Client,
+  tracker: LivePublicationTracker,
+  singleLookups: Pick<Lookups, 'idle'>,
+): Rosters {
   const searchIn = searchByIndex(client, SEARCH_LIMITS);
   const inTurn = pLimit(MAX_ROSTERS_UNDER_WAY);
   let itemsInFlight = 0;
@@ -129,7 +136,19 @@ export function liveRosters(client: Client, tracker: LivePublicationTracker): Ro
   }
 
   function toolsFor({ index }: LivePublication): LookupTools {
-    return { search: searchIn(index), nearSurnames: (query) => nearSurnames(client, index, query) };
+    let leftMs = MAX_GIVE_WAY_MS;
+    const giveWay = async () => {
+      await nextTurn();
+      if (leftMs <= 0) return;
+      const since = performance.now();
+      await singleLookups.idle(leftMs);
+      leftMs -= performance.now() - since;
+    };
+    return {
+      search: searchIn(index),
+      nearSurnames: (query) => nearSurnames(client, index, query),
+      giveWay,
+    };
   }
 
   return { answer, itemsInFlight: () => itemsInFlight };
@@ -138,6 +157,8 @@ export function liveRosters(client: Client, tracker: LivePublicationTracker): Ro
 interface LookupTools {
   readonly search: Search;
   readonly nearSurnames: NearSurnames;
+  /** Resolves when the roster may go on. */
+  readonly giveWay: () => Promise<void>;
 }
 
 async function answerFrom<Shaped>(
@@ -151,9 +172,11 @@ async function answerFrom<Shaped>(
   const summary = { found: 0, ambiguous: 0, not_found: 0, invalid: 0 };
   const shaped: Shaped[] = [];
   const lookUpWindow = (start: number) => {
-    signal.throwIfAborted();
-    const window = items.slice(start, start + WINDOW);
-    const outcomes = lookUpItems(window, maxMatches, publication, tools, summary.not_found);
+    const missesBefore = summary.not_found;
+    const outcomes = tools.giveWay().then(() => {
+      signal.throwIfAborted();
+      return lookUpItems(items.slice(start, start + WINDOW), maxMatches, publication, tools, missesBefore);
+    });
     // The loop below throws what failed, unless the signal has ended it.
     outcomes.catch(() => undefined);
     return outcomes;
@@ -167,9 +190,9 @@ async function answerFrom<Shaped>(
     // OpenSearch searches the next window while this one is shaped.
     outcomes = lookUpWindow(start + WINDOW);
     for (let at = 0; at < results.length; at += SHAPED_TOGETHER) {
+      await tools.giveWay();
       signal.throwIfAborted();
       shaped.push(shape(results.slice(at, at + SHAPED_TOGETHER), { date, isSampleData }));
-      await nextTurn();
     }
   }
   signal.throwIfAborted();

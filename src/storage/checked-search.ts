@@ -7,9 +7,6 @@ const shards = z.object({ total: z.int(), successful: z.int(), failed: z.int() }
 /** What every search response says about its own completeness. */
 export const completeness = z.object({ timed_out: z.boolean(), _shards: shards });
 
-/** Paths of a search response that `requireComplete` needs, for `filter_path`. */
-export const COMPLETENESS_PATHS = ['timed_out', '_shards.total', '_shards.successful', '_shards.failed'];
-
 /**
  * Checks that a search response covers every shard. OpenSearch does not count an unassigned shard as failed, so
  * `successful` must equal `total`, too.
