@@ -15,16 +15,6 @@ const ENVIRONMENT = {
 
 const SCRIPTS = { API: 'src/server.ts', worker: 'workers/main.ts', licenses: 'src/cli/main.ts' } as const;
 
-/**
- * Node copies what survives in this part of its memory, and answers nothing meanwhile: 30 to 45 ms with its default of
- * 16 MiB while rosters are answered, 10 to 15 ms with 8 (docs/decisions/014). The Dockerfile has the same flag.
- */
-const API_FLAGS = ['--max-semi-space-size=8'];
-
-function flagsOf(script: string): readonly string[] {
-  return script === SCRIPTS.API ? API_FLAGS : [];
-}
-
 const READY_MS = 60_000;
 const ANSWER_MS = 2_000;
 const WARN = 40;
@@ -36,8 +26,7 @@ export function startScript(
   ...parameters: string[]
 ): RunningProcess {
   const env = { ...ENVIRONMENT, ...variables };
-  const command = [...flagsOf(script), resolve(ROOT, script), ...parameters];
-  return startProcess(script, process.execPath, command, { cwd: ROOT, env });
+  return startProcess(script, process.execPath, [resolve(ROOT, script), ...parameters], { cwd: ROOT, env });
 }
 
 /** The API process with these settings, once it listens. */
@@ -78,8 +67,7 @@ export function startLogged(
       if (shown !== undefined) show(`${name}: ${shown}`);
     },
   };
-  const command = [...flagsOf(SCRIPTS[name]), resolve(ROOT, SCRIPTS[name])];
-  return startProcess(name, process.execPath, command, options);
+  return startProcess(name, process.execPath, [resolve(ROOT, SCRIPTS[name])], options);
 }
 
 /** Waits until the API process answers that it is up, or ready to serve a publication. */

@@ -71,8 +71,8 @@ export interface Rosters {
 
 /** Rosters never share a batch with single lookups, so those do not wait for a roster. */
 const SEARCH_LIMITS: SearchLimits = {
-  ids: { maxBatchSize: 125, concurrency: 2 },
-  numbers: { maxBatchSize: 125, concurrency: 2 },
+  ids: { maxBatchSize: 250, concurrency: 2 },
+  numbers: { maxBatchSize: 250, concurrency: 2 },
   persons: { maxBatchSize: 250, concurrency: 2 },
   nearNumbers: { maxBatchSize: 25, concurrency: 2 },
   others: { maxBatchSize: 16, concurrency: 2 },
