@@ -2,7 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BUSINESS_COLUMNS, INDIVIDUAL_COLUMNS } from '../src/dataset/columns.ts';
 import { isoDate } from '../src/licenses/dates.ts';
-import { changesOf } from './generator/changes.ts';
+import { type DayShares, laterDay } from './generator/changes.ts';
 import { type CsvFile, createCsvFile } from './generator/csv-file.ts';
 import { drawLicenses } from './generator/licenses.ts';
 import { loadPeople } from './generator/people.ts';
@@ -13,20 +13,15 @@ import { businessRow, individualRow } from './generator/rows.ts';
 /** With fewer rows, the few of each license type that there must be would leave no proportions. */
 export const FEWEST_SAMPLE_ROWS = 1000;
 
-export interface SampleDataOptions {
+export interface SampleDataOptions extends DayShares {
   /** Where the files go; it is created if need be, and files of the same names are replaced. */
   directory: string;
-  /** Rows of both files together, headers not counted: 1,000 or more. */
+  /** Rows of both files together, headers not counted, before any are added or removed: 1,000 or more. */
   rows: number;
   /** A whole number of 0 or more. */
   seed: number;
   /** `YYYY-MM-DD`: the QUERY_RUN_DATE of every row. Nothing else depends on it. */
   date: string;
-  /**
-   * The share of rows, from 0 to 1, that differ from those without it in status, dates or place. A larger
-   * share changes the same rows and more.
-   */
-  changed?: number;
   /** Called about every megabyte with the rows written so far. */
   onProgress?: (rowsWritten: number) => void;
   /** Stops the writing: its reason is thrown, and the unfinished files are removed. */
@@ -50,7 +45,17 @@ export interface SampleDataFiles {
  */
 export async function writeSampleData(options: SampleDataOptions): Promise<SampleDataFiles> {
   checkOptions(options);
-  const { directory, rows, seed, date, changed = 0 } = options;
+  const {
+    directory,
+    rows,
+    seed,
+    date,
+    changed = 0,
+    added = 0,
+    removed = 0,
+    renamed = 0,
+    renumbered = 0,
+  } = options;
   const individual = join(directory, 'individual.csv');
   const business = join(directory, 'business.csv');
   const manifest = join(directory, 'sample.json');
@@ -58,17 +63,18 @@ export async function writeSampleData(options: SampleDataOptions): Promise<Sampl
   await mkdir(directory, { recursive: true });
   await rm(manifest, { force: true });
   try {
-    const { sha256, businessRows } = await writeFiles(individual, business, options);
-    const description = { generated: true, rows, seed, date, changed, sha256 };
+    const { sha256, individualRows, businessRows } = await writeFiles(individual, business, options);
+    const shares = { changed, added, removed, renamed, renumbered };
+    const description = { generated: true, rows, seed, date, ...shares, sha256 };
     await writeFile(manifest, `${JSON.stringify(description, undefined, 2)}\n`);
-    return { individual, business, manifest, individualRows: rows - businessRows, businessRows };
+    return { individual, business, manifest, individualRows, businessRows };
   } catch (error) {
     await Promise.all([individual, business, manifest].map((path) => rm(path, { force: true })));
     throw error;
   }
 }
 
-function checkOptions({ rows, seed, date, changed }: SampleDataOptions): void {
+function checkOptions({ rows, seed, date, ...shares }: SampleDataOptions): void {
   if (!Number.isSafeInteger(rows) || rows < FEWEST_SAMPLE_ROWS) {
     throw new RangeError(`rows must be a whole number of ${FEWEST_SAMPLE_ROWS} or more, not ${rows}.`);
   }
@@ -78,13 +84,17 @@ function checkOptions({ rows, seed, date, changed }: SampleDataOptions): void {
   if (isoDate(date) !== date) {
     throw new RangeError(`date must be a date that exists, as YYYY-MM-DD, not "${date}".`);
   }
-  if (changed !== undefined && !(changed >= 0 && changed <= 1)) {
-    throw new RangeError(`changed must be a share from 0 to 1, not ${changed}.`);
+  for (const name of ['changed', 'added', 'removed', 'renamed', 'renumbered'] as const) {
+    const share = shares[name];
+    if (share !== undefined && !(share >= 0 && share <= 1)) {
+      throw new RangeError(`${name} must be a share from 0 to 1, not ${share}.`);
+    }
   }
 }
 
 interface WrittenFiles {
   readonly sha256: { readonly individual: string; readonly business: string };
+  readonly individualRows: number;
   readonly businessRows: number;
 }
 
@@ -97,9 +107,9 @@ async function writeFiles(
   try {
     const businesses = await createCsvFile(business, BUSINESS_COLUMNS);
     try {
-      const businessRows = await writeRows(people, businesses, options);
+      const written = await writeRows(people, businesses, options);
       const sha256 = { individual: await people.finish(), business: await businesses.finish() };
-      return { sha256, businessRows };
+      return { sha256, ...written };
     } finally {
       await businesses.close();
     }
@@ -108,28 +118,30 @@ async function writeFiles(
   }
 }
 
-/** Writes all rows; gives how many went into the business file. */
+/** Writes all rows. @returns how many went into each file */
 async function writeRows(
   people: CsvFile,
   businesses: CsvFile,
-  { rows, seed, date, changed = 0, onProgress, signal }: SampleDataOptions,
-): Promise<number> {
-  const asOfDate = changesOf(seed, changed);
-  // A stream's name decides what it draws, so its spelling stays.
-  let rowsWritten = 0;
+  { rows, seed, date, onProgress, signal, ...shares }: SampleDataOptions,
+): Promise<Pick<WrittenFiles, 'individualRows' | 'businessRows'>> {
+  const names = loadPeople();
+  const onDay = laterDay(seed, shares, names);
+  let individualRows = 0;
   let businessRows = 0;
-  for (const drawn of drawLicenses(createRandom(seed, 'licences'), planBoards(rows), loadPeople())) {
-    const license = asOfDate(drawn);
-    const isBusiness = license.planned.type.kind === 'business';
-    const file = isBusiness ? businesses : people;
-    const isFull = file.add(isBusiness ? businessRow(license, date) : individualRow(license, date));
-    rowsWritten += 1;
-    if (isBusiness) businessRows += 1;
-    if (!isFull) continue;
-    await file.flush();
-    onProgress?.(rowsWritten);
-    signal?.throwIfAborted();
+  // A stream's name decides what it draws, so its spelling stays.
+  for (const drawn of drawLicenses(createRandom(seed, 'licences'), planBoards(rows), names)) {
+    for (const license of onDay(drawn)) {
+      const isBusiness = license.planned.type.kind === 'business';
+      const file = isBusiness ? businesses : people;
+      const isFull = file.add(isBusiness ? businessRow(license, date) : individualRow(license, date));
+      if (isBusiness) businessRows += 1;
+      else individualRows += 1;
+      if (!isFull) continue;
+      await file.flush();
+      onProgress?.(individualRows + businessRows);
+      signal?.throwIfAborted();
+    }
   }
-  onProgress?.(rowsWritten);
-  return businessRows;
+  onProgress?.(individualRows + businessRows);
+  return { individualRows, businessRows };
 }

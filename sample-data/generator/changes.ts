@@ -1,23 +1,62 @@
 import type { License } from './licenses.ts';
+import type { People } from './people.ts';
 import { drawNextPlace } from './places.ts';
 import { chance, createRandom, type Random } from './random.ts';
 import { drawNextStanding } from './statuses.ts';
 
+/** What differs on a later day: shares of the licenses, from 0 to 1. */
+export interface DayShares {
+  /** The share with another status, other dates or another place. */
+  readonly changed?: number | undefined;
+  /** The share after which a new license follows. */
+  readonly added?: number | undefined;
+  readonly removed?: number | undefined;
+  /** The share of persons with another surname, as after a marriage. */
+  readonly renamed?: number | undefined;
+  /** The share with another number. */
+  readonly renumbered?: number | undefined;
+}
+
 const MOVED_SHARE = 0.25;
 
 /**
- * What makes a later day's file of an earlier one: a function that changes about the given share of the
- * licenses passed to it and returns the others as they are. Which ones change, and how, depends on the seed
- * and the license's place in the file alone, so that a larger share changes the same licenses and more.
+ * What makes a later day's file of an earlier one: a function that gives the licenses of the later day for each
+ * license of the earlier one. Which ones differ, and how, depends on the seed and the license's place in the file
+ * alone, so that a larger share changes the same licenses and more.
  */
-export function changesOf(seed: number, share: number): (license: License) => License {
+export function laterDay(seed: number, shares: DayShares, people: People): (license: License) => License[] {
   // A stream's name decides what it draws, so its spelling stays.
-  const decide = createRandom(seed, 'which licences change');
+  const isRemoved = decision(seed, shares.removed, 'which licenses are removed');
+  const isRenamed = decision(seed, shares.renamed, 'which licenses are renamed');
+  const isRenumbered = decision(seed, shares.renumbered, 'which licenses are renumbered');
+  const isChanged = decision(seed, shares.changed, 'which licences change');
+  const isFollowed = decision(seed, shares.added, 'after which licenses others are added');
   return (license) => {
-    const decision = decide();
-    return decision < share
-      ? changed(license, createRandom(decision * 2 ** 32, 'how a licence changes'))
-      : license;
+    const [removed, renamed, renumbered, changes, follower] = [
+      isRemoved(),
+      isRenamed(),
+      isRenumbered(),
+      isChanged(),
+      isFollowed(),
+    ];
+    let later = license;
+    if (changes !== undefined) later = changed(later, createRandom(changes, 'how a licence changes'));
+    if (renamed !== undefined)
+      later = withSurname(later, createRandom(renamed, 'how a holder is renamed'), people);
+    if (renumbered !== undefined) later = { ...later, number: numberOutsideRuns('8', license.number) };
+    const kept = removed === undefined ? [later] : [];
+    return follower === undefined
+      ? kept
+      : [...kept, newLicense(license, createRandom(follower, 'who holds a new license'), people)];
+  };
+}
+
+/** Decides about one license after the other. @returns a seed for the details, or `undefined` for no */
+function decision(seed: number, share = 0, purpose: string): () => number | undefined {
+  const random = createRandom(seed, purpose);
+  return () => {
+    const drawn = random();
+    return drawn < share ? drawn * 2 ** 32 : undefined;
   };
 }
 
@@ -26,4 +65,30 @@ function changed(license: License, random: Random): License {
     return { ...license, holder: { ...license.holder, place: drawNextPlace(random, license.holder.place) } };
   }
   return { ...license, standing: drawNextStanding(random, license.standing) };
+}
+
+function withSurname(license: License, random: Random, people: People): License {
+  const { holder, planned } = license;
+  if (planned.type.kind === 'business') return license;
+  const [, given = ''] = holder.name.split(/ ?,/);
+  return { ...license, holder: { ...holder, name: `${people.drawSurname(random)},${given}` } };
+}
+
+function newLicense(license: License, random: Random, people: People): License {
+  const { holder, planned, number } = license;
+  const name = planned.type.kind === 'business' ? holder.name : people.drawName(random);
+  return {
+    ...license,
+    holder: { ...holder, name },
+    number: numberOutsideRuns('9', number),
+    endorsements: [],
+  };
+}
+
+/** More digits than any number of a run has. */
+const OUTSIDE_DIGITS = 9;
+
+/** A number that no run gives, and another one for each number. */
+function numberOutsideRuns(first: string, number: string): string {
+  return number.replace(/\d+/, (digits) => first + digits.padStart(OUTSIDE_DIGITS - 1, '0'));
 }

@@ -10,14 +10,27 @@ export function sampleDataCommand(): Command {
     .option('--seed <s>', 'which data', Number, 1)
     .option('--date <d>', 'the run date, YYYY-MM-DD', new Date().toISOString().slice(0, 10))
     .option('--changed <fraction>', 'the share of rows that differ from the same data without it', Number)
-    .action(
-      async (directory: string, options: { rows: number; seed: number; date: string; changed?: number }) => {
-        const { writeSampleData } = await loadGenerator();
-        const written = await writeSampleData({ directory, ...options });
-        print(`${written.individual}: ${grouped(written.individualRows)} rows`);
-        print(`${written.business}: ${grouped(written.businessRows)} rows`);
-      },
-    );
+    .option('--added <fraction>', 'the share of rows after which a new license follows', Number)
+    .option('--removed <fraction>', 'the share of rows that are missing', Number)
+    .option('--renamed <fraction>', 'the share of persons with another surname', Number)
+    .option('--renumbered <fraction>', 'the share of licenses with another number', Number)
+    .action(async (directory: string, options: SampleOptions) => {
+      const { writeSampleData } = await loadGenerator();
+      const written = await writeSampleData({ directory, ...options });
+      print(`${written.individual}: ${grouped(written.individualRows)} rows`);
+      print(`${written.business}: ${grouped(written.businessRows)} rows`);
+    });
+}
+
+interface SampleOptions {
+  readonly rows: number;
+  readonly seed: number;
+  readonly date: string;
+  readonly changed?: number;
+  readonly added?: number;
+  readonly removed?: number;
+  readonly renamed?: number;
+  readonly renumbered?: number;
 }
 
 /** @throws {Error} in words for the operator where only production files are installed, as in the image */

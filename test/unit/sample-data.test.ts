@@ -308,6 +308,10 @@ test('the manifest tells what was generated, with the hashes of both files', asy
     seed: SEED,
     date: DAY,
     changed: 0,
+    added: 0,
+    removed: 0,
+    renamed: 0,
+    renumbered: 0,
     sha256: { individual: await sha256(day1.individual), business: await sha256(day1.business) },
   });
 });
