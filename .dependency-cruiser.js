@@ -10,14 +10,15 @@ const LAYERS = {
   telemetry: ['licenses'],
   storage: ['telemetry'],
   dataset: ['licenses'],
-  publications: ['licenses', 'storage', 'dataset'],
-  lookup: ['licenses', 'storage', 'publications', 'telemetry'],
+  changes: ['licenses', 'storage'],
+  publications: ['licenses', 'storage', 'dataset', 'changes'],
+  lookup: ['licenses', 'storage', 'changes', 'publications', 'telemetry'],
   rosters: ['licenses', 'storage', 'publications', 'lookup', 'telemetry'],
   access: ['licenses', 'storage', 'telemetry'],
-  http: ['licenses', 'storage', 'publications', 'lookup', 'access', 'telemetry'],
-  rest: ['licenses', 'lookup', 'rosters', 'http', 'access', 'telemetry'],
-  mcp: ['licenses', 'lookup', 'rosters', 'http', 'access', 'telemetry'],
-  cli: ['licenses', 'storage', 'dataset', 'publications', 'rosters', 'access'],
+  http: ['licenses', 'storage', 'changes', 'publications', 'lookup', 'access', 'telemetry'],
+  rest: ['licenses', 'changes', 'lookup', 'rosters', 'http', 'access', 'telemetry'],
+  mcp: ['licenses', 'changes', 'lookup', 'rosters', 'http', 'access', 'telemetry'],
+  cli: ['licenses', 'changes', 'storage', 'dataset', 'publications', 'rosters', 'access'],
 };
 
 /** The command line starts the API and the worker. */

@@ -30,8 +30,11 @@ const CANARY_FAILED =
 /** How many times a job whose worker was killed is retried. */
 const MAX_STALLS = 3;
 
-/** A load keeps a few batches in memory, never the file. A large young generation saves garbage collections. */
-const CHILD_MEMORY = ['--max-old-space-size=256', '--max-semi-space-size=64'];
+/**
+ * A load keeps a few batches in memory, never the file. A large young generation saves garbage collections; 64 MiB
+ * instead of 32 would save 5 % of the CPU and take 70 MiB more.
+ */
+const CHILD_MEMORY = ['--max-old-space-size=256', '--max-semi-space-size=32'];
 
 /**
  * The worker process: takes publish jobs, one at a time however many workers there are, and runs each in a child

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { childrenOf } from '../../scripts/children.ts';
 import { startWorker } from '../../scripts/licenses-processes.ts';
+import type { RunningProcess } from '../../scripts/processes.ts';
 import { publicationDetails } from '../../src/publications/history.ts';
 import { cpuSeconds, openSearchCpuSeconds } from '../cpu.ts';
 import { published } from '../published.ts';
@@ -18,10 +19,17 @@ export interface Published extends Loaded {
   readonly steps: Readonly<Record<string, number>>;
 }
 
-/** One publication by a worker of its own, from request to flipped alias, and what its processes held at most. */
-export async function publication(bench: Bench): Promise<Published> {
-  const { store, client, config, variables } = bench.environment;
-  const worker = await startWorker(variables);
+/**
+ * One publication by a worker of its own, from request to flipped alias, and what its processes held at most.
+ *
+ * @param start starts the worker; by default that of this checkout
+ */
+export async function publication(
+  { environment, files }: Pick<Bench, 'environment' | 'files'>,
+  start: (variables: Record<string, string>) => Promise<RunningProcess> = startWorker,
+): Promise<Published> {
+  const { store, client, config, variables } = environment;
+  const worker = await start(variables);
   let most = 0;
   const workerProcesses = async () => {
     const pid = worker.child.pid ?? 0;
@@ -38,7 +46,7 @@ export async function publication(bench: Bench): Promise<Published> {
   try {
     const cpuBefore = await openSearchCpuSeconds(client);
     const startedAt = performance.now();
-    const result = await published(config, bench.files, { force: 'bench' });
+    const result = await published(config, files, { force: 'bench' });
     const seconds = (performance.now() - startedAt) / 1000;
     const openSearchCpu = (await openSearchCpuSeconds(client)) - cpuBefore;
     const workerCpu = (await Promise.all((await workerProcesses()).map(cpuSeconds))).reduce(

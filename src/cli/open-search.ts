@@ -1,7 +1,7 @@
 import { type Config, readConfig } from '../config.ts';
 import { isIndexNotFound, isTransient, openSearchHosts } from '../storage/client.ts';
 import { openStore, type Store } from '../storage/store.ts';
-import { hasIndices, prepareIndices } from '../storage/templates.ts';
+import { prepareIndices, upgradeIndices } from '../storage/templates.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 
@@ -9,7 +9,7 @@ const NOT_PREPARED =
   'This installation has no indices yet. The worker creates them: npx licenses work (npm start runs one, too).';
 
 interface Options {
-  /** Whether the command creates indices that are missing; others need a worker to have done so. */
+  /** Whether the command creates the indices of a new installation; others need a worker to have done so. */
   readonly createsIndices?: boolean;
 }
 
@@ -27,7 +27,7 @@ export async function withOpenSearch<Result>(
   const store = openStore(config, REQUEST_TIMEOUT_MS, { asksOthers: true });
   try {
     if (createsIndices) await prepareIndices(store);
-    else if (!(await hasIndices(store))) throw new Error(NOT_PREPARED);
+    else if (!(await upgradeIndices(store))) throw new Error(NOT_PREPARED);
     return await work(store, config);
   } catch (error) {
     if (isIndexNotFound(error)) throw new Error(NOT_PREPARED);

@@ -1,9 +1,13 @@
 import { Command } from 'commander';
+import { writeChangesFile } from '../changes/changes-file.ts';
+import { liveLicensesIndex } from '../publications/alias.ts';
 import { type PublicationDetails, publicationDetails, publicationHistory } from '../publications/history.ts';
+import { feedOf } from '../publications/metadata.ts';
 import { prune } from '../publications/prune.ts';
 import { writeRejects } from '../publications/rejected-rows.ts';
 import { rollBack } from '../publications/rollback.ts';
 import { recordAudit } from '../storage/audit-log.ts';
+import type { Store } from '../storage/store.ts';
 import { withOpenSearch } from './open-search.ts';
 import { grouped, JSON_OPTION, print, printJson, table } from './output.ts';
 
@@ -37,18 +41,36 @@ function showCommand(): Command {
     .description('one publication: its events, times, counts, and the rows that it rejected')
     .argument('<publication>', 'its id')
     .option('--rejects <file>', 'write the rows that were rejected to a CSV file')
+    .option('--changes [file]', 'write what changed to a CSV file; changes-ID.csv unless named')
     .option(...JSON_OPTION)
-    .action((id: string, options: { rejects?: string; json?: boolean }, command: Command) =>
+    .action((id: string, options: ShowOptions, command: Command) =>
       withOpenSearch(async (store) => {
         const isJson = command.optsWithGlobals<{ json?: boolean }>().json === true;
         const found = await publicationDetails(store, id);
         const rejects =
           options.rejects === undefined ? undefined : await writeRejects(store, id, options.rejects);
-        if (isJson) return printJson({ ...found, ...(rejects && { rejects }) });
+        const changes =
+          options.changes === undefined
+            ? undefined
+            : await writeChanges(store, id, options.changes === true ? `changes-${id}.csv` : options.changes);
+        if (isJson) return printJson({ ...found, ...(rejects && { rejects }), ...(changes && { changes }) });
         printDetails(found);
+        if (changes !== undefined) print(`${grouped(changes.changes)} changes written to ${changes.file}.`);
         if (rejects !== undefined) print(`${grouped(rejects.rows)} rows written to ${rejects.file}.`);
       }),
     );
+}
+
+interface ShowOptions {
+  readonly rejects?: string;
+  readonly changes?: string | true;
+  readonly json?: boolean;
+}
+
+async function writeChanges(store: Store, publication: string, path: string) {
+  const live = await liveLicensesIndex(store);
+  if (live === undefined) throw new Error('Nothing is live, so there are no changes.');
+  return writeChangesFile(store, feedOf(live.metadata), publication, path);
 }
 
 function printDetails({ summary, events }: PublicationDetails): void {
@@ -73,8 +95,11 @@ function printDetails({ summary, events }: PublicationDetails): void {
   for (const reason of summary.reasons ?? []) print(`  ${reason}`);
   for (const difference of summary.differences ?? []) print(`  canary: ${difference}`);
   printCounts('STEP', 'SECONDS', summary.seconds);
-  printCounts('BOARD', 'LICENCES', summary.boards);
-  printCounts('STATUS', 'LICENCES', summary.statuses);
+  printCounts('BOARD', 'LICENSES', summary.boards);
+  printCounts('STATUS', 'LICENSES', summary.statuses);
+  printCounts('CHANGE', 'LICENSES', summary.changes?.kinds);
+  printCounts('CAUSE OF A CHANGE', 'LICENSES', summary.changes?.causes);
+  printCounts('BOARD WITH CHANGES', 'LICENSES', summary.changes?.boards);
   printCounts('NOT IN THE CATALOG', 'ROWS', summary.unknown_labels);
   print('');
   print(

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import aliasesJson from '../../data/column-aliases.json' with { type: 'json' };
 import { BUSINESS_COLUMNS, type DatasetFile, ENDORSEMENTS, INDIVIDUAL_COLUMNS } from './columns.ts';
+import { type NamedColumn, namedColumn } from './row-hash.ts';
 
 const ALIASES = z.record(z.string(), z.array(z.string())).parse(aliasesJson);
 
@@ -51,6 +52,8 @@ export interface Header {
   readonly columns: Readonly<Partial<Record<RecordField, number>>>;
   readonly endorsements: readonly EndorsementColumns[];
   readonly extra: readonly ExtraColumn[];
+  /** Every column but the run date, by its current name, in the order of the names. */
+  readonly named: readonly NamedColumn[];
 }
 
 /** The header lacks a required column or has a known column twice, so no row of the file can be read correctly. */
@@ -88,7 +91,8 @@ export function mapHeader(file: DatasetFile, names: readonly string[]): Header {
     width: names.length,
     columns,
     endorsements: endorsementColumns(positions),
-    extra: extraColumns(positions, inRecord),
+    extra: extraColumns(inStandardOrder(file, positions), inRecord),
+    named: namedColumns(positions, columns.runDate),
   };
 }
 
@@ -133,6 +137,25 @@ const LABELS: Readonly<Record<string, string>> = {
   PARCEL_STREET_ADDRESS: 'Street Address',
 };
 
+const STANDARD_PLACES: Readonly<Record<DatasetFile, ReadonlyMap<string, number>>> = {
+  individual: new Map(INDIVIDUAL_COLUMNS.map((name, at) => [name, at])),
+  business: new Map(BUSINESS_COLUMNS.map((name, at) => [name, at])),
+};
+
+/** The columns as the State orders them, others after them by name: extra data has one order, whatever the file's. */
+function inStandardOrder(
+  file: DatasetFile,
+  positions: ReadonlyMap<string, number>,
+): ReadonlyMap<string, number> {
+  const places = STANDARD_PLACES[file];
+  const columns = [...positions].map(([name, position]) => {
+    const canonical = canonicalName(positions, name);
+    return { name, position, canonical, place: places.get(canonical) ?? places.size };
+  });
+  columns.sort((one, other) => one.place - other.place || (one.canonical < other.canonical ? -1 : 1));
+  return new Map(columns.map(({ name, position }) => [name, position]));
+}
+
 /** The columns that are not part of the record, each with a unique label, so that no value replaces another. */
 function extraColumns(
   positions: ReadonlyMap<string, number>,
@@ -158,6 +181,13 @@ function extraColumn(name: string, position: number, label: string): ExtraColumn
     isPlace: name.startsWith('PARCEL_'),
     isDate: name.includes('_DATE'),
   };
+}
+
+function namedColumns(positions: ReadonlyMap<string, number>, runDate: number | undefined): NamedColumn[] {
+  return [...positions]
+    .filter(([, position]) => position !== runDate)
+    .map(([name, position]) => namedColumn(canonicalName(positions, name), position))
+    .toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }
 
 /** `MED_SPECIALTY_TYPE_1` → `Medical Specialty Type 1`. */

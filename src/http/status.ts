@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
+import { changeCounts } from '../changes/counts.ts';
 import { SERVICE_VERSION } from '../config.ts';
 import { daysBetween, todayInOhio } from '../licenses/dates.ts';
 import type { PublicationSummary } from '../publications/history.ts';
@@ -18,6 +19,9 @@ const run = z.object({
   at: z.string().describe('When, ISO 8601'),
   date: z.string().nullable().describe('The run date of its dataset, once read'),
   counts: publicationCounts.nullable(),
+  changes: changeCounts
+    .nullable()
+    .describe('Licenses that changed when it went live, by kind, cause and board'),
 });
 
 /** The answer of GET /status. */
@@ -34,6 +38,7 @@ const statusAnswer = z.object({
       sample: z.boolean().describe('Whether the data is generated, not the State’s'),
       verified_at: z.string().nullable(),
       counts: publicationCounts.nullable(),
+      changes: changeCounts.nullable(),
     })
     .nullable()
     .describe('What answers now; null before anything was published'),
@@ -96,18 +101,19 @@ function status(
     publication: live === undefined ? null : publicationStatus(live),
     licenses_by_board: Object.fromEntries(live?.licenses ?? []),
     last_runs:
-      runs?.map(({ publication, state, at, date = null, counts = null }) => ({
+      runs?.map(({ publication, state, at, date = null, counts = null, changes = null }) => ({
         publication,
         state,
         at,
         date,
         counts,
+        changes,
       })) ?? null,
   };
 }
 
 function publicationStatus({ metadata }: LivePublication) {
-  const { publication: id, date, sample, counts = null, verified_at = null } = metadata;
+  const { publication: id, date, sample, counts = null, changes = null, verified_at = null } = metadata;
   const age = daysBetween(date, todayInOhio());
-  return { id, date, age_in_days: age, freshness: freshness(age), sample, verified_at, counts };
+  return { id, date, age_in_days: age, freshness: freshness(age), sample, verified_at, counts, changes };
 }

@@ -91,6 +91,19 @@ export function licenseDocument(record: LicenseRecord, kind: HolderKind, sourceR
   };
 }
 
+/** What follows the record in a document's JSON. A quotation mark inside a text has a backslash before it. */
+const AFTER_RECORD = ',"source_row":"';
+
+/** A record as text, from which its hash is made. Two records have the same text when they say the same. */
+export function recordText(record: LicenseRecord): string {
+  return recordTextIn(JSON.stringify(licenseDocument(record, 'business', '')));
+}
+
+/** The record's text in the JSON of its document, which is at hand when it is loaded. */
+export function recordTextIn(documentJson: string): string {
+  return documentJson.slice(0, documentJson.lastIndexOf(AFTER_RECORD));
+}
+
 function personKeys(record: LicenseRecord): LicenseKeys {
   const board = boardKey(record.board);
   const { surname, surnameForms, given } = foldPersonName(record.full_name);

@@ -17,6 +17,7 @@ export interface PublicationSummary {
   readonly sha256?: LedgerEvent['sha256'];
   readonly boards?: LedgerEvent['boards'];
   readonly statuses?: LedgerEvent['statuses'];
+  readonly changes?: LedgerEvent['changes'];
   readonly unknown_labels?: LedgerEvent['unknown_labels'];
   readonly differences?: LedgerEvent['differences'];
   readonly same_as?: LedgerEvent['same_as'];

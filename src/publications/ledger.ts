@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { changeCounts } from '../changes/counts.ts';
 import { search } from '../storage/checked-search.ts';
 import { responseStatus } from '../storage/client.ts';
 import type { Store } from '../storage/store.ts';
@@ -26,6 +27,8 @@ const ledgerEvent = z.object({
   statuses: z.record(z.string(), z.int()).optional(),
   /** Rows whose board, license type or status the catalog does not know, by label. */
   unknown_labels: z.record(z.string(), z.int()).optional(),
+  /** Of `live`: the changes of licenses that became visible with it. */
+  changes: changeCounts.optional(),
   /** Why it was refused, failed or skipped; of a forced one, what the guards said. */
   reasons: z.array(z.string()).optional(),
   /** Of `canary_failed`: the lookups whose answers differed from the files. */

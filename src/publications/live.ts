@@ -96,6 +96,7 @@ export async function withLivePublication<Result>(
   }
 }
 
+/** The publication that is live now. @throws {NothingPublishedError} when nothing is */
 async function refreshed(tracker: LivePublicationTracker): Promise<LivePublication> {
   const publication = await tracker.refresh();
   if (publication === undefined) throw new NothingPublishedError('Nothing has been published yet.');

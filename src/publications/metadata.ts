@@ -1,5 +1,7 @@
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
+import { changeCounts } from '../changes/counts.ts';
+import { type FeedState, feedState, newFeed } from '../changes/feed-state.ts';
 import { parseLicensesIndexName } from '../storage/index-names.ts';
 import type { Store } from '../storage/store.ts';
 
@@ -41,9 +43,18 @@ export const publicationMetadata = z.object({
   /** Licenses, endorsements with them, by the label in the BOARD column. */
   boards: z.record(z.string(), z.int()).optional(),
   sources: z.object({ individual: source, business: source }).optional(),
+  /** The feed of changes as it is while this publication is live. Publications of version 0.2.0 have none. */
+  feed: feedState.optional(),
+  /** How many licenses changed when it went live. */
+  changes: changeCounts.optional(),
 });
 
 export type PublicationMetadata = z.output<typeof publicationMetadata>;
+
+/** The feed of changes as it is while a publication is live. */
+export function feedOf(metadata: PublicationMetadata): FeedState {
+  return metadata.feed ?? newFeed(metadata);
+}
 
 export interface LicensesIndex {
   readonly index: string;

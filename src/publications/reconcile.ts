@@ -49,7 +49,7 @@ function epochOf(publication: string, events: readonly LedgerEvent[]): number {
 
 /** The `live` event of an index, with the index's metadata. */
 export function liveEvent(index: string, metadata: LicensesIndex['metadata']): NewLedgerEvent {
-  const { publication, epoch, date, sample, counts, boards, sources, service_version } = metadata;
+  const { publication, epoch, date, sample, counts, boards, sources, changes, service_version } = metadata;
   return {
     publication,
     event: 'live',
@@ -59,6 +59,7 @@ export function liveEvent(index: string, metadata: LicensesIndex['metadata']): N
     sample,
     counts,
     boards,
+    changes,
     service_version,
     ...(sources && {
       sources: { individual: sources.individual.name, business: sources.business.name },

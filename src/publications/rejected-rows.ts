@@ -19,7 +19,7 @@ const rowsResponse = z.object({
 type RejectedRow = z.output<typeof rowsResponse>['hits']['hits'][number]['_source'];
 
 /** The rows that a publication rejected and kept, by file and line, in pages. */
-async function* readRejectedRows(
+export async function* readRejectedRows(
   store: Store,
   publication: string,
 ): AsyncGenerator<RejectedRow[], void, undefined> {

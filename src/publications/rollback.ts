@@ -1,8 +1,10 @@
 import type { Store } from '../storage/store.ts';
 import { flip, liveIndex } from './alias.ts';
+import { copyFeed } from './copy-feed.ts';
 import { summarize } from './history.ts';
 import { appendEvent, indicesOnceLive, type LedgerEvent, readEvents, takeEpoch } from './ledger.ts';
-import { type LicensesIndex, licensesIndices } from './metadata.ts';
+import { type LicensesIndex, licensesIndices, writeMetadata } from './metadata.ts';
+import { storeRollbackChanges } from './rollback-changes.ts';
 import { newRunId } from './run-id.ts';
 
 /** There is no such publication to roll back to. The message says which there are. */
@@ -48,16 +50,24 @@ export async function rollBack(store: Store, toPublication?: string): Promise<Ro
     );
   }
 
+  const { feed, changes } = await storeRollbackChanges(store, from, to, epoch);
+  await writeMetadata(store.client, to.index, { ...to.metadata, feed, changes });
   await flip(store, to.index, epoch);
-  const event = (entry: LicensesIndex, name: 'live' | 'superseded' | 'rolled_back') =>
+  const event = (
+    entry: LicensesIndex,
+    name: 'live' | 'superseded' | 'rolled_back',
+    changed?: LedgerEvent['changes'],
+  ) =>
     appendEvent(store, {
       publication: entry.metadata.publication,
       event: name,
       index: entry.index,
       epoch,
+      ...(changed && { changes: changed }),
     });
   await event(from, isGoingBack(from, to) ? 'rolled_back' : 'superseded');
-  await event(to, 'live');
+  await event(to, 'live', changes);
+  await copyFeed(store, { ...to.metadata, feed });
   return { from, to };
 }
 

@@ -4,6 +4,7 @@ export const PUBLISH_STEPS = [
   'reading',
   'loading',
   'verifying',
+  'comparing',
   'making durable',
   'going live',
 ] as const;

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { SERVICE_VERSION } from '../config.ts';
 import { auditEntry } from './audit-log.ts';
@@ -8,8 +9,8 @@ import { auditEntry } from './audit-log.ts';
 export class BackupError extends Error {}
 
 const FORMAT = 'ohio-license-verification';
-/** Version 2 has the audit log, too. Version 1 is still read. */
-const FORMAT_VERSION = 2;
+/** Version 2 has the audit log, too, and version 3 the changes. The earlier ones are still read. */
+const FORMAT_VERSION = 3;
 
 /** The first line; of a later version nothing but its number is known. */
 const anyHeader = z.looseObject({ backup: z.literal(FORMAT), version: z.int().positive() });
@@ -50,12 +51,19 @@ const ledgerDocument = z.strictObject({
 
 const auditDocument = z.strictObject({ index: z.literal('audit'), id: z.string(), source: auditEntry });
 
+const changesDocument = z.strictObject({
+  index: z.literal('changes'),
+  id: z.string(),
+  source: z.looseObject({ feed: z.string() }),
+});
+
 /** A line between the first and the last: a document, its index named without the installation's prefix. */
 const backupDocument = z.discriminatedUnion('index', [
   accountDocument,
   keyDocument,
   ledgerDocument,
   auditDocument,
+  changesDocument,
 ]);
 
 /** A document of a backup. */
@@ -66,9 +74,10 @@ const backupCounts = z.strictObject({
   'api-keys': z.int(),
   publications: z.int(),
   audit: z.int().default(0),
+  changes: z.int().default(0),
 });
 
-/** How many documents a backup has of the accounts, the API keys, the ledger of publications with its epoch, and the audit log. */
+/** How many documents a backup has of each kind. */
 export type BackupCounts = z.output<typeof backupCounts>;
 
 /** The last line; the hash is of all the bytes before it. */
@@ -80,6 +89,7 @@ export const BACKED_UP_NAMES = [
   'api-keys',
   'publications',
   'audit',
+  'changes',
 ] as const satisfies readonly (keyof BackupCounts)[];
 
 /** The first line of a backup that is written now. */
@@ -96,49 +106,90 @@ export function newHeader(): z.output<typeof header> {
 export interface Backup {
   readonly at: string;
   readonly counts: BackupCounts;
-  /** In the order in which they were written to their index. */
-  readonly documents: readonly BackupDocument[];
+  /** Reads the documents, in the order in which they were written to their index. */
+  readonly documents: () => AsyncIterable<BackupDocument>;
 }
 
 /**
- * Reads a backup and checks all of it.
+ * Reads a backup and checks all of it. It is read line by line: a backup may have more changes than fit in memory.
  *
  * @throws {BackupError} when the file is no backup, of a later version, cut off or altered
  */
 export async function readBackup(file: string): Promise<Backup> {
-  const bytes = await readFile(file).catch((error: unknown) => {
-    throw new BackupError(`The backup ${file} can't be read: ${String(error)}`);
-  });
-  const { at } = headerOf(file, bytes);
-  const footerBegins = bytes.lastIndexOf('\n', -2) + 1;
-  const { documents: counts, sha256 } = footerOf(file, bytes.subarray(footerBegins));
-  const content = bytes.subarray(0, footerBegins);
-  if (createHash('sha256').update(content).digest('hex') !== sha256) {
+  const { first, last, sha256 } = await endsOf(file);
+  const { at } = headerOf(file, first);
+  const footer = footerOf(file, last);
+  if (sha256 !== footer.sha256) {
     throw new BackupError(`${file} was altered or damaged after it was written; use another backup.`);
   }
-
-  const documents = linesOf(content)
-    .slice(1)
-    .map((line, index) => {
-      const document = parsedAs(backupDocument, line);
-      if (document === undefined) {
-        throw new BackupError(
-          `Line ${index + 2} of ${file} is no account, no API key, and neither of the ledger nor of the audit log.`,
-        );
-      }
-      return document;
-    });
+  const found: BackupCounts = { accounts: 0, 'api-keys': 0, publications: 0, audit: 0, changes: 0 };
+  for await (const { index } of documentsIn(file)) found[index] += 1;
   for (const name of BACKED_UP_NAMES) {
-    const found = documents.filter(({ index }) => index === name).length;
-    if (found !== counts[name]) {
-      throw new BackupError(`${file} has ${found} documents of ${name}, not ${counts[name]} as it says.`);
+    if (found[name] !== footer.documents[name]) {
+      throw new BackupError(
+        `${file} has ${found[name]} documents of ${name}, not ${footer.documents[name]} as it says.`,
+      );
     }
   }
-  return { at, counts, documents };
+  return { at, counts: found, documents: () => documentsIn(file) };
 }
 
-function headerOf(file: string, bytes: Buffer): z.output<typeof header> {
-  const [first = ''] = linesOf(bytes.subarray(0, bytes.indexOf('\n') + 1));
+async function* documentsIn(file: string): AsyncGenerator<BackupDocument, void, undefined> {
+  let number = 0;
+  for await (const { line, isLast } of linesOf(file)) {
+    number += 1;
+    if (number === 1 || isLast) continue;
+    const document = parsedAs(backupDocument, line);
+    if (document === undefined) {
+      throw new BackupError(
+        `Line ${number} of ${file} is no account, no API key, no change, and neither of the ledger nor of the audit log.`,
+      );
+    }
+    yield document;
+  }
+}
+
+/** The first and the last line, and the hash of everything before the last. */
+async function endsOf(file: string): Promise<{ first: string; last: string; sha256: string }> {
+  const hash = createHash('sha256');
+  let [first, last]: (string | undefined)[] = [];
+  for await (const { line, isLast } of linesOf(file)) {
+    first ??= line;
+    if (isLast) last = line;
+    else hash.update(`${line}\n`);
+  }
+  return { first: first ?? '', last: last ?? '', sha256: hash.digest('hex') };
+}
+
+/** The lines of a file. Text after the last line break is a line that is not the last. */
+async function* linesOf(file: string): AsyncGenerator<{ line: string; isLast: boolean }, void, undefined> {
+  const handle = await open(file).catch((error: unknown) => {
+    throw new BackupError(`The backup ${file} can't be read: ${String(error)}`);
+  });
+  try {
+    const isEnded = await endsWithLineBreak(handle);
+    let before: string | undefined;
+    const input = handle.createReadStream({ start: 0, autoClose: false, encoding: 'utf8' });
+    for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+      if (before !== undefined) yield { line: before, isLast: false };
+      before = line;
+    }
+    if (before !== undefined) yield { line: before, isLast: isEnded };
+  } finally {
+    await handle.close();
+  }
+}
+
+const LINE_BREAK = 10;
+
+async function endsWithLineBreak(handle: FileHandle): Promise<boolean> {
+  const { size } = await handle.stat();
+  if (size === 0) return false;
+  const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, size - 1);
+  return buffer[0] === LINE_BREAK;
+}
+
+function headerOf(file: string, first: string): z.output<typeof header> {
   const begins = parsedAs(anyHeader, first);
   if (begins === undefined) throw new BackupError(`${file} is no backup of this service.`);
   if (begins.version > FORMAT_VERSION) {
@@ -152,16 +203,10 @@ function headerOf(file: string, bytes: Buffer): z.output<typeof header> {
   return parsed;
 }
 
-function footerOf(file: string, bytes: Buffer): z.output<typeof footer> {
-  const [line = ''] = linesOf(bytes);
+function footerOf(file: string, line: string): z.output<typeof footer> {
   const parsed = parsedAs(footer, line);
   if (parsed === undefined) throw new BackupError(`${file} is cut off: its last line is missing.`);
   return parsed;
-}
-
-/** Complete lines: text after the last line break is none. */
-function linesOf(bytes: Buffer): string[] {
-  return bytes.toString('utf8').split('\n').slice(0, -1);
 }
 
 function parsedAs<Schema extends z.ZodType>(schema: Schema, line: string): z.output<Schema> | undefined {
@@ -173,6 +218,9 @@ function parsedAs<Schema extends z.ZodType>(schema: Schema, line: string): z.out
 }
 
 /** What a backup has, for the operator. */
-export function inWords({ accounts, 'api-keys': keys, publications: entries, audit }: BackupCounts): string {
-  return `${accounts} accounts, ${keys} API keys, ${entries} entries of the ledger and ${audit} of the audit log`;
+export function inWords({ accounts, 'api-keys': keys, publications, audit, changes }: BackupCounts): string {
+  return (
+    `${accounts} accounts, ${keys} API keys, ${publications} entries of the ledger and ${audit} of the audit log, ` +
+    `and ${changes} changes`
+  );
 }

@@ -24,10 +24,11 @@ const BACKED_UP = {
   'api-keys': 'apiKeys',
   publications: 'ledger',
   audit: 'audit',
+  changes: 'changes',
 } as const satisfies Record<keyof BackupCounts, keyof IndexNames>;
 
 /**
- * Writes the accounts, the API keys, the ledger and the audit log to a file that only its owner may read. The file gets
+ * Writes the accounts, the API keys, the ledger, the audit log and the changes to a file that only its owner may read. The file gets
  * its name once it is on disk and has been read back; until then, an existing file of that name stays as it was.
  *
  * @throws {BackupError} when the indices have something that could not be restored
@@ -52,7 +53,7 @@ async function writePart(store: Store, part: string): Promise<void> {
   try {
     const lines = hashedLines(handle);
     await lines.write([newHeader()]);
-    const documents: BackupCounts = { accounts: 0, 'api-keys': 0, publications: 0, audit: 0 };
+    const documents: BackupCounts = { accounts: 0, 'api-keys': 0, publications: 0, audit: 0, changes: 0 };
     for (const name of BACKED_UP_NAMES) {
       for await (const page of pagesOf(store.client, store.names[BACKED_UP[name]])) {
         await lines.write(page.map(({ _id: id, _source: source }) => ({ index: name, id, source })));
@@ -161,7 +162,7 @@ export async function restoreBackup(store: Store, file: string): Promise<BackupC
       `There are ${inWords(found)} already; a backup is restored only where there are none.`,
     );
   }
-  await createDocuments(store, documents);
+  await createDocuments(store, documents());
   const restored = await storedCounts(store);
   if (BACKED_UP_NAMES.some((name) => restored[name] !== found[name] + counts[name])) {
     throw new BackupError(
@@ -171,19 +172,56 @@ export async function restoreBackup(store: Store, file: string): Promise<BackupC
   return restored;
 }
 
-async function createDocuments(store: Store, documents: readonly BackupDocument[]): Promise<void> {
-  for (const [done, { index, id, source }] of documents.entries()) {
+/** Creates the documents in their order: within an index, OpenSearch keeps the order of a bulk request. */
+async function createDocuments(store: Store, documents: AsyncIterable<BackupDocument>): Promise<void> {
+  let done = 0;
+  for await (const batch of batchesOf(documents)) {
     try {
-      await store.client.index({ index: store.names[BACKED_UP[index]], id, op_type: 'create', body: source });
+      await createBatch(store, batch);
     } catch (error) {
       const indices = BACKED_UP_NAMES.map((name) => store.names[BACKED_UP[name]]).join(', ');
       throw new BackupError(
-        `Stopped after ${done} of ${documents.length} documents: ${String(error)} ` +
-          `Delete the indices ${indices} and restore again.`,
+        `Stopped after ${done} documents: ${String(error)} Delete the indices ${indices} and restore again.`,
         { cause: error },
       );
     }
+    done += batch.length;
   }
+}
+
+const DOCUMENTS_A_REQUEST = 1000;
+
+/** Documents of the same index, up to 1,000 together. */
+async function* batchesOf(
+  documents: AsyncIterable<BackupDocument>,
+): AsyncGenerator<readonly BackupDocument[], void, undefined> {
+  let batch: BackupDocument[] = [];
+  for await (const document of documents) {
+    if (
+      batch.length === DOCUMENTS_A_REQUEST ||
+      (batch[0] !== undefined && batch[0].index !== document.index)
+    ) {
+      yield batch;
+      batch = [];
+    }
+    batch.push(document);
+  }
+  if (batch.length > 0) yield batch;
+}
+
+const bulkResponse = z.object({
+  items: z.array(z.object({ create: z.object({ error: z.object({ reason: z.string() }).optional() }) })),
+});
+
+async function createBatch({ client, names }: Store, batch: readonly BackupDocument[]): Promise<void> {
+  const { body } = await client.bulk({
+    body: batch.flatMap(({ index, id, source }) => [
+      { create: { _index: names[BACKED_UP[index]], _id: id } },
+      source,
+    ]),
+  });
+  const failed = bulkResponse.parse(body).items.find(({ create }) => create.error !== undefined);
+  if (failed?.create.error !== undefined) throw new Error(failed.create.error.reason);
 }
 
 async function storedCounts(store: Store): Promise<BackupCounts> {
@@ -192,6 +230,7 @@ async function storedCounts(store: Store): Promise<BackupCounts> {
     'api-keys': await documentsIn(store.client, store.names.apiKeys),
     publications: await documentsIn(store.client, store.names.ledger),
     audit: await documentsIn(store.client, store.names.audit),
+    changes: await documentsIn(store.client, store.names.changes),
   };
 }
 

@@ -14,6 +14,13 @@ export function licensesIndexName(prefix: string, { date, run }: LicensesIndexNa
   return `${prefix}${FAMILY}-${date}-${run}`;
 }
 
+const DIGESTS = 'license-digests';
+
+/** The index of the digest of a publication, by the name of its index of licenses. */
+export function digestIndexName(prefix: string, licensesIndex: string): string {
+  return `${prefix}${DIGESTS}${licensesIndex.slice(prefix.length + FAMILY.length)}`;
+}
+
 /** The parts of a name that `licensesIndexName` made with this prefix; `undefined` for any other name. */
 export function parseLicensesIndexName(prefix: string, name: string): LicensesIndexName | undefined {
   if (!name.startsWith(prefix)) return undefined;
@@ -29,6 +36,10 @@ export interface IndexNames {
   readonly licensesPattern: string;
   /** The ledger of publications: appended events, and the epoch. */
   readonly ledger: string;
+  /** The pattern of all indices of digests. */
+  readonly digestsPattern: string;
+  /** What changed from publication to publication. */
+  readonly changes: string;
   /** The rows that publications rejected. */
   readonly rejectedRows: string;
   /** The businesses that hold API keys. */
@@ -44,6 +55,8 @@ export function indexNames(prefix: string): IndexNames {
   return {
     alias: `${prefix}${FAMILY}`,
     licensesPattern: `${prefix}${FAMILY}-*`,
+    digestsPattern: `${prefix}${DIGESTS}-*`,
+    changes: `${prefix}changes`,
     ledger: `${prefix}publications`,
     rejectedRows: `${prefix}rejected-rows`,
     accounts: `${prefix}accounts`,

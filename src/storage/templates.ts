@@ -7,6 +7,8 @@ import type { Store } from './store.ts';
 const TEMPLATES = [
   'licenses',
   'publications',
+  'license-digests',
+  'changes',
   'rejected-rows',
   'accounts',
   'api-keys',
@@ -42,16 +44,27 @@ export async function prepareIndices(store: Store): Promise<void> {
       body: { ...body, index_patterns: body.index_patterns.map((pattern) => `${store.prefix}${pattern}`) },
     });
   }
-  const { ledger, rejectedRows, accounts, apiKeys, apiKeyUsage, audit, alias } = store.names;
-  for (const index of [ledger, rejectedRows, accounts, apiKeys, apiKeyUsage, audit]) {
-    await createIfMissing(store.client, index);
-  }
-  await refuseIndexInPlaceOfAlias(store.client, alias);
+  for (const index of lastingIndices(store)) await createIfMissing(store.client, index);
+  await refuseIndexInPlaceOfAlias(store.client, store.names.alias);
 }
 
-/** Whether `prepareIndices` has run on this installation. */
-export async function hasIndices(store: Store): Promise<boolean> {
-  return (await store.client.indices.exists({ index: store.names.ledger })).body;
+/** The indices that hold what must survive. */
+function lastingIndices({ names }: Store): string[] {
+  const { ledger, changes, rejectedRows, accounts, apiKeys, apiKeyUsage, audit } = names;
+  return [ledger, changes, rejectedRows, accounts, apiKeys, apiKeyUsage, audit];
+}
+
+/**
+ * Creates what an earlier version of the service did not have.
+ *
+ * @returns whether `prepareIndices` has ever run on this installation; if not, nothing is created
+ */
+export async function upgradeIndices(store: Store): Promise<boolean> {
+  const { indices } = store.client;
+  if ((await indices.exists({ index: lastingIndices(store) })).body) return true;
+  if (!(await indices.exists({ index: store.names.ledger })).body) return false;
+  await prepareIndices(store);
+  return true;
 }
 
 async function createIfMissing(client: Client, index: string): Promise<void> {

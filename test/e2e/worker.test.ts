@@ -76,7 +76,9 @@ describe('a worker', () => {
       date: '2026-11-25',
     });
     const before = { live: await live(installed), indices: await indices(installed) };
-    const worker = await installed.startWorker();
+    // Nothing that is live is in these files.
+    const settings = { GUARD_MAX_CHANGED_PERCENT: '100' };
+    const worker = await installed.startWorker(settings);
     const loading = installed.at(BULK, () => undefined);
     const publishing = publish(installed, many);
     await loading;
@@ -96,7 +98,7 @@ describe('a worker', () => {
     const waiting = await installed.queue.getDeduplicationJobId(PUBLISH_DEDUPLICATION_ID);
     expect(waiting).toBe(publication);
 
-    await installed.startWorker();
+    await installed.startWorker(settings);
     const { code, stdout } = await publishing;
     expect(code).toBe(0);
     const result = liveResult.parse(JSON.parse(stdout));
@@ -120,6 +122,7 @@ describe('a worker', () => {
       'reading (0 rows, 0 licenses)',
       'loading (0 rows, 0 licenses)',
       'verifying (23 rows, 23 licenses)',
+      'comparing (23 rows, 23 licenses)',
       'making durable (23 rows, 23 licenses)',
       'going live (23 rows, 23 licenses)',
     ]);

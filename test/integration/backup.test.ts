@@ -7,15 +7,17 @@ import { type TestEnvironment, testEnvironment } from '../../scripts/environment
 import { licenses } from '../../scripts/licenses-processes.ts';
 import { createKey, listKeys, revokeKey } from '../../src/access/api-keys.ts';
 import { keyCheck } from '../../src/access/key-check.ts';
+import { liveLicensesIndex } from '../../src/publications/alias.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
 import { currentEpoch, readEvents, takeEpoch } from '../../src/publications/ledger.ts';
+import { feedOf, readMetadata } from '../../src/publications/metadata.ts';
 import { recordAudit } from '../../src/storage/audit-log.ts';
 import { restoreBackup, writeBackup } from '../../src/storage/backup.ts';
 import { readBackup } from '../../src/storage/backup-file.ts';
 import { storeOf } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { FIXTURES } from '../support/fixtures.ts';
-import { publishFiles } from '../support/publishing.ts';
+import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 
 let original: TestEnvironment;
 let environments: TestEnvironment[] = [];
@@ -62,9 +64,9 @@ const stored = z.object({
   hits: z.object({ hits: z.array(z.object({ _id: z.string(), _source: z.unknown() })) }),
 });
 
-/** The documents of the four indices with their ids, in the order in which they were written. */
+/** The documents of the five indices with their ids, in the order in which they were written. */
 async function documentsOf({ store: { client, names } }: TestEnvironment) {
-  const indices = [names.accounts, names.apiKeys, names.ledger, names.audit];
+  const indices = [names.accounts, names.apiKeys, names.ledger, names.audit, names.changes];
   await client.indices.refresh({ index: indices });
   const found = await Promise.all(
     indices.map((index) => client.search({ index, body: { size: 1000, sort: [{ _seq_no: 'asc' }] } })),
@@ -73,15 +75,22 @@ async function documentsOf({ store: { client, names } }: TestEnvironment) {
 }
 
 describe('a backup', () => {
-  test('has every document of the four indices, no text of a key, and is readable only by its owner', async () => {
+  test('has every document of the five indices, no text of a key, and is readable only by its owner', async () => {
     const counts = await backUp(original, file);
-    const [accounts = [], keys = [], ledger = [], audit = []] = await documentsOf(original);
-    expect(counts).toEqual({ accounts: 2, 'api-keys': 2, publications: ledger.length, audit: 1 });
+    const [accounts = [], keys = [], ledger = [], audit = [], changes = []] = await documentsOf(original);
+    expect(counts).toEqual({
+      accounts: 2,
+      'api-keys': 2,
+      publications: ledger.length,
+      audit: 1,
+      changes: changes.length,
+    });
+    expect(changes.length).toBeGreaterThan(0);
     expect(audit).toHaveLength(1);
 
     const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
-    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ backup: 'ohio-license-verification', version: 2 });
-    expect(lines).toHaveLength(accounts.length + keys.length + ledger.length + audit.length + 2);
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ backup: 'ohio-license-verification', version: 3 });
+    expect(lines).toHaveLength([accounts, keys, ledger, audit, changes].flat().length + 2);
     for (const key of [active, revoked]) expect(lines.join()).not.toContain(key.slice(4, 30));
 
     expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -118,9 +127,18 @@ describe('a backup', () => {
       ]),
     });
     const path = join(large.folder, 'large.backup');
-    expect(await backUp(large, path)).toEqual({ accounts: 0, 'api-keys': 0, publications: 2500, audit: 0 });
-    const { documents } = await readBackup(path);
-    expect(documents.map(({ source }) => 'publication' in source && source.publication)).toEqual(ids);
+    expect(await backUp(large, path)).toEqual({
+      accounts: 0,
+      'api-keys': 0,
+      publications: 2500,
+      audit: 0,
+      changes: 0,
+    });
+    const publications: unknown[] = [];
+    for await (const { source } of (await readBackup(path)).documents()) {
+      publications.push('publication' in source && source.publication);
+    }
+    expect(publications).toEqual(ids);
   });
 });
 
@@ -159,15 +177,26 @@ describe('a restored backup', () => {
   test('of format version 1, which has no audit log, works too', async () => {
     const earlier = await emptyEnvironment();
     const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
-    const kept = lines.slice(0, -1).filter((line) => !line.startsWith('{"index":"audit"'));
-    const content = `${kept.join('\n').replace('"version":2', '"version":1')}\n`;
+    const kept = lines.slice(0, -1).filter((line) => !/^{"index":"(audit|changes)"/.test(line));
+    const content = `${kept.join('\n').replace('"version":3', '"version":1')}\n`;
     const sha256 = createHash('sha256').update(content).digest('hex');
-    const { audit: _, ...documents } = (await readBackup(file)).counts;
+    const { audit: _audit, changes: _changes, ...documents } = (await readBackup(file)).counts;
     const path = join(earlier.folder, 'earlier.backup');
     await writeFile(path, `${content}${JSON.stringify({ documents, sha256 })}\n`);
-    expect(await restore(earlier, path)).toEqual({ ...documents, audit: 0 });
+    expect(await restore(earlier, path)).toEqual({ ...documents, audit: 0, changes: 0 });
     const [accounts, keys, ledger] = await documentsOf(original);
-    expect(await documentsOf(earlier)).toEqual([accounts, keys, ledger, []]);
+    expect(await documentsOf(earlier)).toEqual([accounts, keys, ledger, [], []]);
+  });
+
+  test('goes on with the feed of changes when the same files are published again, else begins anew', async () => {
+    const feedAfter = async (files: DatasetFiles) => {
+      const result = await publishFiles(restored, files);
+      if (result.state !== 'live') throw new Error(JSON.stringify(result));
+      return feedOf(await readMetadata(restored.client, result.index));
+    };
+    const live = (await liveLicensesIndex(original.store))?.metadata;
+    if (live === undefined) throw new Error('Nothing is live.');
+    expect(await feedAfter(FIXTURES)).toMatchObject({ feed: feedOf(live).feed, start: feedOf(live).start });
   });
 
   test('continues the epochs and accepts the next publication', async () => {
@@ -195,7 +224,7 @@ describe('a restore is refused', () => {
     const broken = join(target.folder, 'broken.backup');
     await writeFile(broken, bytes);
     await expect(restore(target, broken)).rejects.toThrow(message);
-    expect(await documentsOf(target)).toEqual([[], [], [], []]);
+    expect(await documentsOf(target)).toEqual([[], [], [], [], []]);
   }
 
   test('when the file is truncated at any point', async () => {
@@ -215,8 +244,8 @@ describe('a restore is refused', () => {
   });
 
   test('when the file comes from a later release or is not a backup', async () => {
-    const later = lines.map((line) => line.replace('"version":2', '"version":3,"more":[]'));
-    await expectRefused(later.join('\n'), /was written by a later release of this service \(format 3\)/);
+    const later = lines.map((line) => line.replace('"version":3', '"version":4,"more":[]'));
+    await expectRefused(later.join('\n'), /was written by a later release of this service \(format 4\)/);
     const other = lines.map((line) => line.replace('ohio-license-verification', 'another'));
     await expectRefused(other.join('\n'), /is no backup of this service/);
     for (const bytes of ['', '\n', 'SEQ,BOARD\n', '{}\n{}\n', Buffer.from([0xff, 0x0a, 0x00])]) {
@@ -229,13 +258,13 @@ describe('a restore is refused', () => {
     const started = await emptyEnvironment();
     await takeEpoch(started.store, 'the test');
     await expect(restore(started, file)).rejects.toThrow(
-      'There are 0 accounts, 0 API keys, 1 entries of the ledger and 0 of the audit log already',
+      'There are 0 accounts, 0 API keys, 1 entries of the ledger and 0 of the audit log, and 0 changes already',
     );
 
     const other = await emptyEnvironment();
     const { key } = await issued(other, 'Newcomer Inc');
     await expect(restore(other, file)).rejects.toThrow(
-      'There are 1 accounts, 1 API keys, 0 entries of the ledger and 0 of the audit log already',
+      'There are 1 accounts, 1 API keys, 0 entries of the ledger and 0 of the audit log, and 0 changes already',
     );
     const keys = keyCheck(other.store, other.config.API_KEY_PREFIX);
     expect([await keys(key)?.isActive(), await keys(active)?.isActive()]).toEqual([true, false]);
@@ -243,13 +272,13 @@ describe('a restore is refused', () => {
 
   test('when OpenSearch fails midway, with a message about what was written and what to do', async () => {
     const { store, client } = await emptyEnvironment();
-    const { accounts, apiKeys, ledger, audit } = store.names;
-    const all = [accounts, apiKeys, ledger, audit];
+    const { accounts, apiKeys, ledger, audit, changes } = store.names;
+    const all = [accounts, apiKeys, ledger, audit, changes];
     const block = (write: boolean) =>
       client.indices.putSettings({ index: ledger, body: { 'index.blocks.write': write } });
     await block(true);
     await expect(restoreBackup(store, file)).rejects.toThrow(
-      new RegExp(`^Stopped after 4 of \\d+ documents: .* Delete the indices ${all.join(', ')} and restore`),
+      new RegExp(`^Stopped after 4 documents: .* Delete the indices ${all.join(', ')} and restore`),
     );
     await block(false);
     await expect(restoreBackup(store, file)).rejects.toThrow('There are 2 accounts, 2 API keys');
@@ -276,7 +305,7 @@ describe('licenses backup and licenses restore', () => {
     expect(backedUp).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
-        /^Backed up 1 accounts, 1 API keys, \d+ entries of the ledger and 1 of the audit log to /,
+        /^Backed up 1 accounts, 1 API keys, \d+ entries of the ledger and 1 of the audit log, and \d+ changes to /,
       ),
     });
     const restored = await licenses(to.variables, 'restore', path, '--json');
@@ -290,7 +319,7 @@ describe('licenses backup and licenses restore', () => {
     const again = await licenses(to.variables, 'restore', path);
     expect(again).toMatchObject({ code: 1, stdout: '' });
     expect(again.stderr).toMatch(
-      /^There are 1 accounts, 1 API keys, \d+ entries of the ledger and 2 of the audit log already; [^\n]*\n$/,
+      /^There are 1 accounts, 1 API keys, \d+ entries of the ledger and 2 of the audit log, and \d+ changes already; [^\n]*\n$/,
     );
     expect(await licenses(to.variables, 'backup', join(to.folder, 'no', 'such', 'folder'))).toMatchObject({
       code: 1,

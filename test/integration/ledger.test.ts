@@ -122,6 +122,7 @@ describe('the ledger of a publication', () => {
     const { summary } = await publicationDetails(environment.store, result.publication);
     const { seconds = {} } = summary;
     expect(Object.keys(seconds).toSorted()).toEqual([
+      'comparing',
       'going live',
       'loading',
       'making durable',

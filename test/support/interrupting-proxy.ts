@@ -7,6 +7,8 @@ import type { PublicationUnderWay, Publisher } from './publisher.ts';
 export interface RequestCounts {
   bulk: number;
   other: number;
+  /** Of both kinds: those that read or write digests or changes. */
+  comparing: number;
 }
 
 /** A request at which a publication is interrupted. */
@@ -49,19 +51,25 @@ export function isBulk({ path }: ProxiedRequest): boolean {
   return path.includes('/_bulk');
 }
 
+/** Whether it reads or writes digests or changes. */
+export function isComparing({ path }: ProxiedRequest): boolean {
+  return /\/[^/]*(license-digests-|changes\/)/.test(path);
+}
+
 /** A worker asks for it until it is answered, so there may be any number. */
 function isWaiting({ path }: ProxiedRequest): boolean {
   return path.startsWith('/_cluster/health');
 }
 
 export async function interruptingProxy({ environment, documents }: Publisher): Promise<InterruptingProxy> {
-  let made: RequestCounts = { bulk: 0, other: 0 };
+  let made: RequestCounts = { bulk: 0, other: 0, comparing: 0 };
   let awaited: InterruptedRequest | undefined;
   let held = Promise.withResolvers<() => void>();
 
   const proxy = await openSearchProxy(environment.config.OPENSEARCH_URL, async (request) => {
     if (isWaiting(request)) return request.forward();
     made[isBulk(request) ? 'bulk' : 'other'] += 1;
+    if (isComparing(request)) made.comparing += 1;
     if (awaited?.is(request, made) !== true) return request.forward();
     const { isDone } = awaited;
     awaited = undefined;
@@ -71,7 +79,7 @@ export async function interruptingProxy({ environment, documents }: Publisher): 
   });
 
   function countAnew(): void {
-    made = { bulk: 0, other: 0 };
+    made = { bulk: 0, other: 0, comparing: 0 };
   }
   return {
     url: proxy.url,

@@ -3,10 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { z } from 'zod';
+import type { DayShares } from '../../sample-data/generator/changes.ts';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import { childrenOf } from '../../scripts/children.ts';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { licenses, startWorker } from '../../scripts/licenses-processes.ts';
+import { licenses, startApi, startWorker } from '../../scripts/licenses-processes.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import type { CommandResult } from '../../scripts/programs.ts';
 import { PUBLISH_QUEUE, queuePrefix } from '../../src/publications/job.ts';
@@ -63,7 +64,7 @@ export interface Publisher {
   expectLive(day: Day): Promise<void>;
   /** Expects that the command said that the files are live. */
   expectPublished(publication: PublicationUnderWay): Promise<void>;
-  /** Stops the worker and removes what was made. */
+  /** Stops the processes and removes what was made. */
   stop(): Promise<void>;
 }
 
@@ -71,20 +72,28 @@ export interface Publisher {
 export async function publisher({
   rows,
   settings = {},
+  differences,
+  hasApi = false,
 }: {
   readonly rows: number;
   readonly settings?: Record<string, string>;
+  /** What sets the large files apart from the small ones, which are then as large; they share nothing unless given. */
+  readonly differences?: DayShares;
+  /** Whether the REST API runs beside the worker. */
+  readonly hasApi?: boolean;
 }): Promise<Publisher> {
   const environment = await testEnvironment(settings);
-  const written = (day: Day, count: number) =>
-    writeSampleData({
-      directory: join(environment.folder, day),
-      rows: count,
-      seed: SEEDS[day],
-      date: DATES[day],
-    });
-  const files = { large: await written('large', rows), small: await written('small', SMALL_ROWS) };
+  const written = (day: Day, options: DayShares & { rows: number; seed: number }) =>
+    writeSampleData({ directory: join(environment.folder, day), date: DATES[day], ...options });
+  const files = {
+    large: await written('large', { rows, seed: SEEDS.large, ...differences }),
+    small: await written(
+      'small',
+      differences === undefined ? { rows: SMALL_ROWS, seed: SEEDS.small } : { rows, seed: SEEDS.large },
+    ),
+  };
   let worker = await startWorker(environment.variables);
+  const api = hasApi ? await startApi(environment.variables) : undefined;
 
   function publish(day: Day): Promise<CommandResult> {
     const { individual, business } = files[day];
@@ -115,7 +124,11 @@ export async function publisher({
     large: await published('large'),
     small: await published('small'),
   };
-  expect(expected.large).toMatchObject({ date: DATES.large, counts: { rows, licenses: rows, rejected: 0 } });
+  const largeRows = files.large.individualRows + files.large.businessRows;
+  expect(expected.large).toMatchObject({
+    date: DATES.large,
+    counts: { rows: largeRows, licenses: largeRows, rejected: 0 },
+  });
 
   function isRunning(): boolean {
     return worker.child.exitCode === null && worker.child.signalCode === null;
@@ -124,12 +137,13 @@ export async function publisher({
   async function expectLive(day: Day): Promise<void> {
     await expectOneCompletePublication(environment, expected[day]);
     const id = worker.child.pid ?? 0;
-    await expectNoProcessBut(environment, isRunning() ? [id, ...(await childrenOf(id))] : []);
+    const ofWorker = isRunning() ? [id, ...(await childrenOf(id))] : [];
+    await expectNoProcessBut(environment, [...ofWorker, api?.child.pid ?? 0]);
   }
   return {
     environment,
     files,
-    rows,
+    rows: largeRows,
     documents: expected.large.counts.licenses + expected.large.counts.endorsements,
     worker: () => worker,
     startWorker: async (variables = {}) => {
@@ -157,6 +171,7 @@ export async function publisher({
     },
     stop: async () => {
       await worker.stop();
+      await api?.stop();
       await environment.cleanUp();
     },
   };

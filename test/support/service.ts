@@ -20,14 +20,15 @@ export interface TestService {
 interface ServiceOptions {
   /** Settings beside the test environment's; limits are high unless given here. */
   readonly settings?: Record<string, string>;
-  /** What to publish: the fixtures, unless given. */
-  readonly files?: (folder: string) => Promise<DatasetFiles>;
+  /** What to publish, of one day or of several: the fixtures, unless given. */
+  readonly files?: (folder: string) => Promise<DatasetFiles | readonly DatasetFiles[]>;
 }
 
 /** A new environment with published files, and an API process on it. */
 export async function startService({ settings = {}, files }: ServiceOptions = {}): Promise<TestService> {
   const environment = await testEnvironment({ ...HIGH_LIMITS, ...settings });
-  await publishFiles(environment, files === undefined ? FIXTURES : await files(environment.folder));
+  const days = [files === undefined ? FIXTURES : await files(environment.folder)].flat();
+  for (const day of days) await publishFiles(environment, day);
   const api = await startApi(environment.variables);
   const rest = await apiClient(environment);
   return {

@@ -183,7 +183,22 @@ describe('mapHeader', () => {
 
   test('gives two columns labels of their own where their readable names are the same', () => {
     const header = mapHeader('individual', [...REQUIRED, 'MED_UNIT', 'MEDICAL_UNIT']);
-    expect(labels(header)).toEqual({ 'Medical Unit': 6, 'Medical Unit (MEDICAL_UNIT)': 7 });
+    expect(labels(header)).toEqual({ 'Medical Unit': 7, 'Medical Unit (MED_UNIT)': 6 });
+    const otherOrder = mapHeader('individual', [...REQUIRED, 'MEDICAL_UNIT', 'MED_UNIT']);
+    expect(labels(otherOrder)).toEqual({ 'Medical Unit': 6, 'Medical Unit (MED_UNIT)': 7 });
+  });
+
+  test('orders extra data as the State does, new columns last, whatever the order of the file', () => {
+    const names = ['ZZ_NEW', 'PARCEL_COUNTRY', 'AA_NEW', 'PARCEL_ZIP_CODE', 'BOARD_ACTION'];
+    for (const columns of [names, names.toReversed()]) {
+      expect(Object.keys(labels(mapHeader('individual', [...REQUIRED, ...columns])))).toEqual([
+        'Board Action',
+        'ZIP',
+        'Country',
+        'Aa New',
+        'Zz New',
+      ]);
+    }
   });
 
   test('keeps columns that nobody knows under a readable name', () => {

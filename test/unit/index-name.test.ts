@@ -50,6 +50,8 @@ test('every index, and the alias, stands behind the prefix', () => {
   expect(indexNames('p-')).toEqual({
     alias: 'p-licenses',
     licensesPattern: 'p-licenses-*',
+    digestsPattern: 'p-license-digests-*',
+    changes: 'p-changes',
     ledger: 'p-publications',
     rejectedRows: 'p-rejected-rows',
     accounts: 'p-accounts',

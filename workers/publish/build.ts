@@ -2,6 +2,7 @@ import { SERVICE_VERSION } from '../../src/config.ts';
 import type { PublicationMetadata } from '../../src/publications/metadata.ts';
 import { newRunId } from '../../src/publications/run-id.ts';
 import { licensesIndexName } from '../../src/storage/index-names.ts';
+import { type Digests, emptyDigests } from './digests.ts';
 import { LOADING_SETTINGS } from './durable.ts';
 import { guardLicenses } from './guards.ts';
 import { loadFiles } from './load-files.ts';
@@ -15,6 +16,7 @@ export interface Built {
   readonly index: string;
   readonly metadata: PublicationMetadata;
   readonly tally: Tally;
+  readonly digests: Digests;
 }
 
 /**
@@ -43,7 +45,8 @@ export async function build(run: PublishRun, { sources, date, isSampleData }: Pr
   });
   await run.record({ event: 'loading', index, date, sample: isSampleData });
   run.enter('loading');
-  const tally = await loadFiles({ index, date, sources }, run);
+  const digests = await emptyDigests(run, sources);
+  const tally = await loadFiles({ index, date, sources, digests }, run);
   run.tally = tally;
   run.enforce(guardLicenses(tally, baselineOf(run), config));
   return {
@@ -58,6 +61,7 @@ export async function build(run: PublishRun, { sources, date, isSampleData }: Pr
       },
     },
     tally,
+    digests,
   };
 }
 

@@ -5,6 +5,7 @@ import { latestEpoch } from '../../src/publications/ledger.ts';
 import { deleteIndex } from '../../src/publications/prune.ts';
 import type { PublishResult } from '../../src/publications/result.ts';
 import { isTransient } from '../../src/storage/client.ts';
+import { digestIndexName } from '../../src/storage/index-names.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { RefusedError, refusal } from './refusal.ts';
 import type { PublishRun } from './run.ts';
@@ -31,7 +32,9 @@ export async function endWithoutGoingLive(run: PublishRun, error: unknown): Prom
 async function discard(store: Store, index: string): Promise<void> {
   try {
     const live = await indicesUnderAlias(store);
-    if (!live.includes(index)) await deleteIndex(store.client, index);
+    if (live.includes(index)) return;
+    await deleteIndex(store.client, index);
+    await deleteIndex(store.client, digestIndexName(store.prefix, index));
   } catch (error) {
     if (!isTransient(error)) throw error;
   }

@@ -144,6 +144,42 @@ function fewerAtBoards(
     });
 }
 
+/** The licenses that changed or were removed because the State's data says so. */
+export interface ManyChanges {
+  licenses: number;
+  /** By the board's code. */
+  readonly boards: Record<string, number>;
+  /** By the field's name; of those compared before there were too many. */
+  readonly fields: Record<string, number>;
+}
+
+const LISTED = 5;
+
+/** Why a publication should not go live that changes so many licenses. */
+export function changedTooMany(
+  { licenses, boards, fields }: ManyChanges,
+  baseline: Baseline,
+  config: Config,
+): string[] {
+  const before = Object.values(baseline?.boards ?? {}).reduce((sum, count) => sum + count, 0);
+  if (baseline === undefined || licenses <= share(config.GUARD_MAX_CHANGED_PERCENT, before)) return [];
+  return [
+    refusal(
+      'many_changes',
+      `${licenses} of ${before} licenses changed or were removed, more than ${config.GUARD_MAX_CHANGED_PERCENT} % ` +
+        `(GUARD_MAX_CHANGED_PERCENT). Boards: ${largest(boards)}. Fields of those compared: ${largest(fields)}.`,
+    ),
+  ];
+}
+
+function largest(counts: Readonly<Record<string, number>>): string {
+  const sorted = Object.entries(counts).toSorted(([, one], [, other]) => other - one);
+  const listed = sorted.slice(0, LISTED).map(([name, count]) => `${name} ${count}`);
+  return sorted.length > LISTED
+    ? `${listed.join(', ')} and ${sorted.length - LISTED} more`
+    : listed.join(', ');
+}
+
 function share(percent: number, of: number): number {
   return (percent * of) / 100;
 }

@@ -1,8 +1,10 @@
 import type { DatasetFile } from '../../src/dataset/columns.ts';
+import type { Digests } from './digests.ts';
 import { loadDocuments } from './load.ts';
 import { type BulkOperation, type ParseListener, parseFile } from './parse.ts';
 import type { SourceFile } from './read.ts';
-import { rejectedRows } from './rejected-rows.ts';
+import { numbersInRow } from './rejected-numbers.ts';
+import { MAX_ROWS_KEPT, rejectedRows } from './rejected-rows.ts';
 import type { PublishRun } from './run.ts';
 import { newTally, noteRefused, noteSent, noteUnknown, type Tally } from './tally.ts';
 
@@ -11,10 +13,12 @@ interface Load {
   /** The publication's date, for a file that names none. */
   readonly date: string;
   readonly sources: Readonly<Record<DatasetFile, SourceFile>>;
+  /** Take what is loaded. */
+  readonly digests: Digests;
 }
 
 /** Loads every license of both files, one file after the other. @returns what was loaded */
-export async function loadFiles({ index, date, sources }: Load, run: PublishRun): Promise<Tally> {
+export async function loadFiles({ index, date, sources, digests }: Load, run: PublishRun): Promise<Tally> {
   const { store, job, signal, progress, onProgress, giveUpAfterMs } = run;
   const tally = newTally();
   const rejected = rejectedRows(store, job.publication, signal);
@@ -32,7 +36,11 @@ export async function loadFiles({ index, date, sources }: Load, run: PublishRun)
       tally.counts.licenses += licenses;
       tally.counts.endorsements += endorsements;
     },
-    onRejected: (file, row, reason) => rejected.add(file, row, reason),
+    onRejected: (file, row, reason) => {
+      rejected.add(file, row, reason);
+      if (rejected.count() <= MAX_ROWS_KEPT)
+        for (const number of numbersInRow(row.raw)) digests.rejectedNumbers.add(number);
+    },
     onUnknownLabels: (labels) => noteUnknown(tally, labels),
     onCutOff: (file) => tally.cutOff.add(file),
   };
@@ -40,8 +48,16 @@ export async function loadFiles({ index, date, sources }: Load, run: PublishRun)
   async function* operations(): AsyncGenerator<readonly BulkOperation[], void, undefined> {
     for (const source of [sources.individual, sources.business]) {
       const before = tally.counts.rows;
-      for await (const group of parseFile(source, source.runDate ?? date, listener)) {
-        for (const operation of group) noteSent(tally, operation);
+      for await (const group of parseFile(
+        source,
+        source.runDate ?? date,
+        digests.comparable[source.file],
+        listener,
+      )) {
+        for (const operation of group) {
+          noteSent(tally, operation);
+          digests.add(operation);
+        }
         yield group;
         await rejected.flush();
       }
@@ -59,6 +75,7 @@ export async function loadFiles({ index, date, sources }: Load, run: PublishRun)
     },
     onRefused: (refused) => {
       noteRefused(tally, refused);
+      digests.refused.add(refused.document.id);
       const { file, row, id } = refused.document;
       rejected.add(file, row, `${id}: ${refused.reason}`);
     },

@@ -1,8 +1,10 @@
+import { type DigestEntry, recordHash } from '../../src/changes/digest.ts';
 import type { DatasetFile } from '../../src/dataset/columns.ts';
 import type { CsvRow } from '../../src/dataset/csv.ts';
+import { rowHash } from '../../src/dataset/row-hash.ts';
 import { licensesOfRow } from '../../src/dataset/row-to-licenses.ts';
 import type { UnknownLabel } from '../../src/dataset/unknown-labels.ts';
-import { type LicenseDocument, licenseId } from '../../src/licenses/license-document.ts';
+import { type LicenseDocument, licenseId, recordTextIn } from '../../src/licenses/license-document.ts';
 import { readRows, type SourceFile } from './read.ts';
 
 /** A license on its way into the index. */
@@ -25,6 +27,16 @@ export interface BulkOperation {
   readonly body: string;
 }
 
+/** A license as it was read: the creation of its document, and what its digest has of it. */
+export interface ParsedLicense extends BulkOperation {
+  readonly digest: DigestEntry;
+  /** The hash of the row without the columns that the live publication's files did not have. */
+  readonly comparableRow: number;
+}
+
+/** The columns of a file that the live publication's file had too; `undefined` without one to compare with. */
+export type ComparableColumns = readonly string[] | undefined;
+
 /** Called while a file is parsed. */
 export interface ParseListener {
   readonly onBytes: (bytes: number) => void;
@@ -39,24 +51,44 @@ export interface ParseListener {
  * The licenses of one file, in batches. Each row that gives none is reported with the reason.
  *
  * @param runDate the date that every row of the file must have
+ * @param comparable the columns of the live publication's file
  */
 export async function* parseFile(
   source: SourceFile,
   runDate: string,
+  comparable: ComparableColumns,
   listener: ParseListener,
-): AsyncGenerator<readonly BulkOperation[], void, undefined> {
+): AsyncGenerator<readonly ParsedLicense[], void, undefined> {
+  const hashesOf = rowHashes(source, comparable);
   for await (const rows of readRows(source, listener.onBytes)) {
-    yield parseRows(rows, source, runDate, listener);
+    yield parseRows(rows, source, runDate, hashesOf, listener);
   }
+}
+
+interface RowHashes {
+  readonly row: number;
+  readonly comparableRow: number;
+}
+
+function rowHashes({ header }: SourceFile, comparable: ComparableColumns): (row: CsvRow) => RowHashes {
+  const { named } = header;
+  const before = new Set(comparable);
+  const known = named.filter(({ name }) => before.has(name));
+  const hasNewColumns = comparable !== undefined && known.length < named.length;
+  return (csvRow) => {
+    const row = rowHash(csvRow, named);
+    return { row, comparableRow: hasNewColumns ? rowHash(csvRow, known) : row };
+  };
 }
 
 function parseRows(
   rows: readonly CsvRow[],
   source: SourceFile,
   runDate: string,
+  hashesOf: (row: CsvRow) => RowHashes,
   listener: ParseListener,
-): BulkOperation[] {
-  const operations: BulkOperation[] = [];
+): ParsedLicense[] {
+  const operations: ParsedLicense[] = [];
   let licenses = 0;
   for (const row of rows) {
     const parsed = licensesOfRow(row, source.header, runDate);
@@ -68,15 +100,22 @@ function parseRows(
     licenses += 1;
     if (parsed.unknownLabels.length > 0) listener.onUnknownLabels(parsed.unknownLabels);
     for (const rejection of parsed.rejectedEndorsements) listener.onRejected(source.file, row, rejection);
-    for (const license of parsed.documents) operations.push(bulkOperation(license, source.file, row));
+    const hashes = hashesOf(row);
+    for (const license of parsed.documents) operations.push(bulkOperation(license, source.file, row, hashes));
   }
   listener.onRows(rows.length);
   listener.onDocuments(licenses, operations.length - licenses);
   return operations;
 }
 
-function bulkOperation(license: LicenseDocument, file: DatasetFile, row: CsvRow): BulkOperation {
+function bulkOperation(
+  license: LicenseDocument,
+  file: DatasetFile,
+  row: CsvRow,
+  hashes: RowHashes,
+): ParsedLicense {
   const id = licenseId(license.board, license.license_number);
+  const json = JSON.stringify(license);
   return {
     document: {
       id,
@@ -86,6 +125,8 @@ function bulkOperation(license: LicenseDocument, file: DatasetFile, row: CsvRow)
       file,
       row: { line: row.line, raw: row.raw },
     },
-    body: `{"create":{"_id":${JSON.stringify(id)}}}\n${JSON.stringify(license)}\n`,
+    body: `{"create":{"_id":${JSON.stringify(id)}}}\n${json}\n`,
+    digest: { id, record: recordHash(recordTextIn(json)), row: hashes.row },
+    comparableRow: hashes.comparableRow,
   };
 }

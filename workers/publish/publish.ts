@@ -7,6 +7,7 @@ import { liveEvent, reconcileLedger } from '../../src/publications/reconcile.ts'
 import { liveResult, type PublishResult } from '../../src/publications/result.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { type Built, build } from './build.ts';
+import { compare } from './compare.ts';
 import { makeDurable } from './durable.ts';
 import { endWithoutGoingLive } from './end-without-going-live.ts';
 import { goLive } from './go-live.ts';
@@ -44,17 +45,24 @@ export async function publish(job: PublishJob, context: PublishContext): Promise
   }
 }
 
-/** Compares the index with what was sent, and makes it durable. @throws {VerificationError} when they differ */
-async function verify(run: PublishRun, { index, metadata, tally }: Built): Promise<Built> {
+/**
+ * Compares the index with what was sent and with the live publication, and makes it durable.
+ *
+ * @throws {VerificationError} when it is not what was sent
+ * @throws {RefusedError} when too many licenses changed
+ */
+async function verify(run: PublishRun, built: Built): Promise<Built> {
   const { store } = run;
+  const { index, tally } = built;
   await run.record({ event: 'verifying', index, counts: tally.counts, unknown_labels: tally.unknownLabels });
   run.signal.throwIfAborted();
   run.enter('verifying');
   await verifyIndex(store.client, index, tally);
 
+  const { feed, changes } = await compare(run, built);
   run.enter('making durable');
-  const verified = { ...metadata, verified_at: new Date().toISOString() };
+  const verified = { ...built.metadata, verified_at: new Date().toISOString(), feed, changes };
   await writeMetadata(store.client, index, verified);
   await makeDurable(store.client, index);
-  return { index, metadata: verified, tally };
+  return { ...built, metadata: verified };
 }

@@ -14,6 +14,7 @@ export const REFUSAL_REASONS = [
   'rejected',
   'duplicates',
   'unknown_labels',
+  'many_changes',
   'fenced',
 ] as const;
 

@@ -6,7 +6,7 @@ import { SearchUnavailableError } from '../../src/storage/errors.ts';
 import type { Store } from '../../src/storage/store.ts';
 
 /** Rows kept whole for each publication; beyond that they are counted only. */
-const MAX_ROWS_KEPT = 20_000;
+export const MAX_ROWS_KEPT = 20_000;
 const ROWS_A_REQUEST = 500;
 const MAX_TRIES = 10;
 const FIRST_WAIT_MS = 100;

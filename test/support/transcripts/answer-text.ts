@@ -105,6 +105,7 @@ const MASKED_FIELDS: readonly (readonly [field: string, value: string, mask: str
   ['freshness', '"[a-z]+"', '<freshness>'],
   ['(?:verified_)?at', `"${TIME}"`, '<time>'],
   ['(?:id|publication)', '"[a-z0-9]{16}"', '<publication id>'],
+  ['next', String.raw`"[0-9a-f]{12}\.[0-9a-z]+\.[0-9a-f]{8}"`, '<cursor>'],
   ['index', '"test-[0-9a-f]{10}-licenses-2026-11-20-[a-z0-9]{16}"', '<index>'],
   ['(?:service_)?version', `"${SERVICE_VERSION.replaceAll('.', String.raw`\.`)}"`, '<version>'],
 ];

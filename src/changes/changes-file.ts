@@ -1,0 +1,58 @@
+import { open } from 'node:fs/promises';
+import Papa from 'papaparse';
+import type { Store } from '../storage/store.ts';
+import type { StoredChange } from './change.ts';
+import type { FeedState } from './feed-state.ts';
+import { changesIn } from './read-changes.ts';
+import { readSegments } from './segment.ts';
+
+const COLUMNS = ['at', 'kind', 'cause', 'board', 'license_number', 'full_name', 'field', 'before', 'after'];
+
+const OWNER_ALONE = 0o600;
+
+/**
+ * Writes the changes of a publication to a CSV file, a line for each field. Spreadsheets run none of the cells.
+ *
+ * @param state the feed of the live publication
+ * @returns how many licenses changed
+ */
+export async function writeChangesFile(
+  store: Store,
+  state: FeedState,
+  publication: string,
+  path: string,
+): Promise<{ file: string; changes: number }> {
+  const segments = (await readSegments(store, state)).filter(
+    (segment) => segment.publication === publication,
+  );
+  const epochs = segments.map(({ epoch }) => epoch);
+  const file = await open(path, 'w', OWNER_ALONE);
+  let changes = 0;
+  try {
+    await file.write(lines([COLUMNS]));
+    for await (const page of changesIn(store, state.feed, epochs)) {
+      await file.write(lines(page.flatMap(fieldRows)));
+      changes += page.length;
+    }
+  } finally {
+    await file.close();
+  }
+  return { file: path, changes };
+}
+
+function fieldRows({ at, kind, cause, board, license_number, full_name, fields }: StoredChange): string[][] {
+  const license = [at, kind, cause, board, license_number, full_name];
+  return Object.entries(fields).map(([name, { before, after }]) => [
+    ...license,
+    name,
+    before ?? '',
+    after ?? '',
+  ]);
+}
+
+function lines(rows: readonly (readonly string[])[]): string {
+  return `${Papa.unparse(
+    rows.map((row) => [...row]),
+    { escapeFormulae: true, newline: '\n' },
+  )}\n`;
+}

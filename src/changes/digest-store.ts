@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { responseStatus } from '../storage/client.ts';
+import { SearchUnavailableError } from '../storage/errors.ts';
+import { digestIndexName } from '../storage/index-names.ts';
+import type { Store } from '../storage/store.ts';
+import { DIGEST_PARTS, type Digest } from './digest.ts';
+
+/** The names of the columns of both files, from which the rows' hashes were made. */
+export const digestColumns = z.object({
+  individual: z.array(z.string()),
+  business: z.array(z.string()),
+});
+
+export type DigestColumns = Readonly<z.output<typeof digestColumns>>;
+
+const PARTS_A_REQUEST = 8;
+
+/** Stores the digest of a publication, for as long as its index is kept. */
+export async function writeDigest(
+  { client, prefix }: Store,
+  licensesIndex: string,
+  digest: Digest,
+  columns: DigestColumns,
+): Promise<void> {
+  const index = digestIndexName(prefix, licensesIndex);
+  await client.indices.create({ index, body: { mappings: { _meta: { columns } } } });
+  for (let first = 0; first < DIGEST_PARTS; first += PARTS_A_REQUEST) {
+    const body = partNumbers(first).flatMap((part) => [
+      { index: { _id: String(part) } },
+      { entries: digest.part(part).toString('base64') },
+    ]);
+    const response = await client.bulk({ index, body });
+    if (response.body.errors) throw new SearchUnavailableError('OpenSearch did not take the whole digest.');
+  }
+  await client.indices.flush({ index, wait_if_ongoing: true });
+}
+
+function partNumbers(first: number): number[] {
+  return Array.from({ length: PARTS_A_REQUEST }, (_, at) => first + at);
+}
+
+const mappingsResponse = z.record(
+  z.string(),
+  z.object({ mappings: z.object({ _meta: z.object({ columns: digestColumns }) }) }),
+);
+
+/** The columns of a publication's digest; `undefined` when it has none, as those of earlier versions. */
+export async function readDigestColumns(
+  { client, prefix }: Store,
+  licensesIndex: string,
+): Promise<DigestColumns | undefined> {
+  const index = digestIndexName(prefix, licensesIndex);
+  try {
+    const { body } = await client.indices.getMapping({ index });
+    return mappingsResponse.parse(body)[index]?.mappings._meta.columns;
+  } catch (error) {
+    if (responseStatus(error) === 404) return undefined;
+    throw error;
+  }
+}
+
+const partsResponse = z.object({
+  docs: z.array(z.object({ _source: z.object({ entries: z.string() }) })),
+});
+
+/**
+ * The parts of a publication's stored digest, in order.
+ *
+ * @throws {Error} when one is missing
+ */
+export async function* readDigest(
+  { client, prefix }: Store,
+  licensesIndex: string,
+): AsyncGenerator<Buffer, void, undefined> {
+  const index = digestIndexName(prefix, licensesIndex);
+  for (let first = 0; first < DIGEST_PARTS; first += PARTS_A_REQUEST) {
+    const { body } = await client.mget({ index, body: { ids: partNumbers(first).map(String) } });
+    for (const { _source } of partsResponse.parse(body).docs) yield Buffer.from(_source.entries, 'base64');
+  }
+}

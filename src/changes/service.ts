@@ -1,0 +1,131 @@
+import { BadRequestError } from '../licenses/bad-request.ts';
+import { numberKey } from '../licenses/number.ts';
+import { SearchUnavailableError } from '../storage/errors.ts';
+import type { Store } from '../storage/store.ts';
+import type { StoredChange } from './change.ts';
+import { cursorText, readCursor } from './cursor.ts';
+import { type FeedState, hasPosition, lastPosition } from './feed-state.ts';
+import { type ChangeFilters, changesAfter, changesOfNumber } from './read-changes.ts';
+
+/** The feed of the live publication. */
+export interface LiveFeed {
+  /** The live publication's physical index. */
+  readonly index: string;
+  readonly state: FeedState;
+}
+
+/** The changes after a cursor are no longer kept, or belong to a feed that has ended. */
+export class CursorExpiredError extends Error {}
+
+/** A change in the feed, and the cursor of its place. */
+export interface FeedChange {
+  readonly cursor: string;
+  readonly change: StoredChange;
+}
+
+/** Some changes of the feed, the oldest first. */
+export interface FeedPage {
+  readonly changes: readonly FeedChange[];
+  /** The cursor with which to go on. */
+  readonly next: string;
+  /** Whether there are more changes already. */
+  readonly more: boolean;
+}
+
+/** What a page of the feed begins after: a cursor, everything kept, or now. */
+export type Since = { readonly cursor: string } | 'oldest' | 'latest';
+
+export interface FeedRequest {
+  readonly since: Since;
+  /** At most 1,000. */
+  readonly limit: number;
+  readonly filters: ChangeFilters;
+}
+
+/** Reads what changed. */
+export interface Changes {
+  /**
+   * @throws {BadRequestError} for a cursor that was never given out
+   * @throws {CursorExpiredError} for a cursor whose changes are no longer kept
+   * @throws {SearchUnavailableError} when OpenSearch does not answer
+   */
+  page(request: FeedRequest): Promise<FeedPage>;
+  /**
+   * The changes of the licenses of a board with this number, the newest first, and the date since which they are
+   * known. They belong to the same publication as what `work` returns.
+   *
+   * @param board the board's name
+   * @param number as typed
+   */
+  history<Result>(
+    asked: { board: string; number: string },
+    work: () => Promise<Result>,
+  ): Promise<{ changes: readonly StoredChange[]; since: string; result: Result }>;
+}
+
+const MAX_TRIES = 5;
+
+/**
+ * @param live asks OpenSearch which publication is live; it must not answer from what it knew before the call
+ */
+export function changesService(store: Store, live: () => Promise<LiveFeed>): Changes {
+  /** Reads from one publication: when another goes live meanwhile, everything is read again. */
+  async function fromOne<Result>(read: (state: FeedState) => Promise<Result>): Promise<Result> {
+    for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+      const before = await live();
+      const result = await read(before.state);
+      if (isSame(before, await live())) return result;
+    }
+    throw new SearchUnavailableError('Publications went live faster than changes could be read.');
+  }
+
+  return {
+    page: ({ since, limit, filters }) =>
+      fromOne(async (state) => {
+        const after = placeOf(since, state);
+        const cursor = (position: number) => cursorText({ feed: state.feed, position });
+        const { changes, next, more } = await changesAfter(store, state, { after, limit, filters });
+        return {
+          changes: changes.map((change) => ({ cursor: cursor(change.position), change })),
+          next: cursor(next),
+          more,
+        };
+      }),
+    history: ({ board, number }, work) =>
+      fromOne(async (state) => {
+        const [changes, result] = await Promise.all([
+          changesOfNumber(store, state, { board, number: numberKey(number) }),
+          work(),
+        ]);
+        return { changes, since: state.since, result };
+      }),
+  };
+}
+
+function isSame(one: LiveFeed, other: LiveFeed): boolean {
+  return (
+    one.index === other.index &&
+    one.state.feed === other.state.feed &&
+    one.state.start === other.state.start &&
+    one.state.segments.length === other.state.segments.length
+  );
+}
+
+function placeOf(since: Since, state: FeedState): number {
+  if (since === 'oldest') return state.start;
+  if (since === 'latest') return lastPosition(state);
+  const place = readCursor(since.cursor);
+  if (place === undefined) throw new BadRequestError(UNKNOWN_CURSOR);
+  if (place.feed !== state.feed || place.position < state.start) throw new CursorExpiredError(EXPIRED_CURSOR);
+  if (!hasPosition(state, place.position)) throw new BadRequestError(UNKNOWN_CURSOR);
+  return place.position;
+}
+
+/** The detail of a cursor that was never given out. */
+export const UNKNOWN_CURSOR =
+  'since is not a cursor of this feed. Send a cursor from an earlier response, "latest", or nothing.';
+
+/** The detail of a cursor whose changes are gone. */
+export const EXPIRED_CURSOR =
+  'The changes after this cursor are no longer kept. Take since=latest, then verify all of your licenses once more, ' +
+  'and go on from the cursor in next.';

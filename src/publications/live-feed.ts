@@ -1,0 +1,39 @@
+import type { LiveFeed } from '../changes/service.ts';
+import { isIndexNotFound } from '../storage/client.ts';
+import type { Store } from '../storage/store.ts';
+import { liveIndex } from './alias.ts';
+import { type LivePublicationTracker, NothingPublishedError } from './live.ts';
+import { feedOf, readMetadata } from './metadata.ts';
+
+const MAX_TRIES = 3;
+
+/** A refresh that is under way may have asked too early; the one after it has not. */
+const MAX_REFRESHES = 2;
+
+/**
+ * Asks OpenSearch which publication is live and which feed it has. Lookups that begin later answer from this
+ * publication or from a newer one.
+ *
+ * @throws {NothingPublishedError} when nothing is live
+ */
+export async function liveFeed(store: Store, tracker: LivePublicationTracker): Promise<LiveFeed> {
+  const feed = await askForFeed(store);
+  for (let times = 0; times < MAX_REFRESHES && tracker.current()?.index !== feed.index; times += 1) {
+    await tracker.refresh();
+  }
+  return feed;
+}
+
+/** Nothing is remembered: a publication that is live again after two rollbacks has another feed than before. */
+async function askForFeed(store: Store): Promise<LiveFeed> {
+  for (let tries = 1; ; tries += 1) {
+    const index = await liveIndex(store);
+    if (index === undefined) throw new NothingPublishedError('Nothing has been published yet.');
+    try {
+      return { index, state: feedOf(await readMetadata(store.client, index)) };
+    } catch (error) {
+      // Another publication went live, and this one was pruned at once.
+      if (!isIndexNotFound(error) || tries === MAX_TRIES) throw error;
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import { type ChangeCounts, noChanges, numberOfChanges } from '../changes/counts.ts';
+import { extendedFeed, type FeedState, newFeed } from '../changes/feed-state.ts';
+import { changesIn } from '../changes/read-changes.ts';
+import { readSegments } from '../changes/segment.ts';
+import { storeDifferences } from '../changes/store-differences.ts';
+import { writeSegment } from '../changes/write-changes.ts';
+import type { Store } from '../storage/store.ts';
+import { feedOf, type LicensesIndex } from './metadata.ts';
+
+/** What a rollback makes of the feed. */
+export interface RollbackChanges {
+  readonly feed: FeedState;
+  readonly changes: ChangeCounts;
+}
+
+/**
+ * Stores the changes from one publication to another that was live before or after it. Only the licenses that the feed
+ * says changed between the two are compared. Where it no longer says so, the feed begins anew.
+ *
+ * @param epoch the rollback's
+ */
+export async function storeRollbackChanges(
+  store: Store,
+  from: LicensesIndex,
+  to: LicensesIndex,
+  epoch: number,
+): Promise<RollbackChanges> {
+  const state = feedOf(from.metadata);
+  const { publication, date } = to.metadata;
+  const epochs = await epochsSince(store, state, to);
+  if (epochs === undefined) return { feed: newFeed({ publication, epoch, date }), changes: noChanges() };
+
+  const origin = { feed: state.feed, epoch, at: new Date().toISOString(), publication, date };
+  const indices = { before: from.index, after: to.index };
+  const changes = noChanges();
+  const seen = new Set<string>();
+  for await (const page of changesIn(store, state.feed, epochs)) {
+    const candidates = [...new Set(page.map(({ license }) => license))]
+      .filter((license) => !seen.has(license))
+      .map((license) => ({ license, cause: 'rollback' as const }));
+    for (const { license } of candidates) seen.add(license);
+    await storeDifferences(store, indices, candidates, origin, changes);
+  }
+  await writeSegment(store, { ...origin, counts: changes });
+  return { feed: extendedFeed(state, epoch, numberOfChanges(changes)), changes };
+}
+
+/** The epochs since a publication was live the last time; `undefined` when the feed does not have all of them. */
+async function epochsSince(store: Store, state: FeedState, to: LicensesIndex): Promise<number[] | undefined> {
+  const segments = await readSegments(store, state);
+  if (segments.length < state.segments.length) return undefined;
+  const last = segments.findLastIndex(({ publication }) => publication === to.metadata.publication);
+  const began = to.metadata.feed;
+  const isBeginning = began !== undefined && began.feed === state.feed && began.start === state.start;
+  if (last < 0 && !isBeginning) return undefined;
+  return segments.slice(last + 1).map(({ epoch }) => epoch);
+}

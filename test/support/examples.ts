@@ -1,0 +1,33 @@
+import { spawnSync } from 'node:child_process';
+import { cp } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
+import { expect } from '@jest/globals';
+import { runProgram } from '../../scripts/programs.ts';
+
+export const EXAMPLES = resolve(import.meta.dirname, '../../examples');
+
+const PYTHON_IS_OLD = spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 10))']).status;
+
+/** Why the Python examples can't run here; `undefined` when they can. */
+export const NO_PYTHON =
+  PYTHON_IS_OLD === 0
+    ? undefined
+    : 'python3 of 3.10 or later is missing; install it (Debian: apt-get install python3)';
+
+/** Runs npm in a folder, and expects that it succeeds. */
+export async function npm(folder: string, ...parameters: string[]): Promise<void> {
+  const { code, stdout, stderr } = await runProgram(['npm', ...parameters], {
+    cwd: folder,
+    variables: process.env,
+  });
+  expect([code, code === 0 ? '' : stdout + stderr]).toEqual([0, '']);
+}
+
+/** Copies the TypeScript example to a folder, and installs what it needs there. */
+export async function installTypescriptExample(folder: string): Promise<void> {
+  await cp(resolve(EXAMPLES, 'typescript'), folder, {
+    recursive: true,
+    filter: (path) => basename(path) !== 'node_modules',
+  });
+  await npm(folder, 'ci', '--prefer-offline');
+}

@@ -1,0 +1,132 @@
+import { crc32 } from 'node:zlib';
+import { expect, test } from '@jest/globals';
+import { type Difference, differences } from '../../src/changes/difference.ts';
+import {
+  DIGEST_PARTS,
+  type Digest,
+  type DigestEntry,
+  digestEntries,
+  emptyDigest,
+  recordHash,
+} from '../../src/changes/digest.ts';
+import { licenseDocument, recordText, recordTextIn } from '../../src/licenses/license-document.ts';
+import type { LicenseRecord } from '../../src/licenses/license-record.ts';
+
+const RECORD: LicenseRecord = {
+  license_number: 'RN.1',
+  full_name: 'DOE, JANE',
+  board: 'Nursing Board',
+  license_type: null,
+  status: 'ACTIVE',
+  expiry_date: '2027-10-31',
+  city: null,
+  state: 'OH',
+  raw_status: 'Active',
+  county: null,
+  issue_date: null,
+  extra_data: { ZIP: '43215', 'Board Action': 'No' },
+};
+
+function entry(id: string, record = 'a', row = 'a'): DigestEntry {
+  return { id, record: recordHash(record), row: crc32(row) };
+}
+
+function digestOf(entries: readonly DigestEntry[]): Digest {
+  const digest = emptyDigest();
+  for (const each of entries) digest.add(each);
+  return digest;
+}
+
+function entriesIn(digest: Digest): DigestEntry[] {
+  return Array.from({ length: DIGEST_PARTS }, (_, part) => [...digestEntries(digest.part(part))]).flat();
+}
+
+function compared(before: readonly DigestEntry[], after: readonly DigestEntry[]): Difference[] {
+  const [left, right] = [digestOf(before), digestOf(after)];
+  return Array.from({ length: DIGEST_PARTS }, (_, part) => [
+    ...differences(left.part(part), right.part(part)),
+  ]).flat();
+}
+
+test('a digest gives back every entry, also of long and accented numbers', () => {
+  const ids = [
+    'NUR/RN.1',
+    'NUR/ÉÑ-1',
+    `PHR/${'9'.repeat(3000)}`,
+    ...Array.from({ length: 20_000 }, (_, at) => `MED/35.${at}`),
+  ];
+  const byId = (one: DigestEntry, other: DigestEntry) => (one.id < other.id ? -1 : 1);
+  const entries = ids.map((id) => entry(id, id, `row ${id}`));
+  expect(entriesIn(digestOf(entries)).toSorted(byId)).toEqual(entries.toSorted(byId));
+});
+
+test('a part that is cut off is an error', () => {
+  const digest = digestOf([entry('NUR/RN.1')]);
+  const part = Array.from({ length: DIGEST_PARTS }, (_, at) => digest.part(at)).find(
+    ({ length }) => length > 0,
+  );
+  expect(() => [...digestEntries(part?.subarray(0, -1) ?? Buffer.alloc(0))]).toThrow('cut off');
+});
+
+test('a settled license has the entry that was settled, or none', () => {
+  const digest = digestOf([entry('NUR/1'), entry('NUR/1', 'b'), entry('NUR/2'), entry('NUR/3')]);
+  digest.settle('NUR/1', entry('NUR/1', 'c'));
+  digest.settle('NUR/2', undefined);
+  expect(
+    entriesIn(digest)
+      .map(({ id, record }) => [id, record])
+      .toSorted(),
+  ).toEqual([
+    ['NUR/1', entry('', 'c').record],
+    ['NUR/3', entry('', 'a').record],
+  ]);
+});
+
+test.each([
+  ['nothing', [entry('A/1')], [entry('A/1')], []],
+  ['another row of the same record', [entry('A/1', 'a', 'x')], [entry('A/1', 'a', 'y')], []],
+  ['added', [], [entry('A/1')], [{ id: 'A/1', kind: 'added', rowAfter: crc32('a') }]],
+  ['removed', [entry('A/1')], [], [{ id: 'A/1', kind: 'removed', rowBefore: crc32('a') }]],
+  [
+    'changed',
+    [entry('A/1', 'a', 'x')],
+    [entry('A/1', 'b', 'y')],
+    [{ id: 'A/1', kind: 'changed', rowBefore: crc32('x'), rowAfter: crc32('y') }],
+  ],
+])('two digests compared: %s', (_what, before, after, expected) => {
+  expect(compared(before, after)).toEqual(expected);
+});
+
+test('the hash of a record depends on every field', () => {
+  const hashOf = (record: LicenseRecord) => recordHash(recordText(record));
+  const hash = hashOf(RECORD);
+  expect(hash).toMatch(/^[0-9a-f]{12}$/);
+  for (const name of [
+    'license_number',
+    'full_name',
+    'board',
+    'license_type',
+    'status',
+    'expiry_date',
+    'city',
+    'state',
+    'raw_status',
+    'county',
+    'issue_date',
+  ] as const) {
+    expect(hashOf({ ...RECORD, [name]: 'other' })).not.toBe(hash);
+  }
+  expect(hashOf({ ...RECORD, extra_data: { ...RECORD.extra_data, ZIP: '43216' } })).not.toBe(hash);
+  expect(hashOf({ ...RECORD, extra_data: { ZIP: '43215' } })).not.toBe(hash);
+});
+
+test.each([
+  RECORD,
+  { ...RECORD, full_name: 'A ","source_row":" B', extra_data: { source_row: 'x', ',"source_row":"': '"' } },
+])('the text of a record is the same in any document of it, whatever its keys and its row', (record) => {
+  const text = recordText(record);
+  expect(JSON.parse(`${text}}`)).toEqual(record);
+  for (const kind of ['person', 'business'] as const) {
+    expect(recordTextIn(JSON.stringify(licenseDocument(record, kind, 'individual:7:1')))).toBe(text);
+  }
+});
