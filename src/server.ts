@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import { keyCheck } from './access/key-check.ts';
 import { type KeyUsage, keyUsage } from './access/key-usage.ts';
 import { limitsConnection, rateLimit } from './access/rate-limit.ts';
+import { type Changes, changesService } from './changes/service.ts';
 import { type Config, ConfigError, type RateLimitRange, readConfig } from './config.ts';
 import { adminRoutes, stateGauges } from './http/admin.ts';
 import { close, httpApp, httpServer, listen, under } from './http/app.ts';
@@ -26,6 +27,7 @@ import { MCP_PATH, mcpEndpoint } from './mcp/endpoint.ts';
 import { publicationHistory } from './publications/history.ts';
 import { publishQueue } from './publications/job.ts';
 import { type LivePublicationTracker, trackLivePublication } from './publications/live.ts';
+import { liveFeed } from './publications/live-feed.ts';
 import { REST_PATH } from './rest/base-path.ts';
 import { restRoutes } from './rest/routes.ts';
 import { liveRosters, type Rosters } from './rosters/service.ts';
@@ -50,6 +52,7 @@ interface Api {
   readonly tracker: LivePublicationTracker;
   readonly lookups: Lookups;
   readonly rosters: Rosters;
+  readonly changes: Changes;
   readonly usage: KeyUsage;
   readonly queue: Queue;
   readonly isStopping: () => boolean;
@@ -69,6 +72,7 @@ async function connect(config: Config, log: Logger, isStopping: () => boolean): 
   );
   const lookups = liveLookups(store.client, tracker);
   const rosters = liveRosters(store.client, tracker, lookups);
+  const changes = changesService(store, () => liveFeed(store, tracker));
   return {
     config,
     log,
@@ -77,6 +81,7 @@ async function connect(config: Config, log: Logger, isStopping: () => boolean): 
     tracker,
     lookups,
     rosters,
+    changes,
     usage,
     queue: publishQueue(config),
     isStopping,
@@ -85,7 +90,7 @@ async function connect(config: Config, log: Logger, isStopping: () => boolean): 
 
 /** The public app: its middleware and interfaces, in order. */
 async function publicApp(api: Api): Promise<Koa<RequestState>> {
-  const { config, log, store, redis, tracker, lookups, rosters, usage, isStopping } = api;
+  const { config, log, store, redis, tracker, lookups, rosters, changes, usage, isStopping } = api;
   const limitOf = (name: string, requestsPerMinute: number, ranges: readonly RateLimitRange[]) =>
     rateLimit(redis, `${config.INDEX_PREFIX}${name}`, requestsPerMinute, ranges);
   const { RATE_LIMIT_RANGES: ranges, MCP_RATE_LIMIT_RANGES: mcpRanges } = config;
@@ -95,7 +100,7 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
   const keys = keyCheck(store, config.API_KEY_PREFIX);
 
   const cost = { limit: restLimit, itemsPerRequest: config.ROSTER_ITEMS_PER_REQUEST };
-  const rest = restRoutes(lookups, rosters, cost);
+  const rest = restRoutes({ lookups, rosters, changes }, cost);
   const status = statusRoute(tracker, async () => (await publicationHistory(store)).publications);
   const docs = await docsRoutes(openApiDocument([...rest, status], config));
   const router = routerOf([status, frontPageRoute(tracker), ...docs]);
@@ -103,7 +108,7 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
     MCP_PATH,
     counted('mcp', usage),
     limited(mcpLimit),
-    mcpEndpoint(config, { lookups, rosters }, mcpLimit, log),
+    mcpEndpoint(config, { lookups, rosters, changes }, mcpLimit, log),
   );
 
   const app = httpApp({ log, trustedProxies: config.TRUSTED_PROXIES, isStopping });

@@ -1,5 +1,6 @@
 import { isHttpError } from 'http-errors';
 import { TooManyRequestsError } from '../access/rate-limit.ts';
+import { CursorExpiredError } from '../changes/service.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { NothingPublishedError } from '../publications/live.ts';
 import { isTransient } from '../storage/client.ts';
@@ -39,6 +40,7 @@ const HTTP_DETAILS: Readonly<Record<number, string>> = {
 /** The one table from each kind of error to its status and a safe message, for every interface. */
 export function errorResponse(error: unknown): ErrorResponse {
   if (error instanceof BadRequestError) return { status: 400, detail: error.message };
+  if (error instanceof CursorExpiredError) return { status: 410, detail: error.message };
   if (error instanceof TooLargeError) return { status: 413, detail: error.message };
   if (error instanceof UnsupportedMediaTypeError) return { status: 415, detail: error.message };
   if (error instanceof InvalidKeyError) return { status: 401, detail: 'Invalid or inactive API key' };

@@ -4,6 +4,7 @@ export const INSTRUCTIONS = `Tells whether a person or a business holds an Ohio 
 - A license number is known: verify_license, for persons and businesses alike.
 - Only a person's name is known: search_licenses_by_name, at the board of the profession (list_ohio_boards tells which).
 - Several people or businesses at once, from a list or a table: verify_roster.
+- When and how a license changed: license_history.
 - A salon, pharmacy, firm, funeral home or repair shop: verify_business_license.
 Several people share a name, and one person may hold several licenses: compare city, county and license type with what you were told, and ask which one is meant rather than choose. not_found never means that somebody is unlicensed. With whatever a tool told you, tell its data_as_of date, and that the issuing board is the authority.`;
 
@@ -30,6 +31,12 @@ Use it for two or more lookups, such as a staff list, instead of one call for ea
 Each item is looked up by license_number if it has one (send last_name too: name_match tells whether it is that holder's), else by last_name at a board (with first_name where known), else by business_name. Send numbers as they were given. Give each item a reference to tell the results apart.
 Returns a result for each item, in their order: found with one license, ambiguous (several match: compare city, county and type, and ask which one is meant), not_found (did_you_mean may offer numbers or names; ask before you use one) or invalid (the message says what to send). A message of an item must be told. Licenses come in the compact form: verify_license with the number gives the rest.
 Example: {"items": [{"reference": "1", "license_number": "RN.123456", "last_name": "Smith"}, {"reference": "2", "board": "Medical Board", "last_name": "Jones", "first_name": "Ann"}]}`;
+
+export const LICENSE_HISTORY = `Tells what changed in one Ohio license, and when: renewals, status, board action, name, place; also that it was added or removed.
+Use it when a license was verified before, or when somebody asks since when something is so. For the license as it is now use verify_license: this returns only the compact form of it.
+Send license_number as it was given, with its prefix. Send board for a license that is no longer in the dataset.
+Returns the changes, newest first, each with the dataset's date and the fields before and after. coverage_start tells since when changes are known: what happened before is not in the result, so never say that nothing happened before. A removed license is not proof of anything: ask the board.
+Example: {"license_number": "RN.123456"}`;
 
 export const LIST_OHIO_BOARDS = `Lists the 24 Ohio licensing boards with their exact names and the license types of each.
 Use it to find the board of a profession before search_licenses_by_name, or the exact name of a license type to narrow by. Not needed for a lookup by number. A profession that is under none of them (lawyers, teachers, real estate agents, electricians) is not licensed by these boards, so its licenses are not here.

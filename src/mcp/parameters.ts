@@ -60,6 +60,13 @@ export const numberParameters = z.object({
   first_name: text('The given name that the holder should have, or its beginning', 'Mary').optional(),
 });
 
+export const historyParameters = z.object({
+  license_number: text('The license number as given, prefix included', 'RN.123456', '0212345678'),
+  board: board(
+    'The board that issued it, by its exact name; needed for a license that is no longer in the dataset',
+  ).optional(),
+});
+
 export const personParameters = z.object({
   board: board('The board that licenses the profession, by its exact name'),
   last_name: text('The whole surname, without given names', 'Smith', 'de la Cruz'),

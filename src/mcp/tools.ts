@@ -1,6 +1,7 @@
 import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import type { Logger } from 'pino';
 import { z } from 'zod';
+import type { Changes } from '../changes/service.ts';
 import { SERVICE_VERSION } from '../config.ts';
 import { errorResponse } from '../http/errors.ts';
 import { BOARDS } from '../licenses/boards.ts';
@@ -14,8 +15,10 @@ import { toolCalls } from '../telemetry/metrics.ts';
 import { lookupOutcome, type Outcome, statusOutcome } from '../telemetry/outcome.ts';
 import { boardOf } from './board-of.ts';
 import * as descriptions from './descriptions.ts';
+import { historyForModel, historyResult } from './history.ts';
 import {
   businessParameters,
+  historyParameters,
   noParameters,
   numberParameters,
   type Parameters,
@@ -44,6 +47,7 @@ const boardsResult = z.object({
 export interface Answers {
   readonly lookups: Lookups;
   readonly rosters: Rosters;
+  readonly changes: Changes;
 }
 
 /** A tool's result, and its outcome in the metrics. */
@@ -104,6 +108,14 @@ const TOOLS: readonly Tool[] = [
     }),
   },
   {
+    name: 'license_history',
+    title: 'What changed in a license',
+    description: descriptions.LICENSE_HISTORY,
+    inputSchema: objectSchema(historyParameters, 'input'),
+    outputSchema: objectSchema(historyResult, 'output'),
+    call: async (answers, given) => ({ outcome: 'answered', content: await historyForModel(answers, given) }),
+  },
+  {
     name: 'list_ohio_boards',
     title: 'List the boards',
     description: descriptions.LIST_OHIO_BOARDS,
@@ -128,7 +140,7 @@ const byName = new Map(TOOLS.map((tool) => [tool.name, tool]));
 const LISTED = TOOLS.map(({ call: _, ...described }) => ({ ...described, annotations: READ_ONLY }));
 
 /**
- * Creates a server with the four tools of specification 4.4, and verify_roster. It is the SDK's low-level server, because each request
+ * Creates a server with the four tools of specification 4.4, verify_roster and license_history. It is the SDK's low-level server, because each request
  * gets its own: registering the tools with an `McpServer` takes 60 µs more, a tenth of a call.
  */
 export function toolServer(answers: Answers, log: Logger): Server {

@@ -1,17 +1,29 @@
+import type { Changes } from '../changes/service.ts';
 import type { Route } from '../http/route.ts';
 import type { Lookups } from '../lookup/service.ts';
 import type { Rosters } from '../rosters/service.ts';
 import { boardsRoute, boardTypesRoute } from './boards.ts';
+import { changesRoute } from './changes.ts';
+import { historyRoute } from './history.ts';
 import { type RosterCost, rosterRoute } from './roster.ts';
 import { cachedRoute, verifyRoute } from './verify.ts';
 
-/** The four endpoints of specification 4, and rosters. */
-export function restRoutes(lookups: Lookups, rosters: Rosters, cost: RosterCost): Route[] {
+/** What the routes answer from. */
+export interface RestServices {
+  readonly lookups: Lookups;
+  readonly rosters: Rosters;
+  readonly changes: Changes;
+}
+
+/** The four endpoints of specification 4, rosters, and changes. */
+export function restRoutes({ lookups, rosters, changes }: RestServices, cost: RosterCost): Route[] {
   return [
     verifyRoute(lookups),
     rosterRoute(rosters, cost),
     cachedRoute(lookups),
     boardsRoute(lookups),
     boardTypesRoute(lookups),
+    changesRoute(changes),
+    historyRoute(changes, lookups),
   ];
 }

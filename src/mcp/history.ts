@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import { CHANGE_CAUSES, CHANGE_KINDS, fieldChange, type StoredChange } from '../changes/change.ts';
+import type { Changes } from '../changes/service.ts';
+import { BadRequestError } from '../licenses/bad-request.ts';
+import type { Board } from '../licenses/boards.ts';
+import { boardByName } from '../licenses/boards.ts';
+import { type LicenseHistory, licenseHistory } from '../lookup/license-history.ts';
+import type { Lookups } from '../lookup/service.ts';
+import { boardOf } from './board-of.ts';
+import { historyParameters, readParameters } from './parameters.ts';
+import { AUTHORITY, compact, compactLicense, SAMPLE_DATA_NOTICE } from './results.ts';
+
+/** More would fill a model's context. */
+const MAX_CHANGES = 50;
+
+const change = z.object({
+  date: z.string().describe('The run date of the dataset that has the change, YYYY-MM-DD'),
+  kind: z.enum(CHANGE_KINDS),
+  cause: z
+    .enum(CHANGE_CAUSES)
+    .describe(
+      'data: the State’s dataset says something else. All others come from this service, not from the board',
+    ),
+  fields: z.record(z.string(), fieldChange).describe('What changed, before and after'),
+});
+
+/** The result of license_history. */
+export const historyResult = z.object({
+  data_as_of: z.string().describe('Run date of the dataset that answered, YYYY-MM-DD'),
+  message: z.string(),
+  coverage_start: z.string().describe('Changes are known since the dataset of this date'),
+  license: compactLicense.nullable().describe('The license as it is now; null when it is not in the dataset'),
+  changes: z.array(change).describe('The newest first'),
+  truncated: z.literal(true).optional().describe('Present where there are older changes than are listed'),
+});
+
+/**
+ * The history of a license, for a model.
+ *
+ * @throws {BadRequestError} saying what to send instead
+ */
+export async function historyForModel(
+  services: { readonly lookups: Lookups; readonly changes: Changes },
+  given: Readonly<Record<string, unknown>>,
+): Promise<z.output<typeof historyResult>> {
+  const { values, note } = readParameters(historyParameters, given);
+  const { license_number: number } = values;
+  const board = boardOf(values.board) ?? (await boardOfNumber(services.lookups, number));
+  const history = await licenseHistory(services, { board, number });
+  const listed = history.changes.slice(0, MAX_CHANGES);
+  return {
+    data_as_of: history.date,
+    message: [note, ...messages(history), AUTHORITY].filter((sentence) => sentence !== '').join(' '),
+    coverage_start: history.since,
+    license: history.record === undefined ? null : compact(history.record),
+    changes: listed.map(changeForModel),
+    ...(listed.length < history.changes.length && { truncated: true as const }),
+  };
+}
+
+/** @throws {BadRequestError} when the number alone does not tell the board */
+async function boardOfNumber(lookups: Lookups, number: string): Promise<Board> {
+  const { outcome } = await lookups.lookUp({ by: 'number', number, businessOnly: false });
+  const board = outcome.outcome === 'record' ? boardByName(outcome.record.board) : undefined;
+  if (board !== undefined) return board;
+  throw new BadRequestError(
+    'No single license has this number now. Send board too: the history of a license that was removed is found with it.',
+  );
+}
+
+function messages({ isSampleData, record, licenseNumber, changes, since, date }: LicenseHistory): string[] {
+  return [
+    isSampleData ? SAMPLE_DATA_NOTICE : '',
+    licenseNumber === undefined
+      ? `The board has no license with this number in the dataset of ${date}, and had none since ${since}.`
+      : '',
+    licenseNumber !== undefined && record === undefined
+      ? `The license is no longer in the dataset of ${date}. That does not say why; ask the board.`
+      : '',
+    licenseNumber !== undefined && changes.length === 0 ? `Nothing has changed since ${since}.` : '',
+    `What happened before ${since} is not known here.`,
+  ];
+}
+
+function changeForModel({ date, kind, cause, fields }: StoredChange): z.output<typeof change> {
+  return { date, kind, cause, fields };
+}

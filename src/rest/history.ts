@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import type { Changes } from '../changes/service.ts';
+import type { Route } from '../http/route.ts';
+import { BadRequestError } from '../licenses/bad-request.ts';
+import { todayInOhio } from '../licenses/dates.ts';
+import { responseRecord, toResponseRecord } from '../licenses/license-record.ts';
+import { licenseHistory } from '../lookup/license-history.ts';
+import type { Lookups } from '../lookup/service.ts';
+import { REST_PATH } from './base-path.ts';
+import { boardName, boardNamed } from './board-name.ts';
+import { CHANGE_EXAMPLE } from './change-examples.ts';
+import { changeBody, changeResponse } from './change-response.ts';
+import { COMMON_ERRORS, errorEntry, responseEntry } from './openapi-responses.ts';
+import { queryOf } from './query.ts';
+import { EXAMPLE, EXAMPLE_DATE } from './verify-examples.ts';
+
+const NUMBER_NEEDED = 'license_number is needed: 1 to 100 characters.';
+const BOARD_NEEDED = 'board is needed.';
+const MAX_NUMBER_LENGTH = 100;
+
+const historyQuery = z.object({
+  board: z.string(BOARD_NEEDED).min(1, BOARD_NEEDED).transform(boardNamed),
+  license_number: z.string(NUMBER_NEEDED).trim().min(1, NUMBER_NEEDED).max(MAX_NUMBER_LENGTH, NUMBER_NEEDED),
+});
+
+const historyResponse = z.object({
+  board: z.string(),
+  license_number: z.string(),
+  coverage_start: z.string().describe('Changes are known since the dataset of this date, YYYY-MM-DD'),
+  record: responseRecord.nullable().describe('The license as it is now; null once it was removed'),
+  changes: z.array(changeBody).describe('The newest first'),
+});
+
+/** The detail of a number that was never seen. */
+const NEVER_SEEN = 'The board has no license with this number, and had none since changes are known.';
+
+/** GET /history: what changed in one license. */
+export function historyRoute(changes: Changes, lookups: Lookups): Route {
+  return {
+    method: 'GET',
+    path: `${REST_PATH}/history`,
+    operation: {
+      operationId: 'history',
+      tags: ['Changes'],
+      summary: 'What changed in one license',
+      requestParams: {
+        query: z.object({
+          board: boardName,
+          license_number: z.string().min(1).max(MAX_NUMBER_LENGTH),
+        }),
+      },
+      responses: {
+        '200': responseEntry('The license and its changes', historyResponse.meta({ id: 'History' }), {
+          renewed: {
+            summary: 'A license that was renewed',
+            value: {
+              board: EXAMPLE.board,
+              license_number: EXAMPLE.license_number,
+              coverage_start: '2025-01-02',
+              record: toResponseRecord(EXAMPLE, EXAMPLE_DATE, EXAMPLE_DATE),
+              changes: [changeResponse(CHANGE_EXAMPLE)],
+            },
+          },
+        }),
+        '400': errorEntry(
+          'A board that is not one of the 24, or no number',
+          new BadRequestError(NUMBER_NEEDED),
+        ),
+        ...COMMON_ERRORS,
+        '404': responseEntry(
+          'A number that was never seen',
+          z.object({ detail: z.string(), coverage_start: z.string() }),
+          { never: { summary: 'Never seen', value: { detail: NEVER_SEEN, coverage_start: '2025-01-02' } } },
+        ),
+      },
+    },
+    handle: async (ctx) => {
+      const { board, license_number: number } = queryOf(ctx, historyQuery);
+      const asked = { board, number };
+      const history = await licenseHistory({ lookups, changes }, asked, ctx.state.keyCheckedMs);
+      const { licenseNumber, record, since } = history;
+      if (licenseNumber === undefined) {
+        ctx.status = 404;
+        ctx.body = { detail: NEVER_SEEN, coverage_start: since };
+        return;
+      }
+      ctx.body = {
+        board: board.name,
+        license_number: licenseNumber,
+        coverage_start: since,
+        record: record === undefined ? null : toResponseRecord(record, history.date, todayInOhio()),
+        changes: history.changes.map(changeResponse),
+      } satisfies z.output<typeof historyResponse>;
+    },
+  };
+}
