@@ -2,7 +2,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { z } from 'zod';
 import { startApi, startWorker } from '../scripts/licenses-processes.ts';
 import { print } from '../scripts/terminal.ts';
-import { evaluationFiles } from './evaluation/licenses.ts';
+import { evaluationDays } from './evaluation/licenses.ts';
 import { QUESTIONS } from './evaluation/questions.ts';
 import { type Replayed, replay, tokensOf } from './evaluation/replay.ts';
 import { median } from './median.ts';
@@ -40,7 +40,7 @@ async function printAnswers(client: Client): Promise<void> {
 await withEnvironment(async ({ config, variables, folder }) => {
   const worker = await startWorker(variables);
   try {
-    await published(config, await evaluationFiles(folder), { force: 'bench' });
+    for (const files of await evaluationDays(folder)) await published(config, files, { force: 'bench' });
   } finally {
     await worker.stop();
   }

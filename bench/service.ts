@@ -10,7 +10,7 @@ const NO_LIMIT = '1000000000';
 const NO_LIMITS = { REST_REQUESTS_PER_MINUTE: NO_LIMIT, MCP_REQUESTS_PER_MINUTE: NO_LIMIT };
 
 /** For requests over millions of rows. */
-const REQUEST_MS = 600_000;
+export const REQUEST_MS = 600_000;
 
 /** Starts OpenSearch and Redis unless they run, and measures in an environment of its own, which is removed. */
 export async function withEnvironment(work: (environment: TestEnvironment) => Promise<void>): Promise<void> {

@@ -1,11 +1,12 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DayFiles } from '../published.ts';
 
 /** Values of one row by column name; columns that are left out stay empty. */
 type Row = Readonly<Record<string, string>>;
 
-/** The run date of the files. */
+/** The run dates of the two days. */
+const DAY_BEFORE = '2026-11-19';
 const DATE = '2026-11-20';
 
 const MEDICAL = 'Medical Board';
@@ -38,7 +39,6 @@ function nurse(name: string, number: string, ...values: readonly Row[]): Row {
     PARCEL_COUNTY: 'Allen',
     ISSUE_DATE: '2000-01-01',
     EXPIRATION_DATE: '2027-12-31',
-    QUERY_RUN_DATE: DATE,
   };
   return Object.assign(row, ...values);
 }
@@ -150,7 +150,7 @@ function establishment(
   return {
     ...{ business_name: name, license_number: number, board_name, license_type, license_status: 'Active' },
     ...{ parcel_street_address, parcel_city, parcel_county, parcel_state: 'OH' },
-    ...{ license_issue_date: '2000-01-01', license_expiration_date: '2027-12-31', query_run_date: DATE },
+    ...{ license_issue_date: '2000-01-01', license_expiration_date: '2027-12-31' },
     ...values,
   };
 }
@@ -198,11 +198,29 @@ const BUSINESSES: readonly Row[] = [
   ),
 ];
 
-/** Writes the files that the questions run against. */
-export async function evaluationFiles(folder: string): Promise<DayFiles> {
+/** What the day before said differently of some persons, by number. */
+const EARLIER: Readonly<Record<string, Row>> = {
+  'RN.418822': { EXPIRATION_DATE: '2025-10-31' },
+  'RN.433210': { STATUS: 'Active', SUB_STATUS: '', BOARD_ACTION: 'No' },
+};
+
+/** A person of the day before who is no longer listed. */
+const FORMER_NURSE = nurse('MARCHETTI, RENATA', 'RN.350077', DAYTON);
+
+/** Writes the files of two days; the questions are asked on the second. */
+export async function evaluationDays(folder: string): Promise<readonly DayFiles[]> {
+  const earlier = PERSONS.map((person) => ({ ...person, ...EARLIER[person.LICENSE_NUMBER ?? ''] }));
+  return [
+    await writeDay(join(folder, DAY_BEFORE), DAY_BEFORE, [...earlier, FORMER_NURSE]),
+    await writeDay(join(folder, DATE), DATE, PERSONS),
+  ];
+}
+
+async function writeDay(folder: string, date: string, persons: readonly Row[]): Promise<DayFiles> {
+  await mkdir(folder, { recursive: true });
   const files = { individual: join(folder, 'individual.csv'), business: join(folder, 'business.csv') };
-  await writeFile(files.individual, csv(PERSONS));
-  await writeFile(files.business, csv(BUSINESSES));
+  await writeFile(files.individual, csv(persons.map((row) => ({ ...row, QUERY_RUN_DATE: date }))));
+  await writeFile(files.business, csv(BUSINESSES.map((row) => ({ ...row, query_run_date: date }))));
   return files;
 }
 

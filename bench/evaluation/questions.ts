@@ -30,6 +30,16 @@ function ofRoster(items: readonly object[], summary: object, results: readonly o
   return call('verify_roster', { items }, { count: items.length, summary, results }, more);
 }
 
+function historyOf(license_number: string, facts: object, more: More & { with?: CallArguments } = {}): Call {
+  const { with: others, ...rest } = more;
+  return call('license_history', { license_number, ...others }, facts, rest);
+}
+
+/** What the dataset of November 20 says differently of a license. */
+function changedTo(fields: object): object {
+  return { changes: [{ date: '2026-11-20', kind: 'changed', cause: 'data', fields }] };
+}
+
 function boards(more: More): Call {
   return call('list_ohio_boards', {}, {}, more);
 }
@@ -523,6 +533,37 @@ export const QUESTIONS: readonly Question[] = [
           { reference: 'Pat', outcome: 'invalid' },
         ],
         { says: /no license_number, no last_name and no business_name/ },
+      ),
+    ],
+  },
+  {
+    ask: 'Since when is nurse Helen Petrakis, RN.433210, suspended?',
+    calls: [
+      historyOf('RN.433210', changedTo({ raw_status: { before: 'Active', after: 'Inactive - Suspended' } }), {
+        says: /What happened before 2026-11-19 is not known here/,
+      }),
+    ],
+  },
+  {
+    ask: 'Has Beatrice Holloway, RN.418822, renewed her license this month?',
+    calls: [
+      historyOf('RN.418822', {
+        license: { expiry_date: '2027-10-31' },
+        ...changedTo({ expiry_date: { before: '2025-10-31', after: '2027-10-31' } }),
+      }),
+    ],
+  },
+  {
+    ask: 'We verified Renata Marchetti, a Nursing Board licensee, RN.350077, last week, and today she is not found. Why?',
+    calls: [
+      byNumber('RN.350077', NOBODY),
+      historyOf(
+        'RN.350077',
+        {
+          license: null,
+          changes: [{ kind: 'removed', fields: { full_name: { before: 'MARCHETTI, RENATA', after: null } } }],
+        },
+        { with: { board: NURSING }, says: /no longer in the dataset.*That does not say why; ask the board/ },
       ),
     ],
   },

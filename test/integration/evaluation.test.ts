@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import { evaluationFiles } from '../../bench/evaluation/licenses.ts';
+import { evaluationDays } from '../../bench/evaluation/licenses.ts';
 import { QUESTIONS } from '../../bench/evaluation/questions.ts';
 import { type Replayed, replay, tokensOf } from '../../bench/evaluation/replay.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -17,7 +17,7 @@ let service: TestService;
 let client: Client;
 
 beforeAll(async () => {
-  service = await startService({ files: evaluationFiles });
+  service = await startService({ files: evaluationDays });
   client = new Client({ name: 'evaluation', version: '1' });
   await client.connect(
     new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${service.environment.config.PORT}/mcp`)),
@@ -38,8 +38,8 @@ async function readBefore(ask: string, answers: readonly Replayed[]): Promise<st
   return letters([JSON.stringify(tools), ask, ...answers.map(({ text }) => text)].join(' '));
 }
 
-test('there are forty-three different questions', () => {
-  expect(new Set(QUESTIONS.map(({ ask }) => ask)).size).toBe(43);
+test('there are forty-six different questions', () => {
+  expect(new Set(QUESTIONS.map(({ ask }) => ask)).size).toBe(46);
 });
 
 describe('an agent can answer', () => {

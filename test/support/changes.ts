@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { changeBody } from '../../src/rest/change-response.ts';
+import type { ApiAnswer, ApiClient } from './api.ts';
+
+const page = z.object({
+  changes: z.array(changeBody.extend({ cursor: z.string() })),
+  next: z.string(),
+  more: z.boolean(),
+});
+
+export type ChangesPage = z.output<typeof page>;
+export type Change = ChangesPage['changes'][number];
+
+/** GET /changes with these parameters, whatever it answers. */
+export function askChanges(rest: ApiClient, parameters: Record<string, string> = {}): Promise<ApiAnswer> {
+  return rest.get(`/api/v1/changes?${new URLSearchParams(parameters)}`);
+}
+
+/** One page of the feed. */
+export async function changesPage(
+  rest: ApiClient,
+  parameters: Record<string, string> = {},
+): Promise<ChangesPage> {
+  const { status, body } = await askChanges(rest, parameters);
+  if (status !== 200) throw new Error(`GET /changes gave ${status}: ${JSON.stringify(body)}`);
+  return page.parse(body);
+}
+
+/** All changes after a cursor, read by pages. */
+export async function allChanges(rest: ApiClient, since = '', limit = 7): Promise<Change[]> {
+  const changes: Change[] = [];
+  for (let cursor = since; ; ) {
+    const found = await changesPage(rest, { since: cursor, limit: String(limit) });
+    changes.push(...found.changes);
+    if (!found.more) return changes;
+    cursor = found.next;
+  }
+}

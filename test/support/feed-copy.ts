@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { fieldsOf } from '../../src/changes/record-fields.ts';
+import { licenseRecord } from '../../src/licenses/license-record.ts';
+import type { Store } from '../../src/storage/store.ts';
+import type { ApiClient } from './api.ts';
+import { changesPage } from './changes.ts';
+
+type Fields = Map<string, string>;
+
+/** Licenses by document id or by board and number, each with the fields that are not null. */
+export type LicenseCopy = Map<string, Fields>;
+
+const response = z.object({
+  hits: z.object({
+    hits: z.array(z.object({ _source: licenseRecord, sort: z.tuple([z.int()]) })),
+  }),
+});
+
+const PAGE = 5000;
+
+/** Every license of a physical index. */
+export async function licensesInIndex({ client }: Store, index: string): Promise<LicenseCopy> {
+  const copy: LicenseCopy = new Map();
+  for (let after: [number] | undefined; ; ) {
+    const { body } = await client.search({
+      index,
+      body: { size: PAGE, sort: [{ _seq_no: 'asc' }], ...(after && { search_after: after }) },
+    });
+    const { hits } = response.parse(body).hits;
+    const last = hits.at(-1);
+    if (last === undefined) return copy;
+    for (const { _source: record } of hits) {
+      copy.set(
+        keyOf(record),
+        new Map(
+          Object.entries(fieldsOf(record)).flatMap(([name, value]) =>
+            value === null ? [] : [[name, value] as const],
+          ),
+        ),
+      );
+    }
+    after = last.sort;
+  }
+}
+
+function keyOf({ board, license_number }: { board: string; license_number: string }): string {
+  return `${board}/${license_number}`;
+}
+
+/** A copy of a publication that a client keeps current by the feed. */
+export interface FeedCopy {
+  readonly licenses: LicenseCopy;
+  /** How many changes were applied, by kind and cause. */
+  readonly applied: Record<string, number>;
+  /** Reads and applies all that there is. @throws {Error} when a change does not fit the copy */
+  catchUp(rest: ApiClient, limit: number): Promise<void>;
+}
+
+/** @param since the cursor of the publication that was copied */
+export function feedCopy(licenses: LicenseCopy, since: string): FeedCopy {
+  const applied: Record<string, number> = {};
+  let cursor = since;
+  return {
+    licenses,
+    applied,
+    catchUp: async (rest, limit) => {
+      for (;;) {
+        const page = await changesPage(rest, { since: cursor, limit: String(limit) });
+        for (const change of page.changes) {
+          applyChange(licenses, change);
+          const name = `${change.kind} ${change.cause}`;
+          applied[name] = (applied[name] ?? 0) + 1;
+        }
+        cursor = page.next;
+        if (!page.more) return;
+      }
+    },
+  };
+}
+
+type Change = Awaited<ReturnType<typeof changesPage>>['changes'][number];
+
+function applyChange(licenses: LicenseCopy, change: Change): void {
+  const key = keyOf(change);
+  const before = licenses.get(key);
+  if ((before === undefined) !== (change.kind === 'added')) {
+    throw new Error(`${key} is ${change.kind}, but the copy ${before ? 'has' : 'lacks'} it.`);
+  }
+  if (change.kind === 'removed') {
+    licenses.delete(key);
+    return;
+  }
+  const fields: Fields = new Map(before);
+  for (const [name, { before: old, after, erased }] of Object.entries(change.fields)) {
+    if (erased !== true && (fields.get(name) ?? null) !== old) {
+      throw new Error(`${key}: ${name} was ${fields.get(name)}, not ${old}.`);
+    }
+    if (after === null) fields.delete(name);
+    else fields.set(name, after);
+  }
+  licenses.set(key, fields);
+}

@@ -1,0 +1,71 @@
+import { expect } from '@jest/globals';
+import { liveIndex } from '../../src/publications/alias.ts';
+import { apiClient } from './api.ts';
+import { changesPage } from './changes.ts';
+import { inForm } from './fault-form.ts';
+import { type FeedCopy, feedCopy, type LicenseCopy, licensesInIndex } from './feed-copy.ts';
+import {
+  type InterruptedRequest,
+  type InterruptingProxy,
+  interruptingProxy,
+  isComparing,
+} from './interrupting-proxy.ts';
+import { type Publisher, publisher } from './publisher.ts';
+import type { RandomRequest } from './random-moments.ts';
+
+const ROWS = inForm({ short: 3000, full: 20_000 });
+const DIFFERENCES = { changed: 0.1, added: 0.02, removed: 0.02, renamed: 0.02, renumbered: 0.02 };
+const PAGE = 100;
+
+/** Publications that a client follows by the feed, and a proxy that interrupts them while they are compared. */
+export interface FollowedPublisher {
+  readonly publications: Publisher;
+  readonly proxy: InterruptingProxy;
+  /** The request for digests and changes at this share of all of them. */
+  requestAt(random: RandomRequest): InterruptedRequest;
+  /** Expects that the client's copy, after it has read the feed, is what is live. */
+  expectCurrentCopy(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Two days that differ in a tenth of their licenses, with an API, and a worker behind the proxy. */
+export async function followedPublisher(settings: Record<string, string> = {}): Promise<FollowedPublisher> {
+  const publications = await publisher({
+    rows: ROWS,
+    settings: { REST_REQUESTS_PER_MINUTE: '1000000', ...settings },
+    differences: DIFFERENCES,
+    hasApi: true,
+  });
+  const { store } = publications.environment;
+  const rest = await apiClient(publications.environment);
+
+  async function liveLicenses(): Promise<LicenseCopy> {
+    const index = await liveIndex(store);
+    if (index === undefined) throw new Error('Nothing is live.');
+    return licensesInIndex(store, index);
+  }
+
+  const copy: FeedCopy = feedCopy(await liveLicenses(), (await changesPage(rest, { since: 'latest' })).next);
+  const proxy = await interruptingProxy(publications);
+  await publications.startWorker({ OPENSEARCH_URL: proxy.url });
+  proxy.countAnew();
+  await publications.expectPublished(await publications.begin('large'));
+  const undisturbed = proxy.counted().comparing;
+  expect(undisturbed).toBeGreaterThan(10);
+  return {
+    publications,
+    proxy,
+    requestAt: ({ share, isDone }) => ({
+      is: (request, made) => isComparing(request) && made.comparing > share * undisturbed,
+      isDone,
+    }),
+    expectCurrentCopy: async () => {
+      await copy.catchUp(rest, PAGE);
+      expect(copy.licenses).toEqual(await liveLicenses());
+    },
+    stop: async () => {
+      await publications.stop();
+      await proxy.close();
+    },
+  };
+}

@@ -1,0 +1,197 @@
+import { describe, expect, test } from '@jest/globals';
+import { cursorText, readCursor } from '../../src/changes/cursor.ts';
+import {
+  extendedFeed,
+  hasPosition,
+  lastPosition,
+  newFeed,
+  positionOf,
+  trimmedFeed,
+} from '../../src/changes/feed-state.ts';
+import { changesOfOne } from '../../src/changes/history.ts';
+import { makeChange } from '../../src/changes/make-change.ts';
+import { isPlaceField } from '../../src/changes/record-fields.ts';
+import { namedColumn, rowHash } from '../../src/dataset/row-hash.ts';
+import type { LicenseRecord } from '../../src/licenses/license-record.ts';
+import { numbersInRow } from '../../workers/publish/rejected-numbers.ts';
+
+const BEGINNING = newFeed({ publication: 'p-1', epoch: 3, date: '2026-11-01' });
+const FEED = extendedFeed(extendedFeed(BEGINNING, 4, 10), 6, 0);
+
+describe('a cursor', () => {
+  test.each([0, 1, positionOf(1, 1), positionOf(2 ** 20, 2 ** 23)])('stands for position %d', (position) => {
+    const place = { feed: BEGINNING.feed, position };
+    expect(readCursor(cursorText(place))).toEqual(place);
+  });
+
+  const cursor = cursorText({ feed: BEGINNING.feed, position: 77 });
+  test.each([
+    '',
+    'x',
+    '..',
+    cursor.slice(1),
+    cursor.slice(0, -1),
+    `${cursor}0`,
+    cursor.toUpperCase(),
+    cursor.replace('.', '.1'),
+  ])('that was altered is none: %s', (altered) => {
+    expect(readCursor(altered)).toBeUndefined();
+  });
+});
+
+describe('the state of a feed', () => {
+  test('two publications of the same epoch number begin different feeds', () => {
+    expect(newFeed({ publication: 'p-2', epoch: 3, date: '2026-11-01' }).feed).not.toBe(BEGINNING.feed);
+  });
+
+  test('ends with its last change, and begins before its first', () => {
+    expect(lastPosition(BEGINNING)).toBe(BEGINNING.start);
+    expect(lastPosition(FEED)).toBe(positionOf(4, 10));
+    expect(lastPosition(extendedFeed(FEED, 7, 2))).toBe(positionOf(7, 2));
+  });
+
+  test.each([
+    [positionOf(3, 0), true],
+    [positionOf(3, 1), false],
+    [positionOf(4, 0), false],
+    [positionOf(4, 1), true],
+    [positionOf(4, 10), true],
+    [positionOf(4, 11), false],
+    [positionOf(6, 1), false],
+  ])('position %d: %p', (position, isThere) => {
+    expect(hasPosition(FEED, position)).toBe(isThere);
+  });
+
+  test('without its first segments, it begins after them', () => {
+    const trimmed = trimmedFeed(extendedFeed(FEED, 7, 2), 1, '2026-11-02');
+    expect(trimmed).toEqual({
+      feed: BEGINNING.feed,
+      since: '2026-11-02',
+      start: positionOf(4, 10),
+      segments: [
+        [6, 0],
+        [7, 2],
+      ],
+    });
+    expect(hasPosition(trimmed, positionOf(4, 10))).toBe(true);
+    expect(trimmedFeed(FEED, 0, '')).toEqual(FEED);
+  });
+});
+
+const RECORD: LicenseRecord = {
+  license_number: 'RN.1',
+  full_name: 'DOE, JANE',
+  board: 'Nursing Board',
+  license_type: null,
+  status: 'ACTIVE',
+  expiry_date: '2027-10-31',
+  city: 'LIMA',
+  state: 'OH',
+  raw_status: 'Active',
+  county: null,
+  issue_date: null,
+  extra_data: { ZIP: '43215' },
+};
+const ORIGIN = {
+  feed: 'f',
+  epoch: 4,
+  at: '2026-11-02T00:00:00.000Z',
+  publication: 'p-2',
+  date: '2026-11-02',
+};
+
+function changeOf(before: LicenseRecord | undefined, after: LicenseRecord | undefined) {
+  return makeChange(ORIGIN, { license: 'NUR/RN.1', before, after }, 'data', 1);
+}
+
+describe('a change', () => {
+  test.each([
+    ['no difference', RECORD, { ...RECORD }, undefined],
+    ['neither', undefined, undefined, undefined],
+    [
+      'another order of attributes',
+      { ...RECORD, extra_data: { A: '1', B: '2' } },
+      { ...RECORD, extra_data: { B: '2', A: '1' } },
+      undefined,
+    ],
+    ['a field', RECORD, { ...RECORD, status: 'CLOSED' }, { status: { before: 'ACTIVE', after: 'CLOSED' } }],
+    [
+      'an attribute appears',
+      RECORD,
+      { ...RECORD, extra_data: { ...RECORD.extra_data, A: '1' } },
+      { 'extra_data.A': { before: null, after: '1' } },
+    ],
+    [
+      'a place is withdrawn',
+      RECORD,
+      { ...RECORD, city: null, extra_data: {} },
+      { city: ERASED(), 'extra_data.ZIP': ERASED() },
+    ],
+    ['a place appears', { ...RECORD, city: null }, RECORD, { city: { before: null, after: 'LIMA' } }],
+  ])('%s', (_what, before, after, fields) => {
+    expect(changeOf(before, after)?.fields).toEqual(fields);
+  });
+
+  function ERASED() {
+    return { before: null, after: null, erased: true };
+  }
+
+  test('of an added and of a removed license has every field that is not null', () => {
+    expect(changeOf(undefined, RECORD)).toMatchObject({
+      kind: 'added',
+      fields: { city: { before: null, after: 'LIMA' } },
+    });
+    const removed = changeOf(RECORD, undefined);
+    expect(removed).toMatchObject({
+      kind: 'removed',
+      fields: { 'extra_data.ZIP': { before: '43215', after: null } },
+    });
+    expect(removed?.fields).not.toHaveProperty('county');
+    expect(removed?.erases).toBeUndefined();
+  });
+
+  test.each([
+    ['city', true],
+    ['extra_data.Parcel Floor', true],
+    ['extra_data.ZIP', true],
+    ['status', false],
+    ['extra_data.Board Action', false],
+  ])('%s is a place: %p', (name, isPlace) => {
+    expect(isPlaceField(name)).toBe(isPlace);
+  });
+});
+
+describe('the changes of one license', () => {
+  const one = { ...(changeOf(undefined, RECORD) ?? never()), license: 'NUR/RN.1' };
+  const other = { ...one, license: 'NUR/RN-1', license_number: 'RN-1' };
+  function never(): never {
+    throw new Error('No change was made.');
+  }
+
+  test.each([
+    ['the number exactly', [one, other], 'RN.1', [one]],
+    ['another form of the only number', [one], 'rn 1', [one]],
+    ['a form that two numbers have', [one, other], 'rn1', []],
+    ['no change', [], 'RN.1', []],
+  ])('%s', (_what, changes, number, expected) => {
+    expect(changesOfOne(changes, number)).toEqual(expected);
+  });
+});
+
+test('the hash of a row depends on no order of columns, and not on empty ones', () => {
+  const row = (...fields: string[]) => ({ line: 1, raw: '', fields });
+  const columns = (...names: string[]) =>
+    names.map(namedColumn).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const hash = rowHash(row('1', ' 2 '), columns('B', 'A'));
+  expect(rowHash(row('2', '', '1'), columns('A', 'NEW', 'B'))).toBe(hash);
+  for (const other of [row('1', '2'), row('2', ''), row('', '1'), row('21', '')]) {
+    expect(rowHash(other, columns('A', 'B'))).not.toBe(hash);
+  }
+  expect(rowHash(row('', ' '), columns('A', 'B'))).toBe(0);
+});
+
+test('what may be a number in a row that cannot be read', () => {
+  expect(numbersInRow('"DOE, JANE","Nursing Board","RN.0012"unclosed,43215')).toEqual(
+    expect.arrayContaining(['RN0012', '43215']),
+  );
+});
