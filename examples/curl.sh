@@ -40,3 +40,9 @@ curl -sS -w '\n%{http_code}\n' -H "X-API-Key: $key" -H 'Content-Type: applicatio
 echo '# The same as CSV: the response repeats the rows and adds columns'
 curl -sS -w '\n%{http_code}\n' -H "X-API-Key: $key" -H 'Content-Type: text/csv' "$url/api/v1/lookup/batch" \
   --data-binary "$(printf 'license_number,board\n%s,Nursing Board\n' "$number")"
+echo '# The cursor of now, with which a client that has a copy begins'
+get '/api/v1/changes?since=latest'
+echo '# What changed, from the oldest change: send the cursor in next as since the next time'
+get '/api/v1/changes?limit=2'
+echo '# What changed in one license'
+get "/api/v1/history?board=Nursing%20Board&license_number=$number"

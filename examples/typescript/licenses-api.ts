@@ -99,6 +99,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What changed
+         * @description Every license that was added, changed or removed, oldest first. Keep the cursor in next, and send it as since the next time: no change is lost or repeated. A cursor is a place, not a time; filters do not change it.
+         */
+        get: operations["changes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What changed in one license */
+        get: operations["history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/status": {
         parameters: {
             query?: never;
@@ -358,6 +395,111 @@ export interface components {
             /** @description Names of the license types that it issues */
             license_types: string[];
         };
+        Changes: {
+            changes: {
+                /** @description When it was found, ISO 8601 */
+                at: string;
+                /** @description The publication that went live with it */
+                publication: string;
+                /** @description The run date of that publication, YYYY-MM-DD */
+                date: string;
+                /** @enum {string} */
+                kind: "added" | "changed" | "removed";
+                /**
+                 * @description data: the dataset says something else. rollback: an operator made another publication live. rejected_row: the row could not be read, or can be read again. release: the row is the same, and this version of the service reads it differently.
+                 * @enum {string}
+                 */
+                cause: "data" | "rollback" | "rejected_row" | "release";
+                board: string;
+                license_number: string;
+                full_name: string;
+                /** @description The fields that differ, before and after; attributes of extra_data as extra_data.NAME. erased: the values of a place that the State no longer publishes are not kept. */
+                fields: {
+                    [key: string]: {
+                        before: string | null;
+                        after: string | null;
+                        /** @constant */
+                        erased?: true;
+                    };
+                };
+                /** @description The place of this change in the feed */
+                cursor: string;
+            }[];
+            /** @description The cursor to send as since in the next request */
+            next: string;
+            /** @description Whether there are more changes already */
+            more: boolean;
+        };
+        History: {
+            board: string;
+            license_number: string;
+            /** @description Changes are known since the dataset of this date, YYYY-MM-DD */
+            coverage_start: string;
+            /** @description The license as it is now; null once it was removed */
+            record: {
+                /** @description The number as the board writes it */
+                license_number: string;
+                /** @description "LAST, FIRST MIDDLE" of a person; the name, or both trade names, of a business */
+                full_name: string;
+                /** @description The name of the board that issued it */
+                board: string;
+                license_type: string | null;
+                /** @description The primary status, upper case; the set of values may grow */
+                status: string | null;
+                /** @description YYYY-MM-DD */
+                expiry_date: string | null;
+                city: string | null;
+                /** @description Two letters */
+                state: string | null;
+                /** @description The authoritative label: primary status, or primary - sub-status */
+                raw_status: string | null;
+                county: string | null;
+                /** @description YYYY-MM-DD */
+                issue_date: string | null;
+                /** @description Every other attribute of the row that is not empty, by its readable name; the set varies */
+                extra_data: {
+                    [key: string]: string;
+                };
+                /** @constant */
+                found: true;
+                /** @description Calendar days in Ohio; negative once past */
+                days_until_expiry: number | null;
+                /** @constant */
+                source: "dataset";
+                /** @description The run date of the dataset that answered, YYYY-MM-DDT00:00:00 */
+                last_scraped: string;
+                /** @description Whether the name sent along with the number is the holder's; absent without such a name */
+                name_match?: boolean;
+            } | null;
+            /** @description The newest first */
+            changes: {
+                /** @description When it was found, ISO 8601 */
+                at: string;
+                /** @description The publication that went live with it */
+                publication: string;
+                /** @description The run date of that publication, YYYY-MM-DD */
+                date: string;
+                /** @enum {string} */
+                kind: "added" | "changed" | "removed";
+                /**
+                 * @description data: the dataset says something else. rollback: an operator made another publication live. rejected_row: the row could not be read, or can be read again. release: the row is the same, and this version of the service reads it differently.
+                 * @enum {string}
+                 */
+                cause: "data" | "rollback" | "rejected_row" | "release";
+                board: string;
+                license_number: string;
+                full_name: string;
+                /** @description The fields that differ, before and after; attributes of extra_data as extra_data.NAME. erased: the values of a place that the State no longer publishes are not kept. */
+                fields: {
+                    [key: string]: {
+                        before: string | null;
+                        after: string | null;
+                        /** @constant */
+                        erased?: true;
+                    };
+                };
+            }[];
+        };
         Status: {
             service_version: string;
             /** @description What answers now; null before anything was published */
@@ -380,6 +522,17 @@ export interface components {
                     endorsements: number;
                     rejected: number;
                 } | null;
+                changes: {
+                    kinds: {
+                        [key: string]: number;
+                    };
+                    causes: {
+                        [key: string]: number;
+                    };
+                    boards: {
+                        [key: string]: number;
+                    };
+                } | null;
             } | null;
             licenses_by_board: {
                 [key: string]: number;
@@ -401,6 +554,18 @@ export interface components {
                     licenses: number;
                     endorsements: number;
                     rejected: number;
+                } | null;
+                /** @description Licenses that changed when it went live, by kind, cause and board */
+                changes: {
+                    kinds: {
+                        [key: string]: number;
+                    };
+                    causes: {
+                        [key: string]: number;
+                    };
+                    boards: {
+                        [key: string]: number;
+                    };
                 } | null;
             }[] | null;
         };
@@ -1356,6 +1521,387 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description Too fast */
+            429: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count begins anew, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    /** @description Seconds after which another try makes sense */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Too many requests; try again in 7 seconds."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description A fault of the service */
+            500: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count begins anew, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Something went wrong on our side; the request was not answered."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description Nothing is published yet, or lookups are not available now */
+            503: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count begins anew, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    /** @description Seconds after which another try makes sense */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Lookups are not available right now; try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+        };
+    };
+    changes: {
+        parameters: {
+            query?: {
+                /** @description A cursor from an earlier response; "latest" for the cursor of now; nothing for the oldest change kept */
+                since?: string;
+                board?: components["schemas"]["BoardName"];
+                kind?: "added" | "changed" | "removed";
+                cause?: "data" | "rollback" | "rejected_row" | "release";
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The changes */
+            200: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count begins anew, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Changes"];
+                };
+            };
+            /** @description A cursor that was never given out, or a bad filter */
+            400: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count begins anew, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "since is not a cursor of this feed. Send a cursor from an earlier response, \"latest\", or nothing."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description No active key came with the request */
+            401: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count begins anew, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Invalid or inactive API key"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description The request came by plain http */
+            403: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count begins anew, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Requests are taken by https only; send this one to the https address."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description A cursor whose changes are no longer kept */
+            410: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count begins anew, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "The changes after this cursor are no longer kept. Take since=latest, then verify all of your licenses once more, and go on from the cursor in next."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description Too fast */
+            429: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count begins anew, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    /** @description Seconds after which another try makes sense */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Too many requests; try again in 7 seconds."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description A fault of the service */
+            500: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count begins anew, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Something went wrong on our side; the request was not answered."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description Nothing is published yet, or lookups are not available now */
+            503: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count begins anew, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    /** @description Seconds after which another try makes sense */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Lookups are not available right now; try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+        };
+    };
+    history: {
+        parameters: {
+            query: {
+                /** @description Exactly the name of a board */
+                board: components["schemas"]["BoardName"];
+                license_number: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The license and its changes */
+            200: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count begins anew, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["History"];
+                };
+            };
+            /** @description A board that is not one of the 24, or no number */
+            400: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count begins anew, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "license_number is needed: 1 to 100 characters."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description No active key came with the request */
+            401: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count begins anew, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Invalid or inactive API key"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description The request came by plain http */
+            403: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count begins anew, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Requests are taken by https only; send this one to the https address."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description A number that was never seen */
+            404: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count begins anew, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        detail: string;
+                        coverage_start: string;
+                    };
                 };
             };
             /** @description Too fast */

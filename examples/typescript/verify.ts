@@ -6,16 +6,9 @@
 
 import { createReadStream } from 'node:fs';
 import { text } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
-import createClient from 'openapi-fetch';
-import type { components, paths } from './licenses-api.ts';
-
-/** In one request. */
-const MAX_ITEMS = 1000;
-const MAX_TRIES = 5;
-/** If Retry-After is longer, give up. */
-const MAX_SECONDS = 120;
-const ANSWERED_WITHIN_MS = 30_000;
+import type { components } from './licenses-api.ts';
+import { linesOf } from './roster.ts';
+import { type Item, type ItemResult, MAX_ITEMS, reason, resultsOf } from './service.ts';
 
 const COLUMNS = ['board', 'license_number', 'last_name'] as const;
 
@@ -32,68 +25,9 @@ type Result = Pick<Line, 'board' | 'license_number'> &
     | { error: string }
   );
 
-type Item = components['schemas']['RosterItem'];
-type ItemResult = components['schemas']['RosterAnswer']['results'][number];
-
-const service = createClient<paths>({
-  baseUrl: process.env.LICENSES_URL ?? 'http://127.0.0.1:8080',
-  headers: { 'X-API-Key': process.env.LICENSES_KEY ?? '' },
-  fetch: patientFetch,
-});
-
-/** After 429 and 503 it waits for Retry-After and retries, up to MAX_TRIES times. */
-async function patientFetch(request: Request): Promise<Response> {
-  for (let tries = 1; ; tries += 1) {
-    const response = await fetch(request.clone(), { signal: AbortSignal.timeout(ANSWERED_WITHIN_MS) });
-    if (![429, 503].includes(response.status)) return response;
-    const seconds = Number(response.headers.get('Retry-After')) || 1;
-    if (tries === MAX_TRIES || seconds > MAX_SECONDS) return response;
-    await response.body?.cancel();
-    await sleep(seconds * 1000);
-  }
-}
-
-/**
- * The lines of a CSV file whose first line names the columns. A field with a comma must be in quotes, such as the
- * names of some boards. No field may have a line break.
- */
-function linesOf(csv: string): Line[] {
-  const [header = [], ...rows] = csv
-    .split(/\r?\n/)
-    .filter((row) => row.trim() !== '')
-    .map(fieldsOf);
-  for (const name of COLUMNS) {
-    if (!header.includes(name)) throw new Error(`The roster's first line must name a column ${name}.`);
-  }
-  return rows.map((fields) => {
-    const field = (name: keyof Line) => fields[header.indexOf(name)]?.trim() ?? '';
-    return {
-      board: field('board'),
-      license_number: field('license_number'),
-      last_name: field('last_name'),
-    };
-  });
-}
-
-function fieldsOf(row: string): string[] {
-  const fields = `,${row}`.matchAll(/,(?:"((?:[^"]|"")*)"|([^,]*))/g);
-  return [...fields].map(([, quoted, plain = '']) => quoted?.replaceAll('""', '"') ?? plain);
-}
-
 /** The lookup of one line. Without a number, nothing is asked: a name alone could find somebody else's license. */
 function asked({ board, license_number, last_name }: Line): Item {
   return license_number === '' ? {} : { board, license_number, last_name };
-}
-
-/** The service's results for some lines, in their order. */
-async function resultsOf(lines: readonly Line[]): Promise<readonly ItemResult[]> {
-  const { data, error, response } = await service.POST('/api/v1/lookup/batch', {
-    body: { items: lines.map(asked) },
-    // The operation takes CSV, too.
-    bodySerializer: (body) => JSON.stringify(body),
-  });
-  if (typeof data !== 'object') throw new Error(error?.detail ?? `The answer was ${response.status}.`);
-  return data.results;
 }
 
 /** What is printed for one line. */
@@ -114,16 +48,18 @@ function told({ board, license_number }: Line, result: ItemResult): Result {
   }
 }
 
-function reason(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
-}
-
 async function verifyRoster(file: string | undefined): Promise<void> {
-  const lines = linesOf(await text(file === undefined ? process.stdin : createReadStream(file)));
+  const csv = await text(file === undefined ? process.stdin : createReadStream(file));
+  const lines = linesOf(csv, COLUMNS).map(
+    (field): Line => ({
+      board: field('board'),
+      license_number: field('license_number'),
+      last_name: field('last_name'),
+    }),
+  );
   for (let start = 0; start < lines.length; start += MAX_ITEMS) {
     const chunk = lines.slice(start, start + MAX_ITEMS);
-    const results = await resultsOf(chunk);
+    const results = await resultsOf(chunk.map(asked));
     for (const [at, line] of chunk.entries()) {
       const result = results[at];
       if (result === undefined) throw new Error('The service did not answer every line.');

@@ -66,6 +66,8 @@ const found = z.union([
   z.object({ found: z.literal(true) }),
   z.object({ outcome: z.literal('found') }),
   z.object({ summary: z.object({ found: z.int().min(1) }) }),
+  z.object({ record: z.object({ found: z.literal(true) }) }),
+  z.object({ changes: z.array(z.unknown()), next: z.string() }),
 ]);
 
 describeUnless(NO_CURL, 'the documented commands', () => {

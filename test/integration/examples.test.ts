@@ -1,28 +1,21 @@
-import { spawnSync } from 'node:child_process';
-import { cp, readFile } from 'node:fs/promises';
-import { basename, resolve } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { freePorts } from '../../scripts/ports.ts';
 import { runProgram } from '../../scripts/programs.ts';
 import { NO_CURL } from '../support/curl.ts';
 import { describeUnless } from '../support/describe-unless.ts';
+import { EXAMPLES, installTypescriptExample, NO_PYTHON, npm } from '../support/examples.ts';
 import { answered, type FileAnswer } from '../support/file-server.ts';
 import { times } from '../support/fixtures.ts';
 import { json, type RosterProgram, rosterOf, runAgainst, verifyRoster } from '../support/roster-programs.ts';
 import { type SampleService, startSampleService } from '../support/sample-service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-const EXAMPLES = resolve(import.meta.dirname, '../../examples');
 const NURSING = 'Nursing Board';
 const COUNSELORS = 'Counselor, Social Worker and Marriage and Family Therapist Board';
 const MAX_TRIES = 5;
-
-const PYTHON_IS_OLD = spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 10))']).status;
-const NO_PYTHON =
-  PYTHON_IS_OLD === 0
-    ? undefined
-    : 'python3 of 3.10 or later is missing; install it (Debian: apt-get install python3)';
 
 const folder = temporaryFolder();
 let service: SampleService;
@@ -210,21 +203,9 @@ function verifiesRosters(program: RosterProgram): void {
 describe('examples/typescript', () => {
   const copy = () => folder.path('typescript');
 
-  async function npm(...parameters: string[]): Promise<void> {
-    const { code, stdout, stderr } = await runProgram(['npm', ...parameters], {
-      cwd: copy(),
-      variables: process.env,
-    });
-    expect([code, code === 0 ? '' : stdout + stderr]).toEqual([0, '']);
-  }
-
   beforeAll(async () => {
-    await cp(resolve(EXAMPLES, 'typescript'), copy(), {
-      recursive: true,
-      filter: (path) => basename(path) !== 'node_modules',
-    });
-    await npm('ci', '--prefer-offline');
-    await npm('run', 'types', '--', `${service.url}/openapi.json`);
+    await installTypescriptExample(copy());
+    await npm(copy(), 'run', 'types', '--', `${service.url}/openapi.json`);
   }, 180_000);
 
   test('has types that match the OpenAPI document', async () => {
@@ -236,7 +217,7 @@ describe('examples/typescript', () => {
     expect(toDo).toBe('nothing');
   });
 
-  test('compiles with types generated from the served OpenAPI document', () => npm('run', 'check'));
+  test('compiles with types generated from the served OpenAPI document', () => npm(copy(), 'run', 'check'));
 
   test('has a lock file without registry addresses', async () => {
     const lock = z.object({ packages: z.record(z.string(), z.looseObject({})) });
@@ -269,7 +250,7 @@ describeUnless(NO_CURL, 'examples/curl.sh', () => {
     });
   }
 
-  test('prints status, boards, types, a person, a number, a number that is not found, a business and rosters', async () => {
+  test('prints status, boards, types, a person, a number, a number that is not found, a business, rosters and changes', async () => {
     const { code, stdout, stderr } = await ask(service.rest.key);
     expect([code, stderr]).toEqual([0, '']);
     const person = {
@@ -287,6 +268,9 @@ describeUnless(NO_CURL, 'examples/curl.sh', () => {
       { status: 200, body: { found: true, full_name: 'MAIN STREET PHARMACY INC' } },
       { status: 200, body: { summary: { found: 1, ambiguous: 1, not_found: 0, invalid: 0 } } },
       { status: 200, body: expect.stringMatching(/^RN\.124396,Nursing Board,found,RN\.124396,/) },
+      { status: 200, body: { changes: [], more: false } },
+      { status: 200, body: { changes: [], more: false } },
+      { status: 200, body: { coverage_start: service.date, record: person, changes: [] } },
     ]);
   });
 

@@ -4,7 +4,7 @@ import { answered, type FileAnswer, fileServer } from './file-server.ts';
 import type { SampleService } from './sample-service.ts';
 import type { temporaryFolder } from './temporary-folder.ts';
 
-/** A program that verifies a roster: how a user starts it in its folder. */
+/** A program of the examples that reads a roster: how a user starts it in its folder. */
 export interface RosterProgram {
   readonly folder: () => string;
   readonly command: readonly [string, ...string[]];
@@ -29,6 +29,11 @@ export interface RosterContext {
   readonly folder: ReturnType<typeof temporaryFolder>;
 }
 
+/** The settings of a program. Python leaves no compiled modules in the checkout. */
+export function programVariables(address: string, key: string): Record<string, string> {
+  return { LICENSES_URL: address, LICENSES_KEY: key, PYTHONDONTWRITEBYTECODE: '1' };
+}
+
 /** Runs the program on this roster. Its lines of output are parsed as JSON. */
 export async function verifyRoster(
   { service, folder }: RosterContext,
@@ -40,7 +45,7 @@ export async function verifyRoster(
   const started = performance.now();
   const result = await runProgram([...program.command, ...(isPiped ? [] : [file])], {
     cwd: program.folder(),
-    variables: { LICENSES_URL: address, LICENSES_KEY: key },
+    variables: programVariables(address, key),
     ...(isPiped ? { input: roster } : {}),
   });
   const lines = result.stdout.split('\n').filter((line) => line !== '');
