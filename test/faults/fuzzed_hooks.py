@@ -17,6 +17,9 @@ def filter_failure(context, failure, case, response):
     # No JSON Schema can say which text is a CSV table with the columns of a lookup.
     if case.media_type == "text/csv" and response.status_code == 400:
         return False
+    # No JSON Schema can say which cursors were given out.
+    if (case.query or {}).get("since") not in (None, "", "latest") and response.status_code == 400:
+        return False
     # An item that violates the schema is answered as invalid, and the others are answered.
     if "in body - items -> Array with invalid items" in failure.message and response.status_code == 200:
         return response.json()["summary"]["invalid"] == 0

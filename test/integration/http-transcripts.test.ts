@@ -52,6 +52,7 @@ const FILES: Readonly<Record<string, SetUp>> = {
   'behind-a-proxy.http': { service: 'limited' },
   'bodies.http': { service: 'plain' },
   'boards.http': { service: 'plain' },
+  'changes.http': { service: 'plain' },
   'connections.http': { service: 'plain' },
   'mcp-2025.http': { service: 'plain' },
   'mcp-2026.http': { service: 'plain' },

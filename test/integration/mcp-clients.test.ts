@@ -18,6 +18,7 @@ const MODERN = '2026-07-28';
 const BEFORE = '2025-11-25';
 const NURSING = 'Nursing Board';
 const TOOLS = [
+  'license_history',
   'list_ohio_boards',
   'search_licenses_by_name',
   'verify_business_license',

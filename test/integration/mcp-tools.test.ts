@@ -11,6 +11,7 @@ import { verifies } from '../support/verifies.ts';
 
 const NURSING = 'Nursing Board';
 const TOOLS = [
+  'license_history',
   'list_ohio_boards',
   'search_licenses_by_name',
   'verify_business_license',
@@ -51,7 +52,7 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
       expect(client.getServerVersion()).toEqual({ name: name.split('/')[1], title, version });
       expect(client.getInstructions()).toMatch(/the issuing board is the authority/);
       expect(client.getServerCapabilities()).toEqual({ tools: { listChanged: false } });
-      expect((await client.listTools()).tools).toHaveLength(5);
+      expect((await client.listTools()).tools).toHaveLength(TOOLS.length);
     },
   );
 
@@ -77,6 +78,7 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
       tools.map(({ name, inputSchema }) => [name, inputSchema.required ?? []]),
     );
     expect(required).toEqual({
+      license_history: ['license_number'],
       list_ohio_boards: [],
       search_licenses_by_name: ['board', 'last_name'],
       verify_business_license: [],

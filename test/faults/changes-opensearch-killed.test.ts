@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach } from '@jest/globals';
+import { faultTest, inForm } from '../support/fault-form.ts';
+import { type FollowedPublisher, followedPublisher } from '../support/followed-publisher.ts';
+import { type OwnServer, ownOpenSearch } from '../support/own-servers.ts';
+import { endOf } from '../support/publication-run.ts';
+import { randomRequests } from '../support/random-moments.ts';
+
+const KILLS = inForm({ short: 1, full: 4 });
+const AWAY_MS = 2000;
+
+let openSearch: OwnServer;
+let followed: FollowedPublisher;
+
+beforeAll(async () => {
+  openSearch = await ownOpenSearch();
+  followed = await followedPublisher({ OPENSEARCH_URL: openSearch.url });
+}, 400_000);
+beforeEach(async () => {
+  const { publications, proxy } = followed;
+  await publications.makeReady();
+  await publications.startWorker({ OPENSEARCH_URL: proxy.url });
+}, 300_000);
+afterAll(async () => {
+  await followed.stop();
+  await openSearch.stop();
+}, 300_000);
+
+for (const random of randomRequests(KILLS, 'changes and OpenSearch')) {
+  faultTest(
+    'OpenSearch killed (SIGKILL) while a worker compares: a copy kept current by the feed equals what is live',
+    random.name,
+    async () => {
+      const { publications, proxy, requestAt, expectCurrentCopy } = followed;
+      const { at, hit, publication } = await proxy.interrupt(
+        requestAt(random),
+        () => publications.begin('large'),
+        () => openSearch.kill(),
+      );
+      await sleep(AWAY_MS);
+      await openSearch.start();
+      await publications.expectPublished(publication);
+      const seconds = (Date.now() - at) / 1000;
+      const outcome = await endOf(publications.environment, publication.publication);
+      await publications.expectRecovered('large');
+      await expectCurrentCopy();
+      return { hit, seconds, outcome };
+    },
+    300_000,
+  );
+}

@@ -1,0 +1,196 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { takeEpoch } from '../../src/publications/ledger.ts';
+import { rollBack } from '../../src/publications/rollback.ts';
+import { allChanges, askChanges, changesPage } from '../support/changes.ts';
+import { type DayRow, writeDay } from '../support/day-files.ts';
+import { type FeedService, NURSES, NURSING, PHARMACIES, startFeedService } from '../support/feed-service.ts';
+import { publishFiles } from '../support/publishing.ts';
+
+let service: FeedService;
+let environment: FeedService['environment'];
+let rest: FeedService['rest'];
+let publishDay: FeedService['publishDay'];
+
+beforeEach(async () => {
+  service = await startFeedService();
+  ({ environment, rest, publishDay } = service);
+});
+afterEach(() => service.stop());
+
+const renewed = (row: DayRow): DayRow => ({ ...row, expires: '2101-01-01' });
+
+describe('the feed', () => {
+  test('has what a publication adds, changes and removes', async () => {
+    await publishDay(NURSES);
+    const { changes, next, more } = await changesPage(rest);
+    expect([changes, more]).toEqual([[], false]);
+    const [first, second, ...others] = NURSES;
+    if (first === undefined || second === undefined) throw new Error('There are no nurses.');
+    const added = { board: NURSING, number: 'RN.1', name: 'NEW, NURSE' };
+    const publication = await publishDay([renewed(first), ...others, added]);
+    const page = await changesPage(rest, { since: next });
+    const common = {
+      publication,
+      date: '2026-11-02',
+      cause: 'data',
+      board: NURSING,
+      at: expect.any(String),
+      cursor: expect.any(String),
+    };
+    expect(page.changes.toSorted((one, other) => (one.kind < other.kind ? -1 : 1))).toEqual([
+      {
+        ...common,
+        kind: 'added',
+        license_number: 'RN.1',
+        full_name: 'NEW, NURSE',
+        fields: expect.objectContaining({ license_number: { before: null, after: 'RN.1' } }),
+      },
+      {
+        ...common,
+        kind: 'changed',
+        license_number: first.number,
+        full_name: `HOLDER, ${first.number}`,
+        fields: { expiry_date: { before: '2099-01-01', after: '2101-01-01' } },
+      },
+      {
+        ...common,
+        kind: 'removed',
+        license_number: second.number,
+        full_name: `HOLDER, ${second.number}`,
+        fields: expect.objectContaining({ license_number: { before: second.number, after: null } }),
+      },
+    ]);
+    expect(page.more).toBe(false);
+    expect(await changesPage(rest, { since: page.next })).toEqual({
+      changes: [],
+      next: page.next,
+      more: false,
+    });
+    expect(await changesPage(rest, { since: 'latest' })).toEqual({
+      changes: [],
+      next: page.next,
+      more: false,
+    });
+  });
+
+  test('a rollback takes the changes back, and going forward makes them again', async () => {
+    const before = await publishDay(NURSES);
+    const after = await publishDay(NURSES.slice(1).map(renewed));
+    const { next } = await changesPage(rest, { since: 'latest' });
+    await rollBack(environment.store, before);
+    const back = await allChanges(rest, next);
+    expect(back).toHaveLength(20);
+    expect(new Set(back.map(({ cause }) => cause))).toEqual(new Set(['rollback']));
+    expect(back.filter(({ kind }) => kind === 'added').map(({ license_number }) => license_number)).toEqual([
+      NURSES[0]?.number,
+    ]);
+    await rollBack(environment.store, after);
+    const forward = await allChanges(rest, back.at(-1)?.cursor);
+    expect(forward.filter(({ kind }) => kind === 'removed')).toHaveLength(1);
+    expect(forward.filter(({ kind }) => kind === 'changed')).toHaveLength(19);
+    expect(await allChanges(rest)).toHaveLength(60);
+  });
+
+  test('shows two rollbacks in a row at once, although the same index is live again', async () => {
+    const before = await publishDay(NURSES);
+    const after = await publishDay(NURSES.map(renewed));
+    const { next } = await changesPage(rest, { since: 'latest' });
+    await rollBack(environment.store, before);
+    await rollBack(environment.store, after);
+    expect(await allChanges(rest, next)).toHaveLength(40);
+  });
+
+  test('a cursor that was never given out is 400, one of an earlier feed 410', async () => {
+    await publishDay(NURSES);
+    const { next } = await changesPage(rest);
+    for (const since of ['x', `${next}0`, next.replace(/[0-9a-f]$/, (last) => (last === '0' ? '1' : '0'))]) {
+      expect((await askChanges(rest, { since })).status).toBe(400);
+    }
+    await environment.client.indices.delete({ index: environment.store.names.digestsPattern });
+    await publishDay(NURSES.map(renewed));
+    expect((await askChanges(rest, { since: next })).status).toBe(410);
+  });
+});
+
+test('when a place is withdrawn, its earlier values are erased', async () => {
+  await publishDay(NURSES);
+  const { next } = await changesPage(rest);
+  const withCity = (city: string) => NURSES.map((row, at) => (at === 0 ? { ...row, city } : row));
+  await publishDay(withCity('AKRON'));
+  expect(JSON.stringify(await allChanges(rest, next))).toContain('AKRON');
+  await publishDay(withCity('HIDDEN'));
+  const changes = await allChanges(rest, next);
+  expect(changes.map(({ fields }) => fields)).toEqual([
+    { city: { before: null, after: null, erased: true } },
+    { city: { before: null, after: null, erased: true } },
+  ]);
+});
+
+test('a guard refuses a publication that changes too many licenses', async () => {
+  await publishDay(NURSES);
+  await expect(
+    publishDay(
+      NURSES.map((row) => ({ ...row, city: 'AKRON' })),
+      { isGuarded: true },
+    ),
+  ).rejects.toThrow(
+    /many_changes: 20 of 25 licenses changed or were removed, more than 20 % \(GUARD_MAX_CHANGED_PERCENT\)\. Boards: NUR 20\. Fields of those compared: city 20\./,
+  );
+});
+
+test('the history of a license', async () => {
+  await publishDay(NURSES);
+  await publishDay(NURSES.slice(1).map(renewed));
+  const history = (license_number: string) =>
+    rest.get(`/api/v1/history?${new URLSearchParams({ board: NURSING, license_number })}`);
+  const changed = await history('RN.900002');
+  expect(changed.body).toEqual({
+    board: NURSING,
+    license_number: 'RN.900002',
+    coverage_start: '2026-11-01',
+    record: expect.objectContaining({ license_number: 'RN.900002', expiry_date: '2101-01-01' }),
+    changes: [
+      expect.objectContaining({
+        kind: 'changed',
+        fields: { expiry_date: { before: '2099-01-01', after: '2101-01-01' } },
+      }),
+    ],
+  });
+  const removed = await history('rn900001');
+  expect(removed.body).toEqual({
+    board: NURSING,
+    license_number: 'RN.900001',
+    coverage_start: '2026-11-01',
+    record: null,
+    changes: [expect.objectContaining({ kind: 'removed' })],
+  });
+  expect((await history('RN.1')).status).toBe(404);
+});
+
+test('changes of a publication that a newer one fences are never visible', async () => {
+  await publishDay(NURSES);
+  const { next } = await changesPage(rest);
+  const files = await writeDay(environment.folder, 'fenced', {
+    date: '2026-11-02',
+    individual: NURSES.map(renewed),
+    business: PHARMACIES,
+  });
+  let fenced: Promise<number> | undefined;
+  const result = await publishFiles(environment, files, {
+    onProgress: ({ step }) => {
+      if (step === 'making durable') fenced = takeEpoch(environment.store, 'a newer one');
+    },
+  });
+  await fenced;
+  expect(result).toMatchObject({ state: 'refused', reasons: [expect.stringMatching(/^fenced: /)] });
+  expect(await allChanges(rest, next)).toEqual([]);
+  await publishDay(NURSES.slice(0, 19).map((row) => ({ ...row, city: 'AKRON' })));
+  const changes = await allChanges(rest, next);
+  expect(changes.map(({ kind }) => kind).toSorted()).toEqual([
+    ...Array.from({ length: 19 }, () => 'changed'),
+    'removed',
+  ]);
+  expect(
+    changes.some(({ fields }) => 'expiry_date' in fields && fields.expiry_date?.after === '2101-01-01'),
+  ).toBe(false);
+});
