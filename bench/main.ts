@@ -1,4 +1,5 @@
 const MEASUREMENTS = [
+  'changes',
   'evaluation',
   'lookups',
   'matching',
