@@ -20,7 +20,7 @@ export type LookupRequest =
     }
   | {
       readonly by: 'person';
-      readonly board: Board;
+      readonly board?: Board | undefined;
       readonly lastName: string;
       readonly firstName?: string | undefined;
       readonly filters: Filters;

@@ -77,9 +77,14 @@ export function batchedSearch(client: Client, index: string, limits: SearchLimit
   };
 }
 
-/** A query for a surname alone is sent separately: it may have too many matches to share a search. */
-function canShareSearch({ hasGivenName, select, filters }: PersonQuery): boolean {
-  return hasGivenName && select === 'all' && Object.values(filters).every((value) => value === undefined);
+/** A query for a surname alone, or at all boards, is sent separately: it may have too many matches to share a search. */
+function canShareSearch({ names, hasGivenName, select, filters }: PersonQuery): boolean {
+  return (
+    names.length === 1 &&
+    hasGivenName &&
+    select === 'all' &&
+    Object.values(filters).every((value) => value === undefined)
+  );
 }
 
 /** Measures each batch's size and the duration of its request, under the metrics' label `asks`. */
@@ -150,14 +155,16 @@ function boardAndSurname(name: string): string {
 
 function personsSearch(maxFound: number): SharedSearch<PersonQuery> {
   return {
-    body: (queries) => personsBody(distinct(queries.map((query) => query.name)), maxFound),
+    body: (queries) => personsBody(distinct(queries.flatMap((query) => query.names)), maxFound),
     split: (found) => {
       const holders = found.flatMap((license) => license.keys.holder.map((name) => ({ name, license })));
       const bySurname = Map.groupBy(holders, ({ name }) => boardAndSurname(name));
-      return (query) =>
-        (bySurname.get(boardAndSurname(query.name)) ?? [])
-          .filter(({ name }) => name.startsWith(query.name))
-          .map(({ license }) => license);
+      return ({ names }) =>
+        names.flatMap((searched) =>
+          (bySurname.get(boardAndSurname(searched)) ?? [])
+            .filter(({ name }) => name.startsWith(searched))
+            .map(({ license }) => license),
+        );
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Board } from '../licenses/boards.ts';
+import { BOARDS, type Board } from '../licenses/boards.ts';
 import { businessNameKeys, searchedWords, tradeNameKey } from '../licenses/business-name.ts';
 import type { Filters } from '../licenses/filters.ts';
 import { fold } from '../licenses/fold.ts';
@@ -9,11 +9,11 @@ import { givenNamesKey, surnameKey } from '../licenses/person-name.ts';
 /** Whether to return all matches, only those with exactly the name, or any one of them. */
 type Selection = 'all' | 'exact' | 'one';
 
-/** Persons at a board, by surname and the beginning of the given names. */
+/** Persons at one board or at all, by surname and the beginning of the given names. */
 export interface PersonQuery {
   readonly by: 'person';
-  /** `BOARD/SURNAME/GIVEN`: matching keys begin with it. */
-  readonly name: string;
+  /** `BOARD/SURNAME/GIVEN` for each board: matching keys begin with one of them. */
+  readonly names: readonly string[];
   readonly hasGivenName: boolean;
   readonly filters: Filters;
   readonly select: Selection;
@@ -71,12 +71,17 @@ export function numberQuery(written: string): LicenseQuery | undefined {
   return key === '' ? undefined : { by: 'number', numberKey: key };
 }
 
+/** The board, or all of them. */
+function boardsOf(board: Board | undefined): readonly Board[] {
+  return board === undefined ? BOARDS : [board];
+}
+
 /**
- * Persons at a board by whole surname and the beginning of the given names. `undefined` when one of the names has
- * no letter and no digit.
+ * Persons, at one board or at all, by whole surname and the beginning of the given names. `undefined` when one of the
+ * names has no letter and no digit.
  */
 export function personQuery(
-  board: Board,
+  board: Board | undefined,
   lastName: string,
   firstName: string | undefined,
   filters: Filters,
@@ -86,7 +91,7 @@ export function personQuery(
   if (surname === '' || (firstName !== undefined && given === '')) return undefined;
   return {
     by: 'person',
-    name: `${board.code}/${surname}/${given}`,
+    names: boardsOf(board).map(({ code }) => `${code}/${surname}/${given}`),
     hasGivenName: given !== '',
     filters,
     select: 'all',
@@ -113,7 +118,9 @@ export function hasExactName(query: PersonQuery | BusinessQuery, license: Stored
     return businessNameKeys(license.full_name).includes(query.name.slice(query.name.indexOf('/') + 1));
   }
   const { name } = license.keys;
-  return query.hasGivenName ? name === query.name : name.startsWith(query.name);
+  return query.hasGivenName
+    ? query.names.includes(name)
+    : query.names.some((prefix) => name.startsWith(prefix));
 }
 
 /**
@@ -149,9 +156,9 @@ export function nearNumberQuery(
   return { by: 'near_number', digits, beginning, board, businessOnly };
 }
 
-/** Surnames at a board with a similar spelling. */
+/** Surnames at boards with a similar spelling. */
 export interface NearSurnamesQuery {
-  readonly board: Board;
+  readonly boards: readonly Board[];
   /** Folded. */
   readonly surname: string;
 }
@@ -160,7 +167,9 @@ export interface NearSurnamesQuery {
 const MAX_SURNAME_LENGTH = 60;
 
 /** `undefined` for a surname without letters or of more than 60. */
-export function nearSurnamesQuery(board: Board, lastName: string): NearSurnamesQuery | undefined {
+export function nearSurnamesQuery(board: Board | undefined, lastName: string): NearSurnamesQuery | undefined {
   const surname = surnameKey(lastName);
-  return surname === '' || surname.length > MAX_SURNAME_LENGTH ? undefined : { board, surname };
+  return surname === '' || surname.length > MAX_SURNAME_LENGTH
+    ? undefined
+    : { boards: boardsOf(board), surname };
 }

@@ -107,7 +107,8 @@ async function lookUpPerson(
   if (await doesSurnameExist(request, search)) return { ...NO_MATCH, surnameExists: true };
   const query = nearSurnamesQuery(board, lastName);
   const near = query === undefined ? [] : await nearSurnames(query);
-  return { ...NO_MATCH, didYouMean: near.map((term) => term.slice(term.indexOf('/') + 1)) };
+  const surnames = near.map((term) => term.slice(term.indexOf('/') + 1));
+  return { ...NO_MATCH, didYouMean: [...new Set(surnames)].slice(0, MAX_SUGGESTED_NAMES) };
 }
 
 async function lookUpBusiness(
@@ -132,7 +133,7 @@ async function lookUpBusiness(
 }
 
 /**
- * Whether the board has a license with this surname, whatever the given name and the filters. Without those, the first
+ * Whether the board, or any of them, has a license with this surname, whatever the given name and the filters. Without those, the first
  * search has already shown that it has none.
  */
 async function doesSurnameExist(

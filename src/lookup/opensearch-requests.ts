@@ -111,7 +111,10 @@ function licensesIn({ hits }: z.output<typeof searchResponse>): StoredLicense[] 
 }
 
 const nearTermsResponse = z.object({
-  suggest: z.object({ near: z.tuple([z.object({ options: z.array(z.object({ text: z.string() })) })]) }),
+  suggest: z.record(
+    z.string(),
+    z.tuple([z.object({ options: z.array(z.object({ text: z.string(), score: z.number() })) })]),
+  ),
 });
 
 /**
@@ -126,5 +129,8 @@ export async function nearSurnames(
 ): Promise<string[]> {
   const body = nearSurnamesBody(query, MAX_SUGGESTED_NAMES);
   const { suggest } = await search(client, nearTermsResponse, { index, body });
-  return suggest.near[0].options.map((option) => option.text);
+  return Object.values(suggest)
+    .flatMap(([{ options }]) => options)
+    .toSorted((one, other) => other.score - one.score)
+    .map((option) => option.text);
 }

@@ -84,9 +84,13 @@ function personBody(query: PersonQuery, maxMatches: number): SearchBody {
   return query.select === 'one' ? { ...all, size: 1, sort: ['_doc'] } : all;
 }
 
-function personClause({ name, hasGivenName, select }: PersonQuery): Clause {
-  if (select !== 'exact') return { prefix: { 'keys.holder': name } };
-  return hasGivenName ? { term: { 'keys.name': name } } : { prefix: { 'keys.name': name } };
+function personClause({ names, hasGivenName, select }: PersonQuery): Clause {
+  const clauses = names.map((name): Clause => {
+    if (select !== 'exact') return { prefix: { 'keys.holder': name } };
+    return hasGivenName ? { term: { 'keys.name': name } } : { prefix: { 'keys.name': name } };
+  });
+  const [only, another] = clauses;
+  return only !== undefined && another === undefined ? only : { bool: { should: clauses } };
 }
 
 function businessClause({ name, select }: BusinessQuery): Clause {
@@ -191,22 +195,23 @@ function filterClauses(filters: Filters): Clause[] {
   });
 }
 
-/** The body of an OpenSearch `_search` for terms with a similar spelling, best first. */
+/** The terms with a similar spelling, best first, of one board. */
+interface NearTerms {
+  text: string;
+  term: {
+    field: 'keys.surname';
+    suggest_mode: 'always';
+    max_edits: 1 | 2;
+    prefix_length: number;
+    size: number;
+    shard_size: number;
+  };
+}
+
+/** The body of an OpenSearch `_search` for terms with a similar spelling, by the board's code. */
 export interface NearTermsBody {
   size: 0;
-  suggest: {
-    near: {
-      text: string;
-      term: {
-        field: 'keys.surname';
-        suggest_mode: 'always';
-        max_edits: 1 | 2;
-        prefix_length: number;
-        size: number;
-        shard_size: number;
-      };
-    };
-  };
+  suggest: Record<string, NearTerms>;
 }
 
 /** How many names each shard returns: enough that the best of all shards are among them. */
@@ -215,22 +220,18 @@ const NEAR_NAMES_PER_SHARD = 100;
 /** In shorter words, two letters changed make another word. */
 const MIN_TWO_EDITS = 6;
 
-/** @param size how many surnames to return */
-export function nearSurnamesBody({ board, surname }: NearSurnamesQuery, size: number): NearTermsBody {
-  return {
-    size: 0,
-    suggest: {
-      near: {
-        text: `${board.code}/${surname}`,
-        term: {
-          field: 'keys.surname',
-          suggest_mode: 'always',
-          max_edits: surname.length < MIN_TWO_EDITS ? 1 : 2,
-          prefix_length: `${board.code}/`.length,
-          size,
-          shard_size: NEAR_NAMES_PER_SHARD,
-        },
-      },
+/** @param size how many surnames of each board to return */
+export function nearSurnamesBody({ boards, surname }: NearSurnamesQuery, size: number): NearTermsBody {
+  const nearTerms = (code: string): NearTerms => ({
+    text: `${code}/${surname}`,
+    term: {
+      field: 'keys.surname',
+      suggest_mode: 'always',
+      max_edits: surname.length < MIN_TWO_EDITS ? 1 : 2,
+      prefix_length: `${code}/`.length,
+      size,
+      shard_size: NEAR_NAMES_PER_SHARD,
     },
-  };
+  });
+  return { size: 0, suggest: Object.fromEntries(boards.map(({ code }) => [code, nearTerms(code)])) };
 }

@@ -56,7 +56,7 @@ function surnamesNear(near: Readonly<Record<string, string[]>> = {}) {
   const nearQueries: NearSurnamesQuery[] = [];
   const nearSurnames: NearSurnames = async (query) => {
     nearQueries.push(query);
-    return near[`${query.board.code}/${query.surname}`] ?? [];
+    return query.boards.flatMap(({ code }) => near[`${code}/${query.surname}`] ?? []);
   };
   return { nearQueries, nearSurnames };
 }

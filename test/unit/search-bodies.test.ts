@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { Board } from '../../src/licenses/boards.ts';
+import { BOARDS, type Board } from '../../src/licenses/boards.ts';
 import type { Filters } from '../../src/licenses/filters.ts';
 import type { StoredLicense } from '../../src/licenses/license-document.ts';
 import {
@@ -72,7 +72,7 @@ function businessSearches(...parameters: Parameters<typeof businessQuery>) {
   return searchesOf(businessQuery(...parameters));
 }
 
-function nearSurnamesSearch(board: Board, lastName: string) {
+function nearSurnamesSearch(board: Board | undefined, lastName: string) {
   const query = nearSurnamesQuery(board, lastName);
   return query && nearSurnamesBody(query, 5);
 }
@@ -184,6 +184,20 @@ describe('personQuery', () => {
       all: namesBody({ prefix: { 'keys.holder': 'NUR/OBRIEN/' } }),
       exact: namesBody({ prefix: { 'keys.name': 'NUR/OBRIEN/' } }),
     });
+  });
+
+  test('asks at every board when none is given; exact are the names of any board', () => {
+    const searches = personSearches(undefined, 'Smith', 'Ann', {});
+    const everyBoard = (field: string, kind: string) => ({
+      bool: { should: BOARDS.map(({ code }) => ({ [kind]: { [field]: `${code}/SMITH/ANN` } })) },
+    });
+    expect(searches?.all).toEqual(namesBody(everyBoard('keys.holder', 'prefix')));
+    expect(searches?.exact).toEqual(namesBody(everyBoard('keys.name', 'term')));
+    const isExact = (full_name: string, board: string) =>
+      searches?.isExact(storedLicense({ full_name, board }));
+    expect(isExact('SMITH, ANN', 'Medical Board')).toBe(true);
+    expect(isExact('SMITH, ANN', 'Nursing Board')).toBe(true);
+    expect(isExact('SMITH, ANNA', 'Nursing Board')).toBe(false);
   });
 
   test('asks for the beginning of the given names; exact are those whose given names it is', () => {
@@ -517,7 +531,7 @@ describe('nearSurnamesBody', () => {
     expect(nearSurnamesSearch(NURSING, lastName)).toEqual({
       size: 0,
       suggest: {
-        near: {
+        NUR: {
           text: `NUR/${surname}`,
           term: {
             field: 'keys.surname',
@@ -530,6 +544,12 @@ describe('nearSurnamesBody', () => {
         },
       },
     });
+  });
+
+  test('asks for the surnames of every board when none is given', () => {
+    const { suggest } = nearSurnamesSearch(undefined, 'Smith') ?? {};
+    expect(Object.keys(suggest ?? {})).toEqual(BOARDS.map(({ code }) => code));
+    expect(suggest?.MED?.text).toBe('MED/SMITH');
   });
 
   test('asks for the longest surname, and nothing for a longer one', () => {
