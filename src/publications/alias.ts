@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { responseStatus } from '../storage/client.ts';
+import { isIndexNotFound, responseStatus } from '../storage/client.ts';
 import type { Store } from '../storage/store.ts';
 import { currentEpoch } from './ledger.ts';
-import { type LicensesIndex, readMetadata } from './metadata.ts';
+import { type LicensesIndex, readAllMetadata } from './metadata.ts';
 
 const aliasResponse = z.record(z.string(), z.unknown());
 
@@ -20,14 +20,24 @@ export async function indicesUnderAlias(store: Store): Promise<string[]> {
 /** The index that is live, if any. */
 export async function liveIndex(store: Store): Promise<string | undefined> {
   const [index, another] = await indicesUnderAlias(store);
-  if (another !== undefined) throw new Error(`The alias has more than one index: ${index}, ${another}.`);
+  if (another !== undefined) throw moreThanOne(index, another);
   return index;
 }
 
-/** The live index and its metadata, if anything is live. */
-export async function liveLicensesIndex(store: Store): Promise<LicensesIndex | undefined> {
-  const index = await liveIndex(store);
-  return index === undefined ? undefined : { index, metadata: await readMetadata(store.client, index) };
+/** The live index and its metadata, if anything is live: one request, so both are of the same moment. */
+export async function liveLicensesIndex({ client, names }: Store): Promise<LicensesIndex | undefined> {
+  try {
+    const [live, another] = await readAllMetadata(client, names.alias);
+    if (another !== undefined) throw moreThanOne(live?.index, another.index);
+    return live;
+  } catch (error) {
+    if (isIndexNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+function moreThanOne(index: string | undefined, another: string): Error {
+  return new Error(`The alias has more than one index: ${index}, ${another}.`);
 }
 
 /** The alias was not switched, or was switched back: another publication or rollback came in between. */

@@ -1,11 +1,8 @@
 import type { LiveFeed } from '../changes/service.ts';
-import { isIndexNotFound } from '../storage/client.ts';
 import type { Store } from '../storage/store.ts';
-import { liveIndex } from './alias.ts';
+import { liveLicensesIndex } from './alias.ts';
 import { type LivePublicationTracker, NothingPublishedError } from './live.ts';
-import { feedOf, readMetadata } from './metadata.ts';
-
-const MAX_TRIES = 3;
+import { feedOf } from './metadata.ts';
 
 /** A refresh that is under way may have asked too early; the one after it has not. */
 const MAX_REFRESHES = 2;
@@ -26,14 +23,7 @@ export async function liveFeed(store: Store, tracker: LivePublicationTracker): P
 
 /** Nothing is remembered: a publication that is live again after two rollbacks has another feed than before. */
 async function askForFeed(store: Store): Promise<LiveFeed> {
-  for (let tries = 1; ; tries += 1) {
-    const index = await liveIndex(store);
-    if (index === undefined) throw new NothingPublishedError('Nothing has been published yet.');
-    try {
-      return { index, state: feedOf(await readMetadata(store.client, index)) };
-    } catch (error) {
-      // Another publication went live, and this one was pruned at once.
-      if (!isIndexNotFound(error) || tries === MAX_TRIES) throw error;
-    }
-  }
+  const live = await liveLicensesIndex(store);
+  if (live === undefined) throw new NothingPublishedError('Nothing has been published yet.');
+  return { index: live.index, state: feedOf(live.metadata) };
 }

@@ -80,10 +80,22 @@ export async function licensesIndices(store: Store): Promise<LicensesIndex[]> {
 
 /** The metadata of one physical index. */
 export async function readMetadata(client: Client, index: string): Promise<PublicationMetadata> {
-  const response = await client.indices.getMapping({ index });
-  const metadata = mappingsResponse.parse(response.body)[index]?.mappings._meta;
-  if (metadata === undefined) throw new Error(`Index ${index} has no publication metadata.`);
-  return metadata;
+  const [only] = await readAllMetadata(client, index);
+  if (only === undefined) throw noMetadata(index);
+  return only.metadata;
+}
+
+/** The physical indices of a name, which may be an alias, with their metadata. */
+export async function readAllMetadata(client: Client, name: string): Promise<LicensesIndex[]> {
+  const response = await client.indices.getMapping({ index: name });
+  return Object.entries(mappingsResponse.parse(response.body)).map(([index, { mappings }]) => {
+    if (mappings._meta === undefined) throw noMetadata(index);
+    return { index, metadata: mappings._meta };
+  });
+}
+
+function noMetadata(index: string): Error {
+  return new Error(`Index ${index} has no publication metadata.`);
 }
 
 /** Replaces the metadata of one physical index. */

@@ -178,7 +178,7 @@ test('changes of a publication that a newer one fences are never visible', async
   let fenced: Promise<number> | undefined;
   const result = await publishFiles(environment, files, {
     onProgress: ({ step }) => {
-      if (step === 'making durable') fenced = takeEpoch(environment.store, 'a newer one');
+      if (step === 'comparing') fenced = takeEpoch(environment.store, 'a newer one');
     },
   });
   await fenced;
