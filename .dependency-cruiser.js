@@ -11,14 +11,15 @@ const LAYERS = {
   storage: ['telemetry'],
   dataset: ['licenses'],
   changes: ['licenses', 'storage'],
-  publications: ['licenses', 'storage', 'dataset', 'changes'],
+  records: ['licenses', 'changes', 'storage'],
+  publications: ['licenses', 'storage', 'dataset', 'changes', 'records'],
   lookup: ['licenses', 'storage', 'changes', 'publications', 'telemetry'],
   rosters: ['licenses', 'storage', 'publications', 'lookup', 'telemetry'],
   access: ['licenses', 'storage', 'telemetry'],
   http: ['licenses', 'storage', 'changes', 'publications', 'lookup', 'access', 'telemetry'],
   rest: ['licenses', 'changes', 'lookup', 'rosters', 'http', 'access', 'telemetry'],
   mcp: ['licenses', 'changes', 'lookup', 'rosters', 'http', 'access', 'telemetry'],
-  cli: ['licenses', 'changes', 'storage', 'dataset', 'publications', 'rosters', 'access'],
+  cli: ['licenses', 'changes', 'records', 'storage', 'dataset', 'publications', 'rosters', 'access'],
 };
 
 /** The command line starts the API and the worker. */

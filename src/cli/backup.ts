@@ -8,7 +8,9 @@ import { JSON_OPTION, print, printJson } from './output.ts';
 /** `licenses backup FILE`: what can't be rebuilt, in one file. */
 export function backupCommand(): Command {
   return new Command('backup')
-    .description('write the accounts, the API keys, the ledger of publications and the audit log to a file')
+    .description(
+      'write what exists only in OpenSearch to a file: accounts, API keys, ledger, audit log, changes, saved records',
+    )
     .argument('<file>', 'the file; one of that name is replaced once the new one is whole')
     .option(...JSON_OPTION)
     .action((file: string, options: { json?: boolean }) =>
@@ -24,7 +26,7 @@ export function backupCommand(): Command {
 export function restoreCommand(): Command {
   return new Command('restore')
     .description(
-      'restore the accounts, the API keys, the ledger of publications and the audit log where there are none',
+      'restore accounts, API keys, ledger, audit log, changes and saved records where there are none',
     )
     .argument('<file>', 'the file that `licenses backup` wrote')
     .option(...JSON_OPTION)

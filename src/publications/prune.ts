@@ -2,6 +2,7 @@ import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { eraseWithdrawnPlaces } from '../changes/erase.ts';
 import { deleteInvisibleChanges } from '../changes/prune-changes.ts';
+import { deleteExpiredRecords } from '../records/store-records.ts';
 import { responseStatus } from '../storage/client.ts';
 import { digestIndexName } from '../storage/index-names.ts';
 import type { Store } from '../storage/store.ts';
@@ -13,6 +14,7 @@ import { feedOf, licensesIndices } from './metadata.ts';
 /**
  * Deletes obsolete indices: all but the live one, the latest that were live before, and the one being built. Indices of
  * crashed runs are deleted too: they have an earlier epoch, so they can never go live. Digests and changes go with them.
+ * Saved records that are no longer kept are deleted, too.
  *
  * @param keep how many publications stay, the live one included
  * @returns the indices deleted
@@ -41,6 +43,7 @@ export async function prune(store: Store, keep: number): Promise<string[]> {
     await deleteInvisibleChanges(store, feedOf(metadata), epoch);
     await copyFeed(store, metadata);
   }
+  await deleteExpiredRecords(store);
   return [...deleted];
 }
 

@@ -9,8 +9,11 @@ import { auditEntry } from './audit-log.ts';
 export class BackupError extends Error {}
 
 const FORMAT = 'ohio-license-verification';
-/** Version 2 has the audit log, too, and version 3 the changes. The earlier ones are still read. */
-const FORMAT_VERSION = 3;
+/**
+ * Version 2 has the audit log, too, version 3 the changes, and version 4 the saved records. The earlier ones are still
+ * read.
+ */
+const FORMAT_VERSION = 4;
 
 /** The first line; of a later version nothing but its number is known. */
 const anyHeader = z.looseObject({ backup: z.literal(FORMAT), version: z.int().positive() });
@@ -57,6 +60,12 @@ const changesDocument = z.strictObject({
   source: z.looseObject({ feed: z.string() }),
 });
 
+const savedRecordDocument = z.strictObject({
+  index: z.literal('saved-records'),
+  id: z.string(),
+  source: z.looseObject({ saved_at: z.iso.datetime() }),
+});
+
 /** A line between the first and the last: a document, its index named without the installation's prefix. */
 const backupDocument = z.discriminatedUnion('index', [
   accountDocument,
@@ -64,6 +73,7 @@ const backupDocument = z.discriminatedUnion('index', [
   ledgerDocument,
   auditDocument,
   changesDocument,
+  savedRecordDocument,
 ]);
 
 /** A document of a backup. */
@@ -75,10 +85,16 @@ const backupCounts = z.strictObject({
   publications: z.int(),
   audit: z.int().default(0),
   changes: z.int().default(0),
+  'saved-records': z.int().default(0),
 });
 
 /** How many documents a backup has of each kind. */
 export type BackupCounts = z.output<typeof backupCounts>;
+
+/** The counts before the first document. */
+export function noDocuments(): BackupCounts {
+  return { accounts: 0, 'api-keys': 0, publications: 0, audit: 0, changes: 0, 'saved-records': 0 };
+}
 
 /** The last line; the hash is of all the bytes before it. */
 const footer = z.strictObject({ documents: backupCounts, sha256: z.string() });
@@ -90,6 +106,7 @@ export const BACKED_UP_NAMES = [
   'publications',
   'audit',
   'changes',
+  'saved-records',
 ] as const satisfies readonly (keyof BackupCounts)[];
 
 /** The first line of a backup that is written now. */
@@ -122,7 +139,7 @@ export async function readBackup(file: string): Promise<Backup> {
   if (sha256 !== footer.sha256) {
     throw new BackupError(`${file} was altered or damaged after it was written; use another backup.`);
   }
-  const found: BackupCounts = { accounts: 0, 'api-keys': 0, publications: 0, audit: 0, changes: 0 };
+  const found = noDocuments();
   for await (const { index } of documentsIn(file)) found[index] += 1;
   for (const name of BACKED_UP_NAMES) {
     if (found[name] !== footer.documents[name]) {
@@ -142,7 +159,8 @@ async function* documentsIn(file: string): AsyncGenerator<BackupDocument, void, 
     const document = parsedAs(backupDocument, line);
     if (document === undefined) {
       throw new BackupError(
-        `Line ${number} of ${file} is no account, no API key, no change, and neither of the ledger nor of the audit log.`,
+        `Line ${number} of ${file} is no account, no API key, no change, no saved record, and neither of the ledger nor ` +
+          'of the audit log.',
       );
     }
     yield document;
@@ -218,9 +236,10 @@ function parsedAs<Schema extends z.ZodType>(schema: Schema, line: string): z.out
 }
 
 /** What a backup has, for the operator. */
-export function inWords({ accounts, 'api-keys': keys, publications, audit, changes }: BackupCounts): string {
+export function inWords(counts: BackupCounts): string {
+  const { accounts, 'api-keys': keys, publications, audit, changes, 'saved-records': records } = counts;
   return (
     `${accounts} accounts, ${keys} API keys, ${publications} entries of the ledger and ${audit} of the audit log, ` +
-    `and ${changes} changes`
+    `${changes} changes, and ${records} saved records`
   );
 }

@@ -10,6 +10,7 @@ import {
   BackupError,
   inWords,
   newHeader,
+  noDocuments,
   readBackup,
 } from './backup-file.ts';
 import { countDocuments, search } from './checked-search.ts';
@@ -25,11 +26,13 @@ const BACKED_UP = {
   publications: 'ledger',
   audit: 'audit',
   changes: 'changes',
+  'saved-records': 'savedRecords',
 } as const satisfies Record<keyof BackupCounts, keyof IndexNames>;
 
 /**
- * Writes the accounts, the API keys, the ledger, the audit log and the changes to a file that only its owner may read. The file gets
- * its name once it is on disk and has been read back; until then, an existing file of that name stays as it was.
+ * Writes the accounts, the API keys, the ledger, the audit log, the changes and the saved records to a file that only
+ * its owner may read. The file gets its name once it is on disk and has been read back; until then, an existing file of
+ * that name stays as it was.
  *
  * @throws {BackupError} when the indices have something that could not be restored
  */
@@ -53,7 +56,7 @@ async function writePart(store: Store, part: string): Promise<void> {
   try {
     const lines = hashedLines(handle);
     await lines.write([newHeader()]);
-    const documents: BackupCounts = { accounts: 0, 'api-keys': 0, publications: 0, audit: 0, changes: 0 };
+    const documents = noDocuments();
     for (const name of BACKED_UP_NAMES) {
       for await (const page of pagesOf(store.client, store.names[BACKED_UP[name]])) {
         await lines.write(page.map(({ _id: id, _source: source }) => ({ index: name, id, source })));
@@ -231,6 +234,7 @@ async function storedCounts(store: Store): Promise<BackupCounts> {
     publications: await documentsIn(store.client, store.names.ledger),
     audit: await documentsIn(store.client, store.names.audit),
     changes: await documentsIn(store.client, store.names.changes),
+    'saved-records': await documentsIn(store.client, store.names.savedRecords),
   };
 }
 

@@ -40,6 +40,8 @@ export interface IndexNames {
   readonly digestsPattern: string;
   /** What changed from publication to publication. */
   readonly changes: string;
+  /** What people saw of a license and saved. */
+  readonly savedRecords: string;
   /** The rows that publications rejected. */
   readonly rejectedRows: string;
   /** The businesses that hold API keys. */
@@ -57,6 +59,7 @@ export function indexNames(prefix: string): IndexNames {
     licensesPattern: `${prefix}${FAMILY}-*`,
     digestsPattern: `${prefix}${DIGESTS}-*`,
     changes: `${prefix}changes`,
+    savedRecords: `${prefix}saved-records`,
     ledger: `${prefix}publications`,
     rejectedRows: `${prefix}rejected-rows`,
     accounts: `${prefix}accounts`,

@@ -9,6 +9,7 @@ const TEMPLATES = [
   'publications',
   'license-digests',
   'changes',
+  'saved-records',
   'rejected-rows',
   'accounts',
   'api-keys',
@@ -50,8 +51,8 @@ export async function prepareIndices(store: Store): Promise<void> {
 
 /** The indices that hold what must survive. */
 function lastingIndices({ names }: Store): string[] {
-  const { ledger, changes, rejectedRows, accounts, apiKeys, apiKeyUsage, audit } = names;
-  return [ledger, changes, rejectedRows, accounts, apiKeys, apiKeyUsage, audit];
+  const { ledger, changes, savedRecords, rejectedRows, accounts, apiKeys, apiKeyUsage, audit } = names;
+  return [ledger, changes, savedRecords, rejectedRows, accounts, apiKeys, apiKeyUsage, audit];
 }
 
 /**

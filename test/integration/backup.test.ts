@@ -11,18 +11,21 @@ import { liveLicensesIndex } from '../../src/publications/alias.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
 import { currentEpoch, readEvents, takeEpoch } from '../../src/publications/ledger.ts';
 import { feedOf, readMetadata } from '../../src/publications/metadata.ts';
+import { savedRecords } from '../../src/records/store-records.ts';
 import { recordAudit } from '../../src/storage/audit-log.ts';
 import { restoreBackup, writeBackup } from '../../src/storage/backup.ts';
-import { readBackup } from '../../src/storage/backup-file.ts';
+import { BACKED_UP_NAMES, type BackupCounts, readBackup } from '../../src/storage/backup-file.ts';
 import { storeOf } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
+import { shownNurse } from '../support/saved-records.ts';
 
 let original: TestEnvironment;
 let environments: TestEnvironment[] = [];
 let active: string;
 let revoked: string;
+let codes: string[];
 let file: string;
 
 /** An environment with empty indices, as after losing the cluster. */
@@ -55,6 +58,8 @@ beforeAll(async () => {
   await recordAudit(original.store, 'keys revoke', { key: second.stored.id });
   await publishFiles(original, FIXTURES);
   await publishFiles(original, FIXTURES, { date: '2001-01-01' });
+  const records = savedRecords(original.store);
+  codes = [await records.save(shownNurse()), await records.save(shownNurse({ sample: true }))];
 });
 afterAll(async () => {
   for (const environment of environments) await environment.cleanUp();
@@ -64,9 +69,10 @@ const stored = z.object({
   hits: z.object({ hits: z.array(z.object({ _id: z.string(), _source: z.unknown() })) }),
 });
 
-/** The documents of the five indices with their ids, in the order in which they were written. */
+/** The documents of the six indices with their ids, in the order in which they were written. */
 async function documentsOf({ store: { client, names } }: TestEnvironment) {
-  const indices = [names.accounts, names.apiKeys, names.ledger, names.audit, names.changes];
+  const { accounts, apiKeys, ledger, audit, changes, savedRecords } = names;
+  const indices = [accounts, apiKeys, ledger, audit, changes, savedRecords];
   await client.indices.refresh({ index: indices });
   const found = await Promise.all(
     indices.map((index) => client.search({ index, body: { size: 1000, sort: [{ _seq_no: 'asc' }] } })),
@@ -75,22 +81,25 @@ async function documentsOf({ store: { client, names } }: TestEnvironment) {
 }
 
 describe('a backup', () => {
-  test('has every document of the five indices, no text of a key, and is readable only by its owner', async () => {
+  test('has every document of the six indices, no text of a key, and is readable only by its owner', async () => {
     const counts = await backUp(original, file);
-    const [accounts = [], keys = [], ledger = [], audit = [], changes = []] = await documentsOf(original);
+    const all = await documentsOf(original);
+    const [, , ledger = [], audit, changes = [], records = []] = all;
     expect(counts).toEqual({
       accounts: 2,
       'api-keys': 2,
       publications: ledger.length,
       audit: 1,
       changes: changes.length,
+      'saved-records': 2,
     });
     expect(changes.length).toBeGreaterThan(0);
     expect(audit).toHaveLength(1);
+    expect(records.map(([id]) => id)).toEqual(codes);
 
     const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
-    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ backup: 'ohio-license-verification', version: 3 });
-    expect(lines).toHaveLength([accounts, keys, ledger, audit, changes].flat().length + 2);
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ backup: 'ohio-license-verification', version: 4 });
+    expect(lines).toHaveLength(all.flat().length + 2);
     for (const key of [active, revoked]) expect(lines.join()).not.toContain(key.slice(4, 30));
 
     expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -133,6 +142,7 @@ describe('a backup', () => {
       publications: 2500,
       audit: 0,
       changes: 0,
+      'saved-records': 0,
     });
     const publications: unknown[] = [];
     for await (const { source } of (await readBackup(path)).documents()) {
@@ -162,6 +172,12 @@ describe('a restored backup', () => {
     expect(await listKeys(store)).toEqual(await listKeys(original.store));
   });
 
+  test('has the saved records under their codes', async () => {
+    const [of, from] = [savedRecords(restored.store), savedRecords(original.store)];
+    expect(await of.read(codes[0] ?? '')).toMatchObject(shownNurse());
+    for (const code of codes) expect(await of.read(code)).toEqual(await from.read(code));
+  });
+
   test('has the same history, with nothing live until the next publication', async () => {
     const { store } = restored;
     expect(await readEvents(store)).toEqual(await readEvents(original.store));
@@ -174,18 +190,28 @@ describe('a restored backup', () => {
     );
   });
 
-  test('of format version 1, which has no audit log, works too', async () => {
+  test.each<[number, string, readonly (keyof BackupCounts)[]]>([
+    [1, 'audit log, no changes and no saved records', ['audit', 'changes', 'saved-records']],
+    [2, 'changes and no saved records', ['changes', 'saved-records']],
+    [3, 'saved records', ['saved-records']],
+  ])('of format version %i, which has no %s, works too', async (version, _words, missing) => {
     const earlier = await emptyEnvironment();
     const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
-    const kept = lines.slice(0, -1).filter((line) => !/^{"index":"(audit|changes)"/.test(line));
-    const content = `${kept.join('\n').replace('"version":3', '"version":1')}\n`;
+    const kept = lines
+      .slice(0, -1)
+      .filter((line) => !missing.some((name) => line.startsWith(`{"index":"${name}"`)));
+    const content = `${kept.join('\n').replace('"version":4', `"version":${version}`)}\n`;
     const sha256 = createHash('sha256').update(content).digest('hex');
-    const { audit: _audit, changes: _changes, ...documents } = (await readBackup(file)).counts;
+    const documents: Partial<BackupCounts> = { ...(await readBackup(file)).counts };
+    for (const name of missing) delete documents[name];
     const path = join(earlier.folder, 'earlier.backup');
     await writeFile(path, `${content}${JSON.stringify({ documents, sha256 })}\n`);
-    expect(await restore(earlier, path)).toEqual({ ...documents, audit: 0, changes: 0 });
-    const [accounts, keys, ledger] = await documentsOf(original);
-    expect(await documentsOf(earlier)).toEqual([accounts, keys, ledger, [], []]);
+    const none = Object.fromEntries(missing.map((name) => [name, 0]));
+    expect(await restore(earlier, path)).toEqual({ ...documents, ...none });
+    const all = await documentsOf(original);
+    expect(await documentsOf(earlier)).toEqual(
+      BACKED_UP_NAMES.map((name, at) => (missing.includes(name) ? [] : all[at])),
+    );
   });
 
   test('goes on with the feed of changes when the same files are published again, else begins anew', async () => {
@@ -224,7 +250,7 @@ describe('a restore is refused', () => {
     const broken = join(target.folder, 'broken.backup');
     await writeFile(broken, bytes);
     await expect(restore(target, broken)).rejects.toThrow(message);
-    expect(await documentsOf(target)).toEqual([[], [], [], [], []]);
+    expect(await documentsOf(target)).toEqual([[], [], [], [], [], []]);
   }
 
   test('when the file is truncated at any point', async () => {
@@ -244,8 +270,8 @@ describe('a restore is refused', () => {
   });
 
   test('when the file comes from a later release or is not a backup', async () => {
-    const later = lines.map((line) => line.replace('"version":3', '"version":4,"more":[]'));
-    await expectRefused(later.join('\n'), /was written by a later release of this service \(format 4\)/);
+    const later = lines.map((line) => line.replace('"version":4', '"version":5,"more":[]'));
+    await expectRefused(later.join('\n'), /was written by a later release of this service \(format 5\)/);
     const other = lines.map((line) => line.replace('ohio-license-verification', 'another'));
     await expectRefused(other.join('\n'), /is no backup of this service/);
     for (const bytes of ['', '\n', 'SEQ,BOARD\n', '{}\n{}\n', Buffer.from([0xff, 0x0a, 0x00])]) {
@@ -254,17 +280,21 @@ describe('a restore is refused', () => {
     await expect(restore(target, join(target.folder, 'nowhere'))).rejects.toThrow(/can't be read: .*ENOENT/);
   });
 
-  test('when the installation already has keys or a ledger', async () => {
+  test('when the installation already has keys, a ledger or saved records', async () => {
     const started = await emptyEnvironment();
     await takeEpoch(started.store, 'the test');
     await expect(restore(started, file)).rejects.toThrow(
-      'There are 0 accounts, 0 API keys, 1 entries of the ledger and 0 of the audit log, and 0 changes already',
+      'There are 0 accounts, 0 API keys, 1 entries of the ledger and 0 of the audit log, 0 changes, and 0 saved records already',
     );
+
+    const used = await emptyEnvironment();
+    await savedRecords(used.store).save(shownNurse());
+    await expect(restore(used, file)).rejects.toThrow('0 changes, and 1 saved records already');
 
     const other = await emptyEnvironment();
     const { key } = await issued(other, 'Newcomer Inc');
     await expect(restore(other, file)).rejects.toThrow(
-      'There are 1 accounts, 1 API keys, 0 entries of the ledger and 0 of the audit log, and 0 changes already',
+      'There are 1 accounts, 1 API keys, 0 entries of the ledger and 0 of the audit log, 0 changes, and 0 saved records already',
     );
     const keys = keyCheck(other.store, other.config.API_KEY_PREFIX);
     expect([await keys(key)?.isActive(), await keys(active)?.isActive()]).toEqual([true, false]);
@@ -272,8 +302,8 @@ describe('a restore is refused', () => {
 
   test('when OpenSearch fails midway, with a message about what was written and what to do', async () => {
     const { store, client } = await emptyEnvironment();
-    const { accounts, apiKeys, ledger, audit, changes } = store.names;
-    const all = [accounts, apiKeys, ledger, audit, changes];
+    const { accounts, apiKeys, ledger, audit, changes, savedRecords } = store.names;
+    const all = [accounts, apiKeys, ledger, audit, changes, savedRecords];
     const block = (write: boolean) =>
       client.indices.putSettings({ index: ledger, body: { 'index.blocks.write': write } });
     await block(true);
@@ -305,7 +335,7 @@ describe('licenses backup and licenses restore', () => {
     expect(backedUp).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
-        /^Backed up 1 accounts, 1 API keys, \d+ entries of the ledger and 1 of the audit log, and \d+ changes to /,
+        /^Backed up 1 accounts, 1 API keys, \d+ entries of the ledger and 1 of the audit log, \d+ changes, and 0 saved records to /,
       ),
     });
     const restored = await licenses(to.variables, 'restore', path, '--json');
@@ -319,7 +349,7 @@ describe('licenses backup and licenses restore', () => {
     const again = await licenses(to.variables, 'restore', path);
     expect(again).toMatchObject({ code: 1, stdout: '' });
     expect(again.stderr).toMatch(
-      /^There are 1 accounts, 1 API keys, \d+ entries of the ledger and 2 of the audit log, and \d+ changes already; [^\n]*\n$/,
+      /^There are 1 accounts, 1 API keys, \d+ entries of the ledger and 2 of the audit log, \d+ changes, and 0 saved records already; [^\n]*\n$/,
     );
     expect(await licenses(to.variables, 'backup', join(to.folder, 'no', 'such', 'folder'))).toMatchObject({
       code: 1,

@@ -52,6 +52,7 @@ test('every index, and the alias, stands behind the prefix', () => {
     licensesPattern: 'p-licenses-*',
     digestsPattern: 'p-license-digests-*',
     changes: 'p-changes',
+    savedRecords: 'p-saved-records',
     ledger: 'p-publications',
     rejectedRows: 'p-rejected-rows',
     accounts: 'p-accounts',

@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import { responseStatus } from '../storage/client.ts';
+import { SearchUnavailableError } from '../storage/errors.ts';
+import type { Store } from '../storage/store.ts';
+import { newRecordCode, readRecordCode } from './code.ts';
+import { SAVED_RECORD_DAYS, type SavedRecord, savedRecord } from './saved-record.ts';
+
+/** The records that people save. */
+export interface SavedRecords {
+  /**
+   * Saves what was shown. It can be read as soon as the promise is fulfilled.
+   *
+   * @returns the code under which it is found
+   * @throws {ZodError} for what could not be read again
+   */
+  save(shown: Omit<SavedRecord, 'saved_at'>, now?: Date): Promise<string>;
+  /**
+   * The record of a code, in any form in which the code is read.
+   *
+   * @returns `undefined` where there is none, or no longer
+   */
+  read(code: string, now?: Date): Promise<SavedRecord | undefined>;
+}
+
+const recordResponse = z.object({ _source: savedRecord });
+
+/** @param newCode gives the codes of new records */
+export function savedRecords(store: Store, newCode: () => string = newRecordCode): SavedRecords {
+  return {
+    save: async (shown, now = new Date()) =>
+      create(store, savedRecord.parse({ ...shown, saved_at: now.toISOString() }), newCode),
+    read: async (typed, now = new Date()) => {
+      const code = readRecordCode(typed);
+      const record = code === undefined ? undefined : await stored(store, code);
+      return record === undefined || isExpired(record, now) ? undefined : record;
+    },
+  };
+}
+
+/**
+ * Two equal codes are next to impossible. But a request that the client repeats at another node may find what it stored
+ * itself; nobody learns the code of that copy, and it expires.
+ */
+const MAX_CODES = 5;
+
+async function create({ client, names }: Store, record: SavedRecord, newCode: () => string): Promise<string> {
+  for (let codes = 1; ; codes += 1) {
+    const code = newCode();
+    try {
+      await client.index({
+        index: names.savedRecords,
+        id: code,
+        op_type: 'create',
+        body: record,
+        refresh: true,
+      });
+      return code;
+    } catch (error) {
+      const status = responseStatus(error);
+      // The API was upgraded before a worker or a command has created the index.
+      if (status === 404) throw new SearchUnavailableError('There is no index of saved records yet');
+      if (status !== 409 || codes === MAX_CODES) throw error;
+    }
+  }
+}
+
+async function stored({ client, names }: Store, code: string): Promise<SavedRecord | undefined> {
+  try {
+    const { body } = await client.get({ index: names.savedRecords, id: code });
+    return recordResponse.parse(body)._source;
+  } catch (error) {
+    if (responseStatus(error) === 404) return undefined;
+    throw error;
+  }
+}
+
+const DAY_MS = 86_400_000;
+
+/** Records saved before this moment are no longer kept. */
+function keptSince(now: Date): Date {
+  return new Date(now.getTime() - SAVED_RECORD_DAYS * DAY_MS);
+}
+
+function isExpired({ saved_at: savedAt }: SavedRecord, now: Date): boolean {
+  return Date.parse(savedAt) < keptSince(now).getTime();
+}
+
+/** Deletes the records that are no longer kept. */
+export async function deleteExpiredRecords({ client, names }: Store, now: Date = new Date()): Promise<void> {
+  await client.deleteByQuery({
+    index: names.savedRecords,
+    conflicts: 'proceed',
+    refresh: true,
+    body: { query: { range: { saved_at: { lt: keptSince(now).toISOString() } } } },
+  });
+}

@@ -1,0 +1,196 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { prune } from '../../src/publications/prune.ts';
+import { newRecordCode, writtenRecordCode } from '../../src/records/code.ts';
+import { SAVED_RECORD_DAYS } from '../../src/records/saved-record.ts';
+import { deleteExpiredRecords, savedRecords } from '../../src/records/store-records.ts';
+import { countDocuments } from '../../src/storage/checked-search.ts';
+import { isTransient } from '../../src/storage/client.ts';
+import { openStore } from '../../src/storage/store.ts';
+import { prepareIndices, upgradeIndices } from '../../src/storage/templates.ts';
+import { FIXTURES } from '../support/fixtures.ts';
+import { publishFiles } from '../support/publishing.ts';
+import { nurseRecord } from '../support/records.ts';
+import { shownNurse } from '../support/saved-records.ts';
+
+const DAY_MS = 86_400_000;
+const SAVED_AT = new Date('2026-11-21T22:00:00.250Z');
+/** The last moment in which a record saved at `SAVED_AT` is kept. */
+const LAST = new Date('2027-12-26T22:00:00.250Z');
+const AFTER = new Date(LAST.getTime() + 1);
+
+let environment: TestEnvironment;
+let store: TestEnvironment['store'];
+
+beforeEach(async () => {
+  environment = await testEnvironment();
+  ({ store } = environment);
+  await prepareIndices(store);
+});
+afterEach(() => environment.cleanUp());
+
+function count(): Promise<number> {
+  return countDocuments(store.client, store.names.savedRecords);
+}
+
+describe('a saved record', () => {
+  test('is read at once, as it was shown, by its code in any form', async () => {
+    const records = savedRecords(store);
+    const shown = shownNurse();
+    const code = await records.save(shown, SAVED_AT);
+    expect(code).toMatch(/^[0-9A-HJKMNP-TV-Z]{16}$/);
+    const expected = { ...shown, saved_at: '2026-11-21T22:00:00.250Z' };
+    for (const typed of [code, writtenRecordCode(code), code.toLowerCase()]) {
+      expect(await records.read(typed, SAVED_AT)).toEqual(expected);
+    }
+    expect(await savedRecords(store).read(code, SAVED_AT)).toEqual(expected);
+    expect(await count()).toBe(1);
+  });
+
+  test('is dated now unless said otherwise', async () => {
+    const records = savedRecords(store);
+    const before = Date.now();
+    const read = await records.read(await records.save(shownNurse()));
+    const at = Date.parse(read?.saved_at ?? '');
+    expect([at >= before, at <= Date.now()]).toEqual([true, true]);
+  });
+
+  test('keeps extra data with any name, and null where the record has nothing', async () => {
+    const record = nurseRecord({
+      license_type: null,
+      expiry_date: null,
+      extra_data: { 'a.b': 'x', 'Zoë’s “column”\n': '=1+1', date: '31/31/2026' },
+    });
+    const shown = shownNurse({ record, endorsements: [], changes: [], sample: true });
+    const records = savedRecords(store);
+    expect(await records.read(await records.save(shown, SAVED_AT), SAVED_AT)).toMatchObject(shown);
+  });
+
+  test('has nothing that the schema does not name', async () => {
+    const { changes, ...shown } = shownNurse();
+    const code = await savedRecords(store).save({
+      ...shown,
+      ...{ secret: 'a key' },
+      changes: changes.map((change) => ({ ...change, feed: 'f', license: 'l', position: 7 })),
+    });
+    const { body } = await store.client.get({ index: store.names.savedRecords, id: code });
+    expect(body._source).toEqual({ ...shown, changes, saved_at: expect.any(String) });
+  });
+
+  test.each([
+    ['a date in another form', { date: '11/20/2026' }],
+    ['a date that does not exist', { today: '2026-02-30' }],
+    ['a time in place of a date', { since: '2026-11-20T00:00:00' }],
+  ])('is not stored with %s', async (_what, fields) => {
+    await expect(savedRecords(store).save(shownNurse(fields))).rejects.toThrow('Invalid ISO date');
+    expect(await count()).toBe(0);
+  });
+
+  test('that is saved twice has two codes', async () => {
+    const records = savedRecords(store);
+    const codes = await Promise.all([records.save(shownNurse()), records.save(shownNurse())]);
+    expect(new Set(codes).size).toBe(2);
+    expect(await count()).toBe(2);
+  });
+
+  test('is never overwritten: a code that is taken is given to no other record', async () => {
+    const [taken, free] = [newRecordCode(), newRecordCode()];
+    const codes = [taken, taken, taken, free];
+    const records = savedRecords(store, () => codes.shift() ?? '');
+    expect(await records.save(shownNurse({ publication: 'first' }))).toBe(taken);
+    expect(await records.save(shownNurse({ publication: 'second' }))).toBe(free);
+    expect(codes).toEqual([]);
+    expect(await records.read(taken)).toMatchObject({ publication: 'first' });
+    expect(await records.read(free)).toMatchObject({ publication: 'second' });
+  });
+
+  test('is not saved when every code is taken', async () => {
+    const taken = newRecordCode();
+    const records = savedRecords(store, () => taken);
+    await records.save(shownNurse({ publication: 'first' }));
+    await expect(records.save(shownNurse({ publication: 'second' }))).rejects.toThrow('version_conflict');
+    expect(await records.read(taken)).toMatchObject({ publication: 'first' });
+  });
+});
+
+test.each(['', 'x', '_search', '../_all', '0000-0000-0000-0000', '0'.repeat(1000), '\0'])(
+  'nothing is found under %j',
+  async (code) => {
+    const records = savedRecords(store);
+    await records.save(shownNurse());
+    expect(await records.read(code)).toBeUndefined();
+  },
+);
+
+test('where OpenSearch is away, saving and reading fail as lookups do', async () => {
+  const away = openStore({ ...environment.config, OPENSEARCH_URL: 'http://127.0.0.1:1' }, 1000);
+  const records = savedRecords(away);
+  const failures = await Promise.allSettled([records.save(shownNurse()), records.read(newRecordCode())]);
+  await away.client.close();
+  expect(failures.map((each) => each.status === 'rejected' && isTransient(each.reason))).toEqual([
+    true,
+    true,
+  ]);
+});
+
+describe('a record that was saved 400 days ago', () => {
+  test('is read until then and not later, deleted or not', async () => {
+    expect((LAST.getTime() - SAVED_AT.getTime()) / DAY_MS).toBe(SAVED_RECORD_DAYS);
+    const records = savedRecords(store);
+    const code = await records.save(shownNurse(), SAVED_AT);
+    expect(await records.read(code, LAST)).toBeDefined();
+    expect(await records.read(code, AFTER)).toBeUndefined();
+    expect(await records.read(code, LAST)).toBeDefined();
+  });
+
+  test('is deleted then and not earlier, with no other', async () => {
+    const records = savedRecords(store);
+    const old = await records.save(shownNurse(), SAVED_AT);
+    const young = await records.save(shownNurse(), new Date(SAVED_AT.getTime() + 1));
+    await deleteExpiredRecords(store, LAST);
+    expect(await count()).toBe(2);
+    await deleteExpiredRecords(store, AFTER);
+    expect(await count()).toBe(1);
+    expect(await records.read(old, SAVED_AT)).toBeUndefined();
+    expect(await records.read(young, SAVED_AT)).toBeDefined();
+  });
+
+  async function saveOldAndYoung(): Promise<string> {
+    const records = savedRecords(store);
+    const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS);
+    await records.save(shownNurse(), daysAgo(SAVED_RECORD_DAYS + 1));
+    return records.save(shownNurse(), daysAgo(SAVED_RECORD_DAYS - 1));
+  }
+
+  test.each<[string, () => Promise<unknown>]>([
+    ['prune, where nothing is published', () => prune(store, 3)],
+    ['a publication', () => publishFiles(environment, FIXTURES)],
+  ])('is deleted by %s', async (_what, act) => {
+    const young = await saveOldAndYoung();
+    expect(await count()).toBe(2);
+    await act();
+    expect(await count()).toBe(1);
+    expect(await savedRecords(store).read(young)).toBeDefined();
+  });
+});
+
+describe('the index of saved records', () => {
+  /** The installation as a version without saved records left it. */
+  async function beEarlier(): Promise<void> {
+    const { indices } = store.client;
+    await indices.delete({ index: store.names.savedRecords });
+    await indices.deleteIndexTemplate({ name: `${store.prefix}saved-records` });
+  }
+
+  test('is created for an installation of an earlier version, and indexes nothing but the time', async () => {
+    await beEarlier();
+    expect(await savedRecords(store).read(newRecordCode())).toBeUndefined();
+    await expect(savedRecords(store).save(shownNurse())).rejects.toThrow('no index of saved records yet');
+    expect(await upgradeIndices(store)).toBe(true);
+    const records = savedRecords(store);
+    expect(await records.read(await records.save(shownNurse()))).toMatchObject(shownNurse());
+    const index = store.names.savedRecords;
+    const { body } = await store.client.indices.getMapping({ index });
+    expect(body[index]?.mappings).toEqual({ dynamic: 'false', properties: { saved_at: { type: 'date' } } });
+  });
+});

@@ -1,0 +1,98 @@
+import { describe, expect, test } from '@jest/globals';
+import { newRecordCode, readRecordCode, writtenRecordCode } from '../../src/records/code.ts';
+
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+
+describe('a new code', () => {
+  const codes = Array.from({ length: 4000 }, newRecordCode);
+
+  test('has 16 characters of the alphabet, so 80 bits', () => {
+    expect(codes.filter((code) => !/^[0-9A-HJKMNP-TV-Z]{16}$/.test(code))).toEqual([]);
+  });
+
+  test.each(Array.from({ length: 16 }, (_, at) => at))(
+    'has every character of the alphabet at place %i, about as often as the others',
+    (at) => {
+      const counts = Map.groupBy(codes, (code) => code.charAt(at));
+      expect([...counts.keys()].toSorted()).toEqual([...ALPHABET]);
+      // 125 each on average, with a standard deviation of 11.
+      for (const { length } of counts.values()) expect(Math.abs(length - 125)).toBeLessThan(90);
+    },
+  );
+
+  test('is another one each time, and has no place that repeats another', () => {
+    expect(new Set(codes).size).toBe(codes.length);
+    for (let at = 1; at < 16; at += 1) {
+      const alike = codes.filter((code) => code[at] === code[at - 1]).length;
+      expect(alike).toBeLessThan(codes.length / 10);
+    }
+  });
+
+  test('is read as it is, and as it is written for people', () => {
+    for (const code of codes.slice(0, 500)) {
+      expect(readRecordCode(code)).toBe(code);
+      expect(readRecordCode(writtenRecordCode(code))).toBe(code);
+      expect(readRecordCode(writtenRecordCode(code).toLowerCase())).toBe(code);
+    }
+  });
+});
+
+test.each([
+  ['0123456789ABCDEF', '0123-4567-89AB-CDEF'],
+  ['GHJKMNPQRSTVWXYZ', 'GHJK-MNPQ-RSTV-WXYZ'],
+])('the code %s is written %s', (code, written) => {
+  expect(writtenRecordCode(code)).toBe(written);
+});
+
+describe('a typed code', () => {
+  const CODE = '0123456789ABCDEF';
+
+  test.each([
+    ['as it is stored', '0123456789ABCDEF', CODE],
+    ['as it is written', '0123-4567-89AB-CDEF', CODE],
+    ['in lower case', '0123-4567-89ab-cdef', CODE],
+    ['in both cases', '0123-4567-89aB-CdEf', CODE],
+    ['with blanks', '0123 4567 89AB CDEF', CODE],
+    ['with blanks around it', '  0123-4567-89AB-CDEF\r\n', CODE],
+    ['with tabs and no-break spaces', '0123\t4567\u00a089AB\u202fCDEF', CODE],
+    ['with dashes and the hyphen that breaks no line', '0123\u20114567\u201389AB\u2014CDEF', CODE],
+    ['with hyphens at other places', '-01-23456789AB--CDEF-', CODE],
+    ['with the letter O for 0', 'O123-4567-89AB-CDEF', CODE],
+    ['with the letter o for 0', 'o123-4567-89AB-CDEF', CODE],
+    ['with the letter I for 1', '0I23-4567-89AB-CDEF', CODE],
+    ['with the letter i for 1', '0i23-4567-89AB-CDEF', CODE],
+    ['with the letter L for 1', '0L23-4567-89AB-CDEF', CODE],
+    ['with the letter l for 1', '0l23-4567-89AB-CDEF', CODE],
+    ['of O, I and L alone', 'OIL OIL OIL OIL oilo', '0110110110110110'],
+    ['with a blank after each character', [...CODE].join(' '), CODE],
+    ['of exactly 64 characters', CODE.padEnd(64), CODE],
+  ])('%s is read', (_what, typed, code) => {
+    expect(readRecordCode(typed)).toBe(code);
+  });
+
+  test.each([
+    ['nothing', ''],
+    ['blanks and hyphens alone', ' - - '],
+    ['a character too few', '0123-4567-89AB-CDE'],
+    ['a character too many', '0123-4567-89AB-CDEF0'],
+    ['two codes', '0123456789ABCDEF 0123456789ABCDEF'],
+    ['a code in a longer text than is read', CODE.padEnd(65)],
+    ['a million blanks', ' '.repeat(1_000_000)],
+    ['a U', 'U123-4567-89AB-CDEF'],
+    ['a u', 'u123-4567-89AB-CDEF'],
+    ['a check character of Crockford', '*123-4567-89AB-CDEF'],
+    ['an underscore', '0123_4567_89AB_CDEF'],
+    ['a slash', '0123/4567/89AB/CDEF'],
+    ['a dot', '0123.4567.89AB.CDEF'],
+    ['an escaped blank', '0123%204567%2089AB%20CDEF'],
+    ['a NUL', `${CODE}\0`],
+    ['a dotless i, whose upper case is I', '0\u013123456789ABCDEF'],
+    ['a long s, whose upper case is S', '\u017f123456789ABCDEF'],
+    ['a sharp s, whose upper case is SS', '\u00df23456789ABCDEF'],
+    ['a Kelvin sign, whose lower case is k', '\u212a123456789ABCDEF'],
+    ['full-width digits', '\uff10123456789ABCDEF'],
+    ['Greek letters', '0123456789\u0391\u0392CDEF'],
+  ])('that is %s is none', (_what, typed) => {
+    expect(readRecordCode(typed)).toBeUndefined();
+  });
+});
