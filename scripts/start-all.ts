@@ -101,6 +101,7 @@ function welcome(address: string, key: string | undefined, commands: readonly st
   return [
     '',
     `Ohio license verification answers at ${address}`,
+    `  Site  ${address}`,
     `  REST  ${address}/api/v1`,
     `  MCP   ${address}/mcp`,
     key === undefined

@@ -81,6 +81,7 @@ const schema = z.object({
     .describe('a cron pattern of five fields, in the time of America/New_York'),
   REST_REQUESTS_PER_MINUTE: positive.default(600).describe('a whole number from 1'),
   MCP_REQUESTS_PER_MINUTE: positive.default(120).describe('a whole number from 1'),
+  WEB_REQUESTS_PER_MINUTE: positive.default(120).describe('a whole number from 1'),
   ROSTER_ITEMS_PER_REQUEST: positive.max(1000).default(10).describe('a whole number, 1 to 1000'),
   RATE_LIMIT_RANGES: z
     .string()

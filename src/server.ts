@@ -10,29 +10,33 @@ import { limitsConnection, rateLimit } from './access/rate-limit.ts';
 import { type Changes, changesService } from './changes/service.ts';
 import { type Config, ConfigError, type RateLimitRange, readConfig } from './config.ts';
 import { adminRoutes, stateGauges } from './http/admin.ts';
-import { close, httpApp, httpServer, listen, under } from './http/app.ts';
+import { close, httpApp, httpServer, listen, logFailure, under } from './http/app.ts';
 import { authenticated } from './http/authenticate.ts';
 import type { RequestState } from './http/context.ts';
 import { docsRoutes } from './http/docs.ts';
 import { limited } from './http/limit.ts';
 import { openApiDocument } from './http/openapi.ts';
-import { frontPageRoute } from './http/pages.ts';
 import { httpsOnly } from './http/proxies.ts';
 import { queueBoard } from './http/queue-board.ts';
 import { counted } from './http/request-metrics.ts';
 import { routerOf } from './http/route.ts';
-import { statusRoute } from './http/status.ts';
+import { knownPublications, statusRoute } from './http/status.ts';
 import { type Lookups, liveLookups } from './lookup/service.ts';
 import { MCP_PATH, mcpEndpoint } from './mcp/endpoint.ts';
 import { publicationHistory } from './publications/history.ts';
 import { publishQueue } from './publications/job.ts';
 import { type LivePublicationTracker, trackLivePublication } from './publications/live.ts';
 import { liveFeed } from './publications/live-feed.ts';
+import { savedRecords } from './records/store-records.ts';
 import { REST_PATH } from './rest/base-path.ts';
 import { restRoutes } from './rest/routes.ts';
 import { liveRosters, type Rosters } from './rosters/service.ts';
 import { openStore, type Store } from './storage/store.ts';
 import { bufferedLog } from './telemetry/log.ts';
+import { website } from './web/routes.ts';
+
+/** Nobody saves more by hand. */
+const SAVES_PER_MINUTE = 10;
 
 const SEARCH_TIMEOUT_MS = 2500;
 const STOP_WITHIN_MS = 10_000;
@@ -101,9 +105,10 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
 
   const cost = { limit: restLimit, itemsPerRequest: config.ROSTER_ITEMS_PER_REQUEST };
   const rest = restRoutes({ lookups, rosters, changes }, cost);
-  const status = statusRoute(tracker, async () => (await publicationHistory(store)).publications);
+  const publications = knownPublications(async () => (await publicationHistory(store)).publications);
+  const status = statusRoute(tracker, publications);
   const docs = await docsRoutes(openApiDocument([...rest, status], config));
-  const router = routerOf([status, frontPageRoute(tracker), ...docs]);
+  const router = routerOf([status, ...docs]);
   router.all(
     MCP_PATH,
     counted('mcp', usage),
@@ -125,6 +130,17 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
     ),
   );
   app.use(router.routes());
+  app.use(
+    await website({
+      ...{ lookups, rosters, changes, publications, config },
+      records: savedRecords(store),
+      live: () => tracker.current(),
+      limit: limitOf('web', config.WEB_REQUESTS_PER_MINUTE, ranges),
+      saveLimit: limitOf('web-saves', SAVES_PER_MINUTE, []),
+      counted: counted('web', usage),
+      onError: (ctx, error) => logFailure(ctx, error, log),
+    }),
+  );
   return app;
 }
 

@@ -1,5 +1,6 @@
 import { boardByLabel } from '../licenses/boards.ts';
 import { isoDate } from '../licenses/dates.ts';
+import { EXTRA_DATA_LABELS } from '../licenses/extra-data-labels.ts';
 import { type LicenseDocument, licenseDocument } from '../licenses/license-document.ts';
 import type { LicenseRecord } from '../licenses/license-record.ts';
 import { fullName } from '../licenses/person-name.ts';
@@ -84,7 +85,7 @@ function endorsementRecord(
     expiry_date: expirationDate,
     issue_date: issueDate,
     extra_data: {
-      'Endorsed License': endorsed.license_number,
+      [EXTRA_DATA_LABELS.endorsedLicense]: endorsed.license_number,
       ...placeOf(endorsed.extra_data),
       ...(issueDate === null ? {} : { 'Issue Date': issueDate }),
       ...extraData(row, columns.extra),

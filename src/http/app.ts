@@ -98,19 +98,22 @@ function requestId(given: string | string[] | undefined): string {
 /** Turns whatever is thrown into `{"detail": string}`; only errors of the service are logged with their stack. */
 function answerError(ctx: Context, error: unknown, log: Logger): void {
   const { status, detail, retryAfter } = errorResponse(error);
-  if (status >= 500) {
-    const stack = error instanceof Error ? error.stack : String(error);
-    log.error({ requestId: ctx.state.requestId, path: ctx.path, stack }, 'request failed');
-  }
+  if (status >= 500) logFailure(ctx, error, log);
   if (retryAfter !== undefined) ctx.set('retry-after', String(retryAfter));
   ctx.status = status;
   ctx.body = { detail };
 }
 
+/** Logs an error of the service with its stack. */
+export function logFailure({ state, path }: Context, error: unknown, log: Logger): void {
+  const stack = error instanceof Error ? error.stack : String(error);
+  log.error({ requestId: state.requestId, path: state.route ?? path, stack }, 'request failed');
+}
+
 /** One log line for each request, never with a key, a name that was searched for or data of a holder. */
 function logRequest({ state, method, path, status }: Context, log: Logger): void {
   const ms = Math.round((performance.now() - state.arrivedAt) * 10) / 10;
-  log.info({ requestId: state.requestId, method, path, status, ms }, 'request');
+  log.info({ requestId: state.requestId, method, path: state.route ?? path, status, ms }, 'request');
 }
 
 /** An HTTP server for an app. It cuts off slow and half-open clients. */

@@ -4,7 +4,7 @@ import createError from 'http-errors';
 import rawBody from 'raw-body';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import type { Context } from './context.ts';
-import { TooLargeError, UnsupportedEncodingError } from './errors.ts';
+import { TooLargeError, UnsupportedEncodingError, UnsupportedMediaTypeError } from './errors.ts';
 
 /** How many bytes a body may have, compressed or not, and how an error says it. */
 export interface BodyLimit {
@@ -61,6 +61,27 @@ async function bodyBytes(ctx: Context, limit: BodyLimit): Promise<Buffer> {
   } catch (error) {
     const isTooLarge = error instanceof Error && 'status' in error && error.status === 413;
     throw refusedBody(ctx, isTooLarge ? bodyTooLarge(limit) : createError(400));
+  }
+}
+
+const FORM_TYPES = ['application/x-www-form-urlencoded', 'multipart/form-data'];
+
+/**
+ * The fields of an HTML form, files among them.
+ *
+ * @throws {UnsupportedMediaTypeError} for a body that is no form
+ * @throws {HttpError} 400 for a form that is not written as it says
+ * @throws what `textBody` does
+ */
+export async function formBody(ctx: Context, limit: BodyLimit): Promise<FormData> {
+  if (!FORM_TYPES.includes(ctx.request.type.toLowerCase())) {
+    throw new UnsupportedMediaTypeError('Send the form as the page sends it.');
+  }
+  const bytes = new Uint8Array(await bodyBytes(ctx, limit));
+  try {
+    return await new Response(bytes, { headers: { 'content-type': ctx.get('content-type') } }).formData();
+  } catch {
+    throw refusedBody(ctx, createError(400));
   }
 }
 

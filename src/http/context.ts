@@ -11,6 +11,8 @@ export interface RequestState {
   keyId?: string;
   /** Milliseconds from its arrival until its key was checked. */
   keyCheckedMs?: number;
+  /** The template of its route, such as `/licenses/:board/:number`, where the path says what was searched. */
+  route?: string;
   /** How the request ended, if its status code does not say it. */
   outcome?: Outcome;
 }

@@ -4,7 +4,7 @@ import { statusOutcome } from '../telemetry/outcome.ts';
 import type { Middleware } from './context.ts';
 
 /** Counts how each request at an interface ended and how long it took, and for whose key. */
-export function counted(name: 'rest' | 'mcp', usage: KeyUsage): Middleware {
+export function counted(name: 'rest' | 'mcp' | 'web', usage: KeyUsage): Middleware {
   return (ctx, next) => {
     ctx.res.once('close', () => {
       const { arrivedAt, keyId, outcome = statusOutcome(ctx.status) } = ctx.state;

@@ -11,7 +11,8 @@ import { jsonResponse } from './openapi.ts';
 import type { Route } from './route.ts';
 
 const MAX_RUNS = 10;
-const RUNS_KNOWN_FOR_MS = 10_000;
+const MAX_KNOWN = 50;
+const KNOWN_FOR_MS = 10_000;
 
 const run = z.object({
   publication: z.string(),
@@ -55,21 +56,28 @@ export function freshness(ageInDays: number): 'fresh' | 'late' | 'stale' {
   return ageInDays <= 7 ? 'late' : 'stale';
 }
 
+/** The publications of the ledger, the latest first, as last known; `undefined` where they were never known. */
+export type KnownPublications = () => Promise<readonly PublicationSummary[] | undefined>;
+
 /**
- * GET /status: needs no key. While OpenSearch is away it answers what was last known.
+ * Reads the latest publications every ten seconds at the most. While OpenSearch is away, it returns the last known ones.
  *
  * @param publications reads the ledger, the latest first
  */
-export function statusRoute(
-  tracker: LivePublicationTracker,
+export function knownPublications(
   publications: () => Promise<readonly PublicationSummary[]>,
-): Route {
+): KnownPublications {
   const known = new LRUCache<'publications', readonly PublicationSummary[]>({
     max: 1,
-    ttl: RUNS_KNOWN_FOR_MS,
+    ttl: KNOWN_FOR_MS,
     allowStaleOnFetchRejection: true,
-    fetchMethod: async () => (await publications()).slice(0, MAX_RUNS),
+    fetchMethod: async () => (await publications()).slice(0, MAX_KNOWN),
   });
+  return () => known.fetch('publications').catch(() => undefined);
+}
+
+/** GET /status: needs no key. While OpenSearch is away it answers what was last known. */
+export function statusRoute(tracker: LivePublicationTracker, publications: KnownPublications): Route {
   return {
     method: 'GET',
     path: '/status',
@@ -86,8 +94,7 @@ export function statusRoute(
       },
     },
     handle: async (ctx) => {
-      const runs = await known.fetch('publications').catch(() => undefined);
-      ctx.body = status(tracker.current(), runs);
+      ctx.body = status(tracker.current(), (await publications())?.slice(0, MAX_RUNS));
     },
   };
 }

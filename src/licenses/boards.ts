@@ -18,6 +18,8 @@ const board = z.strictObject({
   name: z.string().min(1),
   /** Other labels of the board in the dataset. */
   aliases: z.array(z.string().min(1)),
+  /** The board's own website, where it is known. */
+  website: z.url({ protocol: /^https$/ }).optional(),
   license_types: z.array(licenseType).min(1),
 });
 

@@ -15,6 +15,8 @@ import { nearSurnames } from './opensearch-requests.ts';
 /** The outcome of a lookup, and the publication that it is from. */
 export interface DatedOutcome {
   readonly outcome: LookupOutcome;
+  /** The publication's id. */
+  readonly publication: string;
   /** The run date of the publication, `YYYY-MM-DD`. */
   readonly date: string;
   /** Whether the publication is generated sample data. */
@@ -108,7 +110,8 @@ export function liveLookups(client: Client, tracker: LivePublicationTracker): Lo
               ? undefined
               : (query) => nearSurnames(client, index, query),
           );
-          return { outcome, date: metadata.date, isSampleData: metadata.sample };
+          const { publication, date, sample: isSampleData } = metadata;
+          return { outcome, publication, date, isSampleData };
         }),
       ),
     livePublication: async () => {

@@ -1,10 +1,8 @@
 import { Readable } from 'node:stream';
-import createError from 'http-errors';
-import { plainAddress, type RateLimit } from '../access/rate-limit.ts';
 import { jsonBody, textBody, utf8WithMark } from '../http/body.ts';
 import type { Context } from '../http/context.ts';
-import { TooLargeError, UnsupportedMediaTypeError } from '../http/errors.ts';
-import { spendMore } from '../http/limit.ts';
+import { UnsupportedMediaTypeError } from '../http/errors.ts';
+import { clientGone, type RosterCost, spendForItems } from '../http/roster-cost.ts';
 import type { Route } from '../http/route.ts';
 import { todayInOhio } from '../licenses/dates.ts';
 import type { Roster } from '../rosters/roster.ts';
@@ -14,13 +12,6 @@ import { REST_PATH } from './base-path.ts';
 import { rosterOperation } from './roster-operation.ts';
 import { MEDIA_TYPES, ROSTER_LIMIT, rosterRequest, tableRequest } from './roster-request.ts';
 import { jsonAnswer } from './roster-response.ts';
-
-/** What a roster costs an address. */
-export interface RosterCost {
-  readonly limit: RateLimit;
-  /** How many items cost as much as one request. */
-  readonly itemsPerRequest: number;
-}
 
 /** POST /lookup/batch: up to 1,000 lookups in one request, as JSON or as CSV. */
 export function rosterRoute(rosters: Rosters, cost: RosterCost): Route {
@@ -60,32 +51,4 @@ async function readRoster(ctx: Context): Promise<ReadRoster> {
   }
   const body = await jsonBody(ctx, ROSTER_LIMIT);
   return { roster: await rosterRequest(body, ctx.query), table: () => itemsTable(body), isTable: false };
-}
-
-/**
- * Counts the items against the address's limit. One point was counted before the key was checked.
- *
- * @throws {TooLargeError} for more items than a whole minute's limit
- * @throws {TooManyRequestsError} for more than what is left of it
- */
-async function spendForItems(
-  ctx: Context,
-  items: number,
-  { limit, itemsPerRequest }: RosterCost,
-): Promise<void> {
-  const points = Math.ceil(items / itemsPerRequest);
-  const allowed = limit.limitFor(plainAddress(ctx.ip));
-  if (points > allowed) {
-    throw new TooLargeError(
-      `This roster has ${items} items; your limit of ${allowed} requests a minute allows at most ${allowed * itemsPerRequest}. Split it.`,
-    );
-  }
-  await spendMore(ctx, limit, points - 1);
-}
-
-/** Aborts when the client closes the connection before it has its answer. */
-function clientGone(ctx: Context): AbortSignal {
-  const gone = new AbortController();
-  ctx.res.once('close', () => gone.abort(createError(400, 'The client is gone.')));
-  return gone.signal;
 }

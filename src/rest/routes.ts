@@ -1,11 +1,12 @@
 import type { Changes } from '../changes/service.ts';
+import type { RosterCost } from '../http/roster-cost.ts';
 import type { Route } from '../http/route.ts';
 import type { Lookups } from '../lookup/service.ts';
 import type { Rosters } from '../rosters/service.ts';
 import { boardsRoute, boardTypesRoute } from './boards.ts';
 import { changesRoute } from './changes.ts';
 import { historyRoute } from './history.ts';
-import { type RosterCost, rosterRoute } from './roster.ts';
+import { rosterRoute } from './roster.ts';
 import { cachedRoute, verifyRoute } from './verify.ts';
 
 /** What the routes answer from. */

@@ -9,7 +9,7 @@ collectDefaultMetrics({ register: metrics });
 
 export const requestSeconds = new Histogram({
   name: 'licenses_request_seconds',
-  help: 'From the arrival of a request to the end of its answer, by interface (rest, mcp) and outcome',
+  help: 'From the arrival of a request to the end of its answer, by interface (rest, mcp, web) and outcome',
   labelNames: ['interface', 'outcome'],
   buckets: SECONDS,
   registers: [metrics],

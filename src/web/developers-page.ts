@@ -1,0 +1,50 @@
+import type { Config } from '../config.ts';
+import type { Route } from '../http/route.ts';
+import { type Html, html, type Origin, type PageWriter } from './page.ts';
+import { count } from './words.ts';
+
+type Limits = Pick<
+  Config,
+  | 'REST_REQUESTS_PER_MINUTE'
+  | 'MCP_REQUESTS_PER_MINUTE'
+  | 'WEB_REQUESTS_PER_MINUTE'
+  | 'ROSTER_ITEMS_PER_REQUEST'
+>;
+
+/** GET /developers: how programs and assistants use the service. */
+export function developersPage(page: PageWriter, origin: () => Origin | undefined, limits: Limits): Route {
+  return {
+    method: 'GET',
+    path: '/developers',
+    handle: (ctx) =>
+      page.send(ctx, { title: 'For developers', origin: origin(), body: developersBody(ctx.origin, limits) }),
+  };
+}
+
+function developersBody(address: string, limits: Limits): Html {
+  return html`<p class="usa-intro">Verify licenses from a program, in volume: one at a time, a thousand in a request, or whatever has changed since yesterday.</p>
+<h2>Get a key</h2>
+<p>The REST API needs a key in the header <code>X-API-Key</code>. The operator of this service gives keys out: <code>npx licenses keys create ACCOUNT</code>. The key is shown once. The MCP server needs none.</p>
+<h2>Limits</h2>
+<p>For each address: ${count(limits.REST_REQUESTS_PER_MINUTE)} REST requests, ${count(limits.MCP_REQUESTS_PER_MINUTE)} MCP requests and ${count(limits.WEB_REQUESTS_PER_MINUTE)} pages a minute. ${count(limits.ROSTER_ITEMS_PER_REQUEST)} rows of a roster count as one request. Every response says what is left (<code>X-RateLimit-Remaining</code>); a 429 says when to go on (<code>Retry-After</code>).</p>
+<h2>Three examples</h2>
+<p>They run as they stand, with your key.</p>
+<h3>Verify a number</h3>
+${code(`export KEY=YOUR_KEY
+curl -s ${address}/api/v1/lookup/verify -H "X-API-Key: $KEY" -H "Content-Type: application/json" \\
+  -d '{"board": "Nursing Board", "license_number": "RN.124396"}'`)}
+<h3>Verify a list</h3>
+${code(`curl -s ${address}/api/v1/lookup/batch -H "X-API-Key: $KEY" -H "Content-Type: text/csv" --data-binary '
+board,license_number,last_name
+Nursing Board,RN.124396,Bowen
+Nursing Board,,Smith
+'`)}
+<h3>Learn what has changed</h3>
+${code(`curl -s "${address}/api/v1/changes?limit=10" -H "X-API-Key: $KEY"`)}
+<h2>More</h2>
+<ul class="usa-list"><li><a href="/docs">The REST API</a>, to read and to try</li><li><a href="/openapi.json">Its OpenAPI document</a></li><li><a href="/mcp">Connect an assistant</a> by MCP: <code>${address}/mcp</code></li><li><a href="/docs#/Changes">The feed of changes</a></li><li><a href="/status">The state of the data</a>, as JSON</li></ul>`;
+}
+
+function code(text: string): Html {
+  return html`<pre class="code" tabindex="0"><code>${text}</code></pre>`;
+}

@@ -1,0 +1,94 @@
+import { hash } from 'node:crypto';
+import type { Route } from '../http/route.ts';
+import type { Board } from '../licenses/boards.ts';
+import { lookupOutcome } from '../telemetry/outcome.ts';
+import { boardByCode, licenseAddress } from './addresses.ts';
+import { boardContact } from './board-contact.ts';
+import { extraDataGroups } from './extra-data-groups.ts';
+import { historyTimeline } from './history-timeline.ts';
+import { licenseFacts } from './license-facts.ts';
+import { type LicenseServices, type LicenseView, licenseView } from './license-view.ts';
+import { miss } from './miss.ts';
+import { type Html, html, NOTHING, type PageWriter } from './page.ts';
+import { NO_FIELDS, type SearchFields } from './search.ts';
+import { longDate } from './words.ts';
+
+/** What the page of a license is made from. */
+export interface LicensePageServices extends LicenseServices {
+  readonly page: PageWriter;
+  /** The date in Ohio. */
+  readonly today: () => string;
+}
+
+/** GET /licenses/{board code}/{number}: everything that is known of a license. */
+export function licensePage(services: LicensePageServices): Route {
+  const { page, today } = services;
+  return {
+    method: 'GET',
+    path: '/licenses/:board/:number',
+    handle: async (ctx) => {
+      const { board: code = '', number = '' } = ctx.params;
+      const board = boardByCode(code);
+      if (board === undefined || number.length > MAX_NUMBER_LENGTH) return ctx.throw(404);
+      const view = await licenseView(services, { board, number });
+      const { record, date, isSampleData } = view;
+      ctx.state.outcome = lookupOutcome(view.outcome);
+      const origin = { date, isSampleData };
+      if (record === undefined) {
+        ctx.status = 404;
+        const title =
+          view.licenseNumber === undefined ? 'No license with this number' : `License ${view.licenseNumber}`;
+        await page.send(ctx, { title, origin, body: withoutRecord(view, board, number), isPrivate: true });
+        return;
+      }
+      if (code !== board.code || number !== record.license_number) {
+        ctx.status = 301;
+        ctx.redirect(licenseAddress(record));
+        return;
+      }
+      const body = licenseBody(view, board, today());
+      await page.send(ctx, { title: record.full_name, origin, body, isPrivate: true });
+    },
+  };
+}
+
+const MAX_NUMBER_LENGTH = 200;
+
+/**
+ * A hash of what a page shows. A record that is saved from the page is refused when it would show something else.
+ *
+ * @param today the date in Ohio: the days to the expiry date are shown, too
+ */
+export function shownHash(
+  { record, endorsements, changes, publication }: LicenseView,
+  today: string,
+): string {
+  return hash('sha256', JSON.stringify([record, endorsements, changes, publication, today])).slice(0, 32);
+}
+
+function licenseBody(view: LicenseView, board: Board, today: string): Html {
+  const { record, endorsements, changes, since, date } = view;
+  if (record === undefined) return NOTHING;
+  return html`<p class="as-of">${record.license_type ?? 'License'} ${record.license_number}, ${record.board}. As of the State’s dataset of <strong>${longDate(date)}</strong>.</p>
+${licenseFacts(record, endorsements, today)}
+<form class="no-print save" action="/records" method="post"><input type="hidden" name="board" value="${board.code}"><input type="hidden" name="number" value="${record.license_number}"><input type="hidden" name="shown" value="${shownHash(view, today)}"><button class="usa-button" type="submit">Save a record of this check</button> <span class="usa-hint">Keeps this page as it is, under an address of its own, for 400 days.</span></form>
+${extraDataGroups(record.extra_data)}
+<section class="no-print"><h2>History</h2>
+${historyTimeline(changes, since)}</section>
+${boardContact(board)}`;
+}
+
+function withoutRecord(view: LicenseView, board: Board, number: string): Html {
+  const { outcome, licenseNumber, changes, since, date } = view;
+  const fields: SearchFields = { ...NO_FIELDS, by: 'number', board: board.code, number };
+  if (licenseNumber === undefined && outcome.outcome === 'number_not_found') {
+    return html`${miss(outcome, fields, html`<strong>${number}</strong>`)}
+<p>Searched in the State of Ohio’s dataset of ${longDate(date)}. A license that is missing here may still exist: the issuing board is the authority.</p>
+<p><a href="/">Search again</a></p>
+${boardContact(board)}`;
+  }
+  return html`<p>The ${board.name}’s license ${licenseNumber ?? number} is no longer in the State’s dataset of ${longDate(date)}. That does not say why; ask the board.</p>
+<section><h2>History</h2>
+${historyTimeline(changes, since)}</section>
+${boardContact(board)}`;
+}

@@ -1,0 +1,147 @@
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { html, raw } from 'hono/html';
+import type { Context } from '../http/context.ts';
+import { freshness } from '../http/status.ts';
+import { daysBetween } from '../licenses/dates.ts';
+import { daysInWords, longDate } from './words.ts';
+
+/** A piece of HTML: every value that was put into it is escaped. */
+export type Html = ReturnType<typeof html>;
+
+export { html };
+
+/** Nothing where something optional is left out. */
+export const NOTHING: Html = raw('');
+
+/** No scripts, no frames; everything from this origin. Forms are sent to this origin alone. */
+const POLICY =
+  "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; form-action 'self'; " +
+  "base-uri 'none'; frame-ancestors 'none'";
+
+/** The publication that a page answers from. */
+export interface Origin {
+  /** Its run date, `YYYY-MM-DD`. */
+  readonly date: string;
+  readonly isSampleData: boolean;
+}
+
+/** What a page shows beside the frame that all pages share. */
+export interface PageContent {
+  /** Also the main heading, unless the body has its own. */
+  readonly title: string;
+  /** What answers; `undefined` where nothing is published or the page does not depend on it. */
+  readonly origin: Origin | undefined;
+  readonly body: Html;
+  /** Whether search engines must not list it. */
+  readonly isPrivate?: boolean;
+}
+
+const NAVIGATION = [
+  { address: '/', name: 'Look up' },
+  { address: '/roster', name: 'Roster' },
+  { address: '/data', name: 'Data' },
+  { address: '/developers', name: 'For developers' },
+] as const;
+
+/** Writes pages in the frame that all of them share. */
+export interface PageWriter {
+  send(ctx: Context, content: PageContent): Promise<void>;
+}
+
+/**
+ * @param styleSheet its address
+ * @param today the date in Ohio
+ */
+export function pageWriter(styleSheet: string, today: () => string): PageWriter {
+  return {
+    send: async (ctx, content) => {
+      const page = await pageHtml(content, { styleSheet, path: ctx.path, today: today() });
+      ctx.set('content-security-policy', POLICY);
+      // Browsers send `Origin: null` with a form unless pages may be named to this origin.
+      ctx.set('referrer-policy', 'same-origin');
+      if (content.isPrivate === true) ctx.set('x-robots-tag', 'noindex');
+      ctx.type = 'text/html; charset=utf-8';
+      ctx.body = await compressed(ctx, String(page));
+    },
+  };
+}
+
+/** Pages compress to a fifth. Higher levels take twice the time for a tenth less. */
+const COMPRESSION_LEVEL = 4;
+
+/** The page, compressed where the browser takes that. */
+async function compressed(ctx: Context, page: string): Promise<string | Buffer> {
+  ctx.vary('Accept-Encoding');
+  if (ctx.acceptsEncodings('gzip', 'identity') !== 'gzip') return page;
+  ctx.set('content-encoding', 'gzip');
+  return promisify(gzip)(page, { level: COMPRESSION_LEVEL });
+}
+
+interface Frame {
+  readonly styleSheet: string;
+  readonly path: string;
+  readonly today: string;
+}
+
+function pageHtml({ title, origin, body, isPrivate }: PageContent, { styleSheet, path, today }: Frame): Html {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} | Ohio License Verification</title>
+${isPrivate === true ? html`<meta name="robots" content="noindex">` : NOTHING}
+<link rel="icon" href="/favicon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="${styleSheet}">
+</head>
+<body>
+<a class="usa-skipnav" href="#main-content">Skip to main content</a>
+<header class="site-header">
+<p class="not-official">This is not a website of the State of Ohio. It answers from the public dataset of the State’s licensing boards.</p>
+${origin?.isSampleData === true ? SAMPLE_DATA : NOTHING}
+<div class="grid-container">
+<a class="site-title" href="/">Ohio License Verification</a>
+<nav aria-label="Main"><ul class="site-nav">${NAVIGATION.map(
+    ({ address, name }) =>
+      html`<li><a href="${address}"${path === address ? raw(' aria-current="page"') : NOTHING}>${name}</a></li>`,
+  )}</ul></nav>
+</div>
+</header>
+<main id="main-content" class="grid-container">
+<h1>${title}</h1>
+${origin === undefined ? NOTHING : ageWarning(origin, today)}
+${body}
+</main>
+<footer class="site-footer">
+<div class="grid-container">
+<p>${
+    origin === undefined
+      ? NOTHING
+      : html`Data of the State of Ohio as of <strong>${longDate(origin.date)}</strong>. `
+  }The issuing board is the authority. This is not primary-source verification.</p>
+<p class="no-print"><a href="/data">How current is this?</a> <a href="/developers">For developers</a></p>
+</div>
+</footer>
+</body>
+</html>
+`;
+}
+
+const SAMPLE_DATA = html`<p class="sample-data"><strong>Sample data.</strong> Generated, of no real person or business. Do not rely on it.</p>`;
+
+/** Says so where the data is older than two days. */
+function ageWarning({ date }: Origin, today: string): Html {
+  const age = daysBetween(date, today);
+  const band = freshness(age);
+  if (band === 'fresh') return NOTHING;
+  return alert(
+    band === 'late' ? 'warning' : 'error',
+    html`The data is ${daysInWords(age)} old. What happened after ${longDate(date)} is not known here.`,
+  );
+}
+
+/** A message in a box with an icon. */
+export function alert(kind: 'info' | 'warning' | 'error' | 'success', text: Html): Html {
+  return html`<div class="usa-alert usa-alert--slim usa-alert--${kind}"><div class="usa-alert__body"><p class="usa-alert__text">${text}</p></div></div>`;
+}

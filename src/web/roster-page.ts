@@ -1,0 +1,131 @@
+import type { RateLimit } from '../access/rate-limit.ts';
+import { formBody } from '../http/body.ts';
+import { clientGone, spendForItems } from '../http/roster-cost.ts';
+import type { Route } from '../http/route.ts';
+import { BadRequestError } from '../licenses/bad-request.ts';
+import { tableRequest } from '../rest/roster-request.ts';
+import type { RosterResult } from '../rosters/roster.ts';
+import type { Rosters } from '../rosters/service.ts';
+import { answerTable, type RosterTable, readTable } from '../rosters/table.ts';
+import { boardByCode } from './addresses.ts';
+import { alert, html, type Origin, type PageWriter } from './page.ts';
+import { MAX_PAGE_ROWS, rosterForm } from './roster-form.ts';
+import { rosterResults } from './roster-results.ts';
+import { requireSameOrigin } from './same-origin.ts';
+
+/** What the roster page is made from. */
+export interface RosterPageServices {
+  readonly rosters: Rosters;
+  readonly page: PageWriter;
+  /** What a roster costs an address. */
+  readonly cost: { readonly limit: RateLimit; readonly itemsPerRequest: number };
+  readonly origin: () => Origin | undefined;
+  /** The date in Ohio. */
+  readonly today: () => string;
+}
+
+const TITLE = 'Check a list of licenses';
+
+const PAGE_LIMIT = { bytes: 1024 * 1024, words: 'a list takes at most 1 MB' };
+
+/** A list to begin with. */
+const TEMPLATE = `reference,board,license_number,last_name,first_name
+1,Nursing Board,RN.124396,Bowen,
+2,Nursing Board,,Smith,Ann
+`;
+
+const CSV_TYPE = 'text/csv; charset=utf-8';
+
+/** GET /roster, POST /roster and the template. Nothing that is sent is stored. */
+export function rosterPages({ rosters, page, cost, origin, today }: RosterPageServices): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/roster',
+      handle: (ctx) => page.send(ctx, { title: TITLE, origin: origin(), body: rosterForm('', '') }),
+    },
+    {
+      method: 'GET',
+      path: '/roster/template.csv',
+      handle: (ctx) => {
+        ctx.type = CSV_TYPE;
+        ctx.attachment('roster.csv');
+        ctx.body = TEMPLATE;
+      },
+    },
+    {
+      method: 'POST',
+      path: '/roster',
+      handle: async (ctx) => {
+        requireSameOrigin(ctx);
+        const form = await formBody(ctx, PAGE_LIMIT);
+        const text = await rosterText(form);
+        const boardCode = textOf(form.get('board'));
+        const table = tableOf(text);
+        if (table instanceof BadRequestError) {
+          ctx.status = 400;
+          const body = html`${alert('error', html`${table.message}`)}${rosterForm(text, boardCode)}`;
+          await page.send(ctx, { title: TITLE, origin: origin(), body, isPrivate: true });
+          return;
+        }
+        const roster = await tableRequest(table, { board: boardByCode(boardCode)?.name });
+        await spendForItems(ctx, roster.items.length, cost);
+        if (form.get('format') === 'csv') {
+          const { shape, parts } = answerTable(table, today());
+          const answer = await rosters.answer(roster, shape, clientGone(ctx));
+          ctx.type = CSV_TYPE;
+          ctx.attachment('roster-result.csv');
+          ctx.body = Buffer.concat(parts(answer));
+          return;
+        }
+        const shape = (results: readonly RosterResult[]) => results;
+        const { date, isSampleData, summary, shaped } = await rosters.answer(roster, shape, clientGone(ctx));
+        const answered = { summary, results: shaped.flat(), origin: { date, isSampleData } };
+        const body = rosterResults(answered, { text, board: boardCode }, today());
+        await page.send(ctx, {
+          title: 'Result of your list',
+          origin: answered.origin,
+          body,
+          isPrivate: true,
+        });
+      },
+    },
+  ];
+}
+
+/** What was pasted, or else the file that was chosen. */
+async function rosterText(form: FormData): Promise<string> {
+  const pasted = textOf(form.get('roster'));
+  if (pasted.trim() !== '') return pasted;
+  const file = form.get('file');
+  if (!(file instanceof File)) return '';
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer());
+  } catch {
+    throw new BadRequestError(
+      'The file is not a CSV file in UTF-8. In a spreadsheet, save it as "CSV UTF-8".',
+    );
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** The rows, or what is wrong with them. */
+function tableOf(text: string): RosterTable | BadRequestError {
+  try {
+    if (text.trim() === '') throw new BadRequestError('Paste your list, or choose a file.');
+    const table = readTable(text);
+    if (table.rows.length === 0) throw new BadRequestError('The list has no rows below the header row.');
+    if (table.rows.length > MAX_PAGE_ROWS) {
+      throw new BadRequestError(
+        `The list has more than ${MAX_PAGE_ROWS} rows. Split it, or use the REST API, which takes any number.`,
+      );
+    }
+    return table;
+  } catch (error) {
+    if (error instanceof BadRequestError) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,61 @@
+const LONG_DATE = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'UTC' });
+const SHORT_DATE = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeZone: 'UTC' });
+const OHIO_TIME = new Intl.DateTimeFormat('en-US', {
+  dateStyle: 'long',
+  timeStyle: 'short',
+  timeZone: 'America/New_York',
+});
+const NUMBER = new Intl.NumberFormat('en-US');
+
+/** `2027-10-31` → `October 31, 2027`. */
+export function longDate(date: string): string {
+  return formatted(LONG_DATE, date);
+}
+
+/** `2027-10-31` → `Oct 31, 2027`. */
+export function shortDate(date: string): string {
+  return formatted(SHORT_DATE, date);
+}
+
+function formatted(format: Intl.DateTimeFormat, date: string): string {
+  const time = Date.parse(date);
+  return Number.isNaN(time) ? date : format.format(time);
+}
+
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+
+/** A value of a record: a date in words, any other text as it is. */
+export function inWords(value: string): string {
+  return DATE.test(value) ? longDate(value) : value;
+}
+
+/** An instant (ISO 8601) as date and time in Ohio. */
+export function ohioTime(instant: string): string {
+  return `${OHIO_TIME.format(new Date(instant))} (Ohio time)`;
+}
+
+/** `2600000` → `2,600,000`. */
+export function count(value: number): string {
+  return NUMBER.format(value);
+}
+
+/** `1 license`, `12 licenses`. */
+export function counted(value: number, one: string, several = `${one}s`): string {
+  return `${count(value)} ${value === 1 ? one : several}`;
+}
+
+/** `1 day`, `12 days`. */
+export function daysInWords(days: number): string {
+  return counted(days, 'day');
+}
+
+/** How far an expiry date is away: `in 12 days`, `today`, `12 days ago`. */
+export function fromToday(days: number): string {
+  if (days === 0) return 'today';
+  return days > 0 ? `in ${daysInWords(days)}` : `${daysInWords(-days)} ago`;
+}
+
+/** `a`, `a and b`, `a, b and c`. */
+export function listed(words: readonly string[]): string {
+  return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
+}
