@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { z } from 'zod';
-import { launchedBrowser, NO_BROWSER } from '../support/browser.ts';
+import { launchedBrowser, NO_BROWSER } from '../../scripts/browser.ts';
 import { describeUnless } from '../support/describe-unless.ts';
 import { startService, type TestService } from '../support/service.ts';
 

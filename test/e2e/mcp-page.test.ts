@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
-import { launchedBrowser, NO_BROWSER } from '../support/browser.ts';
+import { launchedBrowser, NO_BROWSER } from '../../scripts/browser.ts';
 import { describeUnless } from '../support/describe-unless.ts';
 import { answered, type FileServer, fileServer } from '../support/file-server.ts';
 import { startService, type TestService } from '../support/service.ts';

@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib';
 import { SERVICE_VERSION } from '../../../src/config.ts';
 import type { Answer } from './answer.ts';
 import { bodyText } from './json-layout.ts';
@@ -38,7 +39,9 @@ export function visible(bytes: Buffer): string {
     .replace(/[^\n -~]/g, (char) => `\\x${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`);
 }
 
-function shownBody({ body }: Answer, shown: BodyShown): string {
+function shownBody({ body: sent, headers }: Answer, shown: BodyShown): string {
+  const isCompressed = headers.some(([name, value]) => name === 'content-encoding' && value === 'gzip');
+  const body = isCompressed ? gunzipSync(sent) : sent;
   switch (shown.kind) {
     case 'all':
       return visible(Buffer.from(bodyText(body), 'latin1'));
@@ -115,7 +118,12 @@ const MASKS = MASKED_FIELDS.map(
     [new RegExp(String.raw`(\\?"${field}\\?": ?)${value}`, 'g'), `$1${mask}`] as const,
 );
 
+/** A page of the website, whose tests look at what it shows. */
+const PAGE = /^<!doctype html>.*<title>(.*)<\/title>.* href="\/assets\/.*$/s;
+
 function maskedBody(body: string): string {
+  const [, title] = PAGE.exec(body) ?? [];
+  if (title !== undefined) return `<the page "${title}">`;
   const masked = MASKS.reduce((text, [pattern, replacement]) => text.replace(pattern, replacement), body);
   return masked.replace(/try again in \d+ seconds/, 'try again in <retry after> seconds');
 }

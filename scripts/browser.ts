@@ -1,5 +1,5 @@
 import { type Browser, chromium } from 'playwright-core';
-import { programPath } from '../../scripts/program-path.ts';
+import { programPath } from './program-path.ts';
 
 const CHROMIUM = process.env.CHROMIUM_PATH || programPath('chromium');
 

@@ -1,0 +1,209 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { evaluationDays } from '../../bench/evaluation/licenses.ts';
+import { launchedBrowser, NO_BROWSER } from '../../scripts/browser.ts';
+import { describeUnless } from '../support/describe-unless.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { type SiteTab, siteTab, WIDTHS } from '../support/website.ts';
+
+const NURSE = '/licenses/NUR/RN.418822';
+
+describeUnless(NO_BROWSER, 'the website, in a browser', () => {
+  let service: TestService;
+  let origin: string;
+  let browser: Browser;
+  const tabs: SiteTab[] = [];
+
+  beforeAll(async () => {
+    service = await startService({ files: evaluationDays });
+    origin = `http://127.0.0.1:${service.environment.config.PORT}`;
+    browser = await launchedBrowser();
+  });
+  afterAll(async () => {
+    for (const tab of tabs) await tab.close();
+    await browser.close();
+    await service.stop();
+  });
+
+  async function tabOf(options: Parameters<typeof siteTab>[2] = {}): Promise<SiteTab> {
+    const tab = await siteTab(browser, origin, options);
+    tabs.push(tab);
+    return tab;
+  }
+
+  const PAGES: readonly (readonly [path: string, status: number, heading: string])[] = [
+    ['/', 200, 'Look up a license'],
+    ['/?by=person', 200, 'Look up a license'],
+    ['/?by=business', 200, 'Look up a license'],
+    ['/?by=person&last_name=Whitfield', 200, 'Result'],
+    ['/?by=person&last_name=Whitfeld', 200, 'Result'],
+    ['/?by=person&last_name=Whitfield&first_name=Zoe', 200, 'Result'],
+    ['/?by=person&last_name=Whitfield&license_type=Wizard', 400, 'Look up a license'],
+    ['/?by=business&business_name=Shear+Grace', 200, 'Result'],
+    ['/?by=business&business_name=Sheer+Grase', 200, 'Result'],
+    ['/?by=number&number=RN.41882', 200, 'Result'],
+    ['/?by=number&number=RN.418822&board=MED', 200, 'Result'],
+    [NURSE, 200, 'HOLLOWAY, BEATRICE ANN'],
+    ['/licenses/NUR/RN.266001', 200, 'FARROW, LINDA'],
+    ['/licenses/NUR/APRN.CNP.0144500', 200, 'FARROW, LINDA'],
+    ['/licenses/NUR/RN.377120', 200, 'GARRISON, PAUL LEE'],
+    ['/licenses/PRX/0212345678', 200, 'MAPLE HEALTH LLC D.B.A QUAIL HOLLOW DRUGS'],
+    ['/licenses/NUR/RN.41882', 404, 'No license with this number'],
+    ['/licenses/NUR/RN.350077', 404, 'License RN.350077'],
+    ['/licenses/XYZ/1', 404, 'There is no such page'],
+    ['/no-such-page', 404, 'There is no such page'],
+    ['/records/0000-0000-0000-0000', 404, 'No record with this code'],
+    ['/roster', 200, 'Check a list of licenses'],
+    ['/data', 200, 'The data'],
+    ['/developers', 200, 'For developers'],
+  ];
+
+  for (const width of WIDTHS) {
+    test.each(PAGES)(`%s answers %d and is good at ${width} px`, async (path, status, heading) => {
+      const tab = await tabOf({ width });
+      expect(await tab.open(path)).toBe(status);
+      expect(await tab.page.locator('h1').textContent()).toBe(heading);
+      await tab.expectGood();
+    });
+  }
+
+  test('a person is found at all boards without JavaScript, with near names for a mistyped one', async () => {
+    const { page, open } = await tabOf({ javaScriptEnabled: false });
+    await open('/');
+    await page.getByRole('link', { name: 'Person', exact: true }).click();
+    await page.getByLabel('Last name').fill('whitfeld');
+    await page.getByRole('button', { name: 'Look up' }).click();
+    expect(await page.locator('main').textContent()).toContain(
+      'No license at any of the 24 boards fits whitfeld.',
+    );
+    await page.getByRole('link', { name: 'WHITFIELD' }).click();
+    expect(await page.getByRole('rowheader').allTextContents()).toEqual(['PN.118830', 'RN.402255']);
+    expect(await page.getByRole('caption').textContent()).toContain('Nursing Board: 2 licenses');
+    expect(new URL(page.url()).search).toContain('last_name=WHITFIELD');
+  });
+
+  test('a number leads to the license however it is written, and a near one is offered as a link', async () => {
+    const { page, open } = await tabOf({ javaScriptEnabled: false });
+    await open('/?by=number&number=rn 418822');
+    expect(page.url()).toBe(`${origin}${NURSE}`);
+    await open('/licenses/nur/rn418822');
+    expect(page.url()).toBe(`${origin}${NURSE}`);
+    await open('/?by=number&number=RN.41882');
+    await page.getByRole('link', { name: 'RN.418822' }).click();
+    expect(page.url()).toBe(`${origin}${NURSE}`);
+  });
+
+  test('a number of another board leads there', async () => {
+    const { page, open } = await tabOf();
+    await open('/?by=number&number=RN.418822&board=MED');
+    await page.getByRole('link', { name: 'Nursing Board' }).click();
+    expect(page.url()).toBe(`${origin}${NURSE}`);
+  });
+
+  test('a license and its endorsement lead to each other', async () => {
+    const { page, open } = await tabOf();
+    await open('/licenses/NUR/RN.266001');
+    await page.getByRole('link', { name: 'APRN.CNP.0144500' }).click();
+    expect(await page.locator('main').textContent()).toContain('APRN - Certified Nurse Practitioner');
+    await page.getByRole('link', { name: 'RN.266001' }).click();
+    expect(page.url()).toBe(`${origin}/licenses/NUR/RN.266001`);
+  });
+
+  test('a license says what its status means, what changed, and who is the authority', async () => {
+    const { page, open } = await tabOf();
+    await open('/licenses/NUR/RN.433210');
+    const text = await page.locator('main').textContent();
+    for (const part of [
+      'Inactive - Suspended',
+      'The board has suspended it.',
+      'Yes. The board has acted on this license',
+      'Status changed from Active to Inactive - Suspended.',
+      'The Nursing Board is the authority on its licenses.',
+      'As of the State’s dataset of November 20, 2026',
+    ]) {
+      expect(text).toContain(part);
+    }
+  });
+
+  test('a check is saved with the keyboard alone, in three clicks, and shown again as it was', async () => {
+    const { page, open, expectGood } = await tabOf();
+    await open('/');
+    await page.getByLabel('License number').focus();
+    await page.keyboard.type('RN.418822');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${origin}${NURSE}`);
+    const focused = () => page.evaluate('document.activeElement.textContent');
+    for (let tabs = 0; tabs < 40 && (await focused()) !== 'Save a record of this check'; tabs += 1) {
+      await page.keyboard.press('Tab');
+    }
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/records\/[0-9A-Z]{4}(-[0-9A-Z]{4}){3}$/);
+    const text = await page.locator('main').textContent();
+    expect(text).toContain('HOLLOWAY, BEATRICE ANN');
+    expect(text).toContain('Nothing has changed since.');
+    await expectGood();
+    const code = page.url().split('/').at(-1) ?? '';
+    await open(`/records/${code.toLowerCase().replaceAll('-', ' ')}`);
+    expect(await page.locator('main').textContent()).toContain('HOLLOWAY, BEATRICE ANN');
+    const printed = await page.pdf({ format: 'Letter' });
+    expect(pagesOf(printed)).toBe(1);
+  });
+
+  test('a license prints on one page, marked as what it is', async () => {
+    const { page, open } = await tabOf();
+    await open('/licenses/NUR/RN.266001');
+    await page.emulateMedia({ media: 'print' });
+    expect(await page.getByText('This is not a website of the State of Ohio.').isVisible()).toBe(true);
+    expect(await page.getByRole('button').first().isVisible()).toBe(false);
+    expect(pagesOf(await page.pdf({ format: 'Letter' }))).toBe(1);
+  });
+
+  test('a pasted list is answered as a table and as a file', async () => {
+    const { page, open, expectGood } = await tabOf();
+    await open('/roster');
+    await page
+      .getByLabel('Your list')
+      .fill(
+        'reference,license_number,last_name\nA,RN.418822,Holloway\nB,RN.418822,Smith\nC,,Whitfield\nD,RN.1,\nE,,\n',
+      );
+    await page.getByLabel('Board of every row').selectOption('Nursing Board');
+    await page.getByRole('button', { name: 'Check the list' }).click();
+    expect(await page.locator('.summary').textContent()).toMatch(
+      /2 found\s*1 several fit\s*1 not found\s*1 not understood/,
+    );
+    expect(await page.getByRole('row', { name: /^B/ }).textContent()).toContain(
+      'The name given is not the holder’s',
+    );
+    await expectGood();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download as CSV' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe('roster-result.csv');
+  });
+
+  test('a chosen file is answered, and a file that is no CSV is refused', async () => {
+    const { page, open } = await tabOf();
+    await open('/roster');
+    await page.getByLabel('Or a CSV file').setInputFiles({
+      name: 'list.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from('board;license_number\nNursing Board;RN.418822\n'),
+    });
+    await page.getByRole('button', { name: 'Check the list' }).click();
+    expect(await page.locator('.summary').textContent()).toContain('1 found');
+    await open('/roster');
+    await page.getByLabel('Or a CSV file').setInputFiles({
+      name: 'picture.png',
+      mimeType: 'image/png',
+      buffer: Buffer.from([0x89, 0x50, 0x4e, 0x47, 0xff, 0xfe]),
+    });
+    await page.getByRole('button', { name: 'Check the list' }).click();
+    expect(await page.locator('main').textContent()).toContain('not a CSV file in UTF-8');
+  });
+});
+
+/** How many pages a PDF has. */
+function pagesOf(pdf: Buffer): number {
+  return [...pdf.toString('latin1').matchAll(/\/Type\s*\/Page\b/g)].length;
+}

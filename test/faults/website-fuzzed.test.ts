@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, expect } from '@jest/globals';
+import { evaluationDays } from '../../bench/evaluation/licenses.ts';
+import { createRandom } from '../../sample-data/generator/random.ts';
+import { faultTest, inForm } from '../support/fault-form.ts';
+import { faultSeed } from '../support/fault-seed.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+const FAULT = 'random requests to the website';
+const FORM = inForm({ short: { requests: 800 }, full: { requests: 20_000 } });
+const IN_FLIGHT = 8;
+const WITHIN_MS = 600_000;
+
+/** What the website may answer to whatever is sent: never an error of its own. */
+const STATUSES: ReadonlySet<number> = new Set([200, 301, 303, 400, 403, 404, 405, 409, 413, 415, 429]);
+
+const TEXTS = [
+  ...['', ' ', 'Whitfield', 'RN.418822', 'NUR', 'nur', 'person', 'number', 'business', 'SHEAR GRACE', '0'],
+  ...[
+    '<script>alert(1)</script>',
+    '"><img src=x onerror=alert(1)>',
+    '../../etc/passwd',
+    '%',
+    '%00',
+    '%2e%2e%2f',
+  ],
+  ...[
+    '\u0000',
+    '\ud800',
+    '\u202e',
+    'İ',
+    'ﬀ',
+    'e\u0301',
+    '🩺',
+    "O'DELL-MARSH",
+    '*',
+    '?',
+    '[0-9]+',
+    '{"a":1}',
+    '=',
+  ],
+  ...[
+    'a'.repeat(201),
+    'Z'.repeat(5000),
+    'license_number\nRN.418822\n',
+    'last_name;board\n"x',
+    '\r\n\r\n',
+    '-1',
+    'null',
+  ],
+];
+
+const FIELDS =
+  'by board number last_name first_name business_name license_type status city county roster file format shown'.split(
+    ' ',
+  );
+const PATHS = [
+  '/',
+  '/',
+  '/licenses/NUR/',
+  '/licenses/',
+  '/records/',
+  '/records',
+  '/roster',
+  '/data',
+  '/developers',
+  '/assets/',
+  '/favicon.svg',
+];
+const METHODS = ['GET', 'GET', 'GET', 'POST', 'POST', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'];
+const TYPES = [
+  'application/x-www-form-urlencoded',
+  'multipart/form-data; boundary=x',
+  'multipart/form-data',
+  'text/csv',
+  'application/json',
+  '',
+];
+
+interface SiteRequest {
+  readonly path: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+function randomRequest(random: () => number, origin: string): SiteRequest {
+  const one = <Thing>(things: readonly Thing[]): Thing => {
+    const thing = things[Math.floor(random() * things.length)];
+    if (thing === undefined) throw new Error('There is nothing to choose from.');
+    return thing;
+  };
+  const text = () => one(TEXTS).toWellFormed();
+  const fields = () =>
+    new URLSearchParams(
+      Array.from({ length: Math.floor(random() * 5) }, (): [string, string] => [one(FIELDS), text()]),
+    );
+  const method = one(METHODS);
+  const path = one(PATHS) + (random() < 0.4 ? encodeURIComponent(text()) : '');
+  const headers = {
+    accept: one(['text/html', '*/*', 'application/json']),
+    ...(random() < 0.8 && { origin: one([origin, origin, 'null', 'https://evil.example']) }),
+  };
+  if (method === 'GET' || method === 'HEAD') return { method, headers, path: `${path}?${fields()}` };
+  const type = one(TYPES);
+  const parts = [...fields()].map(
+    ([name, value]) => `--x\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+  );
+  const body = type.startsWith('multipart')
+    ? `${parts.join('')}${random() < 0.8 ? '--x--\r\n' : ''}`
+    : String(fields());
+  return { method, path, body, headers: { ...headers, 'content-type': type } };
+}
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService({ files: evaluationDays });
+});
+afterAll(() => service.stop());
+
+faultTest(
+  FAULT,
+  '',
+  async () => {
+    const origin = `http://127.0.0.1:${service.environment.config.PORT}`;
+    const random = createRandom(faultSeed(), 'website');
+    const wrong: string[] = [];
+    const statuses = new Map<number, number>();
+
+    async function send(request: SiteRequest): Promise<void> {
+      const { path, ...options } = request;
+      const response = await fetch(origin + path, { ...options, redirect: 'manual' });
+      const text = await response.text();
+      statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
+      const isPage = response.headers.get('content-type')?.startsWith('text/html') === true;
+      const isGood =
+        STATUSES.has(response.status) &&
+        (!isPage ||
+          response.headers.get('content-security-policy')?.includes("default-src 'none'") === true) &&
+        !(isPage && /<script|<img|onerror=[^&]*>/.test(text));
+      if (!isGood) wrong.push(`${response.status} to ${JSON.stringify(request)}`);
+    }
+
+    const requests = Array.from({ length: FORM.requests }, () => randomRequest(random, origin));
+    for (let first = 0; first < requests.length; first += IN_FLIGHT) {
+      await Promise.all(requests.slice(first, first + IN_FLIGHT).map(send));
+    }
+    expect(wrong).toEqual([]);
+    for (const status of [200, 400, 403, 404, 405]) expect(statuses.get(status) ?? 0).toBeGreaterThan(0);
+    const counted = [...statuses].toSorted().map(([status, count]) => `${count} × ${status}`);
+    return { hit: `${requests.length} requests`, outcome: counted.join(', ') };
+  },
+  WITHIN_MS,
+);

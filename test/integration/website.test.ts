@@ -1,0 +1,331 @@
+import { brotliCompressSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { evaluationDays } from '../../bench/evaluation/licenses.ts';
+import { testEnvironment } from '../../scripts/environment.ts';
+import { startApi } from '../../scripts/licenses-processes.ts';
+import { freePort } from '../../scripts/ports.ts';
+import { prepareIndices } from '../../src/storage/templates.ts';
+import { fixturesAnd, nurseRow, times } from '../support/fixtures.ts';
+import { publishFiles } from '../support/publishing.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+const HTML = { accept: 'text/html' };
+const FORM = 'application/x-www-form-urlencoded';
+const MEGABYTE = 1024 * 1024;
+
+function originOf({ environment }: Pick<TestService, 'environment'>): string {
+  return `http://127.0.0.1:${environment.config.PORT}`;
+}
+
+/** What a form posts, as a browser sends it from a page of the website. */
+function post(origin: string, path: string, body: string | FormData, headers: Record<string, string> = {}) {
+  const type: Record<string, string> = typeof body === 'string' ? { 'content-type': FORM } : {};
+  return fetch(`${origin}${path}`, {
+    method: 'POST',
+    body,
+    headers: { ...HTML, origin, ...type, ...headers },
+    redirect: 'manual',
+  });
+}
+
+/** The fields of the form that saves what a license's page shows. */
+async function saveForm(origin: string, path: string): Promise<string> {
+  const page = await (await fetch(origin + path, { headers: HTML })).text();
+  const form = /<form[^>]* action="\/records".*?<\/form>/s.exec(page)?.[0] ?? '';
+  const fields = form.matchAll(/name="(\w+)" value="([^"]*)"/g);
+  const query = new URLSearchParams();
+  for (const [, name = '', value = ''] of fields) query.set(name, value);
+  return String(query);
+}
+
+describe('the website over HTTP', () => {
+  let service: TestService;
+  let origin: string;
+
+  beforeAll(async () => {
+    service = await startService({ files: evaluationDays });
+    origin = originOf(service);
+  });
+  afterAll(() => service.stop());
+
+  const get = (path: string, headers: Record<string, string> = HTML) => fetch(origin + path, { headers });
+
+  test('every page has a strict policy, sets no cookie, and is neither stored nor framed', async () => {
+    for (const path of [
+      '/',
+      '/?by=person&last_name=Whitfield',
+      '/licenses/NUR/RN.418822',
+      '/data',
+      '/nothing',
+    ]) {
+      const { headers } = await get(path);
+      expect(headers.get('content-security-policy')).toBe(
+        "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+      );
+      expect(headers.get('set-cookie')).toBeNull();
+      expect(headers.get('cache-control')).toBe('no-store');
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+    }
+  });
+
+  test('licenses, results and records are not for search engines; other pages are', async () => {
+    for (const path of ['/licenses/NUR/RN.418822', '/?by=person&last_name=Whitfield']) {
+      const response = await get(path);
+      expect(response.headers.get('x-robots-tag')).toBe('noindex');
+      expect(await response.text()).toContain('<meta name="robots" content="noindex">');
+    }
+    expect((await get('/')).headers.get('x-robots-tag')).toBeNull();
+  });
+
+  test('the style sheet is compressed, and cached for a year under an address that has its hash', async () => {
+    const page = await (await get('/')).text();
+    const address = /href="(\/assets\/[0-9a-f]{16}\/css\/[\w.]+)"/.exec(page)?.[1] ?? '';
+    const response = await get(address, { 'accept-encoding': 'br' });
+    expect(response.headers.get('content-encoding')).toBe('br');
+    expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    expect(await response.text()).toContain('.usa-button');
+    const plain = await get(address, { 'accept-encoding': 'identity' });
+    expect(plain.headers.get('content-encoding')).toBeNull();
+  });
+
+  test('an unknown address is a page for a browser and JSON for a program', async () => {
+    const forBrowser = await get('/nothing', { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
+    expect(forBrowser.status).toBe(404);
+    expect(forBrowser.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    const forProgram = await get('/nothing', {});
+    expect(forProgram.status).toBe(404);
+    expect(await forProgram.json()).toEqual({
+      detail: 'There is nothing at this address. Lookups are at POST /api/v1/lookup/verify.',
+    });
+    expect((await get('/api/v1/nothing')).headers.get('content-type')).toContain('application/json');
+  });
+
+  test('a method that a page does not take is 405', async () => {
+    const response = await fetch(`${origin}/data`, { method: 'DELETE', headers: HTML });
+    expect(response.status).toBe(405);
+    expect(response.headers.get('allow')).toBe('HEAD, GET');
+  });
+
+  test.each([
+    ['another website', { origin: 'https://evil.example' }],
+    ['a page that hides where it is', { origin: 'null' }],
+    ['another port', { origin: 'http://127.0.0.1:1' }],
+  ])('forms from %s are refused', async (_, headers) => {
+    const form = await saveForm(origin, '/licenses/NUR/RN.418822');
+    for (const path of ['/records', '/roster']) {
+      const response = await post(origin, path, form, headers);
+      expect(response.status).toBe(403);
+      expect(await response.text()).toContain('not sent from a page of this website');
+    }
+  });
+
+  test('a form without an origin is refused', async () => {
+    const body = await saveForm(origin, '/licenses/NUR/RN.418822');
+    const response = await fetch(`${origin}/records`, {
+      method: 'POST',
+      body,
+      headers: { 'content-type': FORM },
+    });
+    expect(response.status).toBe(403);
+  });
+
+  test('a record is saved only as the page showed it', async () => {
+    const form = await saveForm(origin, '/licenses/NUR/RN.433210');
+    const forged = new URLSearchParams(form);
+    forged.set('shown', '0'.repeat(32));
+    const refused = await post(origin, '/records', String(forged));
+    expect(refused.status).toBe(409);
+    expect(await refused.text()).toContain('Look at the license again');
+    const saved = await post(origin, '/records', form);
+    expect(saved.status).toBe(303);
+    expect(saved.headers.get('location')).toMatch(/^\/records\/[0-9A-Z]{4}(-[0-9A-Z]{4}){3}$/);
+  });
+
+  test.each([
+    ['no fields', ''],
+    ['an unknown board', 'board=XXX&number=RN.418822&shown=1'],
+    ['no number', 'board=NUR&shown=1'],
+  ])('a form with %s saves nothing', async (_, form) => {
+    expect((await post(origin, '/records', form)).status).toBe(400);
+  });
+
+  const upload = (content: string | Uint8Array<ArrayBuffer>, name = 'list.csv') => {
+    const form = new FormData();
+    form.set('file', new Blob([content]), name);
+    form.set('board', 'NUR');
+    return form;
+  };
+
+  test.each([
+    ['an empty file', '', 400, 'Paste your list, or choose a file.'],
+    ['only a header row', 'license_number\n', 400, 'no rows below the header row'],
+    ['no known column', 'a,b\n1,2\n', 400, 'The first row must name the columns'],
+    ['501 rows', `license_number\n${'RN.1\n'.repeat(501)}`, 400, 'more than 500 rows'],
+    ['an open quotation mark', 'license_number\n"RN.1\n', 400, 'quotation mark'],
+    ['NUL bytes', 'license_number\nRN\0.1\n', 200, '1</strong> not found'],
+    ['a million columns', `${'a,'.repeat(400_000)}license_number\nRN.1\n`, 400, 'columns'],
+  ])('an upload of %s is answered in words', async (_, content, status, words) => {
+    const response = await post(origin, '/roster', upload(content));
+    expect(response.status).toBe(status);
+    expect(await response.text()).toContain(words);
+  });
+
+  test('an upload that is no text, too large, cut off or no form is refused', async () => {
+    const binary = await post(origin, '/roster', upload(new Uint8Array([0xff, 0xfe, 0x00, 0xd8])));
+    expect([binary.status, await binary.text()]).toEqual([
+      400,
+      expect.stringContaining('not a CSV file in UTF-8'),
+    ]);
+    expect((await post(origin, '/roster', upload('x'.repeat(MEGABYTE)))).status).toBe(413);
+    const cutOff = await post(origin, '/roster', '--x\r\nContent-Disposition: form-data; name="roster"', {
+      'content-type': 'multipart/form-data; boundary=x',
+    });
+    expect(cutOff.status).toBe(400);
+    expect(
+      (await post(origin, '/roster', 'license_number\nRN.1', { 'content-type': 'text/csv' })).status,
+    ).toBe(415);
+  });
+
+  test('a list as CSV has the columns of the REST API and no formulas', async () => {
+    const form = new FormData();
+    form.set('roster', 'reference,license_number\n=1+1,RN.418822\n');
+    form.set('board', 'NUR');
+    form.set('format', 'csv');
+    const response = await post(origin, '/roster', form);
+    expect(response.headers.get('content-disposition')).toContain('roster-result.csv');
+    const text = await response.text();
+    expect(text).toContain('result_outcome,result_license_number');
+    expect(text).toContain("'=1+1");
+    expect(text).toContain('HOLLOWAY, BEATRICE ANN');
+  });
+
+  test('the log has the route of each page, and never what was searched', async () => {
+    await get('/?by=person&last_name=Whitfield');
+    await get('/licenses/NUR/RN.433210');
+    await get('/licenses/NUR/RN.433210/and-more');
+    await get('/records/ABCD-ABCD-ABCD-ABCD');
+    const log = service.api.output();
+    expect(log).toContain('"path":"/licenses/:board/:number"');
+    for (const searched of ['Whitfield', 'RN.433210', 'ABCD']) expect(log).not.toContain(searched);
+  });
+});
+
+describe('what the website weighs', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService({
+      files: (folder) =>
+        fixturesAnd(folder, {
+          individual: times(120, (number) =>
+            nurseRow(`WEIGHT, MARGUERITE ${number}`, `RN.77${1000 + number}`),
+          ),
+        }),
+    });
+  });
+  afterAll(() => service.stop());
+
+  test('100 results are under 60 KB, and under 12 KB compressed', async () => {
+    const response = await fetch(`${originOf(service)}/?by=person&last_name=Weight`, {
+      headers: { ...HTML, 'accept-encoding': 'identity' },
+    });
+    const page = await response.text();
+    expect(page.split('<tr>').length - 2).toBe(100);
+    expect(Buffer.byteLength(page)).toBeLessThan(60_000);
+    expect(brotliCompressSync(page).length).toBeLessThan(12_000);
+    const sent = await fetch(`${originOf(service)}/?by=person&last_name=Weight`, {
+      headers: { ...HTML, 'accept-encoding': 'gzip' },
+    });
+    expect(sent.headers.get('content-encoding')).toBe('gzip');
+    expect(Number(sent.headers.get('content-length'))).toBeLessThan(12_000);
+  });
+});
+
+describe('a record and the days after it', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService({ files: async (folder) => (await evaluationDays(folder)).slice(0, 1) });
+  });
+  afterAll(() => service.stop());
+
+  test('a saved record stays as it was; beside it stands what has changed since', async () => {
+    const origin = originOf(service);
+    const [, after] = await evaluationDays(service.environment.folder);
+    const saved = await post(origin, '/records', await saveForm(origin, '/licenses/NUR/RN.433210'));
+    const removed = await post(origin, '/records', await saveForm(origin, '/licenses/NUR/RN.350077'));
+    if (after === undefined) throw new Error('There are two days.');
+    await publishFiles(service.environment, after);
+    const page = async ({ headers }: Response) =>
+      (await fetch(origin + (headers.get('location') ?? ''), { headers: HTML })).text();
+    const text = await untilContains(() => page(saved), 'Changed since');
+    expect(text).toContain(
+      '<td data-label="In this record">Active</td><td data-label="Now">Inactive - Suspended</td>',
+    );
+    expect(text).toContain('November 19, 2026');
+    expect(await page(removed)).toContain('The license is not in the dataset of November 20, 2026.');
+  });
+});
+
+/** What is read once it has a text: an API learns within a second that a publication went live. */
+async function untilContains(read: () => Promise<string>, text: string): Promise<string> {
+  for (;;) {
+    const found = await read();
+    if (found.includes(text)) return found;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+describe('pages for what goes wrong', () => {
+  test('429 says how long to wait; REST has a limit of its own', async () => {
+    const service = await startService({ settings: { WEB_REQUESTS_PER_MINUTE: '3' }, files: evaluationDays });
+    try {
+      const statuses: number[] = [];
+      for (let requests = 0; requests < 4; requests += 1) {
+        statuses.push((await fetch(`${originOf(service)}/data`, { headers: HTML })).status);
+      }
+      expect(statuses).toEqual([200, 200, 200, 429]);
+      const response = await fetch(`${originOf(service)}/`, { headers: HTML });
+      expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+      expect(await response.text()).toContain('Too many requests');
+      expect((await service.rest.get('/api/v1/lookup/boards')).status).toBe(200);
+    } finally {
+      await service.stop();
+    }
+  });
+
+  test('an address may save ten records a minute', async () => {
+    const service = await startService({ files: evaluationDays });
+    try {
+      const form = await saveForm(originOf(service), '/licenses/NUR/RN.418822');
+      const statuses: number[] = [];
+      for (let saves = 0; saves < 11; saves += 1)
+        statuses.push((await post(originOf(service), '/records', form)).status);
+      expect(statuses).toEqual([...Array(10).fill(303), 429]);
+    } finally {
+      await service.stop();
+    }
+  });
+
+  test('503 where nothing is published, and where OpenSearch is away', async () => {
+    const environment = await testEnvironment();
+    await prepareIndices(environment.store);
+    const empty = await startApi(environment.variables);
+    const away = await testEnvironment({ OPENSEARCH_URL: `http://127.0.0.1:${await freePort()}` });
+    const cutOff = await startApi(away.variables);
+    try {
+      const lookup = '/?by=number&number=RN.1';
+      const nothing = await fetch(originOf({ environment }) + lookup, { headers: HTML });
+      expect([nothing.status, await nothing.text()]).toEqual([
+        503,
+        expect.stringContaining('Nothing is published yet'),
+      ]);
+      const unavailable = await fetch(originOf({ environment: away }) + lookup, { headers: HTML });
+      expect(unavailable.status).toBe(503);
+      expect(await unavailable.text()).toContain('Nothing is wrong with what you typed.');
+      expect((await fetch(`${originOf({ environment: away })}/data`, { headers: HTML })).status).toBe(200);
+    } finally {
+      await empty.stop();
+      await cutOff.stop();
+      await environment.cleanUp();
+    }
+  });
+});

@@ -1,0 +1,92 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { expect } from '@jest/globals';
+import { HtmlValidate } from 'html-validate';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { z } from 'zod';
+
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+const axeResult = z.object({
+  violations: z.array(
+    z.object({ id: z.string(), help: z.string(), nodes: z.array(z.object({ html: z.string() })) }),
+  ),
+});
+
+const validator = new HtmlValidate({
+  extends: ['html-validate:standard'],
+  rules: {
+    'no-trailing-whitespace': 'off',
+    'void-style': 'off',
+    'long-title': 'off',
+  },
+});
+
+/** The two widths at which every page is looked at. */
+export const WIDTHS = [360, 1440] as const;
+
+/** A browser tab at the website, with all that it complained of. */
+export interface SiteTab {
+  readonly page: Page;
+  /** Opens a path of the website. @returns the status code */
+  open(path: string): Promise<number>;
+  /**
+   * Expects that the page shown is valid HTML without accessibility violations, that nothing was written to the
+   * console, that nothing came from another host, and that the page is no wider than the screen.
+   */
+  expectGood(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** @param origin where the website is, such as `http://127.0.0.1:8080` */
+export async function siteTab(
+  browser: Browser,
+  origin: string,
+  options: BrowserContextOptions & { readonly width?: number } = {},
+): Promise<SiteTab> {
+  const { width = 1440, ...rest } = options;
+  const context = await browser.newContext({ viewport: { width, height: 900 }, ...rest });
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
+  page.on('console', (message) => {
+    // The browser reports a page's own status, such as 404, as an error.
+    if (!message.text().startsWith('Failed to load resource: the server responded with a status of'))
+      complaints.push(`console: ${message.text()}`);
+  });
+  page.on('request', (request) => {
+    if (new URL(request.url()).origin !== origin) complaints.push(`request: ${request.url()}`);
+  });
+  page.on('dialog', (dialog) => {
+    complaints.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  return {
+    page,
+    open: async (path) => (await page.goto(`${origin}${path}`))?.status() ?? 0,
+    expectGood: async () => {
+      expect(await htmlErrors(page)).toEqual([]);
+      expect(await axeViolations(page)).toEqual([]);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+      expect(complaints).toEqual([]);
+    },
+    close: () => context.close(),
+  };
+}
+
+/** What a validator says of the page's HTML as the browser has read it. */
+async function htmlErrors(page: Page): Promise<string[]> {
+  const report = await validator.validateString(await page.content());
+  return report.results.flatMap(({ messages }) =>
+    messages.map(({ ruleId, message, line }) => `${ruleId} in line ${line}: ${message}`),
+  );
+}
+
+async function axeViolations(page: Page): Promise<string[]> {
+  // A page's policy does not apply to what the test itself evaluates.
+  await page.evaluate(await readFile(AXE, 'utf8'));
+  const result = axeResult.parse(await page.evaluate('axe.run(document, { resultTypes: ["violations"] })'));
+  return result.violations.map(
+    ({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(' ')}`,
+  );
+}
