@@ -8,6 +8,7 @@ const MEASUREMENTS = [
   'rivals',
   'rosters',
   'versions',
+  'website',
   'zero-gap',
 ];
 

@@ -7,7 +7,11 @@ import type { Store } from '../src/storage/store.ts';
 import { prepareIndices } from '../src/storage/templates.ts';
 
 const NO_LIMIT = '1000000000';
-const NO_LIMITS = { REST_REQUESTS_PER_MINUTE: NO_LIMIT, MCP_REQUESTS_PER_MINUTE: NO_LIMIT };
+const NO_LIMITS = {
+  REST_REQUESTS_PER_MINUTE: NO_LIMIT,
+  MCP_REQUESTS_PER_MINUTE: NO_LIMIT,
+  WEB_REQUESTS_PER_MINUTE: NO_LIMIT,
+};
 
 /** For requests over millions of rows. */
 export const REQUEST_MS = 600_000;
