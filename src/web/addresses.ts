@@ -1,9 +1,17 @@
-import { BOARDS, type Board } from '../licenses/boards.ts';
+import { BOARDS, type Board, boardByName } from '../licenses/boards.ts';
 import { boardKey } from '../licenses/license-document.ts';
+import { type Html, html } from './page.ts';
 
 /** The permanent address of a license. */
 export function licenseAddress(license: { readonly board: string; readonly license_number: string }): string {
   return `/licenses/${encodeURIComponent(boardKey(license.board))}/${encodeURIComponent(license.license_number)}`;
+}
+
+/** A license's number as a link; as text alone for a board that the catalog does not have, which has no address. */
+export function licenseLink(license: { readonly board: string; readonly license_number: string }): Html {
+  return boardByName(license.board) === undefined
+    ? html`${license.license_number}`
+    : html`<a href="${licenseAddress(license)}">${license.license_number}</a>`;
 }
 
 /** The address of a search: its fields as query parameters; those without a value are left out. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { promisify } from 'node:util';
-import { brotliCompress, gzip } from 'node:zlib';
+import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Context } from '../http/context.ts';
 import type { Route } from '../http/route.ts';
 
@@ -21,6 +21,9 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 
 /** The address has the hash of the content, so a year is not too long. */
 const CACHED = 'public, max-age=31536000, immutable';
+
+/** The highest level makes the style sheet a tenth smaller, but takes most of a second whenever the process starts. */
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 
 /** A file in each of its encodings. */
 interface Asset {
@@ -65,7 +68,7 @@ async function asset(name: string, plain: Buffer): Promise<Asset> {
   const extension = posix.extname(name);
   const type = MEDIA_TYPES[extension] ?? 'application/octet-stream';
   if (extension === '.woff2') return { type, plain };
-  const [br, gz] = await Promise.all([promisify(brotliCompress)(plain), promisify(gzip)(plain)]);
+  const [br, gz] = await Promise.all([promisify(brotliCompress)(plain, BROTLI), promisify(gzip)(plain)]);
   return { type, plain, encoded: { br, gzip: gz } };
 }
 

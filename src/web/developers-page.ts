@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts';
+import { clientProtocol } from '../http/proxies.ts';
 import type { Route } from '../http/route.ts';
 import { type Html, html, type Origin, type PageWriter } from './page.ts';
 import { count } from './words.ts';
@@ -16,8 +17,14 @@ export function developersPage(page: PageWriter, origin: () => Origin | undefine
   return {
     method: 'GET',
     path: '/developers',
-    handle: (ctx) =>
-      page.send(ctx, { title: 'For developers', origin: origin(), body: developersBody(ctx.origin, limits) }),
+    handle: (ctx) => {
+      const address = `${clientProtocol(ctx) ?? ctx.protocol}://${ctx.host}`;
+      return page.send(ctx, {
+        title: 'For developers',
+        origin: origin(),
+        body: developersBody(address, limits),
+      });
+    },
   };
 }
 
@@ -34,8 +41,8 @@ ${code(`export KEY=YOUR_KEY
 curl -s ${address}/api/v1/lookup/verify -H "X-API-Key: $KEY" -H "Content-Type: application/json" \\
   -d '{"board": "Nursing Board", "license_number": "RN.124396"}'`)}
 <h3>Verify a list</h3>
-${code(`curl -s ${address}/api/v1/lookup/batch -H "X-API-Key: $KEY" -H "Content-Type: text/csv" --data-binary '
-board,license_number,last_name
+${code(`curl -s ${address}/api/v1/lookup/batch -H "X-API-Key: $KEY" -H "Content-Type: text/csv" \\
+  --data-binary 'board,license_number,last_name
 Nursing Board,RN.124396,Bowen
 Nursing Board,,Smith
 '`)}

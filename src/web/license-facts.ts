@@ -1,7 +1,7 @@
 import { daysBetween } from '../licenses/dates.ts';
 import { EXTRA_DATA_LABELS } from '../licenses/extra-data-labels.ts';
 import type { LicenseRecord } from '../licenses/license-record.ts';
-import { licenseAddress } from './addresses.ts';
+import { licenseLink } from './addresses.ts';
 import { plainStatus, statusTag } from './license-status.ts';
 import { type Html, html, NOTHING } from './page.ts';
 import { fromToday, longDate } from './words.ts';
@@ -68,15 +68,13 @@ function place({ city, state, county }: LicenseRecord): string {
 
 function endorsed({ board, extra_data: extra }: LicenseRecord): Html | undefined {
   const number = extra[EXTRA_DATA_LABELS.endorsedLicense];
-  return number === undefined
-    ? undefined
-    : html`<a href="${licenseAddress({ board, license_number: number })}">${number}</a>`;
+  return number === undefined ? undefined : licenseLink({ board, license_number: number });
 }
 
 function linked(board: string, licenses: readonly LinkedLicense[]): Html {
   return html`<ul class="usa-list">${licenses.map(
     ({ number, type, status }) =>
-      html`<li><a href="${licenseAddress({ board, license_number: number })}">${number}</a>${
+      html`<li>${licenseLink({ board, license_number: number })}${
         type === null ? NOTHING : html`, ${type}`
       }${status === null ? NOTHING : html` (${status})`}</li>`,
   )}</ul>`;

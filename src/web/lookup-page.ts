@@ -1,5 +1,6 @@
 import type { Route } from '../http/route.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
+import { boardByName } from '../licenses/boards.ts';
 import type { LicenseRecord } from '../licenses/license-record.ts';
 import { MAX_MATCHES } from '../licenses/lookup-outcome.ts';
 import type { DatedOutcome, Lookups } from '../lookup/service.ts';
@@ -42,7 +43,7 @@ export function lookupPage({ lookups, page, origin, today }: LookupPageServices)
       }
       const { outcome, date, isSampleData } = answer;
       ctx.state.outcome = lookupOutcome(outcome);
-      if (outcome.outcome === 'record' && modeOf(fields) === 'number') {
+      if (outcome.outcome === 'record' && modeOf(fields) === 'number' && hasPage(outcome.record)) {
         ctx.status = 303;
         ctx.redirect(licenseAddress(outcome.record));
         return;
@@ -53,6 +54,11 @@ ${lookupForm(fields)}`;
       await page.send(ctx, { title: 'Result', origin: { date, isSampleData }, body, isPrivate: true });
     },
   };
+}
+
+/** A license of a board that the catalog does not have is only listed. */
+function hasPage({ board }: LicenseRecord): boolean {
+  return boardByName(board) !== undefined;
 }
 
 /** @returns the answer, or what is wrong with what was typed */

@@ -1,7 +1,7 @@
 import { NAME_DOES_NOT_MATCH } from '../licenses/cautions.ts';
 import { notFoundDetail } from '../licenses/not-found-detail.ts';
 import type { RosterResult, RosterSummary } from '../rosters/roster.ts';
-import { licenseAddress } from './addresses.ts';
+import { licenseLink } from './addresses.ts';
 import { plainStatus, statusTag } from './license-status.ts';
 import { type Html, html, NOTHING, type Origin } from './page.ts';
 import { rosterForm } from './roster-form.ts';
@@ -72,7 +72,7 @@ function cells(result: RosterResult, date: string, today: string): Cells {
     case 'found': {
       const { record, nameMatch, foundBy } = result;
       return {
-        license: html`<a href="${licenseAddress(record)}">${record.license_number}</a>`,
+        license: licenseLink(record),
         name: record.full_name,
         status: statusTag(plainStatus(record, today)),
         expires: record.expiry_date === null ? 'Not stated' : shortDate(record.expiry_date),
@@ -86,9 +86,7 @@ function cells(result: RosterResult, date: string, today: string): Cells {
     }
     case 'ambiguous':
       return {
-        license: html`${result.matches.map(
-          (record) => html`<a href="${licenseAddress(record)}">${record.license_number}</a> `,
-        )}`,
+        license: html`${result.matches.map((record) => html`${licenseLink(record)} `)}`,
         note: `${result.truncated ? 'More than ' : ''}${counted(result.matches.length, 'license')} fit. Add the number, or more of the name.`,
       };
     case 'not_found': {
