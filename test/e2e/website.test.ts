@@ -158,6 +158,23 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
     expect(pagesOf(await page.pdf({ format: 'Letter' }))).toBe(1);
   });
 
+  test('style sheet and fonts of a first visit are under 150 KB, and there are no scripts', async () => {
+    const { page, open } = await tabOf();
+    const sizes = new Map<string, number>();
+    page.on('response', async (response) => {
+      const { pathname } = new URL(response.url());
+      if (pathname.startsWith('/assets/'))
+        sizes.set(pathname, (await response.request().sizes()).responseBodySize);
+    });
+    await open('/');
+    await page.waitForLoadState('networkidle');
+    const names = [...sizes.keys()];
+    expect(names.some((name) => name.endsWith('.css'))).toBe(true);
+    expect(names.some((name) => name.endsWith('.woff2'))).toBe(true);
+    expect([...sizes.values()].reduce((sum, size) => sum + size, 0)).toBeLessThan(150_000);
+    expect(await page.locator('script').count()).toBe(0);
+  });
+
   test('a pasted list is answered as a table and as a file', async () => {
     const { page, open, expectGood } = await tabOf();
     await open('/roster');

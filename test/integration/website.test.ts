@@ -210,19 +210,26 @@ describe('the website over HTTP', () => {
   });
 });
 
-describe('what the website weighs', () => {
+describe('results', () => {
   let service: TestService;
   beforeAll(async () => {
     service = await startService({
       files: (folder) =>
         fixturesAnd(folder, {
-          individual: times(120, (number) =>
-            nurseRow(`WEIGHT, MARGUERITE ${number}`, `RN.77${1000 + number}`),
-          ),
+          individual: [
+            nurseRow('MERLIN, A', 'WZ.1', { BOARD: 'Board of Wizards' }),
+            ...times(120, (number) => nurseRow(`WEIGHT, MARGUERITE ${number}`, `RN.77${1000 + number}`)),
+          ],
         }),
     });
   });
   afterAll(() => service.stop());
+
+  test('a license of a board that the catalog does not have is listed without a link that leads nowhere', async () => {
+    const response = await fetch(`${originOf(service)}/?by=number&number=WZ.1`, { headers: HTML });
+    expect(response.status).toBe(200);
+    expect(await response.text()).toContain('<th scope="row" data-label="Number">WZ.1</th>');
+  });
 
   test('100 results are under 60 KB, and under 12 KB compressed', async () => {
     const response = await fetch(`${originOf(service)}/?by=person&last_name=Weight`, {
