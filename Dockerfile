@@ -9,7 +9,8 @@ WORKDIR /app
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
     STATE_DIR=/var/lib/licenses
-RUN mkdir "$STATE_DIR" && chown node:node "$STATE_DIR"
+# A new volume takes over the owner of the folder where it is mounted.
+RUN mkdir "$STATE_DIR" /backups && chown node:node "$STATE_DIR" /backups
 COPY --from=dependencies /app/node_modules node_modules
 COPY . .
 # So that `licenses publish …` is a command in the container too.

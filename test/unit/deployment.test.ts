@@ -21,13 +21,14 @@ const service = z.object({
   healthcheck: z.object({ test: z.array(z.string()).or(z.string()) }),
   mem_limit: z.string(),
   command: z.array(z.string()).optional(),
+  volumes: z.array(z.string()).default([]),
   read_only: z.boolean().default(false),
   cap_drop: z.array(z.string()).default([]),
   security_opt: z.array(z.string()).default([]),
 });
 
 const compose = z
-  .object({ services: z.record(z.string(), service) })
+  .object({ services: z.record(z.string(), service), volumes: z.record(z.string(), z.object({})) })
   .parse(parse(await readFile(resolve(ROOT, 'docker-compose.yml'), 'utf8'), { merge: true }));
 const dockerfile = (await readFile(resolve(ROOT, 'Dockerfile'), 'utf8')).split('\n');
 
@@ -97,13 +98,22 @@ describe('docker-compose.yml', () => {
     expect(settings).toContain(name === 'api' ? 'DRAIN_SECONDS' : 'GUARD_MAX_DUPLICATES');
   });
 
-  test.each(['api', 'worker'])('%s can write nothing but its state, and gain no privilege', (name) => {
+  test.each(['api', 'worker'])('%s can write nothing but its volumes, and gain no privilege', (name) => {
     const { read_only, cap_drop, security_opt } = compose.services[name] ?? {};
     expect({ read_only, cap_drop, security_opt }).toEqual({
       read_only: true,
       cap_drop: ['ALL'],
       security_opt: ['no-new-privileges:true'],
     });
+  });
+
+  test.each([
+    ['api', ['state:/var/lib/licenses']],
+    ['worker', ['state:/var/lib/licenses', 'backups:/backups']],
+  ])('%s keeps its files in named volumes', (name, volumes) => {
+    expect(compose.services[name]?.volumes).toEqual(volumes);
+    const named = volumes.map((volume) => volume.split(':')[0]);
+    expect(Object.keys(compose.volumes)).toEqual(expect.arrayContaining(named));
   });
 
   test('Prometheus in the backend network reaches the metrics of the API and of the worker', () => {
@@ -151,6 +161,12 @@ describe('Dockerfile', () => {
   test('runs as a user without privileges, with a health check', () => {
     expect(dockerfile.filter((line) => line.startsWith('USER '))).toEqual(['USER node']);
     expect(dockerfile.some((line) => line.startsWith('HEALTHCHECK '))).toBe(true);
+  });
+
+  test('makes the folders of the volumes, for the user that runs it', () => {
+    const run = dockerfile.find((line) => line.startsWith('RUN mkdir '));
+    expect(run).toBe('RUN mkdir "$STATE_DIR" /backups && chown node:node "$STATE_DIR" /backups');
+    expect(dockerfile.join('\n')).toContain('STATE_DIR=/var/lib/licenses');
   });
 
   test('sets and starts what exists', async () => {
