@@ -1,0 +1,241 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { parser } from '@prometheus-io/lezer-promql';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { stateGauges } from '../../src/http/admin.ts';
+import { PUBLICATION_STATES } from '../../src/publications/steps.ts';
+import { metrics } from '../../src/telemetry/metrics.ts';
+import { OUTCOMES } from '../../src/telemetry/outcome.ts';
+import { workerMetrics } from '../../workers/metrics.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const read = (file: string) => readFile(resolve(ROOT, file), 'utf8');
+
+const OPERATIONS = 'docs/operations.md';
+
+const rule = z.union([
+  z.strictObject({ record: z.string(), expr: z.string() }),
+  z.strictObject({
+    alert: z.string(),
+    expr: z.string(),
+    for: z
+      .string()
+      .regex(/^\d+[mh]$/)
+      .optional(),
+    labels: z.strictObject({ severity: z.enum(['critical', 'warning']) }),
+    annotations: z.strictObject({ summary: z.string().min(10), runbook: z.string() }),
+  }),
+]);
+const rules = z
+  .strictObject({ groups: z.array(z.strictObject({ name: z.string(), rules: z.array(rule).min(1) })) })
+  .parse(parse(await read('deploy/prometheus/rules.yml')))
+  .groups.flatMap((group) => group.rules);
+const alerts = rules.flatMap((each) => ('alert' in each ? [each] : []));
+
+const dataSource = z.strictObject({ type: z.literal('prometheus'), uid: z.string() });
+const panel = z.looseObject({
+  id: z.int().positive(),
+  type: z.enum(['row', 'stat', 'timeseries']),
+  title: z.string().min(1),
+  datasource: dataSource.optional(),
+  gridPos: z.strictObject({ x: z.int(), y: z.int(), w: z.int(), h: z.int() }),
+  targets: z
+    .array(z.looseObject({ refId: z.string(), expr: z.string(), datasource: dataSource }))
+    .default([]),
+});
+const dashboard = z
+  .looseObject({
+    uid: z.string(),
+    title: z.string(),
+    templating: z.looseObject({ list: z.array(z.looseObject({ name: z.string(), type: z.string() })) }),
+    panels: z.array(panel),
+  })
+  .parse(JSON.parse(await read('deploy/grafana/dashboard.json')));
+
+/** The metrics that can be asked for, with their labels: those that the code registers, and those of the rules. */
+const known = new Map<string, readonly string[]>([
+  ['up', []],
+  ...rules.flatMap((each) => ('record' in each ? [[each.record, []] as const] : [])),
+  ...(await registered()),
+]);
+
+/** Labels that Prometheus adds to each series that it scrapes. */
+const ADDED_LABELS = ['job', 'instance'];
+
+/** The values of a label, where the code lists them. */
+const VALUES: Readonly<Record<string, readonly string[]>> = {
+  job: ['licenses'],
+  interface: ['rest', 'mcp', 'web'],
+  outcome: OUTCOMES,
+  state: [...PUBLICATION_STATES, 'waiting', 'active', 'delayed'],
+};
+
+async function registered(): Promise<Map<string, readonly string[]>> {
+  const nothing = { current: () => undefined, refresh: async () => undefined, stop: () => undefined };
+  const lookups = {
+    lookUp: () => Promise.reject(new Error('not asked')),
+    livePublication: () => Promise.reject(new Error('not asked')),
+    inFlight: () => 0,
+    idle: async () => undefined,
+  };
+  stateGauges(
+    nothing,
+    lookups,
+    () => 0,
+    () => true,
+  );
+  const ofApi = z
+    .array(z.looseObject({ name: z.string(), labelNames: z.array(z.string()) }))
+    .parse(metrics.getMetricsAsArray());
+  const worker = workerMetrics();
+  worker.ended('live');
+  const publication = { publication: 'one', state: 'live', at: '2026-11-22T04:00:00Z' } as const;
+  const history = { live: { ...publication, date: '2026-11-22' }, publications: [publication] };
+  const text = [await metrics.metrics(), await worker.text(history, { waiting: 0 })].join('\n');
+  const labelsOf = (name: string): string[] => {
+    const [, labels = ''] = new RegExp(`^${name}\\{(.*)\\} `, 'm').exec(text) ?? [];
+    const declared = ofApi.find((metric) => metric.name === name)?.labelNames ?? [];
+    return [...declared, ...[...labels.matchAll(/(\w+)="/g)].flatMap(([, label]) => label ?? [])];
+  };
+  const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)];
+  return new Map(
+    types.flatMap(([, name = '', type]): [string, string[]][] => {
+      const labels = labelsOf(name);
+      if (type !== 'histogram') return [[name, labels]];
+      return [
+        [`${name}_bucket`, [...labels, 'le']],
+        [`${name}_sum`, labels],
+        [`${name}_count`, labels],
+      ];
+    }),
+  );
+}
+
+/** What is wrong with an expression: its syntax, a metric or label that nothing has, or a value that no label has. */
+function problemsOf(expression: string): string[] {
+  const text = expression.replaceAll('$__rate_interval', '5m');
+  const problems: string[] = [];
+  const labels = new Set(ADDED_LABELS);
+  const grouped: string[] = [];
+  let ofMetric: readonly string[] = [];
+  let label = '';
+  parser.parse(text).iterate({
+    enter: ({ name, from, to, type, node }) => {
+      const written = text.slice(from, to);
+      if (type.isError) problems.push(`syntax at ${from}: ${text.slice(from)}`);
+      else if (name === 'VectorSelector') {
+        const metric = node.getChild('Identifier');
+        const metricName = metric === null ? '' : text.slice(metric.from, metric.to);
+        ofMetric = [...(known.get(metricName) ?? []), ...ADDED_LABELS];
+        for (const each of ofMetric) labels.add(each);
+        if (!known.has(metricName)) problems.push(`no metric ${metricName}`);
+      } else if (name === 'LabelName') {
+        label = written;
+        if (node.parent?.name === 'GroupingLabels') grouped.push(label);
+        else if (!ofMetric.includes(label)) problems.push(`no label ${label}`);
+      } else if (name === 'StringLiteral') {
+        const asked = written.slice(1, -1).split('|');
+        const values = VALUES[label];
+        problems.push(
+          ...asked.filter((value) => values?.includes(value) !== true).map((value) => `no ${label} ${value}`),
+        );
+      }
+    },
+  });
+  return [
+    ...problems,
+    ...grouped.filter((name) => !labels.has(name)).map((name) => `nothing to group by ${name}`),
+  ];
+}
+
+describe('an expression', () => {
+  test.each([
+    ['sum by (le) (rate(licenses_request_seconds_bucket{interface="rest"}[5m]))', []],
+    ['max(licenses_publications)', ['no metric licenses_publications']],
+    ['licenses_request_seconds', ['no metric licenses_request_seconds']],
+    ['licenses_queue_jobs{status="waiting"}', ['no label status', 'no status waiting']],
+    ['licenses_tool_calls_total{outcome=~"failed|broken"}', ['no outcome broken']],
+    ['sum by (interface) (licenses_tool_calls_total)', ['nothing to group by interface']],
+  ])('%s is checked', (expression, problems) => {
+    expect(problemsOf(expression)).toEqual(problems);
+  });
+
+  test('that can not be read is found', () => {
+    expect(problemsOf('sum(licenses_queue_jobs')).not.toEqual([]);
+    expect(problemsOf('maximum(licenses_queue_jobs)')).not.toEqual([]);
+  });
+});
+
+describe('the rules for Prometheus', () => {
+  test.each(rules.map((each) => ['alert' in each ? each.alert : each.record, each.expr]))(
+    '%s asks for what the code registers',
+    (_, expression) => {
+      expect(problemsOf(expression)).toEqual([]);
+    },
+  );
+
+  test('have alerts with names of their own', () => {
+    const names = alerts.map(({ alert }) => alert);
+    expect(new Set(names).size).toBe(names.length);
+    expect(names.length).toBeGreaterThan(0);
+  });
+
+  test('link each alert to a heading of the operations page', async () => {
+    const headings = headingsOf(await read(OPERATIONS));
+    const missing = alerts.filter(({ annotations: { runbook } }) => {
+      const [page, heading = ''] = runbook.split('#');
+      return page !== OPERATIONS || !headings.includes(heading);
+    });
+    expect(missing.map(({ alert, annotations }) => `${alert}: ${annotations.runbook}`)).toEqual([]);
+  });
+
+  test('are in the table of alerts of the operations page, and no other is', async () => {
+    const named = [...(await read(OPERATIONS)).matchAll(/^\|.*$/gm)]
+      .flatMap(([row]) => [...row.matchAll(/`([A-Z][a-z]+[A-Za-z]+)`/g)])
+      .flatMap(([, name]) => name ?? []);
+    expect(named.toSorted()).toEqual(alerts.map(({ alert }) => alert).toSorted());
+  });
+});
+
+/** The names by which a page's headings are linked. */
+function headingsOf(page: string): string[] {
+  return [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+describe('the Grafana dashboard', () => {
+  const { panels, templating } = dashboard;
+
+  test('has panels with ids of their own, beside each other', () => {
+    const ids = panels.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    const places = panels.map(({ gridPos: { x, y } }) => `${x},${y}`);
+    expect(new Set(places).size).toBe(places.length);
+    expect(panels.filter(({ gridPos: { x, w } }) => x + w > 24)).toEqual([]);
+  });
+
+  test('asks the data source that its variable names', () => {
+    const [variable] = templating.list.filter(({ type }) => type === 'datasource');
+    expect(variable).toMatchObject({ query: 'prometheus' });
+    const charts = panels.filter(({ type }) => type !== 'row');
+    const uids = charts.flatMap(({ datasource, targets }) => [
+      datasource?.uid,
+      ...targets.map((target) => target.datasource.uid),
+    ]);
+    expect(new Set(uids)).toEqual(new Set([`\${${variable?.name}}`]));
+    expect(charts.filter(({ targets }) => targets.length === 0)).toEqual([]);
+  });
+
+  test.each(panels.flatMap(({ title, targets }) => targets.map(({ expr }) => [title, expr] as const)))(
+    '%s asks for what the code registers',
+    (_, expression) => {
+      expect(problemsOf(expression)).toEqual([]);
+    },
+  );
+});
