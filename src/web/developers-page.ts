@@ -31,7 +31,7 @@ export function developersPage(page: PageWriter, origin: () => Origin | undefine
 function developersBody(address: string, limits: Limits): Html {
   return html`<p class="usa-intro">Verify licenses from a program, in volume: one at a time, a thousand in a request, or whatever has changed since yesterday.</p>
 <h2>Get a key</h2>
-<p>The REST API needs a key in the header <code>X-API-Key</code>. The operator of this service gives keys out: <code>npx licenses keys create ACCOUNT</code>. The key is shown once. The MCP server needs none.</p>
+<p>The REST API needs a key in the header <code>X-API-Key</code>. The operator of this service gives keys out: <code>npx licenses keys create ACCOUNT --verified-by NAME</code>. The key is shown once. The MCP server needs none.</p>
 <h2>Limits</h2>
 <p>For each address: ${count(limits.REST_REQUESTS_PER_MINUTE)} REST requests, ${count(limits.MCP_REQUESTS_PER_MINUTE)} MCP requests and ${count(limits.WEB_REQUESTS_PER_MINUTE)} pages a minute. ${count(limits.ROSTER_ITEMS_PER_REQUEST)} rows of a roster count as one request. Every response says what is left (<code>X-RateLimit-Remaining</code>); a 429 says when to go on (<code>Retry-After</code>).</p>
 <h2>Three examples</h2>
