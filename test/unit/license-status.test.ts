@@ -1,0 +1,57 @@
+import { describe, expect, test } from '@jest/globals';
+import statusMeanings from '../../data/status-meanings.json' with { type: 'json' };
+import statuses from '../../data/statuses.json' with { type: 'json' };
+import { plainStatus } from '../../src/web/license-status.ts';
+
+const TODAY = '2026-11-23';
+
+/** A license as its status columns say it. */
+function status(primary: string | null, raw: string | null, expiry_date: string | null = '2027-10-31') {
+  return plainStatus({ status: primary?.toUpperCase() ?? null, raw_status: raw, expiry_date }, TODAY);
+}
+
+describe('plainStatus', () => {
+  test.each([
+    ['Active', 'Active', 'good'],
+    ['Active', 'Active - Active In Renewal', 'good'],
+    ['Active', 'Active - Probation', 'caution'],
+    ['Active', 'Active - Restricted', 'caution'],
+    ['Active', 'Active - Suspended', 'bad'],
+    ['Inactive', 'Inactive', 'bad'],
+    ['Inactive', 'Inactive - Expired', 'bad'],
+    ['Closed', 'Closed - Deceased', 'bad'],
+    ['In Review', 'In Review', 'neutral'],
+    ['Submitted', 'Submitted - Fee Required', 'neutral'],
+    ['Active', 'Active - Something New', 'neutral'],
+    ['Dormant', 'Dormant', 'neutral'],
+    [null, 'Suspended', 'neutral'],
+    [null, null, 'neutral'],
+  ])('of %j with %j is %s', (primary, raw, tone) => {
+    expect(status(primary, raw)).toMatchObject({ label: raw ?? 'Not stated', tone });
+  });
+
+  test.each([
+    ['2026-11-22', 'caution'],
+    ['2026-11-23', 'good'],
+    [null, 'good'],
+  ])('an active license that expires on %j is %s', (expiry, tone) => {
+    expect(status('Active', 'Active', expiry).tone).toBe(tone);
+  });
+
+  test('says that an active license has expired, and leaves a suspended one as it is', () => {
+    expect(status('Active', 'Active', '2020-01-01').sentences.at(-1)).toContain('Its expiry date has passed');
+    expect(status('Active', 'Active - Suspended', '2020-01-01').tone).toBe('bad');
+  });
+
+  test.each(['Active - Something New', 'Dormant'])('refers to the board for %j', (raw) => {
+    expect(status(raw.split(' - ')[0] ?? '', raw).sentences).toContain(
+      'Ask the board what this status means.',
+    );
+  });
+
+  test('every status of the catalog has a meaning, and every meaning is of a status', () => {
+    const upper = (names: readonly string[]) => names.map((name) => name.toUpperCase()).toSorted();
+    expect(Object.keys(statusMeanings.primary).toSorted()).toEqual(upper(statuses.primary));
+    expect(Object.keys(statusMeanings.sub).toSorted()).toEqual(upper(statuses.sub));
+  });
+});
