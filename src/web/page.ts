@@ -35,6 +35,8 @@ export interface PageContent {
   readonly body: Html;
   /** Whether search engines must not list it. */
   readonly isPrivate?: boolean;
+  /** Whether it shows an earlier day on purpose, so that the data's age needs no warning. */
+  readonly isOfThePast?: boolean;
 }
 
 const NAVIGATION = [
@@ -84,7 +86,10 @@ interface Frame {
   readonly today: string;
 }
 
-function pageHtml({ title, origin, body, isPrivate }: PageContent, { styleSheet, path, today }: Frame): Html {
+function pageHtml(
+  { title, origin, body, isPrivate, isOfThePast }: PageContent,
+  { styleSheet, path, today }: Frame,
+): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -110,7 +115,7 @@ ${origin?.isSampleData === true ? SAMPLE_DATA : NOTHING}
 </header>
 <main id="main-content" class="grid-container">
 <h1>${title}</h1>
-${origin === undefined ? NOTHING : ageWarning(origin, today)}
+${origin === undefined || isOfThePast === true ? NOTHING : ageWarning(origin, today)}
 ${body}
 </main>
 <footer class="site-footer">

@@ -1,5 +1,4 @@
-import type { RateLimit } from '../access/rate-limit.ts';
-import { plainAddress } from '../access/rate-limit.ts';
+import { plainAddress, type RateLimit } from '../access/rate-limit.ts';
 import { changedFields } from '../changes/record-fields.ts';
 import { formBody } from '../http/body.ts';
 import { withLimitHeaders } from '../http/limit.ts';
@@ -9,18 +8,17 @@ import { type Board, boardByName } from '../licenses/boards.ts';
 import { daysBefore } from '../licenses/dates.ts';
 import type { LicenseRecord } from '../licenses/license-record.ts';
 import { readRecordCode, writtenRecordCode } from '../records/code.ts';
-import type { SavedRecord } from '../records/saved-record.ts';
-import { SAVED_RECORD_DAYS } from '../records/saved-record.ts';
+import { SAVED_RECORD_DAYS, type SavedRecord } from '../records/saved-record.ts';
 import type { SavedRecords } from '../records/store-records.ts';
 import { boardByCode, licenseAddress, recordAddress } from './addresses.ts';
 import { boardContact } from './board-contact.ts';
 import { extraDataGroups } from './extra-data-groups.ts';
 import { fieldLabel } from './field-labels.ts';
-import { withoutTwins } from './history-timeline.ts';
+import { historyTimeline, withoutTwins } from './history-timeline.ts';
 import { licenseFacts } from './license-facts.ts';
 import { type LicensePageServices, shownHash } from './license-page.ts';
 import { licenseView } from './license-view.ts';
-import { alert, type Html, html, NOTHING, type Origin } from './page.ts';
+import { alert, type Html, html, type Origin } from './page.ts';
 import { requireSameOrigin } from './same-origin.ts';
 import { inWords, longDate, ohioTime } from './words.ts';
 
@@ -100,23 +98,26 @@ export function recordPage(services: RecordPageServices): Route {
       if (board === undefined) throw new Error('A saved record has a board that the catalog does not have.');
       const now = await licenseView(services, { board, number: saved.record.license_number });
       await page.send(ctx, {
-        title: `Record of a license check`,
+        title: 'Record of a license check',
         origin: { date: saved.date, isSampleData: saved.sample },
         body: savedBody(code, saved, board, sinceThen(saved, now.record, now.date)),
         isPrivate: true,
+        isOfThePast: true,
       });
     },
   };
 }
 
 function savedBody(code: string, saved: SavedRecord, board: Board, comparison: Html): Html {
-  const { record, saved_at: at, date, today, endorsements } = saved;
+  const { record, saved_at: at, date, today, endorsements, changes, since } = saved;
   const kept = longDate(daysBefore(at.slice(0, 10), -SAVED_RECORD_DAYS));
   return html`<dl class="facts"><div><dt>Checked</dt><dd>${ohioTime(at)}</dd></div><div><dt>Dataset</dt><dd>State of Ohio, ${longDate(date)} (publication ${saved.publication})</dd></div><div><dt>Code</dt><dd><code>${writtenRecordCode(code)}</code>, kept until ${kept}</dd></div></dl>
 ${comparison}
 <h2>${record.full_name}</h2>
 ${licenseFacts(record, endorsements, today)}
 ${extraDataGroups(record.extra_data)}
+<section class="no-print"><h2>History, as of then</h2>
+${historyTimeline(changes, since)}</section>
 <p class="no-print">To keep it on paper or as a file, print this page. <a href="${licenseAddress(record)}">The license as it is now</a></p>
 ${boardContact(board)}`;
 }
@@ -136,5 +137,5 @@ function sinceThen({ record }: SavedRecord, now: LicenseRecord | undefined, date
 <tbody>${changed.map(
     ([name, { before, after }]) =>
       html`<tr><th scope="row" data-label="What">${fieldLabel(name)}</th><td data-label="In this record">${before === null ? 'Not stated' : inWords(before)}</td><td data-label="Now">${after === null ? 'Not stated' : inWords(after)}</td></tr>`,
-  )}</tbody></table></section>${NOTHING}`;
+  )}</tbody></table></section>`;
 }

@@ -268,6 +268,8 @@ describe('a record and the days after it', () => {
       '<td data-label="In this record">Active</td><td data-label="Now">Inactive - Suspended</td>',
     );
     expect(text).toContain('November 19, 2026');
+    expect(text).toContain('History, as of then');
+    expect(text).not.toContain('The data is');
     expect(await page(removed)).toContain('The license is not in the dataset of November 20, 2026.');
   });
 });
