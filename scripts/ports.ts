@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
 import getPort from 'get-port';
 import { StartError } from './processes.ts';
@@ -5,9 +6,19 @@ import { StartError } from './processes.ts';
 /** The address that only this machine reaches. */
 const LOOPBACK = '127.0.0.1';
 
+/**
+ * From 32768 on, Linux gives ports to outgoing connections: one of those may be taken before a server that is to
+ * listen on it has started.
+ */
+const FIRST_PORT = 10_000;
+const LAST_PORT = 32_767;
+
+const CANDIDATES = 50;
+
 /** A free port of the loopback address. Two calls in this process never return the same port. */
 export function freePort(): Promise<number> {
-  return getPort({ host: LOOPBACK });
+  const port = Array.from({ length: CANDIDATES }, () => randomInt(FIRST_PORT, LAST_PORT + 1));
+  return getPort({ host: LOOPBACK, port });
 }
 
 /** Free ports of the loopback address. */
