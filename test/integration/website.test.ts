@@ -204,6 +204,8 @@ describe('the website over HTTP', () => {
     await get('/licenses/NUR/RN.433210');
     await get('/licenses/NUR/RN.433210/and-more');
     await get('/records/ABCD-ABCD-ABCD-ABCD');
+    // The log is written in batches.
+    await service.api.printed('"path":"/records/:code"');
     const log = service.api.output();
     expect(log).toContain('"path":"/licenses/:board/:number"');
     for (const searched of ['Whitfield', 'RN.433210', 'ABCD']) expect(log).not.toContain(searched);
