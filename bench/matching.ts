@@ -1,22 +1,34 @@
+import { parseArgs } from 'node:util';
 import type { Client } from '@opensearch-project/opensearch';
 import { writeSampleData } from '../sample-data/write-sample-data.ts';
+import { print } from '../scripts/terminal.ts';
 import { readCsv } from '../src/dataset/csv.ts';
 import { type Header, mapHeader } from '../src/dataset/header.ts';
 import { licensesOfRow } from '../src/dataset/row-to-licenses.ts';
 import { fileText } from '../src/dataset/source-file.ts';
+import { matchesBusinessName } from '../src/licenses/business-name.ts';
 import type { LicenseDocument } from '../src/licenses/license-document.ts';
+import type { LicenseRecord } from '../src/licenses/license-record.ts';
 import type { LookupOutcome } from '../src/licenses/lookup-outcome.ts';
 import type { LookupRequest } from '../src/licenses/lookup-request.ts';
+import { numberKey } from '../src/licenses/number.ts';
+import { matchesPersonName } from '../src/licenses/person-name.ts';
+import type { NearSurnamesQuery } from '../src/lookup/license-query.ts';
 import { lookUp } from '../src/lookup/lookup-steps.ts';
-import { nearSurnames, searchAlone } from '../src/lookup/opensearch-requests.ts';
-import { searchBody } from '../src/lookup/search-bodies.ts';
+import { nearSurnames } from '../src/lookup/opensearch-requests.ts';
+import { SEARCH_LIMITS, searchByIndex } from '../src/lookup/service.ts';
 import { newRunId } from '../src/publications/run-id.ts';
 import { publish } from '../workers/publish/publish.ts';
 import { median } from './median.ts';
 import { withEnvironment } from './service.ts';
-import { TYPING_HABITS } from './typing-habits.ts';
+import { TYPING_ERRORS } from './typing-errors.ts';
+import { TYPING_HABITS, type TypingHabit } from './typing-habits.ts';
 
-const ROWS = 300_000;
+const { values } = parseArgs({
+  args: process.argv.slice(3),
+  options: { rows: { type: 'string', default: '2600000' } },
+});
+
 const SEED = 4;
 const DATE = '2026-11-20';
 const PERSONS = 2000;
@@ -24,7 +36,12 @@ const BUSINESSES = 2000;
 const AT_ONCE = 8;
 const COST_LOOKUPS = 1000;
 
-type Verdict = 'found' | 'wrong holder' | 'missed';
+/**
+ * What became of a lookup. "Somebody else's": another license that has exactly what was typed. "Wrong": a license that
+ * does not have it, or, with a name, one of somebody else without the warning that the name differs.
+ */
+const VERDICTS = ['found', 'offered', "somebody else's", 'missed', 'wrong'] as const;
+type Verdict = (typeof VERDICTS)[number];
 
 /** Every n-th license of a file, so that as many as wanted are drawn from all over it. */
 async function sampleOf(
@@ -49,17 +66,39 @@ async function sampleOf(
   return documents.slice(0, wanted);
 }
 
-function verdict(outcome: LookupOutcome, number: string): Verdict {
+function verdict(request: LookupRequest, outcome: LookupOutcome, license: LicenseRecord): Verdict {
+  const { license_number: number } = license;
   switch (outcome.outcome) {
     case 'record':
-      return outcome.record.license_number === number ? 'found' : 'wrong holder';
+      if (outcome.record.license_number === number) return 'found';
+      return outcome.nameMatch === true || !hasTyped(request, outcome.record) ? 'wrong' : "somebody else's";
     case 'matches': {
-      const isThere = outcome.records.some(({ license_number }) => license_number === number);
-      return isThere || outcome.truncated ? 'found' : 'missed';
+      const isThere = outcome.records.some((each) => each.license_number === number);
+      if (isThere || outcome.truncated) return 'found';
+      return outcome.records.every((each) => hasTyped(request, each)) ? "somebody else's" : 'wrong';
     }
     default:
-      return 'missed';
+      return outcome.didYouMean.some((offer) => finds(offer, request, license)) ? 'offered' : 'missed';
   }
+}
+
+function hasTyped(request: LookupRequest, record: LicenseRecord): boolean {
+  switch (request.by) {
+    case 'number':
+      return numberKey(record.license_number) === numberKey(request.number);
+    case 'person':
+      return matchesPersonName(record.full_name, request.lastName, request.firstName);
+    case 'business':
+      return matchesBusinessName(record.full_name, request.name);
+  }
+}
+
+/** Whether searching for the suggestion finds the license. */
+function finds(offer: string, { by }: LookupRequest, license: LicenseRecord): boolean {
+  if (by === 'number') return offer === license.license_number;
+  if (by === 'business') return matchesBusinessName(license.full_name, offer);
+  const [last, first] = offer.split(', ');
+  return matchesPersonName(license.full_name, last, first);
 }
 
 /** One published dataset, and how it is asked. */
@@ -69,31 +108,33 @@ interface Published {
   readonly licenses: readonly LicenseDocument[];
 }
 
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
-}
-
-/** How often each typing habit finds the holder it asks for. */
-async function printRates({ client, index, licenses }: Published): Promise<void> {
-  print('| habit | asked | found | wrong holder | missed |\n| --- | ---: | ---: | ---: | ---: |');
-  for (const habit of TYPING_HABITS) {
-    const counts: Record<Verdict, number> = { found: 0, 'wrong holder': 0, missed: 0 };
+/** How often each typing habit finds the holder it asks for, or is offered what finds it. */
+async function printRates(
+  { client, index, licenses }: Published,
+  habits: readonly TypingHabit[],
+): Promise<void> {
+  print(`| habit | lookups | ${VERDICTS.join(' | ')} |\n| --- |${' ---: |'.repeat(VERDICTS.length + 1)}`);
+  const search = searchByIndex(client, SEARCH_LIMITS)(index);
+  const near = (query: NearSurnamesQuery) => nearSurnames(client, index, query);
+  for (const habit of habits) {
+    const counts = new Map<Verdict, number>();
     const asked = licenses.flatMap((license) => {
       const request = habit.ask(license, license.keys.kind);
-      return request === undefined ? [] : [{ request, number: license.license_number }];
+      return request === undefined ? [] : [{ request, license }];
     });
     for (let at = 0; at < asked.length; at += AT_ONCE) {
-      const verdicts = asked.slice(at, at + AT_ONCE).map(async ({ request, number }) => {
-        const outcome = await lookUp(request, (query) => searchAlone(client, index, searchBody(query)));
-        return verdict(outcome, number);
-      });
-      for (const each of await Promise.all(verdicts)) counts[each] += 1;
+      const verdicts = asked
+        .slice(at, at + AT_ONCE)
+        .map(async ({ request, license }) => verdict(request, await lookUp(request, search, near), license));
+      for (const each of await Promise.all(verdicts)) counts.set(each, (counts.get(each) ?? 0) + 1);
     }
-    const share = ((100 * counts.found) / asked.length).toFixed(2);
-    print(
-      `| ${habit.name} | ${asked.length} | ${counts.found} (${share} %) | ${counts['wrong holder']} | ${counts.missed} |`,
-    );
+    const cells = VERDICTS.map((each) => share(counts.get(each) ?? 0, asked.length));
+    print(`| ${habit.name} | ${asked.length} | ${cells.join(' | ')} |`);
   }
+}
+
+function share(count: number, of: number): string {
+  return count === 0 ? '0' : `${count} (${((100 * count) / of).toFixed(1)} %)`;
 }
 
 /** A request that misses: the name or number with a letter or digit put in its middle. */
@@ -114,6 +155,7 @@ function mistyped(request: LookupRequest): LookupRequest {
 
 /** What a miss with its suggestions costs against a hit, asked in turn, one at a time. */
 async function printCostOfMiss({ client, index, licenses }: Published): Promise<void> {
+  const search = searchByIndex(client, SEARCH_LIMITS)(index);
   print(
     '\n| lookup | hit, median ms | miss, median ms | ratio | misses with a suggestion |\n| --- | ---: | ---: | ---: | ---: |',
   );
@@ -130,11 +172,7 @@ async function printCostOfMiss({ client, index, licenses }: Published): Promise<
         [mistyped(request), misses],
       ] as const) {
         const startedAt = performance.now();
-        const outcome = await lookUp(
-          asked,
-          (query) => searchAlone(client, index, searchBody(query)),
-          (query) => nearSurnames(client, index, query),
-        );
+        const outcome = await lookUp(asked, search, (query) => nearSurnames(client, index, query));
         times.push(performance.now() - startedAt);
         if (times === misses && 'didYouMean' in outcome && outcome.didYouMean.length > 0) suggested += 1;
       }
@@ -147,7 +185,12 @@ async function printCostOfMiss({ client, index, licenses }: Published): Promise<
 }
 
 await withEnvironment(async ({ store, client, config, folder }) => {
-  const files = await writeSampleData({ directory: folder, rows: ROWS, seed: SEED, date: DATE });
+  const files = await writeSampleData({
+    directory: folder,
+    rows: Number(values.rows),
+    seed: SEED,
+    date: DATE,
+  });
   const result = await publish(
     {
       publication: newRunId(),
@@ -162,6 +205,7 @@ await withEnvironment(async ({ store, client, config, folder }) => {
     ...(await sampleOf('business', files.business, files.businessRows, BUSINESSES)),
   ];
   const published = { client, index: result.index, licenses };
-  await printRates(published);
+  await printRates(published, TYPING_HABITS);
+  await printRates(published, TYPING_ERRORS);
   await printCostOfMiss(published);
 });

@@ -9,24 +9,26 @@ export interface TypingHabit {
   ask(license: LicenseRecord, kind: 'person' | 'business'): LookupRequest | undefined;
 }
 
-function number(name: string, write: (number: string) => string): TypingHabit {
+/** @param write `undefined` where the habit does not apply */
+export function number(name: string, write: (number: string) => string | undefined): TypingHabit {
   return {
     name: `number ${name}`,
-    ask: (license) => ({
-      by: 'number',
-      number: write(license.license_number),
-      board: boardByName(license.board),
-      businessOnly: false,
-    }),
+    ask: (license) => {
+      const typed = write(license.license_number);
+      if (typed === undefined) return undefined;
+      return { by: 'number', number: typed, board: boardByName(license.board), businessOnly: false };
+    },
   };
 }
 
-interface WrittenName {
+/** The parts of `LAST, FIRST MIDDLE`. */
+export interface WrittenName {
   readonly last: string;
   readonly first: string;
 }
 
-function person(name: string, write: (name: WrittenName) => WrittenName): TypingHabit {
+/** @param write `undefined` where the habit does not apply */
+export function person(name: string, write: (name: WrittenName) => WrittenName | undefined): TypingHabit {
   return {
     name: `person ${name}`,
     ask: (license, kind) => {
@@ -34,6 +36,7 @@ function person(name: string, write: (name: WrittenName) => WrittenName): Typing
       if (kind !== 'person' || board === undefined) return undefined;
       const [last = '', first = ''] = license.full_name.split(',').map((part) => part.trim());
       const typed = write({ last, first });
+      if (typed === undefined) return undefined;
       return {
         by: 'person',
         board,
@@ -45,13 +48,15 @@ function person(name: string, write: (name: WrittenName) => WrittenName): Typing
   };
 }
 
-function business(name: string, write: (name: string) => string): TypingHabit {
+/** @param write `undefined` where the habit does not apply */
+export function business(name: string, write: (name: string) => string | undefined): TypingHabit {
   return {
     name: `business ${name}`,
     ask: (license, kind) => {
       const board = boardByName(license.board);
       if (kind !== 'business' || board === undefined) return undefined;
-      return { by: 'business', board, name: write(license.full_name), filters: {} };
+      const typed = write(license.full_name);
+      return typed === undefined ? undefined : { by: 'business', board, name: typed, filters: {} };
     },
   };
 }

@@ -298,7 +298,7 @@ export interface components {
             count: 0;
             /** @description What was searched, in which dataset, and who is the authority */
             message: string;
-            /** @description Surnames or business names that are spelled nearly alike; none where the surname itself exists at the board */
+            /** @description Names that exist and may be meant: business names, surnames, or "SURNAME, GIVEN NAME"; where the surname itself exists, only the last */
             did_you_mean: string[];
             /** @constant */
             source: "dataset";
@@ -312,7 +312,7 @@ export interface components {
         NumberMiss: {
             /** @description What was searched, in which dataset, and what to do */
             detail: string;
-            /** @description Numbers that exist and are written nearly alike, never with holders */
+            /** @description Numbers that exist and may be meant, never with holders */
             did_you_mean: string[];
         };
         RosterAnswer: {
@@ -357,7 +357,7 @@ export interface components {
                 outcome: "not_found";
                 /** @description What was searched, in which dataset, and what to do */
                 detail: string;
-                /** @description Numbers or names that exist and are written nearly alike */
+                /** @description Numbers or names that exist and may be meant, as in /lookup/verify */
                 did_you_mean: string[];
                 /**
                  * @description Present where did_you_mean is left out: after 50 such items

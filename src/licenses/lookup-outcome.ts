@@ -19,7 +19,10 @@ export type LookupOutcome =
       readonly outcome: 'no_match';
       /** Set when the board has licenses with this surname, but the given name or the filters exclude them all. */
       readonly surnameExists?: true;
-      /** Surnames or business names there with a similar spelling, best first. They are only suggested. */
+      /**
+       * Business names, surnames, or `SURNAME, GIVEN NAME` that exist there and may be meant, best first. They are only
+       * suggested.
+       */
       readonly didYouMean: readonly string[];
     }
   | {

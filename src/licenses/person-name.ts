@@ -46,6 +46,14 @@ export function fullName(licenseeName: string): string {
   return licenseeName.replace(/^([^,]*?)\s+,/, '$1,');
 }
 
+/** A LICENSEE_NAME without suffix and middle names, which finds its holder: `KING JR, MARTIN LEE` → `KING, MARTIN`. */
+export function nameToSearch(licenseeName: string): string {
+  const [last = '', given = ''] = licenseeName.split(',');
+  const surname = withoutGenerationalSuffix(last).trim();
+  const first = given.trim().split(/\s+/)[0] ?? '';
+  return first === '' ? surname : `${surname}, ${first}`;
+}
+
 /** The key of a surname: folded, without a generational suffix at its end. */
 export function surnameKey(lastName: string): string {
   return fold(withoutGenerationalSuffix(lastName));

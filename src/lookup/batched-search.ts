@@ -3,8 +3,7 @@ import type { StoredLicense } from '../licenses/license-document.ts';
 import { numberDigits, numberKey } from '../licenses/number.ts';
 import { type BatcherOptions, batcher } from '../storage/batcher.ts';
 import { batchSize, openSearchSeconds } from '../telemetry/metrics.ts';
-import type { LicenseQuery, NearNumberQuery, PersonQuery } from './license-query.ts';
-import type { Search, SearchResult } from './lookup-steps.ts';
+import type { LicenseQuery, NearNumberQuery, PersonQuery, Search, SearchResult } from './license-query.ts';
 import { licensesById, searchAlone, searchLicenses, searchSeparately } from './opensearch-requests.ts';
 import {
   MAX_NEAR_NUMBERS,
@@ -173,12 +172,12 @@ const NEAR_SEARCH: SharedSearch<NearNumberQuery> = {
   body: nearNumbersBody,
   split:
     (found) =>
-    ({ digits, beginning }) => {
-      const near = found.filter(
-        ({ license_number: number }) =>
-          numberDigits(number) === digits ||
-          (beginning !== undefined && numberKey(number).startsWith(beginning)),
-      );
+    ({ digits, beginning, misread }) => {
+      const near = found.filter(({ license_number: number }) => {
+        const key = numberKey(number);
+        const beginsWithIt = beginning !== undefined && key.startsWith(beginning);
+        return beginsWithIt || misread.includes(key) || numberDigits(number) === digits;
+      });
       return near.length > MAX_NEAR_NUMBERS ? undefined : near;
     },
 };

@@ -3,11 +3,12 @@ import { businessNameKeys, searchedWords, tradeNameKey } from '../licenses/busin
 import type { Filters } from '../licenses/filters.ts';
 import { fold } from '../licenses/fold.ts';
 import { licenseId, type StoredLicense } from '../licenses/license-document.ts';
+import { misreadNumberKeys } from '../licenses/misreadings.ts';
 import { numberDigits, numberKey } from '../licenses/number.ts';
 import { givenNamesKey, surnameKey } from '../licenses/person-name.ts';
 
-/** Whether to return all matches, only those with exactly the name, or any one of them. */
-type Selection = 'all' | 'exact' | 'one';
+/** Whether to return all matches, only those with exactly the name, or any 50 or ten of them. */
+type Selection = 'all' | 'exact' | 'few' | 'some';
 
 /** Persons at one board or at all, by surname and the beginning of the given names. */
 export interface PersonQuery {
@@ -19,13 +20,23 @@ export interface PersonQuery {
   readonly select: Selection;
 }
 
+/** Persons of a surname whose given names begin nearly as typed, or have it as a later name. */
+export interface NearGivenNameQuery {
+  readonly by: 'near_given_name';
+  /** `BOARD/SURNAME/` for each board. */
+  readonly surnames: readonly string[];
+  /** Folded. */
+  readonly given: string;
+  readonly filters: Filters;
+}
+
 /** Businesses, by the beginning of a trade name. */
 export interface BusinessQuery {
   readonly by: 'business';
   /** `BOARD/TRADENAME`, or `/TRADENAME` for all boards: matching keys begin with it. */
   readonly name: string;
   readonly filters: Filters;
-  readonly select: Exclude<Selection, 'one'>;
+  readonly select: Extract<Selection, 'all' | 'exact'>;
 }
 
 /** Businesses that have every one of these words in their trade names. */
@@ -46,6 +57,8 @@ export interface NearNumberQuery {
   readonly digits: string;
   /** The beginning of the folded number; `undefined` when it is so short that very many numbers begin with it. */
   readonly beginning: string | undefined;
+  /** Keys of numbers that may have been meant: digits swapped, doubled or misread. */
+  readonly misread: readonly string[];
   /** This board's licenses come first. */
   readonly board: Board | undefined;
   readonly businessOnly: boolean;
@@ -56,9 +69,23 @@ export type LicenseQuery =
   | { readonly by: 'id'; readonly id: string }
   | { readonly by: 'number'; readonly numberKey: string }
   | PersonQuery
+  | NearGivenNameQuery
   | BusinessQuery
   | BusinessWordsQuery
   | NearNumberQuery;
+
+/** The licenses that a query found. */
+export interface SearchResult {
+  readonly licenses: readonly StoredLicense[];
+  /** Whether these are all. If not, there is at least one more than a lookup returns. */
+  readonly isComplete: boolean;
+}
+
+/** Runs a query in one publication. */
+export type Search = (query: LicenseQuery) => Promise<SearchResult>;
+
+/** Finds surnames with a similar spelling in one publication, best first: `BOARD/SURNAME`. */
+export type NearSurnames = (query: NearSurnamesQuery) => Promise<readonly string[]>;
 
 /** The board's license whose number is written exactly like this; `undefined` without letters and digits. */
 export function writtenNumberQuery(board: Board, written: string): LicenseQuery | undefined {
@@ -141,8 +168,8 @@ export function businessWordsQuery(
 const MIN_BEGINNING = 5;
 
 /**
- * Licenses with the same digits as the typed number (with other zeros, another prefix or suffix), and those whose
- * number begins with it. `undefined` when it has no digits.
+ * Licenses with the same digits as the typed number (with other zeros, another prefix or suffix), those whose number
+ * begins with it, and those for which it may be a slip. `undefined` when it has no digits.
  */
 export function nearNumberQuery(
   board: Board | undefined,
@@ -153,7 +180,7 @@ export function nearNumberQuery(
   if (digits === '') return undefined;
   const folded = fold(written);
   const beginning = folded.length < MIN_BEGINNING ? undefined : folded;
-  return { by: 'near_number', digits, beginning, board, businessOnly };
+  return { by: 'near_number', digits, beginning, misread: misreadNumberKeys(written), board, businessOnly };
 }
 
 /** Surnames at boards with a similar spelling. */
@@ -172,4 +199,45 @@ export function nearSurnamesQuery(board: Board | undefined, lastName: string): N
   return surname === '' || surname.length > MAX_SURNAME_LENGTH
     ? undefined
     : { boards: boardsOf(board), surname };
+}
+
+/** A name that a typed one may stand for. */
+export interface LikelyName {
+  readonly surname: string;
+  /** The beginning of the given names; empty for any. */
+  readonly given: string;
+}
+
+/** Some persons with any of these names, at one board or at all. */
+export function likelyPersonsQuery(
+  board: Board | undefined,
+  names: readonly LikelyName[],
+  filters: Filters,
+  select: Extract<Selection, 'few' | 'some'>,
+): PersonQuery | undefined {
+  if (names.length === 0) return undefined;
+  return {
+    by: 'person',
+    names: boardsOf(board).flatMap(({ code }) =>
+      names.map(({ surname, given }) => `${code}/${surname}/${given}`),
+    ),
+    hasGivenName: true,
+    filters,
+    select,
+  };
+}
+
+/** With a shorter name, most names would be similar; with a longer one, the pattern would be too long. */
+const NEAR_GIVEN_NAME = { min: 3, max: 12 };
+
+/** `undefined` for a given name that is too short or too long to be compared. */
+export function nearGivenNameQuery(
+  board: Board | undefined,
+  { surname, given }: LikelyName,
+  filters: Filters,
+): NearGivenNameQuery | undefined {
+  const { min, max } = NEAR_GIVEN_NAME;
+  if (surname === '' || given.length < min || given.length > max) return undefined;
+  const surnames = boardsOf(board).map(({ code }) => `${code}/${surname}/`);
+  return { by: 'near_given_name', surnames, given, filters };
 }

@@ -11,39 +11,26 @@ import {
   businessQuery,
   businessWordsQuery,
   hasExactName,
-  type LicenseQuery,
-  type NearSurnamesQuery,
-  nearNumberQuery,
-  nearSurnamesQuery,
+  type NearSurnames,
   numberQuery,
   type PersonQuery,
   personQuery,
+  type Search,
+  type SearchResult,
   writtenNumberQuery,
 } from './license-query.ts';
+import {
+  MAX_SUGGESTED_NAMES,
+  MAX_SUGGESTED_NUMBERS,
+  searchOptional,
+  suggestedNumbers,
+  suggestedPersons,
+} from './suggestions.ts';
 
 type ByNumber = Extract<LookupRequest, { by: 'number' }>;
 type ByPerson = Extract<LookupRequest, { by: 'person' }>;
 type ByBusiness = Extract<LookupRequest, { by: 'business' }>;
 type Found = readonly StoredLicense[];
-
-/** The licenses that a query found. */
-export interface SearchResult {
-  readonly licenses: Found;
-  /** Whether these are all. If not, there is at least one more than a lookup returns. */
-  readonly isComplete: boolean;
-}
-
-/** Runs a query in one publication. */
-export type Search = (query: LicenseQuery) => Promise<SearchResult>;
-
-/** Finds surnames with a similar spelling in one publication, best first: `BOARD/SURNAME`. */
-export type NearSurnames = (query: NearSurnamesQuery) => Promise<readonly string[]>;
-
-/** How many numbers are suggested when no license has the requested one. */
-const MAX_SUGGESTED_NUMBERS = 3;
-
-/** How many names are suggested when nobody has the requested one. */
-export const MAX_SUGGESTED_NAMES = 5;
 
 const NOTHING: SearchResult = { licenses: [], isComplete: true };
 
@@ -73,26 +60,18 @@ export async function lookUp(
   }
 }
 
-/** Without a query, nothing is found. */
-async function searchOptional(query: LicenseQuery | undefined, search: Search): Promise<Found> {
-  return query === undefined ? [] : (await search(query)).licenses;
-}
-
 async function lookUpNumber(
   request: ByNumber,
   search: Search,
   withSuggestions: boolean,
 ): Promise<LookupOutcome> {
-  const { board, number, businessOnly } = request;
+  const { board, number } = request;
   const withTypedNumber = await searchOptional(board && writtenNumberQuery(board, number), search);
   const asTyped = withTypedNumber.filter((license) => isAsTyped(license, request));
   const sameKey = asTyped.length > 0 ? asTyped : await searchOptional(numberQuery(number), search);
   const outcome = chooseByNumber(request, sameKey);
   if (outcome.outcome === 'record' || outcome.reason !== 'unknown' || !withSuggestions) return outcome;
-  const near = await searchOptional(nearNumberQuery(board, number, businessOnly), search);
-  const atBoard = near.filter((license) => license.board === board?.name);
-  const candidates = numbersOf(atBoard.length > 0 ? atBoard : near);
-  return { ...outcome, didYouMean: nearestSpellings(number, candidates, MAX_SUGGESTED_NUMBERS) };
+  return { ...outcome, didYouMean: await suggestedNumbers(request, search) };
 }
 
 async function lookUpPerson(
@@ -104,11 +83,8 @@ async function lookUpPerson(
   const found = await searchNames(personQuery(board, lastName, firstName, filters), search);
   if (found.licenses.length > 0) return matches(found);
   if (nearSurnames === undefined) return NO_MATCH;
-  if (await doesSurnameExist(request, search)) return { ...NO_MATCH, surnameExists: true };
-  const query = nearSurnamesQuery(board, lastName);
-  const near = query === undefined ? [] : await nearSurnames(query);
-  const surnames = near.map((term) => term.slice(term.indexOf('/') + 1));
-  return { ...NO_MATCH, didYouMean: [...new Set(surnames)].slice(0, MAX_SUGGESTED_NAMES) };
+  const { surnameExists, names } = await suggestedPersons(request, search, nearSurnames);
+  return { ...NO_MATCH, ...(surnameExists && { surnameExists }), didYouMean: names };
 }
 
 async function lookUpBusiness(
@@ -130,20 +106,6 @@ async function lookUpBusiness(
   }
   const names = near.licenses.map((license) => license.full_name);
   return { ...NO_MATCH, didYouMean: nearestSpellings(name, names, MAX_SUGGESTED_NAMES) };
-}
-
-/**
- * Whether the board, or any of them, has a license with this surname, whatever the given name and the filters. Without those, the first
- * search has already shown that it has none.
- */
-async function doesSurnameExist(
-  { board, lastName, firstName, filters }: ByPerson,
-  search: Search,
-): Promise<boolean> {
-  const hasFilters = firstName !== undefined || Object.values(filters).some((value) => value !== undefined);
-  if (!hasFilters) return false;
-  const query = personQuery(board, lastName, undefined, {});
-  return (await searchOptional(query && { ...query, select: 'one' }, search)).length > 0;
 }
 
 /** Whether the license is the board's and its number is written exactly as typed. */

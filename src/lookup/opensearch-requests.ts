@@ -2,9 +2,9 @@ import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { type StoredLicense, storedLicense } from '../licenses/license-document.ts';
 import { completeness, requireComplete, search } from '../storage/checked-search.ts';
-import type { LicenseQuery, NearSurnamesQuery } from './license-query.ts';
-import { MAX_SUGGESTED_NAMES, type SearchResult } from './lookup-steps.ts';
+import type { LicenseQuery, NearSurnamesQuery, SearchResult } from './license-query.ts';
 import { nearSurnamesBody, type SearchBody, searchBody } from './search-bodies.ts';
+import { MAX_SUGGESTED_NAMES } from './suggestions.ts';
 
 const searchResponse = z.object({
   hits: z.object({ hits: z.array(z.object({ _source: storedLicense })) }),

@@ -6,6 +6,7 @@ import type {
   BusinessQuery,
   BusinessWordsQuery,
   LicenseQuery,
+  NearGivenNameQuery,
   NearNumberQuery,
   NearSurnamesQuery,
   PersonQuery,
@@ -16,6 +17,7 @@ type Clause =
   | { ids: { values: string[] } }
   | { terms: { 'keys.number': readonly string[] } }
   | { prefix: Record<string, string> }
+  | { regexp: Record<string, string> }
   | {
       fuzzy: Record<
         string,
@@ -48,6 +50,8 @@ export function searchBody(query: LicenseQuery, maxMatches = MAX_MATCHES): Searc
       return numbersBody([query.numberKey]);
     case 'person':
       return personBody(query, maxMatches);
+    case 'near_given_name':
+      return { ...namesBody([nearGivenNameClause(query)], query.filters, MAX_FEW), sort: ['_doc'] };
     case 'business':
       return namesBody([businessClause(query)], query.filters, maxMatches + 1);
     case 'business_words':
@@ -81,8 +85,13 @@ export function personsBody(names: readonly string[], maxFound: number): SearchB
 
 function personBody(query: PersonQuery, maxMatches: number): SearchBody {
   const all = namesBody([personClause(query)], query.filters, maxMatches + 1);
-  return query.select === 'one' ? { ...all, size: 1, sort: ['_doc'] } : all;
+  if (query.select === 'some') return { ...all, size: MAX_SOME, sort: ['_doc'] };
+  return query.select === 'few' ? { ...all, size: MAX_FEW, sort: ['_doc'] } : all;
 }
+
+/** How many persons suggestions are chosen from, and how many show whether a surname exists. */
+const MAX_FEW = 50;
+const MAX_SOME = 10;
 
 function personClause({ names, hasGivenName, select }: PersonQuery): Clause {
   const clauses = names.map((name): Clause => {
@@ -91,6 +100,25 @@ function personClause({ names, hasGivenName, select }: PersonQuery): Clause {
   });
   const [only, another] = clauses;
   return only !== undefined && another === undefined ? only : { bool: { should: clauses } };
+}
+
+/**
+ * Given names that begin with the typed one after one letter is left out, changed or put in, or two are swapped, and
+ * those that have it as a later name. OpenSearch compares only the given names of the surname.
+ */
+function nearGivenNameClause({ surnames, given }: NearGivenNameQuery): Clause {
+  const beginnings = Array.from({ length: given.length + 1 }, (_, at) => {
+    const [before, letter, after] = [given.slice(0, at), given.slice(at, at + 1), given.slice(at + 1)];
+    const swapped = after === '' ? [] : [before + after[0] + letter + after.slice(1)];
+    return [
+      `${before}.${letter}${after}`,
+      ...(letter === '' ? [] : [before + after, `${before}.${after}`]),
+      ...swapped,
+    ];
+  });
+  const pattern = `(${[...beginnings.flat(), `.+${given}`].join('|')}).*`;
+  const of = (surname: string): Clause => ({ regexp: { 'keys.holder': surname + pattern } });
+  return { bool: { should: surnames.map(of) } };
 }
 
 function businessClause({ name, select }: BusinessQuery): Clause {
@@ -141,7 +169,7 @@ export const MAX_NEAR_NUMBERS = 50;
 /** The similar numbers of several queries together. Most queries have none or a few. */
 const MAX_NEAR_SEVERAL_NUMBERS = 1000;
 
-type NearNumber = Pick<NearNumberQuery, 'digits' | 'beginning'>;
+type NearNumber = Pick<NearNumberQuery, 'digits' | 'beginning' | 'misread'>;
 
 /** One search for the similar numbers of several queries. */
 export function nearNumbersBody(numbers: readonly NearNumber[]): SearchBody {
@@ -173,10 +201,11 @@ function ofBoard({ name }: Board): Clause {
   return { constant_score: { filter: { term: { board: name } }, boost: 2 } };
 }
 
-function nearClauses({ digits, beginning }: NearNumber): Clause[] {
+function nearClauses({ digits, beginning, misread }: NearNumber): Clause[] {
   return [
     { term: { 'keys.digits': digits } },
     ...(beginning === undefined ? [] : [{ prefix: { 'keys.number': beginning } }]),
+    ...(misread.length === 0 ? [] : [{ terms: { 'keys.number': misread } }]),
   ];
 }
 

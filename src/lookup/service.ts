@@ -9,7 +9,8 @@ import {
 } from '../publications/live.ts';
 import { SearchUnavailableError, TooBusyError } from '../storage/errors.ts';
 import { batchedSearch, type SearchLimits } from './batched-search.ts';
-import { lookUp, type Search } from './lookup-steps.ts';
+import type { Search } from './license-query.ts';
+import { lookUp } from './lookup-steps.ts';
 import { nearSurnames } from './opensearch-requests.ts';
 
 /** The outcome of a lookup, and the publication that it is from. */
@@ -52,7 +53,7 @@ const TIMEOUT_MS = 2600;
  * Measured on two cores with 64 clients: larger batches delay responses, and more concurrency makes batches smaller.
  * While one batch has half of the clients' numbers, the process writes the responses of the other half.
  */
-const SEARCH_LIMITS: SearchLimits = {
+export const SEARCH_LIMITS: SearchLimits = {
   ids: { maxBatchSize: 32, concurrency: 1 },
   numbers: { maxBatchSize: 32, concurrency: 1 },
   persons: { maxBatchSize: 32, concurrency: 2 },

@@ -51,7 +51,7 @@ export const lookupResult = z.object({
   did_you_mean: z
     .array(z.string())
     .describe(
-      'Numbers, surnames or business names that exist and are written nearly alike; ask before you use one',
+      'Numbers, business names, surnames or "SURNAME, GIVEN NAME" that exist and may be meant; ask before you use one',
     ),
 });
 

@@ -30,7 +30,7 @@ const itemResult = z.object({
   did_you_mean: z
     .array(z.string())
     .optional()
-    .describe('Numbers or names that exist and are written nearly alike; ask before you use one'),
+    .describe('Numbers or names that exist and may be meant; ask before you use one'),
 });
 
 /** The result of verify_roster. */

@@ -28,7 +28,9 @@ const notFoundResult = z.object({
   ...resultBase,
   outcome: z.literal('not_found'),
   detail: z.string().describe('What was searched, in which dataset, and what to do'),
-  did_you_mean: z.array(z.string()).describe('Numbers or names that exist and are written nearly alike'),
+  did_you_mean: z
+    .array(z.string())
+    .describe('Numbers or names that exist and may be meant, as in /lookup/verify'),
   suggestions_omitted: z
     .literal(true)
     .optional()

@@ -34,7 +34,7 @@ export const noMatchBody = z
     did_you_mean: z
       .array(z.string())
       .describe(
-        'Surnames or business names that are spelled nearly alike; none where the surname itself exists at the board',
+        'Names that exist and may be meant: business names, surnames, or "SURNAME, GIVEN NAME"; where the surname itself exists, only the last',
       ),
     ...origin,
   })
@@ -47,9 +47,7 @@ export const noMatchBody = z
 export const numberNotFoundBody = z
   .object({
     detail: z.string().describe('What was searched, in which dataset, and what to do'),
-    did_you_mean: z
-      .array(z.string())
-      .describe('Numbers that exist and are written nearly alike, never with holders'),
+    did_you_mean: z.array(z.string()).describe('Numbers that exist and may be meant, never with holders'),
   })
   .meta({ id: 'NumberMiss' });
 

@@ -4,7 +4,8 @@ import pLimit from 'p-limit';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { type LookupRequest, requireLetterOrDigit, requireLicenseType } from '../licenses/lookup-request.ts';
 import type { SearchLimits } from '../lookup/batched-search.ts';
-import { lookUp, type NearSurnames, type Search } from '../lookup/lookup-steps.ts';
+import type { NearSurnames, Search } from '../lookup/license-query.ts';
+import { lookUp } from '../lookup/lookup-steps.ts';
 import { nearSurnames } from '../lookup/opensearch-requests.ts';
 import { type Lookups, searchByIndex } from '../lookup/service.ts';
 import {

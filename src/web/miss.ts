@@ -25,11 +25,20 @@ function nameMiss(
   if (surnameExists === true) {
     const { by, board, last_name } = fields;
     return html`<p>There are licenses with this last name ${where}, but none of them fits ${typed} and the filters.</p>
+${similarNames(didYouMean, fields)}
 <p><a href="${searchAddress({ by, board, last_name })}">Search for the last name alone</a></p>`;
   }
-  const nameField = modeOf(fields) === 'person' ? 'last_name' : 'business_name';
   return html`<p>No license ${where} fits ${typed}.</p>
-${suggestions('Similar names', didYouMean, (name) => searchAddress({ ...fields, [nameField]: name }))}`;
+${similarNames(didYouMean, fields)}`;
+}
+
+/** A person's name is suggested as `LAST`, or as `LAST, FIRST`. */
+function similarNames(names: readonly string[], fields: SearchFields): Html {
+  return suggestions('Similar names', names, (name) => {
+    if (modeOf(fields) === 'business') return searchAddress({ ...fields, business_name: name });
+    const [last_name, first_name = fields.first_name] = name.split(', ');
+    return searchAddress({ ...fields, last_name, first_name });
+  });
 }
 
 function numberMiss(

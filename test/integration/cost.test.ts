@@ -108,14 +108,14 @@ describe('OpenSearch requests of a single lookup:', () => {
       ['_search', '_search'],
     ],
     [
-      'a full name whose surname does not exist takes a search for the surname and one for suggestions',
+      'a full name whose surname does not exist takes a search for it and one for similar surnames',
       () => byName('Csot', 'C'),
       ['_search', '_search', '_search'],
     ],
     [
-      'a full name whose surname exists takes a search for the surname and none for suggestions',
+      'a full name whose surname exists takes these too, and one request for all similar names',
       () => byName('Cost', 'Zebedee'),
-      ['_search', '_search'],
+      ['_search', '_search', '_search', '_msearch'],
     ],
   ])('%s', async (_what, ask, expected) => {
     const [, asked] = await searchesFor(ask);
@@ -163,16 +163,20 @@ describe('simultaneous lookups', () => {
     }
   });
 
-  test('that find nothing share a search for suggestions, and each gets its own', async () => {
-    const numbers = times(AT_ONCE, (number) => `RN.${910_000 + number}`);
-    const [answers, asked] = await searchesFor(() =>
-      byNumbers(numbers.map((number) => number.replace('.', '.0'))),
-    );
-    expect(answers.map((answer) => numberMissIn(answer).did_you_mean)).toEqual(
-      numbers.map((number) => [number]),
-    );
-    expect(asked.toSorted()).toEqual(['_mget', '_mget', '_search', '_search', '_search', '_search']);
-  });
+  test.each<[string, (number: string) => string]>([
+    ['a zero too many', (number) => number.replace('.', '.0')],
+    ['a letter for a digit', (number) => number.replace('0', 'O')],
+  ])(
+    'that find nothing share a search for suggestions, and each gets its own: %s',
+    async (_what, mistyped) => {
+      const numbers = times(AT_ONCE, (number) => `RN.${910_000 + number}`);
+      const [answers, asked] = await searchesFor(() => byNumbers(numbers.map(mistyped)));
+      expect(answers.map((answer) => numberMissIn(answer).did_you_mean)).toEqual(
+        numbers.map((number) => [number]),
+      );
+      expect(asked.toSorted()).toEqual(['_mget', '_mget', '_search', '_search', '_search', '_search']);
+    },
+  );
 
   test('of the same number all get its license', async () => {
     const numbers = times(AT_ONCE, () => 'RN.910007');

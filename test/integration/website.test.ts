@@ -88,6 +88,14 @@ describe('the website over HTTP', () => {
     expect(plain.headers.get('content-encoding')).toBeNull();
   });
 
+  test('a nickname is offered as the full name, with a link that finds the license', async () => {
+    const page = await (await get('/?by=person&board=NUR&last_name=Abernathy&first_name=Bill')).text();
+    const [, link = '', name] = /<a href="([^"]*)">(ABERNATHY, \w+)<\/a>/.exec(page) ?? [];
+    expect(name).toBe('ABERNATHY, WILLIAM');
+    const found = await (await get(link.replaceAll('&amp;', '&'))).text();
+    expect(found).toContain('One license fits <strong>WILLIAM ABERNATHY</strong>');
+  });
+
   test('an unknown address is a page for a browser and JSON for a program', async () => {
     const forBrowser = await get('/nothing', { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
     expect(forBrowser.status).toBe(404);

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { BOARDS, type Board } from '../../src/licenses/boards.ts';
 import type { Filters } from '../../src/licenses/filters.ts';
 import type { StoredLicense } from '../../src/licenses/license-document.ts';
+import { misreadNumberKeys } from '../../src/licenses/misreadings.ts';
 import {
   businessQuery,
   businessWordsQuery,
@@ -139,8 +140,8 @@ describe('several numbers', () => {
 describe('what is near to several numbers', () => {
   test('share one search, by digits and, if there is one, by beginning', () => {
     const numbers = [
-      { digits: '123456', beginning: 'RN123456' },
-      { digits: '7', beginning: undefined },
+      { digits: '123456', beginning: 'RN123456', misread: ['RN123465'] },
+      { digits: '7', beginning: undefined, misread: [] },
     ];
     expect(nearNumbersBody(numbers)).toEqual({
       size: 1000,
@@ -153,6 +154,7 @@ describe('what is near to several numbers', () => {
                 should: [
                   { term: { 'keys.digits': '123456' } },
                   { prefix: { 'keys.number': 'RN123456' } },
+                  { terms: { 'keys.number': ['RN123465'] } },
                   { term: { 'keys.digits': '7' } },
                 ],
               },
@@ -313,15 +315,24 @@ describe('businessQuery', () => {
 
 describe('nearNumberQuery', () => {
   const sameDigits = (digits: string) => ({ term: { 'keys.digits': digits } });
+  const misreadAs = (written: string) => ({ terms: { 'keys.number': misreadNumberKeys(written) } });
 
-  test('asks for the same digits, and for what the form is the beginning of, everywhere; ranks the board first', () => {
+  test('asks for the same digits, for what the form is the beginning of, and for slips, everywhere; ranks the board first', () => {
     expect(nearNumberSearch(NURSING, 'aprn/cnp 014484', false)).toEqual({
       size: 50,
       track_total_hits: false,
       query: {
         bool: {
           filter: [
-            { bool: { should: [sameDigits('14484'), { prefix: { 'keys.number': 'APRNCNP014484' } }] } },
+            {
+              bool: {
+                should: [
+                  sameDigits('14484'),
+                  { prefix: { 'keys.number': 'APRNCNP014484' } },
+                  misreadAs('aprn/cnp 014484'),
+                ],
+              },
+            },
           ],
           should: [
             { constant_score: { filter: sameDigits('14484') } },
@@ -371,6 +382,7 @@ describe('nearNumberQuery', () => {
           should: [
             sameDigits(digits),
             ...(beginning === undefined ? [] : [{ prefix: { 'keys.number': beginning } }]),
+            misreadAs(written),
           ],
         },
       },

@@ -1,0 +1,71 @@
+import { unaccent } from './fold.ts';
+import { numberKey } from './number.ts';
+
+/** Characters that people and scanners take for one another. */
+const DIGIT_OF: Readonly<Record<string, string>> = {
+  O: '0',
+  Q: '0',
+  D: '0',
+  I: '1',
+  L: '1',
+  Z: '2',
+  S: '5',
+  G: '6',
+  B: '8',
+};
+const LETTER_OF: Readonly<Record<string, string>> = { 0: 'O', 1: 'I', 2: 'Z', 5: 'S', 6: 'G', 8: 'B' };
+
+/** Digits, and letters that look like digits. */
+const DIGITS = /^(?=.*\d)[\dOQDILZSGB]{2,}$/;
+const LAST_DIGITS = /\d[\dOQDILZSGB]*$/;
+/** A prefix with a letter in it, before the first separator. */
+const PREFIX = /^(?=[^.\-/\s]*[A-Z])[^.\-/\s]+(?=[.\-/\s])/;
+
+/**
+ * The keys of the numbers that may have been meant by one that no license has: two neighboring digits swapped, a digit
+ * typed twice, a double digit typed once, a letter for a digit (`O` for `0`) or, in the prefix, a digit for a letter.
+ */
+export function misreadNumberKeys(written: string): string[] {
+  const key = numberKey(written);
+  const upper = unaccent(written).trim();
+  const meant = [withDigits(upper), numberKey(withLetters(upper)), ...mistypedDigits(key)];
+  return [...new Set(meant)].filter((each) => each !== key);
+}
+
+/** Reads letters as digits in a part between separators, or at the end of a number without any. */
+function withDigits(written: string): string {
+  const parts = written.split(/[\s./\p{Pd}\u2212]/u);
+  const read = (text: string) => text.replace(/[A-Z]/g, (letter) => DIGIT_OF[letter] ?? letter);
+  return parts.map((part) => (DIGITS.test(part) ? read(part) : part.replace(LAST_DIGITS, read))).join('');
+}
+
+function withLetters(written: string): string {
+  return written.replace(PREFIX, (prefix) => prefix.replace(/\d/g, (digit) => LETTER_OF[digit] ?? digit));
+}
+
+/** No number has more digits. */
+const MAX_DIGITS = 12;
+
+/** One mistake in the last group of digits. */
+function mistypedDigits(key: string): string[] {
+  const match = /(\d+)\D*$/.exec(key);
+  const digits = match?.[1] ?? '';
+  if (match === null || digits.length > MAX_DIGITS) return [];
+  const [prefix, suffix] = [key.slice(0, match.index), key.slice(match.index + digits.length)];
+  return Array.from(digits)
+    .flatMap((digit, at) => {
+      const [before, next, rest] = [digits.slice(0, at), digits.slice(at + 1), digits.slice(at + 2)];
+      const doubled = before + digit + digit + next;
+      if (next === '') return [doubled];
+      return next[0] === digit ? [before + next, doubled] : [before + next[0] + digit + rest, doubled];
+    })
+    .map((meant) => prefix + meant + suffix);
+}
+
+/** A folded name with letters for the digits in it, `1` as `I` and as `L`: `SM1TH` → `SMITH`, `SMLTH`. */
+export function misreadNames(name: string): string[] {
+  if (!/\d/.test(name)) return [];
+  const read = (one: string) =>
+    name.replace(/\d/g, (digit) => (digit === '1' ? one : (LETTER_OF[digit] ?? digit)));
+  return [...new Set([read('I'), read('L')])];
+}

@@ -1,0 +1,197 @@
+import { distance } from 'fastest-levenshtein';
+import { fold } from '../licenses/fold.ts';
+import { givenNameVariants } from '../licenses/given-name-variants.ts';
+import type { StoredLicense } from '../licenses/license-document.ts';
+import type { LookupRequest } from '../licenses/lookup-request.ts';
+import { misreadNames } from '../licenses/misreadings.ts';
+import { nearestSpellings } from '../licenses/nearest-spellings.ts';
+import { numberKey } from '../licenses/number.ts';
+import { foldPersonName, givenNamesKey, nameToSearch, surnameKey } from '../licenses/person-name.ts';
+import {
+  businessQuery,
+  type LicenseQuery,
+  type LikelyName,
+  likelyPersonsQuery,
+  type NearSurnames,
+  nearGivenNameQuery,
+  nearNumberQuery,
+  nearSurnamesQuery,
+  personQuery,
+  type Search,
+} from './license-query.ts';
+
+type ByNumber = Extract<LookupRequest, { by: 'number' }>;
+type ByPerson = Extract<LookupRequest, { by: 'person' }>;
+type Found = readonly StoredLicense[];
+
+/** How many numbers are suggested when no license has the requested one. */
+export const MAX_SUGGESTED_NUMBERS = 3;
+
+/** How many names are suggested when nobody has the requested one. */
+export const MAX_SUGGESTED_NAMES = 5;
+
+/** How far a number may be from the typed one to be suggested because its holder has the typed name. */
+const MAX_EDITS_WITH_NAME = 2;
+
+/** Without a query, nothing is found. */
+export async function searchOptional(query: LicenseQuery | undefined, search: Search): Promise<Found> {
+  return query === undefined ? [] : (await search(query)).licenses;
+}
+
+/**
+ * Existing numbers that may have been meant by one that no license has, best first. If a holder of the typed name has
+ * a similar number, only such numbers are suggested.
+ */
+export async function suggestedNumbers(request: ByNumber, search: Search): Promise<string[]> {
+  const { board, number, businessOnly } = request;
+  const [near, named] = await Promise.all([
+    searchOptional(nearNumberQuery(board, number, businessOnly), search),
+    searchOptional(nameQuery(request), search),
+  ]);
+  const key = numberKey(number);
+  const ofHolder = named.filter(
+    ({ license_number: each, keys }) =>
+      distance(key, numberKey(each)) <= MAX_EDITS_WITH_NAME && (!businessOnly || keys.kind === 'business'),
+  );
+  const atBoard = near.filter((license) => license.board === board?.name);
+  const [candidates = []] = [ofHolder, atBoard, near].filter(({ length }) => length > 0);
+  const numbers = candidates.map((license) => license.license_number);
+  return nearestSpellings(number, numbers, MAX_SUGGESTED_NUMBERS);
+}
+
+/** The licenses of the name that was sent with a number. */
+function nameQuery({ board, name }: ByNumber): LicenseQuery | undefined {
+  if (name === undefined) return undefined;
+  if ('businessName' in name) return businessQuery(board, name.businessName, {});
+  return name.lastName === undefined ? undefined : personQuery(board, name.lastName, name.firstName, {});
+}
+
+/** What is suggested when no license matches a person's name. */
+interface SuggestedPersons {
+  /** Whether there are licenses with the surname, which the given name or the filters exclude. */
+  readonly surnameExists: boolean;
+  /** Folded surnames, and names as `SURNAME, GIVEN`; each finds a license. */
+  readonly names: readonly string[];
+}
+
+/** Names that may have been meant by one that nobody has, best first. */
+export async function suggestedPersons(
+  request: ByPerson,
+  search: Search,
+  nearSurnames: NearSurnames,
+): Promise<SuggestedPersons> {
+  const { surname } = keysOf(request);
+  const otherNames = namesWithOtherSurname(request);
+  // Without given name and filters, the first search has shown that nobody has the surname.
+  const names = isNarrowed(request) ? [{ surname, given: '' }, ...otherNames] : otherNames;
+  const [found, surnames] = await Promise.all([
+    searchOptional(likelyPersonsQuery(request.board, names, {}, 'some'), search),
+    similarSurnames(request, nearSurnames),
+  ]);
+  const surnameExists = found.some(({ full_name: name }) => surnameForms(name).includes(surname));
+  const suggested = surnameExists
+    ? await similarPersons(request, surnames, search)
+    : [...namesOf(request, found.filter(hasAnyOf(otherNames))), ...surnames];
+  return { surnameExists, names: [...new Set(suggested)].slice(0, MAX_SUGGESTED_NAMES) };
+}
+
+function isNarrowed({ firstName, filters }: ByPerson): boolean {
+  return firstName !== undefined || Object.values(filters).some((value) => value !== undefined);
+}
+
+function keysOf({ lastName, firstName }: ByPerson): LikelyName {
+  return { surname: surnameKey(lastName), given: givenNamesKey(firstName ?? '') };
+}
+
+/** The first of the given names, folded. */
+function firstGivenName(names: string): string {
+  return fold(names.trim().split(/\s+/)[0] ?? '');
+}
+
+/** The names swapped, and with letters for digits. */
+function namesWithOtherSurname(request: ByPerson): LikelyName[] {
+  const { surname, given } = keysOf(request);
+  const [surnames, givens] = [misreadNames(surname), misreadNames(given)];
+  const misread = [surname, ...surnames].flatMap((last) =>
+    [given, ...givens].map((first) => ({ surname: last, given: first })),
+  );
+  const names = [{ surname: given, given: surname }, ...misread];
+  return names.filter((name) => name.surname !== '' && name.surname !== surname);
+}
+
+/** Other forms of the given name. */
+function namesWithOtherGiven(request: ByPerson): LikelyName[] {
+  const { surname, given } = keysOf(request);
+  const variants = givenNameVariants(firstGivenName(request.firstName ?? ''));
+  return [...misreadNames(given), ...variants].map((variant) => ({ surname, given: variant }));
+}
+
+/** Persons of the surname with a similar given name, the names swapped, and similar surnames with the given name. */
+async function similarPersons(
+  request: ByPerson,
+  surnames: readonly string[],
+  search: Search,
+): Promise<string[]> {
+  const { board, filters } = request;
+  const { surname, given } = keysOf(request);
+  if (given === '') return [];
+  const otherGiven = namesWithOtherGiven(request);
+  const otherSurname = [
+    ...namesWithOtherSurname(request),
+    ...surnames.map((each) => ({ surname: each, given })),
+  ];
+  const [ofOtherGiven, ofSimilarGiven, ofOtherSurname] = await Promise.all([
+    searchOptional(likelyPersonsQuery(board, otherGiven, filters, 'few'), search),
+    searchOptional(nearGivenNameQuery(board, { surname, given }, filters), search),
+    searchOptional(likelyPersonsQuery(board, otherSurname, filters, 'few'), search),
+  ]);
+  const isVariant = ({ full_name: name }: StoredLicense) =>
+    otherGiven.some((each) => each.given === firstGivenName(name.split(',')[1] ?? ''));
+  const similarGiven = namesOf(
+    request,
+    ofSimilarGiven.filter((license) => hasSimilarGivenName(license, given)),
+  );
+  return [
+    ...namesOf(request, ofOtherGiven.filter(isVariant)),
+    ...nearestSpellings(`${surname}${given}`, similarGiven, MAX_SUGGESTED_NAMES),
+    ...namesOf(request, ofOtherSurname),
+  ];
+}
+
+/** Whether a license's name begins with one of these. */
+function hasAnyOf(names: readonly LikelyName[]) {
+  return ({ full_name: name }: StoredLicense): boolean => {
+    const { surnameForms: forms, given } = foldPersonName(name);
+    return names.some((each) => forms.includes(each.surname) && given.startsWith(each.given));
+  };
+}
+
+function surnameForms(name: string): readonly string[] {
+  return foldPersonName(name).surnameForms;
+}
+
+/** Whether the first given name is the typed one but for a slip, or a later name begins with it. */
+function hasSimilarGivenName({ full_name: name }: StoredLicense, typed: string): boolean {
+  const [first = '', ...later] = (name.split(',')[1] ?? '').trim().split(/\s+/).map(fold);
+  return isOneSlip(typed, first) || later.some((each) => each.startsWith(typed));
+}
+
+/** Whether one letter was changed, left out or put in, or two neighbors were swapped. */
+function isOneSlip(typed: string, meant: string): boolean {
+  const edits = distance(typed, meant);
+  const letters = (text: string) => Array.from(text).toSorted().join('');
+  return edits === 1 || (edits === 2 && letters(typed) === letters(meant));
+}
+
+async function similarSurnames({ board, lastName }: ByPerson, nearSurnames: NearSurnames): Promise<string[]> {
+  const query = nearSurnamesQuery(board, lastName);
+  const near = query === undefined ? [] : await nearSurnames(query);
+  return [...new Set(near.map((term) => term.slice(term.indexOf('/') + 1)))];
+}
+
+/** What to search for: the surname alone where no given name was typed. */
+function namesOf({ firstName }: ByPerson, licenses: Found): string[] {
+  return licenses.map(({ full_name: name }) =>
+    firstName === undefined ? foldPersonName(name).surname : nameToSearch(name),
+  );
+}
