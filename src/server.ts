@@ -36,14 +36,14 @@ import { bufferedLog } from './telemetry/log.ts';
 import { website } from './web/routes.ts';
 
 /** Nobody saves more by hand. */
-const SAVES_PER_MINUTE = 10;
+export const SAVES_PER_MINUTE = 10;
 
 const SEARCH_TIMEOUT_MS = 2500;
 const STOP_WITHIN_MS = 10_000;
 const QUEUE_CLOSES_WITHIN_MS = 1000;
 
 /** Of an address's requests in a minute, how many may come with a bad key: a twentieth, at least ten. */
-function badKeysPerMinute(config: Config): number {
+export function badKeysPerMinute(config: Config): number {
   return Math.max(10, Math.floor(config.REST_REQUESTS_PER_MINUTE / 20));
 }
 

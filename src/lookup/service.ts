@@ -41,13 +41,13 @@ export interface Lookups {
 }
 
 /** With more lookups in flight, responses have no suggestions. */
-const MAX_IN_FLIGHT_WITH_SUGGESTIONS = 64;
+export const MAX_IN_FLIGHT_WITH_SUGGESTIONS = 64;
 
 /** Further lookups are rejected, because they would wait until they are too late. */
-const MAX_IN_FLIGHT = 1000;
+export const MAX_IN_FLIGHT = 1000;
 
 /** Reading the API key and all of a lookup's OpenSearch requests must end within three seconds. */
-const TIMEOUT_MS = 2600;
+export const TIMEOUT_MS = 2600;
 
 /**
  * Measured on two cores with 64 clients: larger batches delay responses, and more concurrency makes batches smaller.

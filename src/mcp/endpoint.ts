@@ -21,7 +21,7 @@ import { type Answers, toolServer } from './tools.ts';
 export const MCP_PATH = '/mcp';
 
 /** Further requests are rejected, so that callers without a key leave capacity for callers with one. */
-const MAX_IN_FLIGHT = 200;
+export const MAX_IN_FLIGHT = 200;
 
 /**
  * The MCP endpoint: Streamable HTTP for the 2026 and 2025 revisions of the protocol, stateless, with JSON responses.

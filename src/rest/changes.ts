@@ -18,8 +18,9 @@ import { changeBody, changeResponse } from './change-response.ts';
 import { COMMON_ERRORS, errorEntry, responseEntry } from './openapi-responses.ts';
 import { queryOf } from './query.ts';
 
-const MAX_CHANGES = 1000;
-const DEFAULT_CHANGES = 100;
+/** The most changes in a response, and how many there are without `limit`. */
+export const MAX_CHANGES = 1000;
+export const DEFAULT_CHANGES = 100;
 
 const MAX_CURSOR_LENGTH = 100;
 

@@ -16,7 +16,7 @@ import { EXAMPLE, EXAMPLE_DATE } from './verify-examples.ts';
 
 const NUMBER_NEEDED = 'license_number is needed: 1 to 100 characters.';
 const BOARD_NEEDED = 'board is needed.';
-const MAX_NUMBER_LENGTH = 100;
+export const MAX_NUMBER_LENGTH = 100;
 
 const historyQuery = z.object({
   board: z.string(BOARD_NEEDED).min(1, BOARD_NEEDED).transform(boardNamed),

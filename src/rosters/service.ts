@@ -91,13 +91,13 @@ const MAX_GIVE_WAY_MS = 2000;
 const SHAPED_TOGETHER = 25;
 
 /** While one roster waits for OpenSearch, the process shapes the results of another. */
-const MAX_ROSTERS_UNDER_WAY = 2;
+export const MAX_ROSTERS_UNDER_WAY = 2;
 
 /** Further rosters are rejected, because they would wait until they are too late. */
-const MAX_ROSTERS_WAITING = 30;
+export const MAX_ROSTERS_WAITING = 30;
 
 /** A roster must be answered within ten seconds. */
-const TIMEOUT_MS = 8500;
+export const TIMEOUT_MS = 8500;
 
 /** Rosters in the live publication. All lookups of one roster go to the same physical index. */
 export function liveRosters(

@@ -68,10 +68,11 @@ const found = z.union([
   z.object({ summary: z.object({ found: z.int().min(1) }) }),
   z.object({ record: z.object({ found: z.literal(true) }) }),
   z.object({ changes: z.array(z.unknown()), next: z.string() }),
+  z.object({ publication: z.object({ sample: z.literal(true) }) }),
 ]);
 
 describeUnless(NO_CURL, 'the documented commands', () => {
-  const files = ['README.md', 'docs/mcp.md'];
+  const files = ['README.md', 'docs/integrators.md', 'docs/mcp.md'];
 
   test.each(files)('in %s find licenses and print the documented response', async (file) => {
     const commands = documentedCommands(file);

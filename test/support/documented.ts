@@ -48,3 +48,26 @@ export function documentedCommands(file: string): DocumentedCommand[] {
   }
   return commands;
 }
+
+/** A table of a Markdown file, cell by cell. */
+export interface DocumentedTable {
+  readonly header: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** The tables of a Markdown file whose first column has this header, in order. */
+export function documentedTables(file: string, firstHeader: string): DocumentedTable[] {
+  const blocks = documentText(file).match(/^\|.*\n\| *:?-.*\n(?:\|.*\n)*/gm) ?? [];
+  const tables = blocks.map((block): DocumentedTable => {
+    const [header = [], , ...rows] = block.trimEnd().split('\n').map(cellsOf);
+    return { header, rows };
+  });
+  return tables.filter(({ header }) => header[0] === firstHeader);
+}
+
+function cellsOf(line: string): string[] {
+  return line
+    .slice(1, line.lastIndexOf('|'))
+    .split('|')
+    .map((cell) => cell.trim());
+}

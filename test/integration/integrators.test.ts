@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import type { ApiAnswer } from '../support/api.ts';
+import { documentedTables } from '../support/documented.ts';
+import { type OpenApi, openApiIn } from '../support/openapi.ts';
+import { type SampleService, startSampleService } from '../support/sample-service.ts';
+
+const FILE = 'docs/integrators.md';
+const NURSE = { board: 'Nursing Board', license_number: 'RN.124396' };
+
+let service: SampleService;
+let document: OpenApi;
+
+beforeAll(async () => {
+  service = await startSampleService();
+  document = openApiIn(await service.rest.get('/openapi.json'));
+});
+afterAll(() => service.stop());
+
+function firstColumn(header: string): string[] {
+  return (documentedTables(FILE, header)[0]?.rows ?? []).map(([first = '']) => first.replaceAll('`', ''));
+}
+
+test('docs/integrators.md has the fields of the OpenAPI document', () => {
+  const { LicenseRecord } = z
+    .looseObject({ LicenseRecord: z.object({ properties: z.record(z.string(), z.unknown()) }) })
+    .parse(document.components.schemas);
+  expect(new Set(firstColumn('field'))).toEqual(new Set(Object.keys(LicenseRecord.properties)));
+});
+
+test('docs/integrators.md has every status of the REST API in the OpenAPI document', () => {
+  const rest = Object.entries(document.paths).filter(([path]) => path.startsWith('/api/v1'));
+  const statuses = rest.flatMap(([, methods]) =>
+    Object.values(methods).flatMap(({ responses }) => Object.keys(responses)),
+  );
+  // The document describes no requests that HTTP itself refuses.
+  const ofHttp = ['405', '408', '431', 'no answer'];
+  expect(new Set(firstColumn('status'))).toEqual(new Set([...statuses, ...ofHttp]));
+});
+
+test('responses have the headers that docs/integrators.md says, where it says', async () => {
+  const { rest } = service;
+  const answers = {
+    lookup: await rest.verify(NURSE),
+    deprecated: await rest.verify(NURSE, '/api/v1/lookup/cached'),
+    method: await rest.get('/api/v1/lookup/verify'),
+    status: await rest.get('/status'),
+    mcp: await rest.callTool('list_ohio_boards', {}),
+  };
+  const have = (name: string) =>
+    Object.entries<ApiAnswer>(answers)
+      .filter(([, { headers }]) => headers.has(name))
+      .map(([answer]) => answer);
+  const ofRest = ['lookup', 'deprecated', 'method'];
+  expect(Object.fromEntries(firstColumn('response header').map((name) => [name, have(name)]))).toEqual({
+    'X-Request-Id': [...ofRest, 'status', 'mcp'],
+    'X-RateLimit-Limit': [...ofRest, 'mcp'],
+    'X-RateLimit-Remaining': [...ofRest, 'mcp'],
+    'X-RateLimit-Reset': [...ofRest, 'mcp'],
+    'Retry-After': [],
+    Allow: ['method'],
+    Deprecation: ['deprecated'],
+    Link: ['deprecated'],
+    'Cache-Control': [...ofRest, 'status', 'mcp'],
+  });
+  expect(answers.lookup.headers.get('cache-control')).toBe('no-store');
+  expect(answers.lookup.headers.get('content-encoding')).toBeNull();
+  expect(answers.lookup.headers.get('access-control-allow-origin')).toBeNull();
+  const since = Number(answers.deprecated.headers.get('deprecation')?.slice(1)) * 1000;
+  expect(new Date(since).toISOString()).toMatch(/^2026-01-01T00:00:00/);
+});

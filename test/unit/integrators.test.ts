@@ -1,0 +1,174 @@
+import { describe, expect, test } from '@jest/globals';
+import pino from 'pino';
+import { KEY_BELIEVED_MS } from '../../src/access/key-check.ts';
+import { TooManyRequestsError } from '../../src/access/rate-limit.ts';
+import { CursorExpiredError } from '../../src/changes/service.ts';
+import { readConfig } from '../../src/config.ts';
+import { httpApp, httpServer } from '../../src/http/app.ts';
+import { type BodyLimit, LOOKUP_LIMIT } from '../../src/http/body.ts';
+import { errorResponse, HttpsRequiredError, InvalidKeyError, TooLargeError } from '../../src/http/errors.ts';
+import { freshness } from '../../src/http/status.ts';
+import { BadRequestError } from '../../src/licenses/bad-request.ts';
+import { MAX_MATCHES } from '../../src/licenses/lookup-outcome.ts';
+import * as lookups from '../../src/lookup/service.ts';
+import { MAX_IN_FLIGHT as MAX_MCP_IN_FLIGHT } from '../../src/mcp/endpoint.ts';
+import { MAX_ROSTER_ITEMS } from '../../src/mcp/parameters.ts';
+import { NothingPublishedError } from '../../src/publications/live.ts';
+import { DEFAULT_CHANGES, MAX_CHANGES } from '../../src/rest/changes.ts';
+import { MAX_NUMBER_LENGTH } from '../../src/rest/history.ts';
+import { ROSTER_LIMIT, rosterItem } from '../../src/rest/roster-request.ts';
+import { verifyBody } from '../../src/rest/verify-request.ts';
+import * as rosterLimits from '../../src/rosters/roster.ts';
+import * as rosters from '../../src/rosters/service.ts';
+import { badKeysPerMinute, SAVES_PER_MINUTE } from '../../src/server.ts';
+import { SearchUnavailableError, TooBusyError } from '../../src/storage/errors.ts';
+import { MAX_PAGE_ROWS } from '../../src/web/roster-form.ts';
+import { documentedTables, documentText } from '../support/documented.ts';
+
+const FILE = 'docs/integrators.md';
+const TEXT = documentText(FILE);
+
+function number(count: number | undefined): string {
+  return (count ?? Number.NaN).toLocaleString('en-US');
+}
+
+function seconds(milliseconds: number | undefined): string {
+  return `${(milliseconds ?? Number.NaN) / 1000} s`;
+}
+
+function size({ bytes }: BodyLimit): string {
+  return bytes >= 1024 * 1024 ? `${bytes / 1024 / 1024} MB` : `${bytes / 1024} KB`;
+}
+
+/** The length of the longest text that is accepted, up to 1,000. */
+function longestText(isAccepted: (text: string) => boolean): number {
+  return (
+    Array.from({ length: 1000 }, (_, at) => at + 1).findLast((length) => isAccepted('x'.repeat(length))) ?? 0
+  );
+}
+
+function limits(): [limit: string, number: string][] {
+  const config = readConfig({ STATE_DIR: '/nowhere' });
+  const server = httpServer(httpApp({ log: pino({ level: 'silent' }) }));
+  return [
+    ['REST requests a minute (`REST_REQUESTS_PER_MINUTE`)', number(config.REST_REQUESTS_PER_MINUTE)],
+    ['MCP requests a minute (`MCP_REQUESTS_PER_MINUTE`)', number(config.MCP_REQUESTS_PER_MINUTE)],
+    ['website pages a minute (`WEB_REQUESTS_PER_MINUTE`)', number(config.WEB_REQUESTS_PER_MINUTE)],
+    ['saved records a minute on the website', number(SAVES_PER_MINUTE)],
+    ['REST requests a minute with a bad key', number(badKeysPerMinute(config))],
+    [
+      'items of a roster that count as one request (`ROSTER_ITEMS_PER_REQUEST`)',
+      number(config.ROSTER_ITEMS_PER_REQUEST),
+    ],
+    ['body of a lookup, and of an MCP request', size(LOOKUP_LIMIT)],
+    ['body of a roster', size(ROSTER_LIMIT)],
+    ['items of a roster, REST', number(rosterLimits.MAX_ITEMS)],
+    ['items of a roster, MCP', number(MAX_ROSTER_ITEMS)],
+    ['rows of a roster, website', number(MAX_PAGE_ROWS)],
+    [
+      'characters of a typed value',
+      number(longestText((text) => verifyBody.safeParse({ license_number: text }).success)),
+    ],
+    [
+      "characters of an item's `reference`",
+      number(
+        longestText((text) => isValidItem({ board: 'Nursing Board', last_name: 'Bowen', reference: text })),
+      ),
+    ],
+    ['characters of `license_number` in `/history`', number(MAX_NUMBER_LENGTH)],
+    ['matches of a search by name', number(MAX_MATCHES)],
+    [
+      'matches of one item of a roster, unless `max_matches` says otherwise',
+      number(rosterLimits.DEFAULT_LISTED_MATCHES),
+    ],
+    ['highest `max_matches` of a roster', number(rosterLimits.MAX_LISTED_MATCHES)],
+    ['items of a roster that get `did_you_mean`', number(rosterLimits.MAX_ITEMS_WITH_SUGGESTIONS)],
+    ['changes in one response of the feed, unless `limit` says otherwise', number(DEFAULT_CHANGES)],
+    ['highest `limit` of the feed', number(MAX_CHANGES)],
+    ['days that changes are kept (`CHANGES_KEPT_DAYS`)', number(config.CHANGES_KEPT_DAYS)],
+    ['lookups in progress in a process, with suggestions', number(lookups.MAX_IN_FLIGHT_WITH_SUGGESTIONS)],
+    ['lookups in progress in a process', number(lookups.MAX_IN_FLIGHT)],
+    ['rosters in progress in a process; others wait', number(rosters.MAX_ROSTERS_UNDER_WAY)],
+    ['rosters that wait in a process', number(rosters.MAX_ROSTERS_WAITING)],
+    ['MCP requests in progress in a process', number(MAX_MCP_IN_FLIGHT)],
+    ['time for a lookup, without receiving its body', seconds(lookups.TIMEOUT_MS)],
+    ['time for a roster', seconds(rosters.TIMEOUT_MS)],
+    ['time for a client to send all headers', seconds(server.headersTimeout)],
+    ['time for a client to send a whole request', seconds(server.requestTimeout)],
+    ['time without traffic on a connection during a request', seconds(server.timeout)],
+    ['time that an idle connection is kept open', seconds(server.keepAliveTimeout)],
+    ['connections of a process', number(server.maxConnections)],
+  ];
+}
+
+function isValidItem(item: object): boolean {
+  return rosterItem(item, undefined).request.by !== 'nothing';
+}
+
+test('the limits are those of the code', () => {
+  const [table] = documentedTables(FILE, 'limit');
+  expect(table?.rows.map(([limit, value]) => [limit, value])).toEqual(limits());
+});
+
+test('sentences repeat the numbers of the code', () => {
+  const { REST_REQUESTS_PER_MINUTE: requests, ROSTER_ITEMS_PER_REQUEST: items } = readConfig({
+    STATE_DIR: '/nowhere',
+  });
+  const most = rosterLimits.MAX_ITEMS;
+  expect(TEXT).toContain(
+    `of ${number(most)} items counts as ${most / items} requests. So ${requests} requests a minute are ${number(requests * items)} items`,
+  );
+  expect(TEXT).toContain(`At ${requests} requests a minute, ten lookups a second use up the limit`);
+  expect(requests / 60).toBe(10);
+  expect(TEXT).toContain(
+    `Above ${lookups.MAX_IN_FLIGHT_WITH_SUGGESTIONS} in progress in a process, answers may lack suggestions; above ${number(lookups.MAX_IN_FLIGHT)}, the service refuses`,
+  );
+  expect(KEY_BELIEVED_MS).toBeLessThanOrEqual(10_000);
+  expect([lookups.TIMEOUT_MS < 5000, rosters.TIMEOUT_MS < 15_000]).toEqual([true, true]);
+});
+
+describe('retries', () => {
+  const statuses = () =>
+    new Map(documentedTables(FILE, 'status')[0]?.rows.map(([status = '', , again = '']) => [status, again]));
+
+  test('are advised where the service sends Retry-After, and nowhere else except after a lost request', () => {
+    const advised = [...statuses()].filter(([, again]) => again.startsWith('yes')).map(([status]) => status);
+    expect(advised).toEqual(['408', '429', '503', 'no answer']);
+    for (const error of [
+      new BadRequestError(''),
+      new InvalidKeyError(),
+      new HttpsRequiredError(),
+      new CursorExpiredError(''),
+      new TooLargeError(''),
+      new Error(),
+    ]) {
+      const { status, retryAfter } = errorResponse(error);
+      expect(retryAfter).toBeUndefined();
+      expect(statuses().get(String(status))).toMatch(/^no|^once/);
+    }
+    expect(errorResponse(new TooManyRequestsError(7))).toMatchObject({ status: 429, retryAfter: 7 });
+  });
+
+  test('after a 503 wait as the service says', () => {
+    const errors = [new NothingPublishedError(), new SearchUnavailableError(), new TooBusyError()];
+    const answers = errors.map(errorResponse);
+    expect(answers.map(({ status }) => status)).toEqual([503, 503, 503]);
+    const waits = documentedTables(FILE, 'reason')[0]?.rows.map(([, wait]) => Number(wait));
+    expect(waits).toEqual(answers.map(({ retryAfter }) => retryAfter));
+  });
+});
+
+test('freshness is by age', () => {
+  const rows = documentedTables(FILE, '`freshness`')[0]?.rows ?? [];
+  const documented = rows.map(([name = '', ages = '']) => [
+    name.replaceAll('`', ''),
+    ages.match(/\d+/g)?.map(Number),
+  ]);
+  const ages = Array.from({ length: 30 }, (_, age) => age);
+  const byName = Map.groupBy(ages, freshness);
+  expect(documented).toEqual([
+    ['fresh', [byName.get('fresh')?.[0], byName.get('fresh')?.at(-1)]],
+    ['late', [byName.get('late')?.[0], byName.get('late')?.at(-1)]],
+    ['stale', [byName.get('stale')?.[0]]],
+  ]);
+});
