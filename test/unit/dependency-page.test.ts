@@ -1,0 +1,47 @@
+import { expect, test } from '@jest/globals';
+import {
+  dependencyPage,
+  directDependencies,
+  isAllowed,
+  lockedPackages,
+  reasons,
+} from '../../scripts/dependency-page.ts';
+import { documentText } from '../support/documented.ts';
+
+test('docs/dependencies.md is what npm run dependency-page writes', () => {
+  expect(documentText('docs/dependencies.md')).toBe(dependencyPage());
+});
+
+test('every direct dependency has a reason, and every reason a dependency', () => {
+  const { dependencies, devDependencies, optionalDependencies } = directDependencies();
+  const names = Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies });
+  expect(Object.keys(reasons()).toSorted()).toEqual(names.toSorted());
+  for (const [name, { why, decision }] of Object.entries(reasons())) {
+    expect([name, why]).toEqual([name, expect.stringMatching(/^\S.{10,}\.$/)]);
+    if (decision !== undefined) expect(documentText(`docs/decisions/${decision}`)).not.toBe('');
+  }
+});
+
+test('every direct dependency has an exact version, which the lock file has too', () => {
+  const locked = new Set(lockedPackages().map(({ name, version }) => `${name}@${version}`));
+  for (const group of Object.values(directDependencies())) {
+    for (const [name, version] of Object.entries(group)) {
+      expect([`${name}@${version}`, locked.has(`${name}@${version}`)]).toEqual([`${name}@${version}`, true]);
+    }
+  }
+});
+
+test('every package in the lock file has an allowed license', () => {
+  expect(lockedPackages().filter((each) => !isAllowed(each))).toEqual([]);
+});
+
+test.each([
+  ['MIT', true],
+  ['(MIT OR CC0-1.0)', true],
+  ['Apache-2.0 AND MIT', true],
+  ['MIT AND GPL-3.0-only', false],
+  ['MPL-2.0', false],
+  ['none', false],
+])('%s of any package is allowed: %s', (license, allowed) => {
+  expect(isAllowed({ name: 'any', license })).toBe(allowed);
+});
