@@ -1,0 +1,42 @@
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { DOCUMENTS, documentText } from '../support/documented.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+
+/** The text without code, in which brackets are no links. */
+function prose(file: string): string {
+  return documentText(file)
+    .replaceAll(/^ {4}.*$/gm, '')
+    .replaceAll(/`[^`\n]*`/g, '');
+}
+
+/** The anchors of a file's headings, as GitHub makes them. */
+function anchorsIn(file: string): string[] {
+  const headings = documentText(file).matchAll(/^#+ (.*)$/gm);
+  return [...headings].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+/** What is wrong with a link of a file; `undefined` when it leads somewhere. */
+function problemOf(file: string, link: string): string | undefined {
+  const [path = '', anchor] = link.split('#');
+  const target = path === '' ? file : join(dirname(file), path);
+  if (!existsSync(resolve(ROOT, target))) return `${link}: no such file`;
+  if (anchor === undefined || !target.endsWith('.md')) return undefined;
+  return anchorsIn(target).includes(anchor) ? undefined : `${link}: no such heading`;
+}
+
+test.each([...DOCUMENTS, 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'])(
+  'the links of %s lead to files and headings of this checkout',
+  (file) => {
+    const links = [...prose(file).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
+    const relative = links.filter((link) => !/^[a-z]+:/.test(link));
+    expect(relative.flatMap((link) => problemOf(file, link) ?? [])).toEqual([]);
+  },
+);
