@@ -1,63 +1,23 @@
-import type { Call, Question } from './replay.ts';
-
-const NURSING = 'Nursing Board';
-const MEDICAL = 'Medical Board';
-const PHARMACY = 'Board of Pharmacy';
-
-type CallArguments = Call['arguments'];
-type More = Partial<Call>;
-
-function call(tool: string, parameters: CallArguments, facts: object, more: More = {}): Call {
-  return { tool, arguments: parameters, facts, ...more };
-}
-
-function byNumber(license_number: string, facts: object, more: More & { with?: CallArguments } = {}): Call {
-  const { with: others, ...rest } = more;
-  return call('verify_license', { license_number, ...others }, facts, rest);
-}
-
-function byName(board: string, last_name: string, facts: object, more: More & { with?: CallArguments } = {}) {
-  const { with: others, ...rest } = more;
-  return call('search_licenses_by_name', { board, last_name, ...others }, facts, rest);
-}
-
-function ofBusiness(business_name: string, facts: object, more: More & { with?: CallArguments } = {}): Call {
-  const { with: others, ...rest } = more;
-  return call('verify_business_license', { business_name, ...others }, facts, rest);
-}
-
-function ofRoster(items: readonly object[], summary: object, results: readonly object[], more: More): Call {
-  return call('verify_roster', { items }, { count: items.length, summary, results }, more);
-}
-
-function historyOf(license_number: string, facts: object, more: More & { with?: CallArguments } = {}): Call {
-  const { with: others, ...rest } = more;
-  return call('license_history', { license_number, ...others }, facts, rest);
-}
-
-/** What the dataset of November 20 says differently of a license. */
-function changedTo(fields: object): object {
-  return { changes: [{ date: '2026-11-20', kind: 'changed', cause: 'data', fields }] };
-}
-
-function boards(more: More): Call {
-  return call('list_ohio_boards', {}, {}, more);
-}
-
-/** A result with one license that has these fields. */
-function one(license: object): object {
-  return { outcome: 'found', count: 1, truncated: false, licenses: [license] };
-}
-
-/** A result with exactly these licenses. */
-function several(...licenses: object[]): object {
-  return { outcome: 'found', count: licenses.length, truncated: false, licenses };
-}
-
-const NOBODY = { outcome: 'not_found', count: 0, licenses: [] };
-const UNCLEAR = { outcome: 'ambiguous', count: 0, licenses: [] };
-const NOT_UNLICENSED = /does not mean that nobody is licensed/;
-const ASK_THE_BOARD = /the issuing board is the authority/;
+import {
+  ASK_THE_BOARD,
+  boards,
+  byName,
+  byNumber,
+  call,
+  changedTo,
+  historyOf,
+  MEDICAL,
+  NOBODY,
+  NOT_UNLICENSED,
+  NURSING,
+  ofBusiness,
+  ofRoster,
+  one,
+  PHARMACY,
+  several,
+  UNCLEAR,
+} from './calls.ts';
+import type { Question } from './replay.ts';
 
 /** Questions to assistants, with the tool calls of a careful agent and what the results must contain. */
 export const QUESTIONS: readonly Question[] = [

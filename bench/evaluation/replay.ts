@@ -2,7 +2,7 @@ import type { Client } from '@modelcontextprotocol/client';
 import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { z } from 'zod';
 
-/** A tool call of a careful agent, and what the result must contain. */
+/** A scripted tool call, as a careful agent makes it, and what the result must contain. */
 export interface Call {
   readonly tool: string;
   readonly arguments: Readonly<Record<string, unknown>>;
@@ -38,13 +38,19 @@ const toolResult = z.object({
   content: z.tuple([z.object({ type: z.literal('text'), text: z.string() })]),
 });
 
+/** The text of a tool's result, which a model reads. */
+export function textOf(result: unknown): { readonly isError: boolean; readonly text: string } {
+  const { isError, content } = toolResult.parse(result);
+  const [{ text }] = content;
+  return { isError, text };
+}
+
 /** Makes the calls of a question in order. */
 export async function replay(client: Client, { calls }: Question): Promise<Replayed[]> {
   const replayed: Replayed[] = [];
   for (const call of calls) {
     const result = await client.callTool({ name: call.tool, arguments: { ...call.arguments } });
-    const { isError, content } = toolResult.parse(result);
-    const [{ text }] = content;
+    const { isError, text } = textOf(result);
     replayed.push({ call, isError, content: JSON.parse(text), text, tokens: tokensOf(text) });
   }
   return replayed;
