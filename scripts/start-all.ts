@@ -10,6 +10,7 @@ import { type RunningProcess, StartError } from './processes.ts';
 import { startServices } from './services.ts';
 import { startSample } from './start-sample.ts';
 import { print } from './terminal.ts';
+import { welcome } from './welcome.ts';
 
 const STOP_MS = 15_000;
 
@@ -95,24 +96,6 @@ async function publishFirst(licenses: LicensesCommand, config: Config): Promise<
   const folder = join(resolve(config.STATE_DIR), 'sample');
   await licenses.generateSample(folder, startSample());
   await licenses.publish(join(folder, 'individual.csv'), join(folder, 'business.csv'));
-}
-
-function welcome(address: string, key: string | undefined, commands: readonly string[]): readonly string[] {
-  return [
-    '',
-    `Ohio license verification answers at ${address}`,
-    `  Site  ${address}`,
-    `  REST  ${address}/api/v1`,
-    `  MCP   ${address}/mcp`,
-    key === undefined
-      ? '  Key   shown when it was made; for a new one: npx licenses keys create NAME --verified-by YOU'
-      : `  Key   ${key} (shown this once)`,
-    '',
-    key === undefined ? 'To try (KEY=… first):' : 'To try:',
-    ...commands.flatMap((command) => ['', command]),
-    '',
-    'Ctrl-C stops all of it.',
-  ];
 }
 
 async function stopAll(stops: Stops): Promise<void> {

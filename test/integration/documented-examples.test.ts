@@ -72,7 +72,7 @@ const found = z.union([
 ]);
 
 describeUnless(NO_CURL, 'the documented commands', () => {
-  const files = ['README.md', 'docs/integrators.md', 'docs/mcp.md'];
+  const files = ['README.md', 'docs/api.md', 'docs/integrators.md', 'docs/mcp.md'];
 
   test.each(files)('in %s find licenses and print the documented response', async (file) => {
     const commands = documentedCommands(file);
@@ -95,8 +95,8 @@ describeUnless(NO_CURL, 'the documented commands', () => {
   });
 });
 
-test('README.md has every error status of the OpenAPI document, and 405', () => {
-  const named = /^Errors are .*$/m.exec(documentText('README.md'))?.[0].match(/\b[45]\d\d\b/g);
+test('docs/api.md has every error status of the OpenAPI document, and 405', () => {
+  const named = /^Errors are .*$/m.exec(documentText('docs/api.md'))?.[0].match(/\b[45]\d\d\b/g);
   const documented = [VERIFY, BOARDS].flatMap((path) =>
     Object.values(document.paths[path] ?? {}).flatMap(({ responses }) => Object.keys(responses)),
   );

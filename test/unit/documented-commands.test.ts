@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { Command } from 'commander';
+import { welcome } from '../../scripts/welcome.ts';
 import { accountsCommand } from '../../src/cli/accounts.ts';
 import { auditCommand } from '../../src/cli/audit.ts';
 import { backupCommand, restoreCommand } from '../../src/cli/backup.ts';
@@ -8,7 +9,7 @@ import { pruneCommand, publicationsCommand, rollbackCommand } from '../../src/cl
 import { publishCommand } from '../../src/cli/publish.ts';
 import { sampleDataCommand } from '../../src/cli/sample-data.ts';
 import { verifyCommand } from '../../src/cli/verify.ts';
-import { DOCUMENTS, documentText } from '../support/documented.ts';
+import { DOCUMENTED_ADDRESS, DOCUMENTS, documentText } from '../support/documented.ts';
 
 const licenses = new Command('licenses');
 licenses.command('serve');
@@ -100,4 +101,11 @@ test('docs/operations.md shows each command of its first section for a checkout 
     ofCompose,
   );
   expect(ofCompose.length).toBeGreaterThan(10);
+});
+
+test('the README shows what npm start prints', () => {
+  const [, ...lines] = welcome(DOCUMENTED_ADDRESS, 'olv_…', []);
+  const shown = lines.slice(0, lines.indexOf('')).map((line) => `    ${line}\n`);
+  expect(shown).toHaveLength(5);
+  expect(documentText('README.md')).toContain(shown.join(''));
 });
