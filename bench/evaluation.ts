@@ -45,7 +45,7 @@ async function printAnswers(client: Client): Promise<void> {
   print(`Tokens of the instructions: ${tokensOf(client.getInstructions() ?? '')}.`);
 }
 
-/** Keeps serving, so that a model can be asked the questions with `bench/evaluation/conversation.ts`. */
+/** Keeps serving, so that a model can be asked the questions with `npm run bench conversation`. */
 async function untilInterrupted(port: number): Promise<void> {
   print(`The tools are at http://127.0.0.1:${port}/mcp. Ctrl-C stops them.`);
   await once(process, 'SIGINT');

@@ -1,5 +1,6 @@
 const MEASUREMENTS = [
   'changes',
+  'conversation',
   'evaluation',
   'lookups',
   'matching',

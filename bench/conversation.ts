@@ -1,16 +1,16 @@
 import { appendFile } from 'node:fs/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { print } from '../../scripts/terminal.ts';
-import { textOf } from './replay.ts';
+import { print } from '../scripts/terminal.ts';
+import { textOf } from './evaluation/replay.ts';
 
 /**
  * A model's tools as commands, for a model that can run programs. Each call and each answer is a line of the transcript.
  *
- *     node bench/evaluation/conversation.ts URL TRANSCRIPT tools
- *     node bench/evaluation/conversation.ts URL TRANSCRIPT call TOOL ARGUMENTS
- *     node bench/evaluation/conversation.ts URL TRANSCRIPT answer QUESTION ANSWER
+ *     npm run bench conversation -- URL TRANSCRIPT tools
+ *     npm run bench conversation -- URL TRANSCRIPT call TOOL ARGUMENTS
+ *     npm run bench conversation -- URL TRANSCRIPT answer QUESTION ANSWER
  */
-const [url = '', transcript = '', command, first = '', second = ''] = process.argv.slice(2);
+const [url = '', transcript = '', command, first = '', second = ''] = process.argv.slice(3);
 
 async function withClient(work: (client: Client) => Promise<void>): Promise<void> {
   const client = new Client({ name: 'conversation', version: '1' });
