@@ -15,16 +15,16 @@ export const testReport = z.object({
 
 export type TestReport = z.output<typeof testReport>;
 
-/** The entries of `requirements` that no test verified which ran and passed, as `id: text`. */
+/** The entries of `requirements` that no test verified which ran and passed, as `id: sentence`. */
 export function unverifiedRequirements(
   { testResults }: TestReport,
-  requirements: Readonly<Record<string, { readonly text: string }>>,
+  requirements: Readonly<Record<string, string>>,
 ): string[] {
   const passed = testResults
     .flatMap(({ assertionResults }) => assertionResults)
     .filter(({ status }) => status === 'passed');
   const verified = new Set(passed.flatMap(({ title }) => idsInName(title)));
-  return Object.entries(requirements).flatMap(([id, { text }]) =>
-    verified.has(id) ? [] : [`${id}: ${text}`],
+  return Object.entries(requirements).flatMap(([id, sentence]) =>
+    verified.has(id) ? [] : [`${id}: ${sentence}`],
   );
 }

@@ -1,426 +1,282 @@
-/** A sentence that the service must keep, and where it stands. */
-export interface Requirement {
-  /** The behavior, in one sentence. */
-  readonly text: string;
-  /** The specification's section, or the design's rule where the specification is silent. */
-  readonly source: string;
+/** Requirements about one subject. */
+interface Topic {
+  readonly title: string;
+  /** What the subject is, in a sentence. */
+  readonly about: string;
+  /** What the service must do: one sentence for each id. */
+  readonly requirements: Readonly<Record<string, string>>;
 }
 
-const design = (rule: string) => `design, where the specification is silent: ${rule}`;
+const SERVICE = {
+  'SERVICE-01': 'A lookup returns the record of a licensed person or business.',
+  'SERVICE-02': 'Every answer comes from the live publication. No answer is cached.',
+  'SERVICE-03': 'Every answer without a license refers the user to the issuing board as the authority.',
+  'SERVICE-04': 'The service lists the 24 boards with their license types.',
+  'SERVICE-05': 'The REST API requires an API key.',
+  'SERVICE-06':
+    'The MCP server speaks the Model Context Protocol over Streamable HTTP and requires no API key.',
+  'SERVICE-07': 'No request of a user changes a license record.',
+} as const;
 
-/**
- * What specification.md says of the service's behavior (`SPEC-<section>-<n>`), and what the design answers
- * where it is silent (`DESIGN-<RULE>-<n>`). Each has a test that says so with `verifies`.
- */
+const HTTPS = {
+  'HTTPS-01': 'The REST API is reachable over HTTPS only.',
+  'HTTPS-02':
+    'A response to a request that reached the proxy over https has the header Strict-Transport-Security.',
+  'HTTPS-03':
+    'A request under /api/v1 that reached the nearest trusted proxy over http gets 403 with the reason.',
+} as const;
+
+const BOARDS = {
+  'BOARDS-01': 'The service knows 24 boards, each by one exact name.',
+  'BOARDS-02': 'A board name with another case or spelling is not accepted.',
+  'BOARDS-03':
+    'The details of a board are its short code (a string) and the names of its license types (an array of strings).',
+  'BOARDS-04':
+    'GET /lookup/boards returns 200 with boards (the 24 names) and board_details (an object by name).',
+  'BOARDS-05': 'GET /lookup/boards/{board}/types returns the license types of the board in the path.',
+  'BOARDS-06': 'GET /lookup/boards/{board}/types returns {board, code, license_types}.',
+  'BOARDS-07': 'An unknown board in the path gets 400.',
+  'BOARDS-08': 'The board in the path is percent-decoded.',
+  'BOARDS-09':
+    'The license types of a board are those in the live publication. A board without licenses has those of the catalog.',
+} as const;
+
+const RECORD = {
+  'RECORD-01':
+    'A record has found (true), license_number, full_name, board, license_type, status, expiry_date, issue_date, days_until_expiry, city, county, state, raw_status, extra_data, source and last_scraped, each of its type.',
+  'RECORD-02': "license_number is the board's own number, with its prefix.",
+  'RECORD-03': 'full_name is the name of the holder, that of a person as "LAST, FIRST MIDDLE".',
+  'RECORD-04': "board is the name of a board, and license_type one of that board's license types.",
+  'RECORD-05': 'status is the primary status in upper case.',
+  'RECORD-06': 'expiry_date and issue_date are dates as YYYY-MM-DD.',
+  'RECORD-07': 'days_until_expiry is the whole number of days from today to expiry_date.',
+  'RECORD-08': 'city, county and state (two letters) say where the holder is.',
+  'RECORD-09': 'raw_status is the primary status and the sub-status as "<Primary> - <Sub-status>".',
+  'RECORD-10': 'extra_data is an object of further attributes by name, such as County, ZIP and Issue Date.',
+  'RECORD-11': 'source is "dataset".',
+  'RECORD-12':
+    'last_scraped is the date of the publication that the answer comes from, as ISO 8601 time without a zone.',
+  'RECORD-13':
+    'days_until_expiry counts calendar days in America/New_York. It is negative after the expiry date, and null without one.',
+  'RECORD-14': 'A field without a value in the dataset is present and null, never an empty string.',
+  'RECORD-15':
+    'extra_data has County, ZIP, Issue Date and every other attribute with a value, each under a readable name.',
+  'RECORD-16': 'A value of a row that no field takes is in extra_data, also if its column is unknown.',
+} as const;
+
+const STATUS = {
+  'STATUS-01': 'Any primary status is returned as the board gives it, also one that is in no list.',
+  'STATUS-02': 'Any sub-status is in raw_status, after the primary status.',
+  'STATUS-03': 'A record whose raw_status is "Active" has the status "ACTIVE".',
+  'STATUS-04': 'raw_status is "<Primary>" without a sub-status, and "<Primary> - <Sub-status>" with one.',
+} as const;
+
+const REST = {
+  'REST-01': 'Every path of the REST API requires the header X-API-Key.',
+  'REST-02': 'A request body is JSON with the Content-Type application/json.',
+} as const;
+
+const LOOKUP = {
+  'LOOKUP-01': 'POST /lookup/verify requires board.',
+  'LOOKUP-02': 'A board that is not exactly the name of a board gets 400.',
+  'LOOKUP-03': 'board and license_number look up a license by number.',
+  'LOOKUP-04': 'board and last_name search for a person; a search for a person requires last_name.',
+  'LOOKUP-05': 'first_name is optional, and its first letters are enough.',
+  'LOOKUP-06': 'board, search_type "business" and business_name search for a business.',
+  'LOOKUP-07': 'board, search_type "business" and license_number look up a business by number.',
+  'LOOKUP-08': 'search_type is "business" or absent. Without it, the search is for a person.',
+  'LOOKUP-09': 'A search with search_type "business" requires business_name or license_number.',
+  'LOOKUP-10':
+    'A lookup by number that finds a license, and a search with one match, return 200 with the record.',
+  'LOOKUP-11': 'A search with several matches returns 200 with an array, multiple.',
+  'LOOKUP-12': 'A number that no license has gets 404.',
+} as const;
+
+const NUMBER = {
+  'NUMBER-01': 'A 404 has detail and did_you_mean (an array of numbers), and never names a holder.',
+  'NUMBER-02': 'A number is found whatever its case and blanks, and with "/" in place of ".".',
+  'NUMBER-03': 'A number that consists of digits is also found with a hyphen after the first two.',
+  'NUMBER-04': 'A spelling that fits the numbers of two licenses returns neither.',
+  'NUMBER-05':
+    'A number of a license at another board gets 404, and detail names that board but not the holder.',
+  'NUMBER-06': 'A lookup by number accepts filters, such as license_type, and ignores them.',
+} as const;
+
+const SEARCH = {
+  'SEARCH-01': 'A search for a person or business with several matches returns them in multiple.',
+  'SEARCH-02': 'A search without a match returns 200 with found false, count 0, source and last_scraped.',
+  'SEARCH-03': 'A search with one match returns its record.',
+  'SEARCH-04':
+    'A search with several matches returns found, count, truncated, multiple (whole records), source and last_scraped.',
+  'SEARCH-05':
+    'A search returns at most 100 matches. If there are more, truncated is true, and message says how to narrow the search.',
+  'SEARCH-06': 'Matches are in order: exact names first, then by name, then by number.',
+} as const;
+
+const PERSON = {
+  'PERSON-01':
+    'last_name is a whole surname. Case, accents, apostrophes, periods, blanks and hyphens do not matter.',
+  'PERSON-02': 'A generational suffix, such as JR, is not part of the surname.',
+  'PERSON-03': 'Each half of a hyphenated surname finds it.',
+  'PERSON-04': 'first_name matches the beginning of the given names. They are folded as surnames are.',
+} as const;
+
+const BUSINESS = {
+  'BUSINESS-01': 'business_name matches the beginning of the name before D.B.A. or of that after it.',
+  'BUSINESS-02': 'THE, case and punctuation in a business name do not matter.',
+  'BUSINESS-03': 'business_name without search_type gets 400, and detail says what to add.',
+  'BUSINESS-04': 'A lookup by number with search_type "business" finds only businesses.',
+} as const;
+
+const FILTERS = {
+  'FILTERS-01': 'license_type, status, city and county filter a search, in REST and in MCP alike.',
+  'FILTERS-02': 'A license_type that the board does not have gets 400, and detail lists those that it has.',
+} as const;
+
+const INPUT = {
+  'INPUT-01': 'Wildcards and quotes in a searched value have no special meaning.',
+  'INPUT-02': 'A blank string and null count as absent, in REST and in MCP.',
+  'INPUT-03': 'Unknown fields of a body are ignored.',
+  'INPUT-04': 'A field of the wrong type gets 400.',
+  'INPUT-05': 'A name or filter without a letter or digit gets 400.',
+  'INPUT-06': 'A body that is not valid UTF-8 gets 400. The case of Content-Encoding does not matter.',
+  'INPUT-07': 'A value that has more than 200 characters after folding matches nothing.',
+} as const;
+
+const MISS = {
+  'MISS-01':
+    'A miss never says "unlicensed". It says what was searched in which publication, and that the issuing board is the authority.',
+} as const;
+
+const MCP = {
+  'MCP-01': 'The MCP server is at /mcp, over Streamable HTTP, and checks no API key.',
+  'MCP-02':
+    'The MCP server has the tools verify_license, search_licenses_by_name, verify_business_license and list_ohio_boards.',
+  'MCP-03': 'verify_license finds the board of a number. The parameter board is optional.',
+  'MCP-04': 'search_licenses_by_name searches for holders by name and requires board.',
+  'MCP-05': 'search_licenses_by_name returns all matches, up to 100.',
+  'MCP-06': 'verify_business_license verifies businesses.',
+  'MCP-07': 'list_ohio_boards lists the 24 boards and their license types.',
+  'MCP-08': 'Every tool result says in data_as_of how current its data is.',
+  'MCP-09':
+    'A tool result has the same data as structured content and as text, and conforms to the output schema.',
+  'MCP-10': 'A Host or Origin that is not allowed is refused.',
+  'MCP-11': 'The MCP server is stateless: it opens no session and accepts only POST.',
+} as const;
+
+const KEYS = {
+  'KEYS-01': 'The API key is read from the header X-API-Key.',
+  'KEYS-02': "A key begins with the service's prefix and an underscore.",
+  'KEYS-03': 'A request without a valid, active key gets 401 with {"detail": "Invalid or inactive API key"}.',
+  'KEYS-04': 'A key belongs to a verified account, and is shown only once, when it is created.',
+  'KEYS-05': 'The MCP server accepts requests that have no API key.',
+  'KEYS-06': 'A key is the prefix (olv_ by default), 256 random bits in base62 and a checksum.',
+  'KEYS-07': 'Only the SHA-256 of a key is stored.',
+  'KEYS-08': 'A revoked key stops working within 10 seconds.',
+  'KEYS-09': 'The keys of a deactivated account stop working within 10 seconds.',
+} as const;
+
+const ERRORS = {
+  'ERRORS-01': 'A request that succeeds gets 200.',
+  'ERRORS-02': 'A body that cannot be used gets 400.',
+  'ERRORS-03': 'A missing, invalid or inactive API key gets 401.',
+  'ERRORS-04': 'A lookup by a number that no license has gets 404.',
+  'ERRORS-05': 'Too many requests get 429.',
+  'ERRORS-06': 'A failure of the service itself gets 500.',
+  'ERRORS-07':
+    'The body of every error is {"detail": string}. It says what to do, and nothing about the inside of the service.',
+  'ERRORS-08': 'A 400 for an unknown board names the board with the nearest name.',
+  'ERRORS-09': 'A wrong method gets 405 with the header Allow.',
+  'ERRORS-10': 'A body that is too large gets 413, and one of another media type 415.',
+  'ERRORS-11':
+    'While OpenSearch does not answer, or nothing is published yet, a lookup gets 503 with the header Retry-After.',
+} as const;
+
+const LIMITS = {
+  'LIMITS-01': "Requests are limited by the client's address.",
+  'LIMITS-02': 'The REST API and the MCP server have separate limits.',
+  'LIMITS-03': 'A request over the limit gets 429.',
+  'LIMITS-04': 'search_licenses_by_name never returns more than 100 matches.',
+  'LIMITS-05':
+    'The headers X-RateLimit-* tell the limit, what is left and when it resets. A 429 has Retry-After.',
+  'LIMITS-06': 'A request is counted before its key is checked.',
+  'LIMITS-07':
+    'Bad keys have a smaller limit of their own, and do not block good keys from the same address.',
+  'LIMITS-08':
+    "The client's address is that of the socket. With TRUSTED_PROXIES, it is the one that so many proxies report.",
+  'LIMITS-09':
+    'RATE_LIMIT_RANGES sets other limits for ranges of addresses, and MCP_RATE_LIMIT_RANGES the same for MCP.',
+  'LIMITS-10': 'While Redis does not answer, lookups continue and limits still apply.',
+} as const;
+
+const VERSIONS = {
+  'VERSIONS-01': 'The version is part of the base path: /api/v1.',
+  'VERSIONS-02': 'POST /lookup/cached returns what POST /lookup/verify returns.',
+  'VERSIONS-03':
+    'POST /lookup/cached accepts the earlier body (board, license_number, license_type), and returns 404 for a missing license.',
+  'VERSIONS-04':
+    'A response of /lookup/cached has the same bytes as that of /lookup/verify, and the headers Deprecation and Link to its successor.',
+} as const;
+
+const DATE = {
+  'DATE-01': 'last_scraped is the QUERY_RUN_DATE of the files, at midnight.',
+  'DATE-02': 'Files whose dates differ are refused, and the earlier publication stays live.',
+  'DATE-03': 'A date given with the publication is used only for files that have none.',
+  'DATE-04': 'A publication of generated sample data is marked as such in its metadata and at /status.',
+} as const;
+
+/** What the service must do, by subject. Every id has a test that names it with `verifies`. */
+export const TOPICS: readonly Topic[] = [
+  { title: 'Service', about: 'What the service is for.', requirements: SERVICE },
+  { title: 'HTTPS', about: 'How requests are encrypted.', requirements: HTTPS },
+  { title: 'Boards', about: 'The licensing boards of Ohio.', requirements: BOARDS },
+  { title: 'Record', about: 'The fields of a license.', requirements: RECORD },
+  { title: 'Status', about: 'What the board has done about a license.', requirements: STATUS },
+  { title: 'REST', about: 'Requests of the REST API.', requirements: REST },
+  { title: 'Lookup', about: 'What `POST /lookup/verify` accepts and returns.', requirements: LOOKUP },
+  { title: 'Numbers', about: 'Lookups by license number.', requirements: NUMBER },
+  { title: 'Searches', about: 'Lookups by name.', requirements: SEARCH },
+  { title: 'Persons', about: 'How names of persons are matched.', requirements: PERSON },
+  { title: 'Businesses', about: 'How names of businesses are matched.', requirements: BUSINESS },
+  { title: 'Filters', about: 'How a search is narrowed.', requirements: FILTERS },
+  { title: 'Input', about: 'How values of a request are read.', requirements: INPUT },
+  { title: 'Misses', about: 'What is said when nothing is found.', requirements: MISS },
+  { title: 'MCP', about: 'The server for assistants.', requirements: MCP },
+  { title: 'API keys', about: 'Who may use the REST API.', requirements: KEYS },
+  { title: 'Errors', about: 'Statuses and bodies.', requirements: ERRORS },
+  { title: 'Limits', about: 'How many requests a client may send.', requirements: LIMITS },
+  { title: 'Versions', about: 'Paths that stay, and the deprecated one.', requirements: VERSIONS },
+  { title: 'Date', about: 'Which day the data is from.', requirements: DATE },
+];
+
+/** Every requirement's sentence by its id. */
 export const REQUIREMENTS = {
-  'SPEC-introduction-01': { text: 'All REST traffic is HTTPS only.', source: 'introduction' },
-  'SPEC-1-01': {
-    text: 'A license of a person or of a business is answered with its record: status, expiry date, place and type.',
-    source: '1',
-  },
-  'SPEC-1-02': {
-    text: 'Answers come from the most recent daily publication; none is served from a cache of earlier answers.',
-    source: '1',
-  },
-  'SPEC-1-03': {
-    text: 'Who needs primary-source verification is referred to the issuing board.',
-    source: '1',
-  },
-  'SPEC-1-04': { text: 'The 24 boards are listed with the license types of each.', source: '1' },
-  'SPEC-1-05': { text: 'The REST API answers only requests with an API key.', source: '1' },
-  'SPEC-1-06': {
-    text: 'The tool server speaks the Model Context Protocol over Streamable HTTP and needs no key.',
-    source: '1',
-  },
-
-  'SPEC-2.1-01': { text: 'There are 24 boards, each known by its exact name.', source: '2.1' },
-  'SPEC-2.1-02': {
-    text: 'A board name with other case or spelling is not taken for the board.',
-    source: '2.1',
-  },
-  'SPEC-2.1-03': {
-    text: "A board's details are its short code, a string, and the names of its license types, an array of strings.",
-    source: '2.1',
-  },
-  'SPEC-2.2-01': {
-    text: 'A found record has every field of the table, each of its type, and found is true.',
-    source: '2.2',
-  },
-  'SPEC-2.2-02': { text: "license_number is the board's own number, prefix included.", source: '2.2' },
-  'SPEC-2.2-03': { text: 'full_name is the holder as "LAST, FIRST MIDDLE".', source: '2.2' },
-  'SPEC-2.2-04': {
-    text: "board is a board's name and license_type one of that board's license types.",
-    source: '2.2',
-  },
-  'SPEC-2.2-05': { text: 'status is the normalized primary status in upper case.', source: '2.2' },
-  'SPEC-2.2-06': { text: 'expiry_date and issue_date are dates as YYYY-MM-DD.', source: '2.2' },
-  'SPEC-2.2-07': {
-    text: 'days_until_expiry is the whole number of days from the current date to expiry_date.',
-    source: '2.2',
-  },
-  'SPEC-2.2-08': { text: 'city, county and the two-letter state say where the holder is.', source: '2.2' },
-  'SPEC-2.2-09': {
-    text: 'raw_status joins the primary status and the sub-status as "<Primary> - <Sub-status>".',
-    source: '2.2',
-  },
-  'SPEC-2.2-10': {
-    text: 'extra_data is an object of further attributes by name, County, ZIP and Issue Date among them.',
-    source: '2.2',
-  },
-  'SPEC-2.2-11': { text: 'source is "dataset".', source: '2.2' },
-  'SPEC-2.2-12': {
-    text: 'last_scraped is an ISO 8601 time without a zone: the date of the publication that answered.',
-    source: '2.2',
-  },
-  'SPEC-2.3-01': {
-    text: 'A name or business search with more than one match answers them in the array multiple.',
-    source: '2.3',
-  },
-  'SPEC-2.4-01': {
-    text: 'Every primary status comes through as the board gives it, one that nobody has listed too.',
-    source: '2.4',
-  },
-  'SPEC-2.5-01': { text: 'Every sub-status stands in raw_status after the primary status.', source: '2.5' },
-
-  'SPEC-3-01': { text: 'No operation changes a record.', source: '3' },
-  'SPEC-3-02': { text: 'A record whose raw_status is Active has the status ACTIVE.', source: '3' },
-
-  'SPEC-4-01': { text: 'Every REST path needs the X-API-Key header.', source: '4' },
-  'SPEC-4-02': { text: 'Request bodies are JSON with Content-Type application/json.', source: '4' },
-  'SPEC-4.1-01': {
-    text: 'GET /lookup/boards answers 200 with boards, the 24 names, and board_details, keyed by name.',
-    source: '4.1',
-  },
-  'SPEC-4.2-01': {
-    text: 'GET /lookup/boards/{board}/types answers the license types of the board in the path.',
-    source: '4.2',
-  },
-  'SPEC-4.3-01': { text: 'board is always required.', source: '4.3' },
-  'SPEC-4.3-02': { text: 'A board that does not equal a board name exactly gives 400.', source: '4.3' },
-  'SPEC-4.3-03': { text: 'Mode (a) looks up by board and license_number.', source: '4.3' },
-  'SPEC-4.3-04': {
-    text: 'Mode (b) looks up by board and last_name, which a name search requires.',
-    source: '4.3',
-  },
-  'SPEC-4.3-05': { text: 'first_name is optional and its beginning is enough.', source: '4.3' },
-  'SPEC-4.3-06': {
-    text: 'Mode (c) looks up by board, search_type "business" and business_name.',
-    source: '4.3',
-  },
-  'SPEC-4.3-07': {
-    text: 'Mode (c) looks up by board, search_type "business" and license_number.',
-    source: '4.3',
-  },
-  'SPEC-4.3-08': {
-    text: 'search_type takes only the value "business" and is omitted to look for a person.',
-    source: '4.3',
-  },
-  'SPEC-4.3-09': {
-    text: 'Business mode requires business_name unless license_number is given.',
-    source: '4.3',
-  },
-  'SPEC-4.3-10': {
-    text: 'A single match, and any lookup by number that finds one, answers 200 with the license record.',
-    source: '4.3',
-  },
-  'SPEC-4.3-11': {
-    text: 'A search with more than one match answers 200 with them in the array multiple.',
-    source: '4.3',
-  },
-  'SPEC-4.3-12': { text: 'A number that no license has gives 404.', source: '4.3' },
-  'SPEC-4.4-01': {
-    text: 'The tool server is reached over Streamable HTTP without an API key.',
-    source: '4.4',
-  },
-  'SPEC-4.4-02': {
-    text: 'Its tools are verify_license, search_licenses_by_name, verify_business_license and list_ohio_boards.',
-    source: '4.4',
-  },
-  'SPEC-4.4-03': { text: 'verify_license finds the board by itself; naming it is optional.', source: '4.4' },
-  'SPEC-4.4-04': {
-    text: 'search_licenses_by_name finds holders by name and requires a board.',
-    source: '4.4',
-  },
-  'SPEC-4.4-05': { text: 'search_licenses_by_name returns up to 100 matches.', source: '4.4' },
-  'SPEC-4.4-06': { text: 'verify_business_license verifies establishments.', source: '4.4' },
-  'SPEC-4.4-07': { text: 'list_ohio_boards lists the 24 boards and their license types.', source: '4.4' },
-  'SPEC-4.4-08': { text: 'Every tool result says in data_as_of how current the record is.', source: '4.4' },
-
-  'SPEC-5-01': { text: 'The API key comes in the header X-API-Key.', source: '5' },
-  'SPEC-5-02': { text: 'Keys begin with a fixed prefix of the service and an underscore.', source: '5' },
-  'SPEC-5-03': {
-    text: 'Without a valid, active key the answer is 401 and {"detail": "Invalid or inactive API key"}.',
-    source: '5',
-  },
-  'SPEC-5-04': {
-    text: 'A key is issued to a verified business account and shown only once, when it is made.',
-    source: '5',
-  },
-  'SPEC-5-05': { text: 'The tool server takes requests without a key.', source: '5' },
-
-  'SPEC-7-01': { text: 'Success is 200.', source: '7' },
-  'SPEC-7-02': { text: 'A body that can not be used is 400.', source: '7' },
-  'SPEC-7-03': { text: 'A missing, invalid or inactive API key is 401.', source: '7' },
-  'SPEC-7-04': { text: 'No license with the number provided is 404.', source: '7' },
-  'SPEC-7-05': { text: 'Too many requests are 429.', source: '7' },
-  'SPEC-7-06': { text: 'A failure of the service itself is 500.', source: '7' },
-
-  'SPEC-8-01': { text: "Requests are limited by the client's address.", source: '8' },
-  'SPEC-8-02': { text: 'The REST API and the tool server each have their own limit.', source: '8' },
-  'SPEC-8-03': { text: 'A request over the limit gives 429.', source: '8' },
-  'SPEC-8-04': { text: 'search_licenses_by_name returns at most 100 matches.', source: '8' },
-
-  'SPEC-9-01': { text: 'The version is part of the base path: /api/v1.', source: '9' },
-  'SPEC-9-02': { text: 'POST /lookup/cached answers exactly as POST /lookup/verify.', source: '9' },
-  'SPEC-9-03': {
-    text: 'A request of the earlier form (board, license_number and perhaps license_type) is still answered, with 404 for a missing license.',
-    source: '9',
-  },
-
-  'DESIGN-ERRORS-01': {
-    text: 'The body of every error is {"detail": string}, in words that say what to do and nothing of the inside.',
-    source: design('error bodies'),
-  },
-  'DESIGN-ERRORS-02': {
-    text: 'A 400 for a board that does not match names the nearest board.',
-    source: design('error bodies'),
-  },
-  'DESIGN-ERRORS-03': { text: 'A wrong method gives 405 with Allow.', source: design('error bodies') },
-  'DESIGN-ERRORS-04': {
-    text: 'A body that is too large gives 413, one of another media type 415.',
-    source: design('error bodies'),
-  },
-  'DESIGN-ERRORS-05': {
-    text: 'While OpenSearch is away, or nothing is published yet, lookups give 503 with Retry-After.',
-    source: design('error bodies'),
-  },
-
-  'DESIGN-NUMBER-01': {
-    text: 'A 404 has detail and did_you_mean, an array of numbers, and never a holder.',
-    source: design('number lookups'),
-  },
-  'DESIGN-NUMBER-02': {
-    text: 'Case, blanks and "/" for "." do not matter in a license number.',
-    source: design('number lookups'),
-  },
-  'DESIGN-NUMBER-03': {
-    text: 'A number of digits alone may be written with a hyphen after the first two.',
-    source: design('number lookups'),
-  },
-  'DESIGN-NUMBER-04': {
-    text: 'Where a way of writing fits two licenses, neither is answered.',
-    source: design('number lookups'),
-  },
-  'DESIGN-NUMBER-05': {
-    text: 'A license at another board than the one given is a 404 whose detail says so without naming the holder.',
-    source: design('number lookups'),
-  },
-  'DESIGN-NUMBER-06': {
-    text: 'Narrowing fields, license_type among them, are accepted and ignored in number lookups.',
-    source: design('number lookups'),
-  },
-
-  'DESIGN-SEARCH-01': {
-    text: 'A search without a match is 200 with found false, count 0, source and last_scraped.',
-    source: design('searches'),
-  },
-  'DESIGN-SEARCH-02': {
-    text: 'A search with exactly one match answers its record.',
-    source: design('searches'),
-  },
-  'DESIGN-SEARCH-03': {
-    text: 'A search with more answers found, count, truncated, multiple (whole records), source and last_scraped.',
-    source: design('searches'),
-  },
-  'DESIGN-SEARCH-04': {
-    text: 'At most 100 matches are answered; truncated says that there were more, and a message how to narrow.',
-    source: design('searches'),
-  },
-  'DESIGN-SEARCH-05': {
-    text: 'Matches stand in order: exact names first, then by name, then by number.',
-    source: design('searches'),
-  },
-
-  'DESIGN-PERSON-01': {
-    text: 'last_name is a whole surname; case, accents, apostrophes, periods, blanks and hyphens do not matter.',
-    source: design('names of persons'),
-  },
-  'DESIGN-PERSON-02': {
-    text: 'A generational suffix is not part of the surname.',
-    source: design('names of persons'),
-  },
-  'DESIGN-PERSON-03': {
-    text: 'Either half of a hyphenated surname finds it.',
-    source: design('names of persons'),
-  },
-  'DESIGN-PERSON-04': {
-    text: 'first_name is a prefix of all given names taken together, folded the same way.',
-    source: design('names of persons'),
-  },
-
-  'DESIGN-BUSINESS-01': {
-    text: 'business_name is a prefix of either trade name, before or after D.B.A.',
-    source: design('names of businesses'),
-  },
-  'DESIGN-BUSINESS-02': {
-    text: 'THE, case and punctuation do not matter in a business name.',
-    source: design('names of businesses'),
-  },
-  'DESIGN-BUSINESS-03': {
-    text: 'business_name without search_type is 400 and says what to add.',
-    source: design('names of businesses'),
-  },
-  'DESIGN-BUSINESS-04': {
-    text: 'A business search by number finds businesses only.',
-    source: design('names of businesses'),
-  },
-
-  'DESIGN-INPUT-01': {
-    text: 'Wildcards and quotes in what is searched have no power.',
-    source: design('input'),
-  },
-  'DESIGN-INPUT-02': {
-    text: 'Blank strings and null count as absent, in REST as in MCP.',
-    source: design('input'),
-  },
-  'DESIGN-INPUT-03': { text: 'Unknown body fields are ignored.', source: design('input') },
-  'DESIGN-INPUT-04': { text: 'Fields of a wrong type are 400.', source: design('input') },
-  'DESIGN-INPUT-05': {
-    text: 'A name or a filter with neither a letter nor a digit is 400.',
-    source: design('input'),
-  },
-  'DESIGN-INPUT-06': {
-    text: 'A body that is not valid UTF-8 is 400; Content-Encoding is case-insensitive.',
-    source: design('input'),
-  },
-  'DESIGN-INPUT-07': {
-    text: 'A typed value whose folded form has more than 200 characters matches nothing.',
-    source: design('input'),
-  },
-  'DESIGN-NARROWING-02': {
-    text: 'A filter by a license type that the board does not have is 400 and names those that it has.',
-    source: design('narrowing'),
-  },
-  'DESIGN-NARROWING-01': {
-    text: 'license_type, status, city and county narrow a search, the same in all interfaces.',
-    source: design('narrowing'),
-  },
-  'DESIGN-CACHED-01': {
-    text: '/lookup/cached answers byte for byte as /lookup/verify, plus Deprecation and Link to its successor.',
-    source: design('the deprecated alias'),
-  },
-
-  'DESIGN-DATE-01': {
-    text: "last_scraped is the files' QUERY_RUN_DATE at midnight.",
-    source: design('the date of the data'),
-  },
-  'DESIGN-DATE-02': {
-    text: "The two files' dates must agree, or nothing goes live.",
-    source: design('the date of the data'),
-  },
-  'DESIGN-DATE-03': {
-    text: 'A date given with the publication serves only files without one.',
-    source: design('the date of the data'),
-  },
-  'DESIGN-DATE-04': {
-    text: 'Generated sample data says so in the metadata and at /status.',
-    source: design('the date of the data'),
-  },
-  'DESIGN-STATUS-01': {
-    text: 'status is the primary status in upper case; raw_status is "<Primary>" or "<Primary> - <Sub>".',
-    source: design('status'),
-  },
-  'DESIGN-DAYS-01': {
-    text: 'days_until_expiry counts calendar days in America/New_York, negative once past, null without a date.',
-    source: design('days until expiry'),
-  },
-  'DESIGN-NULLS-01': {
-    text: 'What the dataset lacks is null, never an empty string, and the field is there.',
-    source: design('missing values'),
-  },
-  'DESIGN-EXTRA-01': {
-    text: 'extra_data has County, ZIP, Issue Date and every other non-empty attribute under its readable name.',
-    source: design('extra data'),
-  },
-  'DESIGN-EXTRA-02': {
-    text: 'Nothing of a row is dropped in silence: what no field takes, unknown columns too, stands in extra_data.',
-    source: design('extra data'),
-  },
-
-  'DESIGN-BOARDS-01': {
-    text: 'GET /lookup/boards/{board}/types answers {board, code, license_types}.',
-    source: design('boards'),
-  },
-  'DESIGN-BOARDS-02': { text: 'An unknown board in the path is 400.', source: design('boards') },
-  'DESIGN-BOARDS-03': { text: 'The board in the path is percent-decoded.', source: design('boards') },
-  'DESIGN-BOARDS-04': {
-    text: "License types are those of the live publication; the catalog's for a board without rows.",
-    source: design('boards'),
-  },
-  'DESIGN-MISS-01': {
-    text: 'A miss is never worded as "unlicensed": it says what was searched, in which publication, and that the issuing board is the authority.',
-    source: design('misses'),
-  },
-
-  'DESIGN-LIMITS-01': {
-    text: 'Answers say the limit, what is left and when it is whole again in X-RateLimit-*; a 429 has Retry-After.',
-    source: design('rate limits'),
-  },
-  'DESIGN-LIMITS-02': { text: 'Requests count before the key is looked at.', source: design('rate limits') },
-  'DESIGN-LIMITS-03': {
-    text: 'Bad keys have a smaller limit of their own and do not lock out good ones from the same address.',
-    source: design('rate limits'),
-  },
-  'DESIGN-LIMITS-04': {
-    text: "The client's address is the socket's, unless TRUSTED_PROXIES says how many proxies to believe.",
-    source: design('rate limits'),
-  },
-  'DESIGN-LIMITS-05': {
-    text: 'RATE_LIMIT_RANGES gives address ranges limits of their own; MCP_RATE_LIMIT_RANGES those of MCP.',
-    source: design('rate limits'),
-  },
-  'DESIGN-LIMITS-06': {
-    text: 'While Redis is away lookups go on and the limits still hold.',
-    source: design('rate limits'),
-  },
-
-  'DESIGN-KEYS-01': {
-    text: 'A key is olv_, 256 random bits in base62 and a checksum.',
-    source: design('API keys'),
-  },
-  'DESIGN-KEYS-02': { text: 'Only the SHA-256 of a key is stored.', source: design('API keys') },
-  'DESIGN-KEYS-03': { text: 'A revoked key stops within 10 seconds.', source: design('API keys') },
-  'DESIGN-KEYS-04': {
-    text: 'The keys of a deactivated account stop within 10 seconds.',
-    source: design('API keys'),
-  },
-  'DESIGN-HTTPS-01': {
-    text: 'Strict-Transport-Security is sent when the proxy says that the request came by https.',
-    source: design('HTTPS'),
-  },
-  'DESIGN-HTTPS-02': {
-    text: 'A request under /api/v1 that came by http, as the nearest trusted proxy says, gets 403 that says why.',
-    source: design('HTTPS'),
-  },
-
-  'DESIGN-MCP-01': {
-    text: 'A tool result has the same as structured content and as text, after the output schema.',
-    source: design('the tool server'),
-  },
-  'DESIGN-MCP-02': {
-    text: 'A Host or Origin that is not allowed is refused.',
-    source: design('the tool server'),
-  },
-  'DESIGN-MCP-03': {
-    text: 'The tool server is stateless: no session, and POST alone.',
-    source: design('the tool server'),
-  },
-} as const satisfies Record<string, Requirement>;
+  ...SERVICE,
+  ...HTTPS,
+  ...BOARDS,
+  ...RECORD,
+  ...STATUS,
+  ...REST,
+  ...LOOKUP,
+  ...NUMBER,
+  ...SEARCH,
+  ...PERSON,
+  ...BUSINESS,
+  ...FILTERS,
+  ...INPUT,
+  ...MISS,
+  ...MCP,
+  ...KEYS,
+  ...ERRORS,
+  ...LIMITS,
+  ...VERSIONS,
+  ...DATE,
+} as const;
 
 export type RequirementId = keyof typeof REQUIREMENTS;
 
-/** The requirement of this id. @throws {Error} when there is none */
-export function requirement(id: string): Requirement {
-  for (const [known, value] of Object.entries<Requirement>(REQUIREMENTS)) if (known === id) return value;
+/** The requirement's sentence. @throws {Error} when no requirement has this id */
+export function requirement(id: string): string {
+  for (const [known, sentence] of Object.entries(REQUIREMENTS)) if (known === id) return sentence;
   throw new Error(`There is no requirement ${id}; test/requirements.ts has all.`);
 }

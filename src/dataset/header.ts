@@ -96,7 +96,7 @@ export function mapHeader(file: DatasetFile, names: readonly string[]): Header {
   };
 }
 
-/** Columns of the record that are in `extra_data` too (specification 2.2). */
+/** Columns of the record that are in `extra_data` too (RECORD-15). */
 const ALSO_IN_EXTRA: ReadonlySet<string> = new Set(['PARCEL_COUNTY', 'ISSUE_DATE']);
 
 /** A known column must not occur twice, because the right one could not be chosen. */

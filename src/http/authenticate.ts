@@ -5,10 +5,9 @@ import { InvalidKeyError } from './errors.ts';
 import { withLimitHeaders } from './limit.ts';
 
 /**
- * Lets only requests with an active API key pass (specification 5). A request with a bad one
- * spends from the address's limit for bad keys instead of its general one. Once that is spent, only keys that
- * this process has seen active are looked at: keys can't be guessed at speed, and bad ones lock out no good
- * neighbor that is at work.
+ * Lets only requests with an active API key pass (KEYS-03). A request with a bad key counts against the address's
+ * limit for bad keys instead of its general limit. Once that limit is reached, only keys that this process has seen
+ * active are checked. So nobody can guess keys fast, and good keys from the same address still work.
  */
 export function authenticated(keys: KeyCheck, general: RateLimit, badKeys: RateLimit): Middleware {
   return async (ctx, next) => {

@@ -15,9 +15,8 @@ export function clientProtocol({ app, req }: Context): string | undefined {
 }
 
 /**
- * Refuses what came to a trusted proxy by plain http (specification: all REST traffic is HTTPS only), where
- * the key can be read on its way. Without
- * the header the request is answered, and the log warns once that the proxy does not send it.
+ * Refuses what came to a trusted proxy by plain http (HTTPS-03): the key could be read on its way. If the proxy does
+ * not say how the request came, the request is answered, and the log warns once.
  *
  * @throws {HttpsRequiredError}
  */

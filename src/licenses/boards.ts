@@ -39,7 +39,7 @@ const byLabel = new Map(
   BOARDS.flatMap((entry) => [entry.name, ...entry.aliases].map((label) => [labelKey(label), entry] as const)),
 );
 
-/** The board with exactly this name (specification 2.1). */
+/** The board with exactly this name (BOARDS-02). */
 export function boardByName(name: string): Board | undefined {
   return byName.get(name);
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { daysBetween } from './dates.ts';
 
-/** A license in the dataset (specification 2.2), without the fields that depend on the day or the publication. */
+/** A license in the dataset (RECORD-01), without the fields that depend on the day or the publication. */
 export const licenseRecord = z.object({
   license_number: z.string().describe('The number as the board writes it'),
   full_name: z

@@ -1,6 +1,6 @@
 import type { LicenseRecord } from './license-record.ts';
 
-/** The most matches that a search returns (specification 8.3; the design says the same for REST). */
+/** The most matches that a search returns (SEARCH-05, MCP-05). */
 export const MAX_MATCHES = 100;
 
 /** Why a lookup by number has no record. */

@@ -8,17 +8,17 @@ const labelKeys = (names: readonly string[]) => new Set(['', ...names.map((name)
 const PRIMARY = labelKeys(STATUSES.primary);
 const SUB = labelKeys(STATUSES.sub);
 
-/** Whether a STATUS is blank or one of the primary statuses of specification 2.4, whatever its case. */
+/** Whether a STATUS is blank or one of the primary statuses in `data/statuses.json`, in any case. */
 export function isKnownStatus(primary: string): boolean {
   return PRIMARY.has(primary.toUpperCase());
 }
 
-/** Whether a SUB_STATUS is blank or one of those of specification 2.5, whatever its case. */
+/** Whether a SUB_STATUS is blank or one of those in `data/statuses.json`, in any case. */
 export function isKnownSubStatus(sub: string): boolean {
   return SUB.has(sub.toUpperCase());
 }
 
-/** The two status fields of a record (specification 2.2). */
+/** The two status fields of a record (STATUS-04). */
 export interface RecordStatus {
   /** The primary status in upper case. */
   readonly status: string | null;

@@ -140,8 +140,8 @@ const byName = new Map(TOOLS.map((tool) => [tool.name, tool]));
 const LISTED = TOOLS.map(({ call: _, ...described }) => ({ ...described, annotations: READ_ONLY }));
 
 /**
- * Creates a server with the four tools of specification 4.4, verify_roster and license_history. It is the SDK's low-level server, because each request
- * gets its own: registering the tools with an `McpServer` takes 60 µs more, a tenth of a call.
+ * Creates a server with the tools. It is the SDK's low-level server, because each request gets its own: registering
+ * the tools with an `McpServer` takes 60 µs more, a tenth of a call.
  */
 export function toolServer(answers: Answers, log: Logger): Server {
   const server = new Server(SERVER, {

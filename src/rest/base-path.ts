@@ -1,2 +1,2 @@
-/** The path under which the REST API is served (specification 9.1). */
+/** The path under which the REST API is served (VERSIONS-01). */
 export const REST_PATH = '/api/v1';

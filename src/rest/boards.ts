@@ -18,7 +18,7 @@ const boardsBody = z.object({
 
 const boardTypesBody = z.object({ board: z.string(), ...boardDetails.shape });
 
-/** GET /lookup/boards (specification 4.1). */
+/** GET /lookup/boards (BOARDS-04). */
 export function boardsRoute(lookups: Lookups): Route {
   return {
     method: 'GET',
@@ -55,7 +55,7 @@ export function boardsRoute(lookups: Lookups): Route {
   };
 }
 
-/** GET /lookup/boards/{board}/types (specification 4.2). */
+/** GET /lookup/boards/{board}/types (BOARDS-06). */
 export function boardTypesRoute(lookups: Lookups): Route {
   return {
     method: 'GET',

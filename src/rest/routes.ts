@@ -16,7 +16,7 @@ export interface RestServices {
   readonly changes: Changes;
 }
 
-/** The four endpoints of specification 4, rosters, and changes. */
+/** The endpoints: boards, lookups with their deprecated alias, rosters, and changes. */
 export function restRoutes({ lookups, rosters, changes }: RestServices, cost: RosterCost): Route[] {
   return [
     verifyRoute(lookups),

@@ -15,7 +15,7 @@ const text = anyText.nullish().transform((value) => value?.trim() || undefined);
 /** A board's name must be exact, so blanks around it are not removed. */
 const boardText = anyText.nullish().transform((value) => (value?.trim() ? value : undefined));
 
-/** The body of POST /lookup/verify (specification 4.3). Unknown fields are ignored. */
+/** The body of POST /lookup/verify (LOOKUP-01 to LOOKUP-09). Unknown fields are ignored. */
 export const verifyBody = z.object({
   board: boardText.describe('Exactly the name of a board, as GET /lookup/boards lists it; always required'),
   license_number: text.describe('Looks up by number, whatever its case, blanks and separators'),

@@ -60,7 +60,7 @@ export type VerifyResponse =
   | { readonly status: 404; readonly body: z.output<typeof numberNotFoundBody> };
 
 /**
- * The response to a lookup (specification 4.3).
+ * The response to a lookup (requirements LOOKUP-10 to LOOKUP-12).
  *
  * @param publicationDate the run date of the dataset that answered, `YYYY-MM-DD`
  * @param today the date in Ohio

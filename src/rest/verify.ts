@@ -20,7 +20,7 @@ import {
   verifyResponse,
 } from './verify-response.ts';
 
-/** POST /lookup/verify (specification 4.3). */
+/** POST /lookup/verify (LOOKUP-10). */
 export function verifyRoute(lookups: Lookups): Route {
   return {
     method: 'POST',
@@ -37,7 +37,7 @@ export function verifyRoute(lookups: Lookups): Route {
 /** When POST /lookup/verify replaced POST /lookup/cached (RFC 9745: `@` and a Unix time). */
 const CACHED_DEPRECATED = '@1767225600';
 
-/** POST /lookup/cached, the deprecated alias (specification 9.2). */
+/** POST /lookup/cached, the deprecated alias (VERSIONS-04). */
 export function cachedRoute(lookups: Lookups): Route {
   const verify = verifyHandler(lookups);
   return {

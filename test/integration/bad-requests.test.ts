@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 describe('400', () => {
-  verifies(['SPEC-4.3-01', 'DESIGN-INPUT-02'], 'for a missing or blank board', async () => {
+  verifies(['LOOKUP-01', 'INPUT-02'], 'for a missing or blank board', async () => {
     for (const body of [{}, { board: '' }, { board: '  ' }, { license_number: 'RN.700001' }]) {
       expect(safeDetailIn(await rest.verify(body), 400)).toMatch(/^board is required/);
     }
@@ -30,7 +30,7 @@ describe('400', () => {
   });
 
   verifies(
-    ['SPEC-4.3-02', 'SPEC-2.1-02', 'SPEC-7-02', 'DESIGN-ERRORS-02'],
+    ['LOOKUP-02', 'BOARDS-02', 'ERRORS-02', 'ERRORS-08'],
     'for a board that does not equal a board name, and names the nearest',
     async () => {
       for (const [board, nearest] of MISTYPED_BOARDS) {
@@ -54,31 +54,27 @@ describe('400', () => {
     }
   });
 
-  verifies(['SPEC-4.3-04', 'SPEC-7-02'], 'for a search without a required field', async () => {
+  verifies(['LOOKUP-04', 'ERRORS-02'], 'for a search without a required field', async () => {
     expect(safeDetailIn(await rest.verify({ board: NURSING }), 400)).toMatch(/license_number, or last_name/);
     expect(safeDetailIn(await rest.verify({ board: NURSING, first_name: 'Ann' }), 400)).toMatch(/last_name/);
     const blank = { board: NURSING, license_number: ' ', last_name: '' };
     expect(safeDetailIn(await rest.verify(blank), 400)).toMatch(/license_number, or last_name/);
   });
 
-  verifies(
-    ['DESIGN-INPUT-04', 'SPEC-7-02'],
-    'for a field of the wrong type, and names the field',
-    async () => {
-      const fields = [
-        ...['board', 'license_number', 'last_name', 'first_name', 'search_type', 'business_name'],
-        ...['license_type', 'status', 'city', 'county'],
-      ];
-      for (const field of fields) {
-        for (const value of [1, true, [], ['RN.700001'], {}, { $ne: '' }]) {
-          const detail = safeDetailIn(await rest.verify({ ...GOOD, [field]: value }), 400);
-          expect(detail).toBe(`${field} must be a string.`);
-        }
+  verifies(['INPUT-04', 'ERRORS-02'], 'for a field of the wrong type, and names the field', async () => {
+    const fields = [
+      ...['board', 'license_number', 'last_name', 'first_name', 'search_type', 'business_name'],
+      ...['license_type', 'status', 'city', 'county'],
+    ];
+    for (const field of fields) {
+      for (const value of [1, true, [], ['RN.700001'], {}, { $ne: '' }]) {
+        const detail = safeDetailIn(await rest.verify({ ...GOOD, [field]: value }), 400);
+        expect(detail).toBe(`${field} must be a string.`);
       }
-    },
-  );
+    }
+  });
 
-  verifies(['DESIGN-INPUT-04', 'SPEC-7-02'], 'for a body that is not a JSON object', async () => {
+  verifies(['INPUT-04', 'ERRORS-02'], 'for a body that is not a JSON object', async () => {
     for (const body of ['[]', `[${JSON.stringify(GOOD)}]`, 'null', '"text"', '1', 'true']) {
       const detail = safeDetailIn(await postBody(service, body), 400);
       expect([body, detail]).toEqual([body, 'The body must be a JSON object.']);
@@ -89,7 +85,7 @@ describe('400', () => {
     }
   });
 
-  verifies('DESIGN-INPUT-02', 'never for null, which counts as absent', async () => {
+  verifies('INPUT-02', 'never for null, which counts as absent', async () => {
     const absent = { last_name: null, first_name: null, search_type: null, city: null };
     expect(recordIn(await rest.verify({ ...GOOD, ...absent })).license_number).toBe('RN.700001');
     expect(safeDetailIn(await rest.verify({ ...GOOD, board: null }), 400)).toMatch(/^board is required/);
@@ -98,7 +94,7 @@ describe('400', () => {
     );
   });
 
-  verifies('DESIGN-INPUT-05', 'for a name or a filter with neither a letter nor a digit', async () => {
+  verifies('INPUT-05', 'for a name or a filter with neither a letter nor a digit', async () => {
     for (const body of [
       { last_name: '---' },
       { last_name: '💉' },
@@ -123,7 +119,7 @@ describe('400', () => {
     expect(tool.text).toContain('last_name must have a letter or a digit.');
   });
 
-  verifies('DESIGN-NARROWING-02', 'for a license type that the board does not have', async () => {
+  verifies('FILTERS-02', 'for a license type that the board does not have', async () => {
     const detail = safeDetailIn(
       await rest.verify({ board: NURSING, last_name: 'Smith', license_type: 'Barber' }),
       400,
@@ -139,7 +135,7 @@ describe('400', () => {
     expect(tool.text).toContain('No board has this license_type');
   });
 
-  verifies('DESIGN-INPUT-06', 'for a body that is not valid UTF-8', async () => {
+  verifies('INPUT-06', 'for a body that is not valid UTF-8', async () => {
     const latin1 = Buffer.from(JSON.stringify({ board: NURSING, last_name: 'Müller' }), 'latin1');
     expect(safeDetailIn(await postBody(service, latin1), 400)).toBe('The body is not valid UTF-8.');
     const packed = await postBody(service, gzipSync(latin1), { 'content-encoding': 'gzip' });
@@ -151,7 +147,7 @@ describe('400', () => {
     expect(safeDetailIn(tool, 400)).toBe('The body is not valid UTF-8.');
   });
 
-  verifies('SPEC-7-02', 'for malformed JSON', async () => {
+  verifies('ERRORS-02', 'for malformed JSON', async () => {
     const whole = JSON.stringify(GOOD);
     for (const body of [
       whole.slice(0, -1),
@@ -168,7 +164,7 @@ describe('400', () => {
     }
   });
 
-  verifies('SPEC-7-02', 'for a body that does not match its Content-Encoding', async () => {
+  verifies('ERRORS-02', 'for a body that does not match its Content-Encoding', async () => {
     const body = JSON.stringify(GOOD);
     safeDetailIn(await postBody(service, body, { 'content-encoding': 'gzip' }), 400);
     const packed = gzipSync(body);
@@ -205,7 +201,7 @@ describe('400', () => {
   });
 
   verifies(
-    'DESIGN-INPUT-07',
+    'INPUT-07',
     'never for a name of which only the folded form exceeds 200 characters: it matches nothing',
     async () => {
       const long = '\ufdfa'.repeat(60);

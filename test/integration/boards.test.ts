@@ -38,7 +38,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 verifies(
-  ['SPEC-4.1-01', 'SPEC-2.1-01', 'SPEC-2.1-03', 'SPEC-1-04', 'SPEC-7-01'],
+  ['BOARDS-04', 'BOARDS-01', 'BOARDS-03', 'SERVICE-04', 'ERRORS-01'],
   'all 24 boards are listed by name, with the code and the license types of each',
   async () => {
     const answer = await rest.get(PATH);
@@ -54,7 +54,7 @@ verifies(
 );
 
 verifies(
-  ['SPEC-4.2-01', 'DESIGN-BOARDS-01', 'SPEC-1-04'],
+  ['BOARDS-05', 'BOARDS-06', 'SERVICE-04'],
   'the types path of each board returns the same types as the list of all boards',
   async () => {
     const { board_details } = boardsAnswer.parse((await rest.get(PATH)).body);
@@ -71,7 +71,7 @@ verifies(
 );
 
 verifies(
-  'DESIGN-BOARDS-04',
+  'BOARDS-09',
   'license types come from the live publication, or from the catalog for a board without rows',
   async () => {
     const { board_details } = boardsAnswer.parse((await rest.get(PATH)).body);
@@ -97,7 +97,7 @@ test('every listed license type works as a search filter', async () => {
   }
 });
 
-verifies('DESIGN-BOARDS-03', 'a board name in the path may be percent-encoded in any valid way', async () => {
+verifies('BOARDS-08', 'a board name in the path may be percent-encoded in any valid way', async () => {
   const encoded = [
     'Board%20of%20Pharmacy',
     '%42oard%20of%20%50harmacy',
@@ -113,7 +113,7 @@ verifies('DESIGN-BOARDS-03', 'a board name in the path may be percent-encoded in
 });
 
 verifies(
-  ['DESIGN-BOARDS-02', 'SPEC-2.1-02', 'DESIGN-ERRORS-02'],
+  ['BOARDS-07', 'BOARDS-02', 'ERRORS-08'],
   'an unknown or misspelled board in the path gets 400, which names the nearest board',
   async () => {
     const names = BOARDS.map(({ name }) => name);

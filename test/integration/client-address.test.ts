@@ -47,7 +47,7 @@ describe('the address of a client', () => {
   }
 
   verifies(
-    'DESIGN-LIMITS-04',
+    'LIMITS-08',
     'behind one trusted proxy is the address that this proxy added, whatever the client sent',
     async () => {
       const address = newAddress();
@@ -59,14 +59,14 @@ describe('the address of a client', () => {
     },
   );
 
-  verifies('DESIGN-LIMITS-04', 'is counted by its /64 network for IPv6', async () => {
+  verifies('LIMITS-08', 'is counted by its /64 network for IPv6', async () => {
     expect(remaining(await behindProxy.rest('2001:db8:1:2::1'))).toBe(REST - 1);
     expect(remaining(await behindProxy.rest('2001:db8:1:2:ffff::9'))).toBe(REST - 2);
     expect(remaining(await behindProxy.rest('2001:db8:1:3::1'))).toBe(REST - 1);
   });
 
   verifies(
-    'DESIGN-LIMITS-04',
+    'LIMITS-08',
     'without a trusted proxy is the address of the connection: a forged header changes nothing',
     async () => {
       const left = remaining(await direct.rest(newAddress()));
@@ -80,7 +80,7 @@ describe('the address of a client', () => {
 
 describe('a request', () => {
   verifies(
-    'DESIGN-HTTPS-01',
+    'HTTPS-02',
     'over HTTPS, according to a trusted proxy, gets Strict-Transport-Security',
     async () => {
       const byHttps = { 'x-forwarded-proto': 'https' };
@@ -103,7 +103,7 @@ describe('a request', () => {
   });
 
   verifies(
-    ['SPEC-introduction-01', 'DESIGN-HTTPS-02'],
+    ['HTTPS-01', 'HTTPS-03'],
     'over plain HTTP, according to the nearest trusted proxy, is refused',
     async () => {
       const statusOf = async (asked: AddressApi, protocol: string) =>

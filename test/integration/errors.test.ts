@@ -25,7 +25,7 @@ afterAll(() => service.stop());
 
 describe('404', () => {
   verifies(
-    ['SPEC-9-01', 'DESIGN-ERRORS-01'],
+    ['VERSIONS-01', 'ERRORS-07'],
     'for an unknown path, and for a known path without the version',
     async () => {
       for (const path of [
@@ -54,7 +54,7 @@ describe('404', () => {
 
 describe('405', () => {
   verifies(
-    ['DESIGN-ERRORS-03', 'DESIGN-ERRORS-01', 'SPEC-3-01'],
+    ['ERRORS-09', 'ERRORS-07', 'SERVICE-07'],
     'for any other method, and lists the allowed ones: no method changes data',
     async () => {
       for (const [path, allowed] of [
@@ -76,7 +76,7 @@ describe('405', () => {
 });
 
 describe('413 and 415', () => {
-  verifies('DESIGN-ERRORS-04', 'for a body that is too large, with or without Content-Length', async () => {
+  verifies('ERRORS-10', 'for a body that is too large, with or without Content-Length', async () => {
     for (const size of [17_000, 300_000]) {
       const body = JSON.stringify({ ...GOOD, filler: 'x'.repeat(size) });
       safeDetailIn(await postBody(service, body), 413);
@@ -85,7 +85,7 @@ describe('413 and 415', () => {
     safeDetailIn(await postBody(service, packed, { 'content-encoding': 'gzip' }), 413);
   });
 
-  verifies(['DESIGN-ERRORS-04', 'SPEC-4-02'], 'for a body that is not sent as JSON', async () => {
+  verifies(['ERRORS-10', 'REST-02'], 'for a body that is not sent as JSON', async () => {
     const body = JSON.stringify(GOOD);
     for (const type of [
       'text/plain',
@@ -116,20 +116,16 @@ describe('413 and 415', () => {
 });
 
 describe('500', () => {
-  verifies(
-    ['SPEC-7-06', 'DESIGN-ERRORS-01'],
-    'for an internal error, and reveals nothing about it',
-    async () => {
-      const { store, client } = service.environment;
-      const index = store.names.alias;
-      await client.indices.putSettings({ index, body: { 'index.blocks.write': false } });
-      const broken = { license_number: 'BROKEN.1', keys: { number: numberKey('BROKEN.1'), kind: 'person' } };
-      await client.index({ index, body: broken, refresh: true });
-      const answer = await rest.verify({ board: NURSING, license_number: 'BROKEN.1' });
-      expect(safeDetailIn(answer, 500)).not.toMatch(/BROKEN|zod|full_name|invalid/i);
-      await service.api.printed('"request failed"');
-    },
-  );
+  verifies(['ERRORS-06', 'ERRORS-07'], 'for an internal error, and reveals nothing about it', async () => {
+    const { store, client } = service.environment;
+    const index = store.names.alias;
+    await client.indices.putSettings({ index, body: { 'index.blocks.write': false } });
+    const broken = { license_number: 'BROKEN.1', keys: { number: numberKey('BROKEN.1'), kind: 'person' } };
+    await client.index({ index, body: broken, refresh: true });
+    const answer = await rest.verify({ board: NURSING, license_number: 'BROKEN.1' });
+    expect(safeDetailIn(answer, 500)).not.toMatch(/BROKEN|zod|full_name|invalid/i);
+    await service.api.printed('"request failed"');
+  });
 });
 
 describe('503', () => {
@@ -140,39 +136,31 @@ describe('503', () => {
   });
   afterAll(() => bare.cleanUp());
 
-  verifies(
-    ['DESIGN-ERRORS-05', 'DESIGN-ERRORS-01'],
-    'with Retry-After while nothing is published',
-    async () => {
-      const api = await startApi(bare.variables);
-      try {
-        const client = await apiClient(bare);
-        for (const answer of [await client.verify(GOOD), await client.get('/api/v1/lookup/boards')]) {
-          expect(safeDetailIn(answer, 503)).toMatch(/published/);
-          expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
-        }
-        detailIn(await client.verify({ board: 'Nursing Bord', license_number: '1' }), 400);
-      } finally {
-        await api.stop();
+  verifies(['ERRORS-11', 'ERRORS-07'], 'with Retry-After while nothing is published', async () => {
+    const api = await startApi(bare.variables);
+    try {
+      const client = await apiClient(bare);
+      for (const answer of [await client.verify(GOOD), await client.get('/api/v1/lookup/boards')]) {
+        expect(safeDetailIn(answer, 503)).toMatch(/published/);
+        expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
       }
-    },
-  );
+      detailIn(await client.verify({ board: 'Nursing Bord', license_number: '1' }), 400);
+    } finally {
+      await api.stop();
+    }
+  });
 
-  verifies(
-    ['DESIGN-ERRORS-05', 'DESIGN-ERRORS-01'],
-    'with Retry-After while OpenSearch is away',
-    async () => {
-      const [closed] = await freePorts(1);
-      const api = await startApi({ ...bare.variables, OPENSEARCH_URL: `http://127.0.0.1:${closed}` });
-      try {
-        const client = await apiClient(bare);
-        for (const answer of [await client.verify(GOOD), await client.get('/api/v1/lookup/boards')]) {
-          expect(safeDetailIn(answer, 503)).toMatch(/try again/);
-          expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
-        }
-      } finally {
-        await api.stop();
+  verifies(['ERRORS-11', 'ERRORS-07'], 'with Retry-After while OpenSearch is away', async () => {
+    const [closed] = await freePorts(1);
+    const api = await startApi({ ...bare.variables, OPENSEARCH_URL: `http://127.0.0.1:${closed}` });
+    try {
+      const client = await apiClient(bare);
+      for (const answer of [await client.verify(GOOD), await client.get('/api/v1/lookup/boards')]) {
+        expect(safeDetailIn(answer, 503)).toMatch(/try again/);
+        expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
       }
-    },
-  );
+    } finally {
+      await api.stop();
+    }
+  });
 });

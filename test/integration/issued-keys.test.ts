@@ -21,7 +21,7 @@ afterAll(() => service.stop());
 
 describe('a key', () => {
   verifies(
-    ['SPEC-5-02', 'DESIGN-KEYS-01'],
+    ['KEYS-02', 'KEYS-06'],
     'starts with the prefix and belongs to an account that a named person verified',
     async () => {
       const { key, account, verified_by } = await issueKey(service, 'Acme Staffing LLC');
@@ -137,7 +137,7 @@ describe('a key', () => {
     expect([lastUsed(used.id), lastUsed(unused.id)]).toEqual([today, null]);
   });
 
-  verifies('DESIGN-KEYS-02', 'is stored only as its SHA-256', async () => {
+  verifies('KEYS-07', 'is stored only as its SHA-256', async () => {
     const { store, client } = service.environment;
     const { key, id } = await issueKey(service, 'Hashed Inc');
     const found = await client.search({
@@ -184,7 +184,7 @@ describe('an account', () => {
   }
 
   verifies(
-    'DESIGN-KEYS-04',
+    'KEYS-09',
     'has no working key 10 seconds after it is deactivated, and all of them again when it is activated',
     async () => {
       const first = await issueKey(service, 'Leaving Inc', '--contact', 'lee@leaving.example');

@@ -72,7 +72,7 @@ async function everythingStored() {
 }
 
 verifies(
-  'SPEC-5-04',
+  'KEYS-04',
   'a key is printed once, by the command that issues it; no output, log or document has any part of it',
   async () => {
     const { environment, api } = service;
@@ -115,7 +115,7 @@ verifies(
   RUNS_COMMANDS_FOR_MS,
 );
 
-verifies('SPEC-5-04', 'the account of a key has the name of its verifier and the time', async () => {
+verifies('KEYS-04', 'the account of a key has the name of its verifier and the time', async () => {
   const { store, client } = service.environment;
   const account = 'Verified Care Inc';
   const begun = Date.now();

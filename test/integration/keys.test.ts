@@ -35,7 +35,7 @@ function expectRefused(answer: ApiAnswer): void {
 
 describe('a request', () => {
   verifies(
-    ['SPEC-1-05', 'SPEC-4-01', 'SPEC-5-01', 'SPEC-5-03', 'SPEC-7-03'],
+    ['SERVICE-05', 'REST-01', 'KEYS-01', 'KEYS-03', 'ERRORS-03'],
     'without a key is refused on every path, valid or not',
     async () => {
       for (const [method, path] of ENDPOINTS) {
@@ -53,7 +53,7 @@ describe('a request', () => {
   );
 
   verifies(
-    ['SPEC-5-03', 'SPEC-7-03', 'DESIGN-ERRORS-01'],
+    ['KEYS-03', 'ERRORS-03', 'ERRORS-07'],
     'with a malformed key gets the same error as one with an unknown key',
     async () => {
       const { key } = service.rest;
@@ -77,7 +77,7 @@ describe('a request', () => {
   );
 
   verifies(
-    'SPEC-5-03',
+    'KEYS-03',
     'with a revoked key is refused on every path, while the owner’s other key works',
     async () => {
       const first = await issueKey(service, 'Twofold Staffing');
@@ -91,7 +91,7 @@ describe('a request', () => {
   );
 
   verifies(
-    'DESIGN-KEYS-03',
+    'KEYS-08',
     'with a revoked key is refused within 10 seconds, even if it worked just before',
     async () => {
       const { key, id } = await issueKey(service, 'Shortlived Inc');

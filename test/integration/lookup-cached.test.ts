@@ -31,7 +31,7 @@ describe('/lookup/cached', () => {
   ];
 
   verifies(
-    ['SPEC-9-02', 'SPEC-9-03', 'DESIGN-CACHED-01'],
+    ['VERSIONS-02', 'VERSIONS-03', 'VERSIONS-04'],
     'responds byte for byte as /lookup/verify, even with errors, plus headers that name its successor',
     async () => {
       for (const body of BODIES) {
@@ -46,7 +46,7 @@ describe('/lookup/cached', () => {
     },
   );
 
-  verifies('DESIGN-CACHED-01', 'sends these headers for every form of its path', async () => {
+  verifies('VERSIONS-04', 'sends these headers for every form of its path', async () => {
     for (const [path, status, isDeprecated] of [
       ['/api/v1/lookup/cached/', 200, true],
       ['/api/v1/lookup/cached?x=1', 200, true],

@@ -40,7 +40,7 @@ describe('the MCP endpoint', () => {
   }
 
   verifies(
-    'DESIGN-MCP-02',
+    'MCP-10',
     'accepts the Host and Origin of this machine and the configured ones, and no others',
     async () => {
       for (const host of [
@@ -101,7 +101,7 @@ describe('the MCP endpoint', () => {
     expect((await posted({})).headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  verifies(['DESIGN-MCP-03', 'DESIGN-ERRORS-03'], 'accepts only POST and says so', async () => {
+  verifies(['MCP-11', 'ERRORS-09'], 'accepts only POST and says so', async () => {
     for (const method of ['GET', 'DELETE', 'PUT', 'PATCH']) {
       for (const session of [{}, { 'mcp-session-id': 'made-up' }]) {
         const answer = await rawRequest({
@@ -191,7 +191,7 @@ describe('the MCP endpoint', () => {
     expect((await call('resources/list')).body).toMatchObject({ error: { code: -32601 } });
   });
 
-  verifies('SPEC-5-05', 'needs no key and ignores a bad one', async () => {
+  verifies('KEYS-05', 'needs no key and ignores a bad one', async () => {
     expect((await posted({})).status).toBe(200);
     expect((await posted({ 'x-api-key': 'bad' })).status).toBe(200);
   });
@@ -219,7 +219,7 @@ describe('the MCP endpoint', () => {
 });
 
 verifies(
-  ['DESIGN-ERRORS-05', 'DESIGN-ERRORS-01'],
+  ['ERRORS-11', 'ERRORS-07'],
   'while OpenSearch is away, a tool says that lookups are unavailable without revealing internals',
   async () => {
     const [closed, port, adminPort] = await freePorts(3);

@@ -30,7 +30,7 @@ describe.each(ERAS)('a client of the %s era', (_era, versionNegotiation) => {
   const { found, numbers, refused } = toolCalls(() => client);
 
   verifies(
-    ['SPEC-4.4-03', 'SPEC-4.4-08', 'DESIGN-MCP-01', 'SPEC-1-01'],
+    ['MCP-03', 'MCP-08', 'MCP-09', 'SERVICE-01'],
     'verifies a license by its number alone, with the same record as REST',
     async () => {
       const result = await found('verify_license', { license_number: ' rn 700001 ' });
@@ -84,7 +84,7 @@ describe.each(ERAS)('a client of the %s era', (_era, versionNegotiation) => {
     }
   });
 
-  verifies('SPEC-4.4-03', 'verifies a license by its number and board', async () => {
+  verifies('MCP-03', 'verifies a license by its number and board', async () => {
     expect(await numbers('verify_license', { license_number: 'RN.700001', board: NURSING })).toEqual([
       'RN.700001',
     ]);
@@ -95,7 +95,7 @@ describe.each(ERAS)('a client of the %s era', (_era, versionNegotiation) => {
   });
 
   verifies(
-    ['SPEC-4.4-08', 'DESIGN-MISS-01', 'SPEC-1-03'],
+    ['MCP-08', 'MISS-01', 'SERVICE-03'],
     'gets a result with its date when nothing matches, and never the word unlicensed',
     async () => {
       for (const [tool, parameters] of [
@@ -112,19 +112,15 @@ describe.each(ERAS)('a client of the %s era', (_era, versionNegotiation) => {
     },
   );
 
-  verifies(
-    'DESIGN-NUMBER-04',
-    'gets both numbers and no license when a number fits two licenses',
-    async () => {
-      const twins = await found('verify_license', { license_number: 'RN710001' });
-      expect(twins).toMatchObject({ outcome: 'ambiguous', licenses: [] });
-      expect(twins.did_you_mean.sort()).toEqual(['RN.71.0001', 'RN.710.001']);
-      const boards = await found('verify_license', { license_number: 'SP 70013' });
-      expect(boards.did_you_mean.sort()).toEqual(['SP-70013', 'SP.70013']);
-    },
-  );
+  verifies('NUMBER-04', 'gets both numbers and no license when a number fits two licenses', async () => {
+    const twins = await found('verify_license', { license_number: 'RN710001' });
+    expect(twins).toMatchObject({ outcome: 'ambiguous', licenses: [] });
+    expect(twins.did_you_mean.sort()).toEqual(['RN.71.0001', 'RN.710.001']);
+    const boards = await found('verify_license', { license_number: 'SP 70013' });
+    expect(boards.did_you_mean.sort()).toEqual(['SP-70013', 'SP.70013']);
+  });
 
-  verifies('DESIGN-NUMBER-04', 'has to name the board when two boards have the same number', async () => {
+  verifies('NUMBER-04', 'has to name the board when two boards have the same number', async () => {
     const shared = await found('verify_license', { license_number: 'RN.72.0001' });
     expect(shared).toMatchObject({ outcome: 'ambiguous', licenses: [], did_you_mean: [] });
     expect(shared.message).toContain('the Medical Board and the Nursing Board. Name the board');
@@ -139,7 +135,7 @@ describe.each(ERAS)('a client of the %s era', (_era, versionNegotiation) => {
   });
 
   verifies(
-    ['SPEC-4.4-04', 'DESIGN-MCP-01', 'SPEC-4.4-08'],
+    ['MCP-04', 'MCP-09', 'MCP-08'],
     'finds holders by name at a board as REST does, several in a compact form',
     async () => {
       const search = { board: NURSING, last_name: 'smith', first_name: 'mary' };
@@ -159,7 +155,7 @@ describe.each(ERAS)('a client of the %s era', (_era, versionNegotiation) => {
   );
 
   verifies(
-    ['SPEC-4.4-05', 'SPEC-8-04'],
+    ['MCP-05', 'LIMITS-04'],
     'gets at most 100 matches, with the advice to use filters when there are more',
     async () => {
       const crowd = await found('search_licenses_by_name', { board: NURSING, last_name: 'Crowd' });
@@ -189,26 +185,22 @@ describe.each(ERAS)('a client of the %s era', (_era, versionNegotiation) => {
     }
   });
 
-  verifies(
-    'DESIGN-NARROWING-01',
-    'filters by license_type, status, city and county as REST does',
-    async () => {
-      for (const filter of [
-        { city: 'akron' },
-        { county: 'SUMMIT' },
-        { status: 'active' },
-        { first_name: 'ned' },
-      ]) {
-        const search = { board: NURSING, last_name: 'Narrow', ...filter };
-        expect(await numbers('search_licenses_by_name', search)).toEqual(['RN.850001']);
-      }
-      const typed = { board: NURSING, last_name: 'Narrow', license_type: 'RN' };
-      expect(await numbers('search_licenses_by_name', typed)).toHaveLength(2);
-    },
-  );
+  verifies('FILTERS-01', 'filters by license_type, status, city and county as REST does', async () => {
+    for (const filter of [
+      { city: 'akron' },
+      { county: 'SUMMIT' },
+      { status: 'active' },
+      { first_name: 'ned' },
+    ]) {
+      const search = { board: NURSING, last_name: 'Narrow', ...filter };
+      expect(await numbers('search_licenses_by_name', search)).toEqual(['RN.850001']);
+    }
+    const typed = { board: NURSING, last_name: 'Narrow', license_type: 'RN' };
+    expect(await numbers('search_licenses_by_name', typed)).toHaveLength(2);
+  });
 
   verifies(
-    'SPEC-4.4-06',
+    'MCP-06',
     'verifies businesses by either trade name or by number, with and without a board',
     async () => {
       expect(await numbers('verify_business_license', { business_name: "Joe & Son's" })).toEqual([

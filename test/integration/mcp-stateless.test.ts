@@ -83,7 +83,7 @@ function numbersIn({ body }: ApiAnswer): string[] {
 }
 
 describe('the MCP server', () => {
-  verifies('DESIGN-MCP-03', 'never returns a session id', async () => {
+  verifies('MCP-11', 'never returns a session id', async () => {
     const [port] = ports;
     const asked: readonly (readonly [number, Promise<ApiAnswer>])[] = [
       [200, posted(port, INITIALIZE)],
@@ -111,7 +111,7 @@ describe('the MCP server', () => {
     ['2026', MODERN_CALL, MODERN_HEADERS],
   ] as const) {
     verifies(
-      'DESIGN-MCP-03',
+      'MCP-11',
       `answers a tool call that is the first request of a process, revision ${era}`,
       async () => {
         const own = await otherPorts();
@@ -125,7 +125,7 @@ describe('the MCP server', () => {
     );
   }
 
-  verifies('DESIGN-MCP-03', 'ignores a session id that a client invents', async () => {
+  verifies('MCP-11', 'ignores a session id that a client invents', async () => {
     const [port] = ports;
     for (const [body, headers] of [
       [INITIALIZE, {}],
@@ -143,39 +143,35 @@ describe('the MCP server', () => {
     ['before 2026', { mode: 'legacy' }],
     ['2026', { mode: { pin: '2026-07-28' } }],
   ] as const) {
-    verifies(
-      'DESIGN-MCP-03',
-      `answers one client from two processes alternately, revision ${era}`,
-      async () => {
-        const callsAt: number[] = [];
-        let turn = 0;
-        const client = new Client({ name: 'tests', version: '1' }, { versionNegotiation });
-        const transport = new StreamableHTTPClientTransport(new URL('http://127.0.0.1/mcp'), {
-          fetch: (url, init) => {
-            const address = new URL(url);
-            const port = ports[turn % ports.length] ?? 0;
-            address.port = String(port);
-            turn += 1;
-            if (String(init?.body).includes('tools/call')) callsAt.push(port);
-            return fetch(address, init);
-          },
-        });
-        try {
-          await client.connect(transport);
-          for (let call = 0; call < 4; call += 1) {
-            const { structuredContent } = await client.callTool({
-              name: 'verify_license',
-              arguments: { license_number: NUMBER },
-            });
-            expect(structuredContent).toMatchObject({ licenses: [{ license_number: NUMBER }] });
-          }
-          expect(transport.sessionId).toBeUndefined();
-          expect(callsAt).toHaveLength(4);
-          expect(new Set(callsAt)).toEqual(new Set(ports));
-        } finally {
-          await client.close();
+    verifies('MCP-11', `answers one client from two processes alternately, revision ${era}`, async () => {
+      const callsAt: number[] = [];
+      let turn = 0;
+      const client = new Client({ name: 'tests', version: '1' }, { versionNegotiation });
+      const transport = new StreamableHTTPClientTransport(new URL('http://127.0.0.1/mcp'), {
+        fetch: (url, init) => {
+          const address = new URL(url);
+          const port = ports[turn % ports.length] ?? 0;
+          address.port = String(port);
+          turn += 1;
+          if (String(init?.body).includes('tools/call')) callsAt.push(port);
+          return fetch(address, init);
+        },
+      });
+      try {
+        await client.connect(transport);
+        for (let call = 0; call < 4; call += 1) {
+          const { structuredContent } = await client.callTool({
+            name: 'verify_license',
+            arguments: { license_number: NUMBER },
+          });
+          expect(structuredContent).toMatchObject({ licenses: [{ license_number: NUMBER }] });
         }
-      },
-    );
+        expect(transport.sessionId).toBeUndefined();
+        expect(callsAt).toHaveLength(4);
+        expect(new Set(callsAt)).toEqual(new Set(ports));
+      } finally {
+        await client.close();
+      }
+    });
   }
 });

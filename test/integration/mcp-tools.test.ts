@@ -44,7 +44,7 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
   const { answered, found, numbers, refused } = toolCalls(() => client);
 
   verifies(
-    ['SPEC-1-06', 'SPEC-4.4-01', 'SPEC-5-05'],
+    ['SERVICE-06', 'MCP-01', 'KEYS-05'],
     'connects over Streamable HTTP without a key and gets the server’s name',
     async () => {
       expect(client.getProtocolEra()).toBe(era);
@@ -56,7 +56,7 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
     },
   );
 
-  verifies('SPEC-4.4-02', 'lists its tools with titles, input schemas and output schemas', async () => {
+  verifies('MCP-02', 'lists its tools with titles, input schemas and output schemas', async () => {
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name).sort()).toEqual(TOOLS);
     for (const { title, description, inputSchema, outputSchema, annotations } of tools) {
@@ -95,18 +95,14 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
     expect(await answered('list_ohio_boards', { random_string: 'x' })).toHaveProperty('boards');
   });
 
-  verifies(
-    ['SPEC-4.4-07', 'SPEC-4.4-08', 'SPEC-1-04'],
-    'lists the 24 boards with their license types',
-    async () => {
-      const { boards } = boardsResult.parse(await answered('list_ohio_boards'));
-      expect(boards.map(({ name }) => name)).toEqual(BOARDS.map(({ name }) => name));
-      const nursing = boards.find(({ name }) => name === NURSING);
-      expect(nursing?.license_types).toContain('Registered Nurse (RN)');
-    },
-  );
+  verifies(['MCP-07', 'MCP-08', 'SERVICE-04'], 'lists the 24 boards with their license types', async () => {
+    const { boards } = boardsResult.parse(await answered('list_ohio_boards'));
+    expect(boards.map(({ name }) => name)).toEqual(BOARDS.map(({ name }) => name));
+    const nursing = boards.find(({ name }) => name === NURSING);
+    expect(nursing?.license_types).toContain('Registered Nurse (RN)');
+  });
 
-  verifies('DESIGN-ERRORS-02', 'learns the nearest board when it sends an unknown one', async () => {
+  verifies('ERRORS-08', 'learns the nearest board when it sends an unknown one', async () => {
     for (const [tool, parameters] of [
       ['verify_license', { license_number: 'RN.700001' }],
       ['search_licenses_by_name', { last_name: 'Smith' }],
@@ -120,7 +116,7 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
     }
   });
 
-  verifies('DESIGN-INPUT-04', 'learns what is wrong with an invalid parameter', async () => {
+  verifies('INPUT-04', 'learns what is wrong with an invalid parameter', async () => {
     for (const license_number of [7, null, '', '   ', 'x'.repeat(201), ['RN.700001']]) {
       expect(await refused('verify_license', { license_number })).toMatch(/license_number/);
     }
@@ -128,7 +124,7 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
     await expect(client.callTool({ name: 'drop_licenses', arguments: {} })).rejects.toThrow(/drop_licenses/);
   });
 
-  verifies('DESIGN-INPUT-01', 'finds nothing by wildcards', async () => {
+  verifies('INPUT-01', 'finds nothing by wildcards', async () => {
     for (const written of ['?mith', 'S*th', 'Sm[a-z]th']) {
       expect(await numbers('search_licenses_by_name', { board: NURSING, last_name: written })).toEqual([]);
       expect(await numbers('verify_business_license', { business_name: written })).toEqual([]);

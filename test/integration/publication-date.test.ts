@@ -91,13 +91,13 @@ async function publishDated(date: string): Promise<void> {
   await answersFrom(date);
 }
 
-verifies('DESIGN-DATE-02', 'files of two different dates do not go live', async () => {
+verifies('DATE-02', 'files of two different dates do not go live', async () => {
   const before = await lastScraped();
   await expectRefused(await dated(nextDate(), ['individual']));
   expect(await lastScraped()).toBe(before);
 });
 
-verifies('DESIGN-DATE-03', 'a given date is used only if the files have none', async () => {
+verifies('DATE-03', 'a given date is used only if the files have none', async () => {
   const date = nextDate();
   await expectRefused(await dated(nextDate(), BOTH), date);
   const undated = await dated('', BOTH);
@@ -166,7 +166,7 @@ async function datesAnswered(): Promise<[string, string[]][]> {
 }
 
 verifies(
-  ['SPEC-1-02', 'SPEC-2.2-12', 'DESIGN-DATE-01'],
+  ['SERVICE-02', 'RECORD-12', 'DATE-01'],
   'once the process knows of a new publication, a repeated request is answered from it',
   async () => {
     const [earlier, later] = [nextDate(), nextDate()];
@@ -182,7 +182,7 @@ verifies(
   },
 );
 
-verifies('SPEC-1-02', 'each of several equal lookups is sent to OpenSearch', async () => {
+verifies('SERVICE-02', 'each of several equal lookups is sent to OpenSearch', async () => {
   const date = nextDate();
   expect(await publishFiles(environment, await changedOn(date))).toMatchObject({ state: 'live' });
   await answersFrom(date);
@@ -198,7 +198,7 @@ verifies('SPEC-1-02', 'each of several equal lookups is sent to OpenSearch', asy
 });
 
 verifies(
-  ['DESIGN-DATE-04', 'SPEC-2.2-01', 'SPEC-2.2-04'],
+  ['DATE-04', 'RECORD-01', 'RECORD-04'],
   'generated data is marked as generated, and its records of every board are complete',
   async () => {
     const real = nextDate();

@@ -56,7 +56,7 @@ afterAll(async () => {
 
 describe('the limit of an address', () => {
   verifies(
-    ['SPEC-8-01', 'SPEC-8-03', 'SPEC-7-05', 'DESIGN-ERRORS-01'],
+    ['LIMITS-01', 'LIMITS-03', 'ERRORS-05', 'ERRORS-07'],
     'allows the configured number of requests, refuses the next with 429, and does not affect other addresses',
     async () => {
       const [busy, calm] = [newAddress(), newAddress()];
@@ -67,28 +67,24 @@ describe('the limit of an address', () => {
     },
   );
 
-  verifies(
-    'DESIGN-LIMITS-01',
-    'is in X-RateLimit headers, together with the remaining requests',
-    async () => {
-      const address = newAddress();
-      for (const left of times(REST, (number) => REST - number)) {
-        const { headers } = await behindProxy.rest(address);
-        expect(headers.get('x-ratelimit-limit')).toBe(String(REST));
-        expect(headers.get('x-ratelimit-remaining')).toBe(String(left));
-        const reset = Number(headers.get('x-ratelimit-reset')) - Date.now() / 1000;
-        expect(reset).toBeGreaterThan(0);
-        expect(reset).toBeLessThan(62);
-        expect(headers.get('retry-after')).toBeNull();
-      }
-      const over = await behindProxy.rest(address);
-      expectLimited(over);
-      expect(over.headers.get('x-ratelimit-limit')).toBe(String(REST));
-      expect(over.headers.get('x-ratelimit-remaining')).toBe('0');
-    },
-  );
+  verifies('LIMITS-05', 'is in X-RateLimit headers, together with the remaining requests', async () => {
+    const address = newAddress();
+    for (const left of times(REST, (number) => REST - number)) {
+      const { headers } = await behindProxy.rest(address);
+      expect(headers.get('x-ratelimit-limit')).toBe(String(REST));
+      expect(headers.get('x-ratelimit-remaining')).toBe(String(left));
+      const reset = Number(headers.get('x-ratelimit-reset')) - Date.now() / 1000;
+      expect(reset).toBeGreaterThan(0);
+      expect(reset).toBeLessThan(62);
+      expect(headers.get('retry-after')).toBeNull();
+    }
+    const over = await behindProxy.rest(address);
+    expectLimited(over);
+    expect(over.headers.get('x-ratelimit-limit')).toBe(String(REST));
+    expect(over.headers.get('x-ratelimit-remaining')).toBe('0');
+  });
 
-  verifies('SPEC-8-02', 'counts REST and the MCP server separately', async () => {
+  verifies('LIMITS-02', 'counts REST and the MCP server separately', async () => {
     const [address, other] = [newAddress(), newAddress()];
     expect(await spend(MCP, () => behindProxy.mcp(address))).toEqual(repeated(200, MCP));
     const over = await behindProxy.mcp(address);
@@ -101,7 +97,7 @@ describe('the limit of an address', () => {
     expect((await behindProxy.mcp(other)).headers.get('x-ratelimit-remaining')).toBe(String(MCP - 1));
   });
 
-  verifies('DESIGN-LIMITS-02', 'counts a request before its key is checked', async () => {
+  verifies('LIMITS-06', 'counts a request before its key is checked', async () => {
     const address = newAddress();
     await spend(REST, () => behindProxy.rest(address));
     for (const apiKey of [key, '', 'malformed', newApiKey('olv')]) {
@@ -109,14 +105,14 @@ describe('the limit of an address', () => {
     }
   });
 
-  verifies('DESIGN-LIMITS-01', 'holds for simultaneous requests', async () => {
+  verifies('LIMITS-05', 'holds for simultaneous requests', async () => {
     const address = newAddress();
     const answers = await Promise.all(times(REST + 10, () => behindProxy.rest(address)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(REST);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(10);
   });
 
-  verifies('DESIGN-LIMITS-01', 'is shared by all API processes', async () => {
+  verifies('LIMITS-05', 'is shared by all API processes', async () => {
     const second = await api({ TRUSTED_PROXIES: '1' });
     const address = newAddress();
     await spend(REST - 1, () => behindProxy.rest(address));
@@ -128,7 +124,7 @@ describe('the limit of an address', () => {
 
 describe('bad keys', () => {
   verifies(
-    ['DESIGN-LIMITS-03', 'SPEC-5-03'],
+    ['LIMITS-07', 'KEYS-03'],
     'have a smaller limit, and valid keys from the same address keep working',
     async () => {
       expect((await behindProxy.rest(newAddress())).status).toBe(200);
@@ -148,7 +144,7 @@ describe('bad keys', () => {
 });
 
 describe('an address over its limit of bad keys', () => {
-  verifies('DESIGN-LIMITS-03', 'cannot use any key, valid or not, that was not in use before', async () => {
+  verifies('LIMITS-07', 'cannot use any key, valid or not, that was not in use before', async () => {
     const address = newAddress();
     await spend(BAD_KEYS, () => behindProxy.rest(address, newApiKey('olv')));
     const created = await createKey(environment.store, 'olv', {
@@ -165,7 +161,7 @@ describe('an address over its limit of bad keys', () => {
 
 describe('a burst of bad keys', () => {
   verifies(
-    'DESIGN-LIMITS-03',
+    'LIMITS-07',
     'far over every limit does not use up the requests of valid keys from the same address',
     async () => {
       expect((await behindProxy.rest(newAddress())).status).toBe(200);
@@ -183,7 +179,7 @@ describe('a burst of bad keys', () => {
 });
 
 describe('configured address ranges', () => {
-  verifies('DESIGN-LIMITS-05', 'have their own limit for each address', async () => {
+  verifies('LIMITS-09', 'have their own limit for each address', async () => {
     for (const [address, neighbor] of [
       ['203.0.113.7', '203.0.113.8'],
       ['2001:db8:77:1::1', '2001:db8:77:2::1'],
@@ -197,7 +193,7 @@ describe('configured address ranges', () => {
     expect((await behindProxy.rest('203.0.114.7')).headers.get('x-ratelimit-limit')).toBe(String(REST));
   });
 
-  verifies('DESIGN-LIMITS-05', 'may have another limit for the MCP server', async () => {
+  verifies('LIMITS-09', 'may have another limit for the MCP server', async () => {
     for (const [address, rest, mcp] of [
       ['192.0.2.7', REST, ASSISTANTS],
       ['203.0.113.200', PARTNER, ASSISTANTS],
@@ -215,7 +211,7 @@ describe('configured address ranges', () => {
 });
 
 describe('while Redis is away', () => {
-  verifies('DESIGN-LIMITS-06', 'lookups work and the limits still hold', async () => {
+  verifies('LIMITS-10', 'lookups work and the limits still hold', async () => {
     const [closed] = await freePorts(1);
     const alone = await api({ TRUSTED_PROXIES: '1', REDIS_URL: `redis://127.0.0.1:${closed}` });
     const [address, other, guesser] = [newAddress(), newAddress(), newAddress()];

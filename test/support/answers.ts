@@ -2,7 +2,7 @@ import { expect } from '@jest/globals';
 import { z } from 'zod';
 import type { ApiAnswer } from './api.ts';
 
-/** A license record, with exactly the fields of specification 2.2, and name_match where a name was compared. */
+/** A license record, with exactly the required fields (RECORD-01), and name_match where a name was compared. */
 export const recordAnswer = z.strictObject({
   found: z.literal(true),
   license_number: z.string().min(1),

@@ -54,7 +54,7 @@ describe('without any setting', () => {
     LOG_LEVEL: 'info',
   };
 
-  test('has the defaults of the design', () => {
+  test('has the documented defaults', () => {
     const { STATE_DIR: _folder, ...config } = configOf();
     expect(config).toEqual(defaults);
   });

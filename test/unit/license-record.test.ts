@@ -3,7 +3,7 @@ import { lastScraped, responseRecord, toResponseRecord } from '../../src/license
 import { ANSWERED_LICENSE, nurseRecord, storedLicense } from '../support/records.ts';
 
 describe('toResponseRecord', () => {
-  test('has every field of specification 2.2, and no other', () => {
+  test('has every required field, and no other', () => {
     expect(toResponseRecord(storedLicense(), '2026-11-20', '2026-11-21')).toEqual(ANSWERED_LICENSE);
   });
 

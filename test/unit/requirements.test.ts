@@ -1,39 +1,39 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { REQUIREMENTS, requirement } from '../requirements.ts';
+import { requirementsPage, verifyingTests } from '../../scripts/requirements-page.ts';
+import { REQUIREMENTS, requirement, TOPICS } from '../requirements.ts';
+import { documentText } from '../support/documented.ts';
 
-const TESTS = resolve(import.meta.dirname, '..');
-const CALL = /\bverifies\(\s*(\[[^\]]*\]|'[^']*')/g;
+const IDS = Object.keys(REQUIREMENTS);
 
-/** The ids that each test file says it verifies. */
-function verifiedIds(): Map<string, string[]> {
-  const files = readdirSync(TESTS, { recursive: true, encoding: 'utf8' }).filter((path) =>
-    path.endsWith('.test.ts'),
-  );
-  return new Map(
-    files.map((path) => {
-      const calls = [...readFileSync(join(TESTS, path), 'utf8').matchAll(CALL)];
-      return [
-        path,
-        calls.flatMap(([, ids = '']) => [...ids.matchAll(/'([^']*)'/g)].map(([, id = '']) => id)),
-      ];
-    }),
-  );
-}
-
-test('every id that a test verifies is a requirement', () => {
-  for (const [file, ids] of verifiedIds()) {
-    expect([file, ids.filter((id) => !(id in REQUIREMENTS))]).toEqual([file, []]);
-  }
-  expect(() => requirement('SPEC-0-01')).toThrow('There is no requirement SPEC-0-01');
+test('docs/requirements.md is what npm run requirements-page writes', () => {
+  expect(documentText('docs/requirements.md')).toBe(requirementsPage());
 });
 
-test('an id names the section that its sentence stands in, and no sentence stands twice', () => {
-  const entries = Object.entries(REQUIREMENTS);
-  for (const [id, { source }] of entries) {
-    const expected = id.startsWith('SPEC-') ? `SPEC-${source}-` : 'DESIGN-';
-    expect([id, id.startsWith(expected)]).toEqual([id, true]);
+test('every id that a test verifies is a requirement, and every requirement has a test', () => {
+  const verified = new Set(verifyingTests().flatMap(({ ids }) => ids));
+  expect([...verified].toSorted()).toEqual(IDS.toSorted());
+  expect(() => requirement('NONE-01')).toThrow('There is no requirement NONE-01');
+});
+
+test('every call of verifies is one that the page can read', () => {
+  const files = new Set(verifyingTests().map(({ file }) => file));
+  for (const file of files) {
+    const calls = documentText(file).match(/^\s*(?:await )?verifies\(/gm) ?? [];
+    expect([file, calls.length]).toEqual([
+      file,
+      verifyingTests().filter((each) => each.file === file).length,
+    ]);
   }
-  expect(new Set(entries.map(([, { text }]) => text)).size).toBe(entries.length);
+});
+
+test('every requirement is in one topic, with an id that counts on, and no sentence stands twice', () => {
+  const inTopics = TOPICS.flatMap(({ requirements }) => Object.keys(requirements));
+  expect(inTopics).toEqual(IDS);
+  for (const { requirements } of TOPICS) {
+    const [first = ''] = Object.keys(requirements);
+    const topic = first.slice(0, first.indexOf('-'));
+    const expected = Object.keys(requirements).map((_, at) => `${topic}-${String(at + 1).padStart(2, '0')}`);
+    expect(Object.keys(requirements)).toEqual(expected);
+  }
+  expect(new Set(Object.values(REQUIREMENTS)).size).toBe(IDS.length);
 });

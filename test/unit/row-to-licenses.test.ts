@@ -77,7 +77,7 @@ function own(result: RowLicenses): LicenseDocument {
 }
 
 describe("a person's row", () => {
-  test('gives the record of specification 2.2, where it was read, and its keys', () => {
+  test('gives the record, where it was read, and its keys', () => {
     expect(documents(nurseRow({}, 120))).toEqual([
       {
         license_number: 'RN.123456',

@@ -25,29 +25,29 @@ test('a requirement is verified by a test that ran and passed, and by no other',
     numTodoTests: 1,
   });
   const requirements = {
-    'SPEC-1-01': { text: 'passed' },
-    'SPEC-1-02': { text: 'passed' },
-    'SPEC-1-03': { text: 'in a skipped describe' },
-    'SPEC-1-04': { text: 'failed' },
-    'SPEC-1-05': { text: 'skipped' },
-    'SPEC-1-06': { text: 'todo' },
-    'SPEC-2.1-01': { text: 'commented out' },
+    'SERVICE-01': 'passed',
+    'SERVICE-02': 'passed',
+    'SERVICE-03': 'in a skipped describe',
+    'SERVICE-04': 'failed',
+    'SERVICE-05': 'skipped',
+    'SERVICE-06': 'todo',
+    'BOARDS-01': 'commented out',
   };
   expect(unverifiedRequirements(report, requirements)).toEqual([
-    'SPEC-1-03: in a skipped describe',
-    'SPEC-1-04: failed',
-    'SPEC-1-05: skipped',
-    'SPEC-1-06: todo',
-    'SPEC-2.1-01: commented out',
+    'SERVICE-03: in a skipped describe',
+    'SERVICE-04: failed',
+    'SERVICE-05: skipped',
+    'SERVICE-06: todo',
+    'BOARDS-01: commented out',
   ]);
 });
 
 test('a name gives back the ids that it was made with, and no others', () => {
-  expect(idsInName(nameWithIds('is answered', ['SPEC-1-01']))).toEqual(['SPEC-1-01']);
-  expect(idsInName(nameWithIds('is in [a] list', ['SPEC-1-01', 'DESIGN-MCP-01']))).toEqual([
-    'SPEC-1-01',
-    'DESIGN-MCP-01',
+  expect(idsInName(nameWithIds('is answered', ['SERVICE-01']))).toEqual(['SERVICE-01']);
+  expect(idsInName(nameWithIds('is in [a] list', ['SERVICE-01', 'MCP-09']))).toEqual([
+    'SERVICE-01',
+    'MCP-09',
   ]);
-  expect(idsInName('[SPEC-1-01] stands first')).toEqual([]);
+  expect(idsInName('[SERVICE-01] stands first')).toEqual([]);
   expect(idsInName('has no ids')).toEqual([]);
 });

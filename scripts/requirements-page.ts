@@ -1,0 +1,61 @@
+import { globSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { TOPICS } from '../test/requirements.ts';
+
+const ROOT = resolve(import.meta.dirname, '..');
+
+/** The page that `npm run requirements-page` writes. */
+export const PAGE = resolve(ROOT, 'docs/requirements.md');
+
+/** A call of `verifies`: its ids in quotes, and the test's name. */
+const CALL = /\bverifies\(\s*(\[[^\]]*\]|'[^']*'),\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|`([^`]*)`)/g;
+
+/** A test that names the requirements that it verifies. */
+interface VerifyingTest {
+  /** The file, from the root of the checkout. */
+  readonly file: string;
+  readonly name: string;
+  readonly ids: readonly string[];
+}
+
+/** The tests with requirements, as their source has them; whether they pass, the test run tells. */
+export function verifyingTests(): VerifyingTest[] {
+  return globSync('test/**/*.test.ts', { cwd: ROOT })
+    .toSorted()
+    .flatMap((file) =>
+      [...readFileSync(resolve(ROOT, file), 'utf8').matchAll(CALL)].map(
+        ([, ids = '', single, double, template]) => ({
+          file,
+          name: (single ?? double ?? template ?? '').replaceAll(/\\(.)/g, '$1'),
+          ids: [...ids.matchAll(/'([^']*)'/g)].map(([, id = '']) => id),
+        }),
+      ),
+    );
+}
+
+/** The page as Markdown. */
+export function requirementsPage(): string {
+  const tests = verifyingTests();
+  const topics = TOPICS.map(({ title, about, requirements }) => {
+    const items = Object.entries(requirements).map(([id, sentence]) => {
+      const verifying = tests.filter(({ ids }) => ids.includes(id)).map(testLine);
+      return `- **${id}** ${escaped(sentence)}\n${verifying.join('\n')}`;
+    });
+    return `## ${title}\n\n${about}\n\n${items.join('\n')}`;
+  });
+  return `# Requirements
+
+What the service must do, one sentence each, with the tests that verify it. \`npm run requirements-page\` writes this page from \`test/requirements.ts\` and the tests. A whole run of \`npm test\` fails if a requirement has no test that ran and passed.
+
+${topics.join('\n\n')}
+`;
+}
+
+function testLine({ file, name }: VerifyingTest): string {
+  return `  - ${escaped(name)} ([${file.slice(file.lastIndexOf('/') + 1)}](../${file}))`;
+}
+
+/** Text in which nothing is Markdown. */
+function escaped(text: string): string {
+  return text.replaceAll(/[\\`*_[\]<>]/g, '\\$&');
+}

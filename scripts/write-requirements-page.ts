@@ -1,0 +1,4 @@
+import { writeFileSync } from 'node:fs';
+import { PAGE, requirementsPage } from './requirements-page.ts';
+
+writeFileSync(PAGE, requirementsPage());
