@@ -17,6 +17,8 @@ describe('plainStatus', () => {
     ['Active', 'Active - Probation', 'caution'],
     ['Active', 'Active - Restricted', 'caution'],
     ['Active', 'Active - Suspended', 'bad'],
+    ['Active', 'Active - Lapsed', 'bad'],
+    ['Active', 'Active - Expired', 'bad'],
     ['Inactive', 'Inactive', 'bad'],
     ['Inactive', 'Inactive - Expired', 'bad'],
     ['Closed', 'Closed - Deceased', 'bad'],
