@@ -1,5 +1,11 @@
 import { type Config, readConfig } from '../config.ts';
-import { isIndexNotFound, isTransient, openSearchHosts } from '../storage/client.ts';
+import {
+  isDiskFull,
+  isIndexNotFound,
+  isTransient,
+  openSearchHosts,
+  responseStatus,
+} from '../storage/client.ts';
 import { openStore, type Store } from '../storage/store.ts';
 import { prepareIndices, upgradeIndices } from '../storage/templates.ts';
 
@@ -7,6 +13,19 @@ const REQUEST_TIMEOUT_MS = 30_000;
 
 const NOT_PREPARED =
   'This installation has no indices yet. The worker creates them: npx licenses work (npm start runs one, too).';
+
+/** What an operator reads when OpenSearch did not do what a command asked of it. */
+function trouble(error: unknown, config: Config): string {
+  const hosts = openSearchHosts(config);
+  if (isDiskFull(error)) {
+    return `OpenSearch at ${hosts} refuses to write: its disk is full. Free space there, then run the command again.`;
+  }
+  const status = responseStatus(error);
+  if (status !== undefined) {
+    return `OpenSearch at ${hosts} answered with status ${status}. Its log says why. Try again when it has recovered.`;
+  }
+  return `OpenSearch does not answer at ${hosts}. Is it running (npm start), and is OPENSEARCH_URL right?`;
+}
 
 interface Options {
   /** Whether the command creates the indices of a new installation; others need a worker to have done so. */
@@ -31,10 +50,7 @@ export async function withOpenSearch<Result>(
     return await work(store, config);
   } catch (error) {
     if (isIndexNotFound(error)) throw new Error(NOT_PREPARED);
-    if (!isTransient(error)) throw error;
-    throw new Error(
-      `OpenSearch does not answer at ${openSearchHosts(config)}. Is it running (npm start), and is OPENSEARCH_URL right?`,
-    );
+    throw isTransient(error) || isDiskFull(error) ? new Error(trouble(error, config)) : error;
   } finally {
     await store.client.close();
   }

@@ -58,6 +58,19 @@ export function isTransient(error: unknown): boolean {
   );
 }
 
+/**
+ * Whether OpenSearch refused to write because its disk is nearly full. By default it creates no index when less than
+ * 10 % is free, and takes no document when less than 5 % is free. It writes again by itself when there is space.
+ *
+ * @see https://docs.opensearch.org/latest/install-and-configure/configuring-opensearch/cluster-settings/ for the
+ *   settings `cluster.routing.allocation.disk.watermark.high` and `.flood_stage`
+ */
+export function isDiskFull(error: unknown): boolean {
+  return error instanceof errors.ResponseError && DISK_FULL.test(error.message);
+}
+
+const DISK_FULL = /flood-stage watermark|create-index blocked/;
+
 /** Whether OpenSearch answered that the index does not exist. */
 export function isIndexNotFound(error: unknown): boolean {
   return error instanceof errors.ResponseError && error.message.startsWith('index_not_found_exception');

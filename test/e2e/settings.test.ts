@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { licenses, startScript } from '../../scripts/licenses-processes.ts';
+import { prepareIndices } from '../../src/storage/templates.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 
 let environment: TestEnvironment;
@@ -56,6 +57,24 @@ test.each([
     expect(body).toEqual([]);
   },
 );
+
+test('when the disk of OpenSearch is full, a command that writes says so in one line', async () => {
+  const full = await testEnvironment();
+  try {
+    await prepareIndices(full.store);
+    // The block that OpenSearch sets on every index of a node whose disk is nearly full.
+    await full.client.indices.putSettings({
+      index: `${full.config.INDEX_PREFIX}*`,
+      body: { 'index.blocks.read_only_allow_delete': true },
+    });
+    const create = await licenses(full.variables, 'keys', 'create', 'Acme', '--verified-by', 'Ada');
+    expect(create.code).toBe(1);
+    expect(create.stderr).toMatch(/^OpenSearch at \S+ refuses to write: its disk is full\.[^\n]*\n$/);
+    expect(await licenses(full.variables, 'keys', 'list')).toMatchObject({ code: 0 });
+  } finally {
+    await full.cleanUp();
+  }
+});
 
 test('without Redis a publish command fails with one line instead of waiting forever', async () => {
   const away = await licenses(

@@ -211,3 +211,26 @@ describe('the guards do not refuse', () => {
     }
   });
 });
+
+test('when OpenSearch creates no index since its disk is nearly full, the publication says so', async () => {
+  // What OpenSearch 3.8 answered on a disk of which 7 % was free.
+  const error = {
+    type: 'index_create_block_exception',
+    reason: 'blocked by: [FORBIDDEN/10/cluster create-index blocked (api)];',
+  };
+  const proxy = await openSearchProxy(environment.config.OPENSEARCH_URL, async (request) =>
+    request.method === 'PUT' && /^\/[^/]*licenses-[^/]+$/.test(request.path)
+      ? { status: 403, body: JSON.stringify({ error: { root_cause: [error], ...error }, status: 403 }) }
+      : request.forward(),
+  );
+  const store = openStore({ ...environment.config, OPENSEARCH_URL: proxy.url }, 30_000);
+  try {
+    const files = await writeDay(environment.folder, 'full', nextDay());
+    await expect(publishFiles({ ...environment, store }, files)).rejects.toThrow(
+      'OpenSearch refuses to create an index, as it does when less than 10 % of its disk is free.',
+    );
+  } finally {
+    await store.client.close();
+    await proxy.close();
+  }
+});

@@ -1,6 +1,7 @@
 import { SERVICE_VERSION } from '../../src/config.ts';
 import type { PublicationMetadata } from '../../src/publications/metadata.ts';
 import { newRunId } from '../../src/publications/run-id.ts';
+import { isDiskFull } from '../../src/storage/client.ts';
 import { licensesIndexName } from '../../src/storage/index-names.ts';
 import { type Digests, emptyDigests } from './digests.ts';
 import { LOADING_SETTINGS } from './durable.ts';
@@ -10,6 +11,9 @@ import { baselineOf, type Prepared } from './prepare.ts';
 import type { SourceFile } from './read.ts';
 import type { PublishRun } from './run.ts';
 import type { Tally } from './tally.ts';
+
+const DISK_IS_FULL =
+  'OpenSearch refuses to create an index, as it does when less than 10 % of its disk is free.';
 
 /** An index with every license of the files, not yet verified. */
 export interface Built {
@@ -36,13 +40,7 @@ export async function build(run: PublishRun, { sources, date, isSampleData }: Pr
   };
   const index = licensesIndexName(store.prefix, { date, run: newRunId() });
   run.building = index;
-  await store.client.indices.create({
-    index,
-    body: {
-      settings: { ...LOADING_SETTINGS, 'index.number_of_shards': config.INDEX_SHARDS },
-      mappings: { _meta: metadata },
-    },
-  });
+  await createIndex(run, index, metadata);
   await run.record({ event: 'loading', index, date, sample: isSampleData });
   run.enter('loading');
   const digests = await emptyDigests(run, sources);
@@ -63,6 +61,15 @@ export async function build(run: PublishRun, { sources, date, isSampleData }: Pr
     tally,
     digests,
   };
+}
+
+async function createIndex({ store, config }: PublishRun, index: string, metadata: PublicationMetadata) {
+  const settings = { ...LOADING_SETTINGS, 'index.number_of_shards': config.INDEX_SHARDS };
+  try {
+    await store.client.indices.create({ index, body: { settings, mappings: { _meta: metadata } } });
+  } catch (error) {
+    throw isDiskFull(error) ? new Error(DISK_IS_FULL, { cause: error }) : error;
+  }
 }
 
 function describeSource({ name, sha256, bytes }: SourceFile, rows: number) {
