@@ -41,7 +41,7 @@ export async function publicationHistory(store: Store): Promise<PublicationHisto
   return { live: publications.find(({ publication }) => publication === live) ?? null, publications };
 }
 
-/** One publication, and its events. */
+/** One publication, and its events, `queued` first. */
 export interface PublicationDetails {
   readonly summary: PublicationSummary;
   readonly events: readonly LedgerEvent[];
@@ -54,7 +54,13 @@ export async function publicationDetails(store: Store, publication: string): Pro
     (each) => each.publication === publication,
   );
   if (summary === undefined) throw new Error(`The ledger has no publication ${publication}.`);
-  return { summary, events: events.filter((event) => event.publication === publication) };
+  return { summary, events: queuedFirst(events.filter((event) => event.publication === publication)) };
+}
+
+/** The client may write `queued` after the worker has begun. */
+function queuedFirst(events: readonly LedgerEvent[]): LedgerEvent[] {
+  const isQueued = ({ event }: LedgerEvent) => event === 'queued';
+  return [...events.filter(isQueued), ...events.filter((event) => !isQueued(event))];
 }
 
 /** One summary for each publication, in the order in which they began. */
@@ -65,7 +71,7 @@ export function summarize(
   const summaries = new Map<string, PublicationSummary>();
   for (const { publication, event, at, ...details } of events) {
     const before = summaries.get(publication);
-    // `queued` may be written after the worker has begun, and a failed canary leaves the publication live.
+    // The client may write `queued` late, and a failed canary leaves the publication live.
     const isLateQueued = event === 'queued' && before !== undefined;
     if (event === 'canary_failed') {
       summaries.set(publication, { ...details, state: 'live', publication, at, ...before });

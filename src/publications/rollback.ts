@@ -44,10 +44,7 @@ export async function rollBack(store: Store, toPublication?: string): Promise<Ro
         )
       : candidates.find(({ metadata }) => metadata.publication === toPublication);
   if (to === undefined) {
-    const ids = candidates.map(({ metadata }) => metadata.publication).join(', ');
-    throw new RollbackError(
-      `${toPublication ?? 'An earlier publication'} is not there to roll back to; there is ${ids || 'none'}.`,
-    );
+    throw new RollbackError(noTarget(toPublication, candidates));
   }
 
   const { feed, changes } = await storeRollbackChanges(store, from, to, epoch);
@@ -69,6 +66,12 @@ export async function rollBack(store: Store, toPublication?: string): Promise<Ro
   await event(to, 'live', changes);
   await copyFeed(store, { ...to.metadata, feed });
   return { from, to };
+}
+
+function noTarget(toPublication: string | undefined, candidates: readonly LicensesIndex[]): string {
+  const missing = `There is no ${toPublication === undefined ? 'earlier publication' : `publication ${toPublication}`} to roll back to.`;
+  if (candidates.length === 0) return missing;
+  return `${missing} --to takes: ${candidates.map(({ metadata }) => metadata.publication).join(', ')}.`;
 }
 
 /** Undoing a rollback goes to a later publication, and rolls none back. */

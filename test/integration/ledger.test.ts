@@ -30,6 +30,15 @@ function reconcile({ store }: TestEnvironment): Promise<void> {
   return reconcileLedger(store);
 }
 
+test('a publication lists queued first, also where the worker began before the client wrote it', async () => {
+  const { store } = await newEnvironment();
+  await appendEvent(store, { publication: 'fast', event: 'reading' });
+  await appendEvent(store, { publication: 'fast', event: 'queued' });
+  const { summary, events } = await publicationDetails(store, 'fast');
+  expect(events.map(({ event }) => event)).toEqual(['queued', 'reading']);
+  expect(summary.state).toBe('reading');
+});
+
 describe('a ledger written by processes whose clocks differ', () => {
   test('orders events by when they were appended, not by their timestamps', async () => {
     const { store } = await newEnvironment();
