@@ -4,7 +4,7 @@ import { clientGone, spendForItems } from '../http/roster-cost.ts';
 import type { Route } from '../http/route.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { tableRequest } from '../rest/roster-request.ts';
-import type { RosterResult } from '../rosters/roster.ts';
+import { MAX_ITEMS, type RosterResult } from '../rosters/roster.ts';
 import type { Rosters } from '../rosters/service.ts';
 import { answerTable, type RosterTable, readTable } from '../rosters/table.ts';
 import { boardByCode } from './addresses.ts';
@@ -12,6 +12,7 @@ import { alert, html, type Origin, type PageWriter } from './page.ts';
 import { MAX_PAGE_ROWS, rosterForm } from './roster-form.ts';
 import { rosterResults } from './roster-results.ts';
 import { requireSameOrigin } from './same-origin.ts';
+import { count } from './words.ts';
 
 /** What the roster page is made from. */
 export interface RosterPageServices {
@@ -120,7 +121,7 @@ function tableOf(text: string): RosterTable | BadRequestError {
     if (table.rows.length === 0) throw new BadRequestError('The list has no rows below the header row.');
     if (table.rows.length > MAX_PAGE_ROWS) {
       throw new BadRequestError(
-        `The list has more than ${MAX_PAGE_ROWS} rows. Split it, or use the REST API, which takes any number.`,
+        `The list has more than ${count(MAX_PAGE_ROWS)} rows. Split it, or use the REST API, which takes ${count(MAX_ITEMS)} in each request.`,
       );
     }
     return table;

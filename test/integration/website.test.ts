@@ -168,7 +168,7 @@ describe('the website over HTTP', () => {
     ['an empty file', '', 400, 'Paste your list, or choose a file.'],
     ['only a header row', 'license_number\n', 400, 'no rows below the header row'],
     ['no known column', 'a,b\n1,2\n', 400, 'The first row must name the columns'],
-    ['501 rows', `license_number\n${'RN.1\n'.repeat(501)}`, 400, 'more than 500 rows'],
+    ['501 rows', `license_number\n${'RN.1\n'.repeat(501)}`, 400, 'takes 1,000 in each request'],
     ['an open quotation mark', 'license_number\n"RN.1\n', 400, 'quotation mark'],
     ['NUL bytes', 'license_number\nRN\0.1\n', 200, '1</strong> not found'],
     ['a million columns', `${'a,'.repeat(400_000)}license_number\nRN.1\n`, 400, 'columns'],
