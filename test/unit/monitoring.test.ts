@@ -34,6 +34,28 @@ const rules = z
   .groups.flatMap((group) => group.rules);
 const alerts = rules.flatMap((each) => ('alert' in each ? [each] : []));
 
+const ruleTests = z
+  .object({
+    rule_files: z.tuple([z.literal('rules.yml')]),
+    tests: z.array(
+      z.object({
+        input_series: z.array(z.object({ series: z.string() })),
+        alert_rule_test: z.array(
+          z.object({
+            alertname: z.string(),
+            exp_alerts: z.array(
+              z.object({
+                exp_labels: z.object({ severity: z.string() }),
+                exp_annotations: z.object({ runbook: z.string() }),
+              }),
+            ),
+          }),
+        ),
+      }),
+    ),
+  })
+  .parse(parse(await read('deploy/prometheus/rules.test.yml'))).tests;
+
 const dataSource = z.strictObject({ type: z.literal('prometheus'), uid: z.string() });
 const panel = z.looseObject({
   id: z.int().positive(),
@@ -196,6 +218,29 @@ describe('the rules for Prometheus', () => {
       .flatMap(([row]) => [...row.matchAll(/`([A-Z][a-z]+[A-Za-z]+)`/g)])
       .flatMap(([, name]) => name ?? []);
     expect(named.toSorted()).toEqual(alerts.map(({ alert }) => alert).toSorted());
+  });
+});
+
+describe('the tests of the rules, for promtool', () => {
+  test('expect each alert to fire, with its severity and its runbook', () => {
+    const expected = ruleTests.flatMap(({ alert_rule_test }) =>
+      alert_rule_test.flatMap(({ alertname, exp_alerts }) =>
+        exp_alerts.map(({ exp_labels: { severity }, exp_annotations: { runbook } }) =>
+          [alertname, severity, runbook].join(' '),
+        ),
+      ),
+    );
+    const defined = alerts.map(({ alert, labels: { severity }, annotations: { runbook } }) =>
+      [alert, severity, runbook].join(' '),
+    );
+    expect([...new Set(expected)].toSorted()).toEqual(defined.toSorted());
+  });
+
+  test('have series that the code registers', () => {
+    const series = ruleTests.flatMap(({ input_series }) => input_series.map((each) => each.series));
+    // The values of these labels are not in the code.
+    const isElsewhere = (problem: string) => /^no (instance|le|tool) /.test(problem);
+    expect(series.flatMap(problemsOf).filter((problem) => !isElsewhere(problem))).toEqual([]);
   });
 });
 
