@@ -6,10 +6,12 @@ import { startScript, startWorker } from '../scripts/licenses-processes.ts';
 import type { RunningProcess } from '../scripts/processes.ts';
 import { print } from '../scripts/terminal.ts';
 import { prepareIndices } from '../src/storage/templates.ts';
-import { median } from './median.ts';
 import { DATE } from './publish/bench.ts';
-import { type Published, publication } from './publish/publication.ts';
+import { publication } from './publish/publication.ts';
 import type { DayFiles } from './published.ts';
+import { type ChangesReport, changesText } from './reports/changes.ts';
+import type { Published } from './reports/publish.ts';
+import { writeResult } from './results/result.ts';
 import { REQUEST_MS, withEnvironment } from './service.ts';
 
 const { values } = parseArgs({
@@ -47,26 +49,15 @@ async function measurePairs(versions: readonly [Version, Version], days: readonl
       if (pair > 0) measured.get(version)?.push(found);
     }
   }
-  const [ours, others] = versions.map((version) => measured.get(version) ?? []);
-  const ratios = (of: (found: Published) => number) =>
-    (ours ?? []).map((found, at) => of(found) / of(others?.[at] ?? found));
-  print(
-    `\n| ${values.rows} rows, ${Number(values.changed) * 100} % changed, ${values.pairs} pairs | median | each |\n| --- | ---: | --- |\n` +
-      row(
-        'time',
-        ratios(({ seconds }) => seconds),
-      ) +
-      row(
-        'CPU of the worker and its child',
-        ratios(({ workerCpu }) => workerCpu),
-      ) +
-      row(
-        'CPU of OpenSearch',
-        ratios(({ openSearchCpu }) => openSearchCpu),
-      ) +
-      `\nWorker and child together: ${Math.round(Math.max(...(ours ?? []).map(({ mebibytes }) => mebibytes)))} MiB resident at the most; ` +
-      `without changes ${Math.round(Math.max(...(others ?? []).map(({ mebibytes }) => mebibytes)))} MiB.`,
-  );
+  const [withComparison, without] = versions;
+  const report: ChangesReport = {
+    rows: Number(values.rows),
+    changed: Number(values.changed),
+    withComparison: measured.get(withComparison) ?? [],
+    without: measured.get(without) ?? [],
+  };
+  await writeResult('changes', report, withComparison.environment.client);
+  print(changesText(report));
 }
 
 function described({ seconds, mebibytes, workerCpu, openSearchCpu }: Published): string {
@@ -74,10 +65,6 @@ function described({ seconds, mebibytes, workerCpu, openSearchCpu }: Published):
     `${seconds.toFixed(1)} s, ${Math.round(mebibytes)} MiB, ` +
     `CPU of a document: worker ${workerCpu.toFixed(1)} µs, OpenSearch ${openSearchCpu.toFixed(1)} µs`
   );
-}
-
-function row(name: string, ratios: readonly number[]): string {
-  return `| ${name} | ${median(ratios).toFixed(2)} × | ${ratios.map((ratio) => ratio.toFixed(2)).join(', ')} |\n`;
 }
 
 async function main(other: string): Promise<void> {

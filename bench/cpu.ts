@@ -28,3 +28,9 @@ export async function openSearchCpuSeconds(client: Client): Promise<number> {
   );
   return milliseconds.reduce((sum, each) => sum + each, 0) / 1000;
 }
+
+/** The process ids of OpenSearch's nodes. */
+export async function openSearchPids(client: Client): Promise<number[]> {
+  const { body } = await client.nodes.info({ metric: ['process'] });
+  return Object.values(body.nodes).flatMap((node) => node.process?.id ?? []);
+}

@@ -4,27 +4,34 @@ import { parseArgs } from 'node:util';
 import { type Services, startServices } from '../scripts/services.ts';
 import { print } from '../scripts/terminal.ts';
 import { type Asked, drawLicenses } from './lookups/asked.ts';
-import { type Contender, contenders, NAME_REST, NUMBER_BARE, NUMBER_REST } from './lookups/contenders.ts';
+import { type Contender, contenders } from './lookups/contenders.ts';
 import { firstIndex } from './lookups/first-index.ts';
 import { described, inRounds, measure, type Service, withService } from './lookups/measure.ts';
-import { type Measured, medianOf, type Report, type Results, writeReport } from './lookups/report.ts';
+import { NAME_REST, NUMBER_BARE, NUMBER_GET, NUMBER_MGET, NUMBER_REST } from './lookups/names.ts';
+import { type LookupsReport, lookupsText, type Measured } from './reports/lookups.ts';
+import { writeResult } from './results/result.ts';
+import { medianOf, type Rounds } from './results/rounds.ts';
+import { turnsOf } from './results/turns.ts';
 
 const { values } = parseArgs({
   args: process.argv.slice(3),
   options: {
     rows: { type: 'string', default: '2600000' },
-    rounds: { type: 'string', default: '3' },
+    rounds: { type: 'string', default: '5' },
     /** Measures only the contenders with this in their name, and writes no report. */
     only: { type: 'string' },
-    minutes: { type: 'string', default: '5' },
+    /** How long the API's memory is watched at full rate. */
+    minutes: { type: 'string', default: '2' },
+    /** Seconds for each contender before the first round. */
+    'warm-up': { type: 'string', default: '20' },
   },
 });
 const rounds = Number(values.rounds);
 const minutes = Number(values.minutes);
 
-const DRAWN = 130_000;
-const WARM_UP_SECONDS = 30;
-const HALF_RATE_SECONDS = 20;
+const DRAWN = 140_000;
+const HALF_RATE_SECONDS = 10;
+const AT_HALF_RATE = [NUMBER_REST, NUMBER_BARE, NUMBER_GET, NUMBER_MGET];
 const GROWTH = 10;
 const MEMORY_EVERY_MS = 10_000;
 
@@ -34,21 +41,24 @@ interface Bench extends Service {
   readonly persons: readonly Asked[];
 }
 
-function inTurn(bench: Bench, all = bench.all): Promise<Results> {
+function inTurn(bench: Bench, all = bench.all): Promise<Rounds<Measured>> {
   const drawnFor = () => bench.persons;
-  return inRounds(bench, all, { rounds, warmUpSeconds: WARM_UP_SECONDS, drawnFor });
+  return inRounds(bench, all, { rounds, warmUpSeconds: Number(values['warm-up']), drawnFor });
 }
 
-/** What number lookups take at half of the rate at which as many as can be are answered by REST. */
-async function atHalfRate(bench: Bench, results: Results): Promise<Report['halfRate']> {
-  const rate = medianOf(results, NUMBER_REST, ({ rate: each }) => each) / 2;
-  async function measured(name: string): Promise<Measured> {
-    const more = { rate, seconds: HALF_RATE_SECONDS };
-    const measurement = await measure(bench, named(bench, name), bench.persons, more);
-    print(`at half rate: ${name}: ${described(measurement)}`);
-    return measurement;
+/** Number lookups at half of the most that REST answers, in rounds with changing order. */
+async function atHalfRate(bench: Bench, full: Rounds<Measured>): Promise<LookupsReport['halfRate']> {
+  const rate = medianOf(full, NUMBER_REST, (each) => each.rate) / 2;
+  const results: Record<string, Measured[]> = Object.fromEntries(AT_HALF_RATE.map((name) => [name, []]));
+  for (let round = 0; round < rounds; round += 1) {
+    for (const name of turnsOf(AT_HALF_RATE, round)) {
+      const more = { rate, seconds: HALF_RATE_SECONDS };
+      const measurement = await measure(bench, named(bench, name), bench.persons, more);
+      print(`at half rate, round ${round + 1}: ${name}: ${described(measurement)}`);
+      results[name]?.push(measurement);
+    }
   }
-  return { rest: await measured(NUMBER_REST), bare: await measured(NUMBER_BARE) };
+  return { rate, results };
 }
 
 /** Resident memory of the API, in MiB, while it answers as fast as it can. */
@@ -90,41 +100,34 @@ function withBench<Result>(
   });
 }
 
-/** The same lookups over a tenth of the rows. */
-function overFewerRows(services: Services, rows: number): Promise<Results> {
-  return withBench(services, rows, (bench) =>
+async function measureAll(services: Services, rows: number): Promise<void> {
+  const fewer = await withBench(services, Math.round(rows / GROWTH), (bench) =>
     inTurn(bench, [named(bench, NUMBER_REST), named(bench, NAME_REST)]),
+  );
+  await withBench(services, rows, async (bench) => {
+    const results = await inTurn(bench);
+    const halfRate = await atHalfRate(bench, results);
+    const memory = await memoryAtFullRate(bench);
+    const report: LookupsReport = { rows, results, halfRate, memory, fewer };
+    await writeResult('lookups', report, bench.client);
+    print(lookupsText(report));
+  });
+}
+
+async function measureOnly(services: Services, rows: number, part: string): Promise<void> {
+  await withBench(services, rows, (bench) =>
+    inTurn(
+      bench,
+      bench.all.filter(({ name }) => name.includes(part)),
+    ),
   );
 }
 
-async function main(): Promise<void> {
+const services = await startServices({}, (text) => process.stderr.write(`${text}\n`));
+try {
   const rows = Number(values.rows);
-  const services = await startServices({}, (text) => process.stderr.write(`${text}\n`));
-  try {
-    const { only } = values;
-    if (only !== undefined) {
-      await withBench(services, rows, (bench) =>
-        inTurn(
-          bench,
-          bench.all.filter(({ name }) => name.includes(only)),
-        ),
-      );
-      return;
-    }
-    const measured = await withBench(services, rows, async (bench) => {
-      const results = await inTurn(bench);
-      return {
-        results,
-        halfRate: await atHalfRate(bench, results),
-        memory: await memoryAtFullRate(bench),
-      };
-    });
-    const fewer = await overFewerRows(services, Math.round(rows / GROWTH));
-    const report: Report = { rows, rounds, ...measured, fewer };
-    print(await writeReport(report));
-  } finally {
-    await services.stop();
-  }
+  if (values.only === undefined) await measureAll(services, rows);
+  else await measureOnly(services, rows, values.only);
+} finally {
+  await services.stop();
 }
-
-await main();

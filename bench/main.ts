@@ -6,6 +6,7 @@ const MEASUREMENTS = [
   'matching',
   'mcp',
   'publish',
+  'report',
   'rivals',
   'rosters',
   'versions',
@@ -13,10 +14,26 @@ const MEASUREMENTS = [
   'zero-gap',
 ];
 
-const [name = ''] = process.argv.slice(2);
+const PUBLISH = '--publish';
+
+/** Options as the result names them: without the folders of this machine. */
+function shown(options: readonly string[]): string[] {
+  if (options.length === 0) return [];
+  return ['--', ...options.map((option, at) => (options[at - 1] === '--other' ? 'CHECKOUT' : option))];
+}
+
+const [name = '', ...options] = process.argv.slice(2);
 if (MEASUREMENTS.includes(name)) {
+  const ownOptions = options.filter((option) => option !== PUBLISH);
+  if (ownOptions.length < options.length) {
+    process.env.BENCH_PUBLISH = `npm run bench ${[name, ...shown(ownOptions)].join(' ')}`;
+  }
+  process.argv.splice(3, Number.POSITIVE_INFINITY, ...ownOptions);
   await import(`./${name}.ts`);
 } else {
-  process.stderr.write(`npm run bench NAME, where NAME is one of: ${MEASUREMENTS.join(', ')}.\n`);
+  process.stderr.write(
+    `npm run bench NAME [-- --publish], where NAME is one of: ${MEASUREMENTS.join(', ')}.\n` +
+      `${PUBLISH} writes the result into docs/performance, and \`npm run bench report\` makes the tables from it.\n`,
+  );
   process.exitCode = 1;
 }

@@ -19,7 +19,14 @@ import { nearSurnames } from '../src/lookup/opensearch-requests.ts';
 import { SEARCH_LIMITS, searchByIndex } from '../src/lookup/service.ts';
 import { newRunId } from '../src/publications/run-id.ts';
 import { publish } from '../workers/publish/publish.ts';
-import { median } from './median.ts';
+import {
+  type Cost,
+  type Habit,
+  type MatchingReport,
+  matchingCostText,
+  type Verdict,
+} from './reports/matching.ts';
+import { writeResult } from './results/result.ts';
 import { withEnvironment } from './service.ts';
 import { TYPING_ERRORS } from './typing-errors.ts';
 import { TYPING_HABITS, type TypingHabit } from './typing-habits.ts';
@@ -35,13 +42,6 @@ const PERSONS = 2000;
 const BUSINESSES = 2000;
 const AT_ONCE = 8;
 const COST_LOOKUPS = 1000;
-
-/**
- * What became of a lookup. "Somebody else's": another license that has exactly what was typed. "Wrong": a license that
- * does not have it, or, with a name, one of somebody else without the warning that the name differs.
- */
-const VERDICTS = ['found', 'offered', "somebody else's", 'missed', 'wrong'] as const;
-type Verdict = (typeof VERDICTS)[number];
 
 /** Every n-th license of a file, so that as many as wanted are drawn from all over it. */
 async function sampleOf(
@@ -109,32 +109,29 @@ interface Published {
 }
 
 /** How often each typing habit finds the holder it asks for, or is offered what finds it. */
-async function printRates(
+async function habitsOf(
   { client, index, licenses }: Published,
   habits: readonly TypingHabit[],
-): Promise<void> {
-  print(`| habit | lookups | ${VERDICTS.join(' | ')} |\n| --- |${' ---: |'.repeat(VERDICTS.length + 1)}`);
+): Promise<Habit[]> {
   const search = searchByIndex(client, SEARCH_LIMITS)(index);
   const near = (query: NearSurnamesQuery) => nearSurnames(client, index, query);
+  const measured: Habit[] = [];
   for (const habit of habits) {
-    const counts = new Map<Verdict, number>();
+    const verdicts: Habit['verdicts'] = {};
     const asked = licenses.flatMap((license) => {
       const request = habit.ask(license, license.keys.kind);
       return request === undefined ? [] : [{ request, license }];
     });
     for (let at = 0; at < asked.length; at += AT_ONCE) {
-      const verdicts = asked
+      const batch = asked
         .slice(at, at + AT_ONCE)
         .map(async ({ request, license }) => verdict(request, await lookUp(request, search, near), license));
-      for (const each of await Promise.all(verdicts)) counts.set(each, (counts.get(each) ?? 0) + 1);
+      for (const each of await Promise.all(batch)) verdicts[each] = (verdicts[each] ?? 0) + 1;
     }
-    const cells = VERDICTS.map((each) => share(counts.get(each) ?? 0, asked.length));
-    print(`| ${habit.name} | ${asked.length} | ${cells.join(' | ')} |`);
+    measured.push({ name: habit.name, lookups: asked.length, verdicts });
+    print(`${habit.name}: ${asked.length} lookups, ${JSON.stringify(verdicts)}`);
   }
-}
-
-function share(count: number, of: number): string {
-  return count === 0 ? '0' : `${count} (${((100 * count) / of).toFixed(1)} %)`;
+  return measured;
 }
 
 /** A request that misses: the name or number with a letter or digit put in its middle. */
@@ -154,34 +151,30 @@ function mistyped(request: LookupRequest): LookupRequest {
 }
 
 /** What a miss with its suggestions costs against a hit, asked in turn, one at a time. */
-async function printCostOfMiss({ client, index, licenses }: Published): Promise<void> {
+async function costsOfMiss({ client, index, licenses }: Published): Promise<Cost[]> {
   const search = searchByIndex(client, SEARCH_LIMITS)(index);
-  print(
-    '\n| lookup | hit, median ms | miss, median ms | ratio | misses with a suggestion |\n| --- | ---: | ---: | ---: | ---: |',
-  );
+  const costs: Cost[] = [];
   for (const name of ['number in lower case', 'person with three letters', 'business in lower case']) {
     const habit = TYPING_HABITS.find((each) => each.name.startsWith(name));
     const requests = licenses
       .flatMap((license) => habit?.ask(license, license.keys.kind) ?? [])
       .slice(0, COST_LOOKUPS);
-    const [hits, misses]: [number[], number[]] = [[], []];
-    let suggested = 0;
+    const cost: Cost = { name, hits: [], misses: [], suggested: 0 };
     for (const request of requests) {
       for (const [asked, times] of [
-        [request, hits],
-        [mistyped(request), misses],
+        [request, cost.hits],
+        [mistyped(request), cost.misses],
       ] as const) {
         const startedAt = performance.now();
         const outcome = await lookUp(asked, search, (query) => nearSurnames(client, index, query));
-        times.push(performance.now() - startedAt);
-        if (times === misses && 'didYouMean' in outcome && outcome.didYouMean.length > 0) suggested += 1;
+        times.push(Number((performance.now() - startedAt).toFixed(3)));
+        const isSuggested = 'didYouMean' in outcome && outcome.didYouMean.length > 0;
+        if (times === cost.misses && isSuggested) cost.suggested += 1;
       }
     }
-    const [hit, miss] = [median(hits), median(misses)];
-    print(
-      `| ${name} | ${hit.toFixed(2)} | ${miss.toFixed(2)} | ${(miss / hit).toFixed(2)} | ${suggested} of ${misses.length} |`,
-    );
+    costs.push(cost);
   }
+  return costs;
 }
 
 await withEnvironment(async ({ store, client, config, folder }) => {
@@ -205,7 +198,12 @@ await withEnvironment(async ({ store, client, config, folder }) => {
     ...(await sampleOf('business', files.business, files.businessRows, BUSINESSES)),
   ];
   const published = { client, index: result.index, licenses };
-  await printRates(published, TYPING_HABITS);
-  await printRates(published, TYPING_ERRORS);
-  await printCostOfMiss(published);
+  const report: MatchingReport = {
+    rows: Number(values.rows),
+    habits: await habitsOf(published, TYPING_HABITS),
+    mistakes: await habitsOf(published, TYPING_ERRORS),
+    costs: await costsOfMiss(published),
+  };
+  await writeResult('matching', report, client);
+  print(matchingCostText(report));
 });

@@ -2,12 +2,14 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { writeSampleData } from '../sample-data/write-sample-data.ts';
 import { print } from '../scripts/terminal.ts';
-import { median } from './median.ts';
-import { type Bench, DATE, type Loaded } from './publish/bench.ts';
+import { type Bench, DATE } from './publish/bench.ts';
 import { writeBodies } from './publish/bodies.ts';
-import { bulkHelper } from './publish/bulk-helper.ts';
-import { ceiling, tunedInFlight } from './publish/ceiling.ts';
-import { type Published, publication } from './publish/publication.ts';
+import { bulkHelper, HELPER_DOCUMENTS } from './publish/bulk-helper.ts';
+import { ceiling, tunedSetting } from './publish/ceiling.ts';
+import { publication } from './publish/publication.ts';
+import { type PublishReport, publishText, type Setting } from './reports/publish.ts';
+import { writeResult } from './results/result.ts';
+import { turnsOf } from './results/turns.ts';
 import { withEnvironment } from './service.ts';
 
 const SEED = 5;
@@ -22,40 +24,52 @@ const { values } = parseArgs({
 const rows = Number(values.rows);
 const rounds = Number(values.rounds);
 
-/** Ceiling and publication in turn, and the bulk helper once. */
-async function measure(bench: Bench): Promise<void> {
-  const inFlight = await tunedInFlight(bench);
-  const ceilings: Loaded[] = [];
-  const publications: Published[] = [];
-  for (let round = 1; round <= rounds; round += 1) {
-    const pushed = await ceiling(bench, inFlight, bench.bodies.parts);
-    ceilings.push(pushed);
-    print(
-      `round ${round}: ceiling ${Math.round(pushed.rate)} documents/s, CPU of OpenSearch ${pushed.openSearchCpu.toFixed(1)} µs`,
-    );
-    const each = await publication(bench);
-    publications.push(each);
-    print(
-      `round ${round}: publication ${Math.round(each.rate)} documents/s in ${each.seconds.toFixed(1)} s, ${Math.round(each.mebibytes)} MiB, ` +
-        `CPU of OpenSearch ${each.openSearchCpu.toFixed(1)} µs, of the worker ${each.workerCpu.toFixed(1)} µs a document; ` +
-        Object.entries(each.steps)
-          .map(([step, took]) => `${step} ${took} s`)
-          .join(', '),
-    );
-  }
-  const helper = await bulkHelper(bench);
-  const [most, ours] = [
-    median(ceilings.map(({ rate }) => rate)),
-    median(publications.map(({ rate }) => rate)),
-  ];
-  const mebibytes = Math.max(...publications.map((each) => each.mebibytes));
+type Loads = Pick<PublishReport, 'ceilings' | 'publications' | 'helper'>;
+
+async function pushPrepared(bench: Bench, setting: Setting, { ceilings }: Loads): Promise<void> {
+  const pushed = await ceiling(bench, setting, bench.bodies.parts);
   print(
-    `\n| ${rows} rows, median of ${rounds} | documents/s | publication is |\n| --- | ---: | ---: |\n` +
-      `| publication, file to flipped alias | ${Math.round(ours)} | 1 |\n` +
-      `| ceiling: ready-made bodies, ${inFlight} in flight | ${Math.round(most)} | ${(ours / most).toFixed(2)} of it |\n` +
-      `| helpers.bulk, default mapping | ${Math.round(helper)} | ${(ours / helper).toFixed(2)} times it |\n` +
-      `\nWorker and child process together: ${Math.round(mebibytes)} MiB resident at the most.`,
+    `prepared requests: ${Math.round(pushed.rate)} documents/s, CPU of OpenSearch ${pushed.openSearchCpu.toFixed(1)} µs`,
   );
+  ceilings.push(pushed);
+}
+
+async function publishFiles(bench: Bench, { publications }: Loads): Promise<void> {
+  const each = await publication(bench);
+  const steps = Object.entries(each.steps).map(([step, took]) => `${step} ${took} s`);
+  print(
+    `publication: ${Math.round(each.rate)} documents/s in ${each.seconds.toFixed(1)} s, ${Math.round(each.mebibytes)} MiB, ` +
+      `CPU of OpenSearch ${each.openSearchCpu.toFixed(1)} µs, of the worker ${each.workerCpu.toFixed(1)} µs a document; ${steps.join(', ')}`,
+  );
+  publications.push(each);
+}
+
+async function loadByHelper(bench: Bench, { helper }: Loads): Promise<void> {
+  const rate = await bulkHelper(bench);
+  print(`helpers.bulk: ${Math.round(rate)} documents/s`);
+  helper.rates.push(rate);
+}
+
+/** Prepared requests, a publication and the bulk helper in changing order. */
+async function measure(bench: Bench): Promise<void> {
+  const { tried, setting } = await tunedSetting(bench);
+  const loads: Loads = {
+    ceilings: [],
+    publications: [],
+    helper: { documents: Math.min(HELPER_DOCUMENTS, bench.rows), rates: [] },
+  };
+  const contenders = [
+    () => pushPrepared(bench, setting, loads),
+    () => publishFiles(bench, loads),
+    () => loadByHelper(bench, loads),
+  ];
+  for (let round = 0; round < rounds; round += 1) {
+    print(`round ${round + 1}`);
+    for (const load of turnsOf(contenders, round)) await load();
+  }
+  const report: PublishReport = { rows, tried, setting, ...loads };
+  await writeResult('publish', report, bench.environment.client);
+  print(publishText(report));
 }
 
 await withEnvironment(async (environment) => {

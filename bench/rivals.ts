@@ -1,7 +1,10 @@
 import { chmod } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { writeSampleData } from '../sample-data/write-sample-data.ts';
+import { print } from '../scripts/terminal.ts';
 import { drawLicenses } from './lookups/asked.ts';
+import { type RivalsReport, rivalsText } from './reports/rivals.ts';
+import { writeResult } from './results/result.ts';
 import { compare } from './rivals/compare.ts';
 import {
   overDefaultMapping,
@@ -15,12 +18,12 @@ import { withEnvironment } from './service.ts';
 
 const { values } = parseArgs({
   args: process.argv.slice(3),
-  options: { rows: { type: 'string', default: '2600000' }, rounds: { type: 'string', default: '3' } },
+  options: { rows: { type: 'string', default: '2600000' }, rounds: { type: 'string', default: '5' } },
 });
 
 const DATE = '2026-11-20';
 const SEED = 7;
-const PERSONS = 100_000;
+const PERSONS = 130_000;
 
 await withEnvironment(async (environment) => {
   const { client, folder } = environment;
@@ -43,7 +46,12 @@ await withEnvironment(async (environment) => {
       await overDefaultMapping(environment, tables, stops),
     ];
     const persons = await drawLicenses(client, service.index, { kind: 'person', count: PERSONS });
-    await compare(rivals, persons, Number(values.rounds));
+    const report: RivalsReport = {
+      rows: Number(values.rows),
+      rivals: await compare(rivals, persons, Number(values.rounds)),
+    };
+    await writeResult('rivals', report, client);
+    print(rivalsText(report));
   } finally {
     for (const stop of stops.toReversed()) await stop();
   }

@@ -1,23 +1,19 @@
 import { parseArgs } from 'node:util';
-import type { Client } from '@opensearch-project/opensearch';
 import { type Services, startServices } from '../scripts/services.ts';
 import { print } from '../scripts/terminal.ts';
 import { type Asked, drawLicenses } from './lookups/asked.ts';
 import { type Service, withService } from './lookups/measure.ts';
+import { type Measured, type RostersReport, rostersText } from './reports/rosters.ts';
+import { writeResult } from './results/result.ts';
+import type { Rounds } from './results/rounds.ts';
+import { turnsOf } from './results/turns.ts';
 import { besideRosters } from './rosters/beside-lookups.ts';
 import { verifyByCommand } from './rosters/command.ts';
-import {
-  type Addresses,
-  bareContenders,
-  NAME_ROSTER,
-  NUMBER_ROSTER,
-  NUMBER_SINGLE,
-  serviceContenders,
-} from './rosters/contenders.ts';
-import { type Contender, described, measure, type Results } from './rosters/measure.ts';
+import { type Addresses, bareContenders, serviceContenders } from './rosters/contenders.ts';
+import { type Contender, described, measure } from './rosters/measure.ts';
 import { memoryOfManyMatches } from './rosters/memory.ts';
+import { NAME_ROSTER, NUMBER_ROSTER, NUMBER_SINGLE } from './rosters/names.ts';
 import { withPostgres } from './rosters/postgres.ts';
-import { writeReport } from './rosters/report.ts';
 
 const { values } = parseArgs({
   args: process.argv.slice(3),
@@ -36,33 +32,29 @@ const COMMAND_ROWS = 100_000;
 const WARM_UP_SECONDS = 15;
 
 /** Every contender in turn, in changing order, in each round with licenses that it has not been asked for. */
-async function inRounds(contenders: readonly Contender[], persons: readonly Asked[]): Promise<Results> {
-  const results: Results = new Map(contenders.map(({ name }) => [name, []]));
+async function inRounds(
+  contenders: readonly Contender[],
+  persons: readonly Asked[],
+): Promise<Rounds<Measured>> {
+  const results: Record<string, Measured[]> = Object.fromEntries(contenders.map(({ name }) => [name, []]));
   for (const contender of contenders) {
     const { wrong } = await measure(contender, persons, { seconds: WARM_UP_SECONDS });
     if (wrong > 0)
       throw new Error(`${contender.name}: ${wrong} wrong answers. Delete .local, and measure again.`);
   }
   for (let round = 0; round < rounds; round += 1) {
-    const turns = round % 2 === 0 ? contenders : contenders.toReversed();
-    for (const contender of turns) {
+    for (const contender of turnsOf(contenders, round)) {
       const items = contender.requestsPerRound * contender.itemsPerRequest;
       const measured = await measure(contender, persons.slice(round * items, (round + 1) * items));
       print(`round ${round + 1}: ${contender.name}: ${described(measured)}`);
-      results.get(contender.name)?.push(measured);
+      results[contender.name]?.push(measured);
     }
   }
   return results;
 }
 
-async function openSearchPids(client: Client): Promise<number[]> {
-  const { body } = await client.nodes.info({ metric: ['process'] });
-  return Object.values(body.nodes).flatMap((node) => node.process?.id ?? []);
-}
-
 async function ownContenders(services: Services, service: Service): Promise<Contender[]> {
-  const { client, redis, index, api, key, apiPid } = service;
-  const openSearch = await openSearchPids(client);
+  const { redis, index, api, key, apiPid, openSearchPids: openSearch } = service;
   const redisPid = Number(/process_id:(\d+)/.exec(await redis.info('server'))?.[1]);
   const addresses: Addresses = { openSearch: services.opensearch, index, api, key };
   return [
@@ -97,12 +89,11 @@ async function measureAll(services: Services, service: Service): Promise<void> {
   );
   const [single, roster] = [named(own, NUMBER_SINGLE), named(own, NUMBER_ROSTER)];
   const beside = await besideRosters(single, roster, persons, `${service.admin}/metrics`);
-  print(JSON.stringify(beside));
-  const command = await verifyByCommand(persons.slice(0, COMMAND_ROWS), service);
-  print(JSON.stringify(command));
+  const verifyCommand = await verifyByCommand(persons.slice(0, COMMAND_ROWS), service);
   const memory = await memoryOfManyMatches(named(own, NAME_ROSTER), persons, service.apiPid);
-  const measuredOn = new Date().toISOString().slice(0, 10);
-  print(await writeReport({ rows, rounds, measuredOn, results, beside, command, memory }));
+  const report: RostersReport = { rows, results, beside, verifyCommand, memory };
+  await writeResult('rosters', report, service.client);
+  print(rostersText(report));
 }
 
 const services = await startServices({}, (text) => process.stderr.write(`${text}\n`));

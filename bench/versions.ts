@@ -7,8 +7,8 @@ import { print } from '../scripts/terminal.ts';
 import { drawLicenses } from './lookups/asked.ts';
 import { mcpContenders } from './lookups/mcp-contenders.ts';
 import { measure, type Service, withService } from './lookups/measure.ts';
-import type { Measured } from './lookups/report.ts';
 import { median } from './median.ts';
+import type { Measured } from './reports/lookups.ts';
 import { serviceVariables } from './service.ts';
 
 const { values } = parseArgs({

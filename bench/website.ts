@@ -6,8 +6,10 @@ import { startApi, startWorker } from '../scripts/licenses-processes.ts';
 import { print } from '../scripts/terminal.ts';
 import { cpuSeconds } from './cpu.ts';
 import { drawLicenses } from './lookups/asked.ts';
-import { median } from './median.ts';
 import { published } from './published.ts';
+import { type WebsiteReport, websiteText } from './reports/website.ts';
+import { writeResult } from './results/result.ts';
+import { turnsOf } from './results/turns.ts';
 import { benchKey, withEnvironment } from './service.ts';
 
 const { values } = parseArgs({
@@ -75,23 +77,25 @@ await withEnvironment(async ({ config, variables, store, folder, client }) => {
     const measured = new Map<string, number[]>();
     for (let round = 0; round < Number(values.rounds); round += 1) {
       const inTurn = Object.entries(contenders);
-      for (const [name, send] of round % 2 === 0 ? inTurn : inTurn.toReversed()) {
+      for (const [name, send] of turnsOf(inTurn, round)) {
         const before = await cpuSeconds(api.child.pid ?? 0);
         await sendAll(drawn(round, REQUESTS_A_ROUND), send);
         const used = (await cpuSeconds(api.child.pid ?? 0)) - before;
         measured.set(name, [...(measured.get(name) ?? []), (used * 1e6) / REQUESTS_A_ROUND]);
       }
     }
-    print('| request | CPU of the API, µs, median | each round |\n| --- | ---: | --- |');
-    for (const [name, micros] of measured) {
-      print(`| ${name} | ${Math.round(median(micros))} | ${micros.map(Math.round).join(', ')} |`);
-    }
-    const results = await (
-      await fetch(`${origin}/?by=person&last_name=Smith`, { headers: { accept: 'text/html' } })
-    ).text();
-    print(
-      `\n100 results: ${Buffer.byteLength(results)} bytes of HTML, ${brotliCompressSync(results).length} with Brotli.`,
+    const results = Buffer.from(
+      await (
+        await fetch(`${origin}/?by=person&last_name=Smith`, { headers: { accept: 'text/html' } })
+      ).arrayBuffer(),
     );
+    const report: WebsiteReport = {
+      rows: Number(values.rows),
+      micros: Object.fromEntries(measured),
+      page: { html: results.length, brotli: brotliCompressSync(results).length },
+    };
+    await writeResult('website', report, client);
+    print(websiteText(report));
   } finally {
     await api.stop();
   }

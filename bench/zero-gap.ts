@@ -10,6 +10,8 @@ import type { Config } from '../src/config.ts';
 import { type Asked, drawLicenses } from './lookups/asked.ts';
 import { GIVEN_LETTERS } from './lookups/bare-queries.ts';
 import { published } from './published.ts';
+import { type Readings, type ZeroGapReport, zeroGapText } from './reports/zero-gap.ts';
+import { writeResult } from './results/result.ts';
 import { benchKey, withEnvironment } from './service.ts';
 
 const SEED = 6;
@@ -109,13 +111,6 @@ const READINGS: readonly Reading[] = [
   },
 ];
 
-/** What one kind of reading took, and what went wrong. */
-interface Measured {
-  readonly milliseconds: number[];
-  failed: number;
-  mixed: number;
-}
-
 /**
  * Asks at a steady rate, whatever the answers take, until the work is done. A request's time counts from when it
  * was due, so one that had to wait for its turn is not made to look quick.
@@ -124,14 +119,14 @@ async function whileReading(
   { origin, key }: Api,
   persons: readonly Asked[],
   work: () => Promise<unknown>,
-): Promise<Map<string, Measured>> {
-  const measured = new Map(
-    READINGS.map(({ kind }): [string, Measured] => [kind, { milliseconds: [], failed: 0, mixed: 0 }]),
+): Promise<Record<string, Readings>> {
+  const measured: Record<string, Readings> = Object.fromEntries(
+    READINGS.map(({ kind }) => [kind, { milliseconds: [], failed: 0, mixed: 0 }]),
   );
   const inFlight = new Set<Promise<void>>();
 
   async function read({ kind, path, body, daysOf }: Reading, asked: Asked, dueAt: number): Promise<void> {
-    const into = measured.get(kind);
+    const into = measured[kind];
     if (into === undefined) return;
     try {
       const response = await fetch(origin + path, {
@@ -175,33 +170,6 @@ async function whileReading(
   return measured;
 }
 
-function percentile(sorted: readonly number[], share: number): string {
-  const value = sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)];
-  return value === undefined ? '' : value.toFixed(1);
-}
-
-function line(when: string, kind: string, all: readonly Measured[]): string {
-  const sorted = all.flatMap(({ milliseconds }) => milliseconds).toSorted((one, other) => one - other);
-  const sum = (of: 'failed' | 'mixed') => all.reduce((total, each) => total + each[of], 0);
-  const cells = [
-    ...[when, kind, sorted.length, sum('failed'), sum('mixed')],
-    ...[0.5, 0.99, 1].map((share) => percentile(sorted, share)),
-  ];
-  return `| ${cells.join(' | ')} |`;
-}
-
-function tableOf(measurements: readonly (readonly [string, Map<string, Measured>])[]): string {
-  const lines = measurements.flatMap(([when, measured]) => [
-    ...[...measured].map(([kind, each]) => line(when, kind, [each])),
-    line(when, 'all', [...measured.values()]),
-  ]);
-  return [
-    '| while | reading | answers | failed | of two days | p50 ms | p99 ms | most ms |',
-    '| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |',
-    ...lines,
-  ].join('\n');
-}
-
 async function measure(client: Client, config: Config, key: string, directory: string): Promise<void> {
   const [today, tomorrow] = [
     await writeSampleData({ directory: join(directory, 'one'), rows, seed: SEED, date: DATES[0] }),
@@ -218,18 +186,14 @@ async function measure(client: Client, config: Config, key: string, directory: s
   const persons = await personsOf(client, index);
   await whileReading(api, persons, () => sleep(WARM_UP_SECONDS * 1000));
   const idle = await whileReading(api, persons, () => sleep(idleSeconds * 1000));
-  let took = 0;
-  const loading = await whileReading(api, persons, async () => {
-    took = (await published(config, tomorrow)).seconds;
+  let publicationSeconds = 0;
+  const publishing = await whileReading(api, persons, async () => {
+    publicationSeconds = (await published(config, tomorrow)).seconds;
     await sleep(AFTER_FLIP_SECONDS * 1000);
   });
-  print(`${rate} requests a second, each kind a quarter of them; the publication took ${took} s.\n`);
-  print(
-    tableOf([
-      ['idle', idle],
-      [`publishing ${rows} rows`, loading],
-    ]),
-  );
+  const report: ZeroGapReport = { rows, rate, idle, publishing, publicationSeconds };
+  await writeResult('zero-gap', report, client);
+  print(zeroGapText(report));
 }
 
 await withEnvironment(async ({ store, client, config, variables, folder }) => {

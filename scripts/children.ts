@@ -15,6 +15,12 @@ export async function childrenOf(parent: number): Promise<number[]> {
     .map(Number);
 }
 
+/** A process, its children and theirs (Linux). */
+export async function processTree(pid: number): Promise<number[]> {
+  const children = await childrenOf(pid);
+  return [pid, ...(await Promise.all(children.map(processTree))).flat()];
+}
+
 /** The children of a process that is about to start one (Linux). */
 export async function startedChildrenOf(parent: number): Promise<number[]> {
   for (;;) {

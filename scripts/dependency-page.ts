@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { markdownTable } from './markdown-table.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
@@ -148,7 +149,7 @@ function directTable(dependencies: Readonly<Record<string, string>>, { newest }:
       latest === undefined ? '' : `${latest.version}, ${latest.released}`,
     ];
   });
-  return table(['package', 'version', 'license', 'what for', 'newest release'], rows);
+  return markdownTable(['package', 'version', 'license', 'what for', 'newest release'], rows);
 }
 
 function licenseTable(packages: readonly LockedPackage[]): string {
@@ -156,7 +157,7 @@ function licenseTable(packages: readonly LockedPackage[]): string {
     ([license, { length }]) => [license, length] as const,
   );
   counts.sort(([one, oneCount], [other, otherCount]) => otherCount - oneCount || (one < other ? -1 : 1));
-  return table(
+  return markdownTable(
     ['license', 'packages'],
     counts.map(([license, count]) => [license, String(count)]),
   );
@@ -170,18 +171,4 @@ function otherLicenses(packages: readonly LockedPackage[]): string {
         `- \`${name}\` (${license}): ${OTHER_LICENSES.get(name)?.note ?? 'not known here'}`,
     )
     .join('\n');
-}
-
-/** A Markdown table with aligned columns, as the formatter writes it. */
-function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = header.map((title, at) =>
-    Math.max(3, title.length, ...rows.map((row) => row[at]?.length ?? 0)),
-  );
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(' | ')} |`;
-  return [
-    line(header),
-    `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`,
-    ...rows.map(line),
-  ].join('\n');
 }

@@ -1,3 +1,4 @@
+import { licenseId } from '../../src/licenses/license-document.ts';
 import type { Asked } from './asked.ts';
 import {
   type BareQuery,
@@ -9,14 +10,32 @@ import {
   NUMBER_TERM_WHOLE,
 } from './bare-queries.ts';
 import type { Load } from './load.ts';
+import {
+  MISS_BUSY,
+  MISS_REST,
+  NAME_BARE,
+  NAME_BARE_WHOLE,
+  NAME_FIRST,
+  NAME_REST,
+  NUMBER_BARE,
+  NUMBER_BARE_WHOLE,
+  NUMBER_GET,
+  NUMBER_MCP,
+  NUMBER_MGET,
+  NUMBER_MGET_32,
+  NUMBER_REST,
+} from './names.ts';
 
 /** One way of asking, measured beside the others. */
 export interface Contender {
   readonly name: string;
-  /** How many are asked in a round. */
+  /** How many lookups a round has. */
   readonly count: number;
   readonly load: Omit<Load, 'asks'>;
-  readonly ask: (asked: Asked) => object;
+  /** How many lookups one request has; 1 when left out. */
+  readonly lookupsPerRequest?: number;
+  /** The body of a request for these licenses, or with GET what follows the path. */
+  readonly ask: (asked: Asked, ...others: readonly Asked[]) => object | string;
 }
 
 /** Where the servers are. */
@@ -31,6 +50,8 @@ export interface Servers {
 }
 
 const CONNECTIONS = 64;
+/** The most numbers that the service sends in one `_mget`. */
+const BATCH = 32;
 /** More than the API answers with suggestions at once. */
 const BUSY_CONNECTIONS = 256;
 
@@ -49,37 +70,45 @@ export function contenders({ openSearch, index, firstIndex, api, key }: Servers)
     },
     ask: body,
   });
+  const byId = (lookupsPerRequest: number) => ({
+    load: {
+      ...bare(NUMBER_TERM).load,
+      path: `/${index}/_mget?realtime=false`,
+      connections: CONNECTIONS / lookupsPerRequest,
+    },
+    lookupsPerRequest,
+    ask: (...asked: readonly Asked[]) => ({
+      ids: asked.map(({ board, number }) => licenseId(board, number)),
+    }),
+  });
   const rest = restLoad({ api, key });
   const missed = missedLoad(rest);
   return [
-    { name: NUMBER_BARE, count: 40_000, ...bare(NUMBER_TERM) },
-    { name: NUMBER_BARE_WHOLE, count: 40_000, ...bare(NUMBER_TERM_WHOLE) },
-    { name: NUMBER_REST, count: 40_000, load: rest, ask: numberAsked },
-    { name: NUMBER_MCP, count: 12_000, load: mcpLoad(rest, FOUND), ask: numberCalled },
-    { name: NAME_BARE, count: 10_000, ...bare(NAME_TUNED) },
-    { name: NAME_BARE_WHOLE, count: 10_000, ...bare(NAME_TUNED_WHOLE) },
-    { name: NAME_REST, count: 10_000, load: rest, ask: nameAsked },
-    { name: NAME_FIRST, count: 3000, ...bare(NAME_FIRST_WRITTEN, firstIndex) },
-    { name: MISS_REST, count: 6000, load: missed, ask: unknownNumber },
+    { name: NUMBER_BARE, count: 60_000, ...bare(NUMBER_TERM) },
+    { name: NUMBER_BARE_WHOLE, count: 60_000, ...bare(NUMBER_TERM_WHOLE) },
+    {
+      name: NUMBER_GET,
+      count: 100_000,
+      load: { ...bare(NUMBER_TERM).load, method: 'GET', path: `/${index}/_doc/` },
+      ask: ({ board, number }) => `${encodeURIComponent(licenseId(board, number))}?realtime=false`,
+    },
+    { name: NUMBER_MGET, count: 100_000, ...byId(1) },
+    { name: NUMBER_MGET_32, count: 128_000, ...byId(BATCH) },
+    { name: NUMBER_REST, count: 50_000, load: rest, ask: numberAsked },
+    { name: NUMBER_MCP, count: 20_000, load: mcpLoad(rest, FOUND), ask: numberCalled },
+    { name: NAME_BARE, count: 30_000, ...bare(NAME_TUNED) },
+    { name: NAME_BARE_WHOLE, count: 30_000, ...bare(NAME_TUNED_WHOLE) },
+    { name: NAME_REST, count: 20_000, load: rest, ask: nameAsked },
+    { name: NAME_FIRST, count: 2000, ...bare(NAME_FIRST_WRITTEN, firstIndex) },
+    { name: MISS_REST, count: 20_000, load: missed, ask: unknownNumber },
     {
       name: MISS_BUSY,
-      count: 12_000,
+      count: 40_000,
       load: { ...missed, connections: BUSY_CONNECTIONS },
       ask: unknownNumber,
     },
   ];
 }
-
-export const NUMBER_BARE = 'number, bare _search';
-export const NUMBER_BARE_WHOLE = 'number, bare _search, whole hits';
-export const NUMBER_REST = 'number, REST';
-export const NUMBER_MCP = 'number, MCP';
-export const NAME_BARE = 'name, bare, tuned';
-export const NAME_BARE_WHOLE = 'name, bare, tuned, whole hits';
-export const NAME_REST = 'name, REST';
-export const NAME_FIRST = 'name, bare, as first written';
-export const MISS_REST = 'number missed, REST';
-export const MISS_BUSY = 'number missed, REST, too busy for suggestions';
 
 /** How REST is asked for what it has. */
 export function restLoad({ api, key }: Pick<Servers, 'api' | 'key'>): Contender['load'] {

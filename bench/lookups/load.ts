@@ -27,7 +27,7 @@ export const loadResult = z.object({
   answers: z.int(),
   /** Answers without the status or the text expected. */
   wrong: z.int(),
-  /** Milliseconds; with a rate, counted from when the request was due. */
+  /** Milliseconds; with a rate, a request that had to wait for its turn counts from when it was due. */
   p50: z.number(),
   p99: z.number(),
   bytes: z.int(),

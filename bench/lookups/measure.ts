@@ -11,14 +11,16 @@ import { type Config, readConfig } from '../../src/config.ts';
 import { liveIndex } from '../../src/publications/alias.ts';
 import { openStore, type Store } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
-import { cpuSeconds, openSearchCpuSeconds } from '../cpu.ts';
+import { cpuSeconds, openSearchPids } from '../cpu.ts';
 import { published } from '../published.ts';
+import type { Measured } from '../reports/lookups.ts';
+import type { Rounds } from '../results/rounds.ts';
+import { turnsOf } from '../results/turns.ts';
 import { benchKey, serviceVariables } from '../service.ts';
 import type { Asked } from './asked.ts';
 import type { Contender } from './contenders.ts';
 import { generated } from './generated.ts';
 import type { Load } from './load.ts';
-import type { Measured, Results } from './report.ts';
 
 export const DATE = '2026-11-20';
 export const SEED = 7;
@@ -33,6 +35,7 @@ export interface Service {
   /** The live physical index. */
   readonly index: string;
   readonly apiPid: number;
+  readonly openSearchPids: readonly number[];
   /** `http://host:port`. */
   readonly api: string;
   /** The same of its admin port. */
@@ -46,9 +49,9 @@ interface Cpu {
   readonly redis: number;
 }
 
-async function cpuOf({ client, redis, apiPid }: Service): Promise<Cpu> {
+async function cpuOf({ openSearchPids, redis, apiPid }: Service): Promise<Cpu> {
   return {
-    openSearch: await openSearchCpuSeconds(client),
+    openSearch: (await Promise.all(openSearchPids.map(cpuSeconds))).reduce((sum, each) => sum + each, 0),
     api: await cpuSeconds(apiPid),
     redis: redisCpuSeconds(await redis.info('cpu')),
   };
@@ -62,18 +65,21 @@ function redisCpuSeconds(info: string): number {
 /** Asks one contender for these licenses, and tells what it took. */
 export async function measure(
   service: Service,
-  { load, ask }: Contender,
+  contender: Contender,
   asked: readonly Asked[],
   more: Partial<Load> = {},
 ): Promise<Measured> {
+  const { load, lookupsPerRequest = 1 } = contender;
+  const asks = requestsFor(contender, asked);
   const before = await cpuOf(service);
-  const asks = asked.map((each) => JSON.stringify(ask(each)));
   const result = await generated({ ...load, asks, ...more });
   const after = await cpuOf(service);
-  const each = (seconds: number) => (seconds * 1e6) / result.answers;
+  const lookups = result.answers * lookupsPerRequest;
+  const each = (seconds: number) => (seconds * 1e6) / lookups;
   return {
     ...result,
-    rate: result.answers / result.seconds,
+    lookups,
+    rate: lookups / result.seconds,
     cpu: {
       openSearch: each(after.openSearch - before.openSearch),
       api: each(after.api - before.api),
@@ -83,12 +89,23 @@ export async function measure(
   };
 }
 
+function requestsFor({ ask, lookupsPerRequest = 1 }: Contender, asked: readonly Asked[]): string[] {
+  const requests: string[] = [];
+  for (let at = 0; at < asked.length; at += lookupsPerRequest) {
+    const [first, ...others] = asked.slice(at, at + lookupsPerRequest);
+    if (first === undefined || others.length + 1 < lookupsPerRequest) break;
+    const request = ask(first, ...others);
+    requests.push(typeof request === 'string' ? request : JSON.stringify(request));
+  }
+  return requests;
+}
+
 /** What was measured, in one line. */
-export function described({ rate, p50, p99, cpu, bytes, answers, wrong }: Measured): string {
+export function described({ rate, p50, p99, cpu, bytes, lookups, wrong }: Measured): string {
   const parts = Object.entries(cpu).map(([name, micro]) => `${name} ${micro.toFixed(0)}`);
   return (
     `${rate.toFixed(0)}/s, p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, CPU µs: ${parts.join(', ')}; ` +
-    `${(bytes / answers).toFixed(0)} bytes${wrong > 0 ? `; ${wrong} WRONG` : ''}`
+    `${(bytes / lookups).toFixed(0)} bytes${wrong > 0 ? `; ${wrong} WRONG` : ''}`
   );
 }
 
@@ -101,25 +118,32 @@ export interface Turns<Each extends Contender> {
   readonly drawnFor: (contender: Each) => readonly Asked[];
 }
 
-/** Every contender in turn, in each round with licenses that it has not been asked for. */
+/** Every contender in turn, in changing order, in each round with other licenses as far as there are enough. */
 export async function inRounds<Each extends Contender>(
   service: Service,
   contenders: readonly Each[],
   { rounds, warmUpSeconds, drawnFor }: Turns<Each>,
-): Promise<Results> {
-  const results = new Map<string, Measured[]>();
+): Promise<Rounds<Measured>> {
+  const results: Record<string, Measured[]> = Object.fromEntries(contenders.map(({ name }) => [name, []]));
   for (const contender of contenders) {
     await measure(service, contender, drawnFor(contender).slice(-WARM_UP_ASKED), { seconds: warmUpSeconds });
   }
   for (let round = 0; round < rounds; round += 1) {
-    for (const contender of contenders) {
-      const asked = drawnFor(contender).slice(round * contender.count, (round + 1) * contender.count);
+    for (const contender of turnsOf(contenders, round)) {
+      const asked = shareOf(drawnFor(contender), contender.count, round);
       const measured = await measure(service, contender, asked);
       print(`round ${round + 1}: ${contender.name}: ${described(measured)}`);
-      results.set(contender.name, [...(results.get(contender.name) ?? []), measured]);
+      results[contender.name]?.push(measured);
     }
   }
   return results;
+}
+
+/** As many of the drawn licenses as a round has, each once, from where the round before ended. */
+function shareOf(drawn: readonly Asked[], count: number, round: number): Asked[] {
+  const wanted = Math.min(count, drawn.length);
+  const start = (round * wanted) % drawn.length;
+  return [...drawn.slice(start), ...drawn.slice(0, start)].slice(0, wanted);
 }
 
 /** The live index of so many rows; what an earlier measurement published is used again. */
@@ -165,6 +189,7 @@ export async function withService<Result>(
         indexPrefix: config.INDEX_PREFIX,
         index,
         apiPid: api.child.pid ?? 0,
+        openSearchPids: await openSearchPids(client),
         api: `http://127.0.0.1:${config.PORT}`,
         admin: `http://127.0.0.1:${config.ADMIN_PORT}`,
         key,

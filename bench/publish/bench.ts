@@ -23,14 +23,6 @@ export interface Bench {
   readonly bodies: { readonly path: string; readonly parts: readonly BodyPart[] };
 }
 
-/** How fast documents became searchable, and what that cost. */
-export interface Loaded {
-  /** Documents a second. */
-  readonly rate: number;
-  /** OpenSearch's CPU, in microseconds a document. */
-  readonly openSearchCpu: number;
-}
-
 /** Creates an index as a publication does, or one with the default mapping, whose name no template has. */
 export async function createIndex(
   { environment: { client, config } }: Bench,

@@ -3,9 +3,11 @@ import { parsed } from '../parsed.ts';
 import type { DayFiles } from '../published.ts';
 import { type BodyPart, DATE } from './bench.ts';
 
-const BODY_BYTES = 8 << 20;
+/** The smallest body that is tried, in megabytes; larger ones are several of these. */
+export const SMALLEST_MEGABYTES = 2;
+const BODY_BYTES = SMALLEST_MEGABYTES * 1e6;
 
-/** Writes what our own parser makes of the files as bulk bodies of 8 MB. */
+/** Writes what our own parser makes of the files as bulk bodies of 2 MB, one after the other. */
 export async function writeBodies(files: DayFiles, path: string): Promise<BodyPart[]> {
   const parts: BodyPart[] = [];
   const file = await open(path, 'w');
@@ -32,6 +34,19 @@ export async function writeBodies(files: DayFiles, path: string): Promise<BodyPa
   if (pending.length > 0) await flush();
   await file.close();
   return parts;
+}
+
+/** The same documents in larger bodies. */
+export function joined(parts: readonly BodyPart[], megabytes: number): BodyPart[] {
+  const together = megabytes / SMALLEST_MEGABYTES;
+  const bodies: BodyPart[] = [];
+  for (let at = 0; at < parts.length; at += together) {
+    const group = parts.slice(at, at + together);
+    const [first, last] = [group.at(0), group.at(-1)];
+    if (first === undefined || last === undefined) break;
+    bodies.push({ start: first.start, end: last.end, documents: documentsIn(group) });
+  }
+  return bodies;
 }
 
 /** How many documents the bodies have. */

@@ -5,7 +5,7 @@ import { deleteIndex } from '../../src/publications/prune.ts';
 import { type Bench, createIndex } from './bench.ts';
 
 /** The helper only gets slower as its index grows, so a part of the files flatters it. */
-const HELPER_DOCUMENTS = 600_000;
+export const HELPER_DOCUMENTS = 600_000;
 
 /** The client's own bulk helper into a default mapping, with the first 600,000 documents. Documents a second. */
 export async function bulkHelper(bench: Bench): Promise<number> {

@@ -4,21 +4,29 @@ import { text } from 'node:stream/consumers';
 import { print } from '../../scripts/terminal.ts';
 import { deleteIndex } from '../../src/publications/prune.ts';
 import { openSearchCpuSeconds } from '../cpu.ts';
-import { type Bench, type BodyPart, createIndex, type Loaded } from './bench.ts';
-import { documentsIn } from './bodies.ts';
+import type { Loaded, PublishReport, Setting } from '../reports/publish.ts';
+import { type Bench, type BodyPart, createIndex } from './bench.ts';
+import { documentsIn, joined, SMALLEST_MEGABYTES } from './bodies.ts';
 
 const TUNED_OVER_ROWS = 300_000;
 const IN_FLIGHT_TRIED = [2, 3, 4, 6];
+const MEGABYTES_TRIED = [SMALLEST_MEGABYTES, 4, 8, 16];
+/** The setting from which each of the two is tuned. */
+const FIRST: Setting = { bodyMegabytes: 8, inFlight: 3 };
 
 /** The ceiling: ready-made bodies pushed by a client that does nothing else, refresh included. */
-export async function ceiling(bench: Bench, inFlight: number, parts: readonly BodyPart[]): Promise<Loaded> {
+export async function ceiling(
+  bench: Bench,
+  { bodyMegabytes, inFlight }: Setting,
+  parts: readonly BodyPart[],
+): Promise<Loaded> {
   const { bodies, environment } = bench;
   const { client, config } = environment;
   const index = await createIndex(bench, 'licenses');
   const file = await open(bodies.path);
   const agent = new Agent({ keepAlive: true, maxSockets: inFlight });
   const url = new URL(`/${index}/_bulk?filter_path=errors`, config.OPENSEARCH_URL);
-  const left = [...parts];
+  const left = joined(parts, bodyMegabytes);
 
   async function pushNext(): Promise<void> {
     for (let part = left.shift(); part !== undefined; part = left.shift())
@@ -60,18 +68,28 @@ async function push({ start, end }: BodyPart, { file, url, agent }: Target): Pro
   if (answer !== '{"errors":false}') throw new Error(`A bulk request failed: ${answer.slice(0, 200)}`);
 }
 
-/** How many requests in flight serve the plain client best. */
-export async function tunedInFlight(bench: Bench): Promise<number> {
+/** Which bodies, and how many requests in flight, serve the plain client best; first the one, then the other. */
+export async function tunedSetting(bench: Bench): Promise<Pick<PublishReport, 'tried' | 'setting'>> {
   const share = Math.ceil(
     (bench.bodies.parts.length * TUNED_OVER_ROWS) / Math.max(bench.rows, TUNED_OVER_ROWS),
   );
   const parts = bench.bodies.parts.slice(0, share);
-  await ceiling(bench, 3, parts);
-  let best = { inFlight: 0, rate: 0 };
-  for (const inFlight of IN_FLIGHT_TRIED) {
-    const { rate } = await ceiling(bench, inFlight, parts);
-    print(`plain client, ${inFlight} in flight: ${Math.round(rate)} documents/s`);
-    if (rate > best.rate) best = { inFlight, rate };
+  const tried: PublishReport['tried'] = [];
+  const fastest = () => tried.toSorted((one, other) => other.rate - one.rate)[0]?.setting ?? FIRST;
+
+  async function attempt(setting: Setting): Promise<void> {
+    const { rate } = await ceiling(bench, setting, parts);
+    print(
+      `plain client, bodies of ${setting.bodyMegabytes} MB, ${setting.inFlight} in flight: ${Math.round(rate)} documents/s`,
+    );
+    tried.push({ setting, rate });
   }
-  return best.inFlight;
+
+  await ceiling(bench, FIRST, parts);
+  for (const inFlight of IN_FLIGHT_TRIED) await attempt({ ...FIRST, inFlight });
+  const { inFlight } = fastest();
+  for (const bodyMegabytes of MEGABYTES_TRIED) {
+    if (bodyMegabytes !== FIRST.bodyMegabytes) await attempt({ bodyMegabytes, inFlight });
+  }
+  return { tried, setting: fastest() };
 }

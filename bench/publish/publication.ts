@@ -5,19 +5,10 @@ import type { RunningProcess } from '../../scripts/processes.ts';
 import { publicationDetails } from '../../src/publications/history.ts';
 import { cpuSeconds, openSearchCpuSeconds } from '../cpu.ts';
 import { published } from '../published.ts';
-import type { Bench, Loaded } from './bench.ts';
+import type { Published } from '../reports/publish.ts';
+import type { Bench } from './bench.ts';
 
 const MEMORY_EVERY_MS = 100;
-
-/** What a publication took. */
-export interface Published extends Loaded {
-  readonly mebibytes: number;
-  readonly seconds: number;
-  /** CPU of the worker and its child, in microseconds a document. */
-  readonly workerCpu: number;
-  /** Seconds of each step. */
-  readonly steps: Readonly<Record<string, number>>;
-}
 
 /**
  * One publication by a worker of its own, from request to flipped alias, and what its processes held at most.

@@ -1,17 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Client } from '@opensearch-project/opensearch';
-import { processesWith } from '../../scripts/children.ts';
+import { Redis } from 'ioredis';
+import { z } from 'zod';
+import { processesWith, processTree } from '../../scripts/children.ts';
 import type { TestEnvironment } from '../../scripts/environment.ts';
 import { startApi, startWorker } from '../../scripts/licenses-processes.ts';
 import { freePort } from '../../scripts/ports.ts';
 import { numberKey } from '../../src/licenses/number.ts';
+import { openSearchPids } from '../cpu.ts';
 import { type DayFiles, published } from '../published.ts';
+import { THIS_SERVICE } from '../reports/rivals.ts';
 import { benchKey } from '../service.ts';
 import { loadSqlite, NAME_PATH, NUMBER_PATH, startDatasette } from './datasette.ts';
 import { loadDefaultMapping } from './default-mapping.ts';
+import { filesIn } from './memory.ts';
 import { loadPostgres, startPostgres } from './postgres.ts';
-import { CONNECTIONS, COUNTS, holderPrefix, MARK, postLoad, REST_ASKS, type Rival } from './rival.ts';
+import { CONNECTIONS, holderPrefix, MARK, postContenders, postLoad, type Rival } from './rival.ts';
 import type { RowFiles } from './rows.ts';
 import { startThinApi } from './thin-api-process.ts';
 
@@ -26,14 +31,38 @@ async function timed<Result>(work: () => Promise<Result>): Promise<[Result, numb
   return [result, (performance.now() - startedAt) / 1000];
 }
 
-async function openSearchProcesses(client: Client): Promise<number[]> {
-  const { body } = await client.nodes.info({ metric: ['process'] });
-  return Object.values(body.nodes).flatMap((node) => node.process?.id ?? []);
+async function redisProcess(url: string): Promise<number> {
+  const redis = new Redis(url);
+  try {
+    return Number(/process_id:(\d+)/.exec(await redis.info('server'))?.[1]);
+  } finally {
+    redis.disconnect();
+  }
 }
 
 async function storeSize(client: Client, index: string): Promise<number> {
   const { body } = await client.indices.stats({ index, metric: ['store'] });
   return body._all.primaries?.store?.size_in_bytes ?? 0;
+}
+
+const dataPaths = z.object({
+  nodes: z.record(z.string(), z.object({ fs: z.object({ data: z.array(z.object({ path: z.string() })) }) })),
+});
+const indexSettings = z.record(
+  z.string(),
+  z.object({ settings: z.object({ index: z.object({ uuid: z.string() }) }) }),
+);
+
+/** The files of an index on this machine. */
+async function indexFiles(client: Client, index: string): Promise<string[]> {
+  const stats = dataPaths.parse((await client.nodes.stats({ metric: ['fs'] })).body);
+  const settings = indexSettings.parse((await client.indices.getSettings({ index })).body);
+  const folders = Object.values(stats.nodes).flatMap(({ fs }) =>
+    fs.data.flatMap(({ path }) =>
+      Object.values(settings).map((each) => join(path, 'indices', each.settings.index.uuid)),
+    ),
+  );
+  return (await Promise.all(folders.map(filesIn))).flat();
 }
 
 /** This service, with its live index. */
@@ -49,18 +78,17 @@ export async function thisService(
   const key = await benchKey(store, config);
   const api = await startApi(marked);
   stops.push(api.stop);
+  const servers = async () => ({
+    OpenSearch: await openSearchPids(client),
+    API: await processesWith(MARK, 'service'),
+    Redis: [await redisProcess(config.REDIS_URL)],
+  });
   const rival = {
-    name: 'this service',
+    name: THIS_SERVICE,
     loadSeconds,
     bytes: await storeSize(client, live.index),
-    counts: COUNTS,
-    load: postLoad(config.PORT, key),
-    path: { number: '/api/v1/lookup/verify', name: '/api/v1/lookup/verify' },
-    ask: REST_ASKS,
-    processes: async () => [
-      ...(await processesWith(MARK, 'service')),
-      ...(await openSearchProcesses(client)),
-    ],
+    contenders: postContenders(postLoad(config.PORT, key), '/api/v1/lookup/verify', servers),
+    dataFiles: () => indexFiles(client, live.index),
   };
   return { rival, index: live.index };
 }
@@ -71,8 +99,7 @@ export async function overPostgres(
   tables: RowFiles,
   stops: Stops,
 ): Promise<Rival[]> {
-  const env = { ...process.env, [MARK]: 'postgres' };
-  const postgres = await startPostgres(folder, { port: await freePort(), env });
+  const postgres = await startPostgres(folder, { port: await freePort(), env: process.env });
   stops.push(postgres.stop);
   const [bytes, loadSeconds] = await timed(() => loadPostgres(postgres.url, tables));
   const rivals: Rival[] = [];
@@ -82,11 +109,19 @@ export async function overPostgres(
   ] as const) {
     const api = await startThinApi({ name, engine, engineUrl: postgres.url, redis: config.REDIS_URL });
     stops.push(api.process.stop);
-    const processes = async () => [
-      ...(await processesWith(MARK, name)),
-      ...(await processesWith(MARK, 'postgres')),
-    ];
-    rivals.push({ name, loadSeconds, bytes, counts: COUNTS, ...api.asked, processes });
+    const servers = async () => ({
+      // PostgreSQL overwrites its environment, so its processes are found as children.
+      PostgreSQL: await processTree(postgres.process.child.pid ?? 0),
+      API: await processesWith(MARK, name),
+      Redis: [await redisProcess(config.REDIS_URL)],
+    });
+    rivals.push({
+      name,
+      loadSeconds,
+      bytes,
+      contenders: postContenders(api.load, '/', servers),
+      dataFiles: () => filesIn(join(folder, 'postgres', 'base')),
+    });
   }
   return rivals;
 }
@@ -103,25 +138,38 @@ export async function overSqlite(
   const env = { ...process.env, [MARK]: 'datasette' };
   const datasette = await startDatasette(path, { port: await freePort(), token, env });
   stops.push(datasette.stop);
+  const load = {
+    method: 'GET' as const,
+    origin: datasette.origin,
+    headers: { authorization: `Bearer ${token}` },
+    status: 200,
+    expected: 'license_number',
+    connections: CONNECTIONS,
+  };
+  const servers = async () => ({ Datasette: await processesWith(MARK, 'datasette') });
   return {
     name: 'Datasette over SQLite',
     loadSeconds,
     bytes,
-    counts: SLOW_COUNTS,
-    load: {
-      method: 'GET',
-      origin: datasette.origin,
-      headers: { authorization: `Bearer ${token}` },
-      status: 200,
-      expected: 'license_number',
-      connections: CONNECTIONS,
+    contenders: {
+      number: {
+        name: 'number',
+        itemsPerRequest: 1,
+        requestsPerRound: SLOW_COUNTS.number,
+        load: { ...load, path: NUMBER_PATH },
+        ask: ([asked]) => encodeURIComponent(numberKey(asked?.number ?? '')),
+        servers,
+      },
+      name: {
+        name: 'name',
+        itemsPerRequest: 1,
+        requestsPerRound: SLOW_COUNTS.name,
+        load: { ...load, path: NAME_PATH },
+        ask: ([asked]) => (asked === undefined ? '' : encodeURIComponent(holderPrefix(asked))),
+        servers,
+      },
     },
-    path: { number: NUMBER_PATH, name: NAME_PATH },
-    ask: {
-      number: ({ number }) => encodeURIComponent(numberKey(number)),
-      name: (asked) => encodeURIComponent(holderPrefix(asked)),
-    },
-    processes: () => processesWith(MARK, 'datasette'),
+    dataFiles: async () => [path],
   };
 }
 
@@ -141,15 +189,16 @@ export async function overDefaultMapping(
     redis: config.REDIS_URL,
   });
   stops.push(api.process.stop);
+  const servers = async () => ({
+    OpenSearch: await openSearchPids(client),
+    API: await processesWith(MARK, 'default'),
+    Redis: [await redisProcess(config.REDIS_URL)],
+  });
   return {
     name: 'OpenSearch, default mapping, thin API',
     loadSeconds,
     bytes: await storeSize(client, index),
-    counts: COUNTS,
-    ...api.asked,
-    processes: async () => [
-      ...(await processesWith(MARK, 'default')),
-      ...(await openSearchProcesses(client)),
-    ],
+    contenders: postContenders(api.load, '/', servers),
+    dataFiles: () => indexFiles(client, index),
   };
 }

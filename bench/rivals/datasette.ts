@@ -24,11 +24,11 @@ export const NAME_PATH = pathOf(
 export async function loadSqlite(path: string, { licenses, holders }: RowFiles): Promise<number> {
   const database = new DatabaseSync(path);
   database.exec('pragma journal_mode = off; pragma synchronous = off');
-  database.exec('create table licenses (id integer primary key, number_key text, record text)');
+  database.exec('create table licenses (id integer primary key, board text, number_key text, record text)');
   database.exec('create table holders (key text, id integer)');
-  await insertLines(database, 'insert into licenses values (?, ?, ?)', licenses);
+  await insertLines(database, 'insert into licenses values (?, ?, ?, ?)', licenses);
   await insertLines(database, 'insert into holders values (?, ?)', holders);
-  database.exec('create index licences_number on licenses (number_key)');
+  database.exec('create index licenses_number on licenses (number_key)');
   database.exec('create index holders_key on holders (key, id)');
   database.exec('analyze');
   database.close();

@@ -9,13 +9,13 @@ export async function loadDefaultMapping(client: Client, index: string, { licens
     const keys = createInterface({ input: createReadStream(holders) })[Symbol.asyncIterator]();
     let next = await keys.next();
     for await (const line of createInterface({ input: createReadStream(licenses) })) {
-      const [id, number_key, record = ''] = line.replaceAll('\\\\', '\\').split('\t');
+      const [id, board_code, number_key, record = ''] = line.replaceAll('\\\\', '\\').split('\t');
       const holder_keys: string[] = [];
       while (!next.done && next.value.endsWith(`\t${id}`)) {
         holder_keys.push(next.value.slice(0, next.value.indexOf('\t')));
         next = await keys.next();
       }
-      yield { number_key, holder_keys, ...JSON.parse(record) };
+      yield { board_code, number_key, holder_keys, ...JSON.parse(record) };
     }
   }
   await client.indices.create({

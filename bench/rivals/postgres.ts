@@ -71,13 +71,14 @@ async function answers(url: string): Promise<boolean> {
 /** Loads the rows and makes them as fast to find as PostgreSQL can. Returns bytes on disk. */
 export async function loadPostgres(url: string, { licenses, holders }: RowFiles): Promise<number> {
   const script = [
-    'create table licenses (id int, number_key text, record text)',
+    'create table licenses (id int, board text, number_key text, record text)',
     'create table holders (key text, id int)',
     `\\copy licenses from '${licenses}'`,
     `\\copy holders from '${holders}'`,
     'alter table licenses add primary key (id)',
-    'create index on licenses (number_key)',
+    'create index on licenses (number_key, board)',
     'create index on holders (key) include (id)',
+    'create table api_keys (sha256 text primary key)',
     'vacuum analyze',
   ];
   const commands = script.flatMap((command) => ['-c', command]);

@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { z } from 'zod';
 import type { SampleDataFiles } from '../../sample-data/write-sample-data.ts';
+import { boardKey } from '../../src/licenses/license-document.ts';
 import { parsed } from '../parsed.ts';
 
 /** The same licenses for every engine, as tab-separated text. */
 export interface RowFiles {
-  /** id, number key, record as JSON. */
+  /** id, code of the board, number key, record as JSON. */
   readonly licenses: string;
   /** `BOARD/SURNAME/GIVEN`, id: one line for each form of the surname. */
   readonly holders: string;
@@ -15,6 +16,7 @@ export interface RowFiles {
 
 const document = z.looseObject({
   source_row: z.string(),
+  board: z.string(),
   keys: z.looseObject({ number: z.string(), holder: z.array(z.string()).default([]) }),
 });
 
@@ -29,7 +31,7 @@ export async function writeRows(files: SampleDataFiles, date: string, directory:
     for (const { body } of operations) {
       const { keys, source_row: _, ...record } = document.parse(JSON.parse(body.split('\n')[1] ?? ''));
       id += 1;
-      licenseLines += `${id}\t${keys.number}\t${escaped(JSON.stringify(record))}\n`;
+      licenseLines += `${id}\t${boardKey(record.board)}\t${keys.number}\t${escaped(JSON.stringify(record))}\n`;
       for (const key of keys.holder) holderLines += `${key}\t${id}\n`;
     }
     await licenses.write(licenseLines);

@@ -2,7 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { freePort } from '../../scripts/ports.ts';
 import { type RunningProcess, startProcess } from '../../scripts/processes.ts';
-import { MARK, postLoad, REST_ASKS, type Rival } from './rival.ts';
+import type { Contender } from '../rosters/measure.ts';
+import { MARK, postLoad } from './rival.ts';
 
 interface ThinApi {
   readonly name: string;
@@ -15,7 +16,7 @@ interface ThinApi {
 /** Starts a thin API over an engine. */
 export async function startThinApi({ name, engine, engineUrl, engineIndex = '', redis }: ThinApi): Promise<{
   readonly process: RunningProcess;
-  readonly asked: Pick<Rival, 'load' | 'path' | 'ask'>;
+  readonly load: Omit<Contender['load'], 'path'>;
 }> {
   const port = await freePort();
   const key = randomBytes(24).toString('hex');
@@ -32,6 +33,5 @@ export async function startThinApi({ name, engine, engineUrl, engineIndex = '', 
     },
   });
   await api.printed('ready');
-  const asked = { load: postLoad(port, key), path: { number: '/', name: '/' }, ask: REST_ASKS };
-  return { process: api, asked };
+  return { process: api, load: postLoad(port, key) };
 }

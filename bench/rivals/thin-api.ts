@@ -1,12 +1,14 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createHash, randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { Redis } from 'ioredis';
-import { RateLimiterRedis } from 'rate-limiter-flexible';
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
+import { KEY_BELIEVED_MS } from '../../src/access/key-check.ts';
+import { limitsConnection, rateLimit } from '../../src/access/rate-limit.ts';
 import { boardByName } from '../../src/licenses/boards.ts';
 import { numberKey } from '../../src/licenses/number.ts';
 import { givenNamesKey, surnameKey } from '../../src/licenses/person-name.ts';
+import { bufferedLog } from '../../src/telemetry/log.ts';
 import {
   type BatchEngine,
   batchedPostgresEngine,
@@ -16,7 +18,11 @@ import {
   postgresEngine,
 } from './engines.ts';
 
-/** A thin API over another engine: a key, a limit, one lookup, JSON. Run as a process of its own. */
+/**
+ * A thin API over another engine, run as a process of its own. As the service, it counts each request in Redis (by
+ * the service's own limiter, which shares its calls), looks the key up by its hash and believes it for five seconds,
+ * refuses boards that do not exist, and writes a line into the log. It finds the record as it was stored.
+ */
 const settings = z
   .object({
     ENGINE: z.enum(['postgres', 'postgres-batched', 'default-opensearch']),
@@ -28,6 +34,9 @@ const settings = z
   })
   .parse(process.env);
 
+const NO_LIMIT = 1_000_000_000;
+const KEYS_REMEMBERED = 10_000;
+
 function engineOf({ ENGINE, ENGINE_URL, ENGINE_INDEX }: typeof settings): Engine {
   if (ENGINE === 'postgres') return postgresEngine(ENGINE_URL);
   if (ENGINE === 'postgres-batched') return batchedPostgresEngine(ENGINE_URL);
@@ -36,67 +45,93 @@ function engineOf({ ENGINE, ENGINE_URL, ENGINE_INDEX }: typeof settings): Engine
 
 const engine = engineOf(settings);
 const batchEngine = settings.ENGINE === 'postgres' ? postgresBatchEngine(settings.ENGINE_URL) : undefined;
-const limiter = new RateLimiterRedis({
-  storeClient: new Redis(settings.REDIS_URL),
-  keyPrefix: `bench-rival:${settings.PORT}`,
-  points: 1_000_000_000,
-  duration: 60,
+const limit = rateLimit(limitsConnection(settings.REDIS_URL), `bench-rival:${settings.PORT}`, NO_LIMIT, []);
+const { log } = bufferedLog('thin API', 'info');
+const activeKeys = new LRUCache<string, boolean>({
+  max: KEYS_REMEMBERED,
+  ttl: KEY_BELIEVED_MS,
+  fetchMethod: (sha256) => engine.hasKey(sha256),
 });
-const keyHash = Buffer.from(settings.KEY_SHA256, 'hex');
 
-const asked = z.union([
-  z.object({ board: z.string(), license_number: z.string() }),
-  z.object({ board: z.string(), last_name: z.string(), first_name: z.string() }),
-]);
+const byNumber = z.object({ board: z.string(), license_number: z.string() });
+const byName = z.object({ board: z.string(), last_name: z.string(), first_name: z.string() });
+const lookup = z.union([byNumber, byName]);
+const batch = z.union([z.object({ items: z.array(byNumber) }), z.object({ items: z.array(byName) })]);
 
-const batch = z.union([
-  z.object({ items: z.array(z.object({ board: z.string(), license_number: z.string() })) }),
-  z.object({
-    items: z.array(z.object({ board: z.string(), last_name: z.string(), first_name: z.string() })),
-  }),
-]);
-
-function namePrefix({
-  board,
-  last_name: last,
-  first_name: first,
-}: {
-  board: string;
-  last_name: string;
-  first_name: string;
-}) {
-  return `${boardByName(board)?.code ?? ''}/${surnameKey(last)}/${givenNamesKey(first)}`;
+interface Answer {
+  readonly status: number;
+  readonly json: string;
 }
 
-async function answerBatch(engine: BatchEngine, body: unknown): Promise<string> {
+/** @throws {RangeError} for a name that no board has */
+function boardCode(name: string): string {
+  const board = boardByName(name);
+  if (board === undefined) throw new RangeError(`Unknown board: ${name}`);
+  return board.code;
+}
+
+function numberQuery({ board, license_number: number }: z.output<typeof byNumber>) {
+  return { board: boardCode(board), key: numberKey(number) };
+}
+
+function namePrefix({ board, last_name: last, first_name: first }: z.output<typeof byName>): string {
+  return `${boardCode(board)}/${surnameKey(last)}/${givenNamesKey(first)}`;
+}
+
+async function answerBatch(engine: BatchEngine, body: unknown): Promise<Answer> {
   const { items } = batch.parse(body);
-  const numbers = items.flatMap((item) => ('license_number' in item ? [numberKey(item.license_number)] : []));
+  const numbers = items.flatMap((item) => ('license_number' in item ? [numberQuery(item)] : []));
   const names = items.flatMap((item) => ('last_name' in item ? [namePrefix(item)] : []));
   const found = numbers.length > 0 ? await engine.byNumbers(numbers) : await engine.byNames(names);
-  return `{"results":[${found.map((records) => `[${records.join(',')}]`).join(',')}]}`;
+  return { status: 200, json: `{"results":[${found.map((records) => `[${records.join(',')}]`).join(',')}]}` };
 }
 
-async function answer(request: IncomingMessage): Promise<string> {
-  const key = createHash('sha256').update(String(request.headers['x-api-key'])).digest();
-  if (!timingSafeEqual(key, keyHash)) return '{"detail":"Invalid or inactive API key"}';
-  await limiter.consume(request.socket.remoteAddress ?? '');
-  const json: unknown = JSON.parse(await text(request));
-  if (request.url === '/batch' && batchEngine !== undefined) return answerBatch(batchEngine, json);
-  const body = asked.parse(json);
-  if ('license_number' in body) {
-    return (await engine.byNumber(numberKey(body.license_number)))[0] ?? '{"found":false}';
+async function answerLookup(body: unknown): Promise<Answer> {
+  const asked = lookup.parse(body);
+  if ('license_number' in asked) {
+    const [record] = await engine.byNumber(numberQuery(asked));
+    return record === undefined ? { status: 404, json: '{"found":false}' } : { status: 200, json: record };
   }
-  const records = await engine.byName(namePrefix(body));
-  return `{"found":true,"count":${records.length},"multiple":[${records.join(',')}]}`;
+  const records = await engine.byName(namePrefix(asked));
+  return { status: 200, json: `{"found":true,"count":${records.length},"multiple":[${records.join(',')}]}` };
 }
 
-createServer(async (request, response) => {
+async function isActive(key: string): Promise<boolean> {
+  const sha256 = createHash('sha256').update(key).digest('hex');
+  return activeKeys.get(sha256) ?? (await activeKeys.fetch(sha256)) === true;
+}
+
+async function answer(request: IncomingMessage): Promise<Answer> {
+  await limit.spend(request.socket.remoteAddress ?? '');
+  if (!(await isActive(String(request.headers['x-api-key'])))) {
+    return { status: 401, json: '{"detail":"Invalid or inactive API key"}' };
+  }
+  const body: unknown = JSON.parse(await text(request));
   try {
-    const json = await answer(request);
-    response
-      .writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(json) })
-      .end(json);
+    const isBatch = request.url === '/batch' && batchEngine !== undefined;
+    return await (isBatch ? answerBatch(batchEngine, body) : answerLookup(body));
   } catch (error) {
-    response.writeHead(500).end(String(error));
+    if (error instanceof RangeError) return { status: 400, json: '{"detail":"Unknown board"}' };
+    throw error;
   }
-}).listen(settings.PORT, '127.0.0.1', () => process.stdout.write('ready\n'));
+}
+
+async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const [arrivedAt, requestId] = [performance.now(), randomUUID()];
+  const { status, json } = await answer(request).catch((error: unknown) => ({
+    status: 500,
+    json: JSON.stringify({ detail: String(error) }),
+  }));
+  response
+    .writeHead(status, {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(json),
+      'x-request-id': requestId,
+    })
+    .end(json);
+  const ms = Math.round((performance.now() - arrivedAt) * 10) / 10;
+  log.info({ requestId, method: request.method, path: request.url, status, ms }, 'request');
+}
+
+await engine.addKey(settings.KEY_SHA256);
+createServer(respond).listen(settings.PORT, '127.0.0.1', () => process.stdout.write('ready\n'));

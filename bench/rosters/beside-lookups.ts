@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Asked } from '../lookups/asked.ts';
+import type { BesideRosters, Latency } from '../reports/rosters.ts';
 import { type Contender, measure } from './measure.ts';
 
 const LOOKUPS_PER_SECOND = 100;
@@ -8,20 +9,6 @@ const ROSTER_HEAD_START_MS = 2000;
 
 /** The metric of the event loop's delay contains the time between two samples of Node. */
 const SAMPLE_MS = 10;
-
-/** What single lookups take while nothing else happens, and while two clients send rosters without pause. */
-export interface BesideRosters {
-  readonly idle: Latency;
-  readonly beside: Latency;
-}
-
-interface Latency {
-  /** Milliseconds. */
-  readonly p50: number;
-  readonly p99: number;
-  /** The event loop's delay in milliseconds. */
-  readonly eventLoopP99: number;
-}
 
 /**
  * Sends single number lookups at 100 a second, alone and beside rosters.

@@ -4,18 +4,10 @@ import { join } from 'node:path';
 import { startScript } from '../../scripts/licenses-processes.ts';
 import type { Asked } from '../lookups/asked.ts';
 import { GIVEN_LETTERS } from '../lookups/bare-queries.ts';
+import type { CommandRun } from '../reports/rosters.ts';
 import { residentMebibytes } from './memory.ts';
 
 const SAMPLED_EVERY_MS = 200;
-
-/** What `licenses verify` did with a CSV file. */
-export interface CommandRun {
-  readonly rows: number;
-  readonly seconds: number;
-  /** The most resident memory in MiB. */
-  readonly commandMebibytes: number;
-  readonly apiMebibytes: number;
-}
 
 /** Verifies a CSV file with a row for each license, numbers and names by turns, through the command line. */
 export async function verifyByCommand(

@@ -3,19 +3,20 @@ import type { Asked } from '../lookups/asked.ts';
 import { NAME_TUNED, NUMBER_TERM } from '../lookups/bare-queries.ts';
 import { nameAsked, numberAsked, unknownNumber } from '../lookups/contenders.ts';
 import type { Contender, Servers } from './measure.ts';
-
-export const NUMBER_BARE = 'numbers, bare _search, 64 connections';
-export const NUMBER_BARE_MGET = 'numbers, bare _mget of 250, two clients';
-export const NUMBER_SINGLE = 'numbers, REST, 64 connections';
-export const NUMBER_ROSTER = 'numbers, rosters of 1,000, two clients';
-export const NAME_BARE = 'names, bare, tuned, 64 connections';
-const NAME_SINGLE = 'names, REST, 64 connections';
-export const NAME_ROSTER = 'names, rosters of 1,000, two clients';
-const MIXED_ROSTER = 'mixed rosters of 1,000, two clients';
-export const NUMBER_POSTGRES = 'numbers, PostgreSQL, thin API, 64 connections';
-const NUMBER_POSTGRES_BATCH = 'numbers, PostgreSQL, thin API, batches of 1,000, two clients';
-export const NAME_POSTGRES = 'names, PostgreSQL, thin API, 64 connections';
-const NAME_POSTGRES_BATCH = 'names, PostgreSQL, thin API, batches of 1,000, two clients';
+import {
+  MIXED_ROSTER,
+  NAME_BARE,
+  NAME_POSTGRES,
+  NAME_POSTGRES_BATCH,
+  NAME_ROSTER,
+  NAME_SINGLE,
+  NUMBER_BARE,
+  NUMBER_BARE_MGET,
+  NUMBER_POSTGRES,
+  NUMBER_POSTGRES_BATCH,
+  NUMBER_ROSTER,
+  NUMBER_SINGLE,
+} from './names.ts';
 
 const CONNECTIONS = 64;
 const CLIENTS = 2;

@@ -1,7 +1,8 @@
 import { cpuSeconds } from '../cpu.ts';
 import type { Asked } from '../lookups/asked.ts';
 import { generated } from '../lookups/generated.ts';
-import type { Load, LoadResult } from '../lookups/load.ts';
+import type { Load } from '../lookups/load.ts';
+import { type Measured, serverCpu } from '../reports/rosters.ts';
 
 /** Process ids of the servers that answer a contender, by name. */
 export type Servers = Readonly<Record<string, readonly number[]>>;
@@ -13,21 +14,10 @@ export interface Contender {
   readonly itemsPerRequest: number;
   readonly requestsPerRound: number;
   readonly load: Omit<Load, 'asks'>;
-  readonly ask: (asked: readonly Asked[]) => object;
+  /** The body of a request, or with GET what follows the path. */
+  readonly ask: (asked: readonly Asked[]) => object | string;
   readonly servers: () => Promise<Servers>;
 }
-
-/** What a contender did in one round. */
-export interface Measured extends Pick<LoadResult, 'seconds' | 'wrong' | 'p50' | 'p99' | 'bytes'> {
-  readonly items: number;
-  /** Items a second. */
-  readonly rate: number;
-  /** Microseconds of CPU of each server for an item. */
-  readonly cpu: Readonly<Record<string, number>>;
-}
-
-/** Of each contender, its rounds. */
-export type Results = Map<string, Measured[]>;
 
 /** Asks one contender for these licenses. */
 export async function measure(
@@ -37,7 +27,8 @@ export async function measure(
 ): Promise<Measured> {
   const asks: string[] = [];
   for (let at = 0; at < asked.length; at += itemsPerRequest) {
-    asks.push(JSON.stringify(ask(asked.slice(at, at + itemsPerRequest))));
+    const request = ask(asked.slice(at, at + itemsPerRequest));
+    asks.push(typeof request === 'string' ? request : JSON.stringify(request));
   }
   const before = await cpuOf(await servers());
   const { seconds, answers, wrong, p50, p99, bytes } = await generated({ ...load, asks, ...more });
@@ -56,11 +47,6 @@ async function cpuOf(servers: Servers): Promise<Record<string, number>> {
     spent[name] = each.reduce((sum, seconds) => sum + seconds, 0);
   }
   return spent;
-}
-
-/** Microseconds of CPU of all servers together for an item. */
-export function serverCpu({ cpu }: Measured): number {
-  return Object.values(cpu).reduce((sum, each) => sum + each, 0);
 }
 
 /** What was measured, in one line. */

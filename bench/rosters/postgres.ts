@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
-import { childrenOf, processesWith } from '../../scripts/children.ts';
+import { processesWith, processTree } from '../../scripts/children.ts';
 import { freePort } from '../../scripts/ports.ts';
 import { DATE, SEED } from '../lookups/measure.ts';
 import { loadPostgres, startPostgres } from '../rivals/postgres.ts';
@@ -26,18 +26,17 @@ export async function withPostgres<Result>(
   try {
     const files = await writeSampleData({ directory: folder, rows, seed: SEED, date: DATE });
     const tables = await writeRows(files, DATE, folder);
-    const env = { ...process.env, [MARK]: 'postgres' };
-    const postgres = await startPostgres(folder, { port: await freePort(), env });
+    const postgres = await startPostgres(folder, { port: await freePort(), env: process.env });
     try {
       await loadPostgres(postgres.url, tables);
       const api = await startThinApi({ name: NAME, engine: 'postgres', engineUrl: postgres.url, redis });
       try {
         const servers = async () => ({
           // PostgreSQL overwrites its environment, so its processes are found as children.
-          PostgreSQL: await familyOf(postgres.process.child.pid ?? 0),
+          PostgreSQL: await processTree(postgres.process.child.pid ?? 0),
           API: await processesWith(MARK, NAME),
         });
-        return await work(postgresContenders({ ...api.asked.load, path: '/' }, servers));
+        return await work(postgresContenders({ ...api.load, path: '/' }, servers));
       } finally {
         await api.process.stop();
       }
@@ -47,10 +46,4 @@ export async function withPostgres<Result>(
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-/** A process, its children and theirs. */
-async function familyOf(pid: number): Promise<number[]> {
-  const children = await childrenOf(pid);
-  return [pid, ...(await Promise.all(children.map(familyOf))).flat()];
 }

@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { markdownTable } from '../../scripts/markdown-table.ts';
+import { median } from '../median.ts';
+
+/**
+ * What became of a lookup. "Somebody else's": another license that has exactly what was typed. "Wrong": a license that
+ * does not have it, or, with a name, one of somebody else without the warning that the name differs.
+ */
+export const VERDICTS = ['found', 'offered', "somebody else's", 'missed', 'wrong'] as const;
+
+export type Verdict = (typeof VERDICTS)[number];
+
+const habit = z.strictObject({
+  name: z.string(),
+  lookups: z.int(),
+  verdicts: z.partialRecord(z.enum(VERDICTS), z.int()),
+});
+
+export type Habit = z.output<typeof habit>;
+
+const cost = z.strictObject({
+  name: z.string(),
+  /** Milliseconds of each lookup, once as a hit and once as a miss. */
+  hits: z.array(z.number()),
+  misses: z.array(z.number()),
+  /** Misses that got a suggestion. */
+  suggested: z.int(),
+});
+
+export type Cost = z.output<typeof cost>;
+
+/** Everything that `npm run bench matching` measured. */
+export const matchingReport = z.strictObject({
+  rows: z.int(),
+  habits: z.array(habit),
+  mistakes: z.array(habit),
+  costs: z.array(cost),
+});
+
+export type MatchingReport = z.output<typeof matchingReport>;
+
+function share(count: number, of: number): string {
+  return count === 0 ? '0' : `${count} (${((100 * count) / of).toFixed(1)} %)`;
+}
+
+function habitTable(habits: readonly Habit[]): string {
+  const rows = habits.map(({ name, lookups, verdicts }) => [
+    name,
+    String(lookups),
+    ...VERDICTS.map((verdict) => share(verdicts[verdict] ?? 0, lookups)),
+  ]);
+  return markdownTable(['habit', 'lookups', ...VERDICTS], rows, 'numbers');
+}
+
+/** The tables for docs/matching.md. */
+export const matchingHabitsText = ({ habits }: MatchingReport) => habitTable(habits);
+export const matchingMistakesText = ({ mistakes }: MatchingReport) => habitTable(mistakes);
+
+export function matchingCostText({ costs }: MatchingReport): string {
+  const rows = costs.map(({ name, hits, misses, suggested }) => {
+    const [hit, miss] = [median(hits), median(misses)];
+    return [
+      name,
+      hit.toFixed(2),
+      miss.toFixed(2),
+      (miss / hit).toFixed(2),
+      `${suggested} of ${misses.length}`,
+    ];
+  });
+  const header = ['lookup', 'hit, median ms', 'miss, median ms', 'ratio', 'misses with a suggestion'];
+  return markdownTable(header, rows, 'numbers');
+}

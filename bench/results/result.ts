@@ -1,0 +1,86 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { cpus, totalmem } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Client } from '@opensearch-project/opensearch';
+import { z } from 'zod';
+
+/** The folder with the raw result of each measurement. */
+const FOLDER = resolve(import.meta.dirname, '../../docs/performance');
+
+/** When, with which command and on what a result was measured. */
+const origin = z.strictObject({
+  /** `YYYY-MM-DD`. */
+  measuredOn: z.string(),
+  command: z.string(),
+  processor: z.string(),
+  cores: z.int(),
+  memoryGibibytes: z.int(),
+  node: z.string(),
+  /** The version of Java that ran OpenSearch, and its options. */
+  java: z.string(),
+  javaOptions: z.array(z.string()),
+});
+
+export type Origin = z.output<typeof origin>;
+
+const resultFile = z.strictObject({ origin, report: z.unknown() });
+
+export type Result = z.output<typeof resultFile>;
+
+const nodesInfo = z.object({
+  nodes: z.record(
+    z.string(),
+    z.object({ jvm: z.object({ version: z.string(), input_arguments: z.array(z.string()) }) }),
+  ),
+});
+
+/** Options of Java that change how fast OpenSearch is: the heap and how code is compiled. */
+const FAST_OR_SLOW = /^-X(?:ms|mx|int|comp)|^-XX:.*(?:Compil|Tiered|GC)/;
+
+async function originOf(client: Client, command: string): Promise<Origin> {
+  const { body } = await client.nodes.info({ metric: ['jvm'] });
+  const [node] = Object.values(nodesInfo.parse(body).nodes);
+  return {
+    measuredOn: new Date().toISOString().slice(0, 10),
+    command,
+    processor: cpus()[0]?.model ?? 'unknown',
+    cores: cpus().length,
+    memoryGibibytes: Math.round(totalmem() / 2 ** 30),
+    node: process.versions.node,
+    java: node?.jvm.version ?? 'unknown',
+    javaOptions: node?.jvm.input_arguments.filter((option) => FAST_OR_SLOW.test(option)) ?? [],
+  };
+}
+
+/** Reads the committed result of a measurement. */
+export async function readResult(name: string): Promise<Result> {
+  return resultFile.parse(JSON.parse(await readFile(join(FOLDER, `${name}.json`), 'utf8')));
+}
+
+/**
+ * Writes the raw result of a measurement into docs/performance, if the command has `--publish`.
+ *
+ * @param client the OpenSearch that was measured, which tells its Java
+ */
+export async function writeResult(name: string, report: unknown, client: Client): Promise<void> {
+  const command = process.env.BENCH_PUBLISH;
+  if (command === undefined) return;
+  await mkdir(FOLDER, { recursive: true });
+  const result: Result = { origin: await originOf(client, command), report };
+  await writeFile(join(FOLDER, `${name}.json`), `${JSON.stringify(result, rounded)}\n`);
+}
+
+/** Clocks give a dozen digits; four after the point are more than they can tell. */
+function rounded(_key: string, value: unknown): unknown {
+  return typeof value === 'number' ? Number(value.toFixed(4)) : value;
+}
+
+/** The origin in a sentence, to stand above the tables. */
+export function originLine({ measuredOn, command, cores, processor, ...origin }: Origin): string {
+  // Java takes the last.
+  const heap = origin.javaOptions.findLast((option) => option.startsWith('-Xmx')) ?? 'the default heap';
+  return (
+    `Measured on ${measuredOn} with \`${command}\`: ${cores} cores (${processor}), ${origin.memoryGibibytes} GiB, ` +
+    `shared by all servers and the load generator; Node ${origin.node}, Java ${origin.java} with \`${heap}\`.`
+  );
+}
