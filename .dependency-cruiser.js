@@ -27,12 +27,16 @@ const STARTS_PROCESSES = '^src/cli/main[.]ts$';
 
 const layerRules = Object.entries(LAYERS).map(([folder, allowed]) => ({
   name: `src-${folder}`,
-  comment: `src/${folder} may import ${[folder, ...allowed].map((each) => `src/${each}`).join(', ')} src/config.ts and src/storage/errors.ts.`,
+  comment: `src/${folder} may import ${[folder, ...allowed].map((each) => `src/${each}`).join(', ')} src/config.ts, src/csv.ts and src/storage/errors.ts.`,
   severity: 'error',
   from: { path: `^src/${folder}/`, pathNot: STARTS_PROCESSES },
   to: {
     path: '^src/',
-    pathNot: [`^src/(${[folder, ...allowed].join('|')})/`, '^src/config[.]ts$', '^src/storage/errors[.]ts$'],
+    pathNot: [
+      `^src/(${[folder, ...allowed].join('|')})/`,
+      '^src/(config|csv)[.]ts$',
+      '^src/storage/errors[.]ts$',
+    ],
   },
 }));
 

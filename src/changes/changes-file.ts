@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import Papa from 'papaparse';
+import { spreadsheetCsv } from '../csv.ts';
 import type { Store } from '../storage/store.ts';
 import type { StoredChange } from './change.ts';
 import type { FeedState } from './feed-state.ts';
@@ -7,6 +7,8 @@ import { changesIn } from './read-changes.ts';
 import { readSegments } from './segment.ts';
 
 const COLUMNS = ['at', 'kind', 'cause', 'board', 'license_number', 'full_name', 'field', 'before', 'after'];
+
+const FORMAT = { delimiter: ',', newline: '\n' } as const;
 
 const OWNER_ALONE = 0o600;
 
@@ -29,9 +31,9 @@ export async function writeChangesFile(
   const file = await open(path, 'w', OWNER_ALONE);
   let changes = 0;
   try {
-    await file.write(lines([COLUMNS]));
+    await file.write(spreadsheetCsv([COLUMNS], FORMAT));
     for await (const page of changesIn(store, state.feed, epochs)) {
-      await file.write(lines(page.flatMap(fieldRows)));
+      await file.write(spreadsheetCsv(page.flatMap(fieldRows), FORMAT));
       changes += page.length;
     }
   } finally {
@@ -48,11 +50,4 @@ function fieldRows({ at, kind, cause, board, license_number, full_name, fields }
     before ?? '',
     after ?? '',
   ]);
-}
-
-function lines(rows: readonly (readonly string[])[]): string {
-  return `${Papa.unparse(
-    rows.map((row) => [...row]),
-    { escapeFormulae: true, newline: '\n' },
-  )}\n`;
 }

@@ -1,9 +1,12 @@
 import { open } from 'node:fs/promises';
 import { z } from 'zod';
+import { type CsvFormat, spreadsheetCsv } from '../csv.ts';
 import { search } from '../storage/checked-search.ts';
 import type { Store } from '../storage/store.ts';
 
 const PAGE = 1000;
+
+const FORMAT: CsvFormat = { delimiter: ',', newline: '\n' };
 
 const rowsResponse = z.object({
   hits: z.object({
@@ -43,7 +46,10 @@ export async function* readRejectedRows(
   }
 }
 
-/** Writes the rows that a publication rejected to a CSV file: file, line, reason and the row as it stood. */
+/**
+ * Writes the rows that a publication rejected to a CSV file: file, line, reason and the row as it stood.
+ * Spreadsheets run none of the cells.
+ */
 export async function writeRejects(
   store: Store,
   publication: string,
@@ -52,20 +58,14 @@ export async function writeRejects(
   const file = await open(path, 'w', 0o600);
   let rows = 0;
   try {
-    await file.write('FILE,LINE,REASON,ROW\n');
+    await file.write(spreadsheetCsv([['FILE', 'LINE', 'REASON', 'ROW']], FORMAT));
     for await (const page of readRejectedRows(store, publication)) {
-      const lines = page.map(({ file: name, line, reason, raw }) =>
-        [name, String(line), reason, raw].map(quoted).join(','),
-      );
-      await file.write(`${lines.join('\n')}\n`);
+      const cells = page.map(({ file: name, line, reason, raw }) => [name, line, reason, raw]);
+      await file.write(spreadsheetCsv(cells, FORMAT));
       rows += page.length;
     }
   } finally {
     await file.close();
   }
   return { file: path, rows };
-}
-
-function quoted(field: string): string {
-  return /[",\r\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field;
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
+import { plainCsv } from '../csv.ts';
 import { bodyTooLarge } from '../http/body.ts';
 import { UnsupportedMediaTypeError } from '../http/errors.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
@@ -10,7 +11,7 @@ import {
   MAX_LISTED_MATCHES,
   type RosterResult,
 } from '../rosters/roster.ts';
-import { answerTable, readTable } from '../rosters/table.ts';
+import { answerTable, type RosterTable } from '../rosters/table.ts';
 import { boardName } from './board-name.ts';
 import { COMMON_ERRORS, errorEntry, responseEntry } from './openapi-responses.ts';
 import {
@@ -33,10 +34,16 @@ const REQUEST_EXAMPLE = {
   ],
 };
 
-const CSV_EXAMPLE = `reference,license_number,last_name
-A-17,RN.124396,Bowen
-A-19,RN.12439,
-`;
+const TABLE_EXAMPLE: RosterTable = {
+  columns: ['reference', 'license_number', 'last_name'],
+  rows: [
+    ['A-17', 'RN.124396', 'Bowen'],
+    ['A-19', 'RN.12439', ''],
+  ],
+  format: { delimiter: ',', newline: '\n', hasByteOrderMark: false },
+};
+
+const CSV_EXAMPLE = plainCsv([TABLE_EXAMPLE.columns, ...TABLE_EXAMPLE.rows], TABLE_EXAMPLE.format);
 
 const NUMBER_NOT_FOUND = {
   outcome: 'number_not_found',
@@ -68,7 +75,7 @@ function exampleBody(): unknown {
 }
 
 function exampleTable(): string {
-  const { shape, parts } = answerTable(readTable(CSV_EXAMPLE), EXAMPLE_DATE);
+  const { shape, parts } = answerTable(TABLE_EXAMPLE, EXAMPLE_DATE);
   const results = [RESULTS[0], RESULTS[2]].flatMap((result, index) => (result ? [{ ...result, index }] : []));
   const summary = { found: 1, ambiguous: 0, not_found: 1, invalid: 0 };
   return Buffer.concat(parts({ ...ORIGIN, summary, shaped: [shape(results, ORIGIN)] })).toString();

@@ -11,7 +11,7 @@ import {
   type Roster,
   type RosterItem,
 } from '../rosters/roster.ts';
-import { type RosterTable, rowFields } from '../rosters/table.ts';
+import { type RosterTable, rowReader } from '../rosters/table.ts';
 import { boardName, boardNamed } from './board-name.ts';
 import { verifyBody, verifyRequest } from './verify-request.ts';
 
@@ -22,7 +22,7 @@ export const MEDIA_TYPES =
   'Send the roster as JSON, with Content-Type: application/json, or as CSV, with text/csv.';
 
 /** After so many items are read, other requests get their turn. */
-const ITEMS_READ_TOGETHER = 100;
+const ITEMS_READ_TOGETHER = 25;
 
 const MAX_REFERENCE = 100;
 /** The error of a roster without items, or with too many. */
@@ -48,10 +48,15 @@ const rosterBody = z.object(
   {
     board: board.describe('The board of every item that names none'),
     max_matches: maxMatches.describe('The most matches of a name to list'),
-    items: z.array(z.unknown(), ITEMS_ERROR).min(1, ITEMS_ERROR).max(MAX_ITEMS, ITEMS_ERROR),
+    items: z.custom<readonly unknown[]>(isListOfItems, ITEMS_ERROR),
   },
   'The body must be a JSON object.',
 );
+
+/** The items are counted before anything looks at each. */
+function isListOfItems(value: unknown): boolean {
+  return Array.isArray(value) && value.length >= 1 && value.length <= MAX_ITEMS;
+}
 
 /** The body in the OpenAPI document. */
 export const documentedRosterBody = rosterBody
@@ -78,38 +83,61 @@ const queryOptions = z.object({
     .pipe(maxMatches),
 });
 
+/** A roster whose items are counted, and not read yet: that costs time, so it is paid for first. */
+export interface UnreadRoster {
+  readonly count: number;
+  /** Reads the items. What is wrong with one makes only that item invalid. */
+  read(): Promise<Roster>;
+}
+
+/** A roster from the JSON body of a request. */
+export interface JsonRoster extends UnreadRoster {
+  readonly items: readonly unknown[];
+}
+
 /**
- * Reads a roster from the JSON body of a request. What is wrong with one item makes only that item invalid.
+ * Counts the items of a JSON body.
  *
  * @param query the query parameters of the request: `board` and `max_matches`
  * @throws {BadRequestError} for what is wrong with the roster as a whole
  */
-export async function rosterRequest(body: unknown, query: unknown): Promise<Roster> {
+export function rosterRequest(body: unknown, query: unknown): JsonRoster {
   const fallback = checked(queryOptions, query);
   const { items, ...options } = checked(rosterBody, body);
   const fallbackBoard = optionalBoard(fallback.board);
   const defaultBoard = optionalBoard(options.board) ?? fallbackBoard;
   return {
-    items: await inTurns(items, (item) => rosterItem(item, defaultBoard)),
-    maxMatches: options.max_matches ?? fallback.max_matches ?? DEFAULT_LISTED_MATCHES,
+    items,
+    count: items.length,
+    read: async () => ({
+      items: await inTurns(items, (item) => rosterItem(item, defaultBoard)),
+      maxMatches: options.max_matches ?? fallback.max_matches ?? DEFAULT_LISTED_MATCHES,
+    }),
   };
 }
 
 /**
- * Reads a roster from a CSV table.
+ * Counts the rows of a CSV table.
  *
  * @param query the query parameters of the request: `board` and `max_matches`
  * @throws {BadRequestError} for what is wrong with the roster as a whole
  */
-export async function tableRequest(table: RosterTable, query: unknown): Promise<Roster> {
+export function tableRequest(table: RosterTable, query: unknown): UnreadRoster {
   const options = checked(queryOptions, query);
   const defaultBoard = optionalBoard(options.board);
   if (table.rows.length === 0) throw new BadRequestError('The CSV has no rows below the header row.');
+  const fieldsOf = rowReader(table);
   return {
-    items: await inTurns(rowFields(table), (fields) =>
-      fields instanceof BadRequestError ? invalidItem(fields, null) : rosterItem(fields, defaultBoard),
-    ),
-    maxMatches: options.max_matches ?? DEFAULT_LISTED_MATCHES,
+    count: table.rows.length,
+    read: async () => ({
+      items: await inTurns(table.rows, (row) => {
+        const fields = fieldsOf(row);
+        return fields instanceof BadRequestError
+          ? invalidItem(fields, null)
+          : rosterItem(fields, defaultBoard);
+      }),
+      maxMatches: options.max_matches ?? DEFAULT_LISTED_MATCHES,
+    }),
   };
 }
 
@@ -135,7 +163,7 @@ function optionalBoard(name: string | undefined): Board | undefined {
   return name === undefined ? undefined : boardNamed(name);
 }
 
-const itemObject = z.record(z.string(), z.unknown(), 'The item must be a JSON object.');
+const itemObject = z.object({ reference }, 'The item must be a JSON object.');
 
 /**
  * One item of a roster.
@@ -145,23 +173,12 @@ const itemObject = z.record(z.string(), z.unknown(), 'The item must be a JSON ob
 export function rosterItem(item: unknown, defaultBoard: Board | undefined): RosterItem {
   let name: string | null = null;
   try {
-    const fields = checked(itemObject, item);
-    name = checked(reference, fields.reference);
-    return { reference: name, request: verifyRequest(withBoard(fields, defaultBoard)) };
+    name = checked(itemObject, item).reference;
+    return { reference: name, request: verifyRequest(item, defaultBoard) };
   } catch (error) {
     if (error instanceof BadRequestError) return invalidItem(error, name);
     throw error;
   }
-}
-
-function withBoard(
-  fields: Readonly<Record<string, unknown>>,
-  defaultBoard: Board | undefined,
-): Readonly<Record<string, unknown>> {
-  const { board: given } = fields;
-  const isAbsent =
-    given === undefined || given === null || (typeof given === 'string' && given.trim() === '');
-  return isAbsent && defaultBoard !== undefined ? { ...fields, board: defaultBoard.name } : fields;
 }
 
 function invalidItem(error: BadRequestError, name: string | null): RosterItem {

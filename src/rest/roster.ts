@@ -5,12 +5,17 @@ import { UnsupportedMediaTypeError } from '../http/errors.ts';
 import { clientGone, type RosterCost, spendForItems } from '../http/roster-cost.ts';
 import type { Route } from '../http/route.ts';
 import { todayInOhio } from '../licenses/dates.ts';
-import type { Roster } from '../rosters/roster.ts';
 import type { Rosters } from '../rosters/service.ts';
 import { answerTable, itemsTable, type RosterTable, readTable } from '../rosters/table.ts';
 import { REST_PATH } from './base-path.ts';
 import { rosterOperation } from './roster-operation.ts';
-import { MEDIA_TYPES, ROSTER_LIMIT, rosterRequest, tableRequest } from './roster-request.ts';
+import {
+  MEDIA_TYPES,
+  ROSTER_LIMIT,
+  rosterRequest,
+  tableRequest,
+  type UnreadRoster,
+} from './roster-request.ts';
 import { jsonAnswer } from './roster-response.ts';
 
 /** POST /lookup/batch: up to 1,000 lookups in one request, as JSON or as CSV. */
@@ -20,8 +25,9 @@ export function rosterRoute(rosters: Rosters, cost: RosterCost): Route {
     path: `${REST_PATH}/lookup/batch`,
     operation: rosterOperation(cost.itemsPerRequest),
     handle: async (ctx) => {
-      const { roster, table, isTable } = await readRoster(ctx);
-      await spendForItems(ctx, roster.items.length, cost);
+      const { unread, table, isTable } = await readRoster(ctx);
+      await spendForItems(ctx, unread.count, cost);
+      const roster = await unread.read();
       const format = isTable ? ['text/csv', 'application/json'] : ['application/json', 'text/csv'];
       const type = ctx.accepts(format) || format[0];
       const { shape, parts } =
@@ -35,7 +41,7 @@ export function rosterRoute(rosters: Rosters, cost: RosterCost): Route {
 }
 
 interface ReadRoster {
-  readonly roster: Roster;
+  readonly unread: UnreadRoster;
   /** The roster as rows, to which an answer in CSV adds columns. */
   readonly table: () => RosterTable;
   readonly isTable: boolean;
@@ -43,12 +49,12 @@ interface ReadRoster {
 
 async function readRoster(ctx: Context): Promise<ReadRoster> {
   if (ctx.request.type.toLowerCase() === 'text/csv') {
-    const table = readTable(await textBody(ctx, ROSTER_LIMIT, utf8WithMark));
-    return { roster: await tableRequest(table, ctx.query), table: () => table, isTable: true };
+    const table = await readTable(await textBody(ctx, ROSTER_LIMIT, utf8WithMark));
+    return { unread: tableRequest(table, ctx.query), table: () => table, isTable: true };
   }
   if (ctx.request.type !== '' && ctx.request.type.toLowerCase() !== 'application/json') {
     throw new UnsupportedMediaTypeError(MEDIA_TYPES);
   }
-  const body = await jsonBody(ctx, ROSTER_LIMIT);
-  return { roster: await rosterRequest(body, ctx.query), table: () => itemsTable(body), isTable: false };
+  const unread = rosterRequest(await jsonBody(ctx, ROSTER_LIMIT), ctx.query);
+  return { unread, table: () => itemsTable(unread.items), isTable: false };
 }

@@ -81,13 +81,14 @@ export const documentedVerifyBody = verifyBody.extend({ board: boardName }).meta
 /**
  * Reads the body of a request.
  *
+ * @param defaultBoard the board of a body that names none
  * @throws {BadRequestError} saying what is wrong and what to send instead
  */
-export function verifyRequest(body: unknown): LookupRequest {
+export function verifyRequest(body: unknown, defaultBoard?: Board): LookupRequest {
   const result = verifyBody.safeParse(body);
   if (!result.success) throw new BadRequestError(describe(result.error));
   const fields = result.data;
-  const board = requiredBoard(fields.board);
+  const board = fields.board === undefined && defaultBoard ? defaultBoard : requiredBoard(fields.board);
   if (fields.search_type !== undefined && fields.search_type !== 'business') {
     throw new BadRequestError('search_type may only be "business"; leave it out to look for a person.');
   }

@@ -1,11 +1,9 @@
+import type { Cell } from '../csv.ts';
 import { NAME_DOES_NOT_MATCH } from '../licenses/cautions.ts';
 import { EXTRA_DATA_LABELS } from '../licenses/extra-data-labels.ts';
 import { lastScraped, toResponseRecord } from '../licenses/license-record.ts';
 import { notFoundDetail } from '../licenses/not-found-detail.ts';
 import type { RosterResult } from './roster.ts';
-
-/** A cell of an answer; null is left empty. */
-export type Cell = string | number | null;
 
 /** What a result's cells are made of. */
 interface ResultCells {

@@ -1,8 +1,8 @@
-import Papa from 'papaparse';
-import { z } from 'zod';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type CsvFormat, csvRows, firstCsvRow, spreadsheetCsv, withFormulas } from '../csv.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { FILTER_NAMES } from '../licenses/filters.ts';
-import { type Cell, RESULT_COLUMNS, resultCells } from './result-columns.ts';
+import { RESULT_COLUMNS, resultCells } from './result-columns.ts';
 import { MAX_ITEMS } from './roster.ts';
 import type { AnswerFormat } from './service.ts';
 
@@ -21,8 +21,6 @@ const FIELD_COLUMNS = [
 /** A column that every way of looking up can do without says nothing about what the file is. */
 const CRITERIA: readonly string[] = ['license_number', 'last_name', 'business_name'];
 
-const DELIMITERS = [',', ';'] as const;
-
 /** A hospital's export has dozens. */
 const MAX_COLUMNS = 200;
 
@@ -37,13 +35,14 @@ export interface RosterTable {
 }
 
 /** How the file was written. An answer is written in the same way. */
-export interface TableFormat {
-  readonly delimiter: (typeof DELIMITERS)[number];
-  readonly newline: string;
+export interface TableFormat extends CsvFormat {
   readonly hasByteOrderMark: boolean;
 }
 
 const DEFAULT_FORMAT: TableFormat = { delimiter: ',', newline: '\r\n', hasByteOrderMark: false };
+
+/** Other requests get their turn after so many bytes, which may be as many cells. */
+const READ_TOGETHER = 16 * 1024;
 
 /**
  * Reads a roster with a header row, separated by commas or semicolons (RFC 4180).
@@ -51,44 +50,52 @@ const DEFAULT_FORMAT: TableFormat = { delimiter: ',', newline: '\r\n', hasByteOr
  * @throws {BadRequestError} for a file without the columns of a lookup, with broken quotation marks, or with more than
  * `MAX_ITEMS` rows
  */
-export function readTable(text: string): RosterTable {
-  const { columns, format } = readHeader(text);
-  const { data, errors } = Papa.parse<string[]>(text, {
-    delimiter: format.delimiter,
-    skipEmptyLines: true,
-    preview: MAX_ITEMS + 2,
-  });
-  const [error] = errors;
-  if (error !== undefined) throw brokenQuotes(error.row ?? 0);
-  const [, ...rows] = data;
-  if (rows.length > MAX_ITEMS) {
-    throw new BadRequestError(`A roster takes at most ${MAX_ITEMS} rows; split this one.`);
+export async function readTable(text: string): Promise<RosterTable> {
+  const bytes = Buffer.from(text);
+  const { columns, format } = readHeader(bytes);
+  const rows: string[][] = [];
+  for await (const row of csvRows(pieces(bytes), format.delimiter)) {
+    rows.push(row);
+    // The first row is the header.
+    if (rows.length > MAX_ITEMS + 1) {
+      throw new BadRequestError(`A roster takes at most ${MAX_ITEMS} rows; split this one.`);
+    }
   }
-  return { columns, rows, format };
+  return { columns, rows: rows.slice(1), format };
 }
 
-/** @param row the row's place in the file, from 0 for the header row */
-export function brokenQuotes(row: number): BadRequestError {
-  return new BadRequestError(
-    `Row ${row + 1} of the CSV has a quotation mark that is not closed, or not doubled inside a cell.`,
-  );
+async function* pieces(bytes: Buffer): AsyncGenerator<Buffer, void, undefined> {
+  for (let at = 0; at < bytes.length; at += READ_TOGETHER) {
+    yield bytes.subarray(at, at + READ_TOGETHER);
+    await nextTurn();
+  }
 }
+
+/** A header row of 200 columns is far shorter. */
+export const HEADER_BYTES = 64 * 1024;
+
+const BYTE_ORDER_MARK_BYTES = Buffer.from(BYTE_ORDER_MARK);
 
 /**
- * Reads only the header row. The text may end anywhere after it.
+ * Reads only the header row.
  *
+ * @param file its bytes, or only the first `HEADER_BYTES`
  * @throws {BadRequestError} for a header row without the columns of a lookup
  */
-export function readHeader(text: string): Pick<RosterTable, 'columns' | 'format'> {
-  const [byComma, bySemicolon] = DELIMITERS.map((delimiter) => {
-    const { data, meta } = Papa.parse<string[]>(text, { delimiter, skipEmptyLines: true, preview: 1 });
-    return { delimiter, columns: data[0] ?? [], newline: meta.linebreak };
-  });
-  if (byComma === undefined || bySemicolon === undefined) throw new Error('There are two separators.');
-  const isSemicolon = knownColumns(bySemicolon.columns) > knownColumns(byComma.columns);
-  const { columns, delimiter, newline } = isSemicolon ? bySemicolon : byComma;
+export function readHeader(file: Buffer): Pick<RosterTable, 'columns' | 'format'> {
+  const start = file.subarray(0, HEADER_BYTES);
+  const [comma, semicolon] = [firstCsvRow(start, ','), firstCsvRow(start, ';')];
+  const isSemicolon = knownColumns(semicolon.cells) > knownColumns(comma.cells);
+  const { cells: columns, bytes } = isSemicolon ? semicolon : comma;
   checkColumns(columns);
-  return { columns, format: { delimiter, newline, hasByteOrderMark: text.startsWith(BYTE_ORDER_MARK) } };
+  return {
+    columns,
+    format: {
+      delimiter: isSemicolon ? ';' : ',',
+      newline: /\r\n$|\r$/.exec(start.toString('latin1', 0, bytes))?.[0] ?? '\n',
+      hasByteOrderMark: start.indexOf(BYTE_ORDER_MARK_BYTES) === 0,
+    },
+  };
 }
 
 function knownColumns(columns: readonly string[]): number {
@@ -124,34 +131,21 @@ function checkColumns(columns: readonly string[]): void {
   if (twice !== undefined) throw new BadRequestError(`The header row has more than one column ${twice}.`);
 }
 
-/** The fields of each row by name, for a lookup; or what is wrong with the row. */
-export function rowFields({
+/** The fields of a row by name, for a lookup; or what is wrong with the row. */
+export function rowReader({
   columns,
-  rows,
-}: RosterTable): (Readonly<Record<string, string>> | BadRequestError)[] {
-  const keys = columns.map(columnKey);
-  return rows.map((cells) => {
+}: RosterTable): (cells: readonly string[]) => Readonly<Record<string, string>> | BadRequestError {
+  const fields = columns
+    .map((column, at) => ({ key: columnKey(column), at }))
+    .filter(({ key }) => isField(key));
+  return (cells) => {
     if (cells.length > columns.length) {
       return new BadRequestError(
         `The row has ${cells.length} cells, but the header row has ${columns.length}: put quotation marks around a cell that has a separator in it.`,
       );
     }
-    return Object.fromEntries(
-      keys.flatMap((key, at): [string, string][] => (isField(key) ? [[key, cells[at] ?? '']] : [])),
-    );
-  });
-}
-
-/**
- * Writes rows in a file's format. Cells that a spreadsheet would run as a formula begin with an apostrophe.
- *
- * @see https://owasp.org/www-community/attacks/CSV_Injection
- */
-function writeRows(rows: readonly (readonly Cell[])[], { delimiter, newline }: TableFormat): string {
-  if (rows.length === 0) return '';
-  return (
-    Papa.unparse([...rows.map((row) => [...row])], { delimiter, newline, escapeFormulae: true }) + newline
-  );
+    return Object.fromEntries(fields.map(({ key, at }) => [key, withFormulas(cells[at] ?? '')]));
+  };
 }
 
 /** The answer to a roster as a table: its rows and columns in their order, with the columns of the results. */
@@ -162,7 +156,7 @@ export function answerTable({ columns, rows, format }: RosterTable, today: strin
   return {
     shape: (results, { date }) =>
       Buffer.from(
-        writeRows(
+        spreadsheetCsv(
           results.map((result) => [
             ...keptCells(rows[result.index] ?? []),
             ...resultCells(result, date, today),
@@ -172,7 +166,7 @@ export function answerTable({ columns, rows, format }: RosterTable, today: strin
       ),
     parts: ({ shaped }) => [
       Buffer.from(format.hasByteOrderMark ? BYTE_ORDER_MARK : ''),
-      Buffer.from(writeRows([[...keptCells(columns), ...RESULT_COLUMNS]], format)),
+      Buffer.from(spreadsheetCsv([[...keptCells(columns), ...RESULT_COLUMNS]], format)),
       ...shaped,
     ],
   };
@@ -182,14 +176,16 @@ function isResultColumn(column = ''): boolean {
   return RESULT_COLUMNS.some((name) => name === column);
 }
 
-const bodyWithItems = z.object({ items: z.array(z.unknown()) });
-
 /** The items of a JSON body as a table with the fields that any of them has. */
-export function itemsTable(body: unknown): RosterTable {
-  const items = bodyWithItems.parse(body).items.map((item) => new Map(Object.entries(item ?? {})));
-  const columns = FIELD_COLUMNS.filter((column) => items.some((item) => item.has(column)));
-  const rows = items.map((item) => columns.map((column) => cellText(item.get(column))));
+export function itemsTable(items: readonly unknown[]): RosterTable {
+  const objects = items.map((item) => (isObject(item) ? item : {}));
+  const columns = FIELD_COLUMNS.filter((column) => objects.some((item) => Object.hasOwn(item, column)));
+  const rows = objects.map((item) => columns.map((column) => cellText(item[column])));
   return { columns, rows, format: DEFAULT_FORMAT };
+}
+
+function isObject(item: unknown): item is Readonly<Record<string, unknown>> {
+  return typeof item === 'object' && item !== null;
 }
 
 function cellText(value: unknown): string {

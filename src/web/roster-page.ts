@@ -62,15 +62,16 @@ export function rosterPages({ rosters, page, cost, origin, today }: RosterPageSe
         const form = await formBody(ctx, PAGE_LIMIT);
         const text = await rosterText(form);
         const boardCode = textOf(form.get('board'));
-        const table = tableOf(text);
+        const table = await tableOf(text);
         if (table instanceof BadRequestError) {
           ctx.status = 400;
           const body = html`${alert('error', html`${table.message}`)}${rosterForm(text, boardCode)}`;
           await page.send(ctx, { title: TITLE, origin: origin(), body, isPrivate: true });
           return;
         }
-        const roster = await tableRequest(table, { board: boardByCode(boardCode)?.name });
-        await spendForItems(ctx, roster.items.length, cost);
+        const unread = tableRequest(table, { board: boardByCode(boardCode)?.name });
+        await spendForItems(ctx, unread.count, cost);
+        const roster = await unread.read();
         if (form.get('format') === 'csv') {
           const { shape, parts } = answerTable(table, today());
           const answer = await rosters.answer(roster, shape, clientGone(ctx));
@@ -114,10 +115,10 @@ function textOf(value: unknown): string {
 }
 
 /** The rows, or what is wrong with them. */
-function tableOf(text: string): RosterTable | BadRequestError {
+async function tableOf(text: string): Promise<RosterTable | BadRequestError> {
   try {
     if (text.trim() === '') throw new BadRequestError('Paste your list, or choose a file.');
-    const table = readTable(text);
+    const table = await readTable(text);
     if (table.rows.length === 0) throw new BadRequestError('The list has no rows below the header row.');
     if (table.rows.length > MAX_PAGE_ROWS) {
       throw new BadRequestError(

@@ -75,6 +75,30 @@ describe('the rows that a publication rejected', () => {
     expect(rows.at(-1)).toEqual(['business', '4', 'LICENSE_NUMBER is blank', expect.any(String)]);
   });
 
+  test('are exported with their formulas neutralized', async () => {
+    const environment = await newEnvironment();
+    const [row] = licensesOf(NURSING, 'RN.', 1);
+    if (row === undefined) throw new Error('There is a license.');
+    const names = ['=1+1', 'X;=1+1', 'X\n＝1'];
+    const individual = [
+      ...licensesOf(NURSING, 'RN.', 10),
+      ...names.map((name, at) => ({ ...row, name, number: `RN.${800_000 + at}`, expires: 'never' })),
+    ];
+    const files = await filesOf(environment, '2026-11-20', {
+      individual,
+      business: licensesOf(PHARMACY, '02', 2),
+    });
+    const { publication } = await publishFiles(environment, files);
+    const path = join(environment.folder, 'formulas.csv');
+    await writeRejects(environment.store, publication, path);
+    const [, ...rows] = await parsed(path);
+    expect(rows.map(([, , , raw]) => raw?.slice(0, 10))).toEqual([
+      `'"=1+1","N`,
+      `"X;'=1+1",`,
+      `"X\n'＝1","N`,
+    ]);
+  });
+
   test('are exported as a header alone if there are none', async () => {
     const environment = await newEnvironment();
     const { store, folder } = environment;

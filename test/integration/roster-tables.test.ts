@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import Papa from 'papaparse';
+import { parse } from 'csv-parse/sync';
 import { RESULT_COLUMNS } from '../../src/rosters/result-columns.ts';
 import { FIXTURES_DATE, times } from '../support/fixtures.ts';
 import { rosterAnswer, sendRoster, sendTable } from '../support/rosters.ts';
@@ -16,19 +16,15 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 /** The rows of an answer as objects, and its header row. */
-async function table(csv: string | Uint8Array<ArrayBuffer>, query = NURSING) {
+async function table(csv: string | Uint8Array<ArrayBuffer>, query = NURSING, delimiter = ',') {
   const { status, headers, text } = await sendTable(service.rest, csv, query);
   expect([status, headers.get('content-type'), text]).toEqual([
     200,
     'text/csv; charset=utf-8',
     expect.any(String),
   ]);
-  const { data, errors, meta } = Papa.parse<Record<string, string>>(text, {
-    header: true,
-    skipEmptyLines: true,
-  });
-  expect(errors).toEqual([]);
-  return { text, rows: data, columns: meta.fields };
+  const rows = parse<Record<string, string>>(text, { delimiter, columns: true });
+  return { text, rows, columns: parse(text, { delimiter, to: 1 })[0] };
 }
 
 async function refused(csv: string | Uint8Array<ArrayBuffer>, query = NURSING): Promise<string> {
@@ -94,7 +90,7 @@ describe('a roster as CSV', () => {
   });
 
   test('with semicolons is answered with semicolons', async () => {
-    const { text } = await table('license_number;name\nRN.700001;"Muñoz; Ana"\n');
+    const { text } = await table('license_number;name\nRN.700001;"Muñoz; Ana"\n', NURSING, ';');
     expect(text.split('\n')[1]).toMatch(/^RN\.700001;"Muñoz; Ana";found;RN\.700001;/);
   });
 
@@ -123,15 +119,81 @@ describe('a roster as CSV', () => {
     expect(second.text).toBe(first.text);
   });
 
-  test('has its formulas neutralized, and its negative numbers left', async () => {
-    const hostile = ['=1+1', '+1', '-1', '@x', '\tx', '\rx', "'=x", '=HYPERLINK("http://x","y")'];
-    const cells = hostile.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(',');
-    const columns = hostile.map((_, at) => `c${at}`);
-    const { rows } = await table(`license_number,${columns.join(',')}\nPN.700004,${cells}\n`);
-    expect(columns.map((column) => rows[0]?.[column])).toEqual(
-      hostile.map((cell) => (cell.startsWith("'") ? cell : `'${cell}`)),
-    );
-    expect(rows[0]?.result_days_until_expiry).toMatch(/^-\d+$/);
+  describe('has its formulas neutralized', () => {
+    /** What became of cells that a roster has beside a number. */
+    async function answered(cells: readonly string[], delimiter: ',' | ';') {
+      const columns = cells.map((_, at) => `c${at}`);
+      const written = cells.map((cell) => `"${cell.replaceAll('"', '""')}"`);
+      const { text } = await table(
+        `${['license_number', ...columns].join(delimiter)}\n${['PN.700004', ...written].join(delimiter)}\n`,
+        NURSING,
+        delimiter,
+      );
+      const [, row = []] = parse(text, { delimiter });
+      return { text, cells: row.slice(1, cells.length + 1), days: row.find((cell) => /^-\d+$/.test(cell)) };
+    }
+
+    const FORMULAS = [
+      ...['=1+1', '+1', '-1', '@x', '\tx', '\rx', '\nx', '=HYPERLINK("http://x","y")'],
+      ...[
+        '=HYPERLINK("http://x","y")\n',
+        '=1\r\n=2',
+        ' =1',
+        '\u00a0=1',
+        '\ufeff=1',
+        '\u200b=1',
+        '\n=1',
+        '"=1"',
+      ],
+      ...['＝1', '＋1', '－1', '＠x'],
+    ];
+    const HARMLESS = [
+      "'=x",
+      "'-1",
+      'a-b',
+      'a = b',
+      '2-3',
+      'x; y',
+      'x, y',
+      'a\nb',
+      'b@example.org',
+      '; ,',
+      '',
+    ];
+
+    test.each([',', ';'] as const)('at the start of a cell, in a file separated by %s', async (delimiter) => {
+      const { cells, days } = await answered(FORMULAS, delimiter);
+      expect(cells).toEqual(FORMULAS.map(() => expect.stringMatching(/^'/)));
+      expect(cells.map((cell) => cell.replaceAll("'", ''))).toEqual(FORMULAS);
+      expect(days).toBeDefined();
+    });
+
+    test.each([',', ';'] as const)('and nothing else, in a file separated by %s', async (delimiter) => {
+      expect((await answered(HARMLESS, delimiter)).cells).toEqual(HARMLESS);
+    });
+
+    test.each([
+      [',', 'x;=1+1', "x;'=1+1"],
+      [',', 'x; "=1+1"', 'x; "\'=1+1"'],
+      [',', ';=1', ";'=1"],
+      [',', 'x\t=1', "x\t'=1"],
+      [',', 'x\n=1', "x\n'=1"],
+      [',', 'x\r\n\r\n+1', "x\r\n\r\n'+1"],
+      [',', 'x, =1', 'x, =1'],
+      [';', 'x,=1+1', "x,'=1+1"],
+      [';', 'x;=1', 'x;=1'],
+      [',', ';＝1;－2', ";'＝1;'－2"],
+    ] as const)('where another separator than %s begins a cell: %j', async (delimiter, cell, safe) => {
+      expect((await answered([cell], delimiter)).cells).toEqual([safe]);
+    });
+
+    test('and the answer to an answer is the same, also for fields that begin with a sign', async () => {
+      const first = await table('reference,license_number,note\n-7,+RN.700001,"x;=1\n=2"\n');
+      expect(first.rows).toEqual([expect.objectContaining({ reference: "'-7", note: "x;'=1\n'=2" })]);
+      expect((await table(first.text)).text).toBe(first.text);
+      const json = await sendTable(service.rest, first.text, NURSING, { accept: 'application/json' });
+      expect(rosterAnswer.parse(json.body).results).toEqual([expect.objectContaining({ reference: '-7' })]);
+    });
   });
 
   test('is answered as JSON where Accept says so, and JSON as CSV', async () => {
@@ -198,6 +260,12 @@ describe('a CSV is refused that', () => {
 
 test.each([
   ['NUL bytes', 'license_number,note\n"RN.700001",a\u0000b\nRN\u0000.700001,\n', ['found', 'not_found']],
+  [
+    'line breaks of every kind',
+    'license_number\r\nRN.700001\rRN.700001\nRN.1\r\n',
+    ['found', 'found', 'not_found'],
+  ],
+  ['a header with a line break in it', '"license\nnumber",x\r\nRN.700001,"a\nb"\r\n', ['found']],
   ['a row of a million cells', `license_number\n${','.repeat(1_000_000)}\nRN.700001\n`, ['invalid', 'found']],
   ['1,000 identical rows', `license_number\n${'RN.700001\n'.repeat(1000)}`, times(1000, () => 'found')],
 ])('hostile CSV with %s is answered', async (_what, csv, outcomes) => {

@@ -1,14 +1,11 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { PassThrough, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import Papa from 'papaparse';
+import { csvRows } from '../../csv.ts';
 import { BadRequestError } from '../../licenses/bad-request.ts';
 import { MAX_ITEMS } from '../../rosters/roster.ts';
-import { brokenQuotes, type RosterTable, readHeader } from '../../rosters/table.ts';
-
-const HEADER_BYTES = 64 * 1024;
+import { HEADER_BYTES, type RosterTable, readHeader } from '../../rosters/table.ts';
 
 /** The service takes 1 MB. Quotation marks and letters beyond ASCII make a request larger than its characters. */
 const MAX_REQUEST_CHARACTERS = 300_000;
@@ -32,8 +29,7 @@ export async function openRoster(path: string): Promise<RosterFile> {
   const file = await open(path);
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(HEADER_BYTES), 0, HEADER_BYTES, 0);
-    const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(buffer.subarray(0, bytesRead));
-    return { path, hash: await hashOf(path), ...readHeader(text) };
+    return { path, hash: await hashOf(path), ...readHeader(buffer.subarray(0, bytesRead)) };
   } finally {
     await file.close();
   }
@@ -81,31 +77,8 @@ export async function* chunksOf(roster: RosterFile, skip: number): AsyncGenerato
   if (chunk.length > 0) yield chunk;
 }
 
-interface ParsedRows {
-  readonly data: string[][];
-  readonly errors: readonly unknown[];
-}
-
-async function* rowsOf({ path, format }: RosterFile): AsyncGenerator<string[], void, undefined> {
-  const parsed = new PassThrough({ objectMode: true, highWaterMark: 1 });
-  Papa.parse<string[]>(Readable.from(textOf(path)), {
-    delimiter: format.delimiter,
-    skipEmptyLines: true,
-    chunk: (results, parser) => {
-      if (parsed.write(results)) return;
-      parser.pause();
-      parsed.once('drain', () => parser.resume());
-    },
-    complete: () => parsed.end(),
-    error: (error) => parsed.destroy(error),
-  });
-  let rows = 0;
-  const chunks: AsyncIterable<ParsedRows> = parsed;
-  for await (const { data, errors } of chunks) {
-    if (errors.length > 0) throw brokenQuotes(rows + data.length - 1);
-    rows += data.length;
-    yield* data;
-  }
+function rowsOf({ path, format }: RosterFile): AsyncGenerator<string[], void, undefined> {
+  return csvRows(textOf(path), format.delimiter);
 }
 
 async function* textOf(path: string): AsyncGenerator<string, void, undefined> {

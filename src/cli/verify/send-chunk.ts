@@ -1,6 +1,7 @@
+import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import Papa from 'papaparse';
 import { z } from 'zod';
+import { csvRows, firstCsvRow, plainCsv } from '../../csv.ts';
 import type { Chunk, RosterFile } from './roster-file.ts';
 
 /** Where rosters are verified, and how. */
@@ -49,7 +50,7 @@ export async function sendChunk(
   let outageStartedAt: number | undefined;
   for (let attempt = 0; ; attempt += 1) {
     const answer = await post(service, roster, chunk, signal);
-    if (answer.status === 200) return [answeredChunk(answer.text, chunk.length)];
+    if (answer.status === 200) return [await answeredChunk(answer.text, roster, chunk.length)];
     if (answer.status === 413 && chunk.length > 1) {
       const half = Math.ceil(chunk.length / 2);
       const first = await sendChunk(service, roster, chunk.slice(0, half), signal, onWait);
@@ -82,7 +83,6 @@ async function post(
   chunk: Chunk,
   signal: AbortSignal,
 ): Promise<Posted> {
-  const { delimiter, newline } = format;
   const query = new URLSearchParams({
     ...(board === undefined ? {} : { board }),
     ...(maxMatches === undefined ? {} : { max_matches: maxMatches }),
@@ -91,7 +91,7 @@ async function post(
     const response = await fetch(`${url}/api/v1/lookup/batch?${query}`, {
       method: 'POST',
       headers: { 'content-type': 'text/csv', 'x-api-key': key },
-      body: Papa.unparse([[...columns], ...chunk.map((row) => [...row])], { delimiter, newline }),
+      body: plainCsv([columns, ...chunk], format),
       signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]),
     });
     const text = await response.text();
@@ -121,14 +121,25 @@ function detailOf(text: string): string | undefined {
 }
 
 /** @throws {RefusedError} for an answer that is not one of this service */
-function answeredChunk(text: string, count: number): AnsweredChunk {
-  const { meta } = Papa.parse(text, { preview: 1 });
-  const { data } = Papa.parse<Record<string, string>>(text, { header: true, skipEmptyLines: true });
-  const outcomes: Record<string, number> = {};
-  for (const { result_outcome: outcome = '' } of data) outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
-  const date = data[0]?.result_last_scraped?.slice(0, 10);
-  if (data.length !== count || date === undefined) {
-    throw new RefusedError(`The service answered ${data.length} rows of ${count}. Is the URL right?`);
+async function answeredChunk(text: string, { format }: RosterFile, count: number): Promise<AnsweredChunk> {
+  const bytes = Buffer.from(text);
+  const { cells: columns, bytes: headerBytes } = firstCsvRow(bytes, format.delimiter);
+  const [outcomeAt, dateAt] = [columns.indexOf('result_outcome'), columns.indexOf('result_last_scraped')];
+  const outcomes = new Map<string, number>();
+  let [rows, date] = [-1, ''];
+  for await (const cells of csvRows(Readable.from([bytes]), format.delimiter)) {
+    rows += 1;
+    if (rows === 0) continue;
+    const outcome = cells[outcomeAt] ?? '';
+    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+    date = cells[dateAt]?.slice(0, 10) ?? date;
   }
-  return { header: text.slice(0, meta.cursor), rows: text.slice(meta.cursor), count, outcomes, date };
+  if (rows !== count || date === '') {
+    throw new RefusedError(`The service answered ${Math.max(0, rows)} rows of ${count}. Is the URL right?`);
+  }
+  return {
+    header: bytes.toString('utf8', 0, headerBytes),
+    rows: bytes.toString('utf8', headerBytes),
+    ...{ count, outcomes: Object.fromEntries(outcomes), date },
+  };
 }
