@@ -32,9 +32,11 @@ export async function spendForItems(
   await spendMore(ctx, limit, points - 1);
 }
 
-/** Aborts when the client closes the connection before it has its answer. */
-export function clientGone(ctx: Context): AbortSignal {
+/** Aborts when the client closes the connection before it has its answer, or has closed it already. */
+export function clientGone({ req, res }: Context): AbortSignal {
   const gone = new AbortController();
-  ctx.res.once('close', () => gone.abort(createError(400, 'The client is gone.')));
+  const abort = () => gone.abort(createError(400, 'The client is gone.'));
+  if (req.socket.destroyed) abort();
+  else res.once('close', abort);
   return gone.signal;
 }

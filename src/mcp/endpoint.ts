@@ -6,11 +6,12 @@ import {
 } from '@modelcontextprotocol/server';
 import compose from 'koa-compose';
 import type { Logger } from 'pino';
-import type { RateLimit } from '../access/rate-limit.ts';
+import { addressKey, plainAddress, type RateLimit, TooManyRequestsError } from '../access/rate-limit.ts';
 import type { Config } from '../config.ts';
 import { textBody } from '../http/body.ts';
 import type { Context, Middleware } from '../http/context.ts';
 import { spendMore } from '../http/limit.ts';
+import { clientGone } from '../http/roster-cost.ts';
 import { TooBusyError } from '../storage/errors.ts';
 import { allowedOrigins, checkRequest } from './host-and-origin.ts';
 import { parseJson, unsupportedMessage } from './protocol-errors.ts';
@@ -24,17 +25,30 @@ export const MCP_PATH = '/mcp';
 export const MAX_IN_FLIGHT = 200;
 
 /**
+ * So many of them may come from one address. A model asks a few questions at a time, and ten addresses together can
+ * still take all. The users of a hosted assistant share its addresses: an address whose range may send more in a
+ * minute has more in proportion, and at most half of all.
+ */
+export const MAX_IN_FLIGHT_PER_ADDRESS = 20;
+
+/**
  * The MCP endpoint: Streamable HTTP for the 2026 and 2025 revisions of the protocol, stateless, with JSON responses.
  * Each request gets its own server, because a server that concurrent requests share fails.
  */
 export function mcpEndpoint(config: Config, answers: Answers, limit: RateLimit, log: Logger): Middleware {
-  const newServer = () => toolServer(answers, log);
   const onerror = (error: Error) => log.warn({ error: error.message }, 'MCP request refused');
-  const modern = createMcpHandler(newServer, { legacy: 'reject', onerror });
+  /** The SDK asks for a server with the request alone. */
+  const contexts = new WeakMap<Request, Context>();
+  const newServer = (ctx: Context | undefined) =>
+    toolServer(answers, log, () => (ctx === undefined ? new AbortController().signal : clientGone(ctx)));
+  const modern = createMcpHandler(({ requestInfo }) => newServer(requestInfo && contexts.get(requestInfo)), {
+    legacy: 'reject',
+    onerror,
+  });
 
-  async function legacy(request: Request, parsedBody: unknown): Promise<Response> {
+  async function legacy(ctx: Context, request: Request, parsedBody: unknown): Promise<Response> {
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
-    const server = newServer();
+    const server = newServer(ctx);
     await server.connect(transport);
     try {
       return await transport.handleRequest(request, { parsedBody });
@@ -43,9 +57,8 @@ export function mcpEndpoint(config: Config, answers: Answers, limit: RateLimit, 
     }
   }
 
-  /** The body is read and parsed once. Only malformed JSON goes to the SDK as text, to be rejected there. */
-  async function respond(ctx: Context): Promise<Response> {
-    const text = await textBody(ctx);
+  /** The body is parsed once. Only malformed JSON goes to the SDK as text, to be rejected there. */
+  async function respond(ctx: Context, text: string): Promise<Response> {
     const parsedBody = parseJson(text);
     const unsupported = unsupportedMessage(parsedBody);
     if (unsupported !== undefined) return unsupported;
@@ -55,21 +68,21 @@ export function mcpEndpoint(config: Config, answers: Answers, limit: RateLimit, 
       headers: protocolHeaders(ctx.req.headers),
       ...(parsedBody === undefined ? { body: text } : {}),
     });
+    contexts.set(request, ctx);
     return (await isLegacyRequest(request, parsedBody))
-      ? legacy(request, parsedBody)
+      ? legacy(ctx, request, parsedBody)
       : modern.fetch(request, { parsedBody });
   }
 
-  let inFlight = 0;
+  const slots = addressSlots((address) => {
+    const share = limit.limitFor(address) / config.MCP_REQUESTS_PER_MINUTE;
+    return Math.min(MAX_IN_FLIGHT / 2, Math.ceil(MAX_IN_FLIGHT_PER_ADDRESS * share));
+  });
 
+  /** The whole body comes first: a client that never finishes it holds no slot. */
   const handleRequest: Middleware = async (ctx) => {
-    if (inFlight >= MAX_IN_FLIGHT) throw new TooBusyError('Too many MCP requests are under way.');
-    inFlight += 1;
-    try {
-      await sendResponse(ctx, await respond(ctx));
-    } finally {
-      inFlight -= 1;
-    }
+    const text = await textBody(ctx);
+    await slots(plainAddress(ctx.ip), async () => sendResponse(ctx, await respond(ctx, text)));
   };
 
   return compose([allowedOrigins(config), checkRequest(config), handleRequest]);
@@ -82,4 +95,33 @@ function protocolHeaders(given: IncomingHttpHeaders): [string, string][] {
       ? [[name, String(value)]]
       : [],
   );
+}
+
+/**
+ * Does work in a slot: `MAX_IN_FLIGHT` at a time, and so many of an address.
+ *
+ * @throws {TooBusyError} immediately, when all slots are taken
+ * @throws {TooManyRequestsError} immediately, when those of the address are
+ */
+function addressSlots(
+  maxOf: (address: string) => number,
+): (address: string, work: () => Promise<void>) => Promise<void> {
+  const byAddress = new Map<string, number>();
+  let inFlight = 0;
+  return async (address, work) => {
+    if (inFlight >= MAX_IN_FLIGHT) throw new TooBusyError('Too many MCP requests are under way.');
+    const key = addressKey(address);
+    const before = byAddress.get(key) ?? 0;
+    if (before >= maxOf(address)) throw new TooManyRequestsError(1);
+    inFlight += 1;
+    byAddress.set(key, before + 1);
+    try {
+      await work();
+    } finally {
+      inFlight -= 1;
+      const left = (byAddress.get(key) ?? 1) - 1;
+      if (left > 0) byAddress.set(key, left);
+      else byAddress.delete(key);
+    }
+  };
 }

@@ -49,11 +49,13 @@ const NOT_PROOF = 'A match of a name alone is not proof that it is the person me
 /**
  * Verifies a roster for a model.
  *
+ * @param signal stops the work, for a client that is gone
  * @throws {BadRequestError} for what is wrong with the roster as a whole
  */
 export async function verifyRoster(
   rosters: Rosters,
   given: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
 ): Promise<z.output<typeof rosterResult>> {
   const { values, note } = readParameters(rosterCallParameters, given);
   const roster: Roster = {
@@ -64,7 +66,7 @@ export async function verifyRoster(
   const answer = await rosters.answer(
     roster,
     (results, { date }) => results.map((result) => itemContent(result, date, today)),
-    new AbortController().signal,
+    signal,
   );
   return { ...rosterContent(answer, note), results: answer.shaped.flat() };
 }

@@ -9,6 +9,7 @@ import { licensesOf, writeDay } from '../support/day-files.ts';
 import { times } from '../support/fixtures.ts';
 import { type OpenSearchProxy, openSearchProxy } from '../support/open-search-proxy.ts';
 import { publishFiles } from '../support/publishing.ts';
+import { rawRequest } from '../support/raw-http.ts';
 import { ROSTER_PATH, sendRoster } from '../support/rosters.ts';
 
 const NURSING = 'Nursing Board';
@@ -155,6 +156,58 @@ test('when the client goes away, the work stops', async () => {
   before = async () => true;
   expectDay(await sendRoster(rest, ROSTER), '2026-11-20', 'LIMA');
 }, 60_000);
+
+test('when the client of a tool goes away, its roster does not begin', async () => {
+  const held = Promise.withResolvers<boolean>();
+  before = () => held.promise;
+  const itemsInFlight = async () => {
+    const { text } = await rawRequest({
+      port: environment.config.ADMIN_PORT,
+      method: 'GET',
+      path: '/metrics',
+    });
+    return Number(/^licenses_roster_items_in_flight (\d+)$/m.exec(text)?.[1]);
+  };
+  const untilInFlight = async (items: number) => {
+    while ((await itemsInFlight()) !== items) await sleep(10);
+  };
+  const items = ROSTER.items.slice(0, 10).map((item) => ({ board: NURSING, ...item }));
+  const under = times(2, () => sendRoster(rest, { items }));
+  await untilInFlight(20);
+  const gone = new AbortController();
+  for (const version of ['2025-06-18', '2026-07-28']) {
+    const sent = rest.request('POST', '/mcp', {
+      ...toolCall('verify_roster', { items }, version),
+      signal: gone.signal,
+    });
+    sent.catch(() => undefined);
+  }
+  await untilInFlight(40);
+  gone.abort();
+  // The service has seen that they are gone when it answers what came after.
+  await untilInFlight(40);
+  const requestsBefore = requests;
+  held.resolve(true);
+  for (const { status } of await Promise.all(under)) expect(status).toBe(200);
+  await untilInFlight(0);
+  expect(requests).toBe(requestsBefore);
+}, 60_000);
+
+/** A call of the tool server by a client of this revision of the protocol. */
+function toolCall(name: string, parameters: object, version: string): RequestInit {
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': version,
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  const params = { name, arguments: parameters, ...(version < '2026' ? {} : { _meta }) };
+  return {
+    headers: {
+      ...{ 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+      ...{ 'mcp-protocol-version': version, 'mcp-method': 'tools/call', 'mcp-name': name },
+    },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+  };
+}
 
 test('a roster waits for a single lookup, for two seconds at most', async () => {
   const single = Promise.withResolvers<boolean>();

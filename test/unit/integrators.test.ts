@@ -11,7 +11,10 @@ import { freshness } from '../../src/http/status.ts';
 import { BadRequestError } from '../../src/licenses/bad-request.ts';
 import { MAX_MATCHES } from '../../src/licenses/lookup-outcome.ts';
 import * as lookups from '../../src/lookup/service.ts';
-import { MAX_IN_FLIGHT as MAX_MCP_IN_FLIGHT } from '../../src/mcp/endpoint.ts';
+import {
+  MAX_IN_FLIGHT as MAX_MCP_IN_FLIGHT,
+  MAX_IN_FLIGHT_PER_ADDRESS as MAX_MCP_IN_FLIGHT_PER_ADDRESS,
+} from '../../src/mcp/endpoint.ts';
 import { MAX_ROSTER_ITEMS } from '../../src/mcp/parameters.ts';
 import { NothingPublishedError } from '../../src/publications/live.ts';
 import { DEFAULT_CHANGES, MAX_CHANGES } from '../../src/rest/changes.ts';
@@ -91,6 +94,7 @@ function limits(): [limit: string, number: string][] {
     ['rosters in progress in a process; others wait', number(rosters.MAX_ROSTERS_UNDER_WAY)],
     ['rosters that wait in a process', number(rosters.MAX_ROSTERS_WAITING)],
     ['MCP requests in progress in a process', number(MAX_MCP_IN_FLIGHT)],
+    ['MCP requests in progress in a process, from one address', number(MAX_MCP_IN_FLIGHT_PER_ADDRESS)],
     ['time for a lookup, without receiving its body', seconds(lookups.TIMEOUT_MS)],
     ['time for a roster', seconds(rosters.TIMEOUT_MS)],
     ['time for a client to send all headers', seconds(server.headersTimeout)],

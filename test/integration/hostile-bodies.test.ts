@@ -1,0 +1,211 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { testEnvironment } from '../../scripts/environment.ts';
+import { startApi } from '../../scripts/licenses-processes.ts';
+
+import { MAX_IN_FLIGHT, MAX_IN_FLIGHT_PER_ADDRESS } from '../../src/mcp/endpoint.ts';
+
+import { type ApiAnswer, apiClient } from '../support/api.ts';
+import { FIXTURES, times } from '../support/fixtures.ts';
+import { openSearchProxy } from '../support/open-search-proxy.ts';
+import { publishFiles } from '../support/publishing.ts';
+import { rawRequest } from '../support/raw-http.ts';
+import { ROSTER_PATH } from '../support/rosters.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { COMPRESSIONS } from '../support/worst-bodies.ts';
+
+const JSON_TYPE = 'application/json';
+const LIST = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+const OVER_EVERY_LIMIT = 2 * 1024 * 1024;
+/** Every way in for a body. */
+const WAYS = [
+  ['/mcp', JSON_TYPE],
+  ['/roster', 'application/x-www-form-urlencoded'],
+  ['/records', 'application/x-www-form-urlencoded'],
+  ['/api/v1/lookup/verify', JSON_TYPE],
+  [ROSTER_PATH, JSON_TYPE],
+  [ROSTER_PATH, 'text/csv'],
+] as const;
+
+let service: TestService;
+let lastAddress = 0;
+
+beforeAll(async () => {
+  service = await startService({ settings: { TRUSTED_PROXIES: '1' } });
+});
+afterAll(() => service.stop());
+
+/** Headers of a request from an address of its own, since an address may not save many records. */
+function headersOf(type: string, more: Record<string, string> = {}): Record<string, string> {
+  const origin = `http://127.0.0.1:${service.environment.config.PORT}`;
+  lastAddress += 1;
+  const address = `10.0.${lastAddress >> 8}.${lastAddress & 255}`;
+  return {
+    ...{
+      'x-forwarded-for': address,
+      host: new URL(origin).host,
+      origin,
+      'x-api-key': service.rest.key,
+      'content-type': type,
+    },
+    ...{ accept: `${JSON_TYPE}, text/event-stream`, ...more },
+  };
+}
+
+function send(path: string, type: string, body: Buffer | string, more: Record<string, string> = {}) {
+  const headers = headersOf(type, { 'content-length': String(Buffer.byteLength(body)), ...more });
+  return rawRequest({ port: service.environment.config.PORT, method: 'POST', path, headers, body });
+}
+
+/** A request of which only the beginning of the body is sent. */
+function unfinished(path: string, type: string, more: Record<string, string>, start: Buffer): Socket {
+  const socket = connect(service.environment.config.PORT, '127.0.0.1');
+  const headers = headersOf(type, { 'content-length': String(start.length + 1), ...more });
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.on('error', () => undefined);
+  socket.write(`POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n`);
+  socket.write(start);
+  return socket;
+}
+
+/** Expects that every slot is free: as many requests as there are get an answer. */
+async function expectAnswering(): Promise<void> {
+  expect(service.api.child.exitCode).toBeNull();
+  const { status } = await service.rest.verify({ board: 'Nursing Board', license_number: 'RN.700001' });
+  expect(status).toBe(200);
+  for (const _ of times(MAX_IN_FLIGHT + 1, Number)) {
+    expect((await send('/mcp', JSON_TYPE, LIST)).status).toBe(200);
+  }
+}
+
+/** Compressed bytes with everything that can be wrong with them. */
+function corrupted(compressed: Buffer): Buffer[] {
+  const places = times(10, (at) => Math.floor((compressed.length * (at - 1)) / 10));
+  const flipped = places.map((place) => {
+    const copy = Buffer.from(compressed);
+    copy[place] = (copy[place] ?? 0) ^ 0xff;
+    return copy;
+  });
+  const wrongEnd = Buffer.from(compressed);
+  wrongEnd.fill(0xaa, Math.max(0, wrongEnd.length - 8));
+  return [
+    ...places.map((place) => compressed.subarray(0, place)),
+    ...flipped,
+    wrongEnd,
+    compressed.subarray(0, -1),
+    Buffer.concat([compressed, compressed.subarray(0, -1)]),
+    Buffer.concat([compressed, Buffer.from('more')]),
+  ];
+}
+
+test.each(['constructor', 'toString', 'hasOwnProperty', '__proto__', 'valueOf', 'gzip, gzip', 'gzip;q=1'])(
+  'a Content-Encoding of %s is refused',
+  async (encoding) => {
+    for (const [path, type] of WAYS) {
+      const { status } = await send(path, type, '{}', { 'content-encoding': encoding });
+      expect([path, status]).toEqual([path, 415]);
+    }
+    await expectAnswering();
+  },
+);
+
+test.each([...COMPRESSIONS])(
+  'a body with Content-Encoding %s that is broken is refused',
+  async (encoding, compress) => {
+    const within = compress(Buffer.from(JSON.stringify({ a: times(300, (at) => Math.sin(at)) })));
+    const over = compress(Buffer.alloc(OVER_EVERY_LIMIT));
+    for (const body of [...corrupted(within), ...corrupted(over)]) {
+      const statuses = await Promise.all(
+        WAYS.map(
+          async ([path, type]) => (await send(path, type, body, { 'content-encoding': encoding })).status,
+        ),
+      );
+      for (const status of statuses) expect([200, 202, 400, 413]).toContain(status);
+    }
+    await expectAnswering();
+  },
+);
+
+describe('a client that goes away', () => {
+  test.each(['identity', ...COMPRESSIONS.keys()])(
+    'in the middle of a body with Content-Encoding %s takes no slot along',
+    async (encoding) => {
+      const whole = COMPRESSIONS.get(encoding)?.(LIST) ?? Buffer.from(LIST);
+      const stages = [0, 1, Math.floor(whole.length / 2), whole.length - 1].map((end) =>
+        whole.subarray(0, end),
+      );
+      for (const [path, type] of WAYS) {
+        const sockets = times(path === '/mcp' ? MAX_IN_FLIGHT / 3 : 3, () => stages)
+          .flat()
+          .map((start) =>
+            unfinished(path, type, { 'content-encoding': encoding, expect: '100-continue' }, start),
+          );
+        // The service asks for the body when it reads it.
+        await Promise.all(sockets.map((socket) => once(socket, 'data')));
+        for (const socket of sockets) socket.resetAndDestroy();
+      }
+      await expectAnswering();
+    },
+  );
+});
+
+test('bodies that are never finished keep nobody else out', async () => {
+  const sockets = times(MAX_IN_FLIGHT + 20, () =>
+    unfinished('/mcp', JSON_TYPE, { expect: '100-continue' }, Buffer.from('{')),
+  );
+  await Promise.all(sockets.map((socket) => once(socket, 'data')));
+  const { status } = await send('/mcp', JSON_TYPE, LIST);
+  for (const socket of sockets) socket.resetAndDestroy();
+  expect(status).toBe(200);
+});
+
+describe('while OpenSearch is slow', () => {
+  /** A tool call from an address, as the proxy in front names it. */
+  function call(port: number, address: string): Promise<ApiAnswer> {
+    const params = { name: 'verify_license', arguments: { license_number: 'RN.700001' } };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+    const headers = {
+      ...{ host: `localhost:${port}`, 'content-type': JSON_TYPE, accept: `${JSON_TYPE}, text/event-stream` },
+      ...{ 'content-length': String(body.length), 'x-forwarded-for': address },
+    };
+    return rawRequest({ port, method: 'POST', path: '/mcp', headers, body });
+  }
+
+  test('an address has a part of the MCP slots, a hosted assistant a larger one, and all together all', async () => {
+    const environment = await testEnvironment({
+      MCP_REQUESTS_PER_MINUTE: '1000',
+      MCP_RATE_LIMIT_RANGES: '203.0.113.0/24=10000',
+      TRUSTED_PROXIES: '1',
+    });
+    await publishFiles(environment, FIXTURES);
+    await apiClient(environment);
+    const held = Promise.withResolvers<void>();
+    const proxy = await openSearchProxy(environment.config.OPENSEARCH_URL, async (request) => {
+      if (/licenses-.*_search/.test(request.path)) await held.promise;
+      return request.forward();
+    });
+    const api = await startApi({ ...environment.variables, OPENSEARCH_URL: proxy.url });
+    const { PORT: port } = environment.config;
+    try {
+      const statusesOf = async (address: string, count: number) => {
+        const answers = await Promise.all(times(count, () => call(port, address)));
+        const refused = answers.find(({ status }) => status !== 200);
+        return { refused: answers.filter(({ status }) => status !== 200).length, first: refused };
+      };
+      const one = statusesOf('198.51.100.1', MAX_IN_FLIGHT_PER_ADDRESS + 3);
+      const hosted = statusesOf('203.0.113.1', MAX_IN_FLIGHT_PER_ADDRESS * 2);
+      const other = statusesOf('198.51.100.2', 1);
+      held.resolve();
+      const { refused, first } = await one;
+      expect(refused).toBe(3);
+      expect([first?.status, first?.headers.get('retry-after')]).toEqual([429, '1']);
+      expect([(await hosted).refused, (await other).refused]).toEqual([0, 0]);
+      expect((await statusesOf('198.51.100.1', MAX_IN_FLIGHT_PER_ADDRESS)).refused).toBe(0);
+    } finally {
+      await api.stop();
+      await proxy.close();
+      await environment.cleanUp();
+    }
+  });
+});

@@ -1,0 +1,159 @@
+import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
+
+const MEGABYTE = 1024 * 1024;
+
+/** What a name or a number is in the worst case: each piece of it again and again, to the limit of a body. */
+export type Cases = readonly (readonly [name: string, text: string])[];
+
+/** A text of this many characters made of a piece. */
+export function filled(piece: string, length: number): string {
+  return piece.repeat(Math.ceil(length / piece.length)).slice(0, length);
+}
+
+/** A start, then a piece again and again up to a limit, then an end. */
+function around(start: string, piece: string, end = '', limit = MEGABYTE): string {
+  const left = limit - Buffer.byteLength(start) - Buffer.byteLength(end);
+  return start + piece.repeat(Math.floor(left / Buffer.byteLength(piece))) + end;
+}
+
+const HEADER = 'license_number\n';
+const COLUMNS = Array.from({ length: 199 }, (_, at) => `c${at}`).join(',');
+
+/** Rosters as CSV of 1 MB: quotation marks, separators and line breaks in every order that a parser could mind. */
+export const WORST_TABLES: Cases = [
+  ['stray marks, then blanks', `${HEADER}"${'x"'.repeat(260_000)}x${' '.repeat(520_000)}\n`],
+  ['marks before blanks', around(`${HEADER}"`, '" ', '\n')],
+  ['quoted cells before blanks', around(HEADER, '"a" ')],
+  ['stray marks in plain cells', around(HEADER, 'x" ')],
+  ['marks', around(HEADER, '"')],
+  ['doubled marks', around(`${HEADER}"`, '""', '"')],
+  ['doubled marks without an end', around(`${HEADER}"`, '""')],
+  ['open marks on each line', around(HEADER, '"a\n')],
+  ['a mark without an end', around(`${HEADER}"`, 'a')],
+  ['a million cells', around(HEADER, ',')],
+  ['a million quoted cells', around(HEADER, '"",')],
+  ['a million columns', around('license_number', ',a')],
+  ['a million columns with semicolons', around('license_number', ';a')],
+  ['200,000 cells in a row', around(HEADER, ',', '', 200_000)],
+  ['200 columns and 1,000 rows', `license_number,${COLUMNS}\n${`${filled('a,', 399)}\n`.repeat(1000)}`],
+  ['a million rows', around(HEADER, 'a\n')],
+  ['1,000 rows of 1,000 characters', around(HEADER, `${filled('RN ', 1020)}\n`)],
+  ['empty lines', around(HEADER, '\n')],
+  ['CR without LF', around('license_number\r', 'a\r')],
+  ['CR in marks', around(HEADER, '"\r')],
+  ['CR alone', around(HEADER, '\r')],
+  ['NUL', around(HEADER, '\0')],
+  ['byte order marks', around(`\ufeff${HEADER}`, '\ufeff')],
+  ['blanks', around(HEADER, ' ')],
+  ['formulas', around(`note,${HEADER}`, `=1;=2\t+3,RN.1\n`)],
+  ['line breaks in a cell', around(`note,${HEADER}"`, '\n', '",RN.1\n')],
+  ['separators and blanks in a cell', around(`note,${HEADER}"`, '; ', '",RN.1\n')],
+  ['letters that fold to fifteen', around(`last_name\n`, `${'\ufdfa'.repeat(66)}\n`)],
+];
+
+/** Rosters as JSON of 1 MB. */
+export const WORST_ROSTERS: Cases = [
+  ['500,000 items', around('{"items":[', '0,', '0]}')],
+  ['nested lists', `{"items":${'['.repeat(500_000)}${']'.repeat(500_000)}}`],
+  ['nested objects in an item', `{"items":[${'{"a":'.repeat(170_000)}0${'}'.repeat(170_000)}]}`],
+  ['an item that is a long text', `{"items":["${filled('x', MEGABYTE - 20)}"]}`],
+  ['an item with a long number', `{"items":[{"license_number":"${filled('x', MEGABYTE - 40)}"}]}`],
+  ['an item with a long board', `{"items":[{"board":"${filled('x ', MEGABYTE - 40)}"}]}`],
+  ['a long board of the roster', `{"board":"${filled('x ', MEGABYTE - 40)}","items":[{}]}`],
+  ['an item with 90,000 keys', `{"items":[{${keys(90_000)}}]}`],
+  ['1,000 items with 80 keys', `{"items":[${filledList(1000, `{${keys(80)}}`)}]}`],
+  ['90,000 keys beside the items', `{"items":[{}],${keys(90_000)}}`],
+  ['the same key again and again', around('{"items":[{', '"a":0,', '"a":0}]}')],
+  ['1,000 items without a board', `{"items":[${filledList(1000, '{"last_name":"x"}')}]}`],
+  [
+    '1,000 unknown boards',
+    `{"items":[${filledList(1000, `{"board":"${filled('nursng bord ', 60)}","last_name":"x"}`)}]}`,
+  ],
+  [
+    '1,000 unknown boards of 200 characters',
+    `{"items":[${filledList(1000, `{"board":"${filled('q w e r t y ', 199)}","last_name":"x"}`)}]}`,
+  ],
+  ['a long number', `{"items":[{}],"max_matches":${filled('9', MEGABYTE - 40)}}`],
+  ['prototype names', around('{"items":[{', '"__proto__":{"constructor":0},', '"a":0}]}')],
+];
+
+/** Forms of 1 MB, as a browser would encode them in an address. */
+export const WORST_FORMS: Cases = [
+  ['524,288 fields', around('', 'a&')],
+  ['a million separators', around('', '&')],
+  ['a million equals signs', around('roster', '=')],
+  ['percent signs', around('roster=', '%')],
+  ['broken escapes', around('roster=', '%f')],
+  ['escapes', around('roster=', '%41')],
+  ['escapes that are not UTF-8', around('roster=', '%ff')],
+  ['plus signs', around('roster=', '+')],
+  ['one long name', around('', 'a')],
+];
+
+/** As long as a browser's. */
+const BOUNDARY = '----WebKitFormBoundary7MA4YWxkTrZu0gW';
+
+/** Forms of 1 MB in parts. */
+export const WORST_PARTS: Cases = [
+  ['200,000 boundaries', around('', `--${BOUNDARY}\r\n`)],
+  ['20,000 parts', around('', part('a', ''), `--${BOUNDARY}--\r\n`)],
+  ['almost boundaries', around(partStart('roster'), `\r\n--`, `\r\n--${BOUNDARY}--\r\n`)],
+  ['dashes', around(partStart('roster'), '-', `\r\n--${BOUNDARY}--\r\n`)],
+  ['header lines', around(`--${BOUNDARY}\r\n`, 'a: b\r\n')],
+  ['one long header line', around(`--${BOUNDARY}\r\n`, 'a')],
+  ['a header of blanks', around(`--${BOUNDARY}\r\ncontent-disposition:`, ' ')],
+  ['a header of parameters', around(`--${BOUNDARY}\r\ncontent-disposition: form-data`, '; a="\\""')],
+  ['one long name', around(`--${BOUNDARY}\r\ncontent-disposition: form-data; name="`, 'a')],
+  ['escapes in a name', around(`--${BOUNDARY}\r\ncontent-disposition: form-data; name="`, '%22')],
+  ['a part without an end', around(partStart('roster'), 'x')],
+  ['no boundary', around('', 'x')],
+  ['line breaks', around('', '\r\n')],
+];
+
+/** The media type of `WORST_PARTS`. */
+export const PARTS_TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
+
+function partStart(name: string): string {
+  return `--${BOUNDARY}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n`;
+}
+
+function part(name: string, value: string): string {
+  return `${partStart(name)}${value}\r\n`;
+}
+
+/** A form with one field, in parts. */
+export function formParts(name: string, value: string): string {
+  return `${part(name, value)}--${BOUNDARY}--\r\n`;
+}
+
+function keys(count: number): string {
+  return Array.from({ length: count }, (_, at) => `"a${at}":0`).join(',');
+}
+
+function filledList(count: number, item: string): string {
+  return Array.from({ length: count }, () => item).join(',');
+}
+
+/** Header values of 15 KB that parsers of lists, parameters and quotation marks mind. */
+export const WORST_HEADERS: Cases = [
+  ['open marks and commas', `a;b="${',""'.repeat(5300)}`],
+  ['commas', filled(',', 15_000)],
+  ['marks', filled('"', 15_000)],
+  ['semicolons', `a/b${filled(';', 15_000)}`],
+  ['parameters', `a/b${filled(';a=b', 15_000)}`],
+  ['quoted parameters', `a/b${filled(';a="\\""', 15_000)}`],
+  ['blanks', `a${filled(' ', 15_000)}b`],
+  ['media types', filled('a/b,', 15_000)],
+  ['encodings', filled('gzip;q=0.1,', 15_000)],
+  ['blanks before commas', filled(' ,', 15_000)],
+  ['slashes', filled('/', 15_000)],
+  ['escaped dots', filled('%2e%2e/', 15_000)],
+];
+
+/** A text compressed in each way that is taken, by Content-Encoding. */
+export const COMPRESSIONS: ReadonlyMap<string, (text: string | Buffer) => Buffer> = new Map([
+  ['gzip', (text) => gzipSync(text)],
+  ['x-gzip', (text) => gzipSync(text)],
+  ['deflate', (text) => deflateSync(text)],
+  ['br', (text) => brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })],
+]);
