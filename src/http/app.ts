@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import createError from 'http-errors';
 import Koa from 'koa';
@@ -24,6 +24,22 @@ const CLOSE_IDLE_INTERVAL_MS = 100;
 const UNRESERVED = /^[\w.~-]$/;
 
 const REQUEST_ID = /^[\w.:-]{1,100}$/;
+
+/**
+ * The headers that libraries parse, and how many characters are read of each. Some take quadratic time for them, so a
+ * longer header counts as absent.
+ */
+const PARSED_HEADERS = Object.entries({
+  accept: 1000,
+  'accept-charset': 1000,
+  'accept-encoding': 1000,
+  'accept-language': 1000,
+  // The parser of forms searches for a boundary, of at most 70 characters, as long as it is.
+  'content-type': 200,
+  cookie: 1000,
+  'if-none-match': 1000,
+  range: 1000,
+});
 
 /** No caching, no framing, no guessing of media types. */
 const SECURITY_HEADERS = {
@@ -53,6 +69,7 @@ export function httpApp({
   const app = new Koa<RequestState>({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
   app.on('error', (error: unknown) => log.warn({ error: String(error) }, 'response failed'));
   app.use((ctx, next) => {
+    dropLongHeaders(ctx.req.headers);
     if (ctx.path.includes('%')) ctx.path = normalizedPath(ctx.path);
     ctx.state.arrivedAt = performance.now();
     ctx.state.requestId = requestId(ctx.req.headers['x-request-id']);
@@ -72,6 +89,12 @@ export function httpApp({
     if (isStopping()) ctx.set('connection', 'close');
   });
   return app;
+}
+
+function dropLongHeaders(headers: IncomingHttpHeaders): void {
+  for (const [name, characters] of PARSED_HEADERS) {
+    if ((headers[name]?.length ?? 0) > characters) delete headers[name];
+  }
 }
 
 /** Applies middleware to a path and all paths below it. */

@@ -1,0 +1,189 @@
+import { resolve } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { ApiAnswer } from '../support/api.ts';
+import { rawRequest } from '../support/raw-http.ts';
+import { ROSTER_PATH } from '../support/rosters.ts';
+import { startService, type TestService } from '../support/service.ts';
+import {
+  COMPRESSIONS,
+  filled,
+  formParts,
+  PARTS_TYPE,
+  WORST_FORMS,
+  WORST_HEADERS,
+  WORST_PARTS,
+  WORST_ROSTERS,
+  WORST_TABLES,
+} from '../support/worst-bodies.ts';
+
+/** So long a request may keep the event loop at a time, in CPU time: all others wait for it. */
+const MAX_TURN_MS = 100;
+
+const FORM = 'application/x-www-form-urlencoded';
+const JSON_TYPE = 'application/json';
+const LOOKUP_BYTES = 16 * 1024;
+
+let service: TestService;
+let origin: string;
+
+beforeAll(async () => {
+  const meter = resolve(import.meta.dirname, '../support/longest-turn.ts');
+  service = await startService({ settings: { NODE_OPTIONS: `--import=${meter}` } });
+  origin = `http://127.0.0.1:${service.environment.config.PORT}`;
+  // What runs for the first time is compiled first, which is not the request's doing.
+  for (const text of ['license_number\nRN.700001\n', 'last_name\nSmith\n']) {
+    for (let times = 0; times < 5; times += 1) await rosterPage(formParts('roster', text), PARTS_TYPE);
+  }
+});
+afterAll(() => service.stop());
+
+/** The longest turn since it was asked for last, in milliseconds. */
+async function longestTurn(): Promise<number> {
+  const { text } = await rawRequest({
+    ...{ port: service.environment.config.ADMIN_PORT, method: 'GET', path: '/metrics' },
+  });
+  return Number(/^test_longest_turn_ms (.+)$/m.exec(text)?.[1]);
+}
+
+/** Expects that an answer comes, that it is none of a failure, and that it keeps the event loop for no longer than allowed. */
+async function expectShort(send: () => Promise<ApiAnswer>): Promise<void> {
+  await longestTurn();
+  const { status } = await send();
+  const ms = await longestTurn();
+  if (process.env.SHOW_TURNS !== undefined)
+    process.stderr.write(`${expect.getState().currentTestName}: ${status}, ${ms} ms\n`);
+  expect({ status, ms }).toEqual({ status, ms: expect.any(Number) });
+  expect(status).toBeLessThan(500);
+  expect(ms).toBeLessThan(MAX_TURN_MS);
+}
+
+function send(
+  path: string,
+  body: string | Buffer | undefined,
+  headers: Record<string, string>,
+  method = 'POST',
+) {
+  const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+  return rawRequest({
+    ...{ port: service.environment.config.PORT, method, path, ...(body === undefined ? {} : { body }) },
+    headers: { host: new URL(origin).host, origin, 'x-api-key': service.rest.key, ...length, ...headers },
+  });
+}
+
+function rosterPage(body: string | Buffer, type: string, headers: Record<string, string> = {}) {
+  return send('/roster', body, { 'content-type': type, accept: 'text/html', ...headers });
+}
+
+function message(text: string, headers: Record<string, string> = {}) {
+  return send('/mcp', text, {
+    'content-type': JSON_TYPE,
+    accept: `${JSON_TYPE}, text/event-stream`,
+    ...headers,
+  });
+}
+
+describe('no request keeps the event loop for long', () => {
+  test.each(WORST_TABLES)('a CSV of %s', async (_name, table) => {
+    await expectShort(() =>
+      send(`${ROSTER_PATH}?board=Nursing%20Board`, table, { 'content-type': 'text/csv' }),
+    );
+    await expectShort(() => rosterPage(formParts('roster', table.slice(0, -200)), PARTS_TYPE));
+  });
+
+  test.each(WORST_ROSTERS)('a JSON roster of %s', async (_name, roster) => {
+    for (const accept of [JSON_TYPE, 'text/csv']) {
+      await expectShort(() => send(ROSTER_PATH, roster, { 'content-type': JSON_TYPE, accept }));
+    }
+  });
+
+  test.each(WORST_FORMS)('a form of %s', (_name, form) => expectShort(() => rosterPage(form, FORM)));
+
+  test.each(WORST_PARTS)('a form in parts of %s', (_name, form) =>
+    expectShort(() => rosterPage(form, PARTS_TYPE)),
+  );
+
+  test('a form in parts with a long boundary', async () => {
+    const boundary = filled('-', 8000);
+    const form = filled(`${boundary.slice(1)}x`, 1024 * 1024);
+    await expectShort(() => rosterPage(form, `multipart/form-data; boundary=${boundary}`));
+  });
+
+  test.each([...COMPRESSIONS])(
+    'a body of 1 MB and one of 1 GB with Content-Encoding %s',
+    async (encoding, compress) => {
+      for (const text of [filled('a&', 1024 * 1024), Buffer.alloc(1024 ** 3 / 8)]) {
+        const compressed = compress(text);
+        await expectShort(() => rosterPage(compressed, FORM, { 'content-encoding': encoding }));
+      }
+    },
+  );
+
+  test('a form of a kilobyte that unpacks to stray marks', async () => {
+    const [[, table] = ['', '']] = WORST_TABLES;
+    const form = gzipSync(formParts('roster', table.slice(0, 1_000_000)), { level: 9 });
+    await expectShort(() => rosterPage(form, PARTS_TYPE, { 'content-encoding': 'gzip' }));
+  });
+
+  test.each([
+    ['nested lists', filled('[', LOOKUP_BYTES)],
+    ['a call with many arguments', call('verify_license', manyArguments(`"RN.1"`))],
+    ['a call with many unknown arguments', call('search_licenses_by_name', manyArguments('{}'))],
+    ['a call with nested arguments', call('verify_license', `{"license_number":${nested()}}`)],
+    ['a roster of numbers', call('verify_roster', `{"items":[${filled('0,', 14_000)}0]}`)],
+    ['a roster of objects', call('verify_roster', `{"items":[${filled('{},', 13_998)}{}]}`)],
+    ['50 items with unknown boards', call('verify_roster', `{"items":[${badBoards()}]}`)],
+    ['a long board', call('verify_license', `{"license_number":"1","board":"${filled('q ', 14_000)}"}`)],
+    ['a long method', `{"jsonrpc":"2.0","id":1,"method":"${filled('a/', 15_000)}"}`],
+    ['a long id', `{"jsonrpc":"2.0","id":"${filled('a', 15_000)}","method":"tools/list"}`],
+    ['a batch', `[${filled('{},', 14_997)}{}]`],
+  ])('an MCP message of %s', async (_name, text) => {
+    await expectShort(() => message(text));
+    await expectShort(() => message(text, { 'mcp-protocol-version': '2026-07-28' }));
+  });
+
+  test.each(WORST_HEADERS)('a header of %s', async (_name, value) => {
+    for (const name of ['accept', 'accept-encoding', 'accept-language', 'content-type', 'cookie', 'range']) {
+      await expectShort(() => send('/nothing', undefined, { accept: 'text/html', [name]: value }, 'GET'));
+    }
+    for (const name of [
+      'content-type',
+      'accept',
+      'content-encoding',
+      'origin',
+      'x-forwarded-for',
+      'mcp-name',
+    ]) {
+      await expectShort(() => send(ROSTER_PATH, '{}', { 'content-type': JSON_TYPE, [name]: value }));
+      await expectShort(() => rosterPage('a=b', FORM, { [name]: value }));
+      await expectShort(() => message('{}', { [name]: value }));
+    }
+  });
+
+  test.each(WORST_HEADERS)('an address of %s', async (_name, value) => {
+    const text = encodeURI(value)
+      .slice(0, 15_000)
+      .replaceAll(/%[^%]?$/g, '');
+    for (const path of ['/?', '/', '/licenses/NUR/', '/api/v1/changes?since=', `/api/v1/lookup/boards/`]) {
+      await expectShort(() => send(path + text, undefined, { accept: 'text/html' }, 'GET'));
+    }
+  });
+});
+
+function call(name: string, parameters: string): string {
+  return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","arguments":${parameters}}}`;
+}
+
+function manyArguments(value: string): string {
+  return `{${Array.from({ length: 1000 }, (_, at) => `"a${at}":${value}`).join(',')}}`;
+}
+
+function nested(): string {
+  return `${'['.repeat(7000)}${']'.repeat(7000)}`;
+}
+
+function badBoards(): string {
+  return Array.from({ length: 50 }, () => `{"board":"${filled('nursng bord ', 190)}","last_name":"x"}`).join(
+    ',',
+  );
+}

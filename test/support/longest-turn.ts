@@ -1,0 +1,24 @@
+import { gauge } from '../../src/telemetry/metrics.ts';
+
+/**
+ * A process started with `--import` of this file says at /metrics how long one turn of its event loop kept it since
+ * the last scrape, at most. That is the CPU time of its main thread between two runs of a timer that is always due: a
+ * turn delays the timer to its end. The time of a clock would also count what other processes of the machine do, and
+ * the CPU time of the process what its other threads do.
+ */
+const DUE_AFTER_MS = 1;
+
+let before = process.threadCpuUsage();
+let longest = 0;
+
+setInterval(() => {
+  const now = process.threadCpuUsage();
+  longest = Math.max(longest, now.user + now.system - before.user - before.system);
+  before = now;
+}, DUE_AFTER_MS).unref();
+
+gauge('test_longest_turn_ms', 'CPU time of the longest turn since the last scrape', () => {
+  const ms = longest / 1000;
+  longest = 0;
+  return ms;
+});
