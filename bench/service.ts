@@ -9,7 +9,9 @@ import { prepareIndices } from '../src/storage/templates.ts';
 const NO_LIMIT = '1000000000';
 const NO_LIMITS = {
   REST_REQUESTS_PER_MINUTE: NO_LIMIT,
-  MCP_REQUESTS_PER_MINUTE: NO_LIMIT,
+  MCP_REQUESTS_PER_MINUTE: '100000000',
+  // A range with a higher limit may have more requests in progress.
+  MCP_RATE_LIMIT_RANGES: `127.0.0.0/8=${NO_LIMIT}`,
   WEB_REQUESTS_PER_MINUTE: NO_LIMIT,
 };
 

@@ -5,11 +5,26 @@ import rawBody from 'raw-body';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import type { Context } from './context.ts';
 import { TooLargeError, UnsupportedEncodingError, UnsupportedMediaTypeError } from './errors.ts';
+import { type Slots, slots } from './slots.ts';
 
 /** How many bytes a body may have, compressed or not, and how an error says it. */
 export interface BodyLimit {
   readonly bytes: number;
   readonly words: string;
+  /** Bounds the bytes of all such bodies that are received at the same time. Small ones are bounded by the connections. */
+  readonly received?: Slots;
+}
+
+const MEGABYTE = 1024 * 1024;
+
+/** Slow clients hold what they have sent: so many megabytes altogether, and of an address. */
+const MAX_RECEIVED = 64;
+export const MAX_RECEIVED_OF_ADDRESS = 8;
+
+/** Of a list of licenses: 1 MB. Each interface has a limit of its own, so that no other takes its bytes. */
+export function listLimit(words: string): BodyLimit {
+  const received = slots(MAX_RECEIVED * MEGABYTE, () => MAX_RECEIVED_OF_ADDRESS * MEGABYTE);
+  return { bytes: MEGABYTE, words, received };
 }
 
 /** Of a request with one lookup. */
@@ -41,6 +56,7 @@ const IDENTITY = ['', 'identity'];
  * @throws {UnsupportedEncodingError} for another Content-Encoding
  * @throws {BadRequestError} for a body that is not UTF-8
  * @throws {TooLargeError} for more bytes than the limit
+ * @throws {TooBusyError} or {TooManyRequestsError} when too much of such bodies is being received
  * @throws {HttpError} 400 for a body that is not compressed as it says,
  * or not as long as it says. After both the connection is closed, since what follows on it may be the rest of the
  * body.
@@ -59,12 +75,16 @@ async function bodyBytes(ctx: Context, limit: BodyLimit): Promise<Buffer> {
   const encoding = given.toLowerCase();
   const decompress = DECOMPRESSORS.get(encoding);
   if (decompress === undefined && !IDENTITY.includes(encoding)) throw new UnsupportedEncodingError();
-  try {
-    const sent = await rawBody(ctx.req, { limit: limit.bytes, length });
-    return decompress === undefined ? sent : await decompress(sent, { maxOutputLength: limit.bytes });
-  } catch (error) {
-    throw refusedBody(ctx, isTooLarge(error) ? bodyTooLarge(limit) : createError(400));
-  }
+  const read = async () => {
+    try {
+      const sent = await rawBody(ctx.req, { limit: limit.bytes, length });
+      return decompress === undefined ? sent : await decompress(sent, { maxOutputLength: limit.bytes });
+    } catch (error) {
+      throw refusedBody(ctx, isTooLarge(error) ? bodyTooLarge(limit) : createError(400));
+    }
+  };
+  const mostBytes = decompress === undefined && length !== null ? Number(length) : limit.bytes;
+  return limit.received === undefined ? read() : limit.received(ctx, Math.min(mostBytes, limit.bytes), read);
 }
 
 /** Whether raw-body or zlib has met the limit. */

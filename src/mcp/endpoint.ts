@@ -6,13 +6,13 @@ import {
 } from '@modelcontextprotocol/server';
 import compose from 'koa-compose';
 import type { Logger } from 'pino';
-import { addressKey, plainAddress, type RateLimit, TooManyRequestsError } from '../access/rate-limit.ts';
+import type { RateLimit } from '../access/rate-limit.ts';
 import type { Config } from '../config.ts';
 import { textBody } from '../http/body.ts';
 import type { Context, Middleware } from '../http/context.ts';
 import { spendMore } from '../http/limit.ts';
 import { clientGone } from '../http/roster-cost.ts';
-import { TooBusyError } from '../storage/errors.ts';
+import { slots } from '../http/slots.ts';
 import { allowedOrigins, checkRequest } from './host-and-origin.ts';
 import { parseJson, unsupportedMessage } from './protocol-errors.ts';
 import { rosterItemsIn } from './roster.ts';
@@ -74,7 +74,7 @@ export function mcpEndpoint(config: Config, answers: Answers, limit: RateLimit, 
       : modern.fetch(request, { parsedBody });
   }
 
-  const slots = addressSlots((address) => {
+  const inFlight = slots(MAX_IN_FLIGHT, (address) => {
     const share = limit.limitFor(address) / config.MCP_REQUESTS_PER_MINUTE;
     return Math.min(MAX_IN_FLIGHT / 2, Math.ceil(MAX_IN_FLIGHT_PER_ADDRESS * share));
   });
@@ -82,7 +82,7 @@ export function mcpEndpoint(config: Config, answers: Answers, limit: RateLimit, 
   /** The whole body comes first: a client that never finishes it holds no slot. */
   const handleRequest: Middleware = async (ctx) => {
     const text = await textBody(ctx);
-    await slots(plainAddress(ctx.ip), async () => sendResponse(ctx, await respond(ctx, text)));
+    await inFlight(ctx, 1, async () => sendResponse(ctx, await respond(ctx, text)));
   };
 
   return compose([allowedOrigins(config), checkRequest(config), handleRequest]);
@@ -95,33 +95,4 @@ function protocolHeaders(given: IncomingHttpHeaders): [string, string][] {
       ? [[name, String(value)]]
       : [],
   );
-}
-
-/**
- * Does work in a slot: `MAX_IN_FLIGHT` at a time, and so many of an address.
- *
- * @throws {TooBusyError} immediately, when all slots are taken
- * @throws {TooManyRequestsError} immediately, when those of the address are
- */
-function addressSlots(
-  maxOf: (address: string) => number,
-): (address: string, work: () => Promise<void>) => Promise<void> {
-  const byAddress = new Map<string, number>();
-  let inFlight = 0;
-  return async (address, work) => {
-    if (inFlight >= MAX_IN_FLIGHT) throw new TooBusyError('Too many MCP requests are under way.');
-    const key = addressKey(address);
-    const before = byAddress.get(key) ?? 0;
-    if (before >= maxOf(address)) throw new TooManyRequestsError(1);
-    inFlight += 1;
-    byAddress.set(key, before + 1);
-    try {
-      await work();
-    } finally {
-      inFlight -= 1;
-      const left = (byAddress.get(key) ?? 1) - 1;
-      if (left > 0) byAddress.set(key, left);
-      else byAddress.delete(key);
-    }
-  };
 }

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
-import type { BodyLimit } from '../http/body.ts';
+import { listLimit } from '../http/body.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import type { Board } from '../licenses/boards.ts';
 import {
@@ -15,7 +15,7 @@ import { type RosterTable, rowReader } from '../rosters/table.ts';
 import { boardName, boardNamed } from './board-name.ts';
 import { verifyBody, verifyRequest } from './verify-request.ts';
 
-export const ROSTER_LIMIT: BodyLimit = { bytes: 1024 * 1024, words: 'a roster takes at most 1 MB' };
+export const ROSTER_LIMIT = listLimit('a roster takes at most 1 MB');
 
 /** The error of a body of another media type. */
 export const MEDIA_TYPES =

@@ -1,5 +1,5 @@
 import type { RateLimit } from '../access/rate-limit.ts';
-import { formBody } from '../http/body.ts';
+import { formBody, listLimit } from '../http/body.ts';
 import { clientGone, spendForItems } from '../http/roster-cost.ts';
 import type { Route } from '../http/route.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
@@ -27,7 +27,7 @@ export interface RosterPageServices {
 
 const TITLE = 'Check a list of licenses';
 
-const PAGE_LIMIT = { bytes: 1024 * 1024, words: 'a list takes at most 1 MB' };
+const PAGE_LIMIT = listLimit('a list takes at most 1 MB');
 
 /** A list to begin with. */
 const TEMPLATE = `reference,board,license_number,last_name,first_name

@@ -45,6 +45,7 @@ beforeAll(async () => {
   environment = await testEnvironment({
     REST_REQUESTS_PER_MINUTE: '1000000',
     MCP_REQUESTS_PER_MINUTE: '1000000',
+    TRUSTED_PROXIES: '1',
   });
   await publishFiles(environment, FIXTURES);
   proxy = await openSearchProxy(environment.config.OPENSEARCH_URL, async ({ path, forward }) => {
@@ -243,9 +244,13 @@ faultTest(
   300_000,
 );
 
-/** Calls a tool of the MCP server. */
+let calls = 0;
+
+/** Calls a tool of the MCP server, from one of so many addresses that none has all of its part. */
 function called(): Promise<ApiAnswer> {
-  return rest.callTool('verify_license', { license_number: GOOD.license_number });
+  calls += 1;
+  const from = { 'x-forwarded-for': `198.51.100.${calls % 30}` };
+  return rest.callTool('verify_license', { license_number: GOOD.license_number }, from);
 }
 
 faultTest(

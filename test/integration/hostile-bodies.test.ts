@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { testEnvironment } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
@@ -160,6 +161,38 @@ test('bodies that are never finished keep nobody else out', async () => {
   expect(status).toBe(200);
 });
 
+test.each([
+  ['/roster', 'application/x-www-form-urlencoded'],
+  [ROSTER_PATH, 'text/csv'],
+])(
+  'of large bodies to %s, an address has a few on the way at a time, and all together have more',
+  async (path, type) => {
+    const answers: number[] = [];
+    const begin = (address: string) => {
+      const more = { 'x-forwarded-for': address, 'content-length': String(1024 * 1024) };
+      const socket = unfinished(path, type, more, Buffer.from('license_number'));
+      socket.on('data', (data) => answers.push(Number(data.toString().split(' ')[1])));
+      return socket;
+    };
+    const untilAnswered = async (statuses: readonly number[]) => {
+      while (answers.length < statuses.length) await sleep(10);
+      expect(answers).toEqual(statuses);
+    };
+    const held = times(8, () => begin('10.1.0.0'));
+    held.push(begin('10.1.0.0'));
+    await untilAnswered([429]);
+    held.push(...times(7, (at) => times(8, () => begin(`10.1.0.${at}`))).flat());
+    held.push(begin('10.1.1.1'));
+    await untilAnswered([429, 503]);
+    // What is small is answered at any time.
+    expect((await service.rest.verify({ board: 'Nursing Board', license_number: 'RN.700001' })).status).toBe(
+      200,
+    );
+    for (const socket of held) socket.resetAndDestroy();
+    while ((await send(path, type, 'license_number\nRN.700001\n')).status === 503) await sleep(10);
+  },
+);
+
 describe('while OpenSearch is slow', () => {
   /** A tool call from an address, as the proxy in front names it. */
   function call(port: number, address: string): Promise<ApiAnswer> {
@@ -170,6 +203,11 @@ describe('while OpenSearch is slow', () => {
       ...{ 'content-length': String(body.length), 'x-forwarded-for': address },
     };
     return rawRequest({ port, method: 'POST', path: '/mcp', headers, body });
+  }
+
+  async function lookupsInFlight(port: number): Promise<number> {
+    const { text } = await rawRequest({ port, method: 'GET', path: '/metrics' });
+    return Number(/^licenses_lookups_in_flight (\d+)$/m.exec(text)?.[1]);
   }
 
   test('an address has a part of the MCP slots, a hosted assistant a larger one, and all together all', async () => {
@@ -196,6 +234,9 @@ describe('while OpenSearch is slow', () => {
       const one = statusesOf('198.51.100.1', MAX_IN_FLIGHT_PER_ADDRESS + 3);
       const hosted = statusesOf('203.0.113.1', MAX_IN_FLIGHT_PER_ADDRESS * 2);
       const other = statusesOf('198.51.100.2', 1);
+      // All that are let in wait for OpenSearch together.
+      while ((await lookupsInFlight(environment.config.ADMIN_PORT)) < MAX_IN_FLIGHT_PER_ADDRESS * 3 + 1)
+        await sleep(10);
       held.resolve();
       const { refused, first } = await one;
       expect(refused).toBe(3);

@@ -18,7 +18,11 @@ export interface ApiClient {
   verify(body: unknown, path?: string): Promise<ApiAnswer>;
   get(path: string): Promise<ApiAnswer>;
   /** A call of the tool server, as a client of before 2026 makes it. */
-  callTool(name: string, parameters: Readonly<Record<string, string>>): Promise<ApiAnswer>;
+  callTool(
+    name: string,
+    parameters: Readonly<Record<string, string>>,
+    headers?: Record<string, string>,
+  ): Promise<ApiAnswer>;
 }
 
 /** A client with a new key for the API of this environment. */
@@ -42,9 +46,12 @@ export async function apiClient({ store, config }: TestEnvironment): Promise<Api
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(body),
       }),
-    callTool: (name, parameters) =>
+    callTool: (name, parameters, headers = {}) =>
       request('POST', '/mcp', {
-        headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+        headers: {
+          ...{ 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+          ...headers,
+        },
         body: JSON.stringify({
           jsonrpc: '2.0',
           id: 1,

@@ -5,7 +5,7 @@ import { TooManyRequestsError } from '../../src/access/rate-limit.ts';
 import { CursorExpiredError } from '../../src/changes/service.ts';
 import { readConfig } from '../../src/config.ts';
 import { httpApp, httpServer } from '../../src/http/app.ts';
-import { type BodyLimit, LOOKUP_LIMIT } from '../../src/http/body.ts';
+import { type BodyLimit, LOOKUP_LIMIT, MAX_RECEIVED_OF_ADDRESS } from '../../src/http/body.ts';
 import { errorResponse, HttpsRequiredError, InvalidKeyError, TooLargeError } from '../../src/http/errors.ts';
 import { freshness } from '../../src/http/status.ts';
 import { BadRequestError } from '../../src/licenses/bad-request.ts';
@@ -95,6 +95,7 @@ function limits(): [limit: string, number: string][] {
     ['rosters that wait in a process', number(rosters.MAX_ROSTERS_WAITING)],
     ['MCP requests in progress in a process', number(MAX_MCP_IN_FLIGHT)],
     ['MCP requests in progress in a process, from one address', number(MAX_MCP_IN_FLIGHT_PER_ADDRESS)],
+    ['megabytes of rosters being received by a process, from one address', number(MAX_RECEIVED_OF_ADDRESS)],
     ['time for a lookup, without receiving its body', seconds(lookups.TIMEOUT_MS)],
     ['time for a roster', seconds(rosters.TIMEOUT_MS)],
     ['time for a client to send all headers', seconds(server.headersTimeout)],
