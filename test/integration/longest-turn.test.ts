@@ -15,13 +15,16 @@ import {
   WORST_PARTS,
   WORST_ROSTERS,
   WORST_TABLES,
+  WORST_VALUES,
 } from '../support/worst-bodies.ts';
 
 /** So long a request may keep the event loop at a time, in CPU time: all others wait for it. */
 const MAX_TURN_MS = 100;
 
 const FORM = 'application/x-www-form-urlencoded';
+const LOOKUP_PATH = '/api/v1/lookup/verify';
 const JSON_TYPE = 'application/json';
+const MEGABYTE = 1024 * 1024;
 const LOOKUP_BYTES = 16 * 1024;
 
 let service: TestService;
@@ -51,11 +54,7 @@ async function expectShort(send: () => Promise<ApiAnswer>): Promise<void> {
   await longestTurn();
   const { status } = await send();
   const ms = await longestTurn();
-  if (process.env.SHOW_TURNS !== undefined)
-    process.stderr.write(`${expect.getState().currentTestName}: ${status}, ${ms} ms\n`);
-  expect({ status, ms }).toEqual({ status, ms: expect.any(Number) });
-  expect(status).toBeLessThan(500);
-  expect(ms).toBeLessThan(MAX_TURN_MS);
+  expect({ status, ms, isShort: ms < MAX_TURN_MS && status < 500 }).toEqual({ status, ms, isShort: true });
 }
 
 function send(
@@ -105,14 +104,14 @@ describe('no request keeps the event loop for long', () => {
 
   test('a form in parts with a long boundary', async () => {
     const boundary = filled('-', 8000);
-    const form = filled(`${boundary.slice(1)}x`, 1024 * 1024);
+    const form = filled(`${boundary.slice(1)}x`, MEGABYTE);
     await expectShort(() => rosterPage(form, `multipart/form-data; boundary=${boundary}`));
   });
 
   test.each([...COMPRESSIONS])(
-    'a body of 1 MB and one of 1 GB with Content-Encoding %s',
+    'a body that is 1 MB and one that is 128 MB with Content-Encoding %s',
     async (encoding, compress) => {
-      for (const text of [filled('a&', 1024 * 1024), Buffer.alloc(1024 ** 3 / 8)]) {
+      for (const text of [filled('a&', MEGABYTE), Buffer.alloc(128 * MEGABYTE)]) {
         const compressed = compress(text);
         await expectShort(() => rosterPage(compressed, FORM, { 'content-encoding': encoding }));
       }
@@ -157,6 +156,20 @@ describe('no request keeps the event loop for long', () => {
       await expectShort(() => send(ROSTER_PATH, '{}', { 'content-type': JSON_TYPE, [name]: value }));
       await expectShort(() => rosterPage('a=b', FORM, { [name]: value }));
       await expectShort(() => message('{}', { [name]: value }));
+    }
+  });
+
+  test.each(WORST_VALUES)('a roster of which each field has %s', async (_name, value) => {
+    for (const field of ['license_number', 'last_name', 'business_name', 'board']) {
+      const required = field === 'license_number' ? {} : { last_name: value };
+      const business = field === 'business_name' ? { search_type: 'business' } : {};
+      const item = { board: 'Nursing Board', ...required, ...business, [field]: value };
+      const roster = JSON.stringify({ items: Array.from({ length: 300 }, () => item) });
+      await expectShort(() => send(ROSTER_PATH, roster, { 'content-type': JSON_TYPE }));
+      await expectShort(() => send(LOOKUP_PATH, JSON.stringify(item), { 'content-type': JSON_TYPE }));
+      await expectShort(() =>
+        message(call('verify_license', JSON.stringify({ license_number: value, [field]: value }))),
+      );
     }
   });
 

@@ -48,6 +48,7 @@ export const WORST_TABLES: Cases = [
   ['formulas', around(`note,${HEADER}`, `=1;=2\t+3,RN.1\n`)],
   ['line breaks in a cell', around(`note,${HEADER}"`, '\n', '",RN.1\n')],
   ['separators and blanks in a cell', around(`note,${HEADER}"`, '; ', '",RN.1\n')],
+  ['signs that HTML escapes', around(`note,${HEADER}"`, `<>&'`, '",RN.1\n')],
   ['letters that fold to fifteen', around(`last_name\n`, `${'\ufdfa'.repeat(66)}\n`)],
 ];
 
@@ -148,6 +149,22 @@ export const WORST_HEADERS: Cases = [
   ['blanks before commas', filled(' ,', 15_000)],
   ['slashes', filled('/', 15_000)],
   ['escaped dots', filled('%2e%2e/', 15_000)],
+  ['queries', filled('number=1&a=1&__proto__=1&constructor=1&', 15_000)],
+];
+
+/** Values of 200 characters, the most that a field takes. */
+export const WORST_VALUES: Cases = [
+  ['digits that look like letters', filled('0O1l5S8B', 200)],
+  ['one digit', filled('1', 200)],
+  ['blanks and letters', filled('a ', 200)],
+  ['hyphens and letters', filled('a-', 200)],
+  ['apostrophes', filled("o'", 200)],
+  ['commas', filled('a,', 200)],
+  ['words of business names', filled('THE & CO INC LLC DBA D.B.A. ', 200)],
+  ['letters that fold to fifteen', filled('\ufdfa', 200)],
+  ['marks over letters', filled('a\u0301\u0327', 200)],
+  ['emoji', filled('\u{1f600}', 200)],
+  ['combining marks', `a${filled('\u0300\u0316', 199)}`],
 ];
 
 /** A text compressed in each way that is taken, by Content-Encoding. */
