@@ -25,11 +25,11 @@ export const MCP_PATH = '/mcp';
 export const MAX_IN_FLIGHT = 200;
 
 /**
- * So many of them may come from one address. A model asks a few questions at a time, and ten addresses together can
- * still take all. The users of a hosted assistant share its addresses: an address whose range may send more in a
- * minute has more in proportion, and at most half of all.
+ * So many of them may come from one address: as many as the items of one roster, which a client may ask one by one. The
+ * users of a hosted assistant share its addresses: an address whose range may send more in a minute has more in
+ * proportion, and at most half of all.
  */
-export const MAX_IN_FLIGHT_PER_ADDRESS = 20;
+export const MAX_IN_FLIGHT_PER_ADDRESS = 50;
 
 /**
  * The MCP endpoint: Streamable HTTP for the 2026 and 2025 revisions of the protocol, stateless, with JSON responses.
