@@ -19,7 +19,7 @@ export interface AnsweredChunk {
   readonly rows: string;
   readonly count: number;
   /** How many rows ended in each way. */
-  readonly outcomes: Readonly<Record<string, number>>;
+  readonly outcomes: ReadonlyMap<string, number>;
   /** The run date of the dataset that answered, `YYYY-MM-DD`. */
   readonly date: string;
 }
@@ -140,6 +140,6 @@ async function answeredChunk(text: string, { format }: RosterFile, count: number
   return {
     header: bytes.toString('utf8', 0, headerBytes),
     rows: bytes.toString('utf8', headerBytes),
-    ...{ count, outcomes: Object.fromEntries(outcomes), date },
+    ...{ count, outcomes, date },
   };
 }

@@ -68,15 +68,13 @@ async function append(
   const mark = format.hasByteOrderMark ? '\ufeff' : '';
   const text = Buffer.from(rows === 0 ? mark + answer.header + answer.rows : answer.rows);
   await file.write(text, 0, text.length, bytes);
-  const counted = { ...outcomes };
-  for (const [outcome, count] of Object.entries(answer.outcomes)) {
-    counted[outcome] = (counted[outcome] ?? 0) + count;
-  }
+  const counted = new Map(Object.entries(outcomes));
+  for (const [outcome, count] of answer.outcomes) counted.set(outcome, (counted.get(outcome) ?? 0) + count);
   return {
     question,
     rows: rows + answer.count,
     bytes: bytes + text.length,
-    outcomes: counted,
+    outcomes: Object.fromEntries(counted),
     dates: [...new Set([...dates, answer.date])],
   };
 }
