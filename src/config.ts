@@ -142,7 +142,7 @@ const SECRET: ReadonlySet<string> = new Set([
 ]);
 
 function isSettingName(name: PropertyKey | undefined): name is SettingName {
-  return typeof name === 'string' && name in schema.shape;
+  return typeof name === 'string' && Object.hasOwn(schema.shape, name);
 }
 
 /**

@@ -52,7 +52,7 @@ export async function readDigestColumns(
   const index = digestIndexName(prefix, licensesIndex);
   try {
     const { body } = await client.indices.getMapping({ index });
-    return mappingsResponse.parse(body)[index]?.mappings._meta.columns;
+    return Object.values(mappingsResponse.parse(body))[0]?.mappings._meta.columns;
   } catch (error) {
     if (responseStatus(error) === 404) return undefined;
     throw error;

@@ -36,13 +36,15 @@ export function makeChange(
   ordinal: number,
 ): StoredChange | undefined {
   const record = after ?? before;
-  const fields: StoredChange['fields'] = changedFields(before, after);
-  const names = Object.keys(fields);
+  const fields = new Map<string, StoredChange['fields'][string]>(
+    Object.entries(changedFields(before, after)),
+  );
+  const names = [...fields.keys()];
   if (record === undefined || names.length === 0) return undefined;
   const kind: ChangeKind = before === undefined ? 'added' : after === undefined ? 'removed' : 'changed';
   const erases =
-    kind === 'changed' ? names.filter((name) => isPlaceField(name) && fields[name]?.after === null) : [];
-  for (const name of erases) fields[name] = { before: null, after: null, erased: true };
+    kind === 'changed' ? names.filter((name) => isPlaceField(name) && fields.get(name)?.after === null) : [];
+  for (const name of erases) fields.set(name, { before: null, after: null, erased: true });
   return {
     ...origin,
     position: positionOf(origin.epoch, ordinal),
@@ -53,7 +55,7 @@ export function makeChange(
     license_number: record.license_number,
     number: numberKey(record.license_number),
     full_name: record.full_name,
-    fields,
+    fields: Object.fromEntries(fields),
     ...(erases.length > 0 && { erases }),
   };
 }

@@ -1,7 +1,7 @@
 import { type LicenseRecord, licenseRecord } from '../licenses/license-record.ts';
 
 /** The fields of a record by name; an attribute of its extra data is named `extra_data.ZIP`. */
-export type RecordFields = Readonly<Record<string, string | null>>;
+type RecordFields = ReadonlyMap<string, string | null>;
 
 const EXTRA_DATA = 'extra_data.';
 
@@ -22,12 +22,10 @@ export function isPlaceField(name: string): boolean {
 
 /** Every field of a record, attributes of the extra data in the order of their names. */
 export function fieldsOf(record: LicenseRecord): RecordFields {
-  const { extra_data: extra } = record;
-  return Object.fromEntries([
+  const extra = Object.entries(record.extra_data).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return new Map([
     ...RECORD_FIELDS.map((name) => [name, record[name]] as const),
-    ...Object.keys(extra)
-      .toSorted()
-      .map((name) => [EXTRA_DATA + name, extra[name] ?? null] as const),
+    ...extra.map(([name, value]) => [EXTRA_DATA + name, value] as const),
   ]);
 }
 
@@ -47,11 +45,11 @@ export function changedFields(
   before: LicenseRecord | undefined,
   after: LicenseRecord | undefined,
 ): Record<string, FieldChange> {
-  const [old, now] = [before, after].map((record) => (record === undefined ? {} : fieldsOf(record)));
-  const changed: Record<string, FieldChange> = {};
-  for (const name of new Set([...Object.keys(old ?? {}), ...Object.keys(now ?? {})])) {
-    const change = { before: old?.[name] ?? null, after: now?.[name] ?? null };
-    if (change.before !== change.after) changed[name] = change;
-  }
-  return changed;
+  const old: RecordFields = before === undefined ? new Map() : fieldsOf(before);
+  const now: RecordFields = after === undefined ? new Map() : fieldsOf(after);
+  const changed = [...new Set([...old.keys(), ...now.keys()])].flatMap((name) => {
+    const change = { before: old.get(name) ?? null, after: now.get(name) ?? null };
+    return change.before === change.after ? [] : [[name, change] as const];
+  });
+  return Object.fromEntries(changed);
 }

@@ -1,6 +1,6 @@
 import type { Store } from '../storage/store.ts';
 import type { ChangeCause, StoredChange } from './change.ts';
-import { type ChangeCounts, countChange, numberOfChanges } from './counts.ts';
+import type { ChangeCounter } from './counts.ts';
 import { type ChangeOrigin, makeChange } from './make-change.ts';
 import { recordsOf } from './records.ts';
 import { writeChanges } from './write-changes.ts';
@@ -16,7 +16,7 @@ export interface Candidate {
  * Compares some licenses in two physical indices, stores those that differ as changes, and counts them.
  *
  * @param candidates at most a few hundred, each license once
- * @param counts of the changes before; it is updated
+ * @param counter of the changes before; it is updated
  * @returns what was stored
  */
 export async function storeDifferences(
@@ -24,7 +24,7 @@ export async function storeDifferences(
   indices: { readonly before: string; readonly after: string },
   candidates: readonly Candidate[],
   origin: ChangeOrigin,
-  counts: ChangeCounts,
+  counter: ChangeCounter,
 ): Promise<readonly StoredChange[]> {
   const ids = candidates.map(({ license }) => license);
   const [before, after] = await Promise.all([
@@ -34,9 +34,9 @@ export async function storeDifferences(
   const changes: StoredChange[] = [];
   for (const { license, cause } of candidates) {
     const pair = { license, before: before.get(license), after: after.get(license) };
-    const change = makeChange(origin, pair, cause, numberOfChanges(counts) + 1);
+    const change = makeChange(origin, pair, cause, counter.total() + 1);
     if (change === undefined) continue;
-    countChange(counts, change);
+    counter.count(change);
     changes.push(change);
   }
   await writeChanges(store, changes);

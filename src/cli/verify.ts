@@ -78,7 +78,7 @@ async function verify(rosterPath: string, options: VerifyArguments): Promise<num
 
 function printSummary({ rows, outcomes, dates }: Verified, out: string): void {
   print(`${grouped(rows)} rows verified in the dataset of ${dates.join(' and ')}; ${out} has the results.`);
-  for (const outcome of ['found', 'ambiguous', 'not_found', 'invalid']) {
+  for (const outcome of ['found', 'ambiguous', 'not_found', 'invalid'] as const) {
     print(`  ${outcome.padEnd(10)} ${grouped(outcomes[outcome] ?? 0)}`);
   }
   if (dates.length > 1) {

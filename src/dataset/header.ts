@@ -3,7 +3,7 @@ import aliasesJson from '../../data/column-aliases.json' with { type: 'json' };
 import { BUSINESS_COLUMNS, type DatasetFile, ENDORSEMENTS, INDIVIDUAL_COLUMNS } from './columns.ts';
 import { type NamedColumn, namedColumn } from './row-hash.ts';
 
-const ALIASES = z.record(z.string(), z.array(z.string())).parse(aliasesJson);
+const ALIASES = new Map(Object.entries(z.record(z.string(), z.array(z.string())).parse(aliasesJson)));
 
 /** The fields of a row that a record is made of, and the column of each in both files. */
 const RECORD_COLUMNS = [
@@ -110,14 +110,12 @@ function normalName(name: string): string {
 }
 
 function findColumn(positions: ReadonlyMap<string, number>, name: string): number | undefined {
-  const names = [name, ...(ALIASES[name] ?? []).map(normalName)];
+  const names = [name, ...(ALIASES.get(name) ?? []).map(normalName)];
   return names.map((candidate) => positions.get(candidate)).find((position) => position !== undefined);
 }
 
 const canonicalNames = new Map(
-  Object.entries(ALIASES).flatMap(([name, aliases]) =>
-    aliases.map((alias) => [normalName(alias), name] as const),
-  ),
+  [...ALIASES].flatMap(([name, aliases]) => aliases.map((alias) => [normalName(alias), name] as const)),
 );
 
 /** The current name of an aliased column; the alias itself when another column already has that meaning. */
@@ -130,12 +128,12 @@ function canonicalName(positions: ReadonlyMap<string, number>, name: string): st
 /** An alias of one of these keeps its own name in `extra_data`. */
 const NAME_COLUMNS: ReadonlySet<string> = new Set(['LICENSEE_NAME', 'BUSINESS_NAME']);
 
-const LABELS: Readonly<Record<string, string>> = {
-  PARCEL_ZIP_CODE: 'ZIP',
-  PARCEL_COUNTY: 'County',
-  PARCEL_COUNTRY: 'Country',
-  PARCEL_STREET_ADDRESS: 'Street Address',
-};
+const LABELS: ReadonlyMap<string, string> = new Map([
+  ['PARCEL_ZIP_CODE', 'ZIP'],
+  ['PARCEL_COUNTY', 'County'],
+  ['PARCEL_COUNTRY', 'Country'],
+  ['PARCEL_STREET_ADDRESS', 'Street Address'],
+]);
 
 const STANDARD_PLACES: Readonly<Record<DatasetFile, ReadonlyMap<string, number>>> = {
   individual: new Map(INDIVIDUAL_COLUMNS.map((name, at) => [name, at])),
@@ -161,13 +159,13 @@ function extraColumns(
   positions: ReadonlyMap<string, number>,
   inRecord: ReadonlySet<number | undefined>,
 ): ExtraColumn[] {
-  const taken = new Set(Object.values(LABELS));
+  const taken = new Set(LABELS.values());
   const columns: ExtraColumn[] = [];
   for (const [name, position] of positions) {
     const canonical = canonicalName(positions, name);
     if (inRecord.has(position) && !ALSO_IN_EXTRA.has(canonical)) continue;
     const readable = readableName(canonical);
-    const label = LABELS[canonical] ?? (taken.has(readable) ? `${readable} (${name})` : readable);
+    const label = LABELS.get(canonical) ?? (taken.has(readable) ? `${readable} (${name})` : readable);
     taken.add(label);
     columns.push(extraColumn(canonical, position, label));
   }

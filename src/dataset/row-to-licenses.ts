@@ -104,15 +104,15 @@ function unlessHidden(place: string): string {
 }
 
 function extraData(row: CsvRow, columns: readonly ExtraColumn[]): Record<string, string> {
-  const extra: Record<string, string> = {};
+  const extra = new Map<string, string>();
   for (const column of columns) {
     const field = row.fields[column.position];
     if (field === undefined || field === '') continue;
     const trimmed = field.trim();
     const value = column.isPlace ? unlessHidden(trimmed) : trimmed;
-    if (value !== '') extra[column.label] = column.isDate ? (isoDate(value) ?? value) : value;
+    if (value !== '') extra.set(column.label, column.isDate ? (isoDate(value) ?? value) : value);
   }
-  return extra;
+  return Object.fromEntries(extra);
 }
 
 const PLACE_LABELS = ['County', 'ZIP', 'Country'] as const;

@@ -158,10 +158,10 @@ export function httpServer(app: Koa<RequestState>): Server {
   return server;
 }
 
-const BROKEN_REQUEST: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
-  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
-};
+const BROKEN_REQUEST: ReadonlyMap<string, string> = new Map([
+  ['HPE_HEADER_OVERFLOW', '431 Request Header Fields Too Large'],
+  ['ERR_HTTP_REQUEST_TIMEOUT', '408 Request Timeout'],
+]);
 
 /** Answers what is not an HTTP request, after the response to the request before it. The app never sees it. */
 function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex, before?: ServerResponse): void {
@@ -174,7 +174,7 @@ function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex, befor
     return;
   }
   const body = '{"detail":"This is not a request that can be answered."}';
-  const status = BROKEN_REQUEST[error.code ?? ''] ?? '400 Bad Request';
+  const status = BROKEN_REQUEST.get(error.code ?? '') ?? '400 Bad Request';
   socket.end(
     `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\n` +
       `Content-Length: ${body.length}\r\n\r\n${body}`,

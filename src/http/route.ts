@@ -36,11 +36,11 @@ export function routerOf(routes: readonly Route[]): Router<RequestState> {
 
 /** The routes' entries in the OpenAPI document, by path and method. */
 export function openApiPaths(routes: readonly Route[]): ZodOpenApiPathsObject {
-  const paths: ZodOpenApiPathsObject = {};
+  const paths = new Map<string, ZodOpenApiPathsObject[string]>();
   for (const { method, path, operation } of routes) {
     if (operation === undefined) continue;
     const documented = path.replaceAll(/:(\w+)/g, '{$1}');
-    paths[documented] = { ...paths[documented], [method.toLowerCase()]: operation };
+    paths.set(documented, { ...paths.get(documented), [method.toLowerCase()]: operation });
   }
-  return paths;
+  return Object.fromEntries(paths);
 }

@@ -14,13 +14,16 @@ const MAX_RUNS = 10;
 const MAX_KNOWN = 50;
 const KNOWN_FOR_MS = 10_000;
 
+/** `changeCounts` as the OpenAPI document describes it. */
+const shownChanges = changeCounts.extend({ boards: z.record(z.string(), z.int()) });
+
 const run = z.object({
   publication: z.string(),
   state: z.enum(PUBLICATION_STATES).describe('What happened last'),
   at: z.string().describe('When, ISO 8601'),
   date: z.string().nullable().describe('The run date of its dataset, once read'),
   counts: publicationCounts.nullable(),
-  changes: changeCounts
+  changes: shownChanges
     .nullable()
     .describe('Licenses that changed when it went live, by kind, cause and board'),
 });
@@ -39,7 +42,7 @@ const statusAnswer = z.object({
       sample: z.boolean().describe('Whether the data is generated, not the State’s'),
       verified_at: z.string().nullable(),
       counts: publicationCounts.nullable(),
-      changes: changeCounts.nullable(),
+      changes: shownChanges.nullable(),
     })
     .nullable()
     .describe('What answers now; null before anything was published'),

@@ -1,15 +1,15 @@
 /** Letters that Unicode does not decompose into a base letter and a mark. */
-const LETTERS: Readonly<Record<string, string>> = {
-  Æ: 'AE',
-  Đ: 'D',
-  Ð: 'D',
-  Ħ: 'H',
-  Ł: 'L',
-  Ø: 'O',
-  Œ: 'OE',
-  Þ: 'TH',
-  ẞ: 'SS',
-};
+const LETTERS: ReadonlyMap<string, string> = new Map([
+  ['Æ', 'AE'],
+  ['Đ', 'D'],
+  ['Ð', 'D'],
+  ['Ħ', 'H'],
+  ['Ł', 'L'],
+  ['Ø', 'O'],
+  ['Œ', 'OE'],
+  ['Þ', 'TH'],
+  ['ẞ', 'SS'],
+]);
 
 /** Apostrophes that Unicode counts among the letters: `ʼ` as in `OʼBrien`, the `ʻ` of Hawaii. */
 const LETTER_APOSTROPHES = /[\u02b9-\u02bf]/g;
@@ -32,7 +32,7 @@ export function unaccent(text: string): string {
     .replace(/\p{M}/gu, '')
     .toUpperCase()
     .replace(LETTER_APOSTROPHES, "'")
-    .replace(/[ÆĐÐĦŁØŒÞẞ]/g, (letter) => LETTERS[letter] ?? letter);
+    .replace(/[ÆĐÐĦŁØŒÞẞ]/g, (letter) => LETTERS.get(letter) ?? letter);
 }
 
 /**

@@ -2,18 +2,8 @@ import { unaccent } from './fold.ts';
 import { numberKey } from './number.ts';
 
 /** Characters that people and scanners take for one another. */
-const DIGIT_OF: Readonly<Record<string, string>> = {
-  O: '0',
-  Q: '0',
-  D: '0',
-  I: '1',
-  L: '1',
-  Z: '2',
-  S: '5',
-  G: '6',
-  B: '8',
-};
-const LETTER_OF: Readonly<Record<string, string>> = { 0: 'O', 1: 'I', 2: 'Z', 5: 'S', 6: 'G', 8: 'B' };
+const DIGIT_OF = new Map(Array.from('OQDILZSGB', (letter, at) => [letter, '000112568'.charAt(at)] as const));
+const LETTER_OF = new Map(Array.from('012568', (digit, at) => [digit, 'OIZSGB'.charAt(at)] as const));
 
 /** Digits, and letters that look like digits. */
 const DIGITS = /^(?=.*\d)[\dOQDILZSGB]{2,}$/;
@@ -35,12 +25,12 @@ export function misreadNumberKeys(written: string): string[] {
 /** Reads letters as digits in a part between separators, or at the end of a number without any. */
 function withDigits(written: string): string {
   const parts = written.split(/[\s./\p{Pd}\u2212]/u);
-  const read = (text: string) => text.replace(/[A-Z]/g, (letter) => DIGIT_OF[letter] ?? letter);
+  const read = (text: string) => text.replace(/[A-Z]/g, (letter) => DIGIT_OF.get(letter) ?? letter);
   return parts.map((part) => (DIGITS.test(part) ? read(part) : part.replace(LAST_DIGITS, read))).join('');
 }
 
 function withLetters(written: string): string {
-  return written.replace(PREFIX, (prefix) => prefix.replace(/\d/g, (digit) => LETTER_OF[digit] ?? digit));
+  return written.replace(PREFIX, (prefix) => prefix.replace(/\d/g, (digit) => LETTER_OF.get(digit) ?? digit));
 }
 
 /** No number has more digits. */
@@ -66,6 +56,6 @@ function mistypedDigits(key: string): string[] {
 export function misreadNames(name: string): string[] {
   if (!/\d/.test(name)) return [];
   const read = (one: string) =>
-    name.replace(/\d/g, (digit) => (digit === '1' ? one : (LETTER_OF[digit] ?? digit)));
+    name.replace(/\d/g, (digit) => (digit === '1' ? one : (LETTER_OF.get(digit) ?? digit)));
   return [...new Set([read('I'), read('L')])];
 }

@@ -216,7 +216,9 @@ function lookupCall(
   const searched = Object.fromEntries(given);
   return {
     searched,
-    unusedFilters: FILTER_PARAMETERS.filter((name) => parameters.includes(name) && !(name in searched)),
+    unusedFilters: FILTER_PARAMETERS.filter(
+      (name) => parameters.includes(name) && !Object.hasOwn(searched, name),
+    ),
     limit: limit ?? MAX_MATCHES,
     isByName,
   };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { changeCounts } from '../changes/counts.ts';
+import { countsByName } from '../licenses/counts.ts';
 import { search } from '../storage/checked-search.ts';
 import { responseStatus } from '../storage/client.ts';
 import type { Store } from '../storage/store.ts';
@@ -23,10 +24,10 @@ const ledgerEvent = z.object({
   sha256: z.object({ individual: z.string(), business: z.string() }).optional(),
   counts: publicationCounts.optional(),
   /** Licenses, endorsements with them, by board and by primary status. */
-  boards: z.record(z.string(), z.int()).optional(),
-  statuses: z.record(z.string(), z.int()).optional(),
+  boards: countsByName.optional(),
+  statuses: countsByName.optional(),
   /** Rows whose board, license type or status the catalog does not know, by label. */
-  unknown_labels: z.record(z.string(), z.int()).optional(),
+  unknown_labels: countsByName.optional(),
   /** Of `live`: the changes of licenses that became visible with it. */
   changes: changeCounts.optional(),
   /** Why it was refused, failed or skipped; of a forced one, what the guards said. */

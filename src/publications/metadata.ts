@@ -2,6 +2,7 @@ import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { changeCounts } from '../changes/counts.ts';
 import { type FeedState, feedState, newFeed } from '../changes/feed-state.ts';
+import { countsByName } from '../licenses/counts.ts';
 import { parseLicensesIndexName } from '../storage/index-names.ts';
 import type { Store } from '../storage/store.ts';
 
@@ -41,7 +42,7 @@ export const publicationMetadata = z.object({
   verified_at: z.string().optional(),
   counts: publicationCounts.optional(),
   /** Licenses, endorsements with them, by the label in the BOARD column. */
-  boards: z.record(z.string(), z.int()).optional(),
+  boards: countsByName.optional(),
   sources: z.object({ individual: source, business: source }).optional(),
   /** The feed of changes as it is while this publication is live. Publications of version 0.2.0 have none. */
   feed: feedState.optional(),

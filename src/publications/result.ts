@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { countsByName } from '../licenses/counts.ts';
 import type { LedgerEvent } from './ledger.ts';
 
 /** How a publication ended. */
@@ -15,7 +16,7 @@ export const publishResult = z.discriminatedUnion('state', [
     /** Of all steps together. */
     seconds: z.number(),
     rows_per_second: z.int(),
-    unknown_labels: z.record(z.string(), z.int()),
+    unknown_labels: countsByName,
     /** Lookups whose answers differed from the files, right after the publication went live. */
     canary_differences: z.array(z.string()),
   }),

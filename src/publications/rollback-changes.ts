@@ -1,4 +1,4 @@
-import { type ChangeCounts, noChanges, numberOfChanges } from '../changes/counts.ts';
+import { type ChangeCounts, changeCounter, noChanges } from '../changes/counts.ts';
 import { extendedFeed, type FeedState, newFeed } from '../changes/feed-state.ts';
 import { changesIn } from '../changes/read-changes.ts';
 import { readSegments } from '../changes/segment.ts';
@@ -32,17 +32,18 @@ export async function storeRollbackChanges(
 
   const origin = { feed: state.feed, epoch, at: new Date().toISOString(), publication, date };
   const indices = { before: from.index, after: to.index };
-  const changes = noChanges();
+  const counter = changeCounter();
   const seen = new Set<string>();
   for await (const page of changesIn(store, state.feed, epochs)) {
     const candidates = [...new Set(page.map(({ license }) => license))]
       .filter((license) => !seen.has(license))
       .map((license) => ({ license, cause: 'rollback' as const }));
     for (const { license } of candidates) seen.add(license);
-    await storeDifferences(store, indices, candidates, origin, changes);
+    await storeDifferences(store, indices, candidates, origin, counter);
   }
+  const changes = counter.counts();
   await writeSegment(store, { ...origin, counts: changes });
-  return { feed: extendedFeed(state, epoch, numberOfChanges(changes)), changes };
+  return { feed: extendedFeed(state, epoch, counter.total()), changes };
 }
 
 /** The epochs since a publication was live the last time; `undefined` when the feed does not have all of them. */

@@ -13,11 +13,11 @@ const OWN_STYLES = new URL('./styles.css', import.meta.url);
 /** What the style sheet refers to and we serve: fonts in their smallest form, and icons. */
 const REFERENCE = /url\(\.\.\/((?:fonts|img)\/[\w./-]+\.(?:woff2|svg))\)/g;
 
-const MEDIA_TYPES: Readonly<Record<string, string>> = {
-  '.css': 'text/css; charset=utf-8',
-  '.svg': 'image/svg+xml',
-  '.woff2': 'font/woff2',
-};
+const MEDIA_TYPES: ReadonlyMap<string, string> = new Map([
+  ['.css', 'text/css; charset=utf-8'],
+  ['.svg', 'image/svg+xml'],
+  ['.woff2', 'font/woff2'],
+]);
 
 /** The address has the hash of the content, so a year is not too long. */
 const CACHED = 'public, max-age=31536000, immutable';
@@ -66,7 +66,7 @@ function contentHash(files: ReadonlyMap<string, Buffer>): string {
 
 async function asset(name: string, plain: Buffer): Promise<Asset> {
   const extension = posix.extname(name);
-  const type = MEDIA_TYPES[extension] ?? 'application/octet-stream';
+  const type = MEDIA_TYPES.get(extension) ?? 'application/octet-stream';
   if (extension === '.woff2') return { type, plain };
   const [br, gz] = await Promise.all([promisify(brotliCompress)(plain, BROTLI), promisify(gzip)(plain)]);
   return { type, plain, encoded: { br, gzip: gz } };

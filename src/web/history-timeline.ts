@@ -55,7 +55,7 @@ function entry({ date, kind, cause, fields }: ShownChange): Html {
 
 /** The fields without those that say what another one says. */
 export function withoutTwins<Change>(fields: Readonly<Record<string, Change>>): Record<string, Change> {
-  const twins = new Set(TWINS.flatMap(([shown, twin]) => (fields[shown] === undefined ? [] : [twin])));
+  const twins = new Set(TWINS.flatMap(([shown, twin]) => (Object.hasOwn(fields, shown) ? [twin] : [])));
   return Object.fromEntries(Object.entries(fields).filter(([name]) => !twins.has(name)));
 }
 

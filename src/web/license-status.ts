@@ -8,9 +8,8 @@ const TONES = ['good', 'caution', 'bad', 'neutral'] as const;
 type Tone = (typeof TONES)[number];
 
 const meaning = z.strictObject({ tone: z.enum(TONES).optional(), meaning: z.string() });
-const MEANINGS = z
-  .strictObject({ primary: z.record(z.string(), meaning), sub: z.record(z.string(), meaning) })
-  .parse(meaningsJson);
+const meanings = z.record(z.string(), meaning).transform((byLabel) => new Map(Object.entries(byLabel)));
+const MEANINGS = z.strictObject({ primary: meanings, sub: meanings }).parse(meaningsJson);
 
 /** A license's status in plain words. */
 export interface PlainStatus {
@@ -37,9 +36,9 @@ export function plainStatus(
       sentences: ['The State’s dataset does not state a status.', ASK_THE_BOARD],
     };
   }
-  const primary = status === null ? undefined : MEANINGS.primary[status];
+  const primary = status === null ? undefined : MEANINGS.primary.get(status);
   const subLabel = subStatusOf(raw, status);
-  const sub = subLabel === undefined ? undefined : MEANINGS.sub[subLabel.toUpperCase()];
+  const sub = subLabel === undefined ? undefined : MEANINGS.sub.get(subLabel.toUpperCase());
   const isUnknown = primary === undefined || (subLabel !== undefined && sub === undefined);
   const hasExpired = expiry !== null && expiry < today;
   const isActive = status === 'ACTIVE';

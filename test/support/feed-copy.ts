@@ -33,9 +33,7 @@ export async function licensesInIndex({ client }: Store, index: string): Promise
       copy.set(
         keyOf(record),
         new Map(
-          Object.entries(fieldsOf(record)).flatMap(([name, value]) =>
-            value === null ? [] : [[name, value] as const],
-          ),
+          [...fieldsOf(record)].flatMap(([name, value]) => (value === null ? [] : [[name, value] as const])),
         ),
       );
     }

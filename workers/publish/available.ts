@@ -33,7 +33,7 @@ async function takesWrites(client: Client, index: string): Promise<boolean> {
   try {
     await client.cluster.health({ index, wait_for_status: 'yellow', timeout: '5s' });
     const { body } = await client.indices.getSettings({ index, name: DISK_BLOCK, flat_settings: true });
-    return settingsResponse.parse(body)[index]?.settings[DISK_BLOCK] !== 'true';
+    return Object.values(settingsResponse.parse(body))[0]?.settings[DISK_BLOCK] !== 'true';
   } catch (error) {
     return !isTransient(error) && responseStatus(error) !== NOT_IN_TIME;
   }

@@ -1,5 +1,5 @@
 import type { ChangeCause } from '../../src/changes/change.ts';
-import { type ChangeCounts, noChanges, numberOfChanges } from '../../src/changes/counts.ts';
+import { type ChangeCounter, type ChangeCounts, changeCounter, noChanges } from '../../src/changes/counts.ts';
 import { type Difference, differences } from '../../src/changes/difference.ts';
 import { recordHash } from '../../src/changes/digest.ts';
 import { readDigest, writeDigest } from '../../src/changes/digest-store.ts';
@@ -10,6 +10,7 @@ import { recordsOf } from '../../src/changes/records.ts';
 import { keptFeed } from '../../src/changes/segment.ts';
 import { storeDifferences } from '../../src/changes/store-differences.ts';
 import { writeSegment } from '../../src/changes/write-changes.ts';
+import { addTo } from '../../src/licenses/counts.ts';
 import { recordText } from '../../src/licenses/license-document.ts';
 import { feedOf, type LicensesIndex } from '../../src/publications/metadata.ts';
 import type { Built } from './build.ts';
@@ -50,9 +51,10 @@ export async function compare(run: PublishRun, built: Built): Promise<Compared> 
     publication: metadata.publication,
     date: metadata.date,
   };
-  const changes = await storeChanges(run, live, built, origin);
+  const counter = await storeChanges(run, live, built, origin);
+  const changes = counter.counts();
   await writeSegment(store, { ...origin, counts: changes });
-  return { feed: extendedFeed(before, run.epoch, numberOfChanges(changes)), changes };
+  return { feed: extendedFeed(before, run.epoch, counter.total()), changes };
 }
 
 /** A feed begins anew where there is nothing to compare with, and where real data replaces sample data. */
@@ -85,10 +87,10 @@ async function storeChanges(
   live: LicensesIndex,
   { index, digests }: Built,
   origin: ChangeOrigin,
-): Promise<ChangeCounts> {
+): Promise<ChangeCounter> {
   const { store, config, job } = run;
-  const counts = noChanges();
-  const many: ManyChanges = { licenses: 0, boards: {}, fields: {} };
+  const counter = changeCounter();
+  const many: ManyChanges = { licenses: 0, boards: new Map(), fields: new Map() };
   const tooMany = () => changedTooMany(many, baselineOf(run), config);
   const indices = { before: live.index, after: index };
   const rejected = numbersRejectedBy(store, live.metadata, digests);
@@ -104,13 +106,11 @@ async function storeChanges(
     const isRefused = job.force === undefined && tooMany().length > 0;
     for (const [at, difference] of group.entries()) countForGuard(many, difference, candidates[at]?.cause);
     if (isRefused) continue;
-    const changes = await storeDifferences(store, indices, candidates, origin, counts);
-    for (const name of changes.flatMap(({ fields }) => Object.keys(fields))) {
-      many.fields[name] = (many.fields[name] ?? 0) + 1;
-    }
+    const changes = await storeDifferences(store, indices, candidates, origin, counter);
+    for (const { fields } of changes) for (const name of Object.keys(fields)) addTo(many.fields, name);
   }
   run.enforce(tooMany());
-  return counts;
+  return counter;
 }
 
 /** All differences from the live publication, in groups that are read and written together. */
@@ -151,9 +151,8 @@ async function causeOf(
 
 function countForGuard(many: ManyChanges, { id, kind }: Difference, cause: ChangeCause | undefined): void {
   if (kind === 'added' || cause !== 'data') return;
-  const board = id.slice(0, id.indexOf('/'));
   many.licenses += 1;
-  many.boards[board] = (many.boards[board] ?? 0) + 1;
+  addTo(many.boards, id.slice(0, id.indexOf('/')));
 }
 
 /** Of a license that several rows have, or that OpenSearch refused, the digest has what the index has. */

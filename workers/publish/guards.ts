@@ -148,9 +148,9 @@ function fewerAtBoards(
 export interface ManyChanges {
   licenses: number;
   /** By the board's code. */
-  readonly boards: Record<string, number>;
+  readonly boards: Map<string, number>;
   /** By the field's name; of those compared before there were too many. */
-  readonly fields: Record<string, number>;
+  readonly fields: Map<string, number>;
 }
 
 const LISTED = 5;
@@ -172,8 +172,8 @@ export function changedTooMany(
   ];
 }
 
-function largest(counts: Readonly<Record<string, number>>): string {
-  const sorted = Object.entries(counts).toSorted(([, one], [, other]) => other - one);
+function largest(counts: ReadonlyMap<string, number>): string {
+  const sorted = [...counts].toSorted(([, one], [, other]) => other - one);
   const listed = sorted.slice(0, LISTED).map(([name, count]) => `${name} ${count}`);
   return sorted.length > LISTED
     ? `${listed.join(', ')} and ${sorted.length - LISTED} more`

@@ -54,7 +54,12 @@ export async function publish(job: PublishJob, context: PublishContext): Promise
 async function verify(run: PublishRun, built: Built): Promise<Built> {
   const { store } = run;
   const { index, tally } = built;
-  await run.record({ event: 'verifying', index, counts: tally.counts, unknown_labels: tally.unknownLabels });
+  await run.record({
+    event: 'verifying',
+    index,
+    counts: tally.counts,
+    unknown_labels: Object.fromEntries(tally.unknownLabels),
+  });
   run.signal.throwIfAborted();
   run.enter('verifying');
   await verifyIndex(store.client, index, tally);

@@ -1,5 +1,6 @@
 import type { DatasetFile } from '../../src/dataset/columns.ts';
 import type { UnknownLabel } from '../../src/dataset/unknown-labels.ts';
+import { addTo } from '../../src/licenses/counts.ts';
 import type { PublicationCounts } from '../../src/publications/metadata.ts';
 import type { RefusedDocument } from './load.ts';
 import type { BulkOperation } from './parse.ts';
@@ -36,7 +37,7 @@ export interface Tally {
   duplicates: number;
   /** Rows with a board or a status that the catalogs do not know. */
   unknownRows: number;
-  readonly unknownLabels: Record<string, number>;
+  readonly unknownLabels: Map<string, number>;
   /** The files that end inside a row. */
   readonly cutOff: Set<DatasetFile>;
 }
@@ -50,7 +51,7 @@ export function newTally(): Tally {
     samples: new Map(),
     duplicates: 0,
     unknownRows: 0,
-    unknownLabels: {},
+    unknownLabels: new Map(),
     cutOff: new Set(),
   };
 }
@@ -62,20 +63,19 @@ export function newTally(): Tally {
  */
 export function noteSent({ boards, statuses, samples }: Tally, { document, body }: BulkOperation): void {
   const { board, status, id, sourceRow } = document;
-  const count = (boards.get(board) ?? 0) + 1;
-  boards.set(board, count);
+  addTo(boards, board);
   if (boards.size > MAX_BOARDS) {
     throw new RefusedError([
       refusal('boards', `BOARD has more than ${MAX_BOARDS} labels, so it is no list of boards.`),
     ]);
   }
-  statuses.set(status, (statuses.get(status) ?? 0) + 1);
+  addTo(statuses, status);
   const sample = samples.get(board) ?? [];
   if (sample.length < SAMPLE_PER_BOARD) {
     sample.push({ id, sourceRow, body });
     samples.set(board, sample);
   } else {
-    const at = Math.floor(Math.random() * count);
+    const at = Math.floor(Math.random() * (boards.get(board) ?? 0));
     if (at < SAMPLE_PER_BOARD) sample[at] = { id, sourceRow, body };
   }
 }
@@ -84,8 +84,8 @@ export function noteSent({ boards, statuses, samples }: Tally, { document, body 
 export function noteRefused(tally: Tally, { document, isDuplicate }: RefusedDocument): void {
   const { counts, boards, statuses, samples } = tally;
   const { board, status, sourceRow } = document;
-  boards.set(board, (boards.get(board) ?? 0) - 1);
-  statuses.set(status, (statuses.get(status) ?? 0) - 1);
+  addTo(boards, board, -1);
+  addTo(statuses, status, -1);
   if (isDuplicate) tally.duplicates += 1;
   if (sourceRow.endsWith(':0')) counts.licenses -= 1;
   else counts.endorsements -= 1;
@@ -101,9 +101,8 @@ export function noteUnknown(tally: Tally, labels: readonly UnknownLabel[]): void
   if (labels.some(({ kind }) => kind === 'board' || kind === 'status')) tally.unknownRows += 1;
   for (const { kind, label } of labels) {
     const text = `${kind}: ${label.slice(0, 200)}`;
-    const known = tally.unknownLabels[text];
-    if (known !== undefined) tally.unknownLabels[text] = known + 1;
-    else if (Object.keys(tally.unknownLabels).length < MAX_UNKNOWN_LABELS) tally.unknownLabels[text] = 1;
+    const isListed = tally.unknownLabels.has(text) || tally.unknownLabels.size < MAX_UNKNOWN_LABELS;
+    if (isListed) addTo(tally.unknownLabels, text);
   }
 }
 
@@ -113,6 +112,6 @@ export function tallySummary({ counts, boards, statuses, unknownLabels }: Tally)
     counts,
     boards: Object.fromEntries(boards),
     statuses: Object.fromEntries(statuses),
-    unknown_labels: unknownLabels,
+    unknown_labels: Object.fromEntries(unknownLabels),
   };
 }

@@ -1,5 +1,6 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
+import { countsByName } from '../../licenses/counts.ts';
 
 const savedProgress = z.object({
   /** What was asked: the roster's hash and the options. Another question begins anew. */
@@ -8,7 +9,7 @@ const savedProgress = z.object({
   rows: z.int(),
   /** How many bytes of the result file hold their answers. What follows was not finished. */
   bytes: z.int(),
-  outcomes: z.record(z.string(), z.int()),
+  outcomes: countsByName,
   /** The run dates of the datasets that answered. */
   dates: z.array(z.string()),
 });

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { csvRows, firstCsvRow, plainCsv } from '../../csv.ts';
+import { addTo } from '../../licenses/counts.ts';
 import type { Chunk, RosterFile } from './roster-file.ts';
 
 /** Where rosters are verified, and how. */
@@ -130,8 +131,7 @@ async function answeredChunk(text: string, { format }: RosterFile, count: number
   for await (const cells of csvRows(Readable.from([bytes]), format.delimiter)) {
     rows += 1;
     if (rows === 0) continue;
-    const outcome = cells[outcomeAt] ?? '';
-    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+    addTo(outcomes, cells[outcomeAt] ?? '');
     date = cells[dateAt]?.slice(0, 10) ?? date;
   }
   if (rows !== count || date === '') {

@@ -1,4 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
+import { addTo } from '../../licenses/counts.ts';
 import { chunksOf, type RosterFile } from './roster-file.ts';
 import { forgetProgress, readProgress, type SavedProgress, saveProgress } from './saved-progress.ts';
 import { type AnsweredChunk, type Service, sendChunk } from './send-chunk.ts';
@@ -69,7 +70,7 @@ async function append(
   const text = Buffer.from(rows === 0 ? mark + answer.header + answer.rows : answer.rows);
   await file.write(text, 0, text.length, bytes);
   const counted = new Map(Object.entries(outcomes));
-  for (const [outcome, count] of answer.outcomes) counted.set(outcome, (counted.get(outcome) ?? 0) + count);
+  for (const [outcome, count] of answer.outcomes) addTo(counted, outcome, count);
   return {
     question,
     rows: rows + answer.count,

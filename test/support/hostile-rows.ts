@@ -1,0 +1,115 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { BUSINESS_COLUMNS, INDIVIDUAL_COLUMNS } from '../../src/dataset/columns.ts';
+import type { DatasetFiles } from './publishing.ts';
+
+/** What every object has, and so may be found where text from outside names a property. */
+const PROPERTY_NAMES = Object.getOwnPropertyNames(Object.prototype);
+
+/** Other values that have broken programs. */
+const ODD_VALUES = [
+  'null',
+  'undefined',
+  '[object Object]',
+  '=HYPERLINK("x")',
+  "'; DROP TABLE licenses; --",
+  '<script>alert(1)</script>',
+  '{{7*7}}',
+  '../../etc/passwd',
+  'a\nb',
+  'tab\there',
+  '"quoted", twice',
+  '\u202Ereversed',
+  'e\u0301\u{1F600}',
+  '*?~^[]\\/',
+  '9'.repeat(200),
+];
+
+/** A row with a hostile value in one column. */
+export interface HostileRow {
+  readonly file: keyof DatasetFiles;
+  readonly column: string;
+  readonly value: string;
+  readonly number: string;
+  readonly name: string;
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+const COLUMNS = { individual: INDIVIDUAL_COLUMNS, business: BUSINESS_COLUMNS } as const;
+
+/** Columns in which only few texts are valid: another one rejects the row. */
+export const isChecked = (column: string) =>
+  column === 'QUERY_RUN_DATE' ||
+  /^(ISSUE|EXPIRATION)_DATE$/.test(column) ||
+  /^ENDORSEMENT_NUMBER_\d$/.test(column);
+
+/** Columns whose labels are counted, and so may be names of properties: each of them gets every value. */
+const COUNTED = new Set([
+  'BOARD',
+  'STATUS',
+  'SUB_STATUS',
+  'TYPE',
+  'LICENSEE_NAME',
+  'BUSINESS_NAME',
+  'PARCEL_CITY',
+]);
+
+/** @param isLong whether every column gets every value; else each column gets some, by turns */
+export function hostileRows(isLong: boolean): HostileRow[] {
+  const values = [...PROPERTY_NAMES, ...ODD_VALUES];
+  let serial = 0;
+  return (['individual', 'business'] as const).flatMap((file) =>
+    [...COLUMNS[file], ...PROPERTY_NAMES].flatMap((column, at) => {
+      if (column === 'LICENSE_NUMBER' || column === 'QUERY_RUN_DATE') return [];
+      const some = isLong || COUNTED.has(column) ? values : [values[at % values.length] ?? ''];
+      return some.map((value) => {
+        serial += 1;
+        return hostileRow(file, column, value, String(100_000 + serial));
+      });
+    }),
+  );
+}
+
+function hostileRow(file: HostileRow['file'], column: string, value: string, serial: string): HostileRow {
+  const isPerson = file === 'individual';
+  const number = isPerson ? `RN.${serial}` : `0290${serial}`;
+  const nameColumn = isPerson ? 'LICENSEE_NAME' : 'BUSINESS_NAME';
+  const name = isPerson ? `HOSTILE${serial}, ADA` : `HOSTILE ${serial} LLC`;
+  const fields = {
+    [nameColumn]: name,
+    BOARD: isPerson ? 'Nursing Board' : 'Board of Pharmacy',
+    LICENSE_NUMBER: number,
+    TYPE: isPerson ? 'Registered Nurse (RN)' : 'Terminal Distributor of Dangerous Drugs',
+    STATUS: 'Active',
+    PARCEL_CITY: 'LIMA',
+    EXPIRATION_DATE: '2099-01-01',
+    ISSUE_DATE: '2001-01-01',
+    [column]: value,
+  };
+  return { file, column, value, number, name: column === nameColumn ? value : name, fields };
+}
+
+/** Writes the rows as the State's two files of a day. Each file has a column for each name of a property, too. */
+export async function writeHostileDay(
+  folder: string,
+  date: string,
+  rows: readonly HostileRow[],
+): Promise<DatasetFiles> {
+  const written = async (file: keyof DatasetFiles) => {
+    const path = join(folder, `hostile-${file}-${date}.csv`);
+    const columns = [...COLUMNS[file], ...PROPERTY_NAMES];
+    const lines = rows
+      .filter((row) => row.file === file)
+      .map(({ fields }) => {
+        const cells = new Map(Object.entries({ ...fields, QUERY_RUN_DATE: date }));
+        return columns.map((column) => quoted(cells.get(column) ?? '')).join(',');
+      });
+    await writeFile(path, `${[columns.map(quoted).join(','), ...lines].join('\n')}\n`);
+    return path;
+  };
+  return { individual: await written('individual'), business: await written('business') };
+}
+
+function quoted(text: string): string {
+  return `"${text.replaceAll('"', '""')}"`;
+}
