@@ -32,6 +32,7 @@ import { REST_PATH } from './rest/base-path.ts';
 import { restRoutes } from './rest/routes.ts';
 import { liveRosters, type Rosters } from './rosters/service.ts';
 import { openStore, type Store } from './storage/store.ts';
+import { BAD_DOCUMENT } from './storage/stored.ts';
 import { bufferedLog } from './telemetry/log.ts';
 import { website } from './web/routes.ts';
 
@@ -64,7 +65,10 @@ interface Api {
 
 /** Connects to OpenSearch and Redis. Both may be away: lookups then fail, and limits count in memory. */
 async function connect(config: Config, log: Logger, isStopping: () => boolean): Promise<Api> {
-  const store = openStore(config, SEARCH_TIMEOUT_MS, { asksOthers: true });
+  const store = openStore(config, SEARCH_TIMEOUT_MS, {
+    asksOthers: true,
+    onBadDocument: (bad) => log.error(bad, BAD_DOCUMENT),
+  });
   const redis = limitsConnection(config.REDIS_URL);
   redis.on('error', (error) => log.warn({ error: error.message }, 'Redis is away; limits count in memory'));
   const tracker = trackLivePublication(store, (error) =>

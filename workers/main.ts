@@ -15,6 +15,7 @@ import { reconcileLedger } from '../src/publications/reconcile.ts';
 import { publishResult } from '../src/publications/result.ts';
 import { schedulePublications } from '../src/publications/schedule.ts';
 import { openStore, type Store } from '../src/storage/store.ts';
+import { BAD_DOCUMENT } from '../src/storage/stored.ts';
 import { prepareIndices } from '../src/storage/templates.ts';
 import { adminApp } from './admin.ts';
 import { type WorkerMetrics, workerMetrics } from './metrics.ts';
@@ -43,7 +44,9 @@ const CHILD_MEMORY = ['--max-old-space-size=256', '--max-semi-space-size=32'];
 export async function work(): Promise<void> {
   const config = readConfig();
   const log = pino({ level: config.LOG_LEVEL, name: 'worker' });
-  const store = openStore(config, REQUEST_TIMEOUT_MS);
+  const store = openStore(config, REQUEST_TIMEOUT_MS, {
+    onBadDocument: (bad) => log.error(bad, BAD_DOCUMENT),
+  });
   await prepareIndices(store);
   await reconcileLedger(store);
 

@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { daysBetween, todayInOhio } from '../src/licenses/dates.ts';
 import type { PublicationHistory } from '../src/publications/history.ts';
+import { badDocuments } from '../src/telemetry/bad-documents.ts';
 
 /** Jobs of the publish queue by state. */
 export type JobCounts = Readonly<Record<string, number>>;
@@ -24,6 +25,7 @@ export function workerMetrics(): WorkerMetrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
+  registry.registerMetric(badDocuments);
   const queueJobs = new Gauge({
     name: 'licenses_queue_jobs',
     help: 'Jobs of the publish queue by state',

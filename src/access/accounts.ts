@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { search } from '../storage/checked-search.ts';
-import { responseStatus } from '../storage/client.ts';
+import { collection } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
 
 const storedAccount = z.object({
@@ -17,6 +16,21 @@ const storedAccount = z.object({
 
 /** A business that holds API keys. */
 export type StoredAccount = z.output<typeof storedAccount>;
+
+/**
+ * The accounts, under a hash of their names. Whether one that is not valid was deactivated is not known, so it counts as
+ * deactivated: were it left out, its keys could be used.
+ */
+export const ACCOUNTS = collection('accounts', storedAccount, {
+  salvage: (validParts) => ({
+    account: 'unknown',
+    contact: null,
+    verified_by: 'unknown',
+    verified_at: new Date().toISOString(),
+    ...validParts,
+    deactivated_at: new Date().toISOString(),
+  }),
+});
 
 const MAX_CHARACTERS = 200;
 
@@ -36,27 +50,23 @@ export async function enterAccount(
   const account = bounded('The name of the account', given.account);
   const contact = given.contact === undefined ? undefined : bounded('The contact', given.contact);
   const verifiedBy = bounded('Who verified the account', given.verifiedBy);
-  const index = store.names.accounts;
-  const id = accountId(account);
-
-  const known = await accountById(store, id);
-  if (known !== undefined && known.deactivated_at !== null) {
-    throw new AccountError(
-      `The account "${known.account}" is deactivated; activate it first: licenses accounts activate.`,
-    );
-  }
-  const entered: StoredAccount =
-    known === undefined
-      ? {
-          account,
-          contact: contact ?? null,
-          verified_by: verifiedBy,
-          verified_at: new Date().toISOString(),
-          deactivated_at: null,
-        }
-      : { ...known, contact: contact ?? known.contact };
-  await store.client.index({ index, id, body: entered, refresh: true });
-  return entered;
+  const fresh = {
+    account,
+    contact: contact ?? null,
+    verified_by: verifiedBy,
+    verified_at: new Date().toISOString(),
+    deactivated_at: null,
+  };
+  const entered = await ACCOUNTS.update(store, accountId(account), (known) => {
+    if (known === undefined) return fresh;
+    if (known.deactivated_at !== null) {
+      throw new AccountError(
+        `The account "${known.account}" is deactivated; activate it first: licenses accounts activate.`,
+      );
+    }
+    return contact === undefined ? undefined : { ...known, contact };
+  });
+  return entered ?? fresh;
 }
 
 /**
@@ -69,62 +79,47 @@ export async function setAccountActive(
   account: string,
   isActive: boolean,
 ): Promise<StoredAccount> {
-  const known = await accountNamed(store, account);
-  if (isActive === (known.deactivated_at === null)) return known;
-  const changed = { ...known, deactivated_at: isActive ? null : new Date().toISOString() };
-  await store.client.index({
-    index: store.names.accounts,
-    id: accountId(known.account),
-    body: changed,
-    refresh: true,
+  const changed = await ACCOUNTS.update(store, accountId(plain(account)), (known) => {
+    if (known === undefined) throw unknownAccount(account);
+    const isUnchanged = isActive === (known.deactivated_at === null);
+    return isUnchanged ? undefined : { ...known, deactivated_at: isActive ? null : new Date().toISOString() };
   });
+  if (changed === undefined) throw unknownAccount(account);
   return changed;
 }
 
 /** The account of this name. @throws {AccountError} when there is none */
 export async function accountNamed(store: Store, account: string): Promise<StoredAccount> {
-  const known = await accountById(store, accountId(plain(account)));
-  if (known === undefined) throw new AccountError(`There is no account "${plain(account)}".`);
-  return known;
+  const known = await ACCOUNTS.read(store, accountId(plain(account)));
+  if (known === undefined) throw unknownAccount(account);
+  return known.document;
+}
+
+function unknownAccount(account: string): AccountError {
+  return new AccountError(`There is no account "${plain(account)}".`);
 }
 
 /**
  * Whether an account may use its keys. A key whose account was never entered may be used: only an operator ends it.
  *
+ * @throws {BadDocumentError} when it is not valid, so that nobody knows whether it was deactivated
  * @param timeoutMs how long OpenSearch may take
  */
 export async function isAccountActive(store: Store, account: string, timeoutMs: number): Promise<boolean> {
-  const known = await accountById(store, accountId(account), timeoutMs);
-  return known === undefined || known.deactivated_at === null;
-}
-
-const accountResponse = z.object({ _source: storedAccount });
-
-async function accountById(store: Store, id: string, timeoutMs?: number): Promise<StoredAccount | undefined> {
-  try {
-    const response = await store.client.get(
-      { index: store.names.accounts, id },
-      timeoutMs === undefined ? {} : { requestTimeout: timeoutMs },
-    );
-    return accountResponse.parse(response.body)._source;
-  } catch (error) {
-    if (responseStatus(error) === 404) return undefined;
-    throw error;
-  }
+  const known = await ACCOUNTS.read(store, accountId(account), timeoutMs);
+  return known === undefined || known.document.deactivated_at === null;
 }
 
 const MAX_ACCOUNTS = 10_000;
-const accountsResponse = z.object({
-  hits: z.object({ hits: z.array(z.object({ _source: storedAccount })) }),
-});
 
 /** All accounts by name. */
-export async function listAccounts(store: Store): Promise<StoredAccount[]> {
-  const response = await search(store.client, accountsResponse, {
-    index: store.names.accounts,
-    body: { size: MAX_ACCOUNTS, query: { match_all: {} }, sort: [{ account: 'asc' }] },
+export async function listAccounts(store: Store): Promise<readonly StoredAccount[]> {
+  const { documents } = await ACCOUNTS.search(store, {
+    size: MAX_ACCOUNTS,
+    query: { match_all: {} },
+    sort: [{ account: 'asc' }],
   });
-  return response.hits.hits.map((hit) => hit._source);
+  return documents;
 }
 
 function bounded(what: string, text: string): string {

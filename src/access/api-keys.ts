@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { search } from '../storage/checked-search.ts';
+import { collection } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
 import { accountNamed, enterAccount, type StoredAccount } from './accounts.ts';
 import { apiKeyHash, newApiKey } from './key-format.ts';
 
-export const storedKey = z.object({
+const storedKey = z.object({
   id: z.string(),
   /** The business that holds it, as its account names it. */
   account: z.string(),
@@ -15,6 +15,11 @@ export const storedKey = z.object({
 });
 
 export type StoredKey = z.output<typeof storedKey>;
+
+/** The keys, under their hashes. */
+export const API_KEYS = collection('apiKeys', storedKey, {
+  isStoredUnder: (id, { sha256 }) => id === sha256,
+});
 
 /** A stored key, and its text, which is never available again. */
 export interface CreatedKey {
@@ -45,13 +50,7 @@ export async function createKey(
     created_at: new Date().toISOString(),
     revoked_at: null,
   };
-  await store.client.index({
-    index: store.names.apiKeys,
-    id: sha256,
-    op_type: 'create',
-    body: stored,
-    refresh: true,
-  });
+  await API_KEYS.update(store, sha256, () => stored);
   return { stored, account, key };
 }
 
@@ -74,15 +73,15 @@ export function keyId(sha256: string): string {
 }
 
 const MAX_KEYS = 10_000;
-const keysResponse = z.object({ hits: z.object({ hits: z.array(z.object({ _source: storedKey })) }) });
 
 /** All keys, the earliest first, revoked ones too. */
-export async function listKeys(store: Store): Promise<StoredKey[]> {
-  const response = await search(store.client, keysResponse, {
-    index: store.names.apiKeys,
-    body: { size: MAX_KEYS, query: { match_all: {} }, sort: [{ created_at: 'asc' }] },
+export async function listKeys(store: Store): Promise<readonly StoredKey[]> {
+  const { documents } = await API_KEYS.search(store, {
+    size: MAX_KEYS,
+    query: { match_all: {} },
+    sort: [{ created_at: 'asc' }],
   });
-  return response.hits.hits.map((hit) => hit._source);
+  return documents;
 }
 
 /** No key has this id. */
@@ -90,25 +89,17 @@ class UnknownKeyError extends Error {}
 
 /** Ends a key. Every process stops taking it within five seconds (`key-check.ts`). */
 export async function revokeKey(store: Store, id: string): Promise<StoredKey> {
-  const key = await keyById(store, id);
-  if (key.revoked_at !== null) return key;
-  const revoked = { ...key, revoked_at: new Date().toISOString() };
-  await store.client.index({
-    index: store.names.apiKeys,
-    id: key.sha256,
-    body: revoked,
-    refresh: true,
-  });
-  return revoked;
+  const found = await keyById(store, id);
+  const revoked = await API_KEYS.update(store, found.sha256, (key = found) =>
+    key.revoked_at === null ? { ...key, revoked_at: new Date().toISOString() } : undefined,
+  );
+  return revoked ?? found;
 }
 
 /** The key of this id. @throws {UnknownKeyError} when there is none */
 export async function keyById(store: Store, id: string): Promise<StoredKey> {
-  const response = await search(store.client, keysResponse, {
-    index: store.names.apiKeys,
-    body: { size: 1, query: { term: { id } } },
-  });
-  const [hit] = response.hits.hits;
-  if (hit === undefined) throw new UnknownKeyError(`No key has the id "${id}".`);
-  return hit._source;
+  const { documents } = await API_KEYS.search(store, { size: 1, query: { term: { id } } });
+  const [key] = documents;
+  if (key === undefined) throw new UnknownKeyError(`No key has the id "${id}".`);
+  return key;
 }

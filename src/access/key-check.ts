@@ -1,10 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { z } from 'zod';
-import { responseStatus } from '../storage/client.ts';
 import type { Store } from '../storage/store.ts';
+import { BadDocumentError } from '../storage/stored.ts';
 import { isAccountActive } from './accounts.ts';
-import { keyId, storedKey } from './api-keys.ts';
+import { API_KEYS, keyId } from './api-keys.ts';
 import { apiKeyHash, isWellFormedKey } from './key-format.ts';
 
 /** How long a process uses what it read of a key and its account. Revoking takes effect within this time. */
@@ -49,21 +48,18 @@ export function keyCheck(store: Store, keyPrefix: string): KeyCheck {
   };
 }
 
-const keyResponse = z.object({ _source: storedKey });
-
 async function isActive(store: Store, hash: string): Promise<boolean> {
   const deadline = performance.now() + KEY_LOOK_UP_MS;
   try {
-    const response = await store.client.get(
-      { index: store.names.apiKeys, id: hash },
-      { requestTimeout: KEY_LOOK_UP_MS },
-    );
-    const key = keyResponse.parse(response.body)._source;
+    const found = await API_KEYS.read(store, hash, KEY_LOOK_UP_MS);
+    if (found === undefined) return false;
+    const { document: key } = found;
     const isKnown = timingSafeEqual(Buffer.from(key.sha256), Buffer.from(hash)) && key.revoked_at === null;
     const left = Math.max(1, Math.round(deadline - performance.now()));
     return isKnown && (await isAccountActive(store, key.account, left));
   } catch (error) {
-    if (responseStatus(error) === 404) return false;
+    // Nobody knows what a key or an account that is not valid may do.
+    if (error instanceof BadDocumentError) return false;
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { todayInOhio } from '../licenses/dates.ts';
-import { search } from '../storage/checked-search.ts';
+import { collection, type Sort } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
 import { OUTCOMES, type Outcome } from '../telemetry/outcome.ts';
 
@@ -17,6 +17,9 @@ const storedUsage = z.object({
 
 /** What one API process answered to one key on one day. */
 type StoredUsage = z.output<typeof storedUsage>;
+
+/** What the processes counted. */
+export const KEY_USAGE = collection('apiKeyUsage', storedUsage);
 
 /** How often a key was used on a day in Ohio, by how its requests ended. */
 export interface KeyDay {
@@ -40,7 +43,6 @@ export interface KeyUsage {
  */
 export function keyUsage(store: Store, onError: (error: unknown) => void): KeyUsage {
   const run = randomUUID();
-  const index = store.names.apiKeyUsage;
   const known = new Map<string, StoredUsage>();
   const unwritten = new Map<string, StoredUsage>();
   let isFailing = false;
@@ -54,9 +56,7 @@ export function keyUsage(store: Store, onError: (error: unknown) => void): KeyUs
     if (written.length === 0) return;
     unwritten.clear();
     try {
-      const body = written.flatMap(([id, usage]) => [{ index: { _id: id } }, usage]);
-      const response = await store.client.bulk({ index, body });
-      if (response.body.errors) throw new Error('OpenSearch did not take all counts of API keys.');
+      await KEY_USAGE.putAll(store, written);
       isFailing = false;
       forgetEarlierDays(todayInOhio());
     } catch (error) {
@@ -86,34 +86,19 @@ export function keyUsage(store: Store, onError: (error: unknown) => void): KeyUs
 
 const MAX_KEYS = 10_000;
 
-const lastUsedResponse = z.object({
-  hits: z.object({ hits: z.array(z.object({ _source: storedUsage })) }),
-});
-
 /** The day, `YYYY-MM-DD`, on which each key was used last, by the key's id. */
 export async function lastUsed(store: Store): Promise<ReadonlyMap<string, string>> {
-  const index = store.names.apiKeyUsage;
-  await store.client.indices.refresh({ index });
-  const response = await search(store.client, lastUsedResponse, {
-    index,
-    body: {
-      size: MAX_KEYS,
-      query: { match_all: {} },
-      sort: [{ day: 'desc' }],
-      collapse: { field: 'key' },
-    },
+  await store.client.indices.refresh({ index: store.names.apiKeyUsage });
+  const { documents } = await KEY_USAGE.search(store, {
+    size: MAX_KEYS,
+    query: { match_all: {} },
+    sort: [{ day: 'desc' }],
+    collapse: { field: 'key' },
   });
-  const { hits } = response.hits;
-  return new Map(hits.map(({ _source: { key, day } }) => [key, day]));
+  return new Map(documents.map(({ key, day }) => [key, day]));
 }
 
 const PAGE_SIZE = 10_000;
-
-const usageResponse = z.object({
-  hits: z.object({
-    hits: z.array(z.object({ _source: storedUsage, sort: z.array(z.union([z.string(), z.number()])) })),
-  }),
-});
 
 /**
  * What keys were used for since a day, the latest day first.
@@ -122,27 +107,22 @@ const usageResponse = z.object({
  * @param key the id of one key; without it, all
  */
 export async function readKeyUsage(store: Store, since: string, key?: string): Promise<KeyDay[]> {
-  const index = store.names.apiKeyUsage;
-  await store.client.indices.refresh({ index });
+  await store.client.indices.refresh({ index: store.names.apiKeyUsage });
   const filter = [
     { range: { day: { gte: since } } },
-    key === undefined ? { match_all: {} } : { term: { key } },
+    key === undefined ? { exists: { field: 'key' } } : { term: { key } },
   ];
   const stored: StoredUsage[] = [];
-  let after: (string | number)[] | undefined;
+  let after: Sort | undefined;
   do {
-    const response = await search(store.client, usageResponse, {
-      index,
-      body: {
-        size: PAGE_SIZE,
-        query: { bool: { filter } },
-        sort: [{ day: 'desc' }, { key: 'asc' }, { _seq_no: 'asc' }],
-        ...(after === undefined ? {} : { search_after: after }),
-      },
+    const { documents, count, last } = await KEY_USAGE.search(store, {
+      size: PAGE_SIZE,
+      query: { bool: { filter } },
+      sort: [{ day: 'desc' }, { key: 'asc' }, { _seq_no: 'asc' }],
+      ...(after === undefined ? {} : { search_after: after }),
     });
-    const { hits } = response.hits;
-    stored.push(...hits.map((hit) => hit._source));
-    after = hits.length < PAGE_SIZE ? undefined : hits.at(-1)?.sort;
+    stored.push(...documents);
+    after = count < PAGE_SIZE ? undefined : last;
   } while (after !== undefined);
   return addedUp(stored);
 }

@@ -3,7 +3,8 @@ import { responseStatus } from '../storage/client.ts';
 import { SearchUnavailableError } from '../storage/errors.ts';
 import { digestIndexName } from '../storage/index-names.ts';
 import type { Store } from '../storage/store.ts';
-import { DIGEST_PARTS, type Digest } from './digest.ts';
+import { BadDocumentError, checked } from '../storage/stored.ts';
+import { DIGEST_PARTS, type Digest, isWholePart } from './digest.ts';
 
 /** The names of the columns of both files, from which the rows' hashes were made. */
 export const digestColumns = z.object({
@@ -23,7 +24,10 @@ export async function writeDigest(
   columns: DigestColumns,
 ): Promise<void> {
   const index = digestIndexName(prefix, licensesIndex);
-  await client.indices.create({ index, body: { mappings: { _meta: { columns } } } });
+  await client.indices.create({
+    index,
+    body: { mappings: { _meta: { columns: digestColumns.parse(columns) } } },
+  });
   for (let first = 0; first < DIGEST_PARTS; first += PARTS_A_REQUEST) {
     const body = partNumbers(first).flatMap((part) => [
       { index: { _id: String(part) } },
@@ -41,18 +45,24 @@ function partNumbers(first: number): number[] {
 
 const mappingsResponse = z.record(
   z.string(),
-  z.object({ mappings: z.object({ _meta: z.object({ columns: digestColumns }) }) }),
+  z.object({ mappings: z.object({ _meta: z.unknown().optional() }) }),
 );
 
-/** The columns of a publication's digest; `undefined` when it has none, as those of earlier versions. */
+/**
+ * The columns of a publication's digest; `undefined` when it has none, as those of earlier versions, or none that are
+ * valid.
+ */
 export async function readDigestColumns(
-  { client, prefix }: Store,
+  { client, prefix, reportBad }: Store,
   licensesIndex: string,
 ): Promise<DigestColumns | undefined> {
   const index = digestIndexName(prefix, licensesIndex);
   try {
     const { body } = await client.indices.getMapping({ index });
-    return Object.values(mappingsResponse.parse(body))[0]?.mappings._meta.columns;
+    const [stored] = Object.values(mappingsResponse.parse(body));
+    const { document, problem } = checked(z.object({ columns: digestColumns }), stored?.mappings._meta);
+    if (problem !== undefined) reportBad({ index, id: '_meta', problem });
+    return document?.columns;
   } catch (error) {
     if (responseStatus(error) === 404) return undefined;
     throw error;
@@ -60,21 +70,30 @@ export async function readDigestColumns(
 }
 
 const partsResponse = z.object({
-  docs: z.array(z.object({ _source: z.object({ entries: z.string() }) })),
+  docs: z.array(z.object({ _id: z.string(), _source: z.unknown().optional() })),
 });
+const storedPart = z.object({ entries: z.base64() });
 
 /**
  * The parts of a publication's stored digest, in order.
  *
- * @throws {Error} when one is missing
+ * @throws {BadDocumentError} when one is missing or not valid
  */
 export async function* readDigest(
-  { client, prefix }: Store,
+  { client, prefix, reportBad }: Store,
   licensesIndex: string,
 ): AsyncGenerator<Buffer, void, undefined> {
   const index = digestIndexName(prefix, licensesIndex);
   for (let first = 0; first < DIGEST_PARTS; first += PARTS_A_REQUEST) {
     const { body } = await client.mget({ index, body: { ids: partNumbers(first).map(String) } });
-    for (const { _source } of partsResponse.parse(body).docs) yield Buffer.from(_source.entries, 'base64');
+    for (const { _id: id, _source } of partsResponse.parse(body).docs) {
+      const { document, problem = '' } = checked(storedPart, _source);
+      const part = document && Buffer.from(document.entries, 'base64');
+      if (part === undefined || !isWholePart(part)) {
+        reportBad({ index, id, problem });
+        throw new BadDocumentError({ index, id, problem });
+      }
+      yield part;
+    }
   }
 }

@@ -108,6 +108,16 @@ export function* digestEntries(part: Buffer): Generator<DigestEntry, void, undef
   }
 }
 
+/** Whether a part that was read has whole entries. */
+export function isWholePart(part: Buffer): boolean {
+  try {
+    for (const _ of digestEntries(part));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** The part that has a license: a hash of its id. */
 function partOf(id: string): number {
   let sum = 0;

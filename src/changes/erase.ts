@@ -1,10 +1,9 @@
-import { z } from 'zod';
-import { search } from '../storage/checked-search.ts';
-import { SearchUnavailableError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
-import { type StoredChange, storedChange } from './change.ts';
+import type { StoredChange } from './change.ts';
 import type { FeedState } from './feed-state.ts';
+import { CHANGES } from './stored-changes.ts';
 import { visible } from './visible.ts';
+import { writeChanges } from './write-changes.ts';
 
 const CHANGES_A_REQUEST = 250;
 /** A license changes a few times a year. */
@@ -40,7 +39,7 @@ export async function eraseWithdrawnPlaces(store: Store, state: FeedState): Prom
       const { erases, ...change } = updated.get(each.position) ?? each;
       updated.set(each.position, { ...change, fields: withoutValues(change.fields, names) });
     }
-    await replace(store, [...updated.values()]);
+    await writeChanges(store, [...updated.values()], { refresh: true });
   }
 }
 
@@ -51,22 +50,11 @@ function withoutValues(fields: StoredChange['fields'], names: readonly string[])
   );
 }
 
-const response = z.object({ hits: z.object({ hits: z.array(z.object({ _source: storedChange })) }) });
-
-async function changesWhere(
-  { client, names }: Store,
-  size: number,
-  filter: object[],
-): Promise<readonly StoredChange[]> {
-  const { hits } = await search(client, response, {
-    index: names.changes,
-    body: { query: { bool: { filter } }, sort: [{ position: 'asc' }], size },
+async function changesWhere(store: Store, size: number, filter: object[]): Promise<readonly StoredChange[]> {
+  const { documents } = await CHANGES.search(store, {
+    query: { bool: { filter } },
+    sort: [{ position: 'asc' }],
+    size,
   });
-  return hits.hits.map(({ _source }) => _source);
-}
-
-async function replace({ client, names }: Store, changes: readonly StoredChange[]): Promise<void> {
-  const body = changes.flatMap((change) => [{ index: { _id: String(change.position) } }, change]);
-  const { body: answer } = await client.bulk({ index: names.changes, body, refresh: true });
-  if (answer.errors) throw new SearchUnavailableError('OpenSearch did not erase every withdrawn place.');
+  return documents;
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { responseStatus } from '../storage/client.ts';
+import { collection } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
 import { feedState } from './feed-state.ts';
 
@@ -15,19 +15,17 @@ const feedCopy = z.object({
 
 export type FeedCopy = Readonly<z.output<typeof feedCopy>>;
 
-const ID = 'feed';
+/** The id of the one document. */
+export const FEED_COPY_ID = 'feed';
 
-export async function writeFeedCopy({ client, names }: Store, copy: FeedCopy): Promise<void> {
-  await client.index({ index: names.changes, id: ID, body: copy });
+export const FEED_COPIES = collection('changes', feedCopy);
+
+export function writeFeedCopy(store: Store, copy: FeedCopy): Promise<void> {
+  return FEED_COPIES.put(store, FEED_COPY_ID, copy);
 }
 
-/** The copy; `undefined` before the first publication. */
-export async function readFeedCopy({ client, names }: Store): Promise<FeedCopy | undefined> {
-  try {
-    const { body } = await client.get({ index: names.changes, id: ID });
-    return z.object({ _source: feedCopy }).parse(body)._source;
-  } catch (error) {
-    if (responseStatus(error) === 404) return undefined;
-    throw error;
-  }
+/** The copy; `undefined` before the first publication, and when it is not valid. */
+export async function readFeedCopy(store: Store): Promise<FeedCopy | undefined> {
+  const [copy] = await FEED_COPIES.readAll(store, [FEED_COPY_ID]);
+  return copy;
 }

@@ -63,6 +63,14 @@ export function hasPosition({ start, segments }: FeedState, position: number): b
   );
 }
 
+/** How many changes have a place after one and up to another: each epoch's are numbered from 1. */
+export function positionsBetween({ segments }: FeedState, after: number, upTo: number): number {
+  return segments.reduce((sum, [epoch, changes]) => {
+    const [before, last] = [positionOf(epoch, 0), positionOf(epoch, changes)];
+    return sum + Math.max(0, Math.min(last, upTo) - Math.max(before, after));
+  }, 0);
+}
+
 /** The feed without the segments that are no longer kept. @param date the run date of the last of them */
 export function trimmedFeed(state: FeedState, dropped: number, date: string): FeedState {
   const [epoch, changes] = state.segments[dropped - 1] ?? [];

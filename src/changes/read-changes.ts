@@ -1,15 +1,15 @@
-import type { API } from '@opensearch-project/opensearch';
-import { z } from 'zod';
-import { search } from '../storage/checked-search.ts';
+import { type Board, boardByLabel, currentBoardName } from '../licenses/boards.ts';
+import { countDocuments } from '../storage/checked-search.ts';
+import type { Sort } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
-import { type ChangeCause, type ChangeKind, type StoredChange, storedChange } from './change.ts';
-import { type FeedState, lastPosition } from './feed-state.ts';
+import type { ChangeCause, ChangeKind, StoredChange } from './change.ts';
+import { type FeedState, lastPosition, positionsBetween } from './feed-state.ts';
+import { CHANGES } from './stored-changes.ts';
 import { visible } from './visible.ts';
 
 /** Which changes of a feed to read; all where nothing is given. */
 export interface ChangeFilters {
-  /** The board's name. */
-  readonly board?: string | undefined;
+  readonly board?: Board | undefined;
   readonly kind?: ChangeKind | undefined;
   readonly cause?: ChangeCause | undefined;
 }
@@ -21,13 +21,9 @@ export interface ChangesPage {
   readonly next: number;
   /** Whether more changes follow. */
   readonly more: boolean;
+  /** Whether these are all changes from the one place to the other; else one is missing or not valid. */
+  readonly isWhole: boolean;
 }
-
-type Query = NonNullable<NonNullable<API.Search_RequestBody>['query']>;
-
-const changesResponse = z.object({
-  hits: z.object({ hits: z.array(z.object({ _source: storedChange })) }),
-});
 
 /**
  * The visible changes after a place in the feed.
@@ -40,37 +36,81 @@ export async function changesAfter(
   { after, limit, filters }: { after: number; limit: number; filters: ChangeFilters },
 ): Promise<ChangesPage> {
   const end = lastPosition(state);
-  if (after === end) return { changes: [], next: end, more: false };
-  const terms = Object.entries(filters).flatMap(([name, value]) =>
-    value === undefined ? [] : [{ term: { [name]: value } }],
-  );
-  const found = await changesOf(store, {
-    query: {
-      bool: { filter: [...visible(state), { range: { position: { gt: after, lte: end } } }, ...terms] },
-    },
+  if (after === end) return { changes: [], next: end, more: false, isWhole: true };
+  const { board, kind, cause } = filters;
+  const terms = [
+    ...(board === undefined ? [] : [{ terms: { board: [board.name, ...board.aliases] } }]),
+    ...(kind === undefined ? [] : [{ term: { kind } }]),
+    ...(cause === undefined ? [] : [{ term: { cause } }]),
+  ];
+  const places = (last: number) => [...visible(state), { range: { position: { gt: after, lte: last } } }];
+  const { documents, count, firstBad, last } = await CHANGES.search(store, {
+    query: { bool: { filter: [...places(end), ...terms] } },
     sort: [{ position: 'asc' }],
     size: limit + 1,
+    track_total_hits: false,
   });
-  const changes = found.slice(0, limit);
-  const more = found.length > limit;
-  return { changes, next: more ? (changes.at(-1)?.position ?? after) : end, more };
+  const more = count > limit;
+  const changes = documents.slice(0, limit);
+  const next = more ? (changes.at(-1)?.position ?? Number(last?.[0])) : end;
+  const expected = positionsBetween(state, after, next);
+  const isWhole =
+    terms.length === 0
+      ? changes.length === expected
+      : firstBad === undefined && (await countOf(store, places(next))) >= expected;
+  return { changes: changes.map(withCurrentBoard), next, more, isWhole };
+}
+
+function countOf({ client, names }: Store, filter: object[]): Promise<number> {
+  return countDocuments(client, names.changes, { bool: { filter } });
+}
+
+/** How many changes of an epoch are stored. */
+export function countChanges(store: Store, { feed }: FeedState, epoch: number): Promise<number> {
+  const placed = { range: { position: { gt: 0 } } };
+  return countOf(store, [{ term: { feed } }, { term: { epoch } }, placed]);
 }
 
 /** How many changes of a license are listed. A license has a few in a year. */
 const MAX_CHANGES_OF_LICENSE = 1000;
 
-/** The visible changes of the licenses of a board whose number has this key, the newest first. */
+/** The changes of the licenses of a board with the same key, the newest first. */
+export interface ChangesOfNumber {
+  readonly changes: readonly StoredChange[];
+  /** Whether an older one can't be read. */
+  readonly isCutOff: boolean;
+}
+
+/** The changes of the licenses of a board whose number has this key. */
 export async function changesOfNumber(
   store: Store,
   state: FeedState,
-  { board, number }: { board: string; number: string },
-): Promise<readonly StoredChange[]> {
-  if (lastPosition(state) === state.start) return [];
-  return changesOf(store, {
-    query: { bool: { filter: [...visible(state), { term: { board } }, { term: { number } }] } },
+  { board, number }: { board: Board; number: string },
+): Promise<ChangesOfNumber> {
+  if (lastPosition(state) === state.start) return { changes: [], isCutOff: false };
+  const { documents, firstBad } = await CHANGES.search(store, {
+    query: { bool: { filter: [...visible(state), { term: { number } }] } },
     sort: [{ position: 'desc' }],
     size: MAX_CHANGES_OF_LICENSE,
+    track_total_hits: false,
   });
+  const oldest = Number(firstBad?.[0] ?? 0);
+  return {
+    changes: documents
+      .filter((change) => change.position > oldest && isOfBoard(change, board))
+      .map(withCurrentBoard),
+    isCutOff: firstBad !== undefined,
+  };
+}
+
+/** Whether a change is of a license of the board, whatever the board was called then. */
+function isOfBoard(change: StoredChange, board: Board): boolean {
+  return change.license.startsWith(`${board.code}/`) || boardByLabel(change.board) === board;
+}
+
+/** A change with the name that the catalog has for its board now. */
+function withCurrentBoard(change: StoredChange): StoredChange {
+  return { ...change, board: currentBoardName(change.board) };
 }
 
 const CHANGES_A_PAGE = 1000;
@@ -81,34 +121,19 @@ export async function* changesIn(
   feed: string,
   epochs: readonly number[],
 ): AsyncGenerator<readonly StoredChange[], void, undefined> {
-  for (let after = 0; ; ) {
-    const changes = await changesOf(store, {
+  for (let after: Sort | undefined = [0]; after !== undefined; ) {
+    const { documents, last } = await CHANGES.search(store, {
       query: {
         bool: {
-          filter: [
-            { term: { feed } },
-            { terms: { epoch: [...epochs] } },
-            { range: { position: { gt: after } } },
-          ],
+          filter: [{ term: { feed } }, { terms: { epoch: [...epochs] } }, { exists: { field: 'position' } }],
         },
       },
       sort: [{ position: 'asc' }],
       size: CHANGES_A_PAGE,
+      track_total_hits: false,
+      search_after: after,
     });
-    const last = changes.at(-1);
-    if (last === undefined) return;
-    yield changes;
-    after = last.position;
+    if (documents.length > 0) yield documents;
+    after = last;
   }
-}
-
-async function changesOf(
-  { client, names }: Store,
-  body: { query: Query; sort: Record<string, 'asc' | 'desc'>[]; size: number },
-): Promise<StoredChange[]> {
-  const { hits } = await search(client, changesResponse, {
-    index: names.changes,
-    body: { ...body, track_total_hits: false },
-  });
-  return hits.hits.map(({ _source }) => _source);
 }

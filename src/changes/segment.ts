@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { collection } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
+import { WITHOUT_BAD_PARTS } from '../storage/stored.ts';
 import { changeCounts } from './counts.ts';
 import { type FeedState, trimmedFeed } from './feed-state.ts';
 
@@ -12,30 +14,37 @@ export const segment = z.object({
   date: z.string(),
   /** When they were found, ISO 8601. */
   at: z.string(),
-  counts: changeCounts,
+  counts: changeCounts.optional(),
 });
 
 export type Segment = Readonly<z.output<typeof segment>>;
 
+const SEGMENT_ID = 'segment-';
+
 /** The document id of a segment. Changes have their position as id. */
 export function segmentId(epoch: number): string {
-  return `segment-${epoch}`;
+  return SEGMENT_ID + epoch;
 }
 
-const segmentsResponse = z.object({
-  docs: z.array(z.object({ _source: segment.optional() })),
+/** Whether a document of the changes is a segment. */
+export function isSegmentId(id: string): boolean {
+  return id.startsWith(SEGMENT_ID);
+}
+
+/** The segments. Nothing is decided by their counts. */
+export const SEGMENTS = collection('changes', segment, {
+  salvage: WITHOUT_BAD_PARTS,
+  isStoredUnder: (id, { epoch }) => id === segmentId(epoch),
 });
 
-/** The stored segments of a feed, the earliest first. One that is missing is left out. */
-export async function readSegments(
-  { client, names }: Store,
-  { feed, segments }: FeedState,
-): Promise<Segment[]> {
+/** The stored segments of a feed, the earliest first. One that is missing or not valid is left out. */
+export async function readSegments(store: Store, { feed, segments }: FeedState): Promise<Segment[]> {
   if (segments.length === 0) return [];
-  const ids = segments.map(([epoch]) => segmentId(epoch));
-  const { body } = await client.mget({ index: names.changes, body: { ids } });
-  const { docs } = segmentsResponse.parse(body);
-  return docs.flatMap(({ _source }) => (_source?.feed === feed ? [_source] : []));
+  const stored = await SEGMENTS.readAll(
+    store,
+    segments.map(([epoch]) => segmentId(epoch)),
+  );
+  return stored.filter((each) => each.feed === feed);
 }
 
 const MS_A_DAY = 86_400_000;

@@ -1,4 +1,5 @@
 import { BadRequestError } from '../licenses/bad-request.ts';
+import type { Board } from '../licenses/boards.ts';
 import { numberKey } from '../licenses/number.ts';
 import { SearchUnavailableError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
@@ -11,6 +12,8 @@ import { type ChangeFilters, changesAfter, changesOfNumber } from './read-change
 export interface LiveFeed {
   /** The live publication's physical index. */
   readonly index: string;
+  /** Its run date, `YYYY-MM-DD`. */
+  readonly date: string;
   readonly state: FeedState;
 }
 
@@ -46,7 +49,7 @@ export interface FeedRequest {
 export interface Changes {
   /**
    * @throws {BadRequestError} for a cursor that was never given out
-   * @throws {CursorExpiredError} for a cursor whose changes are no longer kept
+   * @throws {CursorExpiredError} for a cursor whose changes are no longer kept, or not all of them can be read
    * @throws {SearchUnavailableError} when OpenSearch does not answer
    */
   page(request: FeedRequest): Promise<FeedPage>;
@@ -54,11 +57,10 @@ export interface Changes {
    * The changes of the licenses of a board with this number, the newest first, and the date since which they are
    * known. They belong to the same publication as what `work` returns.
    *
-   * @param board the board's name
    * @param number as typed
    */
   history<Result>(
-    asked: { board: string; number: string },
+    asked: { board: Board; number: string },
     work: () => Promise<Result>,
   ): Promise<{ changes: readonly StoredChange[]; since: string; result: Result }>;
 }
@@ -70,10 +72,10 @@ const MAX_TRIES = 5;
  */
 export function changesService(store: Store, live: () => Promise<LiveFeed>): Changes {
   /** Reads from one publication: when another goes live meanwhile, everything is read again. */
-  async function fromOne<Result>(read: (state: FeedState) => Promise<Result>): Promise<Result> {
+  async function fromOne<Result>(read: (state: FeedState, date: string) => Promise<Result>): Promise<Result> {
     for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
       const before = await live();
-      const result = await read(before.state);
+      const result = await read(before.state, before.date);
       if (isSame(before, await live())) return result;
     }
     throw new SearchUnavailableError('Publications went live faster than changes could be read.');
@@ -82,9 +84,14 @@ export function changesService(store: Store, live: () => Promise<LiveFeed>): Cha
   return {
     page: ({ since, limit, filters }) =>
       fromOne(async (state) => {
-        const after = placeOf(since, state);
         const cursor = (position: number) => cursorText({ feed: state.feed, position });
-        const { changes, next, more } = await changesAfter(store, state, { after, limit, filters });
+        let page = await changesAfter(store, state, { after: placeOf(since, state), limit, filters });
+        while (!page.isWhole) {
+          // A client that has a copy must begin anew; who has none begins after what can't be read.
+          if (since !== 'oldest') throw new CursorExpiredError(EXPIRED_CURSOR);
+          page = await changesAfter(store, state, { after: page.next, limit, filters });
+        }
+        const { changes, next, more } = page;
         return {
           changes: changes.map((change) => ({ cursor: cursor(change.position), change })),
           next: cursor(next),
@@ -92,12 +99,13 @@ export function changesService(store: Store, live: () => Promise<LiveFeed>): Cha
         };
       }),
     history: ({ board, number }, work) =>
-      fromOne(async (state) => {
-        const [changes, result] = await Promise.all([
+      fromOne(async (state, date) => {
+        const [{ changes, isCutOff }, result] = await Promise.all([
           changesOfNumber(store, state, { board, number: numberKey(number) }),
           work(),
         ]);
-        return { changes, since: state.since, result };
+        const since = isCutOff ? (changes.at(-1)?.date ?? date) : state.since;
+        return { changes, since, result };
       }),
   };
 }

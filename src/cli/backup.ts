@@ -1,9 +1,13 @@
 import { Command } from 'commander';
+import { isEpochId } from '../publications/ledger.ts';
+import { repairEpoch } from '../publications/repair.ts';
 import { recordAudit } from '../storage/audit-log.ts';
 import { restoreBackup, writeBackup } from '../storage/backup.ts';
 import { inWords } from '../storage/backup-file.ts';
+import type { BadDocument } from '../storage/stored.ts';
 import { withOpenSearch } from './open-search.ts';
-import { JSON_OPTION, print, printJson } from './output.ts';
+import { JSON_OPTION, print, printError, printJson } from './output.ts';
+import { DOCUMENT_CHECKS } from './stored-documents.ts';
 
 /** `licenses backup FILE`: what can't be rebuilt, in one file. */
 export function backupCommand(): Command {
@@ -15,9 +19,10 @@ export function backupCommand(): Command {
     .option(...JSON_OPTION)
     .action((file: string, options: { json?: boolean }) =>
       withOpenSearch(async (store) => {
-        const documents = await writeBackup(store, file);
-        if (options.json === true) return printJson({ file, documents });
+        const { documents, leftOut } = await writeBackup(store, file, DOCUMENT_CHECKS);
+        if (options.json === true) return printJson({ file, documents, left_out: leftOut });
         print(`Backed up ${inWords(documents)} to ${file}.`);
+        printLeftOut(leftOut);
       }),
     );
 }
@@ -33,12 +38,20 @@ export function restoreCommand(): Command {
     .action((file: string, options: { json?: boolean }) =>
       withOpenSearch(
         async (store) => {
-          const documents = await restoreBackup(store, file);
+          const { documents, leftOut } = await restoreBackup(store, file, DOCUMENT_CHECKS);
+          if (leftOut.some(({ id }) => isEpochId(id))) await repairEpoch(store);
           await recordAudit(store, 'restore', { file });
-          if (options.json === true) return printJson({ file, documents });
+          if (options.json === true) return printJson({ file, documents, left_out: leftOut });
           print(`Restored ${inWords(documents)} from ${file}. Now publish the latest files.`);
+          printLeftOut(leftOut);
         },
         { createsIndices: true },
       ),
     );
+}
+
+/** Says what a backup does not have, or not whole. */
+function printLeftOut(leftOut: readonly BadDocument[]): void {
+  for (const { index, id, problem } of leftOut)
+    printError(`Not valid, and left out, or the part that is not valid: ${id} of ${index} (${problem}).`);
 }

@@ -10,6 +10,7 @@ import { recordAudit } from '../storage/audit-log.ts';
 import type { Store } from '../storage/store.ts';
 import { withOpenSearch } from './open-search.ts';
 import { grouped, JSON_OPTION, print, printJson, table } from './output.ts';
+import { repairCommand } from './repair.ts';
 
 /** `licenses publications`: the ledger. */
 export function publicationsCommand(): Command {
@@ -32,7 +33,8 @@ export function publicationsCommand(): Command {
         print(table(['PUBLICATION', 'STATE', 'DATE', 'ROWS', 'REJECTED', 'LAST EVENT', 'REASONS'], rows));
       }),
     )
-    .addCommand(showCommand());
+    .addCommand(showCommand())
+    .addCommand(repairCommand());
 }
 
 /** `licenses publications show ID`: one publication, and the rows that it rejected. */

@@ -244,10 +244,7 @@ async function eventsWhenReadable(publication: string, signal: AbortSignal): Pro
 }
 
 function eventsOf(publication: string): Promise<LedgerEvent[]> {
-  return withOpenSearch(async (store) => {
-    const events = await readEvents(store);
-    return events.filter((event) => event.publication === publication);
-  });
+  return withOpenSearch((store) => readEvents(store, publication));
 }
 
 /** Also of a request that was turned away, which is no publication. */

@@ -49,6 +49,11 @@ export function boardByLabel(label: string): Board | undefined {
   return byName.get(label) ?? byLabel.get(labelKey(label));
 }
 
+/** The name that the catalog has now for the board of a stored license; the label itself where it has none. */
+export function currentBoardName(label: string): string {
+  return boardByLabel(label)?.name ?? label;
+}
+
 const typeNamesByBoard = new Map(
   BOARDS.map((entry) => [entry, new Set(entry.license_types.map(({ name }) => name))] as const),
 );

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { boardByName } from './boards.ts';
+import { boardByLabel, currentBoardName } from './boards.ts';
 import { businessNameKeys, tradeNameKey, tradeNames, tradeNameWords } from './business-name.ts';
 import { type FilterName, mapFilters } from './filters.ts';
 import { fold } from './fold.ts';
@@ -49,6 +49,8 @@ function isTextByName(value: unknown): value is Record<string, string> {
 
 /** The part of a stored license that lookups read. */
 export const storedLicense = licenseRecord.extend({
+  // The catalog may have got another name for the board since the publication.
+  board: z.string().transform(currentBoardName),
   // `z.record` copies the attributes one by one, which takes as long as checking all else.
   extra_data: z.custom<Record<string, string>>(isTextByName),
   source_row: z.string(),
@@ -61,9 +63,9 @@ export const storedLicense = licenseRecord.extend({
 
 export type StoredLicense = z.output<typeof storedLicense>;
 
-/** The board's part of a key: its code, or its folded label when the catalog does not have it. */
+/** The board's part of a key: its code, whatever the board is called or was called, or its folded label when the catalog does not have it. */
 export function boardKey(boardName: string): string {
-  return boardByName(boardName)?.code ?? fold(boardName);
+  return boardByLabel(boardName)?.code ?? fold(boardName);
 }
 
 /** The document id of a license: no board has a number twice (docs/decisions/005). */

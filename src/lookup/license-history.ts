@@ -28,7 +28,7 @@ export async function licenseHistory(
   { board, number }: { readonly board: Board; readonly number: string },
   spentMs = 0,
 ): Promise<LicenseHistory> {
-  const found = await changes.history({ board: board.name, number }, () =>
+  const found = await changes.history({ board, number }, () =>
     lookups.lookUp({ by: 'number', number, board, businessOnly: false }, spentMs),
   );
   const { outcome } = found.result;

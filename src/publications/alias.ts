@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isIndexNotFound, responseStatus } from '../storage/client.ts';
 import type { Store } from '../storage/store.ts';
+import { BadDocumentError } from '../storage/stored.ts';
 import { currentEpoch } from './ledger.ts';
 import { type LicensesIndex, readAllMetadata } from './metadata.ts';
 
@@ -25,13 +26,26 @@ export async function liveIndex(store: Store): Promise<string | undefined> {
 }
 
 /** The live index and its metadata, if anything is live: one request, so both are of the same moment. */
-export async function liveLicensesIndex({ client, names }: Store): Promise<LicensesIndex | undefined> {
+export async function liveLicensesIndex(store: Store): Promise<LicensesIndex | undefined> {
   try {
-    const [live, another] = await readAllMetadata(client, names.alias);
+    const [live, another] = await readAllMetadata(store, store.names.alias);
     if (another !== undefined) throw moreThanOne(live?.index, another.index);
     return live;
   } catch (error) {
     if (isIndexNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * As `liveLicensesIndex`; `undefined` also where the metadata of what is live are not valid. So another publication can
+ * take its place.
+ */
+export async function readableLiveIndex(store: Store): Promise<LicensesIndex | undefined> {
+  try {
+    return await liveLicensesIndex(store);
+  } catch (error) {
+    if (error instanceof BadDocumentError) return undefined;
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import type { Store } from '../storage/store.ts';
-import { liveLicensesIndex } from './alias.ts';
+import { readableLiveIndex } from './alias.ts';
 import { type LedgerEvent, readEvents } from './ledger.ts';
 import type { PublicationState } from './steps.ts';
 
@@ -33,11 +33,21 @@ export interface PublicationHistory {
   readonly publications: readonly PublicationSummary[];
 }
 
-/** The ledger by publication. The alias decides which one is live. */
+/**
+ * The ledger by publication. The alias decides which one is live; only that one has counts by status and unknown
+ * labels.
+ */
 export async function publicationHistory(store: Store): Promise<PublicationHistory> {
-  const [events, index] = await Promise.all([readEvents(store), liveLicensesIndex(store)]);
+  const index = await readableLiveIndex(store);
   const live = index?.metadata.publication;
-  const publications = summarize(events, live).reverse();
+  const [events, ofLive] = await Promise.all([
+    readEvents(store),
+    live === undefined ? [] : readEvents(store, live),
+  ]);
+  const [whole] = summarize(ofLive, live);
+  const publications = summarize(events, live)
+    .map((each) => (each.publication === live ? (whole ?? each) : each))
+    .reverse();
   return { live: publications.find(({ publication }) => publication === live) ?? null, publications };
 }
 
@@ -49,12 +59,10 @@ export interface PublicationDetails {
 
 /** @throws {Error} when the ledger does not know it */
 export async function publicationDetails(store: Store, publication: string): Promise<PublicationDetails> {
-  const [events, live] = await Promise.all([readEvents(store), liveLicensesIndex(store)]);
-  const summary = summarize(events, live?.metadata.publication).find(
-    (each) => each.publication === publication,
-  );
+  const [events, live] = await Promise.all([readEvents(store, publication), readableLiveIndex(store)]);
+  const [summary] = summarize(events, live?.metadata.publication);
   if (summary === undefined) throw new Error(`The ledger has no publication ${publication}.`);
-  return { summary, events: queuedFirst(events.filter((event) => event.publication === publication)) };
+  return { summary, events: queuedFirst(events) };
 }
 
 /** The client may write `queued` after the worker has begun. */

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { changeCounts } from '../changes/counts.ts';
-import { countsByName } from '../licenses/counts.ts';
-import { search } from '../storage/checked-search.ts';
-import { responseStatus } from '../storage/client.ts';
+import { addTo, countsByName } from '../licenses/counts.ts';
+import { collection, type Sort } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
+import { WITHOUT_BAD_PARTS } from '../storage/stored.ts';
 import { publicationCounts } from './metadata.ts';
 import { PUBLICATION_STATES } from './steps.ts';
 
@@ -48,29 +48,77 @@ export type LedgerEvent = z.output<typeof ledgerEvent>;
 /** An event to append; its time is now unless given. */
 export type NewLedgerEvent = Omit<LedgerEvent, 'at'> & { readonly at?: string };
 
+const EPOCH_ID = 'epoch';
+
+/** The events. A count that can't be read does not make the state of a publication unknown. */
+export const LEDGER_EVENTS = collection('ledger', ledgerEvent, { salvage: WITHOUT_BAD_PARTS });
+
 /** Appends an event, of now unless it says when; nothing in the ledger is ever changed. */
 export async function appendEvent(store: Store, event: NewLedgerEvent): Promise<void> {
-  await store.client.index({
-    index: store.names.ledger,
-    body: { at: new Date().toISOString(), ...event },
-    refresh: true,
-  });
+  await LEDGER_EVENTS.append(store, bounded({ at: new Date().toISOString(), ...event }));
+}
+
+const MAX_NAMES = 500;
+const MAX_NAME_CHARACTERS = 200;
+const MAX_SENTENCES = 100;
+const MAX_SENTENCE_CHARACTERS = 1000;
+
+/** An event of a bounded size, whatever the files have in the columns whose labels are counted. */
+function bounded(event: LedgerEvent): LedgerEvent {
+  const { boards, statuses, unknown_labels, reasons, differences } = event;
+  return {
+    ...event,
+    ...(boards && { boards: largestCounts(boards) }),
+    ...(statuses && { statuses: largestCounts(statuses) }),
+    ...(unknown_labels && { unknown_labels: largestCounts(unknown_labels) }),
+    ...(reasons && { reasons: shortened(reasons) }),
+    ...(differences && { differences: shortened(differences) }),
+  };
+}
+
+function largestCounts(counts: Readonly<Record<string, number>>): Record<string, number> {
+  const largest = Object.entries(counts)
+    .toSorted(([, one], [, other]) => other - one)
+    .slice(0, MAX_NAMES);
+  const cut = new Map<string, number>();
+  for (const [name, count] of largest) addTo(cut, name.slice(0, MAX_NAME_CHARACTERS), count);
+  return Object.fromEntries(cut);
+}
+
+function shortened(sentences: readonly string[]): string[] {
+  return sentences
+    .slice(0, MAX_SENTENCES)
+    .map((sentence) =>
+      sentence.length > MAX_SENTENCE_CHARACTERS ? `${sentence.slice(0, MAX_SENTENCE_CHARACTERS)}…` : sentence,
+    );
 }
 
 const MAX_EVENTS = 10_000;
+const EVENTS_A_REQUEST = 1000;
 
-const eventsResponse = z.object({
-  hits: z.object({ hits: z.array(z.object({ _source: ledgerEvent })) }),
-});
+/** What grows with the files, and no summary of many publications needs. */
+const LARGE_PARTS = ['statuses', 'unknown_labels'];
 
-/** The ledger's events, the earliest first; the last 10,000 of them. */
-export async function readEvents(store: Store): Promise<LedgerEvent[]> {
-  const response = await search(store.client, eventsResponse, {
-    index: store.names.ledger,
-    body: { size: MAX_EVENTS, query: { exists: { field: 'event' } }, sort: [{ _seq_no: 'desc' }] },
-  });
-  const { hits } = response.hits;
-  return hits.map((hit) => hit._source).reverse();
+/**
+ * The ledger's events, the earliest first; the last 10,000 of them. Only those of one publication have counts by status
+ * and unknown labels.
+ */
+export async function readEvents(store: Store, publication?: string): Promise<LedgerEvent[]> {
+  const ofOne = publication === undefined ? [] : [{ term: { publication } }];
+  const events: LedgerEvent[] = [];
+  let after: Sort | undefined;
+  do {
+    const { documents, count, last } = await LEDGER_EVENTS.search(store, {
+      size: EVENTS_A_REQUEST,
+      query: { bool: { filter: [{ exists: { field: 'event' } }, ...ofOne] } },
+      sort: [{ _seq_no: 'desc' }],
+      ...(publication === undefined && { _source: { excludes: LARGE_PARTS } }),
+      ...(after && { search_after: after }),
+    });
+    events.push(...documents);
+    after = count < EVENTS_A_REQUEST ? undefined : last;
+  } while (after !== undefined && events.length < MAX_EVENTS);
+  return events.reverse();
 }
 
 const HAS_BEEN_LIVE: ReadonlySet<string> = new Set(['live', 'superseded', 'rolled_back']);
@@ -82,12 +130,13 @@ export function indicesOnceLive(events: readonly LedgerEvent[]): Set<string> {
   );
 }
 
-const EPOCH_ID = 'epoch';
-const epochResponse = z.object({
-  _seq_no: z.int(),
-  _primary_term: z.int(),
-  _source: z.object({ epoch: z.int(), holder: z.string() }),
-});
+/** The epoch taken last, and the publication or rollback that took it. */
+export const LEDGER_EPOCH = collection('ledger', z.object({ epoch: z.int(), holder: z.string() }));
+
+/** Whether a document of the ledger is the epoch. */
+export function isEpochId(id: string): boolean {
+  return id === EPOCH_ID;
+}
 
 /**
  * Takes the next epoch. From then on, no publication of an earlier epoch can go live.
@@ -95,23 +144,16 @@ const epochResponse = z.object({
  * @param holder the publication or rollback that takes it
  */
 export async function takeEpoch(store: Store, holder: string): Promise<number> {
-  for (;;) {
-    const last = await readEpoch(store);
-    const epoch = (last?._source.epoch ?? 0) + 1;
-    try {
-      await store.client.index({
-        index: store.names.ledger,
-        id: EPOCH_ID,
-        body: { epoch, holder },
-        ...(last === undefined
-          ? { op_type: 'create' as const }
-          : { if_seq_no: last._seq_no, if_primary_term: last._primary_term }),
-      });
-      return epoch;
-    } catch (error) {
-      if (responseStatus(error) !== 409) throw error;
-    }
-  }
+  const taken = await LEDGER_EPOCH.update(store, EPOCH_ID, (last) => ({
+    epoch: (last?.epoch ?? 0) + 1,
+    holder,
+  }));
+  return taken?.epoch ?? 0;
+}
+
+/** Writes an epoch in place of one that is missing or not valid. */
+export function replaceEpoch(store: Store, epoch: number, holder: string): Promise<void> {
+  return LEDGER_EPOCH.put(store, EPOCH_ID, { epoch, holder });
 }
 
 /** The epoch taken last; 0 before the first. */
@@ -121,15 +163,5 @@ export async function currentEpoch(store: Store): Promise<number> {
 
 /** The epoch taken last, and the publication or rollback that took it. */
 export async function latestEpoch(store: Store): Promise<{ epoch: number; holder: string } | undefined> {
-  return (await readEpoch(store))?._source;
-}
-
-async function readEpoch(store: Store): Promise<z.output<typeof epochResponse> | undefined> {
-  try {
-    const response = await store.client.get({ index: store.names.ledger, id: EPOCH_ID });
-    return epochResponse.parse(response.body);
-  } catch (error) {
-    if (responseStatus(error) === 404) return undefined;
-    throw error;
-  }
+  return (await LEDGER_EPOCH.read(store, EPOCH_ID))?.document;
 }

@@ -25,5 +25,5 @@ export async function liveFeed(store: Store, tracker: LivePublicationTracker): P
 async function askForFeed(store: Store): Promise<LiveFeed> {
   const live = await liveLicensesIndex(store);
   if (live === undefined) throw new NothingPublishedError('Nothing has been published yet.');
-  return { index: live.index, state: feedOf(live.metadata) };
+  return { index: live.index, date: live.metadata.date, state: feedOf(live.metadata) };
 }

@@ -1,6 +1,6 @@
-import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
-import { BOARDS } from '../licenses/boards.ts';
+import { BOARDS, currentBoardName } from '../licenses/boards.ts';
+import { addTo } from '../licenses/counts.ts';
 import { search } from '../storage/checked-search.ts';
 import { responseStatus } from '../storage/client.ts';
 import { SearchUnavailableError } from '../storage/errors.ts';
@@ -42,8 +42,7 @@ export function trackLivePublication(
 
   async function ask(): Promise<LivePublication | undefined> {
     const index = await liveIndex(store);
-    if (index !== known?.index)
-      known = index === undefined ? undefined : await readPublication(store.client, index);
+    if (index !== known?.index) known = index === undefined ? undefined : await readPublication(store, index);
     return known;
   }
 
@@ -118,10 +117,10 @@ const typesResponse = z.object({
   }),
 });
 
-async function readPublication(client: Client, index: string): Promise<LivePublication> {
+async function readPublication(store: Store, index: string): Promise<LivePublication> {
   const [metadata, response] = await Promise.all([
-    readMetadata(client, index),
-    search(client, typesResponse, {
+    readMetadata(store, index),
+    search(store.client, typesResponse, {
       index,
       body: {
         size: 0,
@@ -141,11 +140,11 @@ async function readPublication(client: Client, index: string): Promise<LivePubli
   ]);
   const { buckets } = response.aggregations.types;
   const licenses = new Map<string, number>();
-  for (const { key, doc_count: count } of buckets) {
-    licenses.set(key.board, (licenses.get(key.board) ?? 0) + count);
-  }
+  for (const { key, doc_count: count } of buckets) addTo(licenses, currentBoardName(key.board), count);
   const licenseTypes = BOARDS.map(({ name, license_types: catalog }) => {
-    const published = buckets.flatMap(({ key }) => (key.board === name ? (key.license_type ?? []) : []));
+    const published = buckets.flatMap(({ key }) =>
+      currentBoardName(key.board) === name ? (key.license_type ?? []) : [],
+    );
     return [name, licenses.has(name) ? published : catalog.map((type) => type.name)] as const;
   });
   return { index, metadata, licenseTypes: new Map(licenseTypes), licenses };

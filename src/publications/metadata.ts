@@ -5,6 +5,7 @@ import { type FeedState, feedState, newFeed } from '../changes/feed-state.ts';
 import { countsByName } from '../licenses/counts.ts';
 import { parseLicensesIndexName } from '../storage/index-names.ts';
 import type { Store } from '../storage/store.ts';
+import { BadDocumentError, type Checked, checked, WITHOUT_BAD_PARTS } from '../storage/stored.ts';
 
 const source = z.object({
   /** The file's name or its address. */
@@ -62,48 +63,81 @@ export interface LicensesIndex {
   readonly metadata: PublicationMetadata;
 }
 
+/** What the id of a document is to documents, `_meta` is to an index. */
+export const META_ID = '_meta';
+
 const mappingsResponse = z.record(
   z.string(),
-  z.object({ mappings: z.object({ _meta: publicationMetadata.optional() }) }),
+  z.object({ mappings: z.object({ [META_ID]: z.unknown().optional() }) }),
 );
 
-/** Every physical index of licenses with its metadata, the earliest build first. Others' indices are left out. */
+/** An index with its metadata as they lie there, and what of them is valid. */
+export interface CheckedIndex extends Checked<PublicationMetadata> {
+  readonly index: string;
+  readonly stored: unknown;
+}
+
+/** The physical indices of a name, which may be an alias or a pattern. */
+export async function checkedIndices(client: Client, name: string): Promise<CheckedIndex[]> {
+  const response = await client.indices.getMapping({ index: name });
+  return Object.entries(mappingsResponse.parse(response.body)).map(([index, { mappings }]) => ({
+    index,
+    stored: mappings[META_ID],
+    // The licenses of a publication are whole, whatever became of its counts.
+    ...checked(publicationMetadata, mappings[META_ID], WITHOUT_BAD_PARTS),
+  }));
+}
+
+/** Whether metadata are this service's, valid or not; others may have indices of such names. */
+export function isOurs(stored: unknown): boolean {
+  return z.object({ publication: z.string() }).safeParse(stored).success;
+}
+
+/**
+ * Every physical index of licenses with its metadata, the earliest build first. Others' indices are left out, and those
+ * whose metadata are not valid.
+ */
 export async function licensesIndices(store: Store): Promise<LicensesIndex[]> {
-  const response = await store.client.indices.getMapping({ index: store.names.licensesPattern });
-  return Object.entries(mappingsResponse.parse(response.body))
-    .flatMap(([index, { mappings }]) =>
-      mappings._meta !== undefined && parseLicensesIndexName(store.prefix, index) !== undefined
-        ? [{ index, metadata: mappings._meta }]
-        : [],
+  return (await checkedIndices(store.client, store.names.licensesPattern))
+    .filter(
+      ({ index, stored }) => isOurs(stored) && parseLicensesIndexName(store.prefix, index) !== undefined,
     )
+    .flatMap(({ index, document: metadata, problem }) => {
+      if (problem !== undefined) store.reportBad({ index, id: META_ID, problem });
+      return metadata === undefined ? [] : [{ index, metadata }];
+    })
     .sort((one, other) => one.metadata.epoch - other.metadata.epoch);
 }
 
 /** The metadata of one physical index. */
-export async function readMetadata(client: Client, index: string): Promise<PublicationMetadata> {
-  const [only] = await readAllMetadata(client, index);
-  if (only === undefined) throw noMetadata(index);
+export async function readMetadata(store: Store, index: string): Promise<PublicationMetadata> {
+  const [only] = await readAllMetadata(store, index);
+  if (only === undefined) throw new Error(`There is no index ${index}.`);
   return only.metadata;
 }
 
-/** The physical indices of a name, which may be an alias, with their metadata. */
-export async function readAllMetadata(client: Client, name: string): Promise<LicensesIndex[]> {
-  const response = await client.indices.getMapping({ index: name });
-  return Object.entries(mappingsResponse.parse(response.body)).map(([index, { mappings }]) => {
-    if (mappings._meta === undefined) throw noMetadata(index);
-    return { index, metadata: mappings._meta };
+/**
+ * The physical indices of a name, which may be an alias, with their metadata.
+ *
+ * @throws {BadDocumentError} where the publication or its date is not known
+ */
+export async function readAllMetadata(store: Store, name: string): Promise<LicensesIndex[]> {
+  return (await checkedIndices(store.client, name)).map(({ index, document: metadata, problem }) => {
+    if (problem !== undefined) store.reportBad({ index, id: META_ID, problem });
+    if (metadata === undefined) throw new BadDocumentError({ index, id: META_ID, problem: problem ?? '' });
+    return { index, metadata };
   });
 }
 
-function noMetadata(index: string): Error {
-  return new Error(`Index ${index} has no publication metadata.`);
-}
-
-/** Replaces the metadata of one physical index. */
+/**
+ * Replaces the metadata of one physical index.
+ *
+ * @throws {ZodError} for metadata that could not be read again
+ */
 export async function writeMetadata(
   client: Client,
   index: string,
   metadata: PublicationMetadata,
 ): Promise<void> {
-  await client.indices.putMapping({ index, body: { _meta: metadata } });
+  await client.indices.putMapping({ index, body: { [META_ID]: publicationMetadata.parse(metadata) } });
 }

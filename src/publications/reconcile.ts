@@ -1,5 +1,5 @@
 import type { Store } from '../storage/store.ts';
-import { liveLicensesIndex } from './alias.ts';
+import { readableLiveIndex } from './alias.ts';
 import { appendEvent, type LedgerEvent, type NewLedgerEvent, readEvents } from './ledger.ts';
 import type { LicensesIndex } from './metadata.ts';
 
@@ -10,7 +10,7 @@ import type { LicensesIndex } from './metadata.ts';
 export async function reconcileLedger(store: Store): Promise<void> {
   // In this order: otherwise a switch in between would be recorded twice, the second time too late.
   const events = await readEvents(store);
-  const live = await liveLicensesIndex(store);
+  const live = await readableLiveIndex(store);
   for (const event of missingEvents(events, live)) await appendEvent(store, event);
 }
 

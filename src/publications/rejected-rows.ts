@@ -1,48 +1,50 @@
 import { open } from 'node:fs/promises';
 import { z } from 'zod';
 import { type CsvFormat, spreadsheetCsv } from '../csv.ts';
-import { search } from '../storage/checked-search.ts';
+import { collection, type Sort } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
 
 const PAGE = 1000;
 
 const FORMAT: CsvFormat = { delimiter: ',', newline: '\n' };
 
-const rowsResponse = z.object({
-  hits: z.object({
-    hits: z.array(
-      z.object({
-        _source: z.object({ file: z.string(), line: z.int(), reason: z.string(), raw: z.string() }),
-        sort: z.array(z.union([z.string(), z.number()])),
-      }),
-    ),
-  }),
+const rejectedRow = z.object({
+  publication: z.string(),
+  /** ISO 8601. */
+  at: z.string(),
+  file: z.enum(['individual', 'business']),
+  line: z.int(),
+  reason: z.string(),
+  /** The row as it stood. */
+  raw: z.string(),
 });
 
-type RejectedRow = z.output<typeof rowsResponse>['hits']['hits'][number]['_source'];
+export type RejectedRow = z.output<typeof rejectedRow>;
+
+/** The rows that publications rejected and kept. */
+export const REJECTED_ROWS = collection('rejectedRows', rejectedRow);
 
 /** The rows that a publication rejected and kept, by file and line, in pages. */
 export async function* readRejectedRows(
   store: Store,
   publication: string,
-): AsyncGenerator<RejectedRow[], void, undefined> {
-  const index = store.names.rejectedRows;
-  await store.client.indices.refresh({ index });
-  let after: (string | number)[] | undefined;
+): AsyncGenerator<readonly RejectedRow[], void, undefined> {
+  await store.client.indices.refresh({ index: store.names.rejectedRows });
+  let after: Sort | undefined;
   for (;;) {
-    const response = await search(store.client, rowsResponse, {
-      index,
-      body: {
-        size: PAGE,
-        query: { term: { publication } },
-        sort: [{ file: 'desc' }, { line: 'asc' }, { _seq_no: 'asc' }],
-        ...(after === undefined ? {} : { search_after: after }),
+    const { documents, last } = await REJECTED_ROWS.search(store, {
+      size: PAGE,
+      query: {
+        bool: {
+          filter: [{ term: { publication } }, { exists: { field: 'file' } }, { exists: { field: 'line' } }],
+        },
       },
+      sort: [{ file: 'desc' }, { line: 'asc' }, { _seq_no: 'asc' }],
+      ...(after === undefined ? {} : { search_after: after }),
     });
-    const { hits } = response.hits;
-    if (hits.length === 0) return;
-    yield hits.map((hit) => hit._source);
-    after = hits.at(-1)?.sort;
+    if (last === undefined) return;
+    yield documents;
+    after = last;
   }
 }
 

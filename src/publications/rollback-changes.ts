@@ -28,19 +28,24 @@ export async function storeRollbackChanges(
   const state = feedOf(from.metadata);
   const { publication, date } = to.metadata;
   const epochs = await epochsSince(store, state, to);
-  if (epochs === undefined) return { feed: newFeed({ publication, epoch, date }), changes: noChanges() };
+  const anew = { feed: newFeed({ publication, epoch, date }), changes: noChanges() };
+  if (epochs === undefined) return anew;
 
   const origin = { feed: state.feed, epoch, at: new Date().toISOString(), publication, date };
   const indices = { before: from.index, after: to.index };
   const counter = changeCounter();
   const seen = new Set<string>();
+  let read = 0;
   for await (const page of changesIn(store, state.feed, epochs)) {
+    read += page.length;
     const candidates = [...new Set(page.map(({ license }) => license))]
       .filter((license) => !seen.has(license))
       .map((license) => ({ license, cause: 'rollback' as const }));
     for (const { license } of candidates) seen.add(license);
     await storeDifferences(store, indices, candidates, origin, counter);
   }
+  // Which licenses the missing changes were of is not known.
+  if (read !== changesOf(state, epochs)) return anew;
   const changes = counter.counts();
   await writeSegment(store, { ...origin, counts: changes });
   return { feed: extendedFeed(state, epoch, counter.total()), changes };
@@ -55,4 +60,8 @@ async function epochsSince(store: Store, state: FeedState, to: LicensesIndex): P
   const isBeginning = began !== undefined && began.feed === state.feed && began.start === state.start;
   if (last < 0 && !isBeginning) return undefined;
   return segments.slice(last + 1).map(({ epoch }) => epoch);
+}
+
+function changesOf({ segments }: FeedState, epochs: readonly number[]): number {
+  return segments.reduce((sum, [epoch, changes]) => (epochs.includes(epoch) ? sum + changes : sum), 0);
 }

@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import { responseStatus } from '../storage/client.ts';
+import { collection } from '../storage/collection.ts';
 import { SearchUnavailableError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
 import { newRecordCode, readRecordCode } from './code.ts';
@@ -18,20 +18,22 @@ export interface SavedRecords {
    * The record of a code, in any form in which the code is read.
    *
    * @returns `undefined` where there is none, or no longer
+   * @throws {BadDocumentError} when what is stored is not valid
    */
   read(code: string, now?: Date): Promise<SavedRecord | undefined>;
 }
 
-const recordResponse = z.object({ _source: savedRecord });
+/** The saved records, under their codes. */
+export const SAVED_RECORDS = collection('savedRecords', savedRecord);
 
 /** @param newCode gives the codes of new records */
 export function savedRecords(store: Store, newCode: () => string = newRecordCode): SavedRecords {
   return {
     save: async (shown, now = new Date()) =>
-      create(store, savedRecord.parse({ ...shown, saved_at: now.toISOString() }), newCode),
+      create(store, SAVED_RECORDS.valid({ ...shown, saved_at: now.toISOString() }), newCode),
     read: async (typed, now = new Date()) => {
       const code = readRecordCode(typed);
-      const record = code === undefined ? undefined : await stored(store, code);
+      const record = code === undefined ? undefined : (await SAVED_RECORDS.read(store, code))?.document;
       return record === undefined || isExpired(record, now) ? undefined : record;
     },
   };
@@ -61,16 +63,6 @@ async function create({ client, names }: Store, record: SavedRecord, newCode: ()
       if (status === 404) throw new SearchUnavailableError('There is no index of saved records yet');
       if (status !== 409 || codes === MAX_CODES) throw error;
     }
-  }
-}
-
-async function stored({ client, names }: Store, code: string): Promise<SavedRecord | undefined> {
-  try {
-    const { body } = await client.get({ index: names.savedRecords, id: code });
-    return recordResponse.parse(body)._source;
-  } catch (error) {
-    if (responseStatus(error) === 404) return undefined;
-    throw error;
   }
 }
 

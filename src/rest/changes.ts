@@ -101,7 +101,7 @@ function feedRequest({ since, board, kind, cause, limit }: z.output<typeof chang
   return {
     since: sinceOf(since),
     limit: limit ?? DEFAULT_CHANGES,
-    filters: { board: board?.name, kind, cause },
+    filters: { board, kind, cause },
   };
 }
 

@@ -1,6 +1,6 @@
 import { hostname, userInfo } from 'node:os';
 import { z } from 'zod';
-import { search } from './checked-search.ts';
+import { collection } from './collection.ts';
 import type { Store } from './store.ts';
 
 /** What operators do that is recorded. */
@@ -9,6 +9,7 @@ export const AUDIT_ACTIONS = [
   'rollback',
   'prune',
   'restore',
+  'repair',
   'keys create',
   'keys rotate',
   'keys revoke',
@@ -19,7 +20,7 @@ export const AUDIT_ACTIONS = [
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
 /** One thing that an operator did. */
-export const auditEntry = z.object({
+const auditEntry = z.object({
   /** ISO 8601. */
   at: z.string(),
   /** The system user and the machine: `ada@ops-1`. */
@@ -31,6 +32,8 @@ export const auditEntry = z.object({
 
 export type AuditEntry = z.output<typeof auditEntry>;
 
+export const AUDIT_ENTRIES = collection('audit', auditEntry);
+
 /** Appends an entry of now, by whoever runs this process; nothing in the audit log is ever changed. */
 export async function recordAudit(
   store: Store,
@@ -38,13 +41,12 @@ export async function recordAudit(
   details: Readonly<Record<string, string | undefined>>,
 ): Promise<void> {
   const given = Object.entries(details).filter((entry): entry is [string, string] => entry[1] !== undefined);
-  const body: AuditEntry = {
+  await AUDIT_ENTRIES.append(store, {
     at: new Date().toISOString(),
     by: `${operator()}@${hostname()}`,
     action,
     details: Object.fromEntries(given),
-  };
-  await store.client.index({ index: store.names.audit, body, refresh: true });
+  });
 }
 
 /** The system user, behind `sudo` too; a container may run as a user without a name. */
@@ -58,13 +60,12 @@ function operator(): string {
 
 const MAX_ENTRIES = 10_000;
 
-const auditResponse = z.object({ hits: z.object({ hits: z.array(z.object({ _source: auditEntry })) }) });
-
 /** The entries of the audit log, the latest first; the last 10,000 of them. */
-export async function readAudit(store: Store): Promise<AuditEntry[]> {
-  const response = await search(store.client, auditResponse, {
-    index: store.names.audit,
-    body: { size: MAX_ENTRIES, query: { match_all: {} }, sort: [{ at: 'desc' }, { _seq_no: 'desc' }] },
+export async function readAudit(store: Store): Promise<readonly AuditEntry[]> {
+  const { documents } = await AUDIT_ENTRIES.search(store, {
+    size: MAX_ENTRIES,
+    query: { match_all: {} },
+    sort: [{ at: 'desc' }, { _seq_no: 'desc' }],
   });
-  return response.hits.hits.map((hit) => hit._source);
+  return documents;
 }

@@ -3,7 +3,8 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { SERVICE_VERSION } from '../config.ts';
-import { auditEntry } from './audit-log.ts';
+import type { DocumentChecks, StoredIndex } from './collection.ts';
+import type { BadDocument } from './stored.ts';
 
 /** A backup can't be used, or not here. The message says why. */
 export class BackupError extends Error {}
@@ -24,57 +25,29 @@ const header = z.strictObject({
   service_version: z.string(),
 });
 
-const accountDocument = z.strictObject({
-  index: z.literal('accounts'),
-  id: z.string(),
-  source: z.looseObject({ account: z.string(), verified_by: z.string(), verified_at: z.string() }),
-});
+/** The index of each kind of document, by what a backup calls it, in the order in which a backup has them. */
+export const BACKED_UP = {
+  accounts: 'accounts',
+  'api-keys': 'apiKeys',
+  publications: 'ledger',
+  audit: 'audit',
+  changes: 'changes',
+  'saved-records': 'savedRecords',
+} as const satisfies Record<string, StoredIndex>;
 
-const keyDocument = z
-  .strictObject({
-    index: z.literal('api-keys'),
-    id: z.string(),
-    source: z.looseObject({
-      id: z.string(),
-      account: z.string(),
-      sha256: z.string(),
-      revoked_at: z.string().nullable(),
-    }),
-  })
-  .refine(({ id, source }) => id === source.sha256, 'a key is stored under its hash');
+type BackedUpName = keyof typeof BACKED_UP;
 
-const ledgerDocument = z.strictObject({
-  index: z.literal('publications'),
-  id: z.string(),
-  source: z.union([
-    z.looseObject({ publication: z.string(), at: z.string(), event: z.string() }),
-    z.looseObject({ epoch: z.int() }),
-  ]),
-});
+const NAMES = ['accounts', 'api-keys', 'publications', 'audit', 'changes', 'saved-records'] as const;
 
-const auditDocument = z.strictObject({ index: z.literal('audit'), id: z.string(), source: auditEntry });
-
-const changesDocument = z.strictObject({
-  index: z.literal('changes'),
-  id: z.string(),
-  source: z.looseObject({ feed: z.string() }),
-});
-
-const savedRecordDocument = z.strictObject({
-  index: z.literal('saved-records'),
-  id: z.string(),
-  source: z.looseObject({ saved_at: z.iso.datetime() }),
-});
+/** The kinds of documents in the order in which a backup has them. */
+export const BACKED_UP_NAMES: readonly BackedUpName[] = NAMES;
 
 /** A line between the first and the last: a document, its index named without the installation's prefix. */
-const backupDocument = z.discriminatedUnion('index', [
-  accountDocument,
-  keyDocument,
-  ledgerDocument,
-  auditDocument,
-  changesDocument,
-  savedRecordDocument,
-]);
+const backupDocument = z.strictObject({
+  index: z.enum(NAMES),
+  id: z.string(),
+  source: z.looseObject({}),
+});
 
 /** A document of a backup. */
 export type BackupDocument = z.output<typeof backupDocument>;
@@ -99,16 +72,6 @@ export function noDocuments(): BackupCounts {
 /** The last line; the hash is of all the bytes before it. */
 const footer = z.strictObject({ documents: backupCounts, sha256: z.string() });
 
-/** The kinds of documents in the order in which a backup has them. */
-export const BACKED_UP_NAMES = [
-  'accounts',
-  'api-keys',
-  'publications',
-  'audit',
-  'changes',
-  'saved-records',
-] as const satisfies readonly (keyof BackupCounts)[];
-
 /** The first line of a backup that is written now. */
 export function newHeader(): z.output<typeof header> {
   return {
@@ -122,8 +85,11 @@ export function newHeader(): z.output<typeof header> {
 /** A backup that is whole and as it was written. */
 export interface Backup {
   readonly at: string;
+  /** How many valid documents it has. */
   readonly counts: BackupCounts;
-  /** Reads the documents, in the order in which they were written to their index. */
+  /** What it has that is not valid, by the name of its index in the backup. */
+  readonly leftOut: readonly BadDocument[];
+  /** Reads the valid documents, in the order in which they were written to their index. */
   readonly documents: () => AsyncIterable<BackupDocument>;
 }
 
@@ -132,15 +98,20 @@ export interface Backup {
  *
  * @throws {BackupError} when the file is no backup, of a later version, cut off or altered
  */
-export async function readBackup(file: string): Promise<Backup> {
+export async function readBackup(file: string, checks: DocumentChecks): Promise<Backup> {
   const { first, last, sha256 } = await endsOf(file);
   const { at } = headerOf(file, first);
   const footer = footerOf(file, last);
   if (sha256 !== footer.sha256) {
     throw new BackupError(`${file} was altered or damaged after it was written; use another backup.`);
   }
-  const found = noDocuments();
-  for await (const { index } of documentsIn(file)) found[index] += 1;
+  const [found, counts] = [noDocuments(), noDocuments()];
+  const leftOut: BadDocument[] = [];
+  for await (const { index, id, kept, problem } of documentsIn(file, checks)) {
+    found[index] += 1;
+    if (kept !== undefined) counts[index] += 1;
+    if (problem !== undefined) leftOut.push({ index, id, problem });
+  }
   for (const name of BACKED_UP_NAMES) {
     if (found[name] !== footer.documents[name]) {
       throw new BackupError(
@@ -148,22 +119,28 @@ export async function readBackup(file: string): Promise<Backup> {
       );
     }
   }
-  return { at, counts: found, documents: () => documentsIn(file) };
+  return { at, counts, leftOut, documents: () => validDocumentsIn(file, checks) };
 }
 
-async function* documentsIn(file: string): AsyncGenerator<BackupDocument, void, undefined> {
+async function* validDocumentsIn(
+  file: string,
+  checks: DocumentChecks,
+): AsyncGenerator<BackupDocument, void, undefined> {
+  for await (const { index, id, kept } of documentsIn(file, checks)) {
+    if (kept !== undefined) yield backupDocument.parse({ index, id, source: kept });
+  }
+}
+
+async function* documentsIn(file: string, checks: DocumentChecks) {
   let number = 0;
   for await (const { line, isLast } of linesOf(file)) {
     number += 1;
     if (number === 1 || isLast) continue;
     const document = parsedAs(backupDocument, line);
-    if (document === undefined) {
-      throw new BackupError(
-        `Line ${number} of ${file} is no account, no API key, no change, no saved record, and neither of the ledger nor ` +
-          'of the audit log.',
-      );
-    }
-    yield document;
+    if (document === undefined)
+      throw new BackupError(`Line ${number} of ${file} is no document of a backup.`);
+    const { index, id, source } = document;
+    yield { index, id, ...checks[BACKED_UP[index]](source, id) };
   }
 }
 

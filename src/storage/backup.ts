@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import {
+  BACKED_UP,
   BACKED_UP_NAMES,
   type BackupCounts,
   type BackupDocument,
@@ -13,54 +14,58 @@ import {
   noDocuments,
   readBackup,
 } from './backup-file.ts';
-import { countDocuments, search } from './checked-search.ts';
-import type { IndexNames } from './index-names.ts';
+import { countDocuments } from './checked-search.ts';
+import type { DocumentChecks, StoredIndex } from './collection.ts';
+import { pagesOf } from './pages.ts';
 import type { Store } from './store.ts';
+import type { BadDocument } from './stored.ts';
 
 const OWNER_ALONE = 0o600;
 
-/** The index of each kind of document. */
-const BACKED_UP = {
-  accounts: 'accounts',
-  'api-keys': 'apiKeys',
-  publications: 'ledger',
-  audit: 'audit',
-  changes: 'changes',
-  'saved-records': 'savedRecords',
-} as const satisfies Record<keyof BackupCounts, keyof IndexNames>;
+/** What was written to a backup or restored, and what was left out because it is not valid. */
+export interface BackupResult {
+  readonly documents: BackupCounts;
+  readonly leftOut: readonly BadDocument[];
+}
 
 /**
  * Writes the accounts, the API keys, the ledger, the audit log, the changes and the saved records to a file that only
- * its owner may read. The file gets its name once it is on disk and has been read back; until then, an existing file of
- * that name stays as it was.
- *
- * @throws {BackupError} when the indices have something that could not be restored
+ * its owner may read. What is not valid is left out. The file gets its name once it is on disk and has been read back;
+ * until then, an existing file of that name stays as it was.
  */
-export async function writeBackup(store: Store, file: string): Promise<BackupCounts> {
+export async function writeBackup(store: Store, file: string, checks: DocumentChecks): Promise<BackupResult> {
   const part = `${file}.part`;
   await rm(part, { force: true });
   try {
-    await writePart(store, part);
-    const { counts } = await readBackup(part);
+    const leftOut = await writePart(store, part, checks);
+    const { counts } = await readBackup(part, checks);
     await rename(part, file);
     await syncToDisk(dirname(file));
-    return counts;
+    return { documents: counts, leftOut };
   } catch (error) {
     await rm(part, { force: true });
     throw error;
   }
 }
 
-async function writePart(store: Store, part: string): Promise<void> {
+async function writePart(store: Store, part: string, checks: DocumentChecks): Promise<BadDocument[]> {
   const handle = await open(part, 'wx', OWNER_ALONE);
+  const leftOut: BadDocument[] = [];
   try {
     const lines = hashedLines(handle);
     await lines.write([newHeader()]);
     const documents = noDocuments();
     for (const name of BACKED_UP_NAMES) {
-      for await (const page of pagesOf(store.client, store.names[BACKED_UP[name]])) {
-        await lines.write(page.map(({ _id: id, _source: source }) => ({ index: name, id, source })));
-        documents[name] += page.length;
+      const key: StoredIndex = BACKED_UP[name];
+      const index = store.names[key];
+      for await (const page of pagesOf(store.client, index)) {
+        const valid = page.flatMap(({ _id: id, _source }) => {
+          const { kept: source, problem } = checks[key](_source, id);
+          if (problem !== undefined) leftOut.push({ index, id, problem });
+          return source === undefined ? [] : [{ index: name, id, source }];
+        });
+        await lines.write(valid);
+        documents[name] += valid.length;
       }
     }
     await lines.write([{ documents, sha256: lines.sha256() }]);
@@ -68,6 +73,7 @@ async function writePart(store: Store, part: string): Promise<void> {
   } finally {
     await handle.close();
   }
+  return leftOut;
 }
 
 /** Writes values as lines of JSON and hashes them. */
@@ -93,72 +99,20 @@ async function syncToDisk(folder: string): Promise<void> {
   }
 }
 
-const PAGE_SIZE = 1000;
-const PAGE_KEPT = '1m';
-
-const pageResponse = z.object({
-  hits: z.object({
-    total: z.object({ value: z.int() }),
-    hits: z.array(
-      z.object({ _id: z.string(), _source: z.record(z.string(), z.unknown()), sort: z.array(z.int()) }),
-    ),
-  }),
-});
-
-type StoredDocument = z.output<typeof pageResponse>['hits']['hits'][number];
-
-/**
- * Every document of an index as of now, in the order in which they were written.
- *
- * @throws {Error} when fewer or more were read than there are
- */
-async function* pagesOf(client: Client, index: string): AsyncGenerator<readonly StoredDocument[]> {
-  await client.indices.refresh({ index });
-  const { body: pointInTime } = await client.createPit({
-    index: [index],
-    keep_alive: PAGE_KEPT,
-    allow_partial_pit_creation: false,
-  });
-  try {
-    let read = 0;
-    let after: StoredDocument['sort'] | undefined;
-    for (;;) {
-      const response = await search(client, pageResponse, {
-        body: {
-          pit: { id: pointInTime.pit_id, keep_alive: PAGE_KEPT },
-          size: PAGE_SIZE,
-          track_total_hits: true,
-          sort: [{ _seq_no: 'asc' }, { _shard_doc: 'asc' }],
-          ...(after === undefined ? {} : { search_after: after }),
-        },
-      });
-      const { total, hits } = response.hits;
-      const last = hits.at(-1);
-      if (last === undefined) {
-        if (read !== total.value)
-          throw new Error(`${index} has ${total.value} documents; ${read} were read.`);
-        return;
-      }
-      read += hits.length;
-      after = last.sort;
-      yield hits;
-    }
-  } finally {
-    // A point in time that is not deleted expires by itself, so an error here does not matter.
-    await client.deletePit({ body: { pit_id: [pointInTime.pit_id] } }).catch(() => undefined);
-  }
-}
-
 /**
  * Restores a backup into the indices that `prepareIndices` made, the documents one after the other: the ledger
  * is read in the order in which it was written. It takes an empty installation, so nothing is ever overwritten; only
- * an audit log may be there, to which that of the backup is added.
+ * an audit log may be there, to which that of the backup is added. What is not valid is left out.
  *
  * @throws {BackupError} before anything is written, when the file can't be used or there are keys or a ledger
  * already; later, with what was done, when OpenSearch fails
  */
-export async function restoreBackup(store: Store, file: string): Promise<BackupCounts> {
-  const { documents, counts } = await readBackup(file);
+export async function restoreBackup(
+  store: Store,
+  file: string,
+  checks: DocumentChecks,
+): Promise<BackupResult> {
+  const { documents, counts, leftOut } = await readBackup(file, checks);
   const found = await storedCounts(store);
   if (BACKED_UP_NAMES.some((name) => name !== 'audit' && found[name] > 0)) {
     throw new BackupError(
@@ -172,7 +126,7 @@ export async function restoreBackup(store: Store, file: string): Promise<BackupC
       `There are now ${inWords(restored)}; the backup has ${inWords(counts)}: something else writes to them.`,
     );
   }
-  return restored;
+  return { documents: restored, leftOut };
 }
 
 /** Creates the documents in their order: within an index, OpenSearch keeps the order of a bulk request. */

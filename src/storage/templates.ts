@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { responseStatus } from './client.ts';
+import { STORED_INDICES } from './collection.ts';
 import type { Store } from './store.ts';
 
 const TEMPLATES = [
@@ -51,8 +52,7 @@ export async function prepareIndices(store: Store): Promise<void> {
 
 /** The indices that hold what must survive. */
 function lastingIndices({ names }: Store): string[] {
-  const { ledger, changes, savedRecords, rejectedRows, accounts, apiKeys, apiKeyUsage, audit } = names;
-  return [ledger, changes, savedRecords, rejectedRows, accounts, apiKeys, apiKeyUsage, audit];
+  return STORED_INDICES.map((index) => names[index]);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { badDocuments } from './bad-documents.ts';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256];
@@ -6,6 +7,7 @@ const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 /** The API's metrics, Node's own included. */
 export const metrics = new Registry();
 collectDefaultMetrics({ register: metrics });
+metrics.registerMetric(badDocuments);
 
 export const requestSeconds = new Histogram({
   name: 'licenses_request_seconds',

@@ -1,4 +1,4 @@
-import { BOARDS, type Board, boardByName } from '../licenses/boards.ts';
+import { BOARDS, type Board, boardByLabel } from '../licenses/boards.ts';
 import { boardKey } from '../licenses/license-document.ts';
 import { type Html, html } from './page.ts';
 
@@ -9,7 +9,7 @@ export function licenseAddress(license: { readonly board: string; readonly licen
 
 /** A license's number as a link; as text alone for a board that the catalog does not have, which has no address. */
 export function licenseLink(license: { readonly board: string; readonly license_number: string }): Html {
-  return boardByName(license.board) === undefined
+  return boardByLabel(license.board) === undefined
     ? html`${license.license_number}`
     : html`<a href="${licenseAddress(license)}">${license.license_number}</a>`;
 }

@@ -4,9 +4,8 @@ import { formBody } from '../http/body.ts';
 import { withLimitHeaders } from '../http/limit.ts';
 import type { Route } from '../http/route.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
-import { type Board, boardByName } from '../licenses/boards.ts';
+import { type Board, boardByLabel } from '../licenses/boards.ts';
 import { daysBefore } from '../licenses/dates.ts';
-import type { LicenseRecord } from '../licenses/license-record.ts';
 import { readRecordCode, writtenRecordCode } from '../records/code.ts';
 import { SAVED_RECORD_DAYS, type SavedRecord } from '../records/saved-record.ts';
 import type { SavedRecords } from '../records/store-records.ts';
@@ -17,8 +16,8 @@ import { fieldLabel } from './field-labels.ts';
 import { historyTimeline, withoutTwins } from './history-timeline.ts';
 import { licenseFacts } from './license-facts.ts';
 import { type LicensePageServices, shownHash } from './license-page.ts';
-import { licenseView } from './license-view.ts';
-import { alert, type Html, html, type Origin } from './page.ts';
+import { type LicenseView, licenseView } from './license-view.ts';
+import { alert, type Html, html, NOTHING, type Origin } from './page.ts';
 import { requireSameOrigin } from './same-origin.ts';
 import { inWords, longDate, ohioTime } from './words.ts';
 
@@ -94,13 +93,15 @@ export function recordPage(services: RecordPageServices): Route {
         });
         return;
       }
-      const board = boardByName(saved.record.board);
-      if (board === undefined) throw new Error('A saved record has a board that the catalog does not have.');
-      const now = await licenseView(services, { board, number: saved.record.license_number });
+      const board = boardByLabel(saved.record.board);
+      const comparison =
+        board === undefined
+          ? html`<div class="no-print">${alert('warning', html`The ${saved.record.board} is no longer among the boards of this service, so the license is not compared with today’s.`)}</div>`
+          : sinceThen(saved, await licenseView(services, { board, number: saved.record.license_number }));
       await page.send(ctx, {
         title: 'Record of a license check',
         origin: { date: saved.date, isSampleData: saved.sample },
-        body: savedBody(code, saved, board, sinceThen(saved, now.record, now.date)),
+        body: savedBody(code, saved, board, comparison),
         isPrivate: true,
         isOfThePast: true,
       });
@@ -108,7 +109,7 @@ export function recordPage(services: RecordPageServices): Route {
   };
 }
 
-function savedBody(code: string, saved: SavedRecord, board: Board, comparison: Html): Html {
+function savedBody(code: string, saved: SavedRecord, board: Board | undefined, comparison: Html): Html {
   const { record, saved_at: at, date, today, endorsements, changes, since } = saved;
   const kept = longDate(daysBefore(at.slice(0, 10), -SAVED_RECORD_DAYS));
   return html`<dl class="facts"><div><dt>Checked</dt><dd>${ohioTime(at)}</dd></div><div><dt>Dataset</dt><dd>State of Ohio, ${longDate(date)} (publication ${saved.publication})</dd></div><div><dt>Code</dt><dd><code>${writtenRecordCode(code)}</code>, kept until ${kept}</dd></div></dl>
@@ -119,11 +120,11 @@ ${extraDataGroups(record.extra_data)}
 <section class="no-print"><h2>History, as of then</h2>
 ${historyTimeline(changes, since)}</section>
 <p class="no-print">To keep it on paper or as a file, print this page. <a href="${licenseAddress(record)}">The license as it is now</a></p>
-${boardContact(board)}`;
+${board === undefined ? NOTHING : boardContact(board)}`;
 }
 
 /** Whether anything has changed since the record was saved. It is not printed: it is of another day. */
-function sinceThen({ record }: SavedRecord, now: LicenseRecord | undefined, date: string): Html {
+function sinceThen({ record }: SavedRecord, { record: now, date }: LicenseView): Html {
   if (now === undefined) {
     return html`<div class="no-print">${alert('warning', html`The license is not in the dataset of ${longDate(date)}.`)}</div>`;
   }

@@ -7,6 +7,7 @@ import { type TestEnvironment, testEnvironment } from '../../scripts/environment
 import { licenses } from '../../scripts/licenses-processes.ts';
 import { createKey, listKeys, revokeKey } from '../../src/access/api-keys.ts';
 import { keyCheck } from '../../src/access/key-check.ts';
+import { DOCUMENT_CHECKS } from '../../src/cli/stored-documents.ts';
 import { liveLicensesIndex } from '../../src/publications/alias.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
 import { currentEpoch, readEvents, takeEpoch } from '../../src/publications/ledger.ts';
@@ -36,12 +37,14 @@ async function emptyEnvironment(): Promise<TestEnvironment> {
   return environment;
 }
 
-function backUp({ store }: TestEnvironment, to: string) {
-  return writeBackup(store, to);
+async function backUp({ store }: TestEnvironment, to: string) {
+  const { documents } = await writeBackup(store, to, DOCUMENT_CHECKS);
+  return documents;
 }
 
-function restore({ store }: TestEnvironment, from: string) {
-  return restoreBackup(store, from);
+async function restore({ store }: TestEnvironment, from: string) {
+  const { documents } = await restoreBackup(store, from, DOCUMENT_CHECKS);
+  return documents;
 }
 
 async function issued({ store, config }: TestEnvironment, account: string) {
@@ -112,15 +115,17 @@ describe('a backup', () => {
     await writeFile(`${again}.part`, 'a part', { mode: 0o644 });
     await backUp(original, again);
     expect((await stat(again)).mode & 0o777).toBe(0o600);
-    await expect(readBackup(again)).resolves.toMatchObject({ counts: { accounts: 2, 'api-keys': 2 } });
+    await expect(readBackup(again, DOCUMENT_CHECKS)).resolves.toMatchObject({
+      counts: { accounts: 2, 'api-keys': 2 },
+    });
   });
 
   test('that can’t be written leaves the earlier backup unchanged and no unfinished file', async () => {
     const kept = join(original.folder, 'kept.backup');
     await writeFile(kept, 'an earlier backup');
-    await expect(writeBackup(storeOf(original.client, 'test-nowhere-'), kept)).rejects.toThrow(
-      'index_not_found',
-    );
+    await expect(
+      writeBackup(storeOf(original.client, 'test-nowhere-'), kept, DOCUMENT_CHECKS),
+    ).rejects.toThrow('index_not_found');
     expect(await readFile(kept, 'utf8')).toBe('an earlier backup');
     await expect(stat(`${kept}.part`)).rejects.toThrow('ENOENT');
   });
@@ -145,7 +150,7 @@ describe('a backup', () => {
       'saved-records': 0,
     });
     const publications: unknown[] = [];
-    for await (const { source } of (await readBackup(path)).documents()) {
+    for await (const { source } of (await readBackup(path, DOCUMENT_CHECKS)).documents()) {
       publications.push('publication' in source && source.publication);
     }
     expect(publications).toEqual(ids);
@@ -158,7 +163,7 @@ describe('a restored backup', () => {
   beforeEach(async () => {
     restored = await emptyEnvironment();
     await backUp(original, file);
-    expect(await restore(restored, file)).toEqual((await readBackup(file)).counts);
+    expect(await restore(restored, file)).toEqual((await readBackup(file, DOCUMENT_CHECKS)).counts);
   });
 
   test('has the same documents with the same ids in the same order', async () => {
@@ -202,7 +207,7 @@ describe('a restored backup', () => {
       .filter((line) => !missing.some((name) => line.startsWith(`{"index":"${name}"`)));
     const content = `${kept.join('\n').replace('"version":4', `"version":${version}`)}\n`;
     const sha256 = createHash('sha256').update(content).digest('hex');
-    const documents: Partial<BackupCounts> = { ...(await readBackup(file)).counts };
+    const documents: Partial<BackupCounts> = { ...(await readBackup(file, DOCUMENT_CHECKS)).counts };
     for (const name of missing) delete documents[name];
     const path = join(earlier.folder, 'earlier.backup');
     await writeFile(path, `${content}${JSON.stringify({ documents, sha256 })}\n`);
@@ -218,7 +223,7 @@ describe('a restored backup', () => {
     const feedAfter = async (files: DatasetFiles) => {
       const result = await publishFiles(restored, files);
       if (result.state !== 'live') throw new Error(JSON.stringify(result));
-      return feedOf(await readMetadata(restored.client, result.index));
+      return feedOf(await readMetadata(restored.store, result.index));
     };
     const live = (await liveLicensesIndex(original.store))?.metadata;
     if (live === undefined) throw new Error('Nothing is live.');
@@ -307,14 +312,18 @@ describe('a restore is refused', () => {
     const block = (write: boolean) =>
       client.indices.putSettings({ index: ledger, body: { 'index.blocks.write': write } });
     await block(true);
-    await expect(restoreBackup(store, file)).rejects.toThrow(
+    await expect(restoreBackup(store, file, DOCUMENT_CHECKS)).rejects.toThrow(
       new RegExp(`^Stopped after 4 documents: .* Delete the indices ${all.join(', ')} and restore`),
     );
     await block(false);
-    await expect(restoreBackup(store, file)).rejects.toThrow('There are 2 accounts, 2 API keys');
+    await expect(restoreBackup(store, file, DOCUMENT_CHECKS)).rejects.toThrow(
+      'There are 2 accounts, 2 API keys',
+    );
     await client.indices.delete({ index: all });
     await prepareIndices(store);
-    await expect(restoreBackup(store, file)).resolves.toMatchObject({ 'api-keys': 2 });
+    await expect(restoreBackup(store, file, DOCUMENT_CHECKS)).resolves.toMatchObject({
+      documents: { 'api-keys': 2 },
+    });
   });
 });
 

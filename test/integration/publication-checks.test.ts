@@ -174,7 +174,7 @@ describe('the guards do not refuse', () => {
     expect(result).toMatchObject({ state: 'live', licenses: 321 });
     expect(await atNumber(`RN.${packing}`)).toEqual([`${NURSING}: RN.${packing}`]);
     const [index = ''] = await indicesUnderAlias(environment.store);
-    const { sources } = await readMetadata(environment.client, index);
+    const { sources } = await readMetadata(environment.store, index);
     expect(sources?.individual).toMatchObject({ name: `individual.csv.${packing}`, rows: 261 });
   });
 

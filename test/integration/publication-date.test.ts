@@ -210,7 +210,7 @@ verifies(
     const published = await publishFiles(environment, files);
     const { index } = z.object({ state: z.literal('live'), index: z.string() }).parse(published);
     await answersFrom(date);
-    expect((await readMetadata(environment.client, index)).sample).toBe(true);
+    expect((await readMetadata(environment.store, index)).sample).toBe(true);
     expect(await publicationAtStatus()).toMatchObject({ sample: true, date });
 
     const stored = z.object({ license_number: z.string() });

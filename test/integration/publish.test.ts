@@ -79,7 +79,7 @@ describe('publishing the fixtures', () => {
 
   test('stores id, dates, sources, hashes and counts in the index metadata', async () => {
     const [index = ''] = await live();
-    const metadata = await readMetadata(environment.client, index);
+    const metadata = await readMetadata(environment.store, index);
     expect(metadata).toMatchObject({
       date: '2026-11-20',
       sample: false,

@@ -20,9 +20,9 @@ export interface Published {
 }
 
 /** What is live, by its metadata. */
-export async function livePublished({ store, client }: TestEnvironment): Promise<Published> {
+export async function livePublished({ store }: TestEnvironment): Promise<Published> {
   const [index = ''] = await indicesUnderAlias(store);
-  const { date, counts, boards = {} } = await readMetadata(client, index);
+  const { date, counts, boards = {} } = await readMetadata(store, index);
   return { date, counts: counts ?? { rows: 0, licenses: 0, endorsements: 0, rejected: 0 }, boards };
 }
 

@@ -19,12 +19,14 @@ export interface FeedService {
    * @throws {Error} when it does not go live
    */
   publishDay(nurses: readonly DayRow[], options?: { readonly isGuarded?: boolean }): Promise<string>;
+  /** Starts the API process again, as after a release. */
+  restartApi(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export async function startFeedService(settings: Record<string, string> = {}): Promise<FeedService> {
   const environment = await testEnvironment(settings);
-  const api = await startApi(environment.variables);
+  let api = await startApi(environment.variables);
   let day = 0;
   return {
     environment,
@@ -40,6 +42,10 @@ export async function startFeedService(settings: Record<string, string> = {}): P
       const result = await publishFiles(environment, files, { isGuarded });
       if (result.state !== 'live') throw new Error(JSON.stringify(result));
       return result.publication;
+    },
+    restartApi: async () => {
+      await api.stop();
+      api = await startApi(environment.variables);
     },
     stop: async () => {
       await api.stop();

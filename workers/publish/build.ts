@@ -1,5 +1,5 @@
 import { SERVICE_VERSION } from '../../src/config.ts';
-import type { PublicationMetadata } from '../../src/publications/metadata.ts';
+import { type PublicationMetadata, publicationMetadata } from '../../src/publications/metadata.ts';
 import { newRunId } from '../../src/publications/run-id.ts';
 import { isDiskFull } from '../../src/storage/client.ts';
 import { licensesIndexName } from '../../src/storage/index-names.ts';
@@ -66,7 +66,10 @@ export async function build(run: PublishRun, { sources, date, isSampleData }: Pr
 async function createIndex({ store, config }: PublishRun, index: string, metadata: PublicationMetadata) {
   const settings = { ...LOADING_SETTINGS, 'index.number_of_shards': config.INDEX_SHARDS };
   try {
-    await store.client.indices.create({ index, body: { settings, mappings: { _meta: metadata } } });
+    await store.client.indices.create({
+      index,
+      body: { settings, mappings: { _meta: publicationMetadata.parse(metadata) } },
+    });
   } catch (error) {
     throw isDiskFull(error) ? new Error(DISK_IS_FULL, { cause: error }) : error;
   }

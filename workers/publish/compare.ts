@@ -13,6 +13,7 @@ import { writeSegment } from '../../src/changes/write-changes.ts';
 import { addTo } from '../../src/licenses/counts.ts';
 import { recordText } from '../../src/licenses/license-document.ts';
 import { feedOf, type LicensesIndex } from '../../src/publications/metadata.ts';
+import { BadDocumentError } from '../../src/storage/stored.ts';
 import type { Built } from './build.ts';
 import type { Digests } from './digests.ts';
 import { changedTooMany, type ManyChanges } from './guards.ts';
@@ -51,10 +52,16 @@ export async function compare(run: PublishRun, built: Built): Promise<Compared> 
     publication: metadata.publication,
     date: metadata.date,
   };
-  const counter = await storeChanges(run, live, built, origin);
+  const counter = await storeChanges(run, live, built, origin).catch(ifDigestIsBad);
+  if (counter === undefined) return { feed: newFeed(metadata), changes: noChanges() };
   const changes = counter.counts();
   await writeSegment(store, { ...origin, counts: changes });
   return { feed: extendedFeed(before, run.epoch, counter.total()), changes };
+}
+
+/** Without the live publication's digest, what changed is not known. */
+function ifDigestIsBad(error: unknown): undefined {
+  if (!(error instanceof BadDocumentError)) throw error;
 }
 
 /** A feed begins anew where there is nothing to compare with, and where real data replaces sample data. */

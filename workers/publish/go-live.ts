@@ -1,6 +1,6 @@
 import { flip } from '../../src/publications/alias.ts';
 import { appendEvent } from '../../src/publications/ledger.ts';
-import { readMetadata } from '../../src/publications/metadata.ts';
+import { licensesIndices } from '../../src/publications/metadata.ts';
 import { prune } from '../../src/publications/prune.ts';
 import { liveEvent } from '../../src/publications/reconcile.ts';
 import { liveResult, type PublishResult } from '../../src/publications/result.ts';
@@ -28,8 +28,10 @@ export async function goLive(run: PublishRun, { index, metadata, tally }: Built)
   };
   await run.record(event);
   if (replaced !== undefined) {
-    const { publication } = await readMetadata(store.client, replaced);
-    await appendEvent(store, { publication, event: 'superseded', index: replaced });
+    const before = (await licensesIndices(store)).find(({ index: each }) => each === replaced);
+    const publication = before?.metadata.publication;
+    if (publication !== undefined)
+      await appendEvent(store, { publication, event: 'superseded', index: replaced });
   }
 
   const differences = await askCanary(store, metadata.date, tally.samples);

@@ -1,4 +1,4 @@
-import { liveLicensesIndex } from '../../src/publications/alias.ts';
+import { readableLiveIndex } from '../../src/publications/alias.ts';
 import type { PublishJob } from '../../src/publications/job.ts';
 import { takeEpoch } from '../../src/publications/ledger.ts';
 import { writeMetadata } from '../../src/publications/metadata.ts';
@@ -27,7 +27,7 @@ export async function publish(job: PublishJob, context: PublishContext): Promise
   const startedAt = new Date();
   await prepareIndices(store);
   await reconcileLedger(store);
-  const live = await liveLicensesIndex(store);
+  const live = await readableLiveIndex(store);
   if (live?.metadata.publication === job.publication) {
     await prune(store, config.KEEP_PUBLICATIONS);
     return liveResult(liveEvent(live.index, live.metadata), []);

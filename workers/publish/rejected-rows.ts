@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DatasetFile } from '../../src/dataset/columns.ts';
 import type { CsvRow } from '../../src/dataset/csv.ts';
+import { REJECTED_ROWS, type RejectedRow } from '../../src/publications/rejected-rows.ts';
 import { isTransient } from '../../src/storage/client.ts';
 import { SearchUnavailableError } from '../../src/storage/errors.ts';
 import type { Store } from '../../src/storage/store.ts';
@@ -22,13 +23,13 @@ export interface RejectedRows {
 
 export function rejectedRows(store: Store, publication: string, signal: AbortSignal): RejectedRows {
   let count = 0;
-  let pending: { id: string; row: object }[] = [];
+  let pending: (readonly [id: string, row: RejectedRow])[] = [];
 
   function add(file: DatasetFile, { line, raw }: Pick<CsvRow, 'line' | 'raw'>, reason: string): void {
     count += 1;
     if (count > MAX_ROWS_KEPT) return;
     const at = new Date().toISOString();
-    pending.push({ id: `${publication}:${count}`, row: { publication, at, file, line, reason, raw } });
+    pending.push([`${publication}:${count}`, { publication, at, file, line, reason, raw }]);
   }
 
   async function flush(): Promise<void> {
@@ -41,12 +42,10 @@ export function rejectedRows(store: Store, publication: string, signal: AbortSig
 
   /** Rows have fixed ids, so writing them again, after a lost response or in a second attempt, changes nothing. */
   async function write(rows: typeof pending): Promise<void> {
-    const body = rows.flatMap(({ id, row }) => [{ index: { _id: id } }, row]);
     for (let tries = 1; ; tries += 1) {
       try {
-        const response = await store.client.bulk({ index: store.names.rejectedRows, body });
-        if (!response.body.errors) return;
-        throw new SearchUnavailableError('OpenSearch did not take every row that was rejected');
+        await REJECTED_ROWS.putAll(store, rows);
+        return;
       } catch (error) {
         const isWorthIt = isTransient(error) || error instanceof SearchUnavailableError;
         if (!isWorthIt || tries === MAX_TRIES) throw error;

@@ -1,0 +1,73 @@
+import { trimmedFeed } from '../changes/feed-state.ts';
+import { countChanges } from '../changes/read-changes.ts';
+import { readSegments, segmentId } from '../changes/segment.ts';
+import { parseLicensesIndexName } from '../storage/index-names.ts';
+import type { Repaired } from '../storage/repair.ts';
+import type { Store } from '../storage/store.ts';
+import { indicesUnderAlias, readableLiveIndex } from './alias.ts';
+import { readEvents, replaceEpoch } from './ledger.ts';
+import { checkedIndices, feedOf, isOurs, licensesIndices, META_ID, writeMetadata } from './metadata.ts';
+import { deleteIndex } from './prune.ts';
+
+/**
+ * Finds the metadata of publications that are not valid.
+ *
+ * @param isRepaired whether they are replaced by what is left of them, too. Of an index that is not live, and of which
+ * too little is left, the whole index is deleted: no rollback can go back to it.
+ */
+export async function repairMetadata(store: Store, isRepaired: boolean): Promise<Repaired[]> {
+  const live = await indicesUnderAlias(store);
+  const found: Repaired[] = [];
+  for (const { index, stored, kept, problem } of await checkedIndices(
+    store.client,
+    store.names.licensesPattern,
+  )) {
+    if (problem === undefined || !isOurs(stored) || parseLicensesIndexName(store.prefix, index) === undefined)
+      continue;
+    const bad = { index, id: META_ID, problem };
+    const isDeleted = kept === undefined && !live.includes(index);
+    if (isRepaired && kept !== undefined)
+      await store.client.indices.putMapping({ index, body: { [META_ID]: kept } });
+    if (isRepaired && isDeleted) await deleteIndex(store.client, index);
+    const action = kept !== undefined ? 'repaired' : isDeleted ? 'deleted' : 'none';
+    found.push({ ...bad, action: isRepaired ? action : 'none' });
+  }
+  return found;
+}
+
+/**
+ * Finds the publications and rollbacks of the live feed of which changes are missing. Cursors before them get 410.
+ *
+ * @param isRepaired whether the feed is made to begin after the last of them, too
+ */
+export async function repairFeed(store: Store, isRepaired: boolean): Promise<Repaired[]> {
+  const live = await readableLiveIndex(store);
+  if (live === undefined) return [];
+  const state = feedOf(live.metadata);
+  const found: Repaired[] = [];
+  let dropped = 0;
+  for (const [at, [epoch, changes]] of state.segments.entries()) {
+    const stored = await countChanges(store, state, epoch);
+    if (stored >= changes) continue;
+    dropped = at + 1;
+    const problem = `${stored} of ${changes} changes`;
+    found.push({
+      index: store.names.changes,
+      id: segmentId(epoch),
+      problem,
+      action: isRepaired ? 'repaired' : 'none',
+    });
+  }
+  if (!isRepaired || dropped === 0) return found;
+  const last = await readSegments(store, { ...state, segments: state.segments.slice(dropped - 1, dropped) });
+  const feed = trimmedFeed(state, dropped, last[0]?.date ?? live.metadata.date);
+  await writeMetadata(store.client, live.index, { ...live.metadata, feed });
+  return found;
+}
+
+/** Writes the greatest epoch that the ledger and the indices know, in place of one that is missing or not valid. */
+export async function repairEpoch(store: Store): Promise<void> {
+  const [events, indices] = await Promise.all([readEvents(store), licensesIndices(store)]);
+  const known = [...events.map(({ epoch }) => epoch ?? 0), ...indices.map(({ metadata }) => metadata.epoch)];
+  await replaceEpoch(store, Math.max(0, ...known), 'repair');
+}

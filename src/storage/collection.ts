@@ -1,0 +1,227 @@
+import type { API } from '@opensearch-project/opensearch';
+import { z } from 'zod';
+import { search } from './checked-search.ts';
+import { responseStatus } from './client.ts';
+import { SearchUnavailableError } from './errors.ts';
+import type { IndexNames } from './index-names.ts';
+import type { Store } from './store.ts';
+import { BadDocumentError, type Checked, checked, type Salvage } from './stored.ts';
+
+/** The indices of documents that must survive. */
+export const STORED_INDICES = [
+  'ledger',
+  'changes',
+  'savedRecords',
+  'rejectedRows',
+  'accounts',
+  'apiKeys',
+  'apiKeyUsage',
+  'audit',
+] as const satisfies readonly (keyof IndexNames)[];
+
+export type StoredIndex = (typeof STORED_INDICES)[number];
+
+/** Checks a document as it lies in OpenSearch. */
+export type DocumentCheck = (stored: unknown, id: string) => Checked<unknown>;
+
+/** The checks of the documents of each index. */
+export type DocumentChecks = Readonly<Record<StoredIndex, DocumentCheck>>;
+
+/** A valid document, and its version. */
+export interface Version<Stored> {
+  readonly document: Stored;
+  readonly seqNo: number;
+  readonly primaryTerm: number;
+}
+
+/** The sort values of a document; blank for one that lacks the field. */
+export type Sort = (string | number)[];
+
+/** What a search found. */
+export interface Found<Stored> {
+  /** The valid documents. */
+  readonly documents: readonly Stored[];
+  /** How many were found, the bad ones with them. */
+  readonly count: number;
+  /** The sort values of the first that is not valid, and of the last that was found. */
+  readonly firstBad?: Sort | undefined;
+  readonly last?: Sort | undefined;
+}
+
+type SearchBody = NonNullable<API.Search_RequestBody>;
+
+/**
+ * All documents of one kind. What is written is checked by the schema by which it is read. A reader of several leaves
+ * out what is not valid, and the store reports it.
+ */
+export interface Collection<Stored> {
+  readonly index: StoredIndex;
+  /** Checks a document as it lies in OpenSearch. */
+  check(stored: unknown, id: string): Checked<Stored>;
+  /** @throws {ZodError} for a document that could not be read again */
+  valid(document: Stored): Stored;
+  /**
+   * The document of an id; `undefined` where there is none.
+   *
+   * @throws {BadDocumentError} when it is not valid
+   */
+  read(store: Store, id: string, timeoutMs?: number): Promise<Version<Stored> | undefined>;
+  /** The valid documents of some ids, in their order. */
+  readAll(store: Store, ids: readonly string[]): Promise<readonly Stored[]>;
+  /** @throws {SearchUnavailableError} when the response is partial */
+  search(store: Store, body: SearchBody): Promise<Found<Stored>>;
+  /** Adds a document, under an id that OpenSearch gives it, and makes it searchable. */
+  append(store: Store, document: Stored): Promise<void>;
+  /** Writes a document under an id, in place of the one before. */
+  put(store: Store, id: string, document: Stored): Promise<void>;
+  /** Writes documents under their ids, in one request. @throws {SearchUnavailableError} when not all were taken */
+  putAll(
+    store: Store,
+    documents: readonly (readonly [id: string, document: Stored])[],
+    options?: { readonly refresh?: boolean },
+  ): Promise<void>;
+  /**
+   * Makes another document of the one of an id, and makes it searchable. When somebody else writes it meanwhile, it is
+   * done again with what they wrote.
+   *
+   * @param change gives the new document; `undefined` where nothing changes
+   * @returns the document as it is now
+   * @throws what `change` and `read` throw
+   */
+  update(
+    store: Store,
+    id: string,
+    change: (current: Stored | undefined) => Stored | undefined,
+  ): Promise<Stored | undefined>;
+}
+
+type DocumentSchema = z.ZodType<Readonly<Record<string, unknown>>>;
+
+interface Options<Stored> {
+  /** What else must hold. */
+  readonly isStoredUnder?: (id: string, document: Stored) => boolean;
+  /** What stands in for a document that is not valid; it is left out unless given. */
+  readonly salvage?: Salvage;
+}
+
+const CONFLICT = 409;
+
+const stored = z.object({
+  _id: z.string(),
+  _seq_no: z.int(),
+  _primary_term: z.int(),
+  _source: z.unknown().optional(),
+});
+const several = z.object({
+  docs: z.array(
+    z.object({ _id: z.string(), found: z.boolean().default(false), _source: z.unknown().optional() }),
+  ),
+});
+const hits = z.object({
+  hits: z.object({
+    hits: z.array(
+      z.object({
+        _id: z.string(),
+        _source: z.unknown().optional(),
+        sort: z.array(z.union([z.string(), z.number(), z.null().transform(() => '')])).optional(),
+      }),
+    ),
+  }),
+});
+
+/** The documents of this schema in an index. */
+export function collection<Schema extends DocumentSchema>(
+  index: StoredIndex,
+  schema: Schema,
+  { isStoredUnder = () => true, salvage }: Options<z.output<Schema>> = {},
+): Collection<z.output<Schema>> {
+  type Stored = z.output<Schema>;
+
+  function check(source: unknown, id: string): Checked<Stored> {
+    const found = checked(schema, source, salvage);
+    const isMisplaced = found.document !== undefined && !isStoredUnder(id, found.document);
+    return isMisplaced ? { problem: 'it is stored under another id' } : found;
+  }
+
+  /** The document, or what is left of it; what is wrong is reported. */
+  function checkedAndReported(store: Store, id: string, source: unknown): Checked<Stored> {
+    const found = check(source, id);
+    if (found.problem !== undefined)
+      store.reportBad({ index: store.names[index], id, problem: found.problem });
+    return found;
+  }
+
+  async function read(store: Store, id: string, timeoutMs?: number): Promise<Version<Stored> | undefined> {
+    try {
+      const { body } = await store.client.get(
+        { index: store.names[index], id },
+        timeoutMs === undefined ? {} : { requestTimeout: timeoutMs },
+      );
+      const { _source, _seq_no: seqNo, _primary_term: primaryTerm } = stored.parse(body);
+      const { document, problem = '' } = checkedAndReported(store, id, _source);
+      if (document === undefined) throw new BadDocumentError({ index: store.names[index], id, problem });
+      return { document, seqNo, primaryTerm };
+    } catch (error) {
+      if (responseStatus(error) === 404) return undefined;
+      throw error;
+    }
+  }
+
+  const valid = (document: Stored): Stored => schema.parse(document);
+
+  return {
+    index,
+    check,
+    valid,
+    read,
+    readAll: async (store, ids) => {
+      const { body } = await store.client.mget({ index: store.names[index], body: { ids: [...ids] } });
+      return several.parse(body).docs.flatMap(({ _id, found, _source }) => {
+        const { document } = found ? checkedAndReported(store, _id, _source) : {};
+        return document === undefined ? [] : [document];
+      });
+    },
+    search: async (store, body) => {
+      const found = (await search(store.client, hits, { index: store.names[index], body })).hits.hits;
+      const all = found.map(({ _id, _source }) => checkedAndReported(store, _id, _source).document);
+      const firstBad = all.indexOf(undefined);
+      return {
+        documents: all.filter((document) => document !== undefined),
+        count: found.length,
+        firstBad: found[firstBad]?.sort,
+        last: found.at(-1)?.sort,
+      };
+    },
+    append: async ({ client, names }, document) => {
+      await client.index({ index: names[index], body: valid(document), refresh: true });
+    },
+    put: async ({ client, names }, id, document) => {
+      await client.index({ index: names[index], id, body: valid(document) });
+    },
+    putAll: async ({ client, names }, documents, { refresh = false } = {}) => {
+      if (documents.length === 0) return;
+      const body = documents.flatMap(([id, document]) => [{ index: { _id: id } }, valid(document)]);
+      const { body: answer } = await client.bulk({ index: names[index], body, refresh });
+      if (answer.errors)
+        throw new SearchUnavailableError(`OpenSearch did not take every document of ${names[index]}.`);
+    },
+    update: async (store, id, change) => {
+      for (;;) {
+        const current = await read(store, id);
+        const next = change(current?.document);
+        if (next === undefined) return current?.document;
+        const version =
+          current === undefined
+            ? { op_type: 'create' as const }
+            : { if_seq_no: current.seqNo, if_primary_term: current.primaryTerm };
+        try {
+          const body = valid(next);
+          await store.client.index({ index: store.names[index], id, body, refresh: true, ...version });
+          return body;
+        } catch (error) {
+          if (responseStatus(error) !== CONFLICT) throw error;
+        }
+      }
+    },
+  };
+}

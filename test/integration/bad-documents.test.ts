@@ -1,0 +1,157 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { licenses, startApi, startWorker } from '../../scripts/licenses-processes.ts';
+import type { RunningProcess } from '../../scripts/processes.ts';
+import { listAccounts } from '../../src/access/accounts.ts';
+import { createKey, listKeys } from '../../src/access/api-keys.ts';
+import { keyUsage, lastUsed, readKeyUsage } from '../../src/access/key-usage.ts';
+import { publicationHistory } from '../../src/publications/history.ts';
+import { readEvents } from '../../src/publications/ledger.ts';
+import { licensesIndices } from '../../src/publications/metadata.ts';
+import { readRejectedRows } from '../../src/publications/rejected-rows.ts';
+import { savedRecords } from '../../src/records/store-records.ts';
+import { readAudit, recordAudit } from '../../src/storage/audit-log.ts';
+import { STORED_INDICES } from '../../src/storage/collection.ts';
+import { type ApiClient, apiClient } from '../support/api.ts';
+import { addBadDocuments, documentsOf } from '../support/bad-documents.ts';
+import { allChanges } from '../support/changes.ts';
+import { licensesOf, writeDay } from '../support/day-files.ts';
+import { publishFiles } from '../support/publishing.ts';
+import { shownNurse } from '../support/saved-records.ts';
+
+const NURSES = licensesOf('Nursing Board', 'RN.', 6);
+const PHARMACIES = licensesOf('Board of Pharmacy', '02', 2);
+const LONG_AGO = '2000-01-01';
+
+let environment: TestEnvironment;
+let api: RunningProcess;
+let rest: ApiClient;
+let code: string;
+
+async function publishDay(day: number, city: string) {
+  const date = `2026-11-0${day}`;
+  const individual = [
+    ...NURSES.map((nurse) => ({ ...nurse, city })),
+    { board: 'Nursing Board', number: 'RN.1', expires: 'never' },
+  ];
+  const files = await writeDay(environment.folder, date, { date, individual, business: PHARMACIES });
+  return publishFiles(environment, files);
+}
+
+/** All that readers of every index return. */
+async function readAll() {
+  const { store } = environment;
+  const rejected: unknown[] = [];
+  const history = await publicationHistory(store);
+  for (const { publication } of history.publications)
+    for await (const page of readRejectedRows(store, publication)) rejected.push(...page);
+  const { live, publications } = history;
+  return {
+    ...{ live, publications, rejected },
+    events: await readEvents(store),
+    indices: await licensesIndices(store),
+    keys: await listKeys(store),
+    accounts: await listAccounts(store),
+    used: [...(await lastUsed(store))],
+    usage: await readKeyUsage(store, LONG_AGO),
+    audit: await readAudit(store),
+    record: await savedRecords(store).read(code),
+    changes: await allChanges(rest),
+    history: (await rest.get('/api/v1/history?board=Nursing+Board&license_number=RN.900001')).body,
+  };
+}
+
+/** What must be the same beside bad documents; an event is known even where one of its counts is not. */
+function comparable({
+  events,
+  publications,
+  live,
+  accounts,
+  history,
+  ...same
+}: Awaited<ReturnType<typeof readAll>>) {
+  const ids = publications.map(({ publication, state }) => [publication, state]);
+  return { ...same, live: live?.publication, ids };
+}
+
+beforeAll(async () => {
+  environment = await testEnvironment();
+  const { store, config } = environment;
+  api = await startApi(environment.variables);
+  rest = await apiClient(environment);
+  for (const [day, city] of [
+    [1, 'LIMA'],
+    [2, 'DAYTON'],
+  ] as const)
+    expect(await publishDay(day, city)).toMatchObject({ state: 'live' });
+  const { stored } = await createKey(store, config.API_KEY_PREFIX, { account: 'Acme', verifiedBy: 'Ada' });
+  const usage = keyUsage(store, () => undefined);
+  usage.count(stored.id, 'found');
+  await usage.stop();
+  await recordAudit(store, 'keys create', { key: stored.id });
+  code = await savedRecords(store).save(shownNurse());
+});
+afterAll(async () => {
+  await api.stop();
+  await environment.cleanUp();
+});
+
+describe('beside documents with every wrong type in every field', () => {
+  test('each reader returns what is valid; publishing, rolling back, backups and restarts go on', async () => {
+    const before = await readAll();
+    const documents = new Map<string, number>();
+    for (const index of STORED_INDICES)
+      documents.set(index, (await documentsOf(environment.store, index)).length);
+    const added = await addBadDocuments(environment.store);
+    for (const index of STORED_INDICES) expect([index, (added.get(index) ?? 0) > 10]).toEqual([index, true]);
+
+    const after = await readAll();
+    expect(comparable(after)).toEqual(comparable(before));
+    expect(after.events).toEqual(expect.arrayContaining(before.events));
+    expect(after.accounts).toEqual(expect.arrayContaining([...before.accounts]));
+
+    for (const path of ['/status', '/data', '/', `/records/${code}`])
+      expect([path, (await rest.get(path)).status]).toEqual([path, 200]);
+    await api.stop();
+    api = await startApi(environment.variables);
+    expect(await allChanges(rest)).toEqual(before.changes);
+    const worker = await startWorker(environment.variables);
+    await worker.stop();
+    expect(await publishDay(3, 'TOLEDO')).toMatchObject({ state: 'live' });
+    for (const command of [
+      ['publications'],
+      ['rollback'],
+      ['prune'],
+      ['keys', 'list'],
+      ['keys', 'usage'],
+      ['accounts', 'list'],
+      ['audit'],
+    ])
+      expect([command, (await licenses(environment.variables, ...command)).code]).toEqual([command, 0]);
+
+    const file = join(environment.folder, 'b.backup');
+    const backup = await licenses(environment.variables, 'backup', file, '--json');
+    expect(backup.code).toBe(0);
+    const other = await testEnvironment();
+    const restored = await licenses(other.variables, 'restore', file);
+    await other.cleanUp();
+    expect(restored).toMatchObject({ code: 0, stderr: '' });
+
+    const metrics = await (await fetch(`http://127.0.0.1:${environment.config.ADMIN_PORT}/metrics`)).text();
+    expect(metrics).toMatch(
+      new RegExp(`licenses_bad_documents_total{index="${environment.store.names.changes}"} [1-9]`),
+    );
+    const told = api
+      .output()
+      .split('\n')
+      .filter((line) => line.includes('a stored document is not valid'));
+    expect(new Set(told.map((line) => JSON.parse(line).id)).size).toBe(told.length);
+    expect(told.length).toBeGreaterThan(0);
+
+    const repair = await licenses(environment.variables, 'publications', 'repair', '--delete', '--json');
+    expect(repair.code).toBe(0);
+    const again = await licenses(environment.variables, 'publications', 'repair');
+    expect(again).toMatchObject({ code: 0, stdout: 'Every stored document is valid.\n', stderr: '' });
+  });
+});

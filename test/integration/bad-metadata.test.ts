@@ -1,0 +1,68 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { licenses } from '../../scripts/licenses-processes.ts';
+import { indicesUnderAlias } from '../../src/publications/alias.ts';
+import { type FeedService, NURSES, NURSING, startFeedService } from '../support/feed-service.ts';
+
+let service: FeedService;
+
+beforeEach(async () => {
+  service = await startFeedService();
+  await service.publishDay(NURSES);
+  await service.publishDay(NURSES.map((nurse) => ({ ...nurse, city: 'DAYTON' })));
+});
+afterEach(() => service.stop());
+
+async function run(...parameters: string[]): Promise<string> {
+  const { code, stdout, stderr } = await licenses(service.environment.variables, ...parameters);
+  expect([parameters, code, code === 0 ? '' : stderr]).toEqual([parameters, 0, '']);
+  return stdout;
+}
+
+async function licensesIndexNames(): Promise<string[]> {
+  const { client, store } = service.environment;
+  return Object.keys(
+    (await client.indices.getMapping({ index: store.names.licensesPattern })).body,
+  ).toSorted();
+}
+
+const ask = () => service.rest.verify({ board: NURSING, license_number: NURSES[0]?.number ?? '' });
+
+test('metadata of an index that is not live, and indices of others, stop nothing; a repair deletes only the former', async () => {
+  const { client, store } = service.environment;
+  const [live = ''] = await indicesUnderAlias(store);
+  const earlier = (await licensesIndexNames()).find((index) => index !== live) ?? '';
+  const others = [`${store.prefix}licenses-2020-01-01-abc`, `${store.prefix}licenses-2020-01-02-abc`];
+  await client.indices.create({ index: others[0] ?? '' });
+  await client.indices.create({
+    index: others[1] ?? '',
+    body: { mappings: { _meta: { owner: 'another service', epoch: 'x' } } },
+  });
+  await client.indices.putMapping({ index: earlier, body: { _meta: { publication: 'p', epoch: 'x' } } });
+
+  await service.restartApi();
+  expect((await ask()).status).toBe(200);
+  await run('publications');
+  await run('prune');
+  await service.publishDay(NURSES);
+  await run('rollback');
+  expect(await run('publications', 'repair', '--delete')).toMatch(/_meta +"epoch" invalid_type +deleted/);
+  expect(await run('publications', 'repair')).toBe('Every stored document is valid.\n');
+  const left = await licensesIndexNames();
+  expect(left).toEqual(expect.arrayContaining([live, ...others]));
+  expect(left).not.toContain(earlier);
+});
+
+test('without the date of what is live nothing is answered after a restart; the next publication heals it', async () => {
+  const { client, store } = service.environment;
+  const [live = ''] = await indicesUnderAlias(store);
+  // A process that has read the feed answers from what is live.
+  await service.rest.get('/api/v1/changes');
+  await client.indices.putMapping({ index: live, body: { _meta: { publication: 'p', epoch: 2 } } });
+  expect(await ask()).toMatchObject({ status: 200, body: { last_scraped: '2026-11-02T00:00:00' } });
+  await service.restartApi();
+  expect((await ask()).status).toBe(503);
+  await run('publications');
+  await service.publishDay(NURSES);
+  expect((await service.rest.get('/api/v1/changes')).status).toBe(200);
+  expect(await ask()).toMatchObject({ status: 200, body: { last_scraped: '2026-11-03T00:00:00' } });
+});

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { publicationHistory } from '../../src/publications/history.ts';
+import { appendEvent, readEvents } from '../../src/publications/ledger.ts';
+import { openStore } from '../../src/storage/store.ts';
+import { prepareIndices } from '../../src/storage/templates.ts';
+import { openSearchProxy } from '../support/open-search-proxy.ts';
+
+const AT = '2026-11-20T00:00:00.000Z';
+
+let environment: TestEnvironment;
+
+beforeAll(async () => {
+  environment = await testEnvironment();
+  await prepareIndices(environment.store);
+});
+afterAll(() => environment.cleanUp());
+
+/** So many labels, as of a file whose STATUS column has free text. */
+function labels(count: number): Record<string, number> {
+  return Object.fromEntries(
+    Array.from({ length: count }, (_, at) => [`${at} ${'free text '.repeat(20)}`, at]),
+  );
+}
+
+test('the ledger is read by pages, in order, without the labels that an earlier version wrote unbounded', async () => {
+  const { client, store } = environment;
+  const index = store.names.ledger;
+  const statuses = labels(4000);
+  for (let large = 0; large < 5; large += 1)
+    await client.index({ index, body: { publication: `large${large}`, at: AT, event: 'refused', statuses } });
+  const ids = Array.from({ length: 2500 }, (_, at) => `run${at}`);
+  await client.bulk({
+    index,
+    refresh: true,
+    body: ids.flatMap((publication) => [{ index: {} }, { publication, at: AT, event: 'queued' }]),
+  });
+
+  let bytes = 0;
+  const proxy = await openSearchProxy(environment.config.OPENSEARCH_URL, async (request) => {
+    const answer = await request.forward();
+    bytes += answer.body.length;
+    return answer;
+  });
+  const slow = openStore({ ...environment.config, OPENSEARCH_URL: proxy.url }, 30_000);
+  const { publications } = await publicationHistory(slow);
+  await slow.client.close();
+  await proxy.close();
+  const listed = publications.map(({ publication }) => publication).filter((id) => id.startsWith('run'));
+  expect(listed).toEqual(ids.toReversed());
+  expect(publications.find(({ publication }) => publication === 'large3')).toMatchObject({
+    state: 'refused',
+  });
+  expect(bytes).toBeLessThan(2_000_000);
+});
+
+test('an event is bounded, whatever the files have in their columns', async () => {
+  const { store } = environment;
+  await appendEvent(store, {
+    publication: 'wide',
+    event: 'refused',
+    statuses: labels(60_000),
+    unknown_labels: { [`status: ${'x'.repeat(5000)}`]: 7, constructor: 3 },
+    reasons: ['y'.repeat(100_000)],
+  });
+  const [event] = await readEvents(store, 'wide');
+  expect(JSON.stringify(event).length).toBeLessThan(250_000);
+  // The largest counts stay.
+  expect(Math.max(...Object.values(event?.statuses ?? {}))).toBe(59_999);
+  expect(event?.unknown_labels).toMatchObject({ constructor: 3 });
+});

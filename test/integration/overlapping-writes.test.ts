@@ -1,0 +1,95 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { accountNamed, setAccountActive } from '../../src/access/accounts.ts';
+import { createKey, keyById, listKeys, revokeKey } from '../../src/access/api-keys.ts';
+import { openStore, type Store } from '../../src/storage/store.ts';
+import { prepareIndices } from '../../src/storage/templates.ts';
+import { openSearchProxy } from '../support/open-search-proxy.ts';
+
+let environment: TestEnvironment;
+
+beforeEach(async () => {
+  environment = await testEnvironment();
+  await prepareIndices(environment.store);
+  await issue(environment.store);
+});
+afterEach(() => environment.cleanUp());
+
+function issue(store: Store, contact?: string) {
+  return createKey(store, environment.config.API_KEY_PREFIX, {
+    account: 'Acme',
+    verifiedBy: 'Ada',
+    ...(contact !== undefined && { contact }),
+  });
+}
+
+/** Does work with a store; once it has read a document of this index, somebody else writes before it goes on. */
+async function withWriteAfterRead(
+  index: string,
+  write: () => Promise<unknown>,
+  work: (store: Store) => Promise<unknown>,
+): Promise<unknown> {
+  let isWritten = false;
+  const proxy = await openSearchProxy(environment.config.OPENSEARCH_URL, async (request) => {
+    const answer = await request.forward();
+    if (!isWritten && request.method === 'GET' && request.path.startsWith(`/${index}/_doc/`)) {
+      isWritten = true;
+      await write();
+    }
+    return answer;
+  });
+  const store = openStore({ ...environment.config, OPENSEARCH_URL: proxy.url }, 30_000);
+  try {
+    const result = await work(store).catch((error: unknown) => error);
+    expect(isWritten).toBe(true);
+    return result;
+  } finally {
+    await store.client.close();
+    await proxy.close();
+  }
+}
+
+describe('what another command wrote after this one had read', () => {
+  test('stays when a key is issued: the account is deactivated, and no key is issued', async () => {
+    const { store } = environment;
+    const result = await withWriteAfterRead(
+      store.names.accounts,
+      () => setAccountActive(store, 'Acme', false),
+      (slow) => issue(slow, 'grace@acme.example'),
+    );
+    expect(String(result)).toContain('The account "Acme" is deactivated');
+    expect(await accountNamed(store, 'Acme')).toMatchObject({
+      deactivated_at: expect.any(String),
+      contact: null,
+    });
+    expect(await listKeys(store)).toHaveLength(1);
+  });
+
+  test('stays when an account is deactivated: its new contact', async () => {
+    const { store } = environment;
+    await withWriteAfterRead(
+      store.names.accounts,
+      () => issue(store, 'grace@acme.example'),
+      (slow) => setAccountActive(slow, 'Acme', false),
+    );
+    expect(await accountNamed(store, 'Acme')).toMatchObject({
+      deactivated_at: expect.any(String),
+      contact: 'grace@acme.example',
+    });
+  });
+
+  test('stays when a key is revoked twice: the time of the first', async () => {
+    const { store } = environment;
+    const [key] = await listKeys(store);
+    let first: unknown;
+    const second = await withWriteAfterRead(
+      store.names.apiKeys,
+      async () => {
+        first = await revokeKey(store, key?.id ?? '');
+      },
+      (slow) => revokeKey(slow, key?.id ?? ''),
+    );
+    expect(second).toEqual(first);
+    expect(await keyById(store, key?.id ?? '')).toEqual(first);
+  });
+});

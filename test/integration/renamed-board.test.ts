@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { BOARDS } from '../../src/licenses/boards.ts';
+import { liveIndex } from '../../src/publications/alias.ts';
+import { savedRecords } from '../../src/records/store-records.ts';
+import { allChanges } from '../support/changes.ts';
+import { type FeedService, NURSES, NURSING, startFeedService } from '../support/feed-service.ts';
+import { nurseRecord } from '../support/records.ts';
+import { shownNurse } from '../support/saved-records.ts';
+
+/** The board's name in what was stored before it was renamed. A catalog keeps it as an alias. */
+const [FORMER = ''] = BOARDS.find(({ name }) => name === NURSING)?.aliases ?? [];
+const NURSE = NURSES[0]?.number ?? '';
+
+let service: FeedService;
+let codes: string[];
+
+/** Gives the stored documents the board's former name, as if they had been stored before the catalog changed. */
+async function renameStored(index: string): Promise<void> {
+  const { client } = service.environment;
+  await client.updateByQuery({
+    index,
+    refresh: true,
+    body: {
+      query: { term: { board: NURSING } },
+      script: { source: 'ctx._source.board = params.board', params: { board: FORMER } },
+    },
+  });
+}
+
+beforeAll(async () => {
+  service = await startFeedService();
+  const { store, client } = service.environment;
+  const records = savedRecords(store);
+  await service.publishDay(NURSES);
+  await service.publishDay(NURSES.map((nurse) => ({ ...nurse, city: 'DAYTON' })));
+  codes = [
+    await records.save(shownNurse({ record: nurseRecord({ board: FORMER, license_number: NURSE }) })),
+    await records.save(shownNurse({ record: nurseRecord({ board: 'Board of Wizardry' }) })),
+  ];
+  await renameStored(store.names.changes);
+  const live = (await liveIndex(store)) ?? '';
+  await client.indices.putSettings({ index: live, body: { 'index.blocks.write': false } });
+  await renameStored(live);
+  await service.restartApi();
+});
+afterAll(() => service.stop());
+
+const records = z.object({ board: z.string(), license_number: z.string() });
+
+describe('after a board got another name, before the next publication', () => {
+  test('its licenses are found by number and by name, under the name of now', async () => {
+    const { rest } = service;
+    for (const asked of [{ license_number: NURSE }, { last_name: 'HOLDER', first_name: NURSE }]) {
+      const { status, body } = await rest.verify({ board: NURSING, ...asked });
+      expect([asked, status, records.parse(body)]).toEqual([
+        asked,
+        200,
+        { board: NURSING, license_number: NURSE },
+      ]);
+    }
+    expect((await rest.get('/status')).body).toMatchObject({
+      licenses_by_board: { [NURSING]: NURSES.length },
+    });
+    expect((await rest.get(`/licenses/NUR/${NURSE}`)).status).toBe(200);
+    const tool = await rest.callTool('verify_license', { board: NURSING, license_number: NURSE });
+    expect(tool.text).toContain(NURSE);
+  });
+
+  test('its changes and the history of its licenses are there, under the name of now, and the next publication goes live', async () => {
+    const { rest } = service;
+    const changes = await allChanges(rest);
+    expect(changes.filter(({ board }) => board === NURSING)).toHaveLength(NURSES.length);
+    const page = await rest.get(`/api/v1/changes?board=${encodeURIComponent(NURSING)}&limit=1000`);
+    expect(z.object({ changes: z.array(records) }).parse(page.body).changes).toHaveLength(NURSES.length);
+    const history = await rest.get(
+      `/api/v1/history?board=${encodeURIComponent(NURSING)}&license_number=${NURSE}`,
+    );
+    expect(history).toMatchObject({ status: 200, body: { changes: [{ kind: 'changed', board: NURSING }] } });
+
+    await service.publishDay(NURSES.map((nurse) => ({ ...nurse, city: 'TOLEDO' })));
+    const later = await allChanges(rest);
+    expect(later.at(-1)).toMatchObject({ board: NURSING, fields: { city: { after: 'TOLEDO' } } });
+  });
+
+  test('its saved records are shown, as they were; also of a board that the catalog no longer has', async () => {
+    for (const [at, board] of [FORMER, 'Board of Wizardry'].entries()) {
+      const page = await service.rest.get(`/records/${codes[at]}`);
+      expect([page.status, page.text.includes(board)]).toEqual([200, true]);
+    }
+  });
+});

@@ -1,0 +1,51 @@
+import { DOCUMENT_CHECKS } from '../../src/cli/stored-documents.ts';
+import { STORED_INDICES, type StoredIndex } from '../../src/storage/collection.ts';
+import { pagesOf, type StoredDocument } from '../../src/storage/pages.ts';
+import type { Store } from '../../src/storage/store.ts';
+
+/** Values of every type that JSON has, and a few that look nearly right. */
+const VALUES: readonly unknown[] = [null, true, 12, -1.5, 'x', '', {}, [], [1], { x: 1 }, '2026-99-99'];
+
+/** The documents of an index. */
+export async function documentsOf({ client, names }: Store, index: StoredIndex): Promise<StoredDocument[]> {
+  const documents: StoredDocument[] = [];
+  for await (const page of pagesOf(client, names[index])) documents.push(...page);
+  return documents;
+}
+
+/**
+ * What a document may have become: each of its fields of every wrong type or missing, and only half of it. Each is not
+ * valid.
+ */
+function* brokenFrom(index: StoredIndex, { _id: id, _source: source }: StoredDocument) {
+  const fields = Object.entries(source);
+  const variants: object[] = [{}, Object.fromEntries(fields.slice(0, fields.length >> 1))];
+  for (const [name] of fields) {
+    variants.push(Object.fromEntries(fields.filter(([each]) => each !== name)));
+    for (const value of VALUES) variants.push({ ...source, [name]: value });
+  }
+  for (const variant of variants) {
+    if (DOCUMENT_CHECKS[index](variant, id).problem !== undefined) yield variant;
+  }
+}
+
+/**
+ * Adds to each index, beside what is there, what its documents may have become.
+ *
+ * @returns how many each index got
+ */
+export async function addBadDocuments(store: Store): Promise<ReadonlyMap<StoredIndex, number>> {
+  const added = new Map<StoredIndex, number>();
+  for (const index of STORED_INDICES) {
+    const byKind = Map.groupBy(await documentsOf(store, index), ({ _source }) => Object.keys(_source).join());
+    const broken = [...byKind.values()].flatMap(([first]) =>
+      first === undefined ? [] : [...brokenFrom(index, first)],
+    );
+    const body = broken.flatMap((document, at) => [{ index: { _id: `bad-${index}-${at}` } }, document]);
+    const { body: answer } = await store.client.bulk({ index: store.names[index], body, refresh: true });
+    // What OpenSearch itself refuses for its type can't be stored.
+    const taken = answer.items.filter((item) => item.index?.error === undefined).length;
+    added.set(index, taken);
+  }
+  return added;
+}
