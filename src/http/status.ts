@@ -53,8 +53,9 @@ const statusAnswer = z.object({
     .describe('The last publications asked for, the latest first; null where they were never known'),
 });
 
-/** How current the data is: fresh to 48 hours, late to 7 days, stale beyond. */
+/** How current the data is: fresh to 48 hours, late to 7 days, stale beyond, and where its date has not come yet. */
 export function freshness(ageInDays: number): 'fresh' | 'late' | 'stale' {
+  if (ageInDays < 0) return 'stale';
   if (ageInDays <= 2) return 'fresh';
   return ageInDays <= 7 ? 'late' : 'stale';
 }

@@ -26,6 +26,8 @@ const BANDS = {
   stale: 'Stale: more than seven days old. Do not rely on it for anything recent.',
 } as const;
 
+const NOT_YET = 'Not known: its date has not come yet. Do not rely on it.';
+
 /** GET /data: how current the data is, and how it got here. */
 export function dataPage({ page, live, publications, today }: DataPageServices): Route {
   return {
@@ -63,7 +65,7 @@ function liveFacts(
   const { rows, licenses, endorsements, rejected } = metadata.counts ?? summary?.counts ?? {};
   const facts: readonly (readonly [string, string | undefined])[] = [
     ['Dataset of', longDate(metadata.date)],
-    ['Age', `${daysInWords(age)}. ${BANDS[freshness(age)]}`],
+    ['Age', age < 0 ? NOT_YET : `${daysInWords(age)}. ${BANDS[freshness(age)]}`],
     ['Went live', summary === undefined ? undefined : ohioTime(summary.at)],
     ['Licenses', licenses === undefined ? undefined : count(licenses + (endorsements ?? 0))],
     ['Rows read', rows === undefined ? undefined : count(rows)],

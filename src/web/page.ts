@@ -135,11 +135,16 @@ ${body}
 
 const SAMPLE_DATA = html`<p class="sample-data"><strong>Sample data.</strong> Generated, of no real person or business. Do not rely on it.</p>`;
 
-/** Says so where the data is older than two days. */
+/** Says so where the data is older than two days, or has a date that has not come yet. */
 function ageWarning({ date }: Origin, today: string): Html {
   const age = daysBetween(date, today);
   const band = freshness(age);
   if (band === 'fresh') return NOTHING;
+  if (age < 0)
+    return alert(
+      'error',
+      html`The data has the date ${longDate(date)}, which has not come yet. Do not rely on it.`,
+    );
   return alert(
     band === 'late' ? 'warning' : 'error',
     html`The data is ${daysInWords(age)} old. What happened after ${longDate(date)} is not known here.`,

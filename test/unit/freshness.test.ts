@@ -2,7 +2,8 @@ import { expect, test } from '@jest/globals';
 import { freshness } from '../../src/http/status.ts';
 
 test.each([
-  [-1, 'fresh'],
+  [-13_146, 'stale'],
+  [-1, 'stale'],
   [0, 'fresh'],
   [1, 'fresh'],
   [2, 'fresh'],
