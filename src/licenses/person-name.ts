@@ -19,20 +19,44 @@ export interface PersonName {
   readonly given: string;
 }
 
+/** The parts of a LICENSEE_NAME as they are written. What is missing is empty. */
+interface NameParts {
+  /** With a generational suffix. */
+  readonly last: string;
+  /** First and middle names. */
+  readonly given: string;
+}
+
 /**
- * Folds a LICENSEE_NAME: `LAST SUFFIX, FIRST MIDDLE`, also with a blank before the comma. A name without a comma is
- * taken as the surname.
+ * Splits a LICENSEE_NAME: `LAST SUFFIX, FIRST MIDDLE`, also with a blank before the comma or none after it. A name
+ * without a comma is taken as the surname.
  */
-export function foldPersonName(licenseeName: string): PersonName {
+export function nameParts(licenseeName: string): NameParts {
   const comma = licenseeName.indexOf(',');
-  const last = comma < 0 ? licenseeName : licenseeName.slice(0, comma);
+  return {
+    last: (comma < 0 ? licenseeName : licenseeName.slice(0, comma)).trim(),
+    given: comma < 0 ? '' : licenseeName.slice(comma + 1).trim(),
+  };
+}
+
+/** The first of the given names, as it is written. */
+export function firstGivenName(given: string): string {
+  return given.trim().split(/\s+/)[0] ?? '';
+}
+
+/** What finds a holder by name: a part without a letter or digit is left out, for a search by it is refused. */
+export function holderToSearch(licenseeName: string): { lastName: string; firstName?: string } | undefined {
+  const { last, given } = nameParts(licenseeName);
+  if (surnameKey(last) === '') return undefined;
+  return { lastName: last, ...(givenNamesKey(given) === '' ? {} : { firstName: given }) };
+}
+
+/** Folds a LICENSEE_NAME. */
+export function foldPersonName(licenseeName: string): PersonName {
+  const { last, given } = nameParts(licenseeName);
   const written = withoutGenerationalSuffix(last);
   const surname = fold(written);
-  return {
-    surname,
-    surnameForms: surnameForms(written, surname),
-    given: comma < 0 ? '' : givenNamesKey(licenseeName.slice(comma + 1)),
-  };
+  return { surname, surnameForms: surnameForms(written, surname), given: givenNamesKey(given) };
 }
 
 function surnameForms(written: string, surname: string): string[] {
@@ -48,9 +72,9 @@ export function fullName(licenseeName: string): string {
 
 /** A LICENSEE_NAME without suffix and middle names, which finds its holder: `KING JR, MARTIN LEE` → `KING, MARTIN`. */
 export function nameToSearch(licenseeName: string): string {
-  const [last = '', given = ''] = licenseeName.split(',');
+  const { last, given } = nameParts(licenseeName);
   const surname = withoutGenerationalSuffix(last).trim();
-  const first = given.trim().split(/\s+/)[0] ?? '';
+  const first = firstGivenName(given);
   return first === '' ? surname : `${surname}, ${first}`;
 }
 

@@ -6,7 +6,14 @@ import type { LookupRequest } from '../licenses/lookup-request.ts';
 import { misreadNames } from '../licenses/misreadings.ts';
 import { nearestSpellings } from '../licenses/nearest-spellings.ts';
 import { numberKey } from '../licenses/number.ts';
-import { foldPersonName, givenNamesKey, nameToSearch, surnameKey } from '../licenses/person-name.ts';
+import {
+  firstGivenName,
+  foldPersonName,
+  givenNamesKey,
+  nameParts,
+  nameToSearch,
+  surnameKey,
+} from '../licenses/person-name.ts';
 import {
   businessQuery,
   type LicenseQuery,
@@ -103,11 +110,6 @@ function keysOf({ lastName, firstName }: ByPerson): LikelyName {
   return { surname: surnameKey(lastName), given: givenNamesKey(firstName ?? '') };
 }
 
-/** The first of the given names, folded. */
-function firstGivenName(names: string): string {
-  return fold(names.trim().split(/\s+/)[0] ?? '');
-}
-
 /** The names swapped, and with letters for digits. */
 function namesWithOtherSurname(request: ByPerson): LikelyName[] {
   const { surname, given } = keysOf(request);
@@ -122,7 +124,7 @@ function namesWithOtherSurname(request: ByPerson): LikelyName[] {
 /** Other forms of the given name. */
 function namesWithOtherGiven(request: ByPerson): LikelyName[] {
   const { surname, given } = keysOf(request);
-  const variants = givenNameVariants(firstGivenName(request.firstName ?? ''));
+  const variants = givenNameVariants(fold(firstGivenName(request.firstName ?? '')));
   return [...misreadNames(given), ...variants].map((variant) => ({ surname, given: variant }));
 }
 
@@ -146,7 +148,7 @@ async function similarPersons(
     searchOptional(likelyPersonsQuery(board, otherSurname, filters, 'few'), search),
   ]);
   const isVariant = ({ full_name: name }: StoredLicense) =>
-    otherGiven.some((each) => each.given === firstGivenName(name.split(',')[1] ?? ''));
+    otherGiven.some((each) => each.given === fold(firstGivenName(nameParts(name).given)));
   const similarGiven = namesOf(
     request,
     ofSimilarGiven.filter((license) => hasSimilarGivenName(license, given)),
@@ -172,7 +174,7 @@ function surnameForms(name: string): readonly string[] {
 
 /** Whether the first given name is the typed one but for a slip, or a later name begins with it. */
 function hasSimilarGivenName({ full_name: name }: StoredLicense, typed: string): boolean {
-  const [first = '', ...later] = (name.split(',')[1] ?? '').trim().split(/\s+/).map(fold);
+  const [first = '', ...later] = nameParts(name).given.split(/\s+/).map(fold);
   return isOneSlip(typed, first) || later.some((each) => each.startsWith(typed));
 }
 

@@ -2,6 +2,7 @@ import type { Changes } from '../changes/service.ts';
 import { BOARDS, type Board } from '../licenses/boards.ts';
 import { EXTRA_DATA_LABELS } from '../licenses/extra-data-labels.ts';
 import type { LicenseRecord } from '../licenses/license-record.ts';
+import { holderToSearch } from '../licenses/person-name.ts';
 import { type LicenseHistory, licenseHistory } from '../lookup/license-history.ts';
 import type { Lookups } from '../lookup/service.ts';
 import { SearchUnavailableError } from '../storage/errors.ts';
@@ -35,6 +36,7 @@ export async function licenseView(
     const { record } = history;
     if (record === undefined || !canBeEndorsed(record)) return { ...history, endorsements: [] };
     const found = await endorsementsOf(services.lookups, asked.board, record);
+    if (found === undefined) return { ...history, endorsements: [] };
     if (found.publication === history.publication) return { ...history, endorsements: found.endorsements };
   }
   throw new SearchUnavailableError('Publications went live faster than a license could be read.');
@@ -55,20 +57,19 @@ function canBeEndorsed({ board, license_type: type }: LicenseRecord): boolean {
   return ENDORSED_TYPES.has(typeKey(board, type));
 }
 
-/** The licenses that name this one as the license that they endorse. They have the same holder. */
+/**
+ * The licenses that name this one as the license that they endorse. They have the same holder.
+ *
+ * @returns `undefined` when the holder's name has no letter and no digit, so that none can be searched for
+ */
 async function endorsementsOf(
   lookups: Lookups,
   board: Board,
   { full_name: name, license_number: number }: LicenseRecord,
-): Promise<{ publication: string; endorsements: readonly LinkedLicense[] }> {
-  const [lastName = '', firstName = ''] = name.split(', ');
-  const { outcome, publication } = await lookups.lookUp({
-    by: 'person',
-    board,
-    lastName,
-    firstName: firstName === '' ? undefined : firstName,
-    filters: {},
-  });
+): Promise<{ publication: string; endorsements: readonly LinkedLicense[] } | undefined> {
+  const holder = holderToSearch(name);
+  if (holder === undefined) return undefined;
+  const { outcome, publication } = await lookups.lookUp({ by: 'person', board, ...holder, filters: {} });
   const sameName =
     outcome.outcome === 'record' ? [outcome.record] : outcome.outcome === 'matches' ? outcome.records : [];
   return {

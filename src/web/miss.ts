@@ -1,4 +1,5 @@
 import type { NotFound } from '../licenses/not-found-detail.ts';
+import { nameParts } from '../licenses/person-name.ts';
 import { boardByCode, licenseAddress, searchAddress } from './addresses.ts';
 import { type Html, html, NOTHING } from './page.ts';
 import { modeOf, type SearchFields } from './search.ts';
@@ -36,8 +37,8 @@ ${similarNames(didYouMean, fields)}`;
 function similarNames(names: readonly string[], fields: SearchFields): Html {
   return suggestions('Similar names', names, (name) => {
     if (modeOf(fields) === 'business') return searchAddress({ ...fields, business_name: name });
-    const [last_name, first_name = fields.first_name] = name.split(', ');
-    return searchAddress({ ...fields, last_name, first_name });
+    const { last, given } = nameParts(name);
+    return searchAddress({ ...fields, last_name: last, first_name: given || fields.first_name });
   });
 }
 

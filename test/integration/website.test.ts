@@ -228,6 +228,9 @@ describe('results', () => {
         fixturesAnd(folder, {
           individual: [
             nurseRow('MERLIN, A', 'WZ.1', { BOARD: 'Board of Wizards' }),
+            nurseRow('DASH, -', 'RN.880001', { ENDORSEMENT_NUMBER_1: 'APRN.CNP.880001' }),
+            nurseRow('NOBLANK,MARY', 'RN.880002', { ENDORSEMENT_NUMBER_1: 'APRN.CNP.880002' }),
+            nurseRow('-, -', 'RN.880003', { ENDORSEMENT_NUMBER_1: 'APRN.CNP.880003' }),
             ...times(120, (number) => nurseRow(`WEIGHT, MARGUERITE ${number}`, `RN.77${1000 + number}`)),
           ],
         }),
@@ -239,6 +242,18 @@ describe('results', () => {
     const response = await fetch(`${originOf(service)}/?by=number&number=WZ.1`, { headers: HTML });
     expect(response.status).toBe(200);
     expect(await response.text()).toContain('<th scope="row" data-label="Number">WZ.1</th>');
+  });
+
+  test.each([
+    ['a dash', 'RN.880001', ['APRN.CNP.880001']],
+    ['no blank before it', 'RN.880002', ['APRN.CNP.880002']],
+    ['no letter in the whole name', 'RN.880003', []],
+  ])('a nurse whose given name is or has %s has a page', async (_what, number, endorsements) => {
+    const response = await fetch(`${originOf(service)}/licenses/NUR/${number}`, { headers: HTML });
+    expect(response.status).toBe(200);
+    const page = await response.text();
+    const links = [...page.matchAll(/href="\/licenses\/NUR\/(APRN[^"]+)"/g)].map(([, linked]) => linked);
+    expect(links).toEqual(endorsements);
   });
 
   test('100 results are under 60 KB, and under 12 KB compressed', async () => {
