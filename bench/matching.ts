@@ -54,7 +54,7 @@ async function sampleOf(
   const documents: LicenseDocument[] = [];
   let header: Header | undefined;
   let at = 0;
-  for await (const batch of readCsv(fileText({ path, encoding: 'utf-8' }))) {
+  for await (const batch of readCsv(fileText(path))) {
     for (const row of batch) {
       if (header === undefined) header = mapHeader(file, row.fields);
       else if (at++ % step === 0) {

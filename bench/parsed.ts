@@ -9,6 +9,7 @@ const LISTENER = {
   onDocuments: ignore,
   onRejected: ignore,
   onUnknownLabels: ignore,
+  onWindows1252: ignore,
   onCutOff: ignore,
 };
 

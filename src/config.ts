@@ -110,6 +110,7 @@ const schema = z.object({
   GUARD_MAX_UNKNOWN_PERCENT: percent.default(1).describe('a percentage, 0 to 100'),
   GUARD_MAX_DAYS_OLDER: count.default(0).describe('a whole number from 0'),
   GUARD_MAX_CHANGED_PERCENT: percent.default(20).describe('a percentage, 0 to 100'),
+  GUARD_MAX_DISCIPLINE_DROP_PERCENT: percent.default(20).describe('a percentage, 0 to 100'),
   CHANGES_KEPT_DAYS: count.default(730).describe('a whole number from 0'),
   LOG_LEVEL: z
     .enum(LOG_LEVELS)

@@ -76,7 +76,7 @@ async function writeChanges(store: Store, publication: string, path: string) {
 }
 
 function printDetails({ summary, events }: PublicationDetails): void {
-  const { counts, sources } = summary;
+  const { counts, sources, discipline } = summary;
   const total = Object.values(summary.seconds ?? {}).reduce((sum, each) => sum + each, 0);
   const facts: (readonly [string, string | undefined])[] = [
     ['publication', summary.publication],
@@ -89,16 +89,19 @@ function printDetails({ summary, events }: PublicationDetails): void {
     ['licenses', counts && grouped(counts.licenses)],
     ['endorsements', counts && grouped(counts.endorsements)],
     ['rejected', counts && grouped(counts.rejected)],
+    ['board actions', discipline && grouped(discipline.board_actions)],
     ['forced', summary.forced],
     ['service', summary.service_version],
     ['took', summary.seconds && `${total.toFixed(1)} s`],
   ];
   for (const [name, value] of facts) if (value) print(`${name.padEnd(14)}${value}`);
   for (const reason of summary.reasons ?? []) print(`  ${reason}`);
+  for (const note of summary.notes ?? []) print(`  ${note}`);
   for (const difference of summary.differences ?? []) print(`  canary: ${difference}`);
   printCounts('STEP', 'SECONDS', summary.seconds);
   printCounts('BOARD', 'LICENSES', summary.boards);
   printCounts('STATUS', 'LICENSES', summary.statuses);
+  printCounts('DISCIPLINARY SUB-STATUS', 'LICENSES', discipline?.sub_statuses);
   printCounts('CHANGE', 'LICENSES', summary.changes?.kinds);
   printCounts('CAUSE OF A CHANGE', 'LICENSES', summary.changes?.causes);
   printCounts('BOARD WITH CHANGES', 'LICENSES', summary.changes?.boards);

@@ -268,6 +268,7 @@ function printResult(result: Report, asJson: boolean): void {
       `${grouped(result.licenses)} licenses and ${grouped(result.endorsements)} endorsements, ` +
       `${grouped(result.rejected)} rows rejected, in ${result.seconds} s (${grouped(result.rows_per_second)} rows/s).`,
   );
+  for (const note of result.notes) print(note);
   for (const difference of result.canary_differences) {
     printError(`A lookup's answer differs from the files: ${difference}.`);
   }

@@ -14,8 +14,14 @@ export interface CsvRow {
 /** No field of the State's files is nearly as long. In a longer one, a quote was left open. */
 export const MAX_FIELD_LENGTH = 4000;
 
+/** The State's files have 154 columns. A header with more than this is none. */
+const MAX_COLUMNS = 1000;
+
 /** Far more than 154 fields of 4,000 characters. Longer text without a row end is not CSV and must not fill the memory. */
 const MAX_ROW_LENGTH = 4_000_000;
+
+/** The text is not CSV: no row ends where one must. */
+export class NoCsvError extends Error {}
 
 const COMMA = 44;
 const QUOTE = 34;
@@ -31,7 +37,7 @@ const CARRIAGE_RETURN = 13;
  * further rows. A quote inside an unquoted field is an ordinary character. Blank lines are skipped.
  *
  * @param width how many fields each row has; by default as many as the first row, the header
- * @throws {Error} when the text is not CSV: no row ends within 4,000,000 characters
+ * @throws {NoCsvError} when no row ends within 4,000,000 characters
  */
 export async function* readCsv(
   chunks: AsyncIterable<string>,
@@ -43,7 +49,7 @@ export async function* readCsv(
     const rows = takeRows(reader, false);
     if (rows.length > 0) yield rows;
     if (reader.text.length > MAX_ROW_LENGTH)
-      throw new Error(`No row ends within ${MAX_ROW_LENGTH} characters.`);
+      throw new NoCsvError(`No row ends within ${MAX_ROW_LENGTH} characters.`);
   }
   const isEnded = reader.text.endsWith('\n');
   const rows = takeRows(reader, true);
@@ -101,7 +107,7 @@ function takeQuotedRow(
 ): number | undefined {
   const { text, line } = reader;
   const firstLine = () => text.slice(start, withoutCarriageReturn(text, start, lineEnd));
-  const read = readFields(text, start, lineEnd, isLast);
+  const read = readFields(text, start, lineEnd, isLast, reader.width ?? MAX_COLUMNS);
   if (read === 'more') return undefined;
   const row: CsvRow =
     typeof read === 'string'
@@ -130,9 +136,16 @@ function takeQuotedRow(
 /** Rejects a row whose number of fields is not that of the first row. */
 function withWidthChecked(reader: Reader, row: CsvRow): CsvRow {
   if (row.problem !== undefined) return row;
-  reader.width ??= row.fields.length;
-  if (row.fields.length === reader.width) return row;
-  return { ...row, fields: [], problem: `has ${row.fields.length} fields, not ${reader.width}` };
+  const { length } = row.fields;
+  if (reader.width === undefined && length <= MAX_COLUMNS) reader.width = length;
+  if (length === reader.width) return row;
+  const problem =
+    reader.width === undefined ? moreFieldsThan(MAX_COLUMNS) : `has ${length} fields, not ${reader.width}`;
+  return { ...row, fields: [], problem };
+}
+
+function moreFieldsThan(most: number): string {
+  return `has more than ${most} fields`;
 }
 
 const TOO_LONG = `has a field of more than ${MAX_FIELD_LENGTH} characters (a quote left open?)`;
@@ -146,8 +159,19 @@ interface Fields {
   lineBreaks: number;
 }
 
-/** The fields of the row at `start`, `'more'` when its end has not been read yet, or why it can't be read. */
-function readFields(text: string, start: number, firstLineEnd: number, isLast: boolean): Fields | string {
+/**
+ * The fields of the row at `start`, `'more'` when its end has not been read yet, or why it can't be read.
+ *
+ * @param most where the row ends at the latest: after a row that can't be read, its next line is read as a row, so
+ * that without a bound each line could be read to the end of the file
+ */
+function readFields(
+  text: string,
+  start: number,
+  firstLineEnd: number,
+  isLast: boolean,
+  most: number,
+): Fields | string {
   const fields: string[] = [];
   let lineBreaks = 0;
   let at = start;
@@ -159,9 +183,9 @@ function readFields(text: string, start: number, firstLineEnd: number, isLast: b
       const rest = plain.split(',');
       if (plain.length > MAX_FIELD_LENGTH && rest.some((field) => field.length > MAX_FIELD_LENGTH))
         return TOO_LONG;
-      rest.unshift(...fields);
-      return { fields: rest, end: firstLineEnd, lineBreaks };
+      return { fields: fields.concat(rest), end: firstLineEnd, lineBreaks };
     }
+    if (fields.length > most) return moreFieldsThan(most);
     if (text.charCodeAt(at) === QUOTE) {
       const close = closingQuote(text, at);
       if (close === undefined) return TOO_LONG;

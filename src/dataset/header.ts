@@ -52,6 +52,8 @@ export interface Header {
   readonly columns: Readonly<Partial<Record<RecordField, number>>>;
   readonly endorsements: readonly EndorsementColumns[];
   readonly extra: readonly ExtraColumn[];
+  /** The columns that tell of discipline and that the file does not have. */
+  readonly missing: readonly string[];
   /** Every column but the run date, by its current name, in the order of the names. */
   readonly named: readonly NamedColumn[];
 }
@@ -73,7 +75,7 @@ export function mapHeader(file: DatasetFile, names: readonly string[]): Header {
     if (!positions.has(normal)) positions.set(normal, position);
     else if (KNOWN_COLUMNS.has(normal))
       throw new HeaderError(`The ${file} file has the column ${normal} twice.`);
-    else positions.set(`${normal}_${position + 1}`, position);
+    else positions.set(unusedName(positions, `${normal}_${position + 1}`), position);
   });
 
   const columns: Partial<Record<RecordField, number>> = {};
@@ -92,9 +94,16 @@ export function mapHeader(file: DatasetFile, names: readonly string[]): Header {
     columns,
     endorsements: endorsementColumns(positions),
     extra: extraColumns(inStandardOrder(file, positions), inRecord),
+    missing: DISCIPLINE_COLUMNS.filter((name) => findColumn(positions, name) === undefined),
     named: namedColumns(positions, columns.runDate),
   };
 }
+
+function unusedName(taken: ReadonlyMap<string, number>, name: string): string {
+  return taken.has(name) ? unusedName(taken, `${name}_`) : name;
+}
+
+const DISCIPLINE_COLUMNS = ['SUB_STATUS', 'BOARD_ACTION'] as const;
 
 /** Columns of the record that are in `extra_data` too (RECORD-15). */
 const ALSO_IN_EXTRA: ReadonlySet<string> = new Set(['PARCEL_COUNTY', 'ISSUE_DATE']);

@@ -21,7 +21,7 @@ const date = (name: string) =>
 const requiredText = (name: string, maxLength: number) =>
   z.string().min(1, `${name} is blank`).max(maxLength, `${name} is over ${maxLength} characters`);
 
-/** OpenSearch takes ids of at most 512 bytes. Without letters and digits, a license number's key would be empty. */
+/** Without letters and digits, a license number's key would be empty. */
 const licenseNumber = (name: string) =>
   requiredText(name, 100).refine((number) => numberKey(number) !== '', `${name} has no letter and no digit`);
 

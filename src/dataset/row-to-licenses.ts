@@ -1,14 +1,20 @@
 import { boardByLabel } from '../licenses/boards.ts';
 import { isoDate } from '../licenses/dates.ts';
+import { boardAction } from '../licenses/discipline.ts';
 import { EXTRA_DATA_LABELS } from '../licenses/extra-data-labels.ts';
-import { type LicenseDocument, licenseDocument } from '../licenses/license-document.ts';
+import {
+  isPossibleId,
+  type LicenseDocument,
+  licenseDocument,
+  licenseId,
+} from '../licenses/license-document.ts';
 import type { LicenseRecord } from '../licenses/license-record.ts';
 import { fullName } from '../licenses/person-name.ts';
 import { recordStatus } from '../licenses/status.ts';
 import type { CsvRow } from './csv.ts';
 import type { EndorsementColumns, ExtraColumn, Header } from './header.ts';
 import { checkEndorsementFields, checkFields, fieldText } from './row-fields.ts';
-import { type UnknownLabel, unknownLabels } from './unknown-labels.ts';
+import { type LicenseLabels, type UnknownLabel, unknownLabels } from './unknown-labels.ts';
 
 /** The licenses of one row, or why the row was rejected. */
 export type RowLicenses =
@@ -54,18 +60,32 @@ export function licensesOfRow(row: CsvRow, header: Header, runDate: string): Row
     issue_date: fields.issueDate,
     extra_data: extraData(row, header.extra),
   };
+  if (!hasPossibleId(record)) return { rejection: `BOARD and LICENSE_NUMBER ${ARE_TOO_LONG}` };
   const documents = [licenseDocument(record, kind, sourceRowId(row, header, 0))];
+  const labels = [labelsOf(record, status, subStatus)];
   const rejectedEndorsements: string[] = [];
   for (const [index, endorsementColumns] of header.endorsements.entries()) {
     if (fieldText(row, endorsementColumns.number) === '') continue;
     const endorsement = endorsementRecord(row, endorsementColumns, record);
-    if (typeof endorsement === 'string')
+    if (typeof endorsement === 'string') {
       rejectedEndorsements.push(`endorsement ${index + 1}: ${endorsement}`);
-    else documents.push(licenseDocument(endorsement, kind, sourceRowId(row, header, index + 1)));
+      continue;
+    }
+    documents.push(licenseDocument(endorsement, kind, sourceRowId(row, header, index + 1)));
+    const { status: statusColumn, subStatus: subStatusColumn } = endorsementColumns;
+    labels.push(labelsOf(endorsement, fieldText(row, statusColumn), fieldText(row, subStatusColumn)));
   }
-  const types = documents.map(({ license_type: type }) => type ?? '');
-  const labels = { board: fields.board, status, subStatus };
-  return { documents, unknownLabels: unknownLabels(board, labels, types), rejectedEndorsements };
+  return { documents, unknownLabels: unknownLabels(board, fields.board, labels), rejectedEndorsements };
+}
+
+const ARE_TOO_LONG = 'are too long to make an id';
+
+function hasPossibleId({ board, license_number: number }: LicenseRecord): boolean {
+  return isPossibleId(licenseId(board, number));
+}
+
+function labelsOf(record: LicenseRecord, status: string, subStatus: string): LicenseLabels {
+  return { type: record.license_type ?? '', status, subStatus, boardAction: boardAction(record) };
 }
 
 /** The record of a numbered endorsement, or why it is rejected. */
@@ -77,6 +97,7 @@ function endorsementRecord(
   const checked = checkEndorsementFields(row, columns);
   if (checked.problem !== undefined) return checked.problem;
   const { number, issueDate, expirationDate } = checked.fields;
+  if (!isPossibleId(licenseId(endorsed.board, number))) return `BOARD and ENDORSEMENT_NUMBER ${ARE_TOO_LONG}`;
   return {
     ...endorsed,
     license_number: number,

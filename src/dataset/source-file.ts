@@ -1,70 +1,114 @@
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { TextDecoder } from 'node:util';
 import { compressionOf, rawChunks, unpackedChunks } from './unpack/file-chunks.ts';
-import { utf8Check } from './utf8-check.ts';
 
-/** A file's character encoding. Latin-1 is read as Windows-1252, its superset. */
-export type Encoding = 'utf-8' | 'windows-1252';
-
-/** What one pass over a file's bytes found. */
+/** A file as it is on disk. */
 export interface InspectedFile {
   readonly path: string;
   readonly name: string;
-  /** Its size on disk. */
   readonly bytes: number;
-  /** Of the file on disk, before it is unpacked. */
   readonly sha256: string;
-  /** Of its text, after it is unpacked. */
-  readonly encoding: Encoding;
 }
 
 /** Hashing creates no garbage for each chunk, so larger chunks are faster. */
 const HASHED_CHUNK_BYTES = 1 << 20;
 
-/**
- * Hashes a file and detects its encoding: UTF-8, or Latin-1 when the bytes are not UTF-8. A gzip file, or a zip file
- * with one CSV file in it, is unpacked for that. The format is recognized by the first bytes, not by the name.
- *
- * @throws {BrokenSourceError} when it can't be unpacked to its end
- */
+/** Hashes a file. */
 export async function inspectFile(path: string): Promise<InspectedFile> {
   const hash = createHash('sha256');
-  const utf8 = utf8Check();
   let bytes = 0;
-  let isUtf8 = true;
-  const compression = await compressionOf(path);
   for await (const chunk of rawChunks(path, HASHED_CHUNK_BYTES)) {
     hash.update(chunk);
     bytes += chunk.length;
-    if (compression === 'none') isUtf8 &&= utf8.add(chunk);
   }
-  if (compression !== 'none') {
-    for await (const chunk of unpackedChunks(path, compression)) isUtf8 &&= utf8.add(chunk);
-  }
-  const encoding = isUtf8 && utf8.isComplete() ? 'utf-8' : 'windows-1252';
-  return { path, name: basename(path), bytes, sha256: hash.digest('hex'), encoding };
+  return { path, name: basename(path), bytes, sha256: hash.digest('hex') };
 }
 
-/** A UTF-8 byte order mark, decoded as Latin-1: some Latin-1 files begin with one. */
-const BYTE_ORDER_MARK_AS_LATIN1 = /^\u00ef\u00bb\u00bf/;
+/** Called while a file is read. */
+export interface FileTextListener {
+  /** After each chunk, with how many more bytes have been read from disk. */
+  readonly onBytes?: (bytes: number) => void;
+  /** With how many more lines have bytes that are not UTF-8. */
+  readonly onWindows1252?: (lines: number) => void;
+}
 
 /**
- * The file's text, unpacked and without a byte order mark, in chunks of about 128 KB.
+ * The file's text, unpacked and without a byte order mark, in chunks of about 64 KB. A gzip file, or a zip file with
+ * one CSV file in it, is recognized by its first bytes, not by its name.
  *
- * @param onBytes called after each chunk with how many more bytes have been read from disk
+ * The text is UTF-8. A field that is not is Latin-1, and is read as Windows-1252, its superset: one such field must
+ * not change how the names in other rows are read.
+ *
  * @throws {BrokenSourceError} when it can't be unpacked, which may be known only at its end
  */
 export async function* fileText(
-  file: Pick<InspectedFile, 'path' | 'encoding'>,
-  onBytes?: (bytes: number) => void,
+  path: string,
+  { onBytes, onWindows1252 }: FileTextListener = {},
 ): AsyncGenerator<string, void, undefined> {
-  const decoder = new TextDecoder(file.encoding);
   let isStart = true;
-  for await (const chunk of unpackedChunks(file.path, await compressionOf(file.path), onBytes)) {
-    const text = decoder.decode(chunk, { stream: true });
-    yield isStart ? text.replace(BYTE_ORDER_MARK_AS_LATIN1, '') : text;
+  for await (const lines of wholeLines(unpackedChunks(path, await compressionOf(path), onBytes))) {
+    const bytes = isStart && lines.indexOf(BYTE_ORDER_MARK) === 0 ? lines.subarray(3) : lines;
     isStart = false;
+    yield isUtf8(bytes) ? UTF8.decode(bytes) : decodedByField(bytes, onWindows1252);
   }
-  yield decoder.decode();
+}
+
+const BYTE_ORDER_MARK = Buffer.from('\ufeff');
+const UTF8 = new TextDecoder('utf-8', { ignoreBOM: true });
+const WINDOWS_1252 = new TextDecoder('windows-1252');
+const LINE_FEED = 10;
+
+/** More bytes than the longest row may have. */
+const MAX_LINE_BYTES = 16 << 20;
+
+/** The same bytes, cut only after line breaks, where no character is cut and no field that is not quoted. */
+async function* wholeLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
+  let begun: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    const end = chunk.lastIndexOf(LINE_FEED) + 1;
+    if (end > 0) {
+      yield begun.length === 0 ? chunk.subarray(0, end) : Buffer.concat([...begun, chunk.subarray(0, end)]);
+      begun = [];
+      bytes = 0;
+    }
+    // The chunk's memory is reused.
+    begun.push(Buffer.from(chunk.subarray(end)));
+    bytes += chunk.length - end;
+    if (bytes > MAX_LINE_BYTES) {
+      yield Buffer.concat(begun);
+      begun = [];
+      bytes = 0;
+    }
+  }
+  yield Buffer.concat(begun);
+}
+
+/** Lines of which at least one is not UTF-8. */
+function decodedByField(bytes: Buffer, onWindows1252: FileTextListener['onWindows1252']): string {
+  let others = 0;
+  const lines = bytes
+    .toString('latin1')
+    .split('\n')
+    .map((line) => {
+      if (!isOther(line)) return decodedField(line);
+      others += 1;
+      return line.split(',').map(decodedField).join(',');
+    });
+  onWindows1252?.(others);
+  return lines.join('\n');
+}
+
+const NOT_ASCII = /[\u0080-\u00ff]/;
+
+/** Whether bytes, as the characters of Latin-1, are not UTF-8. */
+function isOther(latin1: string): boolean {
+  return NOT_ASCII.test(latin1) && !isUtf8(Buffer.from(latin1, 'latin1'));
+}
+
+function decodedField(latin1: string): string {
+  if (!NOT_ASCII.test(latin1)) return latin1;
+  return (isOther(latin1) ? WINDOWS_1252 : UTF8).decode(Buffer.from(latin1, 'latin1'));
 }

@@ -73,6 +73,14 @@ export function licenseId(boardName: string, licenseNumber: string): string {
   return `${boardKey(boardName)}/${licenseNumber}`;
 }
 
+/** OpenSearch takes no longer id, and refuses the whole request that has one. */
+const MAX_ID_BYTES = 512;
+
+/** Whether OpenSearch takes the id. One character of a board that the catalog does not have may fold to 15. */
+export function isPossibleId(id: string): boolean {
+  return id.length <= MAX_ID_BYTES && Buffer.byteLength(id) <= MAX_ID_BYTES;
+}
+
 /** The document of a license in the index. */
 export function licenseDocument(record: LicenseRecord, kind: HolderKind, sourceRow: string): LicenseDocument {
   return {

@@ -2,11 +2,12 @@ import { z } from 'zod';
 import statusesJson from '../../data/statuses.json' with { type: 'json' };
 
 const labels = z.array(z.string().min(1)).min(1);
-const STATUSES = z.strictObject({ primary: labels, sub: labels }).parse(statusesJson);
+const STATUSES = z.strictObject({ primary: labels, sub: labels, disciplinary: labels }).parse(statusesJson);
 
 const labelKeys = (names: readonly string[]) => new Set(['', ...names.map((name) => name.toUpperCase())]);
 const PRIMARY = labelKeys(STATUSES.primary);
 const SUB = labelKeys(STATUSES.sub);
+const DISCIPLINARY = new Set(STATUSES.disciplinary.map((name) => name.toUpperCase()));
 
 /** Whether a STATUS is blank or one of the primary statuses in `data/statuses.json`, in any case. */
 export function isKnownStatus(primary: string): boolean {
@@ -16,6 +17,11 @@ export function isKnownStatus(primary: string): boolean {
 /** Whether a SUB_STATUS is blank or one of those in `data/statuses.json`, in any case. */
 export function isKnownSubStatus(sub: string): boolean {
   return SUB.has(sub.toUpperCase());
+}
+
+/** Whether a sub-status says that the board has disciplined the holder, as the specification groups them (2.5). */
+export function isDisciplinary(sub: string): boolean {
+  return DISCIPLINARY.has(sub.toUpperCase());
 }
 
 /** The two status fields of a record (STATUS-04). */

@@ -17,6 +17,8 @@ export interface PublicationSummary {
   readonly sha256?: LedgerEvent['sha256'];
   readonly boards?: LedgerEvent['boards'];
   readonly statuses?: LedgerEvent['statuses'];
+  readonly discipline?: LedgerEvent['discipline'];
+  readonly notes?: LedgerEvent['notes'];
   readonly changes?: LedgerEvent['changes'];
   readonly unknown_labels?: LedgerEvent['unknown_labels'];
   readonly differences?: LedgerEvent['differences'];

@@ -4,7 +4,7 @@ import { addTo, countsByName } from '../licenses/counts.ts';
 import { collection, type Sort } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
 import { WITHOUT_BAD_PARTS } from '../storage/stored.ts';
-import { publicationCounts } from './metadata.ts';
+import { disciplineCounts, publicationCounts } from './metadata.ts';
 import { PUBLICATION_STATES } from './steps.ts';
 
 /** An event: a publication is in a new state, or its canary failed. */
@@ -28,6 +28,9 @@ const ledgerEvent = z.object({
   statuses: countsByName.optional(),
   /** Rows whose board, license type or status the catalog does not know, by label. */
   unknown_labels: countsByName.optional(),
+  discipline: disciplineCounts.optional(),
+  /** What is unusual about the files, a sentence each. */
+  notes: z.array(z.string()).optional(),
   /** Of `live`: the changes of licenses that became visible with it. */
   changes: changeCounts.optional(),
   /** Why it was refused, failed or skipped; of a forced one, what the guards said. */
@@ -60,12 +63,12 @@ export async function appendEvent(store: Store, event: NewLedgerEvent): Promise<
 
 const MAX_NAMES = 500;
 const MAX_NAME_CHARACTERS = 200;
-const MAX_SENTENCES = 100;
+const MAX_SENTENCES = 50;
 const MAX_SENTENCE_CHARACTERS = 1000;
 
 /** An event of a bounded size, whatever the files have in the columns whose labels are counted. */
 function bounded(event: LedgerEvent): LedgerEvent {
-  const { boards, statuses, unknown_labels, reasons, differences } = event;
+  const { boards, statuses, unknown_labels, reasons, differences, notes } = event;
   return {
     ...event,
     ...(boards && { boards: largestCounts(boards) }),
@@ -73,6 +76,7 @@ function bounded(event: LedgerEvent): LedgerEvent {
     ...(unknown_labels && { unknown_labels: largestCounts(unknown_labels) }),
     ...(reasons && { reasons: shortened(reasons) }),
     ...(differences && { differences: shortened(differences) }),
+    ...(notes && { notes: shortened(notes) }),
   };
 }
 
@@ -86,11 +90,11 @@ function largestCounts(counts: Readonly<Record<string, number>>): Record<string,
 }
 
 function shortened(sentences: readonly string[]): string[] {
-  return sentences
+  const listed = sentences
     .slice(0, MAX_SENTENCES)
-    .map((sentence) =>
-      sentence.length > MAX_SENTENCE_CHARACTERS ? `${sentence.slice(0, MAX_SENTENCE_CHARACTERS)}…` : sentence,
-    );
+    .map((sentence) => sentence.slice(0, MAX_SENTENCE_CHARACTERS).toWellFormed());
+  const more = sentences.length - listed.length;
+  return more === 0 ? listed : [...listed, `and ${more} more.`];
 }
 
 const MAX_EVENTS = 10_000;

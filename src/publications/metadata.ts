@@ -13,6 +13,8 @@ const source = z.object({
   sha256: z.string(),
   bytes: z.int(),
   rows: z.int(),
+  /** How its text was read: `UTF-8`, or with how many lines in Windows-1252. */
+  encoding: z.string().optional(),
 });
 
 export const publicationCounts = z.object({
@@ -27,6 +29,20 @@ export const publicationCounts = z.object({
 });
 
 export type PublicationCounts = z.output<typeof publicationCounts>;
+
+/** Licenses that tell of discipline, so that the next publication notices where they vanish. */
+export const disciplineCounts = z.object({
+  /** Those whose Board Action is Yes. */
+  board_actions: z.int(),
+  /** Those with a disciplinary sub-status, by sub-status in upper case. */
+  sub_statuses: countsByName,
+  /** Those with either, by the label in the BOARD column. */
+  boards: countsByName,
+  /** The columns that tell of discipline and that a file does not have, such as `business.BOARD_ACTION`. */
+  missing_columns: z.array(z.string()),
+});
+
+export type DisciplineCounts = z.output<typeof disciplineCounts>;
 
 /** The `_meta` of a physical index. It has counts only, since `_meta` is part of the cluster state. */
 export const publicationMetadata = z.object({
@@ -44,6 +60,8 @@ export const publicationMetadata = z.object({
   counts: publicationCounts.optional(),
   /** Licenses, endorsements with them, by the label in the BOARD column. */
   boards: countsByName.optional(),
+  /** Publications of version 0.2.0 have none. */
+  discipline: disciplineCounts.optional(),
   sources: z.object({ individual: source, business: source }).optional(),
   /** The feed of changes as it is while this publication is live. Publications of version 0.2.0 have none. */
   feed: feedState.optional(),

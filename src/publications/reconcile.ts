@@ -49,7 +49,8 @@ function epochOf(publication: string, events: readonly LedgerEvent[]): number {
 
 /** The `live` event of an index, with the index's metadata. */
 export function liveEvent(index: string, metadata: LicensesIndex['metadata']): NewLedgerEvent {
-  const { publication, epoch, date, sample, counts, boards, sources, changes, service_version } = metadata;
+  const { publication, epoch, date, sample, counts, boards, discipline, sources, changes, service_version } =
+    metadata;
   return {
     publication,
     event: 'live',
@@ -59,6 +60,7 @@ export function liveEvent(index: string, metadata: LicensesIndex['metadata']): N
     sample,
     counts,
     boards,
+    discipline,
     changes,
     service_version,
     ...(sources && {

@@ -17,6 +17,8 @@ export const publishResult = z.discriminatedUnion('state', [
     seconds: z.number(),
     rows_per_second: z.int(),
     unknown_labels: countsByName,
+    /** What is unusual about the files, a sentence each. */
+    notes: z.array(z.string()),
     /** Lookups whose answers differed from the files, right after the publication went live. */
     canary_differences: z.array(z.string()),
   }),
@@ -38,7 +40,9 @@ export type PublishResult = z.output<typeof publishResult>;
 export function publicationResult(events: readonly LedgerEvent[]): PublishResult | undefined {
   const live = events.find(({ event }) => event === 'live');
   const differences = events.findLast(({ event }) => event === 'canary_failed')?.differences ?? [];
-  if (live !== undefined) return liveResult(live, differences);
+  // Where it was killed right after the switch, its `live` event has only what is in the index.
+  const verifying = events.findLast(({ event }) => event === 'verifying');
+  if (live !== undefined) return liveResult({ ...verifying, ...live }, differences);
   // `queued` may be written when the worker has begun, or ended.
   const last = events.findLast(({ event }) => event !== 'queued');
   if (last === undefined) return undefined;
@@ -58,7 +62,7 @@ type LiveEvent = Omit<LedgerEvent, 'at' | 'event'>;
 
 /** The result of a publication that is live, from its event in the ledger. */
 export function liveResult(
-  { publication, index = '', date = '', counts, seconds = {}, unknown_labels = {} }: LiveEvent,
+  { publication, index = '', date = '', counts, seconds = {}, unknown_labels = {}, notes = [] }: LiveEvent,
   differences: readonly string[],
 ): Extract<PublishResult, { state: 'live' }> {
   const { rows, licenses, endorsements, rejected } = counts ?? NO_COUNTS;
@@ -72,6 +76,7 @@ export function liveResult(
     seconds: Math.round(took * 10) / 10,
     rows_per_second: took === 0 ? 0 : Math.round(rows / took),
     unknown_labels,
+    notes,
     canary_differences: [...differences],
   };
 }

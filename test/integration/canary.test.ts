@@ -1,12 +1,15 @@
+import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { publicationDetails } from '../../src/publications/history.ts';
 import { publishResult } from '../../src/publications/result.ts';
+import { newRunId } from '../../src/publications/run-id.ts';
 import { openStore } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
+import { writeDay } from '../support/day-files.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 import { openSearchProxy, type ProxyHandler } from '../support/open-search-proxy.ts';
-import { publishFiles } from '../support/publishing.ts';
+import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 
 /** How many boards of the catalog the fixtures have; the canary looks up each by number and by name. */
 const FIXTURE_BOARDS = 10;
@@ -23,9 +26,19 @@ afterAll(async () => {
   for (const each of environments) await each.cleanUp();
 });
 
+interface Published {
+  readonly files?: DatasetFiles;
+  readonly publication?: string;
+  /** Whether an earlier attempt has switched the alias. */
+  readonly isLive?: boolean;
+}
+
 /** Publishes the fixtures; after the alias has switched, this handles the requests to OpenSearch. */
-async function publishedWith(afterSwitch: ProxyHandler) {
-  let isSwitched = false;
+async function publishedWith(
+  afterSwitch: ProxyHandler,
+  { files = FIXTURES, publication = newRunId(), isLive = false }: Published = {},
+) {
+  let isSwitched = isLive;
   const proxy = await openSearchProxy(environment.config.OPENSEARCH_URL, async (request) => {
     if (isSwitched) return afterSwitch(request);
     const answer = await request.forward();
@@ -34,11 +47,10 @@ async function publishedWith(afterSwitch: ProxyHandler) {
   });
   const store = openStore({ ...environment.config, OPENSEARCH_URL: proxy.url }, 30_000);
   try {
-    const result = publishResult.parse(await publishFiles({ ...environment, store }, FIXTURES));
+    const result = publishResult.parse(await publishFiles({ ...environment, store }, files, { publication }));
     if (result.state !== 'live') throw new Error(`The publication is ${result.state}.`);
-    const { publication } = result;
     const details = await publicationDetails(environment.store, publication);
-    return { differences: result.canary_differences, ...details };
+    return { result, differences: result.canary_differences, ...details };
   } finally {
     await store.client.close();
     await proxy.close();
@@ -95,4 +107,55 @@ test('failed lookups, one by number and one by name per board, count as differen
   );
   expect(differences).toHaveLength(2 * FIXTURE_BOARDS);
   expect(summary.state).toBe('live');
+});
+
+test.each([
+  'SMITH,MARY',
+  'SMITH , MARY',
+  'SMITH JR, MARY',
+  'SMITH',
+  'SMITH, -',
+  '-, MARY',
+  `${'X'.repeat(900)}, MARY`,
+])('the canary finds the holder %j', async (name) => {
+  const files = await writeDay(environment.folder, newRunId(), {
+    date: '2026-11-20',
+    individual: [{ board: 'Nursing Board', number: 'RN.1', name }],
+    business: [],
+  });
+  await writeFile(files.business, await readFile(FIXTURES.business));
+  const { differences } = await publishedWith((request) => request.forward(), { files });
+  expect(differences).toEqual([]);
+});
+
+test('a publication that was killed right after the switch is completed: canary, statuses and unknown labels', async () => {
+  const publication = newRunId();
+  const killed = publishedWith(async () => undefined, { publication });
+  await expect(killed).rejects.toThrow();
+  const lookups: string[] = [];
+  const { result, summary, events } = await publishedWith(
+    async (request) => {
+      // The canary reads a license of each board from the index, since the process that sent them is gone.
+      const isSample = request.body.includes('"query":{"term":{"board"');
+      if (!isLookup(request.path) || isSample) return request.forward();
+      lookups.push(request.path);
+      const answer = await request.forward();
+      return { ...answer, body: answer.body.replaceAll('"city":"', '"city":"NEW ') };
+    },
+    { publication, isLive: true },
+  );
+  expect(lookups).not.toEqual([]);
+  expect(events.map(({ event }) => event)).toEqual([
+    ...['reading', 'loading', 'verifying', 'live', 'canary_failed'],
+  ]);
+  const differs = expect.stringMatching(/^Nursing Board \S+, by number: the answer differs from the files$/);
+  expect(result.canary_differences).toContainEqual(differs);
+  expect(summary).toMatchObject({
+    state: 'live',
+    statuses: { ACTIVE: expect.any(Number) },
+    unknown_labels: result.unknown_labels,
+    forced: 'a test of something else',
+  });
+  expect(Object.keys(result.unknown_labels)).not.toEqual([]);
+  expect(result.seconds).toBeGreaterThan(0);
 });

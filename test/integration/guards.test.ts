@@ -165,6 +165,27 @@ describe('the guards', () => {
   });
 });
 
+describe('files of a day that has not come yet', () => {
+  test('are refused; if forced, they do not keep the next files out', async () => {
+    const files = await writeDay(environment.folder, 'future', nextDay({ date: '2062-11-20' }));
+    const reasons = await publishRefused(environment, files);
+    expect(reasons).toEqual([expect.stringMatching(/^future: The files are of 2062-11-20, but today is 20/)]);
+    await publishForced(environment, files, reasons);
+    const next = await writeDay(
+      environment.folder,
+      'after-future',
+      nextDay({ business: changed(pharmacies, 1, { city: 'LORAIN' }) }),
+    );
+    expect(await publishFiles(environment, next, { isGuarded: true })).toMatchObject({ state: 'live' });
+  });
+
+  test('are refused as well where the date is given', async () => {
+    const files = await writeDay(environment.folder, 'undated', nextDay({ date: '' }));
+    const result = await publishFiles(environment, files, { isGuarded: true, date: '2062-11-20' });
+    expect(result).toMatchObject({ state: 'refused', reasons: [expect.stringMatching(/^future: /)] });
+  });
+});
+
 describe('generated data', () => {
   test('is never a baseline for the guards', async () => {
     const own = await testEnvironment();
@@ -173,7 +194,7 @@ describe('generated data', () => {
         directory: join(own.folder, 'sample'),
         rows: 1000,
         seed: 1,
-        date: '2026-12-31',
+        date: '2026-11-22',
       });
       expect(await publishFiles(own, sample, { isGuarded: true })).toMatchObject({ state: 'live' });
       const files = await writeDay(own.folder, 'real', BASE);

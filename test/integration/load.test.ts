@@ -24,6 +24,8 @@ function operation(number: string, line: number, body?: object): BulkOperation {
   const license = {
     board: 'Nursing Board',
     status: 'ACTIVE',
+    raw_status: 'Active',
+    extra_data: {},
     source_row: sourceRow,
     keys: { number, name: `NUR/${number}` },
     ...body,
@@ -33,6 +35,7 @@ function operation(number: string, line: number, body?: object): BulkOperation {
       id: number,
       status: 'ACTIVE',
       board: 'Nursing Board',
+      discipline: undefined,
       sourceRow,
       file: 'individual',
       row: { line, raw: number },

@@ -81,17 +81,22 @@ describe('even with force, nothing goes live from', () => {
     expect(await indices(environment)).toEqual(before);
   });
 
-  /** Publishes with force, and changes the index just before it is verified. */
-  async function disturbed(name: string, disturb: (index: string) => Promise<unknown>): Promise<unknown> {
+  /** Publishes with force, and changes the index just before this request. */
+  async function disturbed(
+    request: '_flush' | '_refresh',
+    name: string,
+    disturb: (index: string) => Promise<unknown>,
+  ): Promise<unknown> {
     const { config } = environment;
+    const pattern = new RegExp(`^/([^/]*licenses-[^/]+)/${request}`);
     let isDone = false;
-    const proxy = await openSearchProxy(config.OPENSEARCH_URL, async (request) => {
-      const [, index] = /^\/([^/]*licenses-[^/]+)\/_refresh/.exec(request.path) ?? [];
+    const proxy = await openSearchProxy(config.OPENSEARCH_URL, async (asked) => {
+      const [, index] = pattern.exec(asked.path) ?? [];
       if (index !== undefined && !isDone) {
         isDone = true;
         await disturb(index);
       }
-      return request.forward();
+      return asked.forward();
     });
     const store = openStore({ ...config, OPENSEARCH_URL: proxy.url }, 30_000);
     const publication = newRunId();
@@ -133,10 +138,16 @@ describe('even with force, nothing goes live from', () => {
     ],
   ])('an index that %s', async (what, disturb, message) => {
     const before = await indices(environment);
-    const failure = await disturbed(what.replaceAll(' ', '-'), disturb);
+    const failure = await disturbed('_refresh', what.replaceAll(' ', '-'), disturb);
     expect(failure).toBeInstanceOf(VerificationError);
     expect(failure).toMatchObject({ message: expect.stringContaining(message) });
     expect(await indices(environment)).toEqual(before);
+  });
+
+  test('an index that lost a license before it was on disk, as in a crash', async () => {
+    const lost = (index: string) => environment.client.delete({ index, id: 'NUR/RN.900007' });
+    const failure = await disturbed('_flush', 'lost', lost);
+    expect(failure).toMatchObject({ message: 'The index has 319 licenses, but 320 were sent.' });
   });
 });
 

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { readCsv } from '../../src/dataset/csv.ts';
-import { fileText, inspectFile } from '../../src/dataset/source-file.ts';
+import { fileText } from '../../src/dataset/source-file.ts';
 import { writeRejects } from '../../src/publications/rejected-rows.ts';
 import { newRunId } from '../../src/publications/run-id.ts';
 import { openStore } from '../../src/storage/store.ts';
@@ -20,7 +20,7 @@ describe('the rows that a publication rejected', () => {
   /** The fields of each row of a CSV file, with the header first. */
   async function parsed(path: string): Promise<(readonly string[])[]> {
     const rows: (readonly string[])[] = [];
-    for await (const batch of readCsv(fileText(await inspectFile(path)))) {
+    for await (const batch of readCsv(fileText(path))) {
       for (const { fields, problem } of batch) {
         expect(problem).toBeUndefined();
         rows.push(fields);
@@ -70,7 +70,7 @@ describe('the rows that a publication rejected', () => {
       ['individual', '9'],
     ]);
     expect(rows[0]?.[3]).toBe(
-      '"""A"", ""B""\r\nC 1","Nursing Board","RN.900002","","Active","never","LIMA","2026-11-21"',
+      '"""A"", ""B""\r\nC 1","Nursing Board","RN.900002","","Active","","No","never","LIMA","2026-11-21"',
     );
     expect(rows.at(-1)).toEqual(['business', '4', 'LICENSE_NUMBER is blank', expect.any(String)]);
   });

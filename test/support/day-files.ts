@@ -9,6 +9,8 @@ export interface DayRow {
   readonly name?: string;
   readonly type?: string;
   readonly status?: string;
+  readonly subStatus?: string;
+  readonly boardAction?: string;
   readonly city?: string;
   readonly expires?: string;
 }
@@ -21,7 +23,8 @@ export interface Day {
   readonly business: readonly DayRow[];
 }
 
-const COLUMNS = 'BOARD,LICENSE_NUMBER,TYPE,STATUS,EXPIRATION_DATE,PARCEL_CITY,QUERY_RUN_DATE';
+const COLUMNS =
+  'BOARD,LICENSE_NUMBER,TYPE,STATUS,SUB_STATUS,BOARD_ACTION,EXPIRATION_DATE,PARCEL_CITY,QUERY_RUN_DATE';
 
 /** Writes a day's two files into the folder. */
 export async function writeDay(folder: string, name: string, day: Day): Promise<DatasetFiles> {
@@ -43,8 +46,8 @@ export function textOf({ date, ...rows }: Day, file: keyof DatasetFiles): string
 
 function line(row: DayRow, runDate: string): string {
   const { board, number, name = `HOLDER, ${number}`, type = '', status = 'Active' } = row;
-  const { expires = '2099-01-01', city = 'LIMA' } = row;
-  const fields = [name, board, number, type, status, expires, city, runDate];
+  const { subStatus = '', boardAction = 'No', expires = '2099-01-01', city = 'LIMA' } = row;
+  const fields = [name, board, number, type, status, subStatus, boardAction, expires, city, runDate];
   return `${fields.map((field) => `"${field.replaceAll('"', '""')}"`).join(',')}\n`;
 }
 

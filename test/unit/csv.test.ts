@@ -335,7 +335,7 @@ describe('readCsv', () => {
   test.each<[string, string, string | undefined]>([
     ['one of 4,000 characters and a short one', `${'x'.repeat(4000)},y`, undefined],
     ['one of 4,001 characters and a short one', `${'x'.repeat(4001)},y`, TOO_LONG],
-    ['many short ones of more than 4,000 characters together', 'x,'.repeat(3000), undefined],
+    ['many short ones of more than 4,000 characters together', 'xxxx,'.repeat(900), undefined],
   ])('of the fields after a quoted one, measures each: %s', async (_what, fields, problem) => {
     const [row] = await read([`"q",${fields}\n`]);
     expect(row?.problem).toBe(problem);
@@ -491,10 +491,11 @@ describe('readCsv, given what is no CSV', () => {
     );
   });
 
-  test('reads a row of 4,000,000 characters in many fields', async () => {
-    const chunk = 'xxx,'.repeat(MILLION / 4);
-    const [row] = await read([chunk, chunk, chunk, chunk]);
-    expect(row?.fields).toHaveLength(MILLION + 1);
+  test('reads a row of 3,999,999 characters in as many columns as there may be', async () => {
+    const width = 1000;
+    const chunk = `${'x'.repeat(3999)},`.repeat(width / 4);
+    const [row] = await read([chunk, chunk, chunk, chunk.slice(0, -1)]);
+    expect(row?.fields).toHaveLength(width);
   });
 
   test('does not mind how long the whole file is', async () => {
@@ -502,4 +503,42 @@ describe('readCsv, given what is no CSV', () => {
     const chunk = row.repeat(MILLION / row.length);
     expect(await read([chunk, chunk, chunk, chunk, chunk])).toHaveLength(5000);
   });
+});
+
+describe('readCsv, of text that no one meant as CSV', () => {
+  const HEAD = 'a,b\n';
+
+  test('sets aside a row of 150,000 quoted fields, and reads the next', async () => {
+    expect(await outcomes(`${HEAD}${'"",'.repeat(150_000)}\n1,2\n`)).toEqual([
+      ['a', 'b'],
+      'has more than 2 fields',
+      ['1', '2'],
+    ]);
+  });
+
+  test.each([
+    ['plain', 'x,'],
+    ['quoted', '"x",'],
+  ])('sets aside a header of a million %s columns', async (_how, column) => {
+    const [row] = await outcomes(`${column.repeat(1_000_000 / column.length)}x\n1,2\n`);
+    expect(row).toMatch(/^has (more than 1000|\d+) fields/);
+  });
+
+  /** Each line can be the first of a row of all the lines behind it. Each was read again to the end of the file. */
+  test.each([
+    ['a quote left open on every line', 'x","\n', 100_000],
+    ['a quote at the start of every line', '"x\n', 300_000],
+    ['a doubled quote at the start of every line', '"""x\n', 300_000],
+    ['a quote that is closed 4,000 characters on', `"\n${'x\n'.repeat(2000)}"`, 500],
+    ['a row of 4,000 commas and a quote', `${','.repeat(4000)}"x\n`, 500],
+    ['blanks behind a quote', `"x"${' '.repeat(4000)}\n`, 500],
+    ['carriage returns', '"x"\r\r,\r"', 100_000],
+  ])('takes time in proportion to its length: %s', async (_what, line, lines) => {
+    const rows = await read(chunksOf(HEAD + line.repeat(lines)), 2);
+    expect(rows.filter(({ problem }) => problem === undefined).length).toBeLessThan(rows.length);
+  });
+
+  function chunksOf(text: string): string[] {
+    return text.match(/[\s\S]{1,65536}/g) ?? [];
+  }
 });

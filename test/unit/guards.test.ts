@@ -13,6 +13,7 @@ import {
 const NURSING = 'Nursing Board';
 const DENTAL = 'Dental Board';
 const DATE = '2026-11-20';
+const LATER = '2028-01-01';
 
 function configOf(settings: Readonly<Record<string, string>> = {}): Config {
   return readConfig({
@@ -32,7 +33,13 @@ function namesOf(reasons: readonly string[]): string[] {
 const HASHES = { individual: 'a'.repeat(64), business: 'b'.repeat(64) };
 
 function candidateFiles(files: Partial<CandidateFiles> = {}): CandidateFiles {
-  return { date: DATE, runDates: { individual: DATE, business: DATE }, sha256: HASHES, ...files };
+  return {
+    date: DATE,
+    today: DATE,
+    runDates: { individual: DATE, business: DATE },
+    sha256: HASHES,
+    ...files,
+  };
 }
 
 function baselineWith(details: Partial<NonNullable<Baseline>> = {}): NonNullable<Baseline> {
@@ -53,6 +60,8 @@ function loaded(
     boards: new Map(Object.entries(boards)),
     duplicates: 0,
     unknownRows: 0,
+    unknownBoardActions: 0,
+    discipline: { boardActions: 0, subStatuses: new Map(), boards: new Map(), missingColumns: [] },
     cutOff: new Set(),
     ...others,
   };
@@ -97,20 +106,46 @@ describe('the dates of the files', () => {
     ['a year older', '2027-11-20', '7', ['older']],
   ])('%s than the live publication of %s (GUARD_MAX_DAYS_OLDER=%s): %j', (_how, date, most, names) => {
     const config = configOf({ GUARD_MAX_DAYS_OLDER: most });
-    expect(namesOf(guardFiles(candidateFiles(), baselineWith({ date }), [], config))).toEqual(names);
+    expect(namesOf(guardFiles(candidateFiles({ today: LATER }), baselineWith({ date }), [], config))).toEqual(
+      names,
+    );
   });
 
   test('that are older say by how much, and which setting stands against it', () => {
     expect(guardFiles(candidateFiles(), baselineWith({ date: '2026-11-21' }), [], CONFIG)).toEqual([
       'older: The files are of 2026-11-20, 1 day older than the live publication of 2026-11-21 (GUARD_MAX_DAYS_OLDER=0).',
     ]);
-    expect(guardFiles(candidateFiles(), baselineWith({ date: '2026-11-30' }), [], CONFIG)).toEqual([
+    const files = candidateFiles({ today: LATER });
+    expect(guardFiles(files, baselineWith({ date: '2026-11-30' }), [], CONFIG)).toEqual([
       expect.stringContaining('10 days older'),
     ]);
   });
 
   test('are older than nothing where nothing is compared with', () => {
     expect(guardFiles(candidateFiles({ date: '1999-01-01' }), undefined, [], CONFIG)).toEqual([]);
+  });
+});
+
+describe('files of a day that has not come yet', () => {
+  test.each<[string, string[]]>([
+    ['2026-11-20', []],
+    ['2026-11-21', []],
+    ['2026-11-22', ['future']],
+    ['2062-11-20', ['future']],
+  ])('of %s, on 2026-11-20 in Ohio: %j', (date, names) => {
+    const files = candidateFiles({ date, runDates: { individual: date, business: date } });
+    expect(namesOf(guardFiles(files, undefined, [], CONFIG))).toEqual(names);
+    expect(namesOf(guardFiles(files, baselineWith(), [], CONFIG))).toEqual(names);
+  });
+
+  test('say which day it is', () => {
+    expect(guardFiles(candidateFiles({ date: '2062-01-01' }), undefined, [], CONFIG)).toEqual([
+      'future: The files are of 2062-01-01, but today is 2026-11-20 in Ohio.',
+    ]);
+  });
+
+  test('that were forced do not keep the next files out', () => {
+    expect(guardFiles(candidateFiles(), baselineWith({ date: '2062-11-20' }), [], CONFIG)).toEqual([]);
   });
 });
 

@@ -318,6 +318,18 @@ describe('mapHeader', () => {
     expect(header.extra.slice(-2).map(({ label }) => label)).toEqual(['Mood', 'Mood 156']);
   });
 
+  test('loses no column to the name that a second one of the same name gets', () => {
+    const names = [...INDIVIDUAL_COLUMNS, 'MOOD_157', 'MOOD', 'MOOD'];
+    const positions = mapHeader('individual', names).extra.map(({ position }) => position);
+    expect(positions).toEqual(expect.arrayContaining([154, 155, 156]));
+  });
+
+  test('says which of the columns that tell of discipline are missing', () => {
+    expect(mapHeader('individual', INDIVIDUAL_COLUMNS).missing).toEqual([]);
+    expect(mapHeader('individual', [...REQUIRED, 'license_sub_status']).missing).toEqual(['BOARD_ACTION']);
+    expect(mapHeader('individual', REQUIRED).missing).toEqual(['SUB_STATUS', 'BOARD_ACTION']);
+  });
+
   test('refuses a header of blank names', () => {
     expect(refusal('business', ['', ' ', ''])).toMatch(/^The business file lacks BUSINESS_NAME, BOARD, /);
   });

@@ -1,10 +1,16 @@
+import { globSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import {
   foldPersonName,
   givenNamesKey,
+  holderToSearch,
   matchesPersonName,
+  nameParts,
   surnameKey,
 } from '../../src/licenses/person-name.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
 
 describe('foldPersonName', () => {
   test.each([
@@ -71,6 +77,50 @@ describe('foldPersonName', () => {
   test('does not split given names at hyphens', () => {
     expect(foldPersonName('SMITH, ANNE-MARIE').given).toBe('ANNEMARIE');
   });
+});
+
+describe('nameParts', () => {
+  test.each([
+    ['SMITH, MARY ANN', 'SMITH', 'MARY ANN'],
+    ['SMITH,MARY', 'SMITH', 'MARY'],
+    ['SMITH , MARY', 'SMITH', 'MARY'],
+    ['SMITH JR, MARY', 'SMITH JR', 'MARY'],
+    ['SMITH, JR, MARY', 'SMITH', 'JR, MARY'],
+    ['SMITH, -', 'SMITH', '-'],
+    ['SMITH,', 'SMITH', ''],
+    [', MARY', '', 'MARY'],
+    ['MADONNA', 'MADONNA', ''],
+    ['', '', ''],
+  ])('splits %j', (name, last, given) => {
+    expect(nameParts(name)).toEqual({ last, given });
+  });
+});
+
+describe('holderToSearch', () => {
+  test.each([
+    ['SMITH,MARY', { lastName: 'SMITH', firstName: 'MARY' }],
+    ['SMITH JR, MARY ANN', { lastName: 'SMITH JR', firstName: 'MARY ANN' }],
+    ['SMITH, -', { lastName: 'SMITH' }],
+    ['SMITH', { lastName: 'SMITH' }],
+    ['-, MARY', undefined],
+    [', MARY', undefined],
+    ['***', undefined],
+  ])('of %j is %j', (name, holder) => {
+    expect(holderToSearch(name)).toEqual(holder);
+  });
+});
+
+test('no other file takes a name apart at its comma', () => {
+  const splitsAtCommas = globSync('{src,workers}/**/*.ts', { cwd: ROOT }).filter((file) =>
+    /split\((['"`]), ?\1|split\(\/,/.test(readFileSync(resolve(ROOT, file), 'utf8')),
+  );
+  expect(splitsAtCommas.toSorted()).toEqual([
+    'src/config.ts',
+    'src/dataset/csv.ts',
+    'src/dataset/source-file.ts',
+    'src/http/proxies.ts',
+    'src/storage/client.ts',
+  ]);
 });
 
 describe('surnameKey', () => {

@@ -310,6 +310,75 @@ describe('the status of a row', () => {
   });
 });
 
+describe('Board Action', () => {
+  test.each(['Yes', 'no', 'YES', ' Yes ', '', 'yes'])('%j is known', (text) => {
+    expect(nurseRow({ BOARD_ACTION: text })).toMatchObject({ unknownLabels: [] });
+  });
+
+  test.each(['Y', 'N', 'True', '1', 'Yes.', 'constructor'])('%j is reported', (text) => {
+    const unknownLabels = [{ kind: 'board action', label: text }];
+    expect(nurseRow({ BOARD_ACTION: text })).toMatchObject({ unknownLabels });
+    const endorsed = nurseRow({ ...PRACTITIONER, ENDORSEMENT_BOARD_ACTION_1: text });
+    expect(endorsed).toMatchObject({ unknownLabels });
+  });
+});
+
+describe('the labels of an endorsement', () => {
+  test('are reported as those of the row', () => {
+    const other = { ENDORSEMENT_STATUS_1: 'Hovering', ENDORSEMENT_SUB_STATUS_1: 'In Orbit' };
+    expect(nurseRow({ ...PRACTITIONER, ...other })).toMatchObject({
+      unknownLabels: [
+        { kind: 'status', label: 'Hovering' },
+        { kind: 'sub-status', label: 'In Orbit' },
+      ],
+    });
+  });
+});
+
+describe('what would make an id that OpenSearch does not take, and with it refuse every row sent along', () => {
+  /** One character, of three bytes, that folds to 15 letters of two bytes. */
+  const FOLDS_LONG = '\ufdfa';
+  const THREE_BYTES = '\u6f22';
+
+  test.each<[string, Readonly<Record<string, string>>]>([
+    ['a board that folds to long text', { BOARD: FOLDS_LONG.repeat(60) }],
+    ['a board and a number', { BOARD: THREE_BYTES.repeat(71), LICENSE_NUMBER: THREE_BYTES.repeat(100) }],
+  ])('%s: the row is rejected', (_what, values) => {
+    expect(nurseRow(values)).toEqual({ rejection: 'BOARD and LICENSE_NUMBER are too long to make an id' });
+  });
+
+  test('an endorsement: the license of the row is published', () => {
+    const result = nurseRow({
+      ...PRACTITIONER,
+      BOARD: THREE_BYTES.repeat(71),
+      ENDORSEMENT_NUMBER_1: THREE_BYTES.repeat(100),
+      ENDORSEMENT_NUMBER_2: THREE_BYTES.repeat(99),
+    });
+    expect(documents(result)).toHaveLength(2);
+    expect(result).toMatchObject({
+      rejectedEndorsements: ['endorsement 1: BOARD and ENDORSEMENT_NUMBER are too long to make an id'],
+    });
+  });
+});
+
+describe('columns with the names of object properties', () => {
+  const NAMES = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', '__defineGetter__', 'valueOf'];
+
+  test('are kept in extra_data, and change nothing else', () => {
+    const columns = [...INDIVIDUAL_COLUMNS, ...NAMES];
+    const values = Object.fromEntries([
+      ...Object.entries(NURSE),
+      ...NAMES.map((name) => [name, `of ${name}`]),
+    ]);
+    const result = licensesOfRow(datasetRow(columns, values), mapHeader('individual', columns), RUN_DATE);
+    const { extra_data: extra } = own(result);
+    expect(Object.values(extra)).toEqual(expect.arrayContaining(NAMES.map((name) => `of ${name}`)));
+    expect(Object.getPrototypeOf(extra)).toBe(Object.prototype);
+    const stored: unknown = JSON.parse(JSON.stringify(own(result)));
+    expect(stored).toMatchObject({ extra_data: { Constructor: 'of constructor' } });
+  });
+});
+
 describe('an endorsement with a number', () => {
   test('is a license of its own, with its own type, status and dates, that names the license it endorses', () => {
     const [rn, aprn, ...rest] = documents(nurseRow(PRACTITIONER, 7));

@@ -19,8 +19,18 @@ async function written(name: string, content: string | Uint8Array): Promise<stri
 
 async function textOf(path: string): Promise<string> {
   let text = '';
-  for await (const chunk of fileText(await inspectFile(path))) text += chunk;
+  for await (const chunk of fileText(path)) text += chunk;
   return text;
+}
+
+/** The text, and how many of its lines were not UTF-8. */
+async function decoded(path: string): Promise<{ text: string; lines: number }> {
+  let [text, lines] = ['', 0];
+  const onWindows1252 = (more: number) => {
+    lines += more;
+  };
+  for await (const chunk of fileText(path, { onWindows1252 })) text += chunk;
+  return { text, lines };
 }
 
 describe('inspectFile', () => {
@@ -32,7 +42,6 @@ describe('inspectFile', () => {
       name: 'people.csv',
       bytes: Buffer.byteLength(content),
       sha256: createHash('sha256').update(content).digest('hex'),
-      encoding: 'utf-8',
     });
   });
 
@@ -40,7 +49,6 @@ describe('inspectFile', () => {
     expect(await inspectFile(await written('empty.csv', ''))).toMatchObject({
       bytes: 0,
       sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
-      encoding: 'utf-8',
     });
   });
 
@@ -52,29 +60,61 @@ describe('inspectFile', () => {
     });
   });
 
-  test.each<[string, Uint8Array, string]>([
-    ['ASCII', Buffer.from('a,b\n'), 'utf-8'],
-    ['UTF-8 with a byte order mark', Buffer.from(`${BOM}n\u00e9e\n`), 'utf-8'],
-    ['Latin-1', Buffer.from('MU\u00d1OZ\n', 'latin1'), 'windows-1252'],
-    ['UTF-8 but for the last byte', Buffer.from([...Buffer.from('n\u00e9e\n'), 0xe9]), 'windows-1252'],
-    ['UTF-8 cut within a letter', Buffer.from('n\u00e9').subarray(0, 2), 'windows-1252'],
-    ['an overlong form', Buffer.from([0xc0, 0xaf]), 'windows-1252'],
-  ])('tells the encoding of %s', async (name, content, encoding) => {
-    expect((await inspectFile(await written(name, content))).encoding).toBe(encoding);
-  });
-
-  test('is not misled by a letter that two chunks share', async () => {
-    const content = Buffer.from(`${'x'.repeat(MEGABYTE - 1)}\u00d1\n`);
-    expect((await inspectFile(await written('straddling.csv', content))).encoding).toBe('utf-8');
-  });
-
-  test('finds one byte of Latin-1 far behind', async () => {
-    const content = Buffer.concat([Buffer.alloc(2 * MEGABYTE, 'x'), Buffer.from([0xd1, 0x4f])]);
-    expect((await inspectFile(await written('late.csv', content))).encoding).toBe('windows-1252');
-  });
-
   test('fails for a file that is not there', async () => {
     await expect(inspectFile(folder.path('missing.csv'))).rejects.toThrow('ENOENT');
+  });
+});
+
+describe('the encoding of a file is decided field by field', () => {
+  const N = '\u00d1';
+  const utf8 = (text: string) => Buffer.from(text);
+  const latin1 = (text: string) => Buffer.from(text, 'latin1');
+
+  test.each<[string, Buffer[], string, number]>([
+    ['ASCII', [utf8('a,b\n')], 'a,b\n', 0],
+    ['UTF-8', [utf8(`MU${N}OZ\n`)], `MU${N}OZ\n`, 0],
+    ['Latin-1', [latin1(`MU${N}OZ\nPE${N}A\n`)], `MU${N}OZ\nPE${N}A\n`, 2],
+    [
+      'UTF-8 with one line of Latin-1',
+      [utf8(`${N}1\n`), latin1(`${N}2\n`), utf8(`${N}3\n`)],
+      `${N}1\n${N}2\n${N}3\n`,
+      1,
+    ],
+    [
+      'UTF-8 with one field of Latin-1',
+      [utf8(`"${N}, A",`), latin1(`${N}`), utf8(`,${N}\n`)],
+      `"${N}, A",${N},${N}\n`,
+      1,
+    ],
+    ['a line of Latin-1 at the end, without its line break', [utf8(`${N}\n`), latin1(N)], `${N}\n${N}`, 1],
+    ['UTF-8 that ends within a letter', [utf8(`${N}\n`), utf8(N).subarray(0, 1)], `${N}\n\u00c3`, 1],
+    ['an overlong form', [Buffer.from([0xc0, 0xaf, 0x0a])], '\u00c0\u00af\n', 1],
+    ['a row of two lines, one of them Latin-1', [utf8(`"${N}\n`), latin1(`${N}"\n`)], `"${N}\n${N}"\n`, 1],
+    ['a byte order mark before Latin-1', [utf8(BOM), latin1(`${N}\n`)], `${N}\n`, 1],
+    ['a byte order mark in the middle', [utf8(`a\n${BOM}b\n`)], `a\n${BOM}b\n`, 0],
+  ])('%s', async (name, parts, text, lines) => {
+    const plain = Buffer.concat(parts);
+    expect(await decoded(await written(`${name}.csv`, plain))).toEqual({ text, lines });
+    expect(await decoded(await written(`${name}.csv.gz`, gzipSync(plain)))).toEqual({ text, lines });
+  });
+
+  test('wherever a chunk ends', async () => {
+    for (const before of [-3, -2, -1, 0, 1, 2]) {
+      const filler = 'x'.repeat((1 << 16) + before - 1);
+      const content = Buffer.concat([utf8(`${filler}\n${N}\ud83d\ude00,${N}\n`), latin1(`${N}\n`), utf8(N)]);
+      const { text, lines } = await decoded(await written(`border${before}.csv`, content));
+      expect([before, lines, text.slice(filler.length)]).toEqual([
+        before,
+        1,
+        `\n${N}\ud83d\ude00,${N}\n${N}\n${N}`,
+      ]);
+    }
+  });
+
+  test('also of a file without line breaks', async () => {
+    const content = Buffer.concat([Buffer.alloc(20 * MEGABYTE, 'x'), latin1(N)]);
+    const { text, lines } = await decoded(await written('no-line-break.csv', content));
+    expect([text.length, text.at(-1), lines]).toEqual([content.length, N, 1]);
   });
 });
 
@@ -105,7 +145,7 @@ describe('fileText', () => {
   test('reports the bytes of each chunk', async () => {
     const path = await written('counted.csv', Buffer.alloc(MEGABYTE + 5, '\u00d1'));
     const reported: number[] = [];
-    for await (const _chunk of fileText(await inspectFile(path), (bytes) => reported.push(bytes)));
+    for await (const _chunk of fileText(path, { onBytes: (bytes) => reported.push(bytes) }));
     expect(reported.reduce((sum, bytes) => sum + bytes, 0)).toBe(MEGABYTE + 5);
     expect(reported.length).toBeGreaterThan(1);
   });
@@ -127,32 +167,30 @@ describe('a packed file', () => {
   const csv = (content: Buffer): Zipped => ({ name: 'people.csv', content });
   const members = [utf8.subarray(0, 20), utf8.subarray(20)].map((part) => gzipSync(part));
 
-  test.each<[string, Buffer, string]>([
-    ['gzip', gzipSync(utf8), 'utf-8'],
-    ['gzip of Latin-1', gzipSync(latin1), 'windows-1252'],
-    ['gzip with a byte order mark', gzipSync(marked), 'utf-8'],
-    ['gzip of several members', Buffer.concat(members), 'utf-8'],
-    ['zip', zip(csv(utf8)), 'utf-8'],
-    ['zip of Latin-1', zip(csv(latin1)), 'windows-1252'],
-    ['zip with a byte order mark', zip(csv(marked)), 'utf-8'],
-    ['zip without compression', zip({ ...csv(utf8), isStored: true }), 'utf-8'],
-    ['zip in capitals and a folder', zip({ name: 'out/PEOPLE.CSV', content: utf8 }), 'utf-8'],
+  test.each<[string, Buffer]>([
+    ['gzip', gzipSync(utf8)],
+    ['gzip of Latin-1', gzipSync(latin1)],
+    ['gzip with a byte order mark', gzipSync(marked)],
+    ['gzip of several members', Buffer.concat(members)],
+    ['zip', zip(csv(utf8))],
+    ['zip of Latin-1', zip(csv(latin1))],
+    ['zip with a byte order mark', zip(csv(marked))],
+    ['zip without compression', zip({ ...csv(utf8), isStored: true })],
+    ['zip in capitals and a folder', zip({ name: 'out/PEOPLE.CSV', content: utf8 })],
     [
       'zip with other files in it',
       zip({ name: 'read me.txt', content: latin1 }, csv(utf8), {
         name: '__MACOSX/._people.csv',
         content: latin1,
       }),
-      'utf-8',
     ],
-  ])('reads %s as it reads the plain text, whatever its name', async (name, content, encoding) => {
+  ])('reads %s as it reads the plain text, whatever its name', async (name, content) => {
     const path = await written(`${name}.csv`, content);
     expect(await inspectFile(path)).toEqual({
       path,
       name: `${name}.csv`,
       bytes: content.length,
       sha256: createHash('sha256').update(content).digest('hex'),
-      encoding,
     });
     expect(await textOf(path)).toBe(TEXT);
   });
@@ -167,11 +205,10 @@ describe('a packed file', () => {
     const path = await written(`many-${name}`, packed);
     let text = '';
     let reported = 0;
-    for await (const chunk of fileText(await inspectFile(path), (bytes) => {
+    const onBytes = (bytes: number) => {
       reported += bytes;
-    })) {
-      text += chunk;
-    }
+    };
+    for await (const chunk of fileText(path, { onBytes })) text += chunk;
     expect(Buffer.from(text).equals(content)).toBe(true);
     const around = name === 'gzip' ? 0 : zip({ ...csv(Buffer.alloc(0)), isStored: true }).length;
     expect(reported).toBe(packed.length - around);
@@ -187,7 +224,7 @@ describe('a packed file', () => {
 
   test('is let go when its reader has enough', async () => {
     const path = await written('enough.gz', gzipSync(manyRows()));
-    for await (const text of fileText({ path, encoding: 'utf-8' })) {
+    for await (const text of fileText(path)) {
       expect(text.startsWith('NAME,NUMBER\n')).toBe(true);
       break;
     }
@@ -232,12 +269,12 @@ describe('a packed file', () => {
     ['zip of nothing', zip(), 'holds no .csv file'],
   ])('is refused as %s', async (name, content, message) => {
     const path = await written(name, content);
-    const failure: unknown = await inspectFile(path).catch((error: unknown) => error);
+    const reading = async () => {
+      for await (const _text of fileText(path));
+    };
+    const failure: unknown = await reading().catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(BrokenSourceError);
     expect(failure).toMatchObject({ message: expect.stringContaining(`${name} `) });
     expect(failure).toMatchObject({ message: expect.stringContaining(message) });
-    await expect(async () => {
-      for await (const _text of fileText({ path, encoding: 'utf-8' }));
-    }).rejects.toThrow(BrokenSourceError);
   });
 });

@@ -1,22 +1,44 @@
 import { describe, expect, test } from '@jest/globals';
+import type { Discipline } from '../../src/licenses/discipline.ts';
 import type { BulkOperation } from '../../workers/publish/parse.ts';
 import { RefusedError } from '../../workers/publish/refusal.ts';
-import { newTally, noteRefused, noteSent, noteUnknown, type Tally } from '../../workers/publish/tally.ts';
+import {
+  disciplineCounts,
+  newTally,
+  noteRefused,
+  noteSent,
+  noteUnknown,
+  type Tally,
+  tallySummary,
+} from '../../workers/publish/tally.ts';
 
 const NURSING = 'Nursing Board';
 
-function operation(line: number, { board = NURSING, status = 'ACTIVE', place = 0 } = {}): BulkOperation {
+/** What is special about a license. */
+interface Operation {
+  board: string;
+  status: string;
+  place: number;
+  discipline: Discipline;
+  text: string;
+}
+
+function operation(
+  line: number,
+  { board = NURSING, status = 'ACTIVE', place = 0, discipline, text = '' }: Partial<Operation> = {},
+): BulkOperation {
   const id = `${board}/${line}.${place}`;
   return {
     document: {
       id,
       board,
       status,
+      discipline,
       sourceRow: `individual:${line}:${place}`,
       file: 'individual',
       row: { line, raw: String(line) },
     },
-    body: `{"create":{"_id":${JSON.stringify(id)}}}\n{}\n`,
+    body: `{"create":{"_id":${JSON.stringify(id)}}}\n{${text}}\n`,
   };
 }
 
@@ -56,13 +78,13 @@ describe('what was sent', () => {
     expect(lines.some((line) => line >= 1002)).toBe(true);
   });
 
-  test('refuses a BOARD column of more than 500 labels', () => {
+  test('refuses a BOARD column of more than 100 labels', () => {
     const tally = newTally();
-    for (let at = 0; at < 500; at += 1) noteSent(tally, operation(at + 2, { board: `Board ${at}` }));
-    expect(() => noteSent(tally, operation(502, { board: 'Board 0' }))).not.toThrow();
-    expect(() => noteSent(tally, operation(503, { board: 'One more' }))).toThrow(RefusedError);
-    expect(() => noteSent(tally, operation(503, { board: 'Another' }))).toThrow(
-      'boards: BOARD has more than 500 labels',
+    for (let at = 0; at < 100; at += 1) noteSent(tally, operation(at + 2, { board: `Board ${at}` }));
+    expect(() => noteSent(tally, operation(102, { board: 'Board 0' }))).not.toThrow();
+    expect(() => noteSent(tally, operation(103, { board: 'One more' }))).toThrow(RefusedError);
+    expect(() => noteSent(tally, operation(103, { board: 'Another' }))).toThrow(
+      'boards: BOARD has more than 100 labels',
     );
   });
 });
@@ -105,15 +127,86 @@ describe('what was sent but not taken', () => {
   });
 });
 
+describe('statuses, where the column has free text', () => {
+  test('are counted one by one up to 50 of them, in 100 characters each, and taken back from the same count', () => {
+    const tally = newTally();
+    const operations = Array.from({ length: 60_000 }, (_, at) =>
+      operation(at + 2, { status: `${at} ${'x'.repeat(500)}` }),
+    );
+    for (const each of operations) noteSent(tally, each);
+    expect(tally.statuses.size).toBe(51);
+    expect([...tally.statuses][0]).toEqual([`0 ${'x'.repeat(98)}`, 1]);
+    expect(tally.statuses.get('further statuses')).toBe(59_950);
+    for (const { document } of operations) noteRefused(tally, { document, reason: '', isDuplicate: false });
+    expect(new Set(tally.statuses.values())).toEqual(new Set([0]));
+  });
+
+  test('and every other label leave a summary of a few dozen KB', () => {
+    const tally = newTally();
+    for (let at = 0; at < 60_000; at += 1) {
+      const label = `${at} ${'\u6f22'.repeat(3900)}`;
+      noteSent(tally, operation(at + 2, { status: label, board: `${at % 100} ${'x'.repeat(190)}` }));
+      for (const kind of ['board', 'license type', 'status', 'sub-status', 'board action'] as const)
+        noteUnknown(tally, [{ kind, label }]);
+    }
+    expect(Buffer.byteLength(JSON.stringify(tallySummary(tally)))).toBeLessThan(150_000);
+  });
+});
+
+describe('a document that is far longer than any of the State', () => {
+  test('is counted but not sampled', () => {
+    const tally = newTally();
+    noteSent(tally, operation(2, { text: 'x'.repeat(50_000) }));
+    noteSent(tally, operation(3));
+    expect(tally.boards.get(NURSING)).toBe(2);
+    expect(tally.samples.get(NURSING)).toHaveLength(1);
+  });
+});
+
+describe('discipline', () => {
+  test('is counted by what tells of it and by board, and taken back', () => {
+    const tally = newTally(['business.BOARD_ACTION']);
+    const suspended = operation(2, { discipline: { hasBoardAction: true, subStatus: 'SUSPENDED' } });
+    noteSent(tally, suspended);
+    noteSent(tally, operation(3, { discipline: { hasBoardAction: false, subStatus: 'SUSPENDED' } }));
+    noteSent(
+      tally,
+      operation(4, { discipline: { hasBoardAction: true, subStatus: '' }, board: 'Dental Board' }),
+    );
+    noteSent(tally, operation(5));
+    expect(disciplineCounts(tally)).toEqual({
+      board_actions: 2,
+      sub_statuses: { SUSPENDED: 2 },
+      boards: { [NURSING]: 2, 'Dental Board': 1 },
+      missing_columns: ['business.BOARD_ACTION'],
+    });
+    noteRefused(tally, { document: suspended.document, reason: 'by the test', isDuplicate: false });
+    expect(disciplineCounts(tally)).toMatchObject({ board_actions: 1, sub_statuses: { SUSPENDED: 1 } });
+  });
+});
+
+/** The unknown labels that are listed. */
+function told({ unknownLabels }: Tally): Record<string, number> {
+  return Object.fromEntries(unknownLabels);
+}
+
 describe('labels that no catalog knows', () => {
+  test('of Board Action are counted for their guard', () => {
+    const tally = newTally();
+    noteUnknown(tally, [
+      { kind: 'board action', label: 'Y' },
+      { kind: 'board action', label: 'Y' },
+    ]);
+    expect(tally).toMatchObject({ unknownBoardActions: 2, unknownRows: 0 });
+    expect(told(tally)).toEqual({ 'board action: Y': 1 });
+  });
+
   test('are told by kind, with how many rows have them', () => {
     const tally = newTally();
     noteUnknown(tally, [{ kind: 'board', label: 'Board of Wizardry' }]);
     noteUnknown(tally, [{ kind: 'board', label: 'Board of Wizardry' }]);
     noteUnknown(tally, [{ kind: 'license type', label: 'NUR: Robot' }]);
-    expect(tally.unknownLabels).toEqual(
-      new Map(Object.entries({ 'board: Board of Wizardry': 2, 'license type: NUR: Robot': 1 })),
-    );
+    expect(told(tally)).toEqual({ 'board: Board of Wizardry': 2, 'license type: NUR: Robot': 1 });
   });
 
   test.each([
@@ -134,18 +227,18 @@ describe('labels that no catalog knows', () => {
       { kind: 'status', label: 'Hovering' },
     ]);
     expect(tally.unknownRows).toBe(1);
-    expect(tally.unknownLabels.get('status: Hovering')).toBe(1);
+    expect(told(tally)).toEqual({ 'board: Board of Wizardry': 1, 'status: Hovering': 1 });
   });
 
-  test('are told one by one up to 200 of them, in 200 characters each; further rows still count', () => {
+  test('are told one by one up to 200 of them, in 100 characters each; further rows still count', () => {
     const tally = newTally();
     for (let at = 0; at < 300; at += 1) {
       noteUnknown(tally, [{ kind: 'status', label: `${at} ${'x'.repeat(500)}` }]);
     }
     noteUnknown(tally, [{ kind: 'status', label: `0 ${'x'.repeat(500)}` }]);
-    const told = [...tally.unknownLabels];
-    expect(told).toHaveLength(200);
-    expect(told[0]).toEqual([`status: 0 ${'x'.repeat(198)}`, 2]);
+    const [first, ...others] = tally.unknownLabels;
+    expect(others).toHaveLength(199);
+    expect(first).toEqual([`status: 0 ${'x'.repeat(98)}`, 2]);
     expect(tally.unknownRows).toBe(301);
   });
 });

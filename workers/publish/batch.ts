@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { disciplineOf } from '../../src/licenses/discipline.ts';
+import { licenseRecord } from '../../src/licenses/license-record.ts';
 import type { BulkOperation, PublicationDocument } from './parse.ts';
 
 /** Large enough that the cost per request is negligible, small enough that a few in flight fit in memory. */
@@ -111,14 +113,25 @@ function batchIn(memory: Memory, free: Memory[]): Batch {
 }
 
 const action = z.object({ create: z.object({ _id: z.string() }) });
-const license = z.object({ board: z.string(), status: z.string().nullable(), source_row: z.string() });
+const license = licenseRecord
+  .pick({ board: true, status: true, raw_status: true, extra_data: true })
+  .extend({ source_row: z.string() });
 const sourceRow = z.tuple([z.enum(['individual', 'business']), z.coerce.number(), z.string()]);
 
 /** Reads a document back from the two lines of its bulk request. */
 function documentOf(body: string, raw: string): PublicationDocument {
   const [first = '', second = ''] = body.split('\n');
   const { _id: id } = action.parse(JSON.parse(first)).create;
-  const { board, status, source_row } = license.parse(JSON.parse(second));
+  const record = license.parse(JSON.parse(second));
+  const { board, status, source_row } = record;
   const [file, line] = sourceRow.parse(source_row.split(':'));
-  return { id, board, status: status ?? '', sourceRow: source_row, file, row: { line, raw } };
+  return {
+    id,
+    board,
+    status: status ?? '',
+    discipline: disciplineOf(record),
+    sourceRow: source_row,
+    file,
+    row: { line, raw },
+  };
 }

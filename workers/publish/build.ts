@@ -5,12 +5,12 @@ import { isDiskFull } from '../../src/storage/client.ts';
 import { licensesIndexName } from '../../src/storage/index-names.ts';
 import { type Digests, emptyDigests } from './digests.ts';
 import { LOADING_SETTINGS } from './durable.ts';
-import { guardLicenses } from './guards.ts';
+import { type Baseline, guardLicenses } from './guards.ts';
 import { loadFiles } from './load-files.ts';
-import { baselineOf, type Prepared } from './prepare.ts';
+import { baselineOf, type Prepared, type Sources } from './prepare.ts';
 import type { SourceFile } from './read.ts';
 import type { PublishRun } from './run.ts';
-import type { Tally } from './tally.ts';
+import { disciplineCounts, type Tally } from './tally.ts';
 
 const DISK_IS_FULL =
   'OpenSearch refuses to create an index, as it does when less than 10 % of its disk is free.';
@@ -20,6 +20,8 @@ export interface Built {
   readonly index: string;
   readonly metadata: PublicationMetadata;
   readonly tally: Tally;
+  /** What is unusual about the files, a sentence each. */
+  readonly notes: readonly string[];
   readonly digests: Digests;
 }
 
@@ -53,12 +55,14 @@ export async function build(run: PublishRun, { sources, date, isSampleData }: Pr
       ...metadata,
       counts: tally.counts,
       boards: Object.fromEntries(tally.boards),
+      discipline: disciplineCounts(tally),
       sources: {
-        individual: describeSource(sources.individual, tally.rowsOf.individual),
-        business: describeSource(sources.business, tally.rowsOf.business),
+        individual: describeSource(sources.individual, tally),
+        business: describeSource(sources.business, tally),
       },
     },
     tally,
+    notes: notesOf(sources, tally, baselineOf(run)),
     digests,
   };
 }
@@ -75,6 +79,29 @@ async function createIndex({ store, config }: PublishRun, index: string, metadat
   }
 }
 
-function describeSource({ name, sha256, bytes }: SourceFile, rows: number) {
-  return { name, sha256, bytes, rows };
+function describeSource({ file, name, sha256, bytes }: SourceFile, tally: Tally) {
+  return {
+    name,
+    sha256,
+    bytes,
+    rows: tally.rowsOf[file],
+    encoding: encodingOf(tally.windows1252Lines[file]),
+  };
 }
+
+function encodingOf(windows1252Lines: number): string {
+  if (windows1252Lines === 0) return 'UTF-8';
+  return `UTF-8 with ${windows1252Lines} ${windows1252Lines === 1 ? 'line' : 'lines'} in Windows-1252`;
+}
+
+function notesOf(sources: Sources, { discipline, windows1252Lines }: Tally, baseline: Baseline): string[] {
+  const encodings = [sources.individual, sources.business]
+    .filter(({ file }) => windows1252Lines[file] > 0)
+    .map(({ file, name }) => `${name}: ${encodingOf(windows1252Lines[file])}.`);
+  const missing = discipline.missingColumns.map((column) => `The column ${column} is missing.`);
+  const isUnknown = baseline !== undefined && baseline.discipline === undefined;
+  return [...encodings, ...missing, ...(isUnknown ? [DISCIPLINE_NOT_COMPARED] : [])];
+}
+
+const DISCIPLINE_NOT_COMPARED =
+  'The live publication does not say how many licenses tell of discipline, so the guards did not compare them.';

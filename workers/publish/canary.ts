@@ -1,15 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { type Board, boardByName } from '../../src/licenses/boards.ts';
-import { fold } from '../../src/licenses/fold.ts';
+import { BOARDS, type Board, boardByName } from '../../src/licenses/boards.ts';
+import { fold, MAX_FOLDED_CHARACTERS } from '../../src/licenses/fold.ts';
 import { type LicenseRecord, licenseRecord } from '../../src/licenses/license-record.ts';
 import type { LookupOutcome } from '../../src/licenses/lookup-outcome.ts';
-import type { LookupRequest } from '../../src/licenses/lookup-request.ts';
+import { type LookupRequest, typedTexts } from '../../src/licenses/lookup-request.ts';
+import { firstGivenName, holderToSearch } from '../../src/licenses/person-name.ts';
 import { type DatedOutcome, liveLookups } from '../../src/lookup/service.ts';
 import { trackLivePublication } from '../../src/publications/live.ts';
+import type { LicensesIndex } from '../../src/publications/metadata.ts';
+import { search } from '../../src/storage/checked-search.ts';
 import type { Store } from '../../src/storage/store.ts';
-import type { SampledDocument, Tally } from './tally.ts';
+import type { Tally } from './tally.ts';
 
 const MAX_TRIES = 3;
 const PAUSE_MS = 1000;
@@ -21,8 +24,12 @@ const PAUSE_MS = 1000;
  * @param date the publication's run date, `YYYY-MM-DD`
  * @returns one sentence for each answer that differs from the files, without a holder's name
  */
-export async function askCanary(store: Store, date: string, samples: Tally['samples']): Promise<string[]> {
-  const lookups = canaryLookups(samples);
+export async function askCanary(
+  store: Store,
+  date: string,
+  licenses: readonly KnownLicense[],
+): Promise<string[]> {
+  const lookups = licenses.flatMap(lookupsOf);
   const tracker = trackLivePublication(store, () => undefined);
   const live = liveLookups(store.client, tracker);
   try {
@@ -61,18 +68,34 @@ interface CanaryLookup {
   readonly expected: LicenseRecord;
 }
 
-const sampledLicense = licenseRecord.extend({ keys: z.object({ kind: z.enum(['person', 'business']) }) });
+const knownLicense = licenseRecord.extend({ keys: z.object({ kind: z.enum(['person', 'business']) }) });
 
-/** A label that is no board of the catalog gets no lookup, since clients cannot name it. */
-function canaryLookups(samples: Tally['samples']): CanaryLookup[] {
-  return [...samples].flatMap(([label, [first]]) => {
-    const board = boardByName(label);
-    return board === undefined || first === undefined ? [] : lookupsOf(board, first);
-  });
+/** A license that must be found. */
+export type KnownLicense = z.output<typeof knownLicense>;
+
+/** One license of each board, as it was sent. */
+export function licensesSent(samples: Tally['samples']): KnownLicense[] {
+  return [...samples.values()].flatMap(([first]) =>
+    first === undefined ? [] : [knownLicense.parse(JSON.parse(first.body.split('\n')[1] ?? ''))],
+  );
 }
 
-function lookupsOf(board: Board, { body }: SampledDocument): CanaryLookup[] {
-  const { keys, ...expected } = sampledLicense.parse(JSON.parse(body.split('\n')[1] ?? ''));
+const hits = z.object({ hits: z.object({ hits: z.array(z.object({ _source: knownLicense })) }) });
+
+/** One license of each board, from the index: where the process that sent them was killed. */
+export async function licensesStored({ client }: Store, { index }: LicensesIndex): Promise<KnownLicense[]> {
+  const found = await Promise.all(
+    BOARDS.map(({ name }) =>
+      search(client, hits, { index, body: { size: 1, query: { term: { board: name } } } }),
+    ),
+  );
+  return found.flatMap((each) => each.hits.hits.map((hit) => hit._source));
+}
+
+/** A label that is no board of the catalog gets no lookup, since clients cannot name it. */
+function lookupsOf({ keys, ...expected }: KnownLicense): CanaryLookup[] {
+  const board = boardByName(expected.board);
+  if (board === undefined) return [];
   const isBusiness = keys.kind === 'business';
   const byNumber = {
     by: 'number',
@@ -81,7 +104,12 @@ function lookupsOf(board: Board, { body }: SampledDocument): CanaryLookup[] {
     businessOnly: isBusiness,
   } as const;
   const byName = isBusiness ? businessLookup(board, expected) : personLookup(board, expected);
-  return [byNumber, ...byName].map((request) => ({ request, expected }));
+  return [byNumber, ...byName].filter(isPossible).map((request) => ({ request, expected }));
+}
+
+/** Whether a lookup searches for what was asked: it finds nothing for longer texts. */
+function isPossible(request: LookupRequest): boolean {
+  return typedTexts(request).every((text) => fold(text).length <= MAX_FOLDED_CHARACTERS);
 }
 
 function businessLookup(board: Board, { full_name: name }: LicenseRecord): LookupRequest[] {
@@ -89,11 +117,12 @@ function businessLookup(board: Board, { full_name: name }: LicenseRecord): Looku
 }
 
 /** By surname and first given name. */
-function personLookup(board: Board, { full_name }: LicenseRecord): LookupRequest[] {
-  const [lastName = '', given = ''] = full_name.split(', ');
-  if (fold(lastName) === '') return [];
-  const [firstName = ''] = given.split(' ');
-  return [{ by: 'person', board, lastName, ...(fold(firstName) === '' ? {} : { firstName }), filters: {} }];
+function personLookup(board: Board, { full_name: name }: LicenseRecord): LookupRequest[] {
+  const holder = holderToSearch(name);
+  if (holder === undefined) return [];
+  const first = firstGivenName(holder.firstName ?? '');
+  const given = fold(first) === '' ? {} : { firstName: first };
+  return [{ by: 'person', board, lastName: holder.lastName, ...given, filters: {} }];
 }
 
 /** Whether the license is in the answer, or may be among those that a long answer leaves out. */

@@ -13,13 +13,12 @@ export const LOADING_SETTINGS = {
 const GREEN_WITHIN = '600s';
 
 /**
- * Makes a loaded index ready to answer: everything on disk, replicas in place, no more writes.
+ * Makes a verified index, which is on disk, ready to answer: replicas in place, no more writes.
  *
  * @throws {Error} when its shards are not all there within ten minutes
  */
 export async function makeDurable(client: Client, index: string): Promise<void> {
   const { template } = await indexTemplate('licenses');
-  await client.indices.flush({ index, wait_if_ongoing: true });
   await client.indices.putSettings({
     index,
     body: {

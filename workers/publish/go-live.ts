@@ -1,12 +1,18 @@
 import { flip } from '../../src/publications/alias.ts';
+import { publicationDetails } from '../../src/publications/history.ts';
 import { appendEvent } from '../../src/publications/ledger.ts';
-import { licensesIndices } from '../../src/publications/metadata.ts';
+import {
+  type LicensesIndex,
+  licensesIndices,
+  type PublicationMetadata,
+} from '../../src/publications/metadata.ts';
 import { prune } from '../../src/publications/prune.ts';
 import { liveEvent } from '../../src/publications/reconcile.ts';
-import { liveResult, type PublishResult } from '../../src/publications/result.ts';
+import { liveResult, type PublishResult, publicationResult } from '../../src/publications/result.ts';
+import type { Store } from '../../src/storage/store.ts';
 import type { Built } from './build.ts';
-import { askCanary } from './canary.ts';
-import type { PublishRun } from './run.ts';
+import { askCanary, type KnownLicense, licensesSent, licensesStored } from './canary.ts';
+import type { PublishContext, PublishRun } from './run.ts';
 import { tallySummary } from './tally.ts';
 
 /**
@@ -14,7 +20,10 @@ import { tallySummary } from './tally.ts';
  *
  * @throws {FlipRefusedError} when a later publication or rollback has begun
  */
-export async function goLive(run: PublishRun, { index, metadata, tally }: Built): Promise<PublishResult> {
+export async function goLive(
+  run: PublishRun,
+  { index, metadata, tally, notes }: Built,
+): Promise<PublishResult> {
   const { store, config, job } = run;
   run.signal.throwIfAborted();
   run.enter('going live');
@@ -23,6 +32,7 @@ export async function goLive(run: PublishRun, { index, metadata, tally }: Built)
   const event = {
     ...liveEvent(index, metadata),
     ...tallySummary(tally),
+    notes: [...notes],
     seconds: run.seconds(),
     ...(job.force === undefined ? {} : { forced: job.force, reasons: [...run.overridden] }),
   };
@@ -34,9 +44,31 @@ export async function goLive(run: PublishRun, { index, metadata, tally }: Built)
       await appendEvent(store, { publication, event: 'superseded', index: replaced });
   }
 
-  const differences = await askCanary(store, metadata.date, tally.samples);
-  if (differences.length > 0) await run.record({ event: 'canary_failed', differences });
-
+  const differences = await checkAnswers(store, metadata, licensesSent(tally.samples));
   await prune(store, config.KEEP_PUBLICATIONS);
   return liveResult(event, differences);
+}
+
+/** Does what is left of a publication whose process was killed after the alias had switched to it. */
+export async function finishGoingLive(
+  { store, config }: PublishContext,
+  live: LicensesIndex,
+): Promise<PublishResult> {
+  const { index, metadata } = live;
+  const differences = await checkAnswers(store, metadata, await licensesStored(store, live));
+  await prune(store, config.KEEP_PUBLICATIONS);
+  const { events } = await publicationDetails(store, metadata.publication);
+  return publicationResult(events) ?? liveResult(liveEvent(index, metadata), differences);
+}
+
+/** Asks the canary and records what it found. */
+async function checkAnswers(
+  store: Store,
+  { publication, epoch, date }: PublicationMetadata,
+  licenses: readonly KnownLicense[],
+): Promise<string[]> {
+  const differences = await askCanary(store, date, licenses);
+  if (differences.length > 0)
+    await appendEvent(store, { publication, epoch, event: 'canary_failed', differences });
+  return differences;
 }

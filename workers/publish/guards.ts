@@ -3,8 +3,13 @@ import type { DatasetFile } from '../../src/dataset/columns.ts';
 import { BOARDS } from '../../src/licenses/boards.ts';
 import { daysBetween } from '../../src/licenses/dates.ts';
 import type { PublicationSummary } from '../../src/publications/history.ts';
-import type { PublicationCounts, PublicationMetadata } from '../../src/publications/metadata.ts';
+import type {
+  DisciplineCounts,
+  PublicationCounts,
+  PublicationMetadata,
+} from '../../src/publications/metadata.ts';
 import { refusal } from './refusal.ts';
+import type { DisciplineTally } from './tally.ts';
 
 /** The two files before anything of them is loaded. */
 export interface CandidateFiles {
@@ -12,6 +17,8 @@ export interface CandidateFiles {
   readonly runDates: Readonly<Record<DatasetFile, string | undefined>>;
   /** The publication's date. */
   readonly date: string;
+  /** The date in Ohio. */
+  readonly today: string;
   readonly sha256: Readonly<Record<DatasetFile, string>>;
 }
 
@@ -21,11 +28,19 @@ export interface CandidateLicenses {
   readonly boards: ReadonlyMap<string, number>;
   readonly duplicates: number;
   readonly unknownRows: number;
+  /** Licenses with a Board Action other than Yes, No and blank. */
+  readonly unknownBoardActions: number;
+  readonly discipline: DisciplineTally;
   readonly cutOff: ReadonlySet<DatasetFile>;
 }
 
 /** The publication that the guards compare with: the live one, unless it was generated. */
-export type Baseline = Pick<PublicationMetadata, 'publication' | 'date' | 'counts' | 'boards'> | undefined;
+export type Baseline =
+  | Pick<PublicationMetadata, 'publication' | 'date' | 'counts' | 'boards' | 'discipline'>
+  | undefined;
+
+/** The State's files may be of the next day already, as where their clock is not Ohio's. */
+const MAX_DAYS_AHEAD = 1;
 
 /**
  * Why the files should not be loaded. Each reason begins with its guard's name; where there is a threshold,
@@ -40,14 +55,20 @@ export function guardFiles(
   config: Config,
 ): string[] {
   const reasons: string[] = [];
+  const { today } = files;
   const { individual, business } = files.runDates;
   if (individual !== undefined && business !== undefined && individual !== business) {
     reasons.push(
       refusal('dates_differ', `The individual file is of ${individual}, the business file of ${business}.`),
     );
   }
-  const daysOlder = baseline === undefined ? 0 : daysBetween(files.date, baseline.date);
-  if (baseline !== undefined && daysOlder > config.GUARD_MAX_DAYS_OLDER) {
+  if (isAhead(files.date, today)) {
+    reasons.push(refusal('future', `The files are of ${files.date}, but today is ${today} in Ohio.`));
+  }
+  // A date that was forced although it had not come yet must not keep the next files out.
+  const isComparable = baseline !== undefined && !isAhead(baseline.date, today);
+  const daysOlder = isComparable ? daysBetween(files.date, baseline.date) : 0;
+  if (isComparable && daysOlder > config.GUARD_MAX_DAYS_OLDER) {
     reasons.push(
       refusal(
         'older',
@@ -66,6 +87,10 @@ export function guardFiles(
     );
   }
   return reasons;
+}
+
+function isAhead(date: string, today: string): boolean {
+  return daysBetween(today, date) > MAX_DAYS_AHEAD;
 }
 
 /** Why what was loaded should not go live, each reason as in `guardFiles`. */
@@ -105,7 +130,72 @@ export function guardLicenses(loaded: CandidateLicenses, baseline: Baseline, con
       ),
     );
   }
+  reasons.push(...unknownBoardActions(loaded, config));
+  if (baseline?.discipline !== undefined)
+    reasons.push(...lessDiscipline(loaded.discipline, baseline.discipline, config));
   return reasons;
+}
+
+/** Fewer are the everyday changes of a few licenses. */
+const LEAST_FEWER = 3;
+/** The same for one sub-status or board, where the numbers are small. */
+const LEAST_FEWER_OF_PART = 10;
+
+function unknownBoardActions(
+  { unknownBoardActions: unknown, discipline }: CandidateLicenses,
+  config: Config,
+): string[] {
+  const stated = unknown + discipline.boardActions;
+  if (unknown < LEAST_FEWER || unknown <= share(config.GUARD_MAX_UNKNOWN_PERCENT, stated)) return [];
+  return [
+    refusal(
+      'unknown_board_actions',
+      `${unknown} licenses have a Board Action other than Yes, No and blank, ${discipline.boardActions} have Yes; ` +
+        `more than ${config.GUARD_MAX_UNKNOWN_PERCENT} % of both (GUARD_MAX_UNKNOWN_PERCENT).`,
+    ),
+  ];
+}
+
+/** Licenses that lose the mark of discipline would look as if nothing had happened. */
+function lessDiscipline(now: DisciplineTally, before: DisciplineCounts, config: Config): string[] {
+  const percent = config.GUARD_MAX_DISCIPLINE_DROP_PERCENT;
+  const than = `more than ${percent} % fewer (GUARD_MAX_DISCIPLINE_DROP_PERCENT)`;
+  const isLess = (left: number, count: number, least: number) =>
+    count - left >= least && left < share(100 - percent, count);
+  const fewer = (what: string, left: number, count: number, least = LEAST_FEWER_OF_PART) =>
+    isLess(left, count, least)
+      ? [refusal('fewer_disciplined', `${left} licenses ${what}, in the live publication ${count}; ${than}.`)]
+      : [];
+  const missing = now.missingColumns.filter((column) => !before.missing_columns.includes(column));
+  return [
+    ...missing.map((column) =>
+      refusal('discipline_columns', `The column ${column} is missing; the live publication's file had it.`),
+    ),
+    ...(isLess(now.boardActions, before.board_actions, LEAST_FEWER)
+      ? [
+          refusal(
+            'fewer_board_actions',
+            `${now.boardActions} licenses have Board Action Yes, in the live publication ${before.board_actions}; ${than}.`,
+          ),
+        ]
+      : []),
+    ...fewer(
+      'have a disciplinary sub-status',
+      sum(now.subStatuses.values()),
+      sum(Object.values(before.sub_statuses)),
+      LEAST_FEWER,
+    ),
+    ...Object.entries(before.sub_statuses).flatMap(([name, count]) =>
+      fewer(`have the sub-status ${name}`, now.subStatuses.get(name) ?? 0, count),
+    ),
+    ...Object.entries(before.boards).flatMap(([board, count]) =>
+      fewer(`of the board "${board}" tell of discipline`, now.boards.get(board) ?? 0, count),
+    ),
+  ];
+}
+
+function sum(counts: Iterable<number>): number {
+  return [...counts].reduce((total, count) => total + count, 0);
 }
 
 function fewerRows(now: PublicationCounts, before: PublicationCounts, config: Config): string[] {
@@ -161,7 +251,7 @@ export function changedTooMany(
   baseline: Baseline,
   config: Config,
 ): string[] {
-  const before = Object.values(baseline?.boards ?? {}).reduce((sum, count) => sum + count, 0);
+  const before = sum(Object.values(baseline?.boards ?? {}));
   if (baseline === undefined || licenses <= share(config.GUARD_MAX_CHANGED_PERCENT, before)) return [];
   return [
     refusal(

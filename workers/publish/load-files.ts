@@ -20,7 +20,11 @@ interface Load {
 /** Loads every license of both files, one file after the other. @returns what was loaded */
 export async function loadFiles({ index, date, sources, digests }: Load, run: PublishRun): Promise<Tally> {
   const { store, job, signal, progress, onProgress, giveUpAfterMs } = run;
-  const tally = newTally();
+  const tally = newTally(
+    [sources.individual, sources.business].flatMap(({ file, header }) =>
+      header.missing.map((column) => `${file}.${column}`),
+    ),
+  );
   const rejected = rejectedRows(store, job.publication, signal);
   progress.bytes = 0;
   progress.total_bytes = sources.individual.bytes + sources.business.bytes;
@@ -42,6 +46,9 @@ export async function loadFiles({ index, date, sources, digests }: Load, run: Pu
         for (const number of numbersInRow(row.raw)) digests.rejectedNumbers.add(number);
     },
     onUnknownLabels: (labels) => noteUnknown(tally, labels),
+    onWindows1252: (file, lines) => {
+      tally.windows1252Lines[file] += lines;
+    },
     onCutOff: (file) => tally.cutOff.add(file),
   };
 

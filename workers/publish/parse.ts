@@ -4,6 +4,7 @@ import type { CsvRow } from '../../src/dataset/csv.ts';
 import { rowHash } from '../../src/dataset/row-hash.ts';
 import { licensesOfRow } from '../../src/dataset/row-to-licenses.ts';
 import type { UnknownLabel } from '../../src/dataset/unknown-labels.ts';
+import { type Discipline, disciplineOf } from '../../src/licenses/discipline.ts';
 import { type LicenseDocument, licenseId, recordTextIn } from '../../src/licenses/license-document.ts';
 import { readRows, type SourceFile } from './read.ts';
 
@@ -14,6 +15,7 @@ export interface PublicationDocument {
   readonly board: string;
   /** The primary status; empty without one. */
   readonly status: string;
+  readonly discipline: Discipline | undefined;
   readonly sourceRow: string;
   readonly file: DatasetFile;
   /** The row it comes from, in case it is rejected. */
@@ -44,6 +46,8 @@ export interface ParseListener {
   readonly onDocuments: (licenses: number, endorsements: number) => void;
   readonly onRejected: (file: DatasetFile, row: CsvRow, reason: string) => void;
   readonly onUnknownLabels: (labels: readonly UnknownLabel[]) => void;
+  /** With how many more lines are not UTF-8. */
+  readonly onWindows1252: (file: DatasetFile, lines: number) => void;
   readonly onCutOff: (file: DatasetFile) => void;
 }
 
@@ -60,7 +64,9 @@ export async function* parseFile(
   listener: ParseListener,
 ): AsyncGenerator<readonly ParsedLicense[], void, undefined> {
   const hashesOf = rowHashes(source, comparable);
-  for await (const rows of readRows(source, listener.onBytes)) {
+  const { onBytes } = listener;
+  const onWindows1252 = (lines: number) => listener.onWindows1252(source.file, lines);
+  for await (const rows of readRows(source, { onBytes, onWindows1252 })) {
     yield parseRows(rows, source, runDate, hashesOf, listener);
   }
 }
@@ -121,6 +127,7 @@ function bulkOperation(
       id,
       board: license.board,
       status: license.status ?? '',
+      discipline: disciplineOf(license),
       sourceRow: license.source_row,
       file,
       row: { line: row.line, raw: row.raw },

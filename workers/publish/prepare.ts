@@ -1,6 +1,7 @@
 import { SERVICE_VERSION } from '../../src/config.ts';
 import { isUrl } from '../../src/dataset/download/source-url.ts';
 import { isSampleFile } from '../../src/dataset/sample-manifest.ts';
+import { todayInOhio } from '../../src/licenses/dates.ts';
 import { summarize } from '../../src/publications/history.ts';
 import { readEvents } from '../../src/publications/ledger.ts';
 import type { LicensesIndex } from '../../src/publications/metadata.ts';
@@ -88,6 +89,7 @@ function hasSameFiles({ metadata }: LicensesIndex, { individual, business }: Sou
 function candidateFiles({ individual, business }: Sources, date: string) {
   return {
     date,
+    today: todayInOhio(),
     runDates: { individual: individual.runDate, business: business.runDate },
     sha256: { individual: individual.sha256, business: business.sha256 },
   };

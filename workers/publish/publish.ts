@@ -2,17 +2,17 @@ import { readableLiveIndex } from '../../src/publications/alias.ts';
 import type { PublishJob } from '../../src/publications/job.ts';
 import { takeEpoch } from '../../src/publications/ledger.ts';
 import { writeMetadata } from '../../src/publications/metadata.ts';
-import { prune } from '../../src/publications/prune.ts';
-import { liveEvent, reconcileLedger } from '../../src/publications/reconcile.ts';
-import { liveResult, type PublishResult } from '../../src/publications/result.ts';
+import { reconcileLedger } from '../../src/publications/reconcile.ts';
+import type { PublishResult } from '../../src/publications/result.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { type Built, build } from './build.ts';
 import { compare } from './compare.ts';
 import { makeDurable } from './durable.ts';
 import { endWithoutGoingLive } from './end-without-going-live.ts';
-import { goLive } from './go-live.ts';
+import { finishGoingLive, goLive } from './go-live.ts';
 import { prepare } from './prepare.ts';
 import { type PublishContext, type PublishRun, publishRun } from './run.ts';
+import { tallySummary } from './tally.ts';
 import { verifyIndex } from './verify.ts';
 
 /**
@@ -23,15 +23,12 @@ import { verifyIndex } from './verify.ts';
  * @throws what another try may solve: OpenSearch is away, or has lost documents (`VerificationError`)
  */
 export async function publish(job: PublishJob, context: PublishContext): Promise<PublishResult> {
-  const { store, config } = context;
+  const { store } = context;
   const startedAt = new Date();
   await prepareIndices(store);
   await reconcileLedger(store);
   const live = await readableLiveIndex(store);
-  if (live?.metadata.publication === job.publication) {
-    await prune(store, config.KEEP_PUBLICATIONS);
-    return liveResult(liveEvent(live.index, live.metadata), []);
-  }
+  if (live?.metadata.publication === job.publication) return finishGoingLive(context, live);
 
   const epoch = await takeEpoch(store, job.publication);
   const run = publishRun(job, context, { startedAt, epoch, live });
@@ -53,12 +50,15 @@ export async function publish(job: PublishJob, context: PublishContext): Promise
  */
 async function verify(run: PublishRun, built: Built): Promise<Built> {
   const { store } = run;
-  const { index, tally } = built;
+  const { index, tally, notes } = built;
+  // Once it is live this process may be killed, and then this event is all that tells of it.
   await run.record({
     event: 'verifying',
     index,
-    counts: tally.counts,
-    unknown_labels: Object.fromEntries(tally.unknownLabels),
+    ...tallySummary(tally),
+    notes: [...notes],
+    seconds: run.seconds(),
+    ...(run.overridden.length > 0 && { reasons: [...run.overridden] }),
   });
   run.signal.throwIfAborted();
   run.enter('verifying');

@@ -1,7 +1,12 @@
 import type { DatasetFile } from '../../src/dataset/columns.ts';
-import { type CsvRow, readCsv } from '../../src/dataset/csv.ts';
+import { type CsvRow, NoCsvError, readCsv } from '../../src/dataset/csv.ts';
 import { type Header, mapHeader } from '../../src/dataset/header.ts';
-import { fileText, type InspectedFile, inspectFile } from '../../src/dataset/source-file.ts';
+import {
+  type FileTextListener,
+  fileText,
+  type InspectedFile,
+  inspectFile,
+} from '../../src/dataset/source-file.ts';
 import { isoDate } from '../../src/licenses/dates.ts';
 import { RefusedError, refusal } from './refusal.ts';
 
@@ -20,16 +25,16 @@ export interface SourceFile extends InspectedFile {
 }
 
 /**
- * Hashes a file, detects its encoding and maps its header.
+ * Hashes a file and maps its header.
  *
  * @throws {HeaderError} when a required column is missing
- * @throws {RefusedError} when the file is empty
+ * @throws {RefusedError} when the file is empty or no CSV
  */
 export async function openSource(file: DatasetFile, { path, name }: FetchedFile): Promise<SourceFile> {
   const found = await inspectFile(path);
   const inspected = { ...found, name: name ?? found.name };
   let header: Header | undefined;
-  for await (const rows of readCsv(fileText(inspected))) {
+  for await (const rows of rowsOf(inspected)) {
     for (const row of rows) {
       if (header === undefined) {
         if (row.problem !== undefined)
@@ -48,14 +53,31 @@ function runDateOf(row: CsvRow, header: Header): string | undefined {
   return position === undefined ? undefined : isoDate((row.fields[position] ?? '').trim());
 }
 
-/** The file's rows after the header, in batches of about 128 KB of text. */
+/**
+ * The file's rows after the header, in batches of about 64 KB of text.
+ *
+ * @throws {RefusedError} when the file is no CSV
+ */
 export async function* readRows(
   source: SourceFile,
-  onBytes: (bytes: number) => void,
+  listener: FileTextListener,
 ): AsyncGenerator<readonly CsvRow[], void, undefined> {
   let isHeader = true;
-  for await (const rows of readCsv(fileText(source, onBytes), source.header.width)) {
+  for await (const rows of rowsOf(source, listener, source.header.width)) {
     yield isHeader ? rows.slice(1) : rows;
     isHeader = false;
+  }
+}
+
+async function* rowsOf(
+  { path, name }: InspectedFile,
+  listener?: FileTextListener,
+  width?: number,
+): AsyncGenerator<readonly CsvRow[], void, undefined> {
+  try {
+    yield* readCsv(fileText(path, listener), width);
+  } catch (error) {
+    if (!(error instanceof NoCsvError)) throw error;
+    throw new RefusedError([refusal('columns', `${name} is no CSV file. ${error.message}`)]);
   }
 }

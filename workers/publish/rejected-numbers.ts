@@ -38,10 +38,13 @@ async function numbersOfStoredRows(store: Store, publication: string): Promise<R
 
 const MAX_NUMBER_LENGTH = 40;
 
+/** Two rows of the State have no more. In a longer row, numbers behind it are not looked for. */
+const MAX_CELLS = 400;
+
 /** The keys of what may be a license number in a row that may not be well formed. */
 export function numbersInRow(raw: string): string[] {
   return raw
-    .split(/[",\r\n]+/)
+    .split(/[",\r\n]+/, MAX_CELLS)
     .filter((cell) => cell.length <= MAX_NUMBER_LENGTH && /\d/.test(cell))
     .map(numberKey);
 }

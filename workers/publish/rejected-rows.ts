@@ -8,6 +8,10 @@ import type { Store } from '../../src/storage/store.ts';
 
 /** Rows kept whole for each publication; beyond that they are counted only. */
 export const MAX_ROWS_KEPT = 20_000;
+/** A row of the State has about 311 characters. One that is far longer must not fill memory, request and disk. */
+const MAX_RAW_LENGTH = 100_000;
+/** OpenSearch refuses a term of more than 32,766 bytes. */
+const MAX_REASON_LENGTH = 1000;
 const ROWS_A_REQUEST = 500;
 const MAX_TRIES = 10;
 const FIRST_WAIT_MS = 100;
@@ -21,6 +25,10 @@ export interface RejectedRows {
   flush(): Promise<void>;
 }
 
+function clipped(text: string, most: number): string {
+  return text.length <= most ? text : text.slice(0, most).toWellFormed();
+}
+
 export function rejectedRows(store: Store, publication: string, signal: AbortSignal): RejectedRows {
   let count = 0;
   let pending: (readonly [id: string, row: RejectedRow])[] = [];
@@ -29,7 +37,8 @@ export function rejectedRows(store: Store, publication: string, signal: AbortSig
     count += 1;
     if (count > MAX_ROWS_KEPT) return;
     const at = new Date().toISOString();
-    pending.push([`${publication}:${count}`, { publication, at, file, line, reason, raw }]);
+    const kept = { reason: clipped(reason, MAX_REASON_LENGTH), raw: clipped(raw, MAX_RAW_LENGTH) };
+    pending.push([`${publication}:${count}`, { publication, at, file, line, ...kept }]);
   }
 
   async function flush(): Promise<void> {

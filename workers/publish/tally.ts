@@ -1,19 +1,29 @@
 import type { DatasetFile } from '../../src/dataset/columns.ts';
 import type { UnknownLabel } from '../../src/dataset/unknown-labels.ts';
 import { addTo } from '../../src/licenses/counts.ts';
-import type { PublicationCounts } from '../../src/publications/metadata.ts';
+import type { DisciplineCounts, PublicationCounts } from '../../src/publications/metadata.ts';
 import type { RefusedDocument } from './load.ts';
-import type { BulkOperation } from './parse.ts';
+import type { BulkOperation, PublicationDocument } from './parse.ts';
 import { RefusedError, refusal } from './refusal.ts';
 
 /** How many documents of each board are read back and compared. */
 const SAMPLE_PER_BOARD = 20;
 
+/** A longer document is not sampled: a sample must fit in memory, whatever the file has in it. */
+const MAX_SAMPLED_LENGTH = 50_000;
+
 /** The State has 24 boards. With more labels than this, the column has something else in it. */
-const MAX_BOARDS = 500;
+const MAX_BOARDS = 100;
+
+/** The State has six primary statuses. Licenses with further ones are counted together. */
+const MAX_STATUSES = 50;
+const OTHER_STATUSES = 'further statuses';
 
 /** How many unknown labels are listed; rows with other ones are only counted. */
 const MAX_UNKNOWN_LABELS = 200;
+
+/** How many characters of a label are listed. A column that is shifted has free text in it. */
+const MAX_LABEL_LENGTH = 100;
 
 /** A document to be read back. Its texts are copies: a slice of the file's text would keep a megabyte in memory. */
 export interface SampledDocument {
@@ -37,12 +47,29 @@ export interface Tally {
   duplicates: number;
   /** Rows with a board or a status that the catalogs do not know. */
   unknownRows: number;
+  /** Licenses with a Board Action other than Yes, No and blank. */
+  unknownBoardActions: number;
   readonly unknownLabels: Map<string, number>;
+  readonly discipline: DisciplineTally;
+  /** Lines of each file that are not UTF-8. */
+  readonly windows1252Lines: Record<DatasetFile, number>;
   /** The files that end inside a row. */
   readonly cutOff: Set<DatasetFile>;
 }
 
-export function newTally(): Tally {
+/** Licenses by what they say of discipline. */
+export interface DisciplineTally {
+  /** Those with Board Action Yes. */
+  boardActions: number;
+  /** Those with a disciplinary sub-status, by sub-status. */
+  readonly subStatuses: Map<string, number>;
+  /** Those with either, by board. */
+  readonly boards: Map<string, number>;
+  /** The columns that tell of discipline and that a file does not have, such as `business.BOARD_ACTION`. */
+  readonly missingColumns: readonly string[];
+}
+
+export function newTally(missingColumns: readonly string[] = []): Tally {
   return {
     counts: { rows: 0, licenses: 0, endorsements: 0, rejected: 0 },
     rowsOf: { individual: 0, business: 0 },
@@ -51,7 +78,10 @@ export function newTally(): Tally {
     samples: new Map(),
     duplicates: 0,
     unknownRows: 0,
+    unknownBoardActions: 0,
     unknownLabels: new Map(),
+    discipline: { boardActions: 0, subStatuses: new Map(), boards: new Map(), missingColumns },
+    windows1252Lines: { individual: 0, business: 0 },
     cutOff: new Set(),
   };
 }
@@ -61,15 +91,16 @@ export function newTally(): Tally {
  *
  * @throws {RefusedError} when the BOARD column has too many labels to be one
  */
-export function noteSent({ boards, statuses, samples }: Tally, { document, body }: BulkOperation): void {
-  const { board, status, id, sourceRow } = document;
-  addTo(boards, board);
+export function noteSent(tally: Tally, { document, body }: BulkOperation): void {
+  const { boards, samples } = tally;
+  const { board, id, sourceRow } = document;
+  count(tally, document, 1);
   if (boards.size > MAX_BOARDS) {
     throw new RefusedError([
       refusal('boards', `BOARD has more than ${MAX_BOARDS} labels, so it is no list of boards.`),
     ]);
   }
-  addTo(statuses, status);
+  if (body.length > MAX_SAMPLED_LENGTH) return;
   const sample = samples.get(board) ?? [];
   if (sample.length < SAMPLE_PER_BOARD) {
     sample.push({ id, sourceRow, body });
@@ -82,10 +113,9 @@ export function noteSent({ boards, statuses, samples }: Tally, { document, body 
 
 /** Subtracts a document that was sent but that OpenSearch refused. */
 export function noteRefused(tally: Tally, { document, isDuplicate }: RefusedDocument): void {
-  const { counts, boards, statuses, samples } = tally;
-  const { board, status, sourceRow } = document;
-  addTo(boards, board, -1);
-  addTo(statuses, status, -1);
+  const { counts, samples } = tally;
+  const { board, sourceRow } = document;
+  count(tally, document, -1);
   if (isDuplicate) tally.duplicates += 1;
   if (sourceRow.endsWith(':0')) counts.licenses -= 1;
   else counts.endorsements -= 1;
@@ -96,22 +126,51 @@ export function noteRefused(tally: Tally, { document, isDuplicate }: RefusedDocu
   );
 }
 
+/** Adds a document to the counts by label, or takes it out. */
+function count({ boards, statuses, discipline }: Tally, document: PublicationDocument, by: 1 | -1): void {
+  const { board, discipline: found } = document;
+  addTo(boards, board, by);
+  const status = listed(document.status);
+  addTo(statuses, statuses.has(status) || statuses.size < MAX_STATUSES ? status : OTHER_STATUSES, by);
+  if (found === undefined) return;
+  addTo(discipline.boards, board, by);
+  if (found.hasBoardAction) discipline.boardActions += by;
+  if (found.subStatus !== '') addTo(discipline.subStatuses, found.subStatus, by);
+}
+
+function listed(label: string): string {
+  return label.length <= MAX_LABEL_LENGTH ? label : label.slice(0, MAX_LABEL_LENGTH).toWellFormed();
+}
+
 /** Notes one row's labels that no catalog knows. */
 export function noteUnknown(tally: Tally, labels: readonly UnknownLabel[]): void {
+  const { unknownLabels } = tally;
   if (labels.some(({ kind }) => kind === 'board' || kind === 'status')) tally.unknownRows += 1;
-  for (const { kind, label } of labels) {
-    const text = `${kind}: ${label.slice(0, 200)}`;
-    const isListed = tally.unknownLabels.has(text) || tally.unknownLabels.size < MAX_UNKNOWN_LABELS;
-    if (isListed) addTo(tally.unknownLabels, text);
+  tally.unknownBoardActions += labels.filter(({ kind }) => kind === 'board action').length;
+  for (const text of new Set(labels.map(({ kind, label }) => `${kind}: ${listed(label)}`))) {
+    if (unknownLabels.has(text) || unknownLabels.size < MAX_UNKNOWN_LABELS) addTo(unknownLabels, text);
   }
 }
 
+/** The counts of discipline as they are stored. */
+export function disciplineCounts({ discipline }: Tally): DisciplineCounts {
+  const { boardActions, subStatuses, boards, missingColumns } = discipline;
+  return {
+    board_actions: boardActions,
+    sub_statuses: Object.fromEntries(subStatuses),
+    boards: Object.fromEntries(boards),
+    missing_columns: [...missingColumns],
+  };
+}
+
 /** What the ledger records of the loaded licenses, live or refused. */
-export function tallySummary({ counts, boards, statuses, unknownLabels }: Tally) {
+export function tallySummary(tally: Tally) {
+  const { counts, boards, statuses, unknownLabels } = tally;
   return {
     counts,
     boards: Object.fromEntries(boards),
     statuses: Object.fromEntries(statuses),
     unknown_labels: Object.fromEntries(unknownLabels),
+    discipline: disciplineCounts(tally),
   };
 }

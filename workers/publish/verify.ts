@@ -17,12 +17,14 @@ export class VerificationError extends Error {}
 type VerifiedTally = Pick<Tally, 'boards' | 'samples'>;
 
 /**
- * Makes the loaded index searchable and compares it with what was sent: the count in all and at each board,
- * a sample of each board read back whole, and one license of each found by its number as a user would.
+ * Puts the loaded index on disk, makes it searchable and compares it with what was sent: the count in all and at each
+ * board, a sample of each board read back whole, and one license of each found by its number as a user would. In this
+ * order: a crash after the comparison can lose nothing that was compared.
  *
  * @throws {VerificationError} at the first difference
  */
 export async function verifyIndex(client: Client, index: string, sent: VerifiedTally): Promise<void> {
+  await client.indices.flush({ index, wait_if_ongoing: true });
   await client.indices.refresh({ index });
   const total = [...sent.boards.values()].reduce((sum, count) => sum + count, 0);
   const found = await countDocuments(client, index);
