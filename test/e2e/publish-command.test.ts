@@ -177,10 +177,11 @@ describe('licenses publish, with live or forced files,', () => {
     expect(forced).toMatchObject({ code: 0, stderr: '' });
     const lines = forced.stdout.trim().split('\n');
     expect(lines.at(-1)).toBe('Not in the catalog: board: Board of Wizardry (1 rows).');
+    expect(lines.at(-2)).toBe('The column business.BOARD_ACTION is missing.');
     const [, publication = ''] =
-      /^Live: publication (\w+), dataset of 2026-11-20: 28 rows/.exec(lines.at(-2) ?? '') ?? [];
+      /^Live: publication (\w+), dataset of 2026-11-20: 28 rows/.exec(lines.at(-3) ?? '') ?? [];
     expect(publication).not.toBe('');
-    const steps = lines.slice(0, -2);
+    const steps = lines.slice(0, -3);
     expect(steps).toContain(`${publication}: verifying`);
     expect(steps.at(-1)).toBe(`${publication}: going live`);
     for (const step of steps) expect(step).toMatch(new RegExp(`^${publication}: [a-z ]+(, \\d+ %)?$`));

@@ -42,10 +42,11 @@ describe('is no change', () => {
 
   test('another order of columns and rows, another encoding, and a new empty column', async () => {
     const header =
-      'QUERY_RUN_DATE,NEW_COLUMN,PARCEL_CITY,EXPIRATION_DATE,STATUS,TYPE,LICENSE_NUMBER,BOARD,LICENSEE_NAME';
+      'QUERY_RUN_DATE,NEW_COLUMN,PARCEL_CITY,EXPIRATION_DATE,BOARD_ACTION,SUB_STATUS,STATUS,TYPE,LICENSE_NUMBER,BOARD,LICENSEE_NAME';
     const [first = '', ...lines] = rows(
       header,
-      ({ board, number }) => `${NEXT_DATE},,LIMA,2099-01-01,Active,,${number},${board},"HOLDER, ${number}"`,
+      ({ board, number }) =>
+        `${NEXT_DATE},,LIMA,2099-01-01,No,,Active,,${number},${board},"HOLDER, ${number}"`,
     )
       .trimEnd()
       .split('\n');
@@ -55,12 +56,12 @@ describe('is no change', () => {
 
   test('by cause data: a new column with values', async () => {
     const header =
-      'LICENSEE_NAME,BOARD,LICENSE_NUMBER,TYPE,STATUS,EXPIRATION_DATE,PARCEL_CITY,QUERY_RUN_DATE,NEW_COLUMN';
+      'LICENSEE_NAME,BOARD,LICENSE_NUMBER,TYPE,STATUS,SUB_STATUS,BOARD_ACTION,EXPIRATION_DATE,PARCEL_CITY,QUERY_RUN_DATE,NEW_COLUMN';
     const changes = await changesOf(
       rows(
         header,
         ({ board, number }) =>
-          `"HOLDER, ${number}",${board},${number},,Active,2099-01-01,LIMA,${NEXT_DATE},value`,
+          `"HOLDER, ${number}",${board},${number},,Active,,No,2099-01-01,LIMA,${NEXT_DATE},value`,
       ),
     );
     expect(changes).toHaveLength(20);

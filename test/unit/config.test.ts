@@ -50,6 +50,7 @@ describe('without any setting', () => {
     GUARD_MAX_DUPLICATES: 0,
     GUARD_MAX_UNKNOWN_PERCENT: 1,
     GUARD_MAX_CHANGED_PERCENT: 20,
+    GUARD_MAX_DISCIPLINE_DROP_PERCENT: 20,
     GUARD_MAX_DAYS_OLDER: 0,
     LOG_LEVEL: 'info',
   };
