@@ -64,7 +64,7 @@ describe('a worker', () => {
 
   beforeEach(async () => {
     installed = await installation();
-    await publishFiles(installed.environment, await filesOf(installed, '2026-11-20'));
+    await publishFiles(installed.environment, await filesOf(installed, '2026-10-20'));
   });
   afterEach(() => installed.cleanUp());
 
@@ -73,7 +73,7 @@ describe('a worker', () => {
       directory: join(installed.environment.folder, 'many'),
       rows: MANY_ROWS,
       seed: 2,
-      date: '2026-11-25',
+      date: '2026-10-25',
     });
     const before = { live: await live(installed), indices: await indices(installed) };
     // Nothing that is live is in these files.
@@ -114,7 +114,7 @@ describe('a worker', () => {
 
   test('writes its progress and log lines to the job', async () => {
     const worker = await installed.startWorker();
-    const { code, stdout } = await publish(installed, await filesOf(installed, '2026-11-26'));
+    const { code, stdout } = await publish(installed, await filesOf(installed, '2026-10-26'));
     expect(code).toBe(0);
     const { publication } = liveResult.parse(JSON.parse(stdout));
     const { logs } = await installed.queue.getJobLogs(publication);
@@ -135,7 +135,7 @@ describe('a worker', () => {
     const worker = await installed.startWorker();
     const before = { live: await live(installed), indices: await indices(installed) };
     const { client } = installed.environment;
-    const { individual, business } = await filesOf(installed, '2026-11-27');
+    const { individual, business } = await filesOf(installed, '2026-10-27');
     const publishing = licenses(
       installed.environment.variables,
       ...['publish', '--individual', individual, '--business', business, '--force', 'it must not help'],
@@ -164,17 +164,17 @@ describe('a worker', () => {
   test('whose process pauses before its flip and resumes after a rollback cannot flip', async () => {
     const { environment } = installed;
     const worker = await installed.startWorker();
-    await publishFiles(environment, await filesOf(installed, '2026-11-28'));
+    await publishFiles(environment, await filesOf(installed, '2026-10-28'));
     const expected = await live(installed);
     let stopped: number[] = [];
     const woken = installed.at(REFRESH, async () => {
       stopped = await childrenOf(worker.child.pid ?? 0);
       for (const child of stopped) process.kill(child, 'SIGSTOP');
-      await publishFiles(environment, await filesOf(installed, '2026-11-30'));
+      await publishFiles(environment, await filesOf(installed, '2026-10-30'));
       await rollBack(environment.store);
       for (const child of stopped) process.kill(child, 'SIGCONT');
     });
-    const [paused] = await Promise.all([publish(installed, await filesOf(installed, '2026-11-29')), woken]);
+    const [paused] = await Promise.all([publish(installed, await filesOf(installed, '2026-10-29')), woken]);
     expect(stopped).not.toEqual([]);
     expect(paused.code).toBe(2);
     expect(JSON.parse(paused.stdout)).toMatchObject({
@@ -204,7 +204,7 @@ describe('a worker', () => {
       await installed.startWorker();
       const lost = loseJob();
       const [{ code, stdout }] = await Promise.all([
-        publish(installed, await filesOf(installed, '2026-12-01', 60)),
+        publish(installed, await filesOf(installed, '2026-11-01', 60)),
         lost,
       ]);
       expect(code).toBe(0);
@@ -212,17 +212,17 @@ describe('a worker', () => {
       expect(result).toMatchObject({ publication: await latest(installed), rows: 63, licenses: 63 });
       expect(await live(installed)).toEqual([result.index]);
 
-      const next = await publish(installed, await filesOf(installed, '2026-12-02', 60));
+      const next = await publish(installed, await filesOf(installed, '2026-11-02', 60));
       expect(next.code).toBe(0);
       expect(await live(installed)).toEqual([liveResult.parse(JSON.parse(next.stdout)).index]);
     }, 90_000);
 
     test('still refuses bad files, and the command prints why', async () => {
       await installed.startWorker();
-      expect((await publish(installed, await filesOf(installed, '2026-12-01', 60))).code).toBe(0);
+      expect((await publish(installed, await filesOf(installed, '2026-11-01', 60))).code).toBe(0);
       const lost = loseJob();
       const [{ code, stdout }] = await Promise.all([
-        publish(installed, await filesOf(installed, '2026-12-02', 50)),
+        publish(installed, await filesOf(installed, '2026-11-02', 50)),
         lost,
       ]);
       expect(code).toBe(2);
@@ -236,7 +236,7 @@ describe('a worker', () => {
 
   test('makes one publication for ten simultaneous commands with the same files, and all ten report it as live', async () => {
     await installed.startWorker();
-    const files = await filesOf(installed, '2026-12-03', 2000);
+    const files = await filesOf(installed, '2026-11-03', 2000);
     const before = (await publicationHistory(installed.environment.store)).publications.map(
       ({ publication }) => publication,
     );
@@ -273,7 +273,7 @@ describe('a worker', () => {
       }
     });
     const publications: string[] = [];
-    for (const [at, date] of ['2026-12-04', '2026-12-05'].entries()) {
+    for (const [at, date] of ['2026-11-04', '2026-11-05'].entries()) {
       const publication = `${Date.now().toString(36)}turn${at}`;
       const files = await filesOf(installed, date, 2000);
       const sources = {

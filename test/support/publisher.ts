@@ -177,12 +177,18 @@ export async function publisher({
   };
 }
 
-const resultSaid = z.looseObject({ state: z.string(), reasons: z.array(z.string()).default([]) });
+const resultSaid = z.looseObject({
+  state: z.string(),
+  reasons: z.array(z.string()).default([]),
+  seconds: z.number().default(0),
+});
 
 function expectLiveResult({ code, stdout, stderr }: CommandResult): void {
   if (stdout === '') throw new Error(`The command printed nothing but: ${stderr}`);
-  const { state, reasons } = resultSaid.parse(JSON.parse(stdout));
+  const { state, reasons, seconds } = resultSaid.parse(JSON.parse(stdout));
   expect({ code, state, reasons }).toEqual({ code: 0, state: 'live', reasons: [] });
+  // Also where it was killed between the switch and its last event.
+  expect(seconds).toBeGreaterThan(0);
 }
 
 /**

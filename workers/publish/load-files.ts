@@ -8,6 +8,9 @@ import { MAX_ROWS_KEPT, rejectedRows } from './rejected-rows.ts';
 import type { PublishRun } from './run.ts';
 import { newTally, noteRefused, noteSent, noteUnknown, type Tally } from './tally.ts';
 
+/** A license whose number is in a further rejected row counts as removed by the State's data. */
+const MAX_REJECTED_NUMBERS = 1_000_000;
+
 interface Load {
   readonly index: string;
   /** The publication's date, for a file that names none. */
@@ -42,7 +45,7 @@ export async function loadFiles({ index, date, sources, digests }: Load, run: Pu
     },
     onRejected: (file, row, reason) => {
       rejected.add(file, row, reason);
-      if (rejected.count() <= MAX_ROWS_KEPT)
+      if (rejected.count() <= MAX_ROWS_KEPT && digests.rejectedNumbers.size < MAX_REJECTED_NUMBERS)
         for (const number of numbersInRow(row.raw)) digests.rejectedNumbers.add(number);
     },
     onUnknownLabels: (labels) => noteUnknown(tally, labels),
