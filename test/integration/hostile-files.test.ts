@@ -7,7 +7,7 @@ import { publicationDetails } from '../../src/publications/history.ts';
 import { readMetadata } from '../../src/publications/metadata.ts';
 import type { PublishResult } from '../../src/publications/result.ts';
 import { type DayRow, licensesOf, textOf } from '../support/day-files.ts';
-import { NURSING, PHARMACY } from '../support/guarded-days.ts';
+import { MEDICAL, NURSING, PHARMACY } from '../support/guarded-days.ts';
 import { publishFiles } from '../support/publishing.ts';
 
 const DATE = '2026-11-20';
@@ -79,6 +79,13 @@ describe('a row that OpenSearch would not take', () => {
     const result = await published(text(300, (at) => ({ ...other, board: `${FOLDS_LONG.repeat(60)}${at}` })));
     expect(result).toMatchObject({ state: 'live', rejected: 300 });
   });
+});
+
+test('one number in 30 spellings, and at another board: each is another license', async () => {
+  const spellings = Array.from({ length: 30 }, (_, dots) => `RN${'.'.repeat(dots)}1`);
+  const doctors = spellings.map((number) => ({ board: MEDICAL, number }));
+  const result = await published(fileOf([...doctors, { board: NURSING, number: 'RN.1' }]));
+  expect(result).toMatchObject({ state: 'live', rejected: 0, canary_differences: [] });
 });
 
 test('free text in STATUS leaves a short event', async () => {
