@@ -11,7 +11,7 @@ import {
   queuePrefix,
 } from '../publications/job.ts';
 import { appendEvent, type LedgerEvent, readEvents } from '../publications/ledger.ts';
-import { isRemoved, requestPublication } from '../publications/request.ts';
+import { removeIfWaitingOrAbandoned, requestPublication } from '../publications/request.ts';
 import { type PublishResult, publicationResult } from '../publications/result.ts';
 import { recordAudit } from '../storage/audit-log.ts';
 import type { Store } from '../storage/store.ts';
@@ -183,7 +183,7 @@ async function noticeMissingWorker(queue: Queue, signal: AbortSignal): Promise<v
 /** Removes the job where this command asked for it and no worker has it; another one goes on without the command. */
 async function takeBack({ job, isOwn }: Waiting, publication: string): Promise<void> {
   process.exitCode = EXIT_INTERRUPTED;
-  if (isOwn && (await isRemoved(job))) {
+  if (isOwn && (await removeIfWaitingOrAbandoned(job))) {
     await recordFailed(publication, 'Taken back before a worker had it.');
     printError(`Publication ${publication} is taken back: no worker had it.`);
   } else {

@@ -28,7 +28,7 @@ export type RequestedPublication = (
  * Queues a publication. One runs at a time: a request for the same files joins it, any other is turned away
  * until it has ended. A job that a killed worker left behind is removed.
  *
- * @throws {Error} when a file can't be read
+ * @throws {Error} when a file can't be read, or the queue changes too fast
  */
 export async function requestPublication(
   queue: Queue,
@@ -41,26 +41,35 @@ export async function requestPublication(
     ...(request.date === undefined ? {} : { date: request.date }),
     ...(request.force === undefined ? {} : { force: request.force }),
   };
-  const added = await queue.add('publish', data, {
-    jobId: data.publication,
-    deduplication: { id: PUBLISH_DEDUPLICATION_ID },
-    ...PUBLISH_JOB_OPTIONS,
-  });
-  if (added.id === data.publication) return { state: 'queued', job: added, data };
+  let abandoned: { readonly abandoned?: string } = {};
+  for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+    const added = await queue.add('publish', data, {
+      jobId: data.publication,
+      deduplication: { id: PUBLISH_DEDUPLICATION_ID },
+      ...PUBLISH_JOB_OPTIONS,
+    });
+    if (added.id === data.publication) return { state: 'queued', job: added, data, ...abandoned };
 
-  const job = await Job.fromId(queue, added.id ?? '');
-  if (job === undefined) return requestPublication(queue, request);
-  const underWay = publishJob.parse(job.data);
-  const isSame =
-    isSameSource(underWay.individual, data.individual) && isSameSource(underWay.business, data.business);
-  if (isSame) return { state: 'joined', job, data: underWay };
-  if (!(await isRemovedAsAbandoned(job))) return { state: 'busy', publication: underWay.publication };
-  return { ...(await requestPublication(queue, request)), abandoned: underWay.publication };
+    const job = await Job.fromId(queue, added.id ?? '');
+    // It has ended meanwhile. BullMQ gives the key of a job that it has lost to the next one.
+    if (job === undefined) continue;
+    const underWay = publishJob.parse(job.data);
+    const isSame =
+      isSameSource(underWay.individual, data.individual) && isSameSource(underWay.business, data.business);
+    if (isSame) return { state: 'joined', job, data: underWay, ...abandoned };
+    if (!(await removeIfAbandoned(job))) {
+      return { state: 'busy', publication: underWay.publication, ...abandoned };
+    }
+    abandoned = { abandoned: underWay.publication };
+  }
+  throw new Error('Other publications come and go in the queue; ask again.');
 }
 
+const MAX_TRIES = 5;
+
 /** Removes a job that a worker has begun and none holds: its lock ends a minute after the worker was killed. */
-async function isRemovedAsAbandoned(job: Job): Promise<boolean> {
-  return (await job.isActive()) && isRemoved(job);
+async function removeIfAbandoned(job: Job): Promise<boolean> {
+  return (await job.isActive()) && removeIfWaitingOrAbandoned(job);
 }
 
 const REMOVABLE_STATES: readonly string[] = ['waiting', 'delayed', 'active'];
@@ -71,7 +80,7 @@ const REMOVABLE_STATES: readonly string[] = ['waiting', 'delayed', 'active'];
  *
  * @returns whether it was removed
  */
-export async function isRemoved(job: Job): Promise<boolean> {
+export async function removeIfWaitingOrAbandoned(job: Job): Promise<boolean> {
   if (!REMOVABLE_STATES.includes(await job.getState())) return false;
   try {
     await job.remove();

@@ -1,8 +1,15 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { type Job, type Queue, Worker } from 'bullmq';
+import { Redis } from 'ioredis';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { PUBLISH_QUEUE, publishQueue, queueConnection, queuePrefix } from '../../src/publications/job.ts';
-import { isRemoved, requestPublication } from '../../src/publications/request.ts';
+import {
+  PUBLISH_DEDUPLICATION_ID,
+  PUBLISH_QUEUE,
+  publishQueue,
+  queueConnection,
+  queuePrefix,
+} from '../../src/publications/job.ts';
+import { removeIfWaitingOrAbandoned, requestPublication } from '../../src/publications/request.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 
 let environment: TestEnvironment;
@@ -39,7 +46,7 @@ async function worked(job: Job, work: () => Promise<unknown>): Promise<void> {
 
 test('a waiting job is withdrawn', async () => {
   const job = await requested();
-  expect(await isRemoved(job)).toBe(true);
+  expect(await removeIfWaitingOrAbandoned(job)).toBe(true);
   expect(await queue.getJob(job.id ?? '')).toBeUndefined();
 });
 
@@ -47,7 +54,7 @@ test('a job that a worker holds is not withdrawn', async () => {
   const job = await requested();
   let removed: boolean | undefined;
   await worked(job, async () => {
-    removed = await isRemoved(job);
+    removed = await removeIfWaitingOrAbandoned(job);
   });
   expect(removed).toBe(false);
 });
@@ -55,12 +62,28 @@ test('a job that a worker holds is not withdrawn', async () => {
 test('a job that has ended is not withdrawn: its publication may be live', async () => {
   const job = await requested();
   await worked(job, async () => 'live');
-  expect(await isRemoved(job)).toBe(false);
+  expect(await removeIfWaitingOrAbandoned(job)).toBe(false);
   expect(await queue.getJob(job.id ?? '')).toBeDefined();
 });
 
 test('a job that Redis has lost is not withdrawn: its worker continues', async () => {
   const job = await requested();
   await queue.obliterate({ force: true });
-  expect(await isRemoved(job)).toBe(false);
+  expect(await removeIfWaitingOrAbandoned(job)).toBe(false);
+});
+
+test('a deduplication key that has outlived its job keeps no publication out', async () => {
+  const lost = await requested();
+  const redis = new Redis(environment.config.REDIS_URL);
+  try {
+    await redis.del(queue.toKey(lost.id ?? ''));
+    await redis.del(queue.toKey('wait'));
+  } finally {
+    redis.disconnect();
+  }
+  const job = await requested();
+  expect(job.id).not.toBe(lost.id);
+  expect(await queue.getWaiting()).toMatchObject([{ id: job.id }]);
+  expect(await queue.getDeduplicationJobId(PUBLISH_DEDUPLICATION_ID)).toBe(job.id);
+  expect(await requestPublication(queue, FIXTURES)).toMatchObject({ state: 'joined', job: { id: job.id } });
 });
