@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { print } from '../../scripts/terminal.ts';
-import { deleteIndex } from '../../src/publications/prune.ts';
+import { deleteIndex } from '../../src/publications/fence.ts';
 import { type Bench, createIndex } from './bench.ts';
 
 /** The helper only gets slower as its index grows, so a part of the files flatters it. */
@@ -30,6 +30,6 @@ export async function bulkHelper(bench: Bench): Promise<number> {
   });
   const seconds = (performance.now() - startedAt) / 1000;
   if (failed > 0) print(`helpers.bulk lost ${failed} documents`);
-  await deleteIndex(client, index);
+  await deleteIndex({ client }, index);
   return successful / seconds;
 }

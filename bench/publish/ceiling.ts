@@ -2,7 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { print } from '../../scripts/terminal.ts';
-import { deleteIndex } from '../../src/publications/prune.ts';
+import { deleteIndex } from '../../src/publications/fence.ts';
 import { openSearchCpuSeconds } from '../cpu.ts';
 import type { Loaded, PublishReport, Setting } from '../reports/publish.ts';
 import { type Bench, type BodyPart, createIndex } from './bench.ts';
@@ -41,7 +41,7 @@ export async function ceiling(
   const openSearchCpu = (await openSearchCpuSeconds(client)) - cpuBefore;
   agent.destroy();
   await file.close();
-  await deleteIndex(client, index);
+  await deleteIndex({ client }, index);
   const documents = documentsIn(parts);
   return { rate: documents / seconds, openSearchCpu: (openSearchCpu * 1e6) / documents };
 }

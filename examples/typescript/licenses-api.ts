@@ -435,6 +435,11 @@ export interface components {
             license_number: string;
             /** @description Changes are known since the dataset of this date, YYYY-MM-DD */
             coverage_start: string;
+            /** @description Changes between the datasets of these two dates are not known; absent when there is no gap */
+            gaps?: {
+                after: string;
+                before: string;
+            }[];
             /** @description The license as it is now; null once it was removed */
             record: {
                 /** @description The number as the board writes it */
@@ -1900,7 +1905,13 @@ export interface operations {
                 content: {
                     "application/json": {
                         detail: string;
+                        /** @description Changes are known since the dataset of this date, YYYY-MM-DD */
                         coverage_start: string;
+                        /** @description Changes between the datasets of these two dates are not known; absent when there is no gap */
+                        gaps?: {
+                            after: string;
+                            before: string;
+                        }[];
                     };
                 };
             };

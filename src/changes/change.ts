@@ -48,7 +48,7 @@ export const storedChange = z.object({
   full_name: z.string(),
   /** The fields that differ, by name. */
   fields: z.record(z.string(), fieldChange),
-  /** The fields whose earlier values must be erased. */
+  /** The fields whose earlier values must be erased; of an added license, every place that it does not have. */
   erases: z.array(z.string()).optional(),
 });
 

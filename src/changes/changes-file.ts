@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import { spreadsheetCsv } from '../csv.ts';
 import type { Store } from '../storage/store.ts';
 import type { StoredChange } from './change.ts';
-import type { FeedState } from './feed-state.ts';
+import { type FeedState, feedsOf } from './feed-state.ts';
 import { changesIn } from './read-changes.ts';
 import { readSegments } from './segment.ts';
 
@@ -24,17 +24,17 @@ export async function writeChangesFile(
   publication: string,
   path: string,
 ): Promise<{ file: string; changes: number }> {
-  const segments = (await readSegments(store, state)).filter(
-    (segment) => segment.publication === publication,
-  );
-  const epochs = segments.map(({ epoch }) => epoch);
   const file = await open(path, 'w', OWNER_ALONE);
   let changes = 0;
   try {
     await file.write(spreadsheetCsv([COLUMNS], FORMAT));
-    for await (const page of changesIn(store, state.feed, epochs)) {
-      await file.write(spreadsheetCsv(page.flatMap(fieldRows), FORMAT));
-      changes += page.length;
+    for (const feed of feedsOf(state)) {
+      const segments = await readSegments(store, feed);
+      const epochs = segments.filter((each) => each.publication === publication).map(({ epoch }) => epoch);
+      for await (const page of changesIn(store, feed.feed, epochs)) {
+        await file.write(spreadsheetCsv(page.flatMap(fieldRows), FORMAT));
+        changes += page.length;
+      }
     }
   } finally {
     await file.close();

@@ -30,6 +30,8 @@ export interface Digest {
   settle(id: string, entry: DigestEntry | undefined): void;
   /** The entries of one part as bytes. */
   part(number: number): Buffer;
+  /** How much memory its entries take, outside of the heap. */
+  bytes(): number;
 }
 
 const CHUNK_BYTES = 32 * 1024;
@@ -44,13 +46,17 @@ interface Part {
 /** A digest without entries. They are added in the order in which the licenses are read. */
 export function emptyDigest(): Digest {
   const parts = Array.from({ length: DIGEST_PARTS }, emptyPart);
+  let bytes = 0;
   const partAt = (number: number) => {
     const part = parts[number];
     if (part === undefined) throw new RangeError(`A digest has no part ${number}.`);
     return part;
   };
   return {
-    add: (entry) => append(partAt(partOf(entry.id)), entry),
+    add: (entry) => {
+      bytes += append(partAt(partOf(entry.id)), entry);
+    },
+    bytes: () => bytes,
     settle: (id, entry) => {
       partAt(partOf(id)).settled.set(id, entry);
     },
@@ -76,12 +82,15 @@ function settledPart(part: Part): Part {
   return copy;
 }
 
-function append(part: Part, { id, record, row }: DigestEntry): void {
+/** @returns how many bytes of memory it took */
+function append(part: Part, { id, record, row }: DigestEntry): number {
   const idBytes = Buffer.byteLength(id);
   const needed = ID_LENGTH_BYTES + idBytes + HASH_BYTES;
+  let taken = 0;
   if (part.length + needed > part.filling.length) {
     part.full.push(part.filling.subarray(0, part.length));
-    part.filling = Buffer.allocUnsafeSlow(Math.max(CHUNK_BYTES, needed));
+    taken = Math.max(CHUNK_BYTES, needed);
+    part.filling = Buffer.allocUnsafeSlow(taken);
     part.length = 0;
   }
   const { filling } = part;
@@ -89,6 +98,7 @@ function append(part: Part, { id, record, row }: DigestEntry): void {
   at += filling.write(id, at);
   at += filling.write(record, at, 'hex');
   part.length = filling.writeUInt32LE(row, at);
+  return taken;
 }
 
 /** The entries of one part. */

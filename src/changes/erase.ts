@@ -1,60 +1,63 @@
+import { z } from 'zod';
+import { SearchUnavailableError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
 import type { StoredChange } from './change.ts';
-import type { FeedState } from './feed-state.ts';
-import { CHANGES } from './stored-changes.ts';
+import { type FeedState, feedsOf } from './feed-state.ts';
+import { changePages } from './read-changes.ts';
+import { isPlaceField } from './record-fields.ts';
 import { visible } from './visible.ts';
-import { writeChanges } from './write-changes.ts';
-
-const CHANGES_A_REQUEST = 250;
-/** A license changes a few times a year. */
-const MAX_EARLIER_CHANGES = 10_000;
 
 /**
  * Erases the earlier values of places that the State no longer publishes, from every visible change of the license.
  * It is done once the change that withdraws a place is visible; when interrupted, the next call does the rest.
  */
 export async function eraseWithdrawnPlaces(store: Store, state: FeedState): Promise<void> {
-  for (;;) {
-    const withdrawing = await changesWhere(store, CHANGES_A_REQUEST, [
-      ...visible(state),
-      { exists: { field: 'erases' } },
-    ]);
-    if (withdrawing.length === 0) return;
-    const licenses = [...new Set(withdrawing.map(({ license }) => license))];
-    const changes = await changesWhere(store, MAX_EARLIER_CHANGES, [
-      ...visible(state),
-      { terms: { license: licenses } },
-    ]);
-    const byLicense = Map.groupBy(changes, ({ license }) => license);
-    const erased = withdrawing.flatMap((change) => {
-      const earlier = (byLicense.get(change.license) ?? []).filter(
-        ({ position }) => position < change.position,
+  const isVisible = visible(feedsOf(state));
+  for await (const withdrawing of changePages(store, [isVisible, { exists: { field: 'erases' } }])) {
+    const byLicense = Map.groupBy(withdrawing, ({ license }) => license);
+    const ofLicenses = { terms: { license: [...byLicense.keys()] } };
+    for await (const changes of changePages(store, [isVisible, ofLicenses])) {
+      await update(
+        store,
+        changes.flatMap(({ license, position, fields }) => {
+          const later = (byLicense.get(license) ?? []).filter((each) => each.position > position);
+          const erased = Object.entries(fields)
+            .filter(([name, field]) => field.erased !== true && later.some((each) => erases(each, name)))
+            .map(([name]) => [name, { before: null, after: null, erased: true }]);
+          return erased.length === 0 ? [] : [{ position, doc: { fields: Object.fromEntries(erased) } }];
+        }),
       );
-      return earlier.map((each) => ({ each, names: change.erases ?? [] }));
-    });
-    const updated = new Map<number, StoredChange>(
-      withdrawing.map(({ erases, ...change }) => [change.position, change]),
-    );
-    for (const { each, names } of erased) {
-      const { erases, ...change } = updated.get(each.position) ?? each;
-      updated.set(each.position, { ...change, fields: withoutValues(change.fields, names) });
     }
-    await writeChanges(store, [...updated.values()], { refresh: true });
+    // Last, so that a call that is interrupted before this is repeated.
+    await update(
+      store,
+      withdrawing.map(({ position }) => ({ position, doc: { erases: [] } })),
+    );
   }
 }
 
-function withoutValues(fields: StoredChange['fields'], names: readonly string[]): StoredChange['fields'] {
-  const erased = { before: null, after: null, erased: true } as const;
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, change]) => [name, names.includes(name) ? erased : change]),
-  );
+function erases(change: StoredChange, name: string): boolean {
+  return change.kind === 'added'
+    ? isPlaceField(name) && !Object.hasOwn(change.fields, name)
+    : (change.erases ?? []).includes(name);
 }
 
-async function changesWhere(store: Store, size: number, filter: object[]): Promise<readonly StoredChange[]> {
-  const { documents } = await CHANGES.search(store, {
-    query: { bool: { filter } },
-    sort: [{ position: 'asc' }],
-    size,
-  });
-  return documents;
+const response = z.object({
+  items: z.array(z.object({ update: z.object({ status: z.int() }) })),
+});
+
+const GONE = 404;
+
+/** Updates parts of changes. One that has been deleted meanwhile stays deleted. */
+async function update(
+  { client, names }: Store,
+  updates: readonly { position: number; doc: object }[],
+): Promise<void> {
+  if (updates.length === 0) return;
+  const body = updates.flatMap(({ position, doc }) => [{ update: { _id: String(position) } }, { doc }]);
+  const answer = await client.bulk({ index: names.changes, body, refresh: true });
+  const statuses = response.parse(answer.body).items.map((item) => item.update.status);
+  if (statuses.some((status) => status >= 300 && status !== GONE)) {
+    throw new SearchUnavailableError('OpenSearch did not erase every withdrawn place.');
+  }
 }

@@ -4,13 +4,16 @@ import type { Store } from '../storage/store.ts';
 import { feedState } from './feed-state.ts';
 
 /**
- * The feed as it was when it was last copied, and the files that were live. It is in backups: after a restore the feed
- * goes on when the same files are published again.
+ * The feed as it was when it was last copied, and the files that were live. It is in backups: after a restore, the
+ * history goes on from it.
  */
 const feedCopy = z.object({
   feed: z.string(),
   state: feedState,
   sha256: z.object({ individual: z.string(), business: z.string() }),
+  sample: z.boolean().optional(),
+  /** Of the service that read them. */
+  service_version: z.string().optional(),
 });
 
 export type FeedCopy = Readonly<z.output<typeof feedCopy>>;

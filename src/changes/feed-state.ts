@@ -1,12 +1,8 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 
-/**
- * The feed of changes as a publication leaves it. It is part of the `_meta` of the publication's index, so the changes
- * become visible in the moment in which the publication goes live.
- */
-export const feedState = z.object({
-  /** The feed's id: a new one when a feed begins anew. Cursors of another feed are no longer valid. */
+const feed = z.object({
+  /** The feed's id: a new one when a feed begins anew. */
   feed: z.string(),
   /** The run date of the publication with which its oldest kept change was compared. */
   since: z.string(),
@@ -16,13 +12,71 @@ export const feedState = z.object({
   segments: z.array(z.tuple([z.int(), z.int()])),
 });
 
+const endedFeed = feed.extend({
+  /** The run date after which changes are not known, up to the date of the next feed; absent where none are missing. */
+  until: z.string().optional(),
+});
+
+/**
+ * The feed of changes as a publication leaves it. It is part of the `_meta` of the publication's index, so the changes
+ * become visible in the moment in which the publication goes live.
+ */
+export const feedState = feed.extend({
+  /** The feeds before this one, the earliest first. The history of a license has their changes, too. */
+  earlier: z.array(endedFeed).optional(),
+});
+
+/** One feed: from its beginning to its end, no change is missing. */
+export type Feed = Readonly<z.output<typeof endedFeed>>;
+
 export type FeedState = Readonly<z.output<typeof feedState>>;
 
-/** More changes than two publications can have. */
+/** The feeds that the history of a license is read from, the earliest first; the last is the current one. */
+export function feedsOf({ earlier = [], ...current }: FeedState): readonly Feed[] {
+  return [...earlier, current];
+}
+
+/** The feeds that a client can follow to the end without missing a change, the earliest first. */
+export function unbrokenFeeds(state: FeedState): readonly Feed[] {
+  const feeds = feedsOf(state);
+  return feeds.slice(feeds.findLastIndex(({ until }) => until !== undefined) + 1);
+}
+
+/** A time of which no changes are known: between the datasets of two dates, `YYYY-MM-DD`. */
+export const historyGap = z.object({ after: z.string(), before: z.string() });
+
+export type HistoryGap = Readonly<z.output<typeof historyGap>>;
+
+/** Since the dataset of which date changes are known, and where some are not. */
+export function coverageOf(state: FeedState): { since: string; gaps: readonly HistoryGap[] } {
+  const feeds = feedsOf(state);
+  const gaps = feeds.flatMap(({ until: after }, at) => {
+    const before = feeds[at + 1]?.since;
+    return after === undefined || before === undefined ? [] : [{ after, before }];
+  });
+  return { since: feeds[0]?.since ?? state.since, gaps };
+}
+
 const POSITIONS_OF_EPOCH = 2 ** 24;
 
-/** The place of a change in its feed: those of a later epoch come later. @param ordinal from 1 */
+/** How many changes a publication or rollback can have. */
+export const MAX_CHANGES_OF_EPOCH = POSITIONS_OF_EPOCH - 1;
+
+/** A publication or rollback has more changes than the feed has places for. */
+export class TooManyChangesError extends Error {
+  constructor() {
+    super(`More than ${MAX_CHANGES_OF_EPOCH} licenses changed at once, more than a feed has places for.`);
+  }
+}
+
+/**
+ * The place of a change in its feed: those of a later epoch come later.
+ *
+ * @param ordinal from 1
+ * @throws {TooManyChangesError} when it would be a place of the next epoch
+ */
 export function positionOf(epoch: number, ordinal: number): number {
+  if (ordinal > MAX_CHANGES_OF_EPOCH) throw new TooManyChangesError();
   return epoch * POSITIONS_OF_EPOCH + ordinal;
 }
 
@@ -42,19 +96,39 @@ export function newFeed({ publication, epoch, date }: FeedBeginning): FeedState 
   return { feed, since: date, start: positionOf(epoch, 0), segments: [] };
 }
 
+/**
+ * A feed that begins after others, whose changes stay in the history.
+ *
+ * @param until the run date after which changes are not known; `undefined` when none are missing
+ */
+export function nextFeed(
+  before: readonly Feed[],
+  until: string | undefined,
+  beginning: FeedBeginning,
+): FeedState {
+  const last = before.at(-1);
+  // A single feed without changes says nothing about the time before a gap.
+  const hasHistory = before.length > 1 || until === undefined || (last?.segments.length ?? 0) > 0;
+  if (last === undefined || !hasHistory) return newFeed(beginning);
+  return {
+    ...newFeed(beginning),
+    earlier: [...before.slice(0, -1), until === undefined ? last : { ...last, until }],
+  };
+}
+
 /** The feed with the changes of one more epoch. */
 export function extendedFeed(state: FeedState, epoch: number, changes: number): FeedState {
   return { ...state, segments: [...state.segments, [epoch, changes]] };
 }
 
 /** The place of the last visible change. */
-export function lastPosition({ start, segments }: FeedState): number {
+export function lastPosition({ start, segments }: Feed): number {
   const [epoch, changes] = segments.findLast(([, changes]) => changes > 0) ?? [];
   return epoch === undefined || changes === undefined ? start : positionOf(epoch, changes);
 }
 
 /** Whether a visible change has this place, or the feed begins after it. */
-export function hasPosition({ start, segments }: FeedState, position: number): boolean {
+export function hasPosition({ start, segments }: Feed, position: number): boolean {
   return (
     position === start ||
     segments.some(
@@ -63,16 +137,18 @@ export function hasPosition({ start, segments }: FeedState, position: number): b
   );
 }
 
-/** How many changes have a place after one and up to another: each epoch's are numbered from 1. */
-export function positionsBetween({ segments }: FeedState, after: number, upTo: number): number {
-  return segments.reduce((sum, [epoch, changes]) => {
-    const [before, last] = [positionOf(epoch, 0), positionOf(epoch, changes)];
-    return sum + Math.max(0, Math.min(last, upTo) - Math.max(before, after));
-  }, 0);
+/** How many changes of feeds have a place after one and up to another: each epoch's are numbered from 1. */
+export function positionsBetween(feeds: readonly Feed[], after: number, upTo: number): number {
+  return feeds
+    .flatMap(({ segments }) => segments)
+    .reduce((sum, [epoch, changes]) => {
+      const [before, last] = [positionOf(epoch, 0), positionOf(epoch, changes)];
+      return sum + Math.max(0, Math.min(last, upTo) - Math.max(before, after));
+    }, 0);
 }
 
 /** The feed without the segments that are no longer kept. @param date the run date of the last of them */
-export function trimmedFeed(state: FeedState, dropped: number, date: string): FeedState {
+export function trimmedFeed<Trimmed extends Feed>(state: Trimmed, dropped: number, date: string): Trimmed {
   const [epoch, changes] = state.segments[dropped - 1] ?? [];
   if (epoch === undefined || changes === undefined) return state;
   return {

@@ -2,7 +2,7 @@ import type { LicenseRecord } from '../licenses/license-record.ts';
 import { numberKey } from '../licenses/number.ts';
 import type { ChangeCause, ChangeKind, StoredChange } from './change.ts';
 import { positionOf } from './feed-state.ts';
-import { changedFields, isPlaceField } from './record-fields.ts';
+import { blankPlaces, changedFields, isPlaceField } from './record-fields.ts';
 
 /** What all changes of one publication or rollback share. */
 export interface ChangeOrigin {
@@ -26,6 +26,8 @@ export interface LicensePair {
 /**
  * The change that makes one record of the other; `undefined` when they are the same. Where a place becomes blank, the
  * State withdraws it, so the change does not say what it was, and names the fields whose earlier values must be erased.
+ * A license that comes back without a place may have had one before. The change of a removed license says no place at
+ * all: the State may withdraw it while the license is away.
  *
  * @param ordinal the change's number in its epoch, from 1
  */
@@ -42,9 +44,12 @@ export function makeChange(
   const names = [...fields.keys()];
   if (record === undefined || names.length === 0) return undefined;
   const kind: ChangeKind = before === undefined ? 'added' : after === undefined ? 'removed' : 'changed';
-  const erases =
-    kind === 'changed' ? names.filter((name) => isPlaceField(name) && fields.get(name)?.after === null) : [];
-  for (const name of erases) fields.set(name, { before: null, after: null, erased: true });
+  const withdrawn = names.filter((name) => isPlaceField(name) && fields.get(name)?.after === null);
+  for (const name of withdrawn) {
+    if (kind === 'removed') fields.delete(name);
+    else fields.set(name, { before: null, after: null, erased: true });
+  }
+  const erases = { added: blankPlaces(after), changed: withdrawn, removed: [] }[kind];
   return {
     ...origin,
     position: positionOf(origin.epoch, ordinal),

@@ -1,10 +1,10 @@
 import type { Store } from '../storage/store.ts';
-import type { FeedState } from './feed-state.ts';
+import { type FeedState, feedsOf } from './feed-state.ts';
 import { visible } from './visible.ts';
 
 /**
- * Deletes the changes that are not visible and never will be: those of earlier feeds, those that are no longer kept,
- * and those of publications that did not go live.
+ * Deletes the changes that are not visible and never will be: those that are no longer kept, and those of publications
+ * that did not go live.
  *
  * @param epoch the epoch taken last; a publication of that epoch may be under way
  */
@@ -21,7 +21,7 @@ export async function deleteInvisibleChanges(
       query: {
         bool: {
           filter: [{ range: { epoch: { lt: epoch } } }],
-          must_not: [{ bool: { filter: visible(state) } }],
+          must_not: [visible(feedsOf(state))],
         },
       },
     },

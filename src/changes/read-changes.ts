@@ -3,7 +3,7 @@ import { countDocuments } from '../storage/checked-search.ts';
 import type { Sort } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
 import type { ChangeCause, ChangeKind, StoredChange } from './change.ts';
-import { type FeedState, lastPosition, positionsBetween } from './feed-state.ts';
+import { type FeedState, feedsOf, lastPosition, positionsBetween, unbrokenFeeds } from './feed-state.ts';
 import { CHANGES } from './stored-changes.ts';
 import { visible } from './visible.ts';
 
@@ -43,7 +43,8 @@ export async function changesAfter(
     ...(kind === undefined ? [] : [{ term: { kind } }]),
     ...(cause === undefined ? [] : [{ term: { cause } }]),
   ];
-  const places = (last: number) => [...visible(state), { range: { position: { gt: after, lte: last } } }];
+  const feeds = unbrokenFeeds(state);
+  const places = (last: number) => [visible(feeds), { range: { position: { gt: after, lte: last } } }];
   const { documents, count, firstBad, last } = await CHANGES.search(store, {
     query: { bool: { filter: [...places(end), ...terms] } },
     sort: [{ position: 'asc' }],
@@ -53,7 +54,7 @@ export async function changesAfter(
   const more = count > limit;
   const changes = documents.slice(0, limit);
   const next = more ? (changes.at(-1)?.position ?? Number(last?.[0])) : end;
-  const expected = positionsBetween(state, after, next);
+  const expected = positionsBetween(feeds, after, next);
   const isWhole =
     terms.length === 0
       ? changes.length === expected
@@ -87,9 +88,10 @@ export async function changesOfNumber(
   state: FeedState,
   { board, number }: { board: Board; number: string },
 ): Promise<ChangesOfNumber> {
-  if (lastPosition(state) === state.start) return { changes: [], isCutOff: false };
+  const feeds = feedsOf(state);
+  if (feeds.every(({ segments }) => segments.length === 0)) return { changes: [], isCutOff: false };
   const { documents, firstBad } = await CHANGES.search(store, {
-    query: { bool: { filter: [...visible(state), { term: { number } }] } },
+    query: { bool: { filter: [visible(feeds), { term: { number } }] } },
     sort: [{ position: 'desc' }],
     size: MAX_CHANGES_OF_LICENSE,
     track_total_hits: false,
@@ -116,18 +118,18 @@ function withCurrentBoard(change: StoredChange): StoredChange {
 const CHANGES_A_PAGE = 1000;
 
 /** All changes of these publications and rollbacks, the oldest first, in pages. */
-export async function* changesIn(
+export function changesIn(store: Store, feed: string, epochs: readonly number[]) {
+  return changePages(store, [{ term: { feed } }, { terms: { epoch: [...epochs] } }]);
+}
+
+/** All changes that match, the oldest first, in pages. */
+export async function* changePages(
   store: Store,
-  feed: string,
-  epochs: readonly number[],
+  filter: readonly object[],
 ): AsyncGenerator<readonly StoredChange[], void, undefined> {
   for (let after: Sort | undefined = [0]; after !== undefined; ) {
     const { documents, last } = await CHANGES.search(store, {
-      query: {
-        bool: {
-          filter: [{ term: { feed } }, { terms: { epoch: [...epochs] } }, { exists: { field: 'position' } }],
-        },
-      },
+      query: { bool: { filter: [...filter, { exists: { field: 'position' } }] } },
       sort: [{ position: 'asc' }],
       size: CHANGES_A_PAGE,
       track_total_hits: false,

@@ -20,6 +20,12 @@ export function isPlaceField(name: string): boolean {
   return PLACE_FIELDS.has(name) || name.startsWith(`${EXTRA_DATA}Parcel `);
 }
 
+/** The places that a record does not have. The dataset may have others, too, in further `PARCEL_` columns. */
+export function blankPlaces(record: LicenseRecord | undefined): string[] {
+  const fields = record === undefined ? undefined : fieldsOf(record);
+  return [...PLACE_FIELDS].filter((name) => (fields?.get(name) ?? null) === null);
+}
+
 /** Every field of a record, attributes of the extra data in the order of their names. */
 export function fieldsOf(record: LicenseRecord): RecordFields {
   const extra = Object.entries(record.extra_data).toSorted(([one], [other]) => (one < other ? -1 : 1));

@@ -3,7 +3,7 @@ import { collection } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
 import { WITHOUT_BAD_PARTS } from '../storage/stored.ts';
 import { changeCounts } from './counts.ts';
-import { type FeedState, trimmedFeed } from './feed-state.ts';
+import { type Feed, type FeedState, feedsOf, trimmedFeed } from './feed-state.ts';
 
 /** All changes of one publication or rollback. */
 export const segment = z.object({
@@ -38,7 +38,10 @@ export const SEGMENTS = collection('changes', segment, {
 });
 
 /** The stored segments of a feed, the earliest first. One that is missing or not valid is left out. */
-export async function readSegments(store: Store, { feed, segments }: FeedState): Promise<Segment[]> {
+export async function readSegments(
+  store: Store,
+  { feed, segments }: Pick<Feed, 'feed' | 'segments'>,
+): Promise<Segment[]> {
   if (segments.length === 0) return [];
   const stored = await SEGMENTS.readAll(
     store,
@@ -47,14 +50,47 @@ export async function readSegments(store: Store, { feed, segments }: FeedState):
   return stored.filter((each) => each.feed === feed);
 }
 
+/** The feeds whose changes can be read, the earliest first: the longest row up to the last without a lost segment. */
+export async function readableHistory(
+  store: Store,
+  state: FeedState,
+): Promise<{ feeds: readonly Feed[]; lastDate: string }> {
+  const feeds: Feed[] = [];
+  let lastDate: string | undefined;
+  for (const feed of feedsOf(state).toReversed()) {
+    const segments = await readSegments(store, feed);
+    lastDate ??= segments.at(-1)?.date ?? feed.since;
+    if (segments.length < feed.segments.length) break;
+    feeds.unshift(feed);
+  }
+  return { feeds, lastDate: lastDate ?? state.since };
+}
+
 const MS_A_DAY = 86_400_000;
 
-/** The feed without the publications and rollbacks that are more than this many days ago. */
+/** The feeds without the publications and rollbacks that are more than this many days ago. */
 export async function keptFeed(store: Store, state: FeedState, keptDays: number): Promise<FeedState> {
   const earliest = new Date(Date.now() - keptDays * MS_A_DAY).toISOString();
-  const old = (await readSegments(store, state)).filter(({ at }) => at < earliest);
+  const { earlier = [], ...current } = state;
+  const kept: Feed[] = [];
+  for (const feed of earlier) {
+    const trimmed = await withoutOld(store, feed, earliest);
+    if (kept.length > 0 || trimmed.segments.length > 0) kept.push(trimmed);
+  }
+  return {
+    ...(await withoutOld(store, current, earliest)),
+    ...(kept.length > 0 && { earlier: kept }),
+  };
+}
+
+async function withoutOld<Trimmed extends Feed>(
+  store: Store,
+  feed: Trimmed,
+  earliest: string,
+): Promise<Trimmed> {
+  const old = (await readSegments(store, feed)).filter(({ at }) => at < earliest);
   const last = old.at(-1);
-  if (last === undefined) return state;
-  const dropped = state.segments.findIndex(([epoch]) => epoch === last.epoch) + 1;
-  return trimmedFeed(state, dropped, last.date);
+  if (last === undefined) return feed;
+  const dropped = feed.segments.findIndex(([epoch]) => epoch === last.epoch) + 1;
+  return trimmedFeed(feed, dropped, last.date);
 }

@@ -5,7 +5,14 @@ import { SearchUnavailableError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
 import type { StoredChange } from './change.ts';
 import { cursorText, readCursor } from './cursor.ts';
-import { type FeedState, hasPosition, lastPosition } from './feed-state.ts';
+import {
+  coverageOf,
+  type FeedState,
+  type HistoryGap,
+  hasPosition,
+  lastPosition,
+  unbrokenFeeds,
+} from './feed-state.ts';
 import { type ChangeFilters, changesAfter, changesOfNumber } from './read-changes.ts';
 
 /** The feed of the live publication. */
@@ -54,15 +61,22 @@ export interface Changes {
    */
   page(request: FeedRequest): Promise<FeedPage>;
   /**
-   * The changes of the licenses of a board with this number, the newest first, and the date since which they are
-   * known. They belong to the same publication as what `work` returns.
+   * The changes of the licenses of a board with this number, the newest first, the date since which they are known,
+   * and the times of which they are not. They belong to the same publication as what `work` returns.
    *
    * @param number as typed
    */
   history<Result>(
     asked: { board: Board; number: string },
     work: () => Promise<Result>,
-  ): Promise<{ changes: readonly StoredChange[]; since: string; result: Result }>;
+  ): Promise<History<Result>>;
+}
+
+interface History<Result> {
+  readonly changes: readonly StoredChange[];
+  readonly since: string;
+  readonly gaps: readonly HistoryGap[];
+  readonly result: Result;
 }
 
 const MAX_TRIES = 5;
@@ -84,7 +98,6 @@ export function changesService(store: Store, live: () => Promise<LiveFeed>): Cha
   return {
     page: ({ since, limit, filters }) =>
       fromOne(async (state) => {
-        const cursor = (position: number) => cursorText({ feed: state.feed, position });
         let page = await changesAfter(store, state, { after: placeOf(since, state), limit, filters });
         while (!page.isWhole) {
           // A client that has a copy must begin anew; who has none begins after what can't be read.
@@ -92,9 +105,10 @@ export function changesService(store: Store, live: () => Promise<LiveFeed>): Cha
           page = await changesAfter(store, state, { after: page.next, limit, filters });
         }
         const { changes, next, more } = page;
+        const feed = more ? (changes.at(-1)?.feed ?? state.feed) : state.feed;
         return {
-          changes: changes.map((change) => ({ cursor: cursor(change.position), change })),
-          next: cursor(next),
+          changes: changes.map((change) => ({ cursor: cursorText(change), change })),
+          next: cursorText({ feed, position: next }),
           more,
         };
       }),
@@ -104,8 +118,12 @@ export function changesService(store: Store, live: () => Promise<LiveFeed>): Cha
           changesOfNumber(store, state, { board, number: numberKey(number) }),
           work(),
         ]);
-        const since = isCutOff ? (changes.at(-1)?.date ?? date) : state.since;
-        return { changes, since, result };
+        const coverage = coverageOf(state);
+        if (!isCutOff) return { changes, ...coverage, result };
+        // Before the change that can't be read, nothing is certain.
+        const since = changes.at(-1)?.date ?? date;
+        const gaps = coverage.gaps.filter(({ before }) => before > since);
+        return { changes, since, gaps, result };
       }),
   };
 }
@@ -120,12 +138,14 @@ function isSame(one: LiveFeed, other: LiveFeed): boolean {
 }
 
 function placeOf(since: Since, state: FeedState): number {
-  if (since === 'oldest') return state.start;
+  const feeds = unbrokenFeeds(state);
+  if (since === 'oldest') return feeds[0]?.start ?? state.start;
   if (since === 'latest') return lastPosition(state);
   const place = readCursor(since.cursor);
   if (place === undefined) throw new BadRequestError(UNKNOWN_CURSOR);
-  if (place.feed !== state.feed || place.position < state.start) throw new CursorExpiredError(EXPIRED_CURSOR);
-  if (!hasPosition(state, place.position)) throw new BadRequestError(UNKNOWN_CURSOR);
+  // A place that its feed does not have was given out, too: after the backup from which the feed was restored.
+  const feed = feeds.find((each) => each.feed === place.feed);
+  if (feed === undefined || !hasPosition(feed, place.position)) throw new CursorExpiredError(EXPIRED_CURSOR);
   return place.position;
 }
 

@@ -141,13 +141,15 @@ export function rollbackCommand(): Command {
       withOpenSearch(async (store) => {
         const { from, to } = await rollBack(store, options.to);
         await recordAudit(store, 'rollback', {
-          from: from.metadata.publication,
+          from: from?.metadata.publication,
           to: to.metadata.publication,
         });
-        if (options.json === true) return printJson({ from: from.metadata, to: to.metadata });
+        if (options.json === true) return printJson({ from: from?.metadata ?? null, to: to.metadata });
         print(
-          `Live again: publication ${to.metadata.publication} of ${to.metadata.date}, in place of ` +
-            `${from.metadata.publication} of ${from.metadata.date}.`,
+          `Live again: publication ${to.metadata.publication} of ${to.metadata.date}` +
+            (from === undefined
+              ? '. Nothing was live before.'
+              : `, in place of ${from.metadata.publication} of ${from.metadata.date}.`),
         );
       }),
     );

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { isEpochId } from '../publications/ledger.ts';
+import { isEpochId } from '../publications/fence.ts';
 import { repairEpoch, repairFeed, repairMetadata } from '../publications/repair.ts';
 import { recordAudit } from '../storage/audit-log.ts';
 import { type Repaired, repairDocuments } from '../storage/repair.ts';

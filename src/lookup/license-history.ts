@@ -1,4 +1,5 @@
 import type { StoredChange } from '../changes/change.ts';
+import type { HistoryGap } from '../changes/feed-state.ts';
 import { changesOfOne } from '../changes/history.ts';
 import type { Changes } from '../changes/service.ts';
 import type { Board } from '../licenses/boards.ts';
@@ -9,6 +10,8 @@ import type { DatedOutcome, Lookups } from './service.ts';
 export interface LicenseHistory extends DatedOutcome {
   /** Changes are known since the dataset of this date, `YYYY-MM-DD`. */
   readonly since: string;
+  /** The times of which changes are not known. */
+  readonly gaps: readonly HistoryGap[];
   /** The license's number as the board writes it; `undefined` for a number that was never seen. */
   readonly licenseNumber: string | undefined;
   /** The license as it is now; `undefined` when it is not in the dataset. */
@@ -40,6 +43,7 @@ export async function licenseHistory(
   return {
     ...found.result,
     since: found.since,
+    gaps: found.gaps,
     licenseNumber: record?.license_number ?? listed[0]?.license_number,
     record,
     changes: listed,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CHANGE_CAUSES, CHANGE_KINDS, fieldChange, type StoredChange } from '../changes/change.ts';
+import { historyGap } from '../changes/feed-state.ts';
 import type { Changes } from '../changes/service.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import type { Board } from '../licenses/boards.ts';
@@ -29,6 +30,10 @@ export const historyResult = z.object({
   data_as_of: z.string().describe('Run date of the dataset that answered, YYYY-MM-DD'),
   message: z.string(),
   coverage_start: z.string().describe('Changes are known since the dataset of this date'),
+  gaps: z
+    .array(historyGap)
+    .optional()
+    .describe('Changes between the datasets of these two dates are not known; absent when there is no gap'),
   license: compactLicense.nullable().describe('The license as it is now; null when it is not in the dataset'),
   changes: z.array(change).describe('The newest first'),
   truncated: z.literal(true).optional().describe('Present where there are older changes than are listed'),
@@ -52,6 +57,7 @@ export async function historyForModel(
     data_as_of: history.date,
     message: [note, ...messages(history), AUTHORITY].filter((sentence) => sentence !== '').join(' '),
     coverage_start: history.since,
+    ...(history.gaps.length > 0 && { gaps: [...history.gaps] }),
     license: history.record === undefined ? null : compact(history.record),
     changes: listed.map(changeForModel),
     ...(listed.length < history.changes.length && { truncated: true as const }),
@@ -68,16 +74,20 @@ async function boardOfNumber(lookups: Lookups, number: string): Promise<Board> {
   );
 }
 
-function messages({ isSampleData, record, licenseNumber, changes, since, date }: LicenseHistory): string[] {
+function messages(history: LicenseHistory): string[] {
+  const { isSampleData, record, licenseNumber, changes, since, gaps, date } = history;
   return [
     isSampleData ? SAMPLE_DATA_NOTICE : '',
     licenseNumber === undefined
-      ? `The board has no license with this number in the dataset of ${date}, and had none since ${since}.`
+      ? `The board has no license with this number in the dataset of ${date}, and none is known since ${since}.`
       : '',
     licenseNumber !== undefined && record === undefined
       ? `The license is no longer in the dataset of ${date}. That does not say why; ask the board.`
       : '',
-    licenseNumber !== undefined && changes.length === 0 ? `Nothing has changed since ${since}.` : '',
+    licenseNumber !== undefined && changes.length === 0
+      ? `${gaps.length === 0 ? 'Nothing has changed' : 'No change is known'} since ${since}.`
+      : '',
+    ...gaps.map(({ after, before }) => `Changes between ${after} and ${before} are not known here.`),
     `What happened before ${since} is not known here.`,
   ];
 }

@@ -53,6 +53,13 @@ export async function publicationHistory(store: Store): Promise<PublicationHisto
   return { live: publications.find(({ publication }) => publication === live) ?? null, publications };
 }
 
+/** The publication that was live last, by the ledger; `undefined` before the first. */
+export async function lastLivePublication(store: Store): Promise<PublicationSummary | undefined> {
+  const events = await readEvents(store);
+  const last = events.findLast(({ event }) => event === 'live');
+  return summarize(events, undefined).find(({ publication }) => publication === last?.publication);
+}
+
 /** One publication, and its events, `queued` first. */
 export interface PublicationDetails {
   readonly summary: PublicationSummary;

@@ -51,8 +51,6 @@ export type LedgerEvent = z.output<typeof ledgerEvent>;
 /** An event to append; its time is now unless given. */
 export type NewLedgerEvent = Omit<LedgerEvent, 'at'> & { readonly at?: string };
 
-const EPOCH_ID = 'epoch';
-
 /** The events. A count that can't be read does not make the state of a publication unknown. */
 export const LEDGER_EVENTS = collection('ledger', ledgerEvent, { salvage: WITHOUT_BAD_PARTS });
 
@@ -132,40 +130,4 @@ export function indicesOnceLive(events: readonly LedgerEvent[]): Set<string> {
   return new Set(
     events.flatMap(({ event, index }) => (HAS_BEEN_LIVE.has(event) && index !== undefined ? [index] : [])),
   );
-}
-
-/** The epoch taken last, and the publication or rollback that took it. */
-export const LEDGER_EPOCH = collection('ledger', z.object({ epoch: z.int(), holder: z.string() }));
-
-/** Whether a document of the ledger is the epoch. */
-export function isEpochId(id: string): boolean {
-  return id === EPOCH_ID;
-}
-
-/**
- * Takes the next epoch. From then on, no publication of an earlier epoch can go live.
- *
- * @param holder the publication or rollback that takes it
- */
-export async function takeEpoch(store: Store, holder: string): Promise<number> {
-  const taken = await LEDGER_EPOCH.update(store, EPOCH_ID, (last) => ({
-    epoch: (last?.epoch ?? 0) + 1,
-    holder,
-  }));
-  return taken?.epoch ?? 0;
-}
-
-/** Writes an epoch in place of one that is missing or not valid. */
-export function replaceEpoch(store: Store, epoch: number, holder: string): Promise<void> {
-  return LEDGER_EPOCH.put(store, EPOCH_ID, { epoch, holder });
-}
-
-/** The epoch taken last; 0 before the first. */
-export async function currentEpoch(store: Store): Promise<number> {
-  return (await latestEpoch(store))?.epoch ?? 0;
-}
-
-/** The epoch taken last, and the publication or rollback that took it. */
-export async function latestEpoch(store: Store): Promise<{ epoch: number; holder: string } | undefined> {
-  return (await LEDGER_EPOCH.read(store, EPOCH_ID))?.document;
 }

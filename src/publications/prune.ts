@@ -1,50 +1,75 @@
-import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { eraseWithdrawnPlaces } from '../changes/erase.ts';
 import { deleteInvisibleChanges } from '../changes/prune-changes.ts';
 import { deleteExpiredRecords } from '../records/store-records.ts';
-import { responseStatus } from '../storage/client.ts';
 import { digestIndexName } from '../storage/index-names.ts';
 import type { Store } from '../storage/store.ts';
 import { liveIndex } from './alias.ts';
 import { copyFeed } from './copy-feed.ts';
-import { currentEpoch, indicesOnceLive, readEvents } from './ledger.ts';
-import { feedOf, licensesIndices } from './metadata.ts';
+import { deleteIndex, deleteObsolete, readEpoch } from './fence.ts';
+import { summarize } from './history.ts';
+import { indicesOnceLive, type LedgerEvent, readEvents } from './ledger.ts';
+import { feedOf, type LicensesIndex, licensesIndices } from './metadata.ts';
+import { deleteRejectedRows } from './rejected-rows.ts';
 
 /**
  * Deletes obsolete indices: all but the live one, the latest that were live before, and the one being built. Indices of
- * crashed runs are deleted too: they have an earlier epoch, so they can never go live. Digests and changes go with them.
- * Saved records that are no longer kept are deleted, too.
+ * crashed runs are deleted too: they have an earlier epoch, so they can never go live. Digests, rejected rows and
+ * changes go with them. While nothing is live, no index is deleted: any of them may be what goes live. Saved records
+ * that are no longer kept are deleted, too.
  *
  * @param keep how many publications stay, the live one included
  * @returns the indices deleted
  */
-export async function prune(store: Store, keep: number): Promise<string[]> {
-  const epoch = await currentEpoch(store);
-  // Before the indices of licenses: a digest is younger than its index, so none that is being built is an orphan.
-  const digests = await digestIndices(store);
-  const [live, indices, events] = await Promise.all([
-    liveIndex(store),
-    licensesIndices(store),
-    readEvents(store),
-  ]);
-  const onceLive = indicesOnceLive(events);
-  const previous = indices.map(({ index }) => index).filter((index) => index !== live && onceLive.has(index));
-  const kept = new Set([live, ...previous.slice(Math.max(0, previous.length - (keep - 1)))]);
-  const obsolete = indices.filter(({ index, metadata }) => !kept.has(index) && metadata.epoch < epoch);
-  for (const { index } of obsolete) await deleteIndex(store.client, index);
-  const deleted = new Set(obsolete.map(({ index }) => index));
-  const used = indices.filter(({ index }) => !deleted.has(index));
-  const usedDigests = new Set(used.map(({ index }) => digestIndexName(store.prefix, index)));
-  for (const digest of digests) if (!usedDigests.has(digest)) await deleteIndex(store.client, digest);
-  const metadata = indices.find(({ index }) => index === live)?.metadata;
-  if (metadata !== undefined) {
-    await eraseWithdrawnPlaces(store, feedOf(metadata));
-    await deleteInvisibleChanges(store, feedOf(metadata), epoch);
-    await copyFeed(store, metadata);
+export async function prune(store: Store, keep: number): Promise<readonly string[]> {
+  for (;;) {
+    const read = await readEpoch(store);
+    // Before the indices of licenses: a digest is younger than its index, so none that is being built is an orphan.
+    const digests = await digestIndices(store);
+    const [live, indices, events] = await Promise.all([
+      liveIndex(store),
+      licensesIndices(store),
+      readEvents(store),
+    ]);
+    const before = previous(indices, events, live);
+    const kept = new Set([live, ...read.uses, ...before.slice(Math.max(0, before.length - (keep - 1)))]);
+    const obsolete = indices.filter(({ index, metadata }) => !kept.has(index) && metadata.epoch < read.epoch);
+    const names = live === undefined ? [] : obsolete.map(({ index }) => index);
+    const deleted = await deleteObsolete(store, read, names);
+    if (deleted === undefined) continue;
+
+    const left = indices.filter(({ index }) => !deleted.includes(index));
+    const used = new Set(left.map(({ index }) => digestIndexName(store.prefix, index)));
+    for (const digest of digests) if (!used.has(digest)) await deleteIndex(store, digest);
+    await pruneChanges(
+      store,
+      indices.find(({ index }) => index === live),
+      read.epoch,
+    );
+    await deleteRejectedRows(store, summarize(events, undefined), left);
+    await deleteExpiredRecords(store);
+    return deleted;
   }
-  await deleteExpiredRecords(store);
-  return [...deleted];
+}
+
+/** The indices that were live before this one, the earliest build first. */
+function previous(
+  indices: readonly LicensesIndex[],
+  events: readonly LedgerEvent[],
+  live: string | undefined,
+): string[] {
+  const onceLive = indicesOnceLive(events);
+  return indices.map(({ index }) => index).filter((index) => index !== live && onceLive.has(index));
+}
+
+/** @param epoch the epoch taken last, read before the live index */
+async function pruneChanges(store: Store, live: LicensesIndex | undefined, epoch: number): Promise<void> {
+  if (live === undefined) return;
+  const feed = feedOf(live.metadata);
+  await eraseWithdrawnPlaces(store, feed);
+  // Before anything is deleted: what a backup has of the feed names no change that is gone.
+  await copyFeed(store, live.metadata);
+  await deleteInvisibleChanges(store, feed, epoch);
 }
 
 const mappingsResponse = z.record(z.string(), z.unknown());
@@ -52,13 +77,4 @@ const mappingsResponse = z.record(z.string(), z.unknown());
 async function digestIndices(store: Store): Promise<string[]> {
   const { body } = await store.client.indices.getMapping({ index: store.names.digestsPattern });
   return Object.keys(mappingsResponse.parse(body));
-}
-
-/** Deletes one index by its exact name; one that has gone already is no error. */
-export async function deleteIndex(client: Client, index: string): Promise<void> {
-  try {
-    await client.indices.delete({ index });
-  } catch (error) {
-    if (responseStatus(error) !== 404) throw error;
-  }
 }

@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { type CsvFormat, spreadsheetCsv } from '../csv.ts';
 import { collection, type Sort } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
+import type { PublicationSummary } from './history.ts';
+import type { LicensesIndex } from './metadata.ts';
 
 const PAGE = 1000;
 
@@ -71,3 +73,40 @@ export async function writeRejects(
   }
   return { file: path, rows };
 }
+
+/** How long the rows of a publication that did not go live are kept, and of how many such publications. */
+const KEPT_DAYS = 30;
+const KEPT_PUBLICATIONS = 10;
+const MS_A_DAY = 86_400_000;
+
+/**
+ * Deletes the rejected rows of publications whose index is gone. An operator looks at the rows of one that was refused
+ * or failed for some days: those of the latest ten are kept for 30 days.
+ *
+ * @param publications all, the earliest first
+ * @param indices those that are kept
+ */
+export async function deleteRejectedRows(
+  { client, names }: Store,
+  publications: readonly PublicationSummary[],
+  indices: readonly LicensesIndex[],
+): Promise<void> {
+  const withIndex = new Set(indices.map(({ metadata }) => metadata.publication));
+  const [gone, notLive] = [new Set<string>(), [] as string[]];
+  const earliest = new Date(Date.now() - KEPT_DAYS * MS_A_DAY).toISOString();
+  for (const { publication, state, at } of publications) {
+    if (withIndex.has(publication)) continue;
+    if (ONCE_LIVE.has(state) || at < earliest) gone.add(publication);
+    else notLive.push(publication);
+  }
+  for (const publication of notLive.slice(0, -KEPT_PUBLICATIONS)) gone.add(publication);
+  if (gone.size === 0) return;
+  await client.deleteByQuery({
+    index: names.rejectedRows,
+    conflicts: 'proceed',
+    refresh: true,
+    body: { query: { terms: { publication: [...gone] } } },
+  });
+}
+
+const ONCE_LIVE: ReadonlySet<string> = new Set(['live', 'superseded', 'rolled_back']);

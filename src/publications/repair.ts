@@ -5,9 +5,9 @@ import { parseLicensesIndexName } from '../storage/index-names.ts';
 import type { Repaired } from '../storage/repair.ts';
 import type { Store } from '../storage/store.ts';
 import { indicesUnderAlias, readableLiveIndex } from './alias.ts';
-import { readEvents, replaceEpoch } from './ledger.ts';
+import { deleteUnlessLive, repairEpochDocument } from './fence.ts';
+import { readEvents } from './ledger.ts';
 import { checkedIndices, feedOf, isOurs, licensesIndices, META_ID, writeMetadata } from './metadata.ts';
-import { deleteIndex } from './prune.ts';
 
 /**
  * Finds the metadata of publications that are not valid.
@@ -28,7 +28,7 @@ export async function repairMetadata(store: Store, isRepaired: boolean): Promise
     const isDeleted = kept === undefined && !live.includes(index);
     if (isRepaired && kept !== undefined)
       await store.client.indices.putMapping({ index, body: { [META_ID]: kept } });
-    if (isRepaired && isDeleted) await deleteIndex(store.client, index);
+    if (isRepaired && isDeleted) await deleteUnlessLive(store, index);
     const action = kept !== undefined ? 'repaired' : isDeleted ? 'deleted' : 'none';
     found.push({ ...bad, action: isRepaired ? action : 'none' });
   }
@@ -69,5 +69,8 @@ export async function repairFeed(store: Store, isRepaired: boolean): Promise<Rep
 export async function repairEpoch(store: Store): Promise<void> {
   const [events, indices] = await Promise.all([readEvents(store), licensesIndices(store)]);
   const known = [...events.map(({ epoch }) => epoch ?? 0), ...indices.map(({ metadata }) => metadata.epoch)];
-  await replaceEpoch(store, Math.max(0, ...known), 'repair');
+  await repairEpochDocument(
+    store,
+    known.reduce((greatest, epoch) => Math.max(greatest, epoch), 0),
+  );
 }

@@ -1,10 +1,11 @@
 import { type ChangeCounts, changeCounter, noChanges } from '../changes/counts.ts';
-import { extendedFeed, type FeedState, newFeed } from '../changes/feed-state.ts';
+import { extendedFeed, type FeedState, TooManyChangesError } from '../changes/feed-state.ts';
 import { changesIn } from '../changes/read-changes.ts';
 import { readSegments } from '../changes/segment.ts';
 import { storeDifferences } from '../changes/store-differences.ts';
 import { writeSegment } from '../changes/write-changes.ts';
 import type { Store } from '../storage/store.ts';
+import { feedAfterGap, feedWithoutLive } from './copy-feed.ts';
 import { feedOf, type LicensesIndex } from './metadata.ts';
 
 /** What a rollback makes of the feed. */
@@ -17,20 +18,36 @@ export interface RollbackChanges {
  * Stores the changes from one publication to another that was live before or after it. Only the licenses that the feed
  * says changed between the two are compared. Where it no longer says so, the feed begins anew.
  *
+ * @param from `undefined` when nothing is live
  * @param epoch the rollback's
  */
 export async function storeRollbackChanges(
   store: Store,
-  from: LicensesIndex,
+  from: LicensesIndex | undefined,
   to: LicensesIndex,
   epoch: number,
 ): Promise<RollbackChanges> {
+  const beginning = { ...to.metadata, epoch };
+  if (from === undefined) return { feed: await feedWithoutLive(store, beginning), changes: noChanges() };
   const state = feedOf(from.metadata);
-  const { publication, date } = to.metadata;
   const epochs = await epochsSince(store, state, to);
-  const anew = { feed: newFeed({ publication, epoch, date }), changes: noChanges() };
-  if (epochs === undefined) return anew;
+  try {
+    const stored =
+      epochs === undefined ? undefined : await storedChanges(store, { from, to, epoch, state, epochs });
+    if (stored !== undefined) return stored;
+  } catch (error) {
+    if (!(error instanceof TooManyChangesError)) throw error;
+  }
+  return { feed: await feedAfterGap(store, state, beginning), changes: noChanges() };
+}
 
+/** @returns `undefined` when changes of the feed are missing */
+async function storedChanges(
+  store: Store,
+  rollback: { from: LicensesIndex; to: LicensesIndex; epoch: number; state: FeedState; epochs: number[] },
+): Promise<RollbackChanges | undefined> {
+  const { from, to, epoch, state, epochs } = rollback;
+  const { publication, date } = to.metadata;
   const origin = { feed: state.feed, epoch, at: new Date().toISOString(), publication, date };
   const indices = { before: from.index, after: to.index };
   const counter = changeCounter();
@@ -45,7 +62,7 @@ export async function storeRollbackChanges(
     await storeDifferences(store, indices, candidates, origin, counter);
   }
   // Which licenses the missing changes were of is not known.
-  if (read !== changesOf(state, epochs)) return anew;
+  if (read !== changesOf(state, epochs)) return undefined;
   const changes = counter.counts();
   await writeSegment(store, { ...origin, counts: changes });
   return { feed: extendedFeed(state, epoch, counter.total()), changes };
@@ -57,7 +74,12 @@ async function epochsSince(store: Store, state: FeedState, to: LicensesIndex): P
   if (segments.length < state.segments.length) return undefined;
   const last = segments.findLastIndex(({ publication }) => publication === to.metadata.publication);
   const began = to.metadata.feed;
-  const isBeginning = began !== undefined && began.feed === state.feed && began.start === state.start;
+  // A rollback that was killed may have left it a feed that it did not begin, and that has segments.
+  const isBeginning =
+    began !== undefined &&
+    began.feed === state.feed &&
+    began.start === state.start &&
+    began.segments.length === 0;
   if (last < 0 && !isBeginning) return undefined;
   return segments.slice(last + 1).map(({ epoch }) => epoch);
 }

@@ -1,10 +1,21 @@
+import { eraseWithdrawnPlaces } from '../changes/erase.ts';
 import type { Store } from '../storage/store.ts';
-import { flip, liveIndex } from './alias.ts';
+import { liveIndex } from './alias.ts';
 import { copyFeed } from './copy-feed.ts';
+import {
+  currentEpoch,
+  FlipRefusedError,
+  fencedBy,
+  flip,
+  type ReadEpoch,
+  readEpoch,
+  releaseEpoch,
+  takeEpochAfter,
+} from './fence.ts';
 import { summarize } from './history.ts';
-import { appendEvent, indicesOnceLive, type LedgerEvent, readEvents, takeEpoch } from './ledger.ts';
+import { appendEvent, indicesOnceLive, type LedgerEvent, readEvents } from './ledger.ts';
 import { type LicensesIndex, licensesIndices, writeMetadata } from './metadata.ts';
-import { storeRollbackChanges } from './rollback-changes.ts';
+import { type RollbackChanges, storeRollbackChanges } from './rollback-changes.ts';
 import { newRunId } from './run-id.ts';
 
 /** There is no such publication to roll back to. The message says which there are. */
@@ -12,44 +23,62 @@ class RollbackError extends Error {}
 
 /** What a rollback changed. */
 export interface Rollback {
-  readonly from: LicensesIndex;
+  /** `undefined` when nothing was live, or its metadata are not valid. */
+  readonly from: LicensesIndex | undefined;
   readonly to: LicensesIndex;
 }
 
 /**
  * Makes an earlier publication live again, in one `_aliases` call: the one named, or the latest before the
- * live one that was not itself rolled back. It takes an epoch, so no publication that began before it can go live after it.
+ * live one that was not itself rolled back. Once there is such a one, it takes an epoch, so no publication that began
+ * before it can go live after it, and nothing deletes the one that it goes to.
  *
  * @throws {RollbackError} when there is none such
  * @throws {FlipRefusedError} when another publication or rollback came in between
  */
 export async function rollBack(store: Store, toPublication?: string): Promise<Rollback> {
-  const epoch = await takeEpoch(store, `rollback ${newRunId()}`);
+  for (;;) {
+    const read = await readEpoch(store);
+    const { live, from, to } = await choose(store, read, toPublication);
+    const uses = live === undefined ? [to.index] : [live, to.index];
+    const epoch = await takeEpochAfter(store, read, `rollback ${newRunId()}`, uses);
+    if (epoch !== undefined && (await liveIndex(store)) === live) {
+      return await goTo(store, { from, to }, epoch);
+    }
+  }
+}
+
+/** What is live, and where to go. @throws {RollbackError} when there is no such publication */
+async function choose(
+  store: Store,
+  { deletes }: ReadEpoch,
+  toPublication: string | undefined,
+): Promise<Rollback & { readonly live: string | undefined }> {
   const [live, indices, events] = await Promise.all([
     liveIndex(store),
     licensesIndices(store),
     readEvents(store),
   ]);
   const from = indices.find(({ index }) => index === live);
-  if (from === undefined) throw new RollbackError('Nothing is live, so there is nothing to roll back.');
-
   const onceLive = indicesOnceLive(events);
-  const candidates = indices.filter(({ index }) => index !== live && onceLive.has(index));
+  const candidates = indices.filter(
+    ({ index }) => index !== live && onceLive.has(index) && !deletes.includes(index),
+  );
   const rolledBackBefore = rolledBack(events, from);
   const to =
     toPublication === undefined
       ? candidates.findLast(
           ({ metadata }) =>
-            metadata.epoch < from.metadata.epoch && !rolledBackBefore.has(metadata.publication),
+            (from === undefined || metadata.epoch < from.metadata.epoch) &&
+            !rolledBackBefore.has(metadata.publication),
         )
       : candidates.find(({ metadata }) => metadata.publication === toPublication);
-  if (to === undefined) {
-    throw new RollbackError(noTarget(toPublication, candidates));
-  }
+  if (to === undefined) throw new RollbackError(noTarget(toPublication, candidates));
+  return { live, from, to };
+}
 
-  const { feed, changes } = await storeRollbackChanges(store, from, to, epoch);
-  await writeMetadata(store.client, to.index, { ...to.metadata, feed, changes });
-  await flip(store, to.index, epoch);
+async function goTo(store: Store, { from, to }: Rollback, epoch: number): Promise<Rollback> {
+  const { feed, changes } = await madeLive(store, { from, to }, epoch);
   const event = (
     entry: LicensesIndex,
     name: 'live' | 'superseded' | 'rolled_back',
@@ -62,10 +91,25 @@ export async function rollBack(store: Store, toPublication?: string): Promise<Ro
       epoch,
       ...(changed && { changes: changed }),
     });
-  await event(from, isGoingBack(from, to) ? 'rolled_back' : 'superseded');
+  if (from !== undefined) await event(from, isGoingBack(from, to) ? 'rolled_back' : 'superseded');
   await event(to, 'live', changes);
+  await releaseEpoch(store, epoch);
+  await eraseWithdrawnPlaces(store, feed);
   await copyFeed(store, { ...to.metadata, feed });
   return { from, to };
+}
+
+/** @throws {FlipRefusedError} when it was fenced: then the index may have been deleted, too */
+async function madeLive(store: Store, { from, to }: Rollback, epoch: number): Promise<RollbackChanges> {
+  try {
+    const made = await storeRollbackChanges(store, from, to, epoch);
+    await writeMetadata(store.client, to.index, { ...to.metadata, ...made });
+    await flip(store, to.index, epoch);
+    return made;
+  } catch (error) {
+    const latest = await currentEpoch(store);
+    throw latest === epoch ? error : new FlipRefusedError(fencedBy(latest));
+  }
 }
 
 function noTarget(toPublication: string | undefined, candidates: readonly LicensesIndex[]): string {
@@ -80,8 +124,8 @@ function isGoingBack(from: LicensesIndex, to: LicensesIndex): boolean {
 }
 
 /** The publications that were rolled back and have not been live since. */
-function rolledBack(events: readonly LedgerEvent[], live: LicensesIndex): Set<string> {
-  const publications = summarize(events, live.metadata.publication);
+function rolledBack(events: readonly LedgerEvent[], live: LicensesIndex | undefined): Set<string> {
+  const publications = summarize(events, live?.metadata.publication);
   return new Set(
     publications.filter(({ state }) => state === 'rolled_back').map(({ publication }) => publication),
   );

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CHANGE_CAUSES, CHANGE_KINDS, fieldChange } from '../changes/change.ts';
+import { historyGap } from '../changes/feed-state.ts';
 import { licenseRecord } from '../licenses/license-record.ts';
 
 /** How long a saved record is kept, in days: somewhat more than a year, from one yearly check to the next. */
@@ -36,6 +37,8 @@ export const savedRecord = z.object({
   endorsements: z.array(endorsement),
   /** The run date since which changes were known. */
   since: z.iso.date(),
+  /** The times of which they were not; absent when there were none. */
+  gaps: z.array(historyGap).optional(),
   changes: z.array(shownChange),
 });
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { historyGap } from '../changes/feed-state.ts';
 import type { Changes } from '../changes/service.ts';
 import type { Route } from '../http/route.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
@@ -23,10 +24,18 @@ const historyQuery = z.object({
   license_number: z.string(NUMBER_NEEDED).trim().min(1, NUMBER_NEEDED).max(MAX_NUMBER_LENGTH, NUMBER_NEEDED),
 });
 
+const coverage = {
+  coverage_start: z.string().describe('Changes are known since the dataset of this date, YYYY-MM-DD'),
+  gaps: z
+    .array(historyGap)
+    .optional()
+    .describe('Changes between the datasets of these two dates are not known; absent when there is no gap'),
+};
+
 const historyResponse = z.object({
   board: z.string(),
   license_number: z.string(),
-  coverage_start: z.string().describe('Changes are known since the dataset of this date, YYYY-MM-DD'),
+  ...coverage,
   record: responseRecord.nullable().describe('The license as it is now; null once it was removed'),
   changes: z.array(changeBody).describe('The newest first'),
 });
@@ -67,27 +76,26 @@ export function historyRoute(changes: Changes, lookups: Lookups): Route {
           new BadRequestError(NUMBER_NEEDED),
         ),
         ...COMMON_ERRORS,
-        '404': responseEntry(
-          'A number that was never seen',
-          z.object({ detail: z.string(), coverage_start: z.string() }),
-          { never: { summary: 'Never seen', value: { detail: NEVER_SEEN, coverage_start: '2025-01-02' } } },
-        ),
+        '404': responseEntry('A number that was never seen', z.object({ detail: z.string(), ...coverage }), {
+          never: { summary: 'Never seen', value: { detail: NEVER_SEEN, coverage_start: '2025-01-02' } },
+        }),
       },
     },
     handle: async (ctx) => {
       const { board, license_number: number } = queryOf(ctx, historyQuery);
       const asked = { board, number };
       const history = await licenseHistory({ lookups, changes }, asked, ctx.state.keyCheckedMs);
-      const { licenseNumber, record, since } = history;
+      const { licenseNumber, record, since, gaps } = history;
+      const covered = { coverage_start: since, ...(gaps.length > 0 && { gaps: [...gaps] }) };
       if (licenseNumber === undefined) {
         ctx.status = 404;
-        ctx.body = { detail: NEVER_SEEN, coverage_start: since };
+        ctx.body = { detail: NEVER_SEEN, ...covered };
         return;
       }
       ctx.body = {
         board: board.name,
         license_number: licenseNumber,
-        coverage_start: since,
+        ...covered,
         record: record === undefined ? null : toResponseRecord(record, history.date, todayInOhio()),
         changes: history.changes.map(changeResponse),
       } satisfies z.output<typeof historyResponse>;

@@ -37,9 +37,12 @@ export const BACKED_UP = {
 
 type BackedUpName = keyof typeof BACKED_UP;
 
-const NAMES = ['accounts', 'api-keys', 'publications', 'audit', 'changes', 'saved-records'] as const;
+const NAMES = ['accounts', 'api-keys', 'changes', 'publications', 'audit', 'saved-records'] as const;
 
-/** The kinds of documents in the order in which a backup has them. */
+/**
+ * The kinds of documents in the order in which a backup has them. The ledger comes after the changes: a publication that
+ * goes on meanwhile must not leave changes of an epoch that the ledger would give to another one.
+ */
 export const BACKED_UP_NAMES: readonly BackedUpName[] = NAMES;
 
 /** A line between the first and the last: a document, its index named without the installation's prefix. */

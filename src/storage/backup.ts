@@ -116,7 +116,8 @@ export async function restoreBackup(
   const found = await storedCounts(store);
   if (BACKED_UP_NAMES.some((name) => name !== 'audit' && found[name] > 0)) {
     throw new BackupError(
-      `There are ${inWords(found)} already; a backup is restored only where there are none.`,
+      `There are ${inWords(found)} already; a backup is restored only where there are none. If an earlier restore ` +
+        `into this installation was broken off, delete the indices ${restoredIndices(store)}, and restore again.`,
     );
   }
   await createDocuments(store, documents());
@@ -136,14 +137,17 @@ async function createDocuments(store: Store, documents: AsyncIterable<BackupDocu
     try {
       await createBatch(store, batch);
     } catch (error) {
-      const indices = BACKED_UP_NAMES.map((name) => store.names[BACKED_UP[name]]).join(', ');
       throw new BackupError(
-        `Stopped after ${done} documents: ${String(error)} Delete the indices ${indices} and restore again.`,
+        `Stopped after ${done} documents: ${String(error)} Delete the indices ${restoredIndices(store)} and restore again.`,
         { cause: error },
       );
     }
     done += batch.length;
   }
+}
+
+function restoredIndices({ names }: Store): string {
+  return BACKED_UP_NAMES.map((name) => names[BACKED_UP[name]]).join(', ');
 }
 
 const DOCUMENTS_A_REQUEST = 1000;

@@ -1,4 +1,5 @@
 import type { ChangeCause, ChangeKind, StoredChange } from '../changes/change.ts';
+import type { HistoryGap } from '../changes/feed-state.ts';
 import { fieldLabel } from './field-labels.ts';
 import { type Html, html, NOTHING } from './page.ts';
 import { inWords, longDate } from './words.ts';
@@ -33,13 +34,19 @@ const TWINS: readonly (readonly [string, string])[] = [
  * What happened to a license, the newest first, in words.
  *
  * @param since changes are known since the dataset of this date
+ * @param gaps but for those in between
  */
-export function historyTimeline(changes: readonly ShownChange[], since: string): Html {
+export function historyTimeline(
+  changes: readonly ShownChange[],
+  since: string,
+  gaps: readonly HistoryGap[],
+): Html {
   return html`${
     changes.length === 0
-      ? html`<p>Nothing has changed since ${longDate(since)}.</p>`
+      ? html`<p>${gaps.length === 0 ? 'Nothing has changed' : 'No change is known'} since ${longDate(since)}.</p>`
       : html`<ol class="timeline">${changes.map(entry)}</ol>`
   }
+${gaps.map(({ after, before }) => html`<p class="source">Changes between ${longDate(after)} and ${longDate(before)} are not known here.</p>`)}
 <p class="source">What happened before ${longDate(since)} is not known here.</p>`;
 }
 

@@ -67,19 +67,19 @@ export function shownHash(
 }
 
 function licenseBody(view: LicenseView, board: Board, today: string): Html {
-  const { record, endorsements, changes, since, date } = view;
+  const { record, endorsements, changes, since, gaps, date } = view;
   if (record === undefined) return NOTHING;
   return html`<p class="as-of">${record.license_type ?? 'License'} ${record.license_number}, ${record.board}. As of the State’s dataset of <strong>${longDate(date)}</strong>.</p>
 ${licenseFacts(record, endorsements, today)}
 <form class="no-print save" action="/records" method="post"><input type="hidden" name="board" value="${board.code}"><input type="hidden" name="number" value="${record.license_number}"><input type="hidden" name="shown" value="${shownHash(view, today)}"><button class="usa-button" type="submit">Save a record of this check</button> <span class="usa-hint">Keeps this page as it is, under an address of its own, for 400 days.</span></form>
 ${extraDataGroups(record.extra_data)}
 <section class="no-print"><h2>History</h2>
-${historyTimeline(changes, since)}</section>
+${historyTimeline(changes, since, gaps)}</section>
 ${boardContact(board)}`;
 }
 
 function withoutRecord(view: LicenseView, board: Board, number: string): Html {
-  const { outcome, licenseNumber, changes, since, date } = view;
+  const { outcome, licenseNumber, changes, since, gaps, date } = view;
   const fields: SearchFields = { ...NO_FIELDS, by: 'number', board: board.code, number };
   if (licenseNumber === undefined && outcome.outcome === 'number_not_found') {
     return html`${miss(outcome, fields, html`<strong>${number}</strong>`)}
@@ -89,6 +89,6 @@ ${boardContact(board)}`;
   }
   return html`<p>The ${board.name}’s license ${licenseNumber ?? number} is no longer in the State’s dataset of ${longDate(date)}. That does not say why; ask the board.</p>
 <section><h2>History</h2>
-${historyTimeline(changes, since)}</section>
+${historyTimeline(changes, since, gaps)}</section>
 ${boardContact(board)}`;
 }

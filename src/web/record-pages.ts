@@ -46,7 +46,7 @@ export function saveRecordPage(services: RecordPageServices): Route {
       const number = textOf(form.get('number'));
       if (board === undefined || number === '') throw new BadRequestError(FORM_BROKEN);
       const view = await licenseView(services, { board, number });
-      const { record, publication, date, isSampleData, endorsements, since, changes } = view;
+      const { record, publication, date, isSampleData, endorsements, since, gaps, changes } = view;
       if (record === undefined || shownHash(view, today()) !== textOf(form.get('shown'))) {
         ctx.status = 409;
         await page.send(ctx, {
@@ -63,6 +63,7 @@ export function saveRecordPage(services: RecordPageServices): Route {
         ...shown,
         endorsements: [...endorsements],
         changes: [...changes],
+        ...(gaps.length > 0 && { gaps: [...gaps] }),
       });
       ctx.status = 303;
       ctx.redirect(recordAddress(writtenRecordCode(code)));
@@ -110,7 +111,7 @@ export function recordPage(services: RecordPageServices): Route {
 }
 
 function savedBody(code: string, saved: SavedRecord, board: Board | undefined, comparison: Html): Html {
-  const { record, saved_at: at, date, today, endorsements, changes, since } = saved;
+  const { record, saved_at: at, date, today, endorsements, changes, since, gaps = [] } = saved;
   const kept = longDate(daysBefore(at.slice(0, 10), -SAVED_RECORD_DAYS));
   return html`<dl class="facts"><div><dt>Checked</dt><dd>${ohioTime(at)}</dd></div><div><dt>Dataset</dt><dd>State of Ohio, ${longDate(date)} (publication ${saved.publication})</dd></div><div><dt>Code</dt><dd><code>${writtenRecordCode(code)}</code>, kept until ${kept}</dd></div></dl>
 ${comparison}
@@ -118,7 +119,7 @@ ${comparison}
 ${licenseFacts(record, endorsements, today)}
 ${extraDataGroups(record.extra_data)}
 <section class="no-print"><h2>History, as of then</h2>
-${historyTimeline(changes, since)}</section>
+${historyTimeline(changes, since, gaps)}</section>
 <p class="no-print">To keep it on paper or as a file, print this page. <a href="${licenseAddress(record)}">The license as it is now</a></p>
 ${board === undefined ? NOTHING : boardContact(board)}`;
 }

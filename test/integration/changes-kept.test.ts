@@ -118,7 +118,6 @@ test('the command line writes the changes of a publication as CSV, a line for ea
       `changed,data,Nursing Board,RN.900001,"'=DOE, ""JANE""",full_name,"HOLDER, RN.900001","'=DOE, ""JANE"""`,
       ...[
         'board,Nursing Board,',
-        'city,LIMA,',
         'expiry_date,2099-01-01,',
         'full_name,"HOLDER, RN.900002",',
         'license_number,RN.900002,',

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { takeEpoch } from '../../src/publications/ledger.ts';
+import { takeEpoch } from '../../src/publications/fence.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { allChanges, askChanges, changesPage } from '../support/changes.ts';
 import { type DayRow, writeDay } from '../support/day-files.ts';

@@ -6,6 +6,7 @@ import { publicationHistory } from '../../src/publications/history.ts';
 import { licensesIndices } from '../../src/publications/metadata.ts';
 import type { PublishResult } from '../../src/publications/result.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
+import { countDocuments } from '../../src/storage/checked-search.ts';
 import { openStore } from '../../src/storage/store.ts';
 import { licensesOf, writeDay } from '../support/day-files.ts';
 import { openSearchProxy } from '../support/open-search-proxy.ts';
@@ -56,7 +57,8 @@ async function pausedAt(
   let hasFlipped = false;
   const proxy = await openSearchProxy(config.OPENSEARCH_URL, async (request) => {
     const asked = `${request.method} ${request.path}`;
-    if (isDone && AT['is about to flip'].test(asked)) hasFlipped = true;
+    const isFlip = AT['is about to flip'].test(asked) && !request.body.includes('remove_index');
+    if (isDone && isFlip) hasFlipped = true;
     if (!isDone && at.test(asked)) {
       isDone = true;
       await meanwhile();
@@ -136,6 +138,58 @@ describe('a publication that pauses when it', () => {
     const indices = await licensesIndices(environment.store);
     expect(indices.map(({ metadata }) => metadata.publication)).not.toContain(result.publication);
   });
+});
+
+describe('who is refused fences nobody:', () => {
+  beforeEach(async () => {
+    await published('2026-11-20');
+    await published('2026-11-21');
+  });
+
+  test.each([
+    ['a rollback to a publication that there is not', () => back('typo').catch(() => undefined)],
+    ['a publication of files that are too old', async () => publishGuarded('2026-10-01')],
+    ['a publication of the files that are live', async () => publishGuarded('2026-11-21', 30)],
+  ])('%s', async (_who, refused) => {
+    const { result } = await pausedAt('2026-11-22', AT['is verified'], refused);
+    expect(result).toMatchObject({ state: 'live' });
+  });
+
+  async function publishGuarded(date: string, nurses?: number): Promise<void> {
+    const result = await publishFiles(environment, await filesOf(date, nurses), { isGuarded: true });
+    expect(['refused', 'skipped']).toContain(result.state);
+  }
+});
+
+test('a flip that arrives only when its publication has given up leaves one live index', async () => {
+  await published('2026-11-21');
+  const { config } = environment;
+  let late: (() => Promise<unknown>) | undefined;
+  let isLate = false;
+  const proxy = await openSearchProxy(config.OPENSEARCH_URL, async (request) => {
+    const isFlip = request.path.startsWith('/_aliases') && !request.body.includes('remove_index');
+    if (isFlip && late === undefined) {
+      late = request.forward;
+      return undefined;
+    }
+    const isDiscard = request.body.includes('remove_index') || /^\/[^/]*licenses-\d[^/]*$/.test(request.path);
+    if (late !== undefined && !isLate && isDiscard && request.method !== 'GET') {
+      isLate = true;
+      await late();
+    }
+    return request.forward();
+  });
+  const store = openStore({ ...config, OPENSEARCH_URL: proxy.url }, 30_000);
+  try {
+    await publishFiles({ ...environment, store }, await filesOf('2026-11-22')).catch(() => undefined);
+    expect(isLate).toBe(true);
+    const [index = '', ...others] = await live();
+    expect(others).toEqual([]);
+    expect(await countDocuments(environment.client, index)).toBeGreaterThan(0);
+  } finally {
+    await store.client.close();
+    await proxy.close();
+  }
 });
 
 describe('two simultaneous first publications', () => {

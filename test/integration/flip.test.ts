@@ -1,7 +1,16 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { FlipRefusedError, flip, indicesUnderAlias, liveIndex } from '../../src/publications/alias.ts';
-import { currentEpoch, takeEpoch } from '../../src/publications/ledger.ts';
+import { indicesUnderAlias, liveIndex } from '../../src/publications/alias.ts';
+import {
+  currentEpoch,
+  FlipRefusedError,
+  flip,
+  releaseEpoch,
+  takeEpoch,
+} from '../../src/publications/fence.ts';
+import { appendEvent } from '../../src/publications/ledger.ts';
+import { licensesIndices } from '../../src/publications/metadata.ts';
+import { prune } from '../../src/publications/prune.ts';
 import { newRunId } from '../../src/publications/run-id.ts';
 import { licensesIndexName } from '../../src/storage/index-names.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
@@ -101,4 +110,30 @@ test('an index with the name of the alias makes the start fail, so that it gets 
   await client.indices.create({ index: store.names.alias });
   await expect(prepareIndices(store)).rejects.toThrow('where the alias of the live publication belongs');
   expect(await liveIndex(store)).toBeUndefined();
+});
+
+test('a prune deletes what is obsolete although the disk is full', async () => {
+  const { store, client } = environment;
+  const [old, now] = [await newIndex(), await newIndex()];
+  for (const [at, index] of [old, now].entries()) {
+    const metadata = {
+      ...{ publication: `p-${at}`, epoch: await epoch(`p-${at}`), date: '2026-11-20', sample: false },
+      ...{ started_at: new Date().toISOString(), service_version: 'test' },
+    };
+    await client.indices.putMapping({ index, body: { _meta: metadata } });
+    await appendEvent(store, { publication: `p-${at}`, event: 'live', index });
+    await flipTo(index, await epoch('flip'));
+  }
+  await releaseEpoch(store, await currentEpoch(store));
+  const full = (block: true | null) =>
+    client.indices.putSettings({
+      index: `${store.prefix}*`,
+      body: { 'index.blocks.read_only_allow_delete': block },
+    });
+  await full(true);
+  expect(await prune(store, 1)).toEqual([old]);
+  expect((await licensesIndices(store)).map(({ index }) => index)).toEqual([now]);
+  expect(await under()).toEqual([now]);
+  await full(null);
+  expect(await prune(store, 1)).toEqual([]);
 });

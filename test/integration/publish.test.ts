@@ -224,12 +224,12 @@ describe('the history of publications', () => {
     expect(indices.map(({ metadata }) => metadata.date)).toEqual(['2026-11-21', '2026-11-22', '2026-11-23']);
 
     const { from, to } = await rollBack(store);
-    expect([from.metadata.date, to.metadata.date]).toEqual(['2026-11-23', '2026-11-22']);
+    expect([from?.metadata.date, to.metadata.date]).toEqual(['2026-11-23', '2026-11-22']);
     expect(await live()).toEqual([to.index]);
     const history = await publicationHistory(store);
     expect(history.live?.publication).toBe(to.metadata.publication);
     expect(
-      history.publications.find(({ publication }) => publication === from.metadata.publication)?.state,
+      history.publications.find(({ publication }) => publication === from?.metadata.publication)?.state,
     ).toBe('rolled_back');
   });
 });

@@ -1,10 +1,20 @@
 import { describe, expect, test } from '@jest/globals';
-import { flip, indicesUnderAlias } from '../../src/publications/alias.ts';
+import { indicesUnderAlias, liveIndex, liveLicensesIndex } from '../../src/publications/alias.ts';
+import { flip, takeEpoch } from '../../src/publications/fence.ts';
 import { publicationDetails, publicationHistory } from '../../src/publications/history.ts';
-import { takeEpoch } from '../../src/publications/ledger.ts';
+import { feedOf } from '../../src/publications/metadata.ts';
+import { reconcileLedger } from '../../src/publications/reconcile.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
+import { openStore } from '../../src/storage/store.ts';
+import { licensesOf } from '../support/day-files.ts';
+import { openSearchProxy } from '../support/open-search-proxy.ts';
 import { filesOf, newEnvironment, published } from '../support/publication-days.ts';
 import { publishFiles } from '../support/publishing.ts';
+
+/** The nurses of every day, in another city. */
+const MOVED = {
+  individual: licensesOf('Nursing Board', 'RN.', 20).map((row) => ({ ...row, city: 'AKRON' })),
+};
 
 describe('a rollback', () => {
   test('skips publications that were rolled back', async () => {
@@ -60,4 +70,42 @@ describe('a rollback', () => {
       publication: first.publication,
     });
   });
+
+  test('that is killed at any of its requests can be done again, and no change is lost', async () => {
+    const environment = await newEnvironment();
+    const { store, config } = environment;
+    const first = await published(environment, '2026-11-20');
+    const second = await publishFiles(environment, await filesOf(environment, '2026-11-21', MOVED));
+    if (second.state !== 'live') throw new Error(JSON.stringify(second));
+    const files = { [first.publication]: first.index, [second.publication]: second.index };
+    for (let killedAt = 1, to = first.publication; ; killedAt += 1) {
+      let made = 0;
+      const proxy = await openSearchProxy(config.OPENSEARCH_URL, async (request) => {
+        made += 1;
+        return made < killedAt ? request.forward() : undefined;
+      });
+      const through = openStore({ ...config, OPENSEARCH_URL: proxy.url }, 30_000);
+      const [ended] = await Promise.allSettled([rollBack(through, to)]);
+      await through.client.close();
+      await proxy.close();
+      await reconcileLedger(store);
+      if ((await liveIndex(store)) !== files[to]) await rollBack(store, to);
+      expect(await indicesUnderAlias(store)).toEqual([files[to]]);
+      const { segments } = feedOf((await liveLicensesIndex(store))?.metadata ?? never());
+      // Each change of what is live is one of the 20 nurses' city: back and forth, and none is left out.
+      expect({
+        killedAt,
+        counts: segments.map(([, count]) => count).filter((count) => count !== 20),
+      }).toEqual({
+        killedAt,
+        counts: [],
+      });
+      if (ended.status === 'fulfilled') return;
+      to = to === first.publication ? second.publication : first.publication;
+    }
+  }, 240_000);
 });
+
+function never(): never {
+  throw new Error('Nothing is live.');
+}

@@ -1,3 +1,4 @@
+import { totalmem } from 'node:os';
 import { crc32 } from 'node:zlib';
 import { expect, test } from '@jest/globals';
 import { type Difference, differences } from '../../src/changes/difference.ts';
@@ -11,6 +12,7 @@ import {
 } from '../../src/changes/digest.ts';
 import { licenseDocument, recordText, recordTextIn } from '../../src/licenses/license-document.ts';
 import type { LicenseRecord } from '../../src/licenses/license-record.ts';
+import { memoryForDigests, refuseTooLarge } from '../../workers/publish/digests.ts';
 
 const RECORD: LicenseRecord = {
   license_number: 'RN.1',
@@ -58,6 +60,20 @@ test('a digest gives back every entry, also of long and accented numbers', () =>
   const byId = (one: DigestEntry, other: DigestEntry) => (one.id < other.id ? -1 : 1);
   const entries = ids.map((id) => entry(id, id, `row ${id}`));
   expect(entriesIn(digestOf(entries)).toSorted(byId)).toEqual(entries.toSorted(byId));
+});
+
+test('digests that take half of the memory are refused, before the process is killed', () => {
+  const digest = digestOf(Array.from({ length: 30_000 }, (_, at) => entry(`NUR/RN.${at}`)));
+  const stored = Array.from({ length: DIGEST_PARTS }, (_, part) => digest.part(part).length);
+  expect(digest.bytes()).toBeGreaterThanOrEqual(stored.reduce((sum, bytes) => sum + bytes));
+  const most = memoryForDigests(1_000_000);
+  expect(most).toBe(500_000);
+  refuseTooLarge(most, most);
+  expect(() => refuseTooLarge(digest.bytes(), most)).toThrow(
+    /^memory: The digests take \d+ MB, and may take half of the worker's memory, 1 MB\./,
+  );
+  // Without a limit, Node gives a number that is far beyond any memory.
+  expect(memoryForDigests(2 ** 64)).toBe(totalmem() / 2);
 });
 
 test('a part that is cut off is an error', () => {

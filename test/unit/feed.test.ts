@@ -1,12 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
 import { cursorText, readCursor } from '../../src/changes/cursor.ts';
 import {
+  coverageOf,
   extendedFeed,
   hasPosition,
   lastPosition,
+  MAX_CHANGES_OF_EPOCH,
   newFeed,
+  nextFeed,
   positionOf,
+  TooManyChangesError,
   trimmedFeed,
+  unbrokenFeeds,
 } from '../../src/changes/feed-state.ts';
 import { changesOfOne } from '../../src/changes/history.ts';
 import { makeChange } from '../../src/changes/make-change.ts';
@@ -78,6 +83,39 @@ describe('the state of a feed', () => {
   });
 });
 
+test('a publication never has a place of the next epoch', () => {
+  expect(positionOf(4, MAX_CHANGES_OF_EPOCH)).toBeLessThan(positionOf(5, 0));
+  expect(() => positionOf(4, MAX_CHANGES_OF_EPOCH + 1)).toThrow(TooManyChangesError);
+});
+
+describe('a feed that begins after another one', () => {
+  const next = { publication: 'p-9', epoch: 9, date: '2026-11-09' };
+  const feeds = (state: typeof FEED) => unbrokenFeeds(state).map(({ feed }) => feed);
+
+  test('keeps its changes in the history, and says which are not known', () => {
+    const state = nextFeed([FEED], '2026-11-05', next);
+    expect(coverageOf(state)).toEqual({
+      since: '2026-11-01',
+      gaps: [{ after: '2026-11-05', before: '2026-11-09' }],
+    });
+    expect(feeds(state)).toEqual([newFeed(next).feed]);
+  });
+
+  test('is read as one with it where no change is missing', () => {
+    const state = nextFeed([FEED], undefined, next);
+    expect(coverageOf(state)).toEqual({ since: '2026-11-01', gaps: [] });
+    expect(feeds(state)).toEqual([FEED.feed, newFeed(next).feed]);
+  });
+
+  test('without changes before a gap has no history', () => {
+    expect(nextFeed([BEGINNING], '2026-11-01', next)).toEqual(newFeed(next));
+    expect(nextFeed([], undefined, next)).toEqual(newFeed(next));
+    const { earlier = [], ...current } = nextFeed([BEGINNING], undefined, next);
+    const third = nextFeed([...earlier, current], '2026-11-09', { ...next, epoch: 10, date: '2026-11-12' });
+    expect(coverageOf(third).gaps).toEqual([{ after: '2026-11-09', before: '2026-11-12' }]);
+  });
+});
+
 const RECORD: LicenseRecord = {
   license_number: 'RN.1',
   full_name: 'DOE, JANE',
@@ -144,10 +182,21 @@ describe('a change', () => {
     const removed = changeOf(RECORD, undefined);
     expect(removed).toMatchObject({
       kind: 'removed',
-      fields: { 'extra_data.ZIP': { before: '43215', after: null } },
+      fields: { status: { before: 'ACTIVE', after: null } },
     });
-    expect(removed?.fields).not.toHaveProperty('county');
+    expect(removed?.fields).not.toHaveProperty('license_type');
+  });
+
+  test('of a removed license says no place, and that of an added one erases those that it does not have', () => {
+    const removed = changeOf(RECORD, undefined);
+    expect(Object.keys(removed?.fields ?? {}).filter(isPlaceField)).toEqual([]);
     expect(removed?.erases).toBeUndefined();
+    expect(changeOf(undefined, RECORD)?.erases).toEqual([
+      'county',
+      'extra_data.County',
+      'extra_data.Country',
+      'extra_data.Street Address',
+    ]);
   });
 
   test.each([

@@ -56,8 +56,12 @@ describe('words', () => {
 
 describe('the timeline', () => {
   const change = { date: '2026-11-20', kind: 'changed', cause: 'data', fields: {} } as const;
-  const textOf = (...changes: Parameters<typeof historyTimeline>[0]) =>
-    String(historyTimeline(changes, '2026-11-01'))
+  const textOf = (...changes: Parameters<typeof historyTimeline>[0]) => textWith([], ...changes);
+  const textWith = (
+    gaps: Parameters<typeof historyTimeline>[2],
+    ...changes: Parameters<typeof historyTimeline>[0]
+  ) =>
+    String(historyTimeline(changes, '2026-11-01', gaps))
       .replaceAll(/<[^>]+>/g, ' ')
       .replaceAll(/\s+/g, ' ');
 
@@ -89,6 +93,15 @@ describe('the timeline', () => {
   test('says since when changes are known, and that there are none', () => {
     expect(textOf()).toContain('Nothing has changed since November 1, 2026.');
     expect(textOf(change)).toContain('What happened before November 1, 2026 is not known here.');
+  });
+
+  test('says of which time no changes are known, and never that nothing changed in it', () => {
+    const gaps = [{ after: '2026-11-05', before: '2026-11-09' }];
+    expect(textWith(gaps)).toContain('No change is known since November 1, 2026.');
+    expect(textWith(gaps)).not.toContain('Nothing has changed');
+    for (const text of [textWith(gaps), textWith(gaps, change)]) {
+      expect(text).toContain('Changes between November 5, 2026 and November 9, 2026 are not known here.');
+    }
   });
 
   test('says the same only once', () => {

@@ -28,13 +28,18 @@ export interface Built {
 /**
  * Creates the index, loads both files into it, and runs the guards on the loaded licenses.
  *
+ * @param epoch the run's: the index may go live only while it is the latest
  * @throws {RefusedError} when it must not go live
  */
-export async function build(run: PublishRun, { sources, date, isSampleData }: Prepared): Promise<Built> {
+export async function build(
+  run: PublishRun,
+  { sources, date, isSampleData }: Prepared,
+  epoch: number,
+): Promise<Built> {
   const { store, config, job } = run;
   const metadata: PublicationMetadata = {
     publication: job.publication,
-    epoch: run.epoch,
+    epoch,
     date,
     sample: isSampleData,
     started_at: run.startedAt.toISOString(),
@@ -43,7 +48,7 @@ export async function build(run: PublishRun, { sources, date, isSampleData }: Pr
   const index = licensesIndexName(store.prefix, { date, run: newRunId() });
   run.building = index;
   await createIndex(run, index, metadata);
-  await run.record({ event: 'loading', index, date, sample: isSampleData });
+  await run.record({ event: 'loading', epoch, index, date, sample: isSampleData });
   run.enter('loading');
   const digests = await emptyDigests(run, sources);
   const tally = await loadFiles({ index, date, sources, digests }, run);

@@ -3,8 +3,7 @@ import { type ChangeCounter, type ChangeCounts, changeCounter, noChanges } from 
 import { type Difference, differences } from '../../src/changes/difference.ts';
 import { recordHash } from '../../src/changes/digest.ts';
 import { readDigest, writeDigest } from '../../src/changes/digest-store.ts';
-import { readFeedCopy } from '../../src/changes/feed-copy.ts';
-import { extendedFeed, type FeedState, newFeed } from '../../src/changes/feed-state.ts';
+import { extendedFeed, type FeedState, newFeed, TooManyChangesError } from '../../src/changes/feed-state.ts';
 import type { ChangeOrigin } from '../../src/changes/make-change.ts';
 import { recordsOf } from '../../src/changes/records.ts';
 import { keptFeed } from '../../src/changes/segment.ts';
@@ -12,12 +11,14 @@ import { storeDifferences } from '../../src/changes/store-differences.ts';
 import { writeSegment } from '../../src/changes/write-changes.ts';
 import { addTo } from '../../src/licenses/counts.ts';
 import { recordText } from '../../src/licenses/license-document.ts';
+import { feedAfterGap, feedWithoutLive } from '../../src/publications/copy-feed.ts';
 import { feedOf, type LicensesIndex } from '../../src/publications/metadata.ts';
 import { BadDocumentError } from '../../src/storage/stored.ts';
 import type { Built } from './build.ts';
 import type { Digests } from './digests.ts';
 import { changedTooMany, type ManyChanges } from './guards.ts';
 import { baselineOf } from './prepare.ts';
+import { refusal } from './refusal.ts';
 import { type NumbersOfRejectedRows, numbersRejectedBy } from './rejected-numbers.ts';
 import type { PublishRun } from './run.ts';
 
@@ -41,52 +42,26 @@ export async function compare(run: PublishRun, built: Built): Promise<Compared> 
   run.enter('comparing');
   await settleRefused(run, index, digests);
   await writeDigest(store, index, digests.kept, digests.columns);
-  if (live === undefined) return { feed: await restoredFeed(run, built), changes: noChanges() };
-  if (!isComparable(live, built)) return { feed: newFeed(metadata), changes: noChanges() };
+  if (live === undefined) return { feed: await feedWithoutLive(store, metadata), changes: noChanges() };
+  if (live.metadata.sample && !metadata.sample) return { feed: newFeed(metadata), changes: noChanges() };
 
   const before = await keptFeed(store, feedOf(live.metadata), run.config.CHANGES_KEPT_DAYS);
-  const origin: ChangeOrigin = {
-    feed: before.feed,
-    epoch: run.epoch,
-    at: new Date().toISOString(),
-    publication: metadata.publication,
-    date: metadata.date,
-  };
-  const counter = await storeChanges(run, live, built, origin).catch(ifDigestIsBad);
-  if (counter === undefined) return { feed: newFeed(metadata), changes: noChanges() };
-  const changes = counter.counts();
-  await writeSegment(store, { ...origin, counts: changes });
-  return { feed: extendedFeed(before, run.epoch, counter.total()), changes };
-}
-
-/** Without the live publication's digest, what changed is not known. */
-function ifDigestIsBad(error: unknown): undefined {
-  if (!(error instanceof BadDocumentError)) throw error;
-}
-
-/** A feed begins anew where there is nothing to compare with, and where real data replaces sample data. */
-function isComparable({ metadata }: LicensesIndex, built: Built): boolean {
-  return built.digests.comparable.individual !== undefined && (!metadata.sample || built.metadata.sample);
-}
-
-/** After a restore, the feed of the backup goes on where the same files are published again. */
-async function restoredFeed({ store, epoch }: PublishRun, { metadata }: Built): Promise<FeedState> {
-  const { sources, publication, date } = metadata;
-  const copy = await readFeedCopy(store);
-  const isSame =
-    copy?.sha256.individual === sources?.individual.sha256 &&
-    copy?.sha256.business === sources?.business.sha256;
-  if (copy === undefined || !isSame) return newFeed(metadata);
-  const { feed } = copy;
-  await writeSegment(store, {
-    feed,
-    epoch,
-    at: new Date().toISOString(),
-    publication,
-    date,
-    counts: noChanges(),
-  });
-  return extendedFeed(copy.state, epoch, 0);
+  const unknown = async () => ({ feed: await feedAfterGap(store, before, metadata), changes: noChanges() });
+  if (digests.comparable.individual === undefined) return unknown();
+  const { epoch, publication, date } = metadata;
+  const origin: ChangeOrigin = { feed: before.feed, epoch, at: new Date().toISOString(), publication, date };
+  try {
+    const counter = await storeChanges(run, live, built, origin);
+    const changes = counter.counts();
+    await writeSegment(store, { ...origin, counts: changes });
+    return { feed: extendedFeed(before, epoch, counter.total()), changes };
+  } catch (error) {
+    // Without the live publication's digest, what changed is not known.
+    if (error instanceof BadDocumentError) return unknown();
+    if (!(error instanceof TooManyChangesError)) throw error;
+    run.enforce([refusal('many_changes', `${error.message} If forced, the feed of changes begins anew.`)]);
+    return unknown();
+  }
 }
 
 async function storeChanges(

@@ -1,11 +1,8 @@
 import { HeaderError } from '../../src/dataset/header.ts';
 import { BrokenSourceError } from '../../src/dataset/unpack/errors.ts';
-import { FlipRefusedError, indicesUnderAlias } from '../../src/publications/alias.ts';
-import { latestEpoch } from '../../src/publications/ledger.ts';
-import { deleteIndex } from '../../src/publications/prune.ts';
+import { deleteUnlessLive, FlipRefusedError, fencedBy, readEpoch } from '../../src/publications/fence.ts';
 import type { PublishResult } from '../../src/publications/result.ts';
 import { isTransient } from '../../src/storage/client.ts';
-import { digestIndexName } from '../../src/storage/index-names.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { RefusedError, refusal } from './refusal.ts';
 import type { PublishRun } from './run.ts';
@@ -31,10 +28,7 @@ export async function endWithoutGoingLive(run: PublishRun, error: unknown): Prom
  */
 async function discard(store: Store, index: string): Promise<void> {
   try {
-    const live = await indicesUnderAlias(store);
-    if (live.includes(index)) return;
-    await deleteIndex(store.client, index);
-    await deleteIndex(store.client, digestIndexName(store.prefix, index));
+    await deleteUnlessLive(store, index);
   } catch (error) {
     if (!isTransient(error)) throw error;
   }
@@ -52,11 +46,11 @@ function reasonsOf(error: unknown): string[] | undefined {
  * That another publication or rollback has begun since this run did. Its prune may have deleted this run's index,
  * so the error may be a consequence, and another try must not replace what is live by then.
  */
-async function fenced({ store, job, epoch }: PublishRun): Promise<string[] | undefined> {
+async function fenced({ store, job, began }: PublishRun): Promise<string[] | undefined> {
   try {
-    const latest = await latestEpoch(store);
-    if (latest === undefined || latest.epoch === epoch || latest.holder === job.publication) return undefined;
-    return [refusal('fenced', `A later publication or rollback has begun (epoch ${latest.epoch}).`)];
+    const latest = await readEpoch(store);
+    if (latest.epoch === began || latest.holder === job.publication) return undefined;
+    return [refusal('fenced', fencedBy(latest.epoch))];
   } catch {
     // OpenSearch is away; the first error stands.
     return undefined;

@@ -1,11 +1,7 @@
-import { flip } from '../../src/publications/alias.ts';
+import { flip, releaseEpoch } from '../../src/publications/fence.ts';
 import { publicationDetails } from '../../src/publications/history.ts';
 import { appendEvent } from '../../src/publications/ledger.ts';
-import {
-  type LicensesIndex,
-  licensesIndices,
-  type PublicationMetadata,
-} from '../../src/publications/metadata.ts';
+import type { LicensesIndex, PublicationMetadata } from '../../src/publications/metadata.ts';
 import { prune } from '../../src/publications/prune.ts';
 import { liveEvent } from '../../src/publications/reconcile.ts';
 import { liveResult, type PublishResult, publicationResult } from '../../src/publications/result.ts';
@@ -15,20 +11,31 @@ import { askCanary, type KnownLicense, licensesSent, licensesStored } from './ca
 import type { PublishContext, PublishRun } from './run.ts';
 import { tallySummary } from './tally.ts';
 
+/** A publication that is live. */
+export interface WentLive extends Built {
+  /** The index that was live before. */
+  readonly replaced: string | undefined;
+}
+
 /**
- * Switches the alias to the index, records it, asks the canary and prunes.
+ * Switches the alias to the index.
  *
  * @throws {FlipRefusedError} when a later publication or rollback has begun
  */
-export async function goLive(
-  run: PublishRun,
-  { index, metadata, tally, notes }: Built,
-): Promise<PublishResult> {
-  const { store, config, job } = run;
+export async function goLive(run: PublishRun, built: Built): Promise<WentLive> {
   run.signal.throwIfAborted();
   run.enter('going live');
-  const replaced = await flip(store, index, run.epoch);
+  const replaced = await flip(run.store, built.index, built.metadata.epoch);
   run.building = undefined;
+  return { ...built, replaced };
+}
+
+/** Records a publication that is live, asks the canary and prunes. What fails is done by the next attempt. */
+export async function afterGoingLive(
+  run: PublishRun,
+  { index, metadata, tally, notes, replaced }: WentLive,
+): Promise<PublishResult> {
+  const { store, config, job, live } = run;
   const event = {
     ...liveEvent(index, metadata),
     ...tallySummary(tally),
@@ -37,14 +44,13 @@ export async function goLive(
     ...(job.force === undefined ? {} : { forced: job.force, reasons: [...run.overridden] }),
   };
   await run.record(event);
-  if (replaced !== undefined) {
-    const before = (await licensesIndices(store)).find(({ index: each }) => each === replaced);
-    const publication = before?.metadata.publication;
-    if (publication !== undefined)
-      await appendEvent(store, { publication, event: 'superseded', index: replaced });
+  if (live !== undefined && live.index === replaced) {
+    const { publication } = live.metadata;
+    await appendEvent(store, { publication, event: 'superseded', index: replaced });
   }
 
   const differences = await checkAnswers(store, metadata, licensesSent(tally.samples));
+  await releaseEpoch(store, metadata.epoch);
   await prune(store, config.KEEP_PUBLICATIONS);
   return liveResult(event, differences);
 }
@@ -56,6 +62,7 @@ export async function finishGoingLive(
 ): Promise<PublishResult> {
   const { index, metadata } = live;
   const differences = await checkAnswers(store, metadata, await licensesStored(store, live));
+  await releaseEpoch(store, metadata.epoch);
   await prune(store, config.KEEP_PUBLICATIONS);
   const { events } = await publicationDetails(store, metadata.publication);
   return publicationResult(events) ?? liveResult(liveEvent(index, metadata), differences);

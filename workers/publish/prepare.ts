@@ -8,7 +8,7 @@ import type { LicensesIndex } from '../../src/publications/metadata.ts';
 import { prune } from '../../src/publications/prune.ts';
 import type { PublishResult } from '../../src/publications/result.ts';
 import { fetchSource } from './fetch.ts';
-import { guardFiles } from './guards.ts';
+import { type Baseline, guardFiles } from './guards.ts';
 import { openSource, type SourceFile } from './read.ts';
 import { RefusedError, refusal } from './refusal.ts';
 import type { PublishRun } from './run.ts';
@@ -48,9 +48,13 @@ export async function prepare(run: PublishRun): Promise<Prepared | Skipped> {
   return { sources, date, isSampleData };
 }
 
-/** The publication that guards compare with: the live one, unless it was generated. */
-export function baselineOf({ live }: PublishRun): LicensesIndex['metadata'] | undefined {
-  return live?.metadata.sample === true ? undefined : live?.metadata;
+/**
+ * The publication that guards compare with: the live one; where nothing is live, as after a restore, the one that the
+ * ledger says was live last. None, if that was generated.
+ */
+export function baselineOf({ live, lastLive }: PublishRun): Baseline {
+  const last = live?.metadata ?? lastLive;
+  return last?.date === undefined || last.sample === true ? undefined : { ...last, date: last.date };
 }
 
 async function skip(run: PublishRun, { metadata }: LicensesIndex): Promise<Skipped> {

@@ -20,6 +20,7 @@ export const REFUSAL_REASONS = [
   'fewer_disciplined',
   'discipline_columns',
   'many_changes',
+  'memory',
   'fenced',
 ] as const;
 

@@ -1,4 +1,5 @@
 import type { Config } from '../../src/config.ts';
+import type { PublicationSummary } from '../../src/publications/history.ts';
 import type { PublishJob, PublishProgress } from '../../src/publications/job.ts';
 import { appendEvent, type NewLedgerEvent } from '../../src/publications/ledger.ts';
 import type { LicensesIndex } from '../../src/publications/metadata.ts';
@@ -22,10 +23,14 @@ export interface PublishContext {
 export interface PublishRun extends PublishContext {
   readonly job: PublishJob;
   readonly startedAt: Date;
-  /** Fences the run: it may go live only while no later one has begun. */
-  readonly epoch: number;
-  /** What is live while it runs. */
+  /** The epoch when it began: a publication or rollback that takes a later one fences it. */
+  readonly began: number;
+  /** The index that is live while it runs. */
+  readonly replaces: string | undefined;
+  /** The same with its metadata; `undefined` also where they are not valid. */
   readonly live: LicensesIndex | undefined;
+  /** What was live last, by the ledger, where nothing is. */
+  readonly lastLive: PublicationSummary | undefined;
   readonly progress: PublishProgress;
   /** What the guards said of a forced publication. */
   readonly overridden: readonly string[];
@@ -38,16 +43,16 @@ export interface PublishRun extends PublishContext {
   /** How long each step took. */
   seconds(): Record<string, number>;
   /** Appends an event of this publication to the ledger. */
-  record(event: Omit<NewLedgerEvent, 'publication' | 'epoch'>): Promise<void>;
+  record(event: Omit<NewLedgerEvent, 'publication'>): Promise<void>;
   /** @throws {RefusedError} where there are reasons, unless the publication is forced */
   enforce(reasons: readonly string[]): void;
 }
 
-/** A run whose epoch has been taken. */
+/** A run that begins. */
 export function publishRun(
   job: PublishJob,
   context: PublishContext,
-  { startedAt, epoch, live }: Pick<PublishRun, 'startedAt' | 'epoch' | 'live'>,
+  begun: Pick<PublishRun, 'startedAt' | 'began' | 'replaces' | 'live' | 'lastLive'>,
 ): PublishRun {
   const progress: PublishProgress = { step: 'reading', bytes: 0, total_bytes: 0, rows: 0, documents: 0 };
   const took: Record<string, number> = {};
@@ -67,10 +72,8 @@ export function publishRun(
 
   return {
     ...context,
+    ...begun,
     job,
-    startedAt,
-    epoch,
-    live,
     progress,
     overridden,
     building: undefined,
@@ -82,12 +85,7 @@ export function publishRun(
         Object.entries(took).map(([step, each]) => [step, Math.round(each * 10) / 10]),
       );
     },
-    record: (event) =>
-      appendEvent(context.store, {
-        ...event,
-        publication: job.publication,
-        epoch,
-      }),
+    record: (event) => appendEvent(context.store, { ...event, publication: job.publication }),
     enforce: (reasons) => {
       if (reasons.length > 0 && job.force === undefined) throw new RefusedError(reasons);
       overridden.push(...reasons);

@@ -1,0 +1,251 @@
+import { z } from 'zod';
+import { isDiskFull, responseStatus } from '../storage/client.ts';
+import { collection } from '../storage/collection.ts';
+import { digestIndexName } from '../storage/index-names.ts';
+import type { Store } from '../storage/store.ts';
+import { indicesUnderAlias } from './alias.ts';
+
+const EPOCH_ID = 'epoch';
+
+/** The epoch taken last, and the indices that must not be deleted or made live meanwhile. */
+const epochDocument = z.object({
+  epoch: z.int(),
+  /** The publication or rollback that took it. */
+  holder: z.string(),
+  /** What its holder compares with or makes live: nothing deletes it. */
+  uses: z.array(z.string()).default([]),
+  /** What a prune is deleting: no rollback makes it live. */
+  deletes: z.array(z.string()).default([]),
+});
+
+export type Epoch = Readonly<z.output<typeof epochDocument>>;
+
+export const LEDGER_EPOCH = collection('ledger', epochDocument);
+
+/** Whether a document of the ledger is the epoch. */
+export function isEpochId(id: string): boolean {
+  return id === EPOCH_ID;
+}
+
+/** The epoch as it was read. It can be replaced only while nothing else has replaced it. */
+export interface ReadEpoch extends Epoch {
+  readonly version: { readonly if_seq_no: number; readonly if_primary_term: number } | undefined;
+}
+
+/** Reads the epoch: 0 before the first. @throws {BadDocumentError} when it is not valid */
+export async function readEpoch(store: Store): Promise<ReadEpoch> {
+  const read = await LEDGER_EPOCH.read(store, EPOCH_ID);
+  if (read === undefined) return { epoch: 0, holder: '', uses: [], deletes: [], version: undefined };
+  const version = { if_seq_no: read.seqNo, if_primary_term: read.primaryTerm };
+  return { ...read.document, version };
+}
+
+/** Writes an epoch in place of one that is missing or not valid. */
+export function repairEpochDocument(store: Store, epoch: number): Promise<void> {
+  return LEDGER_EPOCH.put(store, EPOCH_ID, { epoch, holder: 'repair', uses: [], deletes: [] });
+}
+
+/** Replaces the epoch. @returns whether it was still as it was read */
+async function replaceEpoch(store: Store, version: ReadEpoch['version'], epoch: Epoch): Promise<boolean> {
+  try {
+    await store.client.index({
+      index: store.names.ledger,
+      id: EPOCH_ID,
+      body: LEDGER_EPOCH.valid(epoch),
+      ...(version ?? { op_type: 'create' as const }),
+    });
+    return true;
+  } catch (error) {
+    if (responseStatus(error) === 409) return false;
+    throw error;
+  }
+}
+
+/**
+ * Takes the next epoch. From then on, no publication of an earlier epoch can go live.
+ *
+ * @param holder the publication or rollback that takes it
+ */
+export async function takeEpoch(store: Store, holder: string): Promise<number> {
+  for (;;) {
+    const read = await readEpoch(store);
+    const epoch = await takeEpochAfter(store, read, holder, await indicesUnderAlias(store));
+    if (epoch !== undefined) return epoch;
+  }
+}
+
+/**
+ * Takes the next epoch, if nothing has changed it since it was read.
+ *
+ * @param uses the indices that nothing may delete until the next epoch, or until it is released
+ */
+export async function takeEpochAfter(
+  store: Store,
+  read: ReadEpoch,
+  holder: string,
+  uses: readonly string[],
+): Promise<number | undefined> {
+  const epoch = read.epoch + 1;
+  const isTaken = await replaceEpoch(store, read.version, { epoch, holder, uses: [...uses], deletes: [] });
+  return isTaken ? epoch : undefined;
+}
+
+/** Says that the holder of an epoch has ended. A later epoch stays as it is. */
+export async function releaseEpoch(store: Store, epoch: number): Promise<void> {
+  for (;;) {
+    const { version, ...read } = await readEpoch(store);
+    if (read.epoch !== epoch || read.uses.length === 0) return;
+    if (await replaceEpoch(store, version, { ...read, uses: [] })) return;
+  }
+}
+
+/** The epoch taken last; 0 before the first. */
+export async function currentEpoch(store: Store): Promise<number> {
+  return (await readEpoch(store)).epoch;
+}
+
+/** The alias was not switched, or was switched back: another publication or rollback came in between. */
+export class FlipRefusedError extends Error {}
+
+/** What a publication or rollback that was fenced says. @param epoch the later one */
+export function fencedBy(epoch: number): string {
+  return `A later publication or rollback has begun (epoch ${epoch}).`;
+}
+
+type AliasAction = Record<string, { index: string; alias?: string; must_exist?: boolean }>;
+
+/**
+ * Changes the alias in one call, which OpenSearch refuses as a whole when this index is not live. The first two
+ * actions change nothing: removing fails where the index does not have the alias.
+ */
+async function changeWhileLive(store: Store, live: string, actions: readonly AliasAction[]): Promise<void> {
+  const alias = store.names.alias;
+  const isLive = [{ remove: { index: live, alias, must_exist: true } }, { add: { index: live, alias } }];
+  await store.client.indices.updateAliases({ body: { actions: [...isLive, ...actions] } });
+}
+
+/**
+ * Makes an index live in one `_aliases` call. It is refused when a later epoch has been taken, or when another index
+ * has gone live meanwhile; two indices are never live.
+ *
+ * @param epoch taken when the publication or rollback began
+ * @returns the index that was live before
+ * @throws {FlipRefusedError} when it was fenced; the alias then stays as the later publication or rollback left it
+ */
+export async function flip(store: Store, to: string, epoch: number): Promise<string | undefined> {
+  const alias = store.names.alias;
+  const [from] = (await indicesUnderAlias(store)).filter((index) => index !== to);
+  const latest = await currentEpoch(store);
+  if (latest !== epoch) throw new FlipRefusedError(fencedBy(latest));
+  const add = { add: { index: to, alias } };
+  const actions = from === undefined ? [add] : [{ remove: { index: from, alias, must_exist: true } }, add];
+  try {
+    await store.client.indices.updateAliases({ body: { actions } });
+  } catch (error) {
+    if (responseStatus(error) !== 404) throw error;
+    throw new FlipRefusedError(`Another publication went live while ${to} was about to, or it was deleted.`);
+  }
+  await settle(store, { from, to, epoch });
+  return from;
+}
+
+/**
+ * Settles what the checks before the call can't see: a pause between check and call, and two first publications. The
+ * index with the latest epoch keeps the alias; any other is removed from it.
+ */
+async function settle(
+  store: Store,
+  { from, to, epoch }: { from: string | undefined; to: string; epoch: number },
+): Promise<void> {
+  const alias = store.names.alias;
+  const under = await indicesUnderAlias(store);
+  const others = under.filter((index) => index !== to);
+  const latest = await readEpoch(store);
+  if (latest.epoch === epoch) {
+    const removed = others.map((index) => ({ remove: { index, alias } }));
+    if (removed.length > 0) await unlessSwitched(changeWhileLive(store, to, removed));
+    return;
+  }
+  // Whoever took the later epoch has found it live.
+  if (latest.uses.includes(to)) return;
+  const [other] = others;
+  const back = other ?? from;
+  if (under.includes(to) && back !== undefined) {
+    const takenBack = [{ add: { index: back, alias } }, { remove: { index: to, alias } }];
+    await unlessSwitched(changeWhileLive(store, other ?? to, takenBack));
+  }
+  throw new FlipRefusedError(
+    `A later publication or rollback began while ${to} went live; it was taken back.`,
+  );
+}
+
+/** Whatever has switched the alias meanwhile settles it itself. */
+async function unlessSwitched(change: Promise<void>): Promise<void> {
+  try {
+    await change;
+  } catch (error) {
+    if (responseStatus(error) !== 404) throw error;
+  }
+}
+
+/**
+ * Deletes an index of licenses and its digest, unless it is live. While anything is live, OpenSearch itself checks that
+ * in the call that deletes, so the alias is never left without an index.
+ *
+ * @returns whether it is gone
+ */
+export async function deleteUnlessLive(store: Store, index: string): Promise<boolean> {
+  for (;;) {
+    const live = await indicesUnderAlias(store);
+    if (live.includes(index)) return false;
+    const [first] = live;
+    try {
+      if (first === undefined) await store.client.indices.delete({ index });
+      else await changeWhileLive(store, first, [{ remove_index: { index } }]);
+    } catch (error) {
+      // A full disk blocks aliases, so the index can't go live any more, and allows to delete.
+      if (isDiskFull(error)) await store.client.indices.delete({ index });
+      else if (responseStatus(error) !== 404) throw error;
+      else if ((await store.client.indices.exists({ index })).body) continue;
+    }
+    await deleteIndex(store, digestIndexName(store.prefix, index));
+    return true;
+  }
+}
+
+/** Deletes one index by its exact name; one that has gone already is no error. */
+export async function deleteIndex({ client }: Pick<Store, 'client'>, index: string): Promise<void> {
+  try {
+    await client.indices.delete({ index });
+  } catch (error) {
+    if (responseStatus(error) !== 404) throw error;
+  }
+}
+
+/**
+ * Deletes indices of licenses that no rollback has chosen. It says first, in the epoch, what it deletes, and a rollback
+ * says there where it goes: of two that mean the same index, one comes second and chooses again.
+ *
+ * @param read the epoch, read before they were chosen
+ * @returns what was deleted; `undefined` when the epoch has changed since, and they must be chosen again
+ */
+export async function deleteObsolete(
+  store: Store,
+  read: ReadEpoch,
+  obsolete: readonly string[],
+): Promise<readonly string[] | undefined> {
+  if (obsolete.length === 0) return [];
+  try {
+    const { version, ...epoch } = read;
+    if (!(await replaceEpoch(store, version, { ...epoch, deletes: [...obsolete] }))) return undefined;
+  } catch (error) {
+    // Where the disk is full, nobody else can say where they go either.
+    if (!isDiskFull(error)) throw error;
+  }
+  const deleted: string[] = [];
+  for (const index of obsolete) {
+    if ((await currentEpoch(store)) !== read.epoch) break;
+    if (await deleteUnlessLive(store, index)) deleted.push(index);
+  }
+  return deleted;
+}

@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { indicesUnderAlias } from '../../src/publications/alias.ts';
+import { takeEpoch } from '../../src/publications/fence.ts';
+import { appendEvent } from '../../src/publications/ledger.ts';
+import { prune } from '../../src/publications/prune.ts';
+import { rollBack } from '../../src/publications/rollback.ts';
+import { newRunId } from '../../src/publications/run-id.ts';
+import { countDocuments } from '../../src/storage/checked-search.ts';
+import { licensesIndexName } from '../../src/storage/index-names.ts';
+import { prepareIndices } from '../../src/storage/templates.ts';
+import { licensesOf, writeDay } from '../support/day-files.ts';
+import { inForm } from '../support/fault-form.ts';
+import { interleaved, type Operation } from '../support/interleaving.ts';
+import type { ProxiedRequest } from '../support/open-search-proxy.ts';
+import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
+
+const NURSING = 'Nursing Board';
+const SAMPLE_COUNTS = { rows: 20, licenses: 20, endorsements: 0, rejected: 0 };
+
+let environment: TestEnvironment;
+let files: DatasetFiles;
+let fewer: DatasetFiles;
+/** The indices of three publications, the last of which is live. */
+let indices: string[] = [];
+let publications: string[] = [];
+
+beforeAll(async () => {
+  environment = await testEnvironment({ KEEP_PUBLICATIONS: '1' });
+  await prepareIndices(environment.store);
+  const day = (nurses: number) =>
+    writeDay(environment.folder, `day-${nurses}`, {
+      date: '2026-11-23',
+      individual: licensesOf(NURSING, 'RN.', nurses),
+      business: licensesOf('Board of Pharmacy', '02', 2),
+    });
+  [files, fewer] = [await day(20), await day(2)];
+});
+afterAll(() => environment.cleanUp());
+
+/** Leaves three publications, the last of which is live. */
+async function threePublications(): Promise<void> {
+  const { client, store } = environment;
+  await client.indices.refresh({ index: [store.names.ledger, store.names.changes] });
+  await client.indices.delete({ index: [store.names.licensesPattern, store.names.digestsPattern] });
+  await client.deleteByQuery({
+    index: [store.names.ledger, store.names.changes],
+    conflicts: 'proceed',
+    refresh: true,
+    body: { query: { bool: { must_not: { ids: { values: ['epoch'] } } } } },
+  });
+  publications = [newRunId(), newRunId(), newRunId()];
+  indices = [];
+  for (const [at, publication] of publications.entries()) {
+    const date = `2026-11-2${at}`;
+    const index = licensesIndexName(store.prefix, { date, run: newRunId() });
+    const epoch = await takeEpoch(store, publication);
+    const metadata = {
+      ...{ publication, epoch, date, sample: false, started_at: new Date().toISOString() },
+      ...{ service_version: 'test', counts: SAMPLE_COUNTS, boards: { [NURSING]: 20 } },
+    };
+    await client.indices.create({ index, body: { mappings: { _meta: metadata } } });
+    await client.index({ index, id: 'NUR/1', body: { license_number: 'RN.1' }, refresh: true });
+    const { counts, boards } = metadata;
+    await appendEvent(store, { publication, event: 'live', index, epoch, date, counts, boards });
+    if (at < 2) await appendEvent(store, { publication, event: 'superseded', index });
+    indices.push(index);
+  }
+  const add = { index: indices[2] ?? '', alias: store.names.alias };
+  await client.indices.updateAliases({ body: { actions: [{ add }] } });
+}
+
+const OPERATIONS = {
+  prune: (store) => prune(store, 1),
+  rollback: (store) => rollBack(store),
+  'rollback --to the oldest': (store) => rollBack(store, publications[0]),
+  'a publication that goes live': (store) => publishFiles({ ...environment, store }, files),
+  'a publication that is refused': (store) =>
+    publishFiles({ ...environment, store }, fewer, { isGuarded: true }),
+} satisfies Record<string, Operation>;
+
+type Name = keyof typeof OPERATIONS;
+
+/** Pairs of which the first is paused; the short form has those that left no index, or a wrong one, before. */
+const PAIRS: readonly (readonly [Name, Name])[] = inForm({
+  short: [
+    ['prune', 'rollback --to the oldest'],
+    ['prune', 'a publication that goes live'],
+    ['rollback --to the oldest', 'prune'],
+    ['rollback', 'rollback'],
+    ['rollback', 'a publication that is refused'],
+    ['a publication that goes live', 'rollback'],
+    ['a publication that goes live', 'a publication that is refused'],
+    ['a publication that is refused', 'rollback --to the oldest'],
+  ],
+  full: namesOf(OPERATIONS).flatMap((first) => namesOf(OPERATIONS).map((second) => [first, second] as const)),
+});
+
+function namesOf<Key extends string>(object: Readonly<Record<Key, unknown>>): Key[] {
+  const names: string[] = Object.keys(object);
+  return names.filter((name): name is Key => Object.hasOwn(object, name));
+}
+
+/** Requests that decide who is first. In the full form every request is one. */
+const DECISIVE = /^(POST \/_aliases|DELETE |GET \/_alias|PUT [^ ]*(_doc\/epoch|_mapping))/;
+
+function isCounted({ method, path }: ProxiedRequest): boolean {
+  return inForm({ short: DECISIVE.test(`${method} ${path}`), full: true });
+}
+
+/** Lookups ask the alias. */
+async function expectAnswers(): Promise<void> {
+  const { client, store } = environment;
+  expect(await countDocuments(client, store.names.alias)).toBeGreaterThan(0);
+}
+
+const rollbackResult = z.object({ to: z.object({ index: z.string() }) });
+const liveResult = z.object({ state: z.literal('live'), index: z.string() });
+
+/** The index that an operation made live, if it says so. */
+function madeLive(ended: PromiseSettledResult<unknown>): string[] {
+  if (ended.status === 'rejected') return [];
+  const back = rollbackResult.safeParse(ended.value);
+  const live = liveResult.safeParse(ended.value);
+  return [back.data?.to.index, live.data?.index].filter((index) => index !== undefined);
+}
+
+const EXPECTED_ERRORS =
+  /later publication or rollback|went live while|to roll back to|being deleted|was deleted/;
+
+describe('one live index is left, and lookups are answered all the time, when before each request of one', () => {
+  test.each(PAIRS)(
+    '%s waits for: %s',
+    async (first, second) => {
+      for (let number = 1; ; number += 1) {
+        await threePublications();
+        const ended = await interleaved(environment, [OPERATIONS[first], OPERATIONS[second]], number, {
+          isCounted,
+          afterEach: expectAnswers,
+        });
+        if (ended.pausedAt === undefined) {
+          expect([number, ended.first]).toEqual([
+            expect.any(Number),
+            expect.objectContaining({ status: 'fulfilled' }),
+          ]);
+          expect(number).toBeGreaterThan(2);
+          return;
+        }
+        const under = await indicesUnderAlias(environment.store);
+        const outcomes = [ended.first, ended.second].filter((each) => each !== undefined);
+        const errors = outcomes.flatMap((each) => (each.status === 'rejected' ? [String(each.reason)] : []));
+        expect({ number, ...ended, under }).toMatchObject({ under: [expect.any(String)] });
+        await expectAnswers();
+        for (const error of errors) expect(`${ended.pausedAt}: ${error}`).toMatch(EXPECTED_ERRORS);
+        const made = outcomes.flatMap(madeLive);
+        expect(made.length === 0 ? indices.slice(2) : made).toContain(under[0]);
+      }
+    },
+    inForm({ short: 900_000, full: 3_600_000 }),
+  );
+});

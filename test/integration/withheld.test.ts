@@ -1,0 +1,202 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import type { TestEnvironment } from '../../scripts/environment.ts';
+import { licenses, startApi } from '../../scripts/licenses-processes.ts';
+import { publicationHistory } from '../../src/publications/history.ts';
+import { prune } from '../../src/publications/prune.ts';
+import { rollBack } from '../../src/publications/rollback.ts';
+import { newRunId } from '../../src/publications/run-id.ts';
+import { openStore } from '../../src/storage/store.ts';
+import { apiClient } from '../support/api.ts';
+import { allChanges } from '../support/changes.ts';
+import { openSearchProxy } from '../support/open-search-proxy.ts';
+import { newEnvironment } from '../support/publication-days.ts';
+import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
+
+/** What stands in every place of the nurse, and nowhere else in the files. */
+const MARK = 'QUXVILLE';
+const NUMBER = 'RN.777777';
+
+const COLUMNS =
+  'BOARD,LICENSE_NUMBER,TYPE,STATUS,EXPIRATION_DATE,PARCEL_CITY,PARCEL_COUNTY,PARCEL_ZIP_CODE,PARCEL_STREET_ADDRESS,PARCEL_SUITE,QUERY_RUN_DATE';
+
+/** What the State's file says of the nurse on one day; `undefined` when it does not have her. */
+type Places = readonly string[] | undefined;
+const AT_HOME: Places = [MARK, MARK, `${MARK}-1`, `1 ${MARK} ROAD`, `${MARK} A`];
+const MOVED: Places = [`${MARK} HEIGHTS`, MARK, `${MARK}-2`, `2 ${MARK} STREET`, `${MARK} B`];
+const HIDDEN: Places = ['HIDDEN', 'HIDDEN', 'HIDDEN', 'HIDDEN', 'HIDDEN'];
+const MISSING: Places = undefined;
+/** Her row can't be read on that day. */
+const BROKEN: Places = [...MOVED, 'too', 'many', 'cells'];
+
+let day = 0;
+
+async function filesWith({ folder }: TestEnvironment, places: Places): Promise<DatasetFiles> {
+  day += 1;
+  const date = new Date(Date.UTC(2026, 0, day)).toISOString().slice(0, 10);
+  const row = (name: string, board: string, number: string, cells: readonly string[]) =>
+    `"${name}",${board},${number},,Active,2099-01-01,${cells.join(',')},${date}\n`;
+  const others = Array.from({ length: 30 }, (_, at) =>
+    row(`HOLDER, ${at}`, 'Nursing Board', `RN.${900_001 + at}`, ['LIMA', '', '', '', '']),
+  );
+  const nurse = places === undefined ? '' : row('DOE, JANE', 'Nursing Board', NUMBER, places);
+  const [individual, business] = [join(folder, `i-${newRunId()}.csv`), join(folder, `b-${newRunId()}.csv`)];
+  await writeFile(individual, `LICENSEE_NAME,${COLUMNS}\n${others.join('')}${nurse}`);
+  const pharmacy = row('PHARMACY', 'Board of Pharmacy', '02900001', ['LIMA', '', '', '', '']);
+  await writeFile(business, `BUSINESS_NAME,${COLUMNS}\n${pharmacy}`);
+  return { individual, business };
+}
+
+async function publishWith(environment: TestEnvironment, places: Places): Promise<string> {
+  const result = await publishFiles(environment, await filesWith(environment, places));
+  if (result.state !== 'live') throw new Error(JSON.stringify(result));
+  return result.publication;
+}
+
+const found = z.object({
+  hits: z.object({
+    total: z.object({ value: z.int() }),
+    hits: z.array(z.object({ _index: z.string(), _source: z.unknown() })),
+  }),
+});
+
+/** The documents of all indices of the installation that have the mark, by index. */
+async function documentsWithMark({ client, store }: TestEnvironment): Promise<string[]> {
+  await client.indices.refresh({ index: `${store.prefix}*` });
+  const { body } = await client.search({ index: `${store.prefix}*`, body: { size: 10_000 } });
+  const { hits, total } = found.parse(body).hits;
+  expect(hits).toHaveLength(total.value);
+  return hits
+    .filter(({ _source }) => JSON.stringify(_source).includes(MARK))
+    .map(({ _index, _source }) => `${_index.slice(store.prefix.length)}: ${JSON.stringify(_source)}`);
+}
+
+/** Everything that the service and the command line say. */
+async function said(environment: TestEnvironment): Promise<string> {
+  const { variables, folder } = environment;
+  const texts: string[] = [];
+  const api = await startApi(variables);
+  try {
+    const rest = await apiClient(environment);
+    const asked = { board: 'Nursing Board', license_number: NUMBER };
+    const answers = [
+      await rest.get(`/api/v1/history?${new URLSearchParams(asked)}`),
+      await rest.verify(asked),
+      await rest.callTool('license_history', asked),
+      await rest.callTool('verify_license', asked),
+      await rest.get(`/licenses/NUR/${NUMBER}`),
+      await rest.get('/data'),
+      await rest.get('/status'),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    texts.push(JSON.stringify(await allChanges(rest)), ...answers.map(({ text }) => text));
+  } finally {
+    await api.stop();
+  }
+  for (const { publication } of (await publicationHistory(environment.store)).publications) {
+    const [changes, rejects] = [join(folder, 'changes.csv'), join(folder, 'rejects.csv')];
+    const shown = await licenses(
+      variables,
+      ...['publications', 'show', publication, '--changes', changes, '--rejects', rejects, '--json'],
+    );
+    texts.push(shown.stdout, shown.stderr, await readFile(changes, 'utf8'), await readFile(rejects, 'utf8'));
+  }
+  return texts.join('\n');
+}
+
+describe('a place that the State withholds', () => {
+  test.each<[string, readonly Places[]]>([
+    ['in the row', [AT_HOME, MOVED, HIDDEN]],
+    ['while the license was missing', [AT_HOME, MOVED, MISSING, HIDDEN]],
+    ['after a row that could not be read', [AT_HOME, BROKEN, HIDDEN]],
+    ['twice', [AT_HOME, HIDDEN, MOVED, MISSING, AT_HOME, MISSING, HIDDEN]],
+  ])('%s is in no index and in nothing that is said', async (_how, days) => {
+    const environment = await newEnvironment({ KEEP_PUBLICATIONS: '1' });
+    for (const places of days) await publishWith(environment, places);
+    expect(await documentsWithMark(environment)).toEqual([]);
+    const text = await said(environment);
+    expect(text).toContain(NUMBER);
+    expect(text).not.toContain(MARK);
+  });
+
+  test('is only in indices that are kept for a rollback, and gone after it was undone', async () => {
+    const environment = await newEnvironment({ KEEP_PUBLICATIONS: '2' });
+    const { store } = environment;
+    await publishWith(environment, MOVED);
+    const before = await publishWith(environment, AT_HOME);
+    const after = await publishWith(environment, MISSING);
+    await rollBack(store, before);
+    await rollBack(store, after);
+    const hidden = await publishWith(environment, HIDDEN);
+    await rollBack(store, after);
+    await rollBack(store, hidden);
+    expect((await documentsWithMark(environment)).filter((text) => !text.startsWith('licenses-'))).toEqual(
+      [],
+    );
+    await prune(store, 1);
+    expect(await documentsWithMark(environment)).toEqual([]);
+  });
+
+  test('is erased although the erasure was killed at any of its requests', async () => {
+    const environment = await newEnvironment({ KEEP_PUBLICATIONS: '1' });
+    const { config } = environment;
+    for (let killedAt = 1; ; killedAt += 1) {
+      await publishWith(environment, AT_HOME);
+      await publishWith(environment, MOVED);
+      await publishWith(environment, MISSING);
+      let made = 0;
+      let isPruning = false;
+      const proxy = await openSearchProxy(config.OPENSEARCH_URL, async (request) => {
+        if (request.body.includes('"event":"live"')) isPruning = true;
+        if (isPruning && request.path.includes('changes/')) made += 1;
+        if (made < killedAt) return request.forward();
+        // OpenSearch does what it was asked for, but nobody is left to hear it.
+        if (made === killedAt && killedAt % 2 === 0) await request.forward();
+        return undefined;
+      });
+      const through = { ...environment, store: openStore({ ...config, OPENSEARCH_URL: proxy.url }, 30_000) };
+      const files = await filesWith(environment, HIDDEN);
+      const [ended] = await Promise.allSettled([publishFiles(through, files)]);
+      await through.store.client.close();
+      await proxy.close();
+      await prune(environment.store, 1);
+      expect({ killedAt, left: await documentsWithMark(environment) }).toEqual({ killedAt, left: [] });
+      if (ended.status === 'fulfilled') {
+        expect(made).toBeGreaterThan(3);
+        return;
+      }
+    }
+  }, 240_000);
+});
+
+describe('rejected rows', () => {
+  test('of publications that did not go live are kept for the latest ten, for 30 days', async () => {
+    const environment = await newEnvironment();
+    const { client, store } = environment;
+    const refused: string[] = [];
+    await publishWith(environment, AT_HOME);
+    const files = await filesWith(environment, BROKEN);
+    // The twelfth counts as well while it goes on.
+    for (let number = 1; number <= 12; number += 1) {
+      const result = await publishFiles(environment, files, { isGuarded: true });
+      expect(result.state).toBe('refused');
+      refused.push(result.publication);
+    }
+    await client.updateByQuery({
+      index: store.names.ledger,
+      refresh: true,
+      body: {
+        query: { term: { publication: refused[11] ?? '' } },
+        script: { source: 'ctx._source.at = params.at', params: { at: '2026-01-01T00:00:00.000Z' } },
+      },
+    });
+    await prune(store, 3);
+    const { body } = await client.search({ index: store.names.rejectedRows, body: { size: 100 } });
+    const kept = found
+      .parse(body)
+      .hits.hits.map(({ _source }) => z.object({ publication: z.string() }).parse(_source));
+    expect(kept.map(({ publication }) => publication).toSorted()).toEqual(refused.slice(2, 11).toSorted());
+  });
+});
