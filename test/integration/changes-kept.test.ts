@@ -119,6 +119,7 @@ test('the command line writes the changes of a publication as CSV, a line for ea
       ...[
         'board,Nursing Board,',
         'expiry_date,2099-01-01,',
+        'extra_data.Board Action,No,',
         'full_name,"HOLDER, RN.900002",',
         'license_number,RN.900002,',
         'raw_status,Active,',
