@@ -56,6 +56,7 @@ const schema = z.object({
   HOST: z.string().min(1).default(LOOPBACK).describe('an address to listen on'),
   PORT: port.default(8080).describe('a port, 0 to 65535'),
   ADMIN_HOST: z.string().min(1).default(LOOPBACK).describe('an address to listen on'),
+  ADMIN_ALLOWED_HOSTS: z.string().default('').pipe(commaList).describe('a comma list of host names'),
   ADMIN_PORT: port.default(9464).describe('a port, 0 to 65535'),
   WORKER_ADMIN_PORT: port.default(9465).describe('a port, 0 to 65535'),
   QUEUE_BOARD_PASSWORD: z.string().min(16).max(200).optional().describe('16 to 200 characters'),
@@ -82,6 +83,7 @@ const schema = z.object({
   REST_REQUESTS_PER_MINUTE: positive.default(600).describe('a whole number from 1'),
   MCP_REQUESTS_PER_MINUTE: positive.default(120).describe('a whole number from 1'),
   WEB_REQUESTS_PER_MINUTE: positive.default(120).describe('a whole number from 1'),
+  SAVED_RECORDS_PER_DAY: positive.default(2000).describe('a whole number from 1'),
   ROSTER_ITEMS_PER_REQUEST: positive.max(1000).default(10).describe('a whole number, 1 to 1000'),
   RATE_LIMIT_RANGES: z
     .string()
@@ -136,6 +138,8 @@ export type Config = Readonly<
 export class ConfigError extends Error {}
 
 const SECRET: ReadonlySet<string> = new Set([
+  'DATASET_BUSINESS',
+  'DATASET_INDIVIDUAL',
   'OPENSEARCH_PASSWORD',
   'OPENSEARCH_URL',
   'QUEUE_BOARD_PASSWORD',

@@ -6,34 +6,44 @@ import compose from 'koa-compose';
 import type { Logger } from 'pino';
 import { keyCheck } from './access/key-check.ts';
 import { type KeyUsage, keyUsage } from './access/key-usage.ts';
-import { limitsConnection, rateLimit } from './access/rate-limit.ts';
+import {
+  DAY_SECONDS,
+  limitsConnection,
+  rateLimit,
+  type SharedCounting,
+  sharedCounting,
+} from './access/rate-limit.ts';
 import { type Changes, changesService } from './changes/service.ts';
 import { type Config, ConfigError, type RateLimitRange, readConfig } from './config.ts';
 import { adminRoutes, stateGauges } from './http/admin.ts';
-import { close, httpApp, httpServer, listen, logFailure, under } from './http/app.ts';
+import { httpApp, logFailure, under } from './http/app.ts';
 import { authenticated } from './http/authenticate.ts';
 import type { RequestState } from './http/context.ts';
 import { docsRoutes } from './http/docs.ts';
+import { operatorHosts } from './http/hosts.ts';
 import { limited } from './http/limit.ts';
 import { openApiDocument } from './http/openapi.ts';
 import { httpsOnly } from './http/proxies.ts';
 import { queueBoard } from './http/queue-board.ts';
 import { counted } from './http/request-metrics.ts';
 import { routerOf } from './http/route.ts';
+import { close, httpServer, listen } from './http/server.ts';
 import { knownPublications, statusRoute } from './http/status.ts';
+import { lookupProbe } from './lookup/probe.ts';
 import { type Lookups, liveLookups } from './lookup/service.ts';
 import { MCP_PATH, mcpEndpoint } from './mcp/endpoint.ts';
 import { publicationHistory } from './publications/history.ts';
 import { publishQueue } from './publications/job.ts';
 import { type LivePublicationTracker, trackLivePublication } from './publications/live.ts';
 import { liveFeed } from './publications/live-feed.ts';
-import { savedRecords } from './records/store-records.ts';
+import { type SavedRecords, savedRecords } from './records/store-records.ts';
 import { REST_PATH } from './rest/base-path.ts';
 import { restRoutes } from './rest/routes.ts';
-import { liveRosters, type Rosters } from './rosters/service.ts';
+import { type LiveRosters, liveRosters } from './rosters/service.ts';
 import { openStore, type Store } from './storage/store.ts';
 import { BAD_DOCUMENT } from './storage/stored.ts';
 import { bufferedLog } from './telemetry/log.ts';
+import { endOnUncaughtError } from './telemetry/uncaught.ts';
 import { website } from './web/routes.ts';
 
 /** Nobody saves more by hand. */
@@ -54,10 +64,12 @@ interface Api {
   readonly log: Logger;
   readonly store: Store;
   readonly redis: Redis;
+  readonly counting: SharedCounting;
   readonly tracker: LivePublicationTracker;
   readonly lookups: Lookups;
-  readonly rosters: Rosters;
+  readonly rosters: LiveRosters;
   readonly changes: Changes;
+  readonly records: SavedRecords;
   readonly usage: KeyUsage;
   readonly queue: Queue;
   readonly isStopping: () => boolean;
@@ -86,10 +98,12 @@ async function connect(config: Config, log: Logger, isStopping: () => boolean): 
     log,
     store,
     redis,
+    counting: sharedCounting(redis, log),
     tracker,
     lookups,
     rosters,
     changes,
+    records: savedRecords(store, config.SAVED_RECORDS_PER_DAY),
     usage,
     queue: publishQueue(config),
     isStopping,
@@ -98,26 +112,43 @@ async function connect(config: Config, log: Logger, isStopping: () => boolean): 
 
 /** The public app: its middleware and interfaces, in order. */
 async function publicApp(api: Api): Promise<Koa<RequestState>> {
-  const { config, log, store, redis, tracker, lookups, rosters, changes, usage, isStopping } = api;
-  const limitOf = (name: string, requestsPerMinute: number, ranges: readonly RateLimitRange[]) =>
-    rateLimit(redis, `${config.INDEX_PREFIX}${name}`, requestsPerMinute, ranges);
-  const { RATE_LIMIT_RANGES: ranges, MCP_RATE_LIMIT_RANGES: mcpRanges } = config;
+  const {
+    config,
+    log,
+    store,
+    redis,
+    counting,
+    tracker,
+    lookups,
+    rosters,
+    changes,
+    records,
+    usage,
+    isStopping,
+  } = api;
+  const limitOf = (name: string, requests: number, ranges: readonly RateLimitRange[], seconds?: number) =>
+    rateLimit(redis, `${config.INDEX_PREFIX}${name}`, requests, ranges, counting.inMemory, seconds);
+  const {
+    RATE_LIMIT_RANGES: ranges,
+    MCP_RATE_LIMIT_RANGES: mcpRanges,
+    SAVED_RECORDS_PER_DAY: perDay,
+  } = config;
   const restLimit = limitOf('rest', config.REST_REQUESTS_PER_MINUTE, ranges);
   const mcpLimit = limitOf('mcp', config.MCP_REQUESTS_PER_MINUTE, [...mcpRanges, ...ranges]);
   const badKeyLimit = limitOf('bad-keys', badKeysPerMinute(config), []);
   const keys = keyCheck(store, config.API_KEY_PREFIX);
 
   const cost = { limit: restLimit, itemsPerRequest: config.ROSTER_ITEMS_PER_REQUEST };
-  const rest = restRoutes({ lookups, rosters, changes }, cost);
+  const rest = restRoutes({ lookups, rosters: rosters.withKey, changes }, cost);
   const publications = knownPublications(async () => (await publicationHistory(store)).publications);
   const status = statusRoute(tracker, publications);
   const docs = await docsRoutes(openApiDocument([...rest, status], config));
-  const router = routerOf([status, ...docs]);
-  router.all(
+  const mcp = routerOf([]);
+  mcp.all(
     MCP_PATH,
     counted('mcp', usage),
     limited(mcpLimit),
-    mcpEndpoint(config, { lookups, rosters, changes }, mcpLimit, log),
+    mcpEndpoint(config, { lookups, rosters: rosters.withoutKey, changes }, mcpLimit, log),
   );
 
   const app = httpApp({ log, trustedProxies: config.TRUSTED_PROXIES, isStopping });
@@ -133,14 +164,18 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
       ]),
     ),
   );
-  app.use(router.routes());
+  app.use(mcp.routes());
   app.use(
     await website({
-      ...{ lookups, rosters, changes, publications, config },
-      records: savedRecords(store),
+      ...{ lookups, rosters: rosters.withoutKey, changes, publications, config },
+      files: [status, ...docs],
+      records,
       live: () => tracker.current(),
       limit: limitOf('web', config.WEB_REQUESTS_PER_MINUTE, ranges),
-      saveLimit: limitOf('web-saves', SAVES_PER_MINUTE, []),
+      saveLimits: [
+        limitOf('web-saves', SAVES_PER_MINUTE, []),
+        limitOf('web-saves-a-day', Math.max(1, Math.floor(perDay / 10)), [], DAY_SECONDS),
+      ],
       counted: counted('web', usage),
       onError: (ctx, error) => logFailure(ctx, error, log),
     }),
@@ -153,17 +188,19 @@ function adminApp({
   config,
   log,
   store,
-  redis,
+  counting,
   tracker,
   lookups,
   rosters,
+  records,
   queue,
   isStopping,
 }: Api): Koa<RequestState> {
   const app = httpApp({ log, isStopping });
-  app.use(routerOf(adminRoutes(store, isStopping)).routes());
+  app.use(operatorHosts([config.ADMIN_HOST, ...config.ADMIN_ALLOWED_HOSTS]));
+  app.use(routerOf(adminRoutes(tracker, lookupProbe(store.client, tracker), isStopping)).routes());
   app.use(queueBoard(queue, config.QUEUE_BOARD_PASSWORD, log));
-  stateGauges(tracker, lookups, rosters.itemsInFlight, () => redis.status === 'ready');
+  stateGauges(tracker, lookups, rosters.itemsInFlight, counting.isShared, records.usedRatio);
   return app;
 }
 
@@ -173,9 +210,16 @@ export async function serve(): Promise<void> {
   const lines = bufferedLog('api', config.LOG_LEVEL);
   const { log } = lines;
   let isStopping = false;
+  let exitCode = 0;
+  let stopped: Promise<void> | undefined;
   const api = await connect(config, log, () => isStopping);
-  const server = httpServer(await publicApp(api));
-  const adminServer = httpServer(adminApp(api));
+  const isBehindProxies = config.TRUSTED_PROXIES > 0;
+  const server = httpServer(await publicApp(api), { log, isBehindProxies });
+  const adminServer = httpServer(adminApp(api), { log });
+  endOnUncaughtError(log, () => {
+    exitCode = 1;
+    return stop();
+  });
   await listen(server, config.HOST, config.PORT);
   await listen(adminServer, config.ADMIN_HOST, config.ADMIN_PORT);
   log.info({ host: config.HOST, port: config.PORT, adminPort: config.ADMIN_PORT }, 'API ready');
@@ -189,7 +233,12 @@ export async function serve(): Promise<void> {
     await stop();
   }
 
-  async function stop(): Promise<void> {
+  function stop(): Promise<void> {
+    stopped ??= stopNow();
+    return stopped;
+  }
+
+  async function stopNow(): Promise<void> {
     isStopping = true;
     setTimeout(() => {
       lines.destroy();
@@ -203,7 +252,7 @@ export async function serve(): Promise<void> {
     await Promise.race([api.queue.close(), sleep(QUEUE_CLOSES_WITHIN_MS)]);
     await api.store.client.close();
     await lines.end();
-    process.exit(0);
+    process.exit(exitCode);
   }
   process.once('SIGTERM', drain);
   process.once('SIGINT', stop);

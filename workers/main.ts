@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { type Job, type Queue, Worker } from 'bullmq';
 import { type Logger, pino } from 'pino';
 import { type Config, ConfigError, readConfig } from '../src/config.ts';
-import { close, httpServer, listen } from '../src/http/app.ts';
+import { close, httpServer, listen } from '../src/http/server.ts';
 import {
   PUBLISH_QUEUE,
   publicationOf,
@@ -17,6 +17,7 @@ import { schedulePublications } from '../src/publications/schedule.ts';
 import { openStore, type Store } from '../src/storage/store.ts';
 import { BAD_DOCUMENT } from '../src/storage/stored.ts';
 import { prepareIndices } from '../src/storage/templates.ts';
+import { endOnUncaughtError, UNCAUGHT, uncaughtErrors } from '../src/telemetry/uncaught.ts';
 import { adminApp } from './admin.ts';
 import { type WorkerMetrics, workerMetrics } from './metrics.ts';
 
@@ -53,7 +54,7 @@ export async function work(): Promise<void> {
   const queue = publishQueue(config);
   queue.on('error', (error) => log.error({ error: error.message }, 'queue error'));
   const metrics = workerMetrics();
-  const admin = httpServer(adminApp({ store, queue, log }, metrics));
+  const admin = httpServer(adminApp({ config, store, queue, log }, metrics), { log });
   await listen(admin, config.ADMIN_HOST, config.WORKER_ADMIN_PORT);
   const next = await setUpQueue(queue, config);
   if (next !== undefined) log.info({ next }, 'publication scheduled');
@@ -62,7 +63,14 @@ export async function work(): Promise<void> {
   const worker = publishWorker(config, store, log, metrics);
   log.info({ queue: PUBLISH_QUEUE, admin: admin.address() }, 'worker ready');
 
-  async function stop(): Promise<void> {
+  let exitCode = 0;
+  let stopped: Promise<void> | undefined;
+  function stop(): Promise<void> {
+    stopped ??= stopNow();
+    return stopped;
+  }
+
+  async function stopNow(): Promise<void> {
     log.info('worker stopping');
     setTimeout(() => {
       log.error('worker not stopped in order, as where Redis is away; it ends');
@@ -73,8 +81,12 @@ export async function work(): Promise<void> {
     await close(admin);
     await queue.close();
     await store.client.close();
-    process.exit(0);
+    process.exit(exitCode);
   }
+  endOnUncaughtError(log, () => {
+    exitCode = 1;
+    return stop();
+  });
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
 }
@@ -99,12 +111,14 @@ function publishWorker(config: Config, store: Store, log: Logger, metrics: Worke
   });
   worker.on('completed', (job, returned) => {
     log.info({ publication: job.id, result: returned }, 'publication ended');
-    const result = publishResult.parse(returned);
+    const { data: result } = publishResult.safeParse(returned);
+    if (result === undefined) return;
     metrics.ended(result.state);
     const differences = result.state === 'live' ? result.canary_differences : [];
     if (differences.length > 0) log.error({ publication: job.id, differences }, CANARY_FAILED);
   });
   worker.on('failed', (job, error) => {
+    if (error.name === UNCAUGHT) uncaughtErrors.inc();
     log.error({ publication: job?.id, error: error.message }, 'publication failed');
     if (job === undefined || job.finishedOn === undefined) return;
     metrics.ended('failed');

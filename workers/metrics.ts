@@ -1,7 +1,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { daysBetween, todayInOhio } from '../src/licenses/dates.ts';
-import type { PublicationHistory } from '../src/publications/history.ts';
+import type { PublicationTimes } from '../src/publications/times.ts';
 import { badDocuments } from '../src/telemetry/bad-documents.ts';
+import { uncaughtErrors } from '../src/telemetry/uncaught.ts';
 
 /** Jobs of the publish queue by state. */
 export type JobCounts = Readonly<Record<string, number>>;
@@ -13,10 +14,10 @@ export interface WorkerMetrics {
   /**
    * The metrics as text.
    *
-   * @param history the ledger; its metrics are absent without it, as while OpenSearch is away
+   * @param times of the ledger; its metrics are absent without them, as while OpenSearch is away
    * @param jobs the jobs of the queue; absent without them, as while Redis is away
    */
-  text(history: PublicationHistory | undefined, jobs: JobCounts | undefined): Promise<string>;
+  text(times: PublicationTimes | undefined, jobs: JobCounts | undefined): Promise<string>;
   readonly contentType: string;
 }
 
@@ -26,6 +27,7 @@ export function workerMetrics(): WorkerMetrics {
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
   registry.registerMetric(badDocuments);
+  registry.registerMetric(uncaughtErrors);
   const queueJobs = new Gauge({
     name: 'licenses_queue_jobs',
     help: 'Jobs of the publish queue by state',
@@ -55,23 +57,20 @@ export function workerMetrics(): WorkerMetrics {
     registers,
   });
 
-  function setHistory(history: PublicationHistory | undefined): void {
+  function setTimes(times: PublicationTimes | undefined): void {
     lastEnded.reset();
     age.remove();
     canary.remove();
-    for (const { state, at } of history?.publications.toReversed() ?? []) {
-      lastEnded.set({ state }, Date.parse(at) / 1000);
-    }
-    const live = history?.live;
-    if (live?.date === undefined) return;
-    age.set(daysBetween(live.date, todayInOhio()));
-    canary.set(live.differences?.length ?? 0);
+    for (const [state, at] of times?.lastEvents ?? []) lastEnded.set({ state }, at / 1000);
+    if (times?.live === undefined) return;
+    age.set(daysBetween(times.live.date, todayInOhio()));
+    canary.set(times.live.differences);
   }
 
   return {
     ended: (state) => publications.inc({ state }),
-    text: (history, jobs) => {
-      setHistory(history);
+    text: (times, jobs) => {
+      setTimes(times);
       queueJobs.reset();
       for (const [state, count] of Object.entries(jobs ?? {})) queueJobs.set({ state }, count);
       return registry.metrics();

@@ -1,12 +1,16 @@
 import { hash, randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import ipaddr from 'ipaddr.js';
-import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
+import type { Logger } from 'pino';
+import { type IRateLimiterOptions, RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
 import type { RateLimitRange } from '../config.ts';
 import { memoize } from '../licenses/memoize.ts';
 import { batcher } from '../storage/batcher.ts';
+import { onceAMinute } from '../telemetry/log.ts';
 
-const WINDOW_SECONDS = 60;
+const MINUTE_SECONDS = 60;
+
+export const DAY_SECONDS = 86_400;
 
 /** The client was too fast. */
 export class TooManyRequestsError extends Error {
@@ -52,9 +56,42 @@ const SALT = randomBytes(16).toString('hex');
  * counter. The salt is random, so nobody can choose an address that shares another's counter.
  */
 class BoundedMemory extends RateLimiterMemory {
+  readonly #onCount: () => void;
+
+  constructor(options: IRateLimiterOptions, onCount: () => void) {
+    super(options);
+    this.#onCount = onCount;
+  }
+
   override getKey(key: string | number): string {
+    this.#onCount();
     return super.getKey(hash('sha256', SALT + key, 'buffer').readUInt32LE() % MAX_COUNTERS);
   }
+}
+
+/** Whether limits count for all processes together. */
+export interface SharedCounting {
+  isShared(): boolean;
+  /** Notes that a limit has counted in this process's memory. */
+  inMemory(): void;
+}
+
+/**
+ * Limits count together while Redis takes their counts. It may be there and yet take none, as when its memory is full;
+ * so the limits tell. What they counted in memory counts for a minute.
+ */
+export function sharedCounting(redis: Redis, log: Logger): SharedCounting {
+  let inMemoryAt = Number.NEGATIVE_INFINITY;
+  const logInMemory = onceAMinute((counts) =>
+    log.warn({ counts }, 'limits count in memory: Redis takes no counts'),
+  );
+  return {
+    isShared: () => redis.status === 'ready' && performance.now() - inMemoryAt > MINUTE_SECONDS * 1000,
+    inMemory: () => {
+      inMemoryAt = performance.now();
+      logInMemory();
+    },
+  };
 }
 
 /**
@@ -63,17 +100,22 @@ class BoundedMemory extends RateLimiterMemory {
  *
  * @param name keeps the counters of different limits apart
  * @param ranges address ranges with limits of their own; the first that fits counts
+ * @param onMemory called when it counts in memory
+ * @param seconds the time of which requests are counted, if not a minute
  */
 export function rateLimit(
   redis: Redis,
   name: string,
   requestsPerMinute: number,
   ranges: readonly RateLimitRange[],
+  onMemory: () => void = () => undefined,
+  seconds = MINUTE_SECONDS,
 ): RateLimit {
-  const general = limiterOf(redis, requestsPerMinute, `limit:${name}`);
+  const options = (points: number, keyPrefix: string) => ({ points, keyPrefix, duration: seconds });
+  const general = limiterOf(redis, options(requestsPerMinute, `limit:${name}`), onMemory);
   const special = ranges.map((range, index) => ({
     range,
-    limiter: limiterOf(redis, range.requestsPerMinute, `limit:${name}:${index}`),
+    limiter: limiterOf(redis, options(range.requestsPerMinute, `limit:${name}:${index}`), onMemory),
   }));
 
   function limiterFor(address: string) {
@@ -136,14 +178,16 @@ export function rateLimit(
 }
 
 /** A limiter in Redis that counts in memory while Redis is away. */
-function limiterOf(redis: Redis, points: number, keyPrefix: string): RateLimiterRedis {
+function limiterOf(
+  redis: Redis,
+  options: IRateLimiterOptions & { readonly points: number },
+  onMemory: () => void,
+): RateLimiterRedis {
   return new RateLimiterRedis({
+    ...options,
     storeClient: redis,
-    keyPrefix,
-    points,
-    duration: WINDOW_SECONDS,
     rejectIfRedisNotReady: true,
-    insuranceLimiter: new BoundedMemory({ keyPrefix, points, duration: WINDOW_SECONDS }),
+    insuranceLimiter: new BoundedMemory(options, onMemory),
   });
 }
 
@@ -165,10 +209,15 @@ export function limitsConnection(redisUrl: string): Redis {
   });
 }
 
-/** The address; an IPv4-mapped IPv6 address (`::ffff:192.0.2.1`) as IPv4. */
-export const plainAddress = memoize((address) =>
-  ipaddr.isValid(address) ? ipaddr.process(address).toString() : address,
-);
+/** An IPv4 address with a port, or an IPv6 address in brackets with or without one, as some proxies write them. */
+const WITH_PORT = /^(?:\[([\da-f:.]+)\](?::\d+)?|(\d+\.\d+\.\d+\.\d+):\d+)$/i;
+
+/** The address without a port; an IPv4-mapped IPv6 address (`::ffff:192.0.2.1`) as IPv4. */
+export const plainAddress = memoize((written) => {
+  const [, ipv6, ipv4] = WITH_PORT.exec(written) ?? [];
+  const address = ipv6 ?? ipv4 ?? written;
+  return ipaddr.isValid(address) ? ipaddr.process(address).toString() : address;
+});
 
 /** What is counted: an IPv4 address, or the /64 of an IPv6 one, since one client has all of it. */
 export function addressKey(address: string): string {

@@ -45,7 +45,7 @@ program.addCommand(verifyCommand());
 try {
   await program.parseAsync();
 } catch (error) {
-  printError(error instanceof Error ? error.message : String(error));
+  printError((error instanceof Error ? error.message : String(error)).split('\n'));
   // `serve` and `work` may have begun to listen.
   process.exit(1);
 }

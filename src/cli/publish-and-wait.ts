@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Job, type Queue, QueueEvents } from 'bullmq';
 import { Redis } from 'ioredis';
 import { type Config, readConfig } from '../config.ts';
+import { hasSecrets } from '../dataset/download/source-url.ts';
 import {
   PUBLISH_QUEUE,
   publishProgress,
@@ -50,6 +51,8 @@ export interface PublishOptions {
  */
 export async function publishAndWait(options: PublishOptions): Promise<void> {
   const config = readConfig();
+  refuseSecrets('individual', options.individual);
+  refuseSecrets('business', options.business);
   const individual = options.individual ?? config.DATASET_INDIVIDUAL;
   const business = options.business ?? config.DATASET_BUSINESS;
   if (individual === undefined || business === undefined) {
@@ -96,6 +99,15 @@ export async function publishAndWait(options: PublishOptions): Promise<void> {
     await events.close();
     await queue.close();
   }
+}
+
+/** @throws {Error} for an address with secrets: the queue and lists of processes would show them */
+function refuseSecrets(file: 'individual' | 'business', given = ''): void {
+  if (!hasSecrets(given)) return;
+  const setting = `DATASET_${file.toUpperCase()}`;
+  throw new Error(
+    `--${file} takes no address with a user name, a password or a query. Set ${setting} for the worker and for this command, and leave --${file} out.`,
+  );
 }
 
 /** @throws {Error} in words for the operator when Redis is away: the queue itself would wait forever */
@@ -260,7 +272,8 @@ function printResult(result: Report, asJson: boolean): void {
     return;
   }
   if (result.state !== 'live') {
-    printError(`${result.state === 'refused' ? 'Refused' : 'Failed'}: ${result.reasons.join('\n')}`);
+    const [first = '', ...others] = result.reasons;
+    printError([`${result.state === 'refused' ? 'Refused' : 'Failed'}: ${first}`, ...others]);
     return;
   }
   print(

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { Presets, SingleBar } from 'cli-progress';
 import { Command } from 'commander';
-import { grouped, print, printError } from './output.ts';
+import { grouped, print, printable, printError } from './output.ts';
 import { countRows, openRoster } from './verify/roster-file.ts';
 import { type Verified, verifyFile } from './verify/verify-file.ts';
 
@@ -118,7 +118,7 @@ function barDisplay(total: number, pace: (progress: Verified) => string): Displa
   bar.start(total, 0, { pace: '' });
   return {
     show: (progress) => bar.update(progress.rows, { pace: pace(progress) }),
-    wait: (reason) => bar.update({ pace: `waiting: ${reason}` }),
+    wait: (reason) => bar.update({ pace: `waiting: ${printable(reason)}` }),
     end: () => bar.stop(),
   };
 }

@@ -1,25 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
-import type { Duplex } from 'node:stream';
+import type { IncomingHttpHeaders } from 'node:http';
 import createError from 'http-errors';
 import Koa from 'koa';
 import type compose from 'koa-compose';
 import type { Logger } from 'pino';
-import { ConfigError } from '../config.ts';
+import { BadRequestError } from '../licenses/bad-request.ts';
+import { stackOf, uncaughtErrors } from '../telemetry/uncaught.ts';
 import type { Context, RequestState } from './context.ts';
 import { errorResponse } from './errors.ts';
+import { heldResponses } from './held-responses.ts';
+import { requireOneHost } from './hosts.ts';
 import { clientProtocol } from './proxies.ts';
-
-/** Clients that send more slowly than this, or stop half-way, are disconnected. */
-const MAX_HEADERS_MS = 5000;
-const MAX_REQUEST_MS = 10_000;
-const CHECK_INTERVAL_MS = 1000;
-/** A connection with a response in progress may be idle for at most this long. */
-const MAX_STANDSTILL_MS = 10_000;
-/** Longer than proxies keep an idle connection, so that they close it first. */
-const MAX_IDLE_MS = 75_000;
-const MAX_CONNECTIONS = 10_000;
-const CLOSE_IDLE_INTERVAL_MS = 100;
 
 const UNRESERVED = /^[\w.~-]$/;
 
@@ -67,22 +58,19 @@ export function httpApp({
   isStopping = () => false,
 }: HttpAppOptions): Koa<RequestState> {
   const app = new Koa<RequestState>({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
+  const hold = heldResponses(log);
   app.on('error', (error: unknown) => log.warn({ error: String(error) }, 'response failed'));
-  app.use((ctx, next) => {
-    dropLongHeaders(ctx.req.headers);
-    if (ctx.path.includes('%')) ctx.path = normalizedPath(ctx.path);
-    ctx.state.arrivedAt = performance.now();
-    ctx.state.requestId = requestId(ctx.req.headers['x-request-id']);
-    ctx.set(SECURITY_HEADERS);
-    ctx.set('x-request-id', ctx.state.requestId);
-    if (clientProtocol(ctx) === 'https') ctx.set('strict-transport-security', 'max-age=31536000');
-    ctx.res.once('close', () => logRequest(ctx, log));
-    return next();
-  });
+  // Nothing may run before this: Koa answers what is thrown elsewhere with a plain text.
   app.use(async (ctx, next) => {
+    begin(ctx, log);
     try {
+      dropLongHeaders(ctx.req.headers);
+      requireOneHost(ctx.req);
+      ctx.state.path = readPath(ctx);
+      if (clientProtocol(ctx) === 'https') ctx.set('strict-transport-security', 'max-age=31536000');
       await next();
       if (ctx.status === 404 && ctx.body === undefined) throw createError(404);
+      hold(ctx);
     } catch (error) {
       answerError(ctx, error, log);
     }
@@ -94,6 +82,40 @@ export function httpApp({
 function dropLongHeaders(headers: IncomingHttpHeaders): void {
   for (const [name, characters] of PARSED_HEADERS) {
     if ((headers[name]?.length ?? 0) > characters) delete headers[name];
+  }
+}
+
+/** Sets what every response has, and what happens when it ends. */
+function begin(ctx: Context, log: Logger): void {
+  ctx.state.arrivedAt = performance.now();
+  ctx.state.requestId = requestId(ctx.req.headers['x-request-id']);
+  ctx.state.path = UNREADABLE;
+  ctx.state.onClose = [() => logRequest(ctx, log)];
+  ctx.set(SECURITY_HEADERS);
+  ctx.set('x-request-id', ctx.state.requestId);
+  ctx.res.once('close', () => {
+    for (const work of ctx.state.onClose) {
+      try {
+        work();
+      } catch (error) {
+        // Thrown on, it would end the process, and with it the requests of everybody else.
+        uncaughtErrors.inc();
+        logFailure(ctx, error, log);
+      }
+    }
+  });
+}
+
+/** In the log, for a request whose address can not be read. */
+const UNREADABLE = '(unreadable)';
+
+/** @throws {BadRequestError} for an address that is none */
+function readPath(ctx: Context): string {
+  try {
+    if (ctx.path.includes('%')) ctx.path = normalizedPath(ctx.path);
+    return ctx.path;
+  } catch {
+    throw new BadRequestError('The address of this request can not be read.');
   }
 }
 
@@ -123,82 +145,21 @@ function answerError(ctx: Context, error: unknown, log: Logger): void {
   const { status, detail, retryAfter } = errorResponse(error);
   if (status >= 500) logFailure(ctx, error, log);
   if (retryAfter !== undefined) ctx.set('retry-after', String(retryAfter));
+  // Of what would have been sent.
+  ctx.remove('content-encoding');
   ctx.status = status;
   ctx.body = { detail };
 }
 
 /** Logs an error of the service with its stack. */
-export function logFailure({ state, path }: Context, error: unknown, log: Logger): void {
-  const stack = error instanceof Error ? error.stack : String(error);
-  log.error({ requestId: state.requestId, path: state.route ?? path, stack }, 'request failed');
+export function logFailure({ state }: Context, error: unknown, log: Logger): void {
+  const { requestId, route, path } = state;
+  log.error({ requestId, path: route ?? path, stack: stackOf(error) }, 'request failed');
 }
 
 /** One log line for each request, never with a key, a name that was searched for or data of a holder. */
-function logRequest({ state, method, path, status }: Context, log: Logger): void {
-  const ms = Math.round((performance.now() - state.arrivedAt) * 10) / 10;
-  log.info({ requestId: state.requestId, method, path: state.route ?? path, status, ms }, 'request');
-}
-
-/** An HTTP server for an app. It cuts off slow and half-open clients. */
-export function httpServer(app: Koa<RequestState>): Server {
-  const server = createServer(
-    {
-      headersTimeout: MAX_HEADERS_MS,
-      requestTimeout: MAX_REQUEST_MS,
-      connectionsCheckingInterval: CHECK_INTERVAL_MS,
-      keepAliveTimeout: MAX_IDLE_MS,
-    },
-    app.callback(),
-  );
-  server.setTimeout(MAX_STANDSTILL_MS);
-  server.maxConnections = MAX_CONNECTIONS;
-  const responses = new WeakMap<Duplex, ServerResponse>();
-  server.on('request', ({ socket }, response) => responses.set(socket, response));
-  server.on('clientError', (error, socket) => answerBrokenRequest(error, socket, responses.get(socket)));
-  return server;
-}
-
-const BROKEN_REQUEST: ReadonlyMap<string, string> = new Map([
-  ['HPE_HEADER_OVERFLOW', '431 Request Header Fields Too Large'],
-  ['ERR_HTTP_REQUEST_TIMEOUT', '408 Request Timeout'],
-]);
-
-/** Answers what is not an HTTP request, after the response to the request before it. The app never sees it. */
-function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex, before?: ServerResponse): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
-  if (before?.req.complete === true && !before.writableFinished) {
-    before.once('close', () => answerBrokenRequest(error, socket));
-    return;
-  }
-  const body = '{"detail":"This is not a request that can be answered."}';
-  const status = BROKEN_REQUEST.get(error.code ?? '') ?? '400 Bad Request';
-  socket.end(
-    `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\n` +
-      `Content-Length: ${body.length}\r\n\r\n${body}`,
-  );
-}
-
-/** Starts listening. @throws {ConfigError} naming the address and port when it can't */
-export function listen(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error) =>
-      reject(new ConfigError(`Can't listen on ${host}:${port}: ${error.message}`)),
-    );
-    server.listen(port, host, resolve);
-  });
-}
-
-/** Takes no new connection, and ends once the requests in flight are answered. */
-export function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    // A connection whose request is answered only now is idle only now.
-    const closingIdle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_INTERVAL_MS);
-    server.close(() => {
-      clearInterval(closingIdle);
-      resolve();
-    });
-  });
+function logRequest({ state, method, status }: Context, log: Logger): void {
+  const { requestId, route, path, arrivedAt } = state;
+  const ms = Math.round((performance.now() - arrivedAt) * 10) / 10;
+  log.info({ requestId, method, path: route ?? path, status, ms }, 'request');
 }

@@ -1,13 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import type { Route } from './route.ts';
-
-const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
+import { staticFile } from './static-file.ts';
 
 /** Of swagger-ui-dist. */
-const FILES = [
-  { name: 'swagger-ui.css', type: 'text/css; charset=utf-8' },
-  { name: 'swagger-ui-bundle.js', type: SCRIPT_TYPE },
-] as const;
+const FILES = ['swagger-ui.css', 'swagger-ui-bundle.js'] as const;
 
 /** The page's own script; what it shows comes from `/openapi.json`. */
 const SCRIPT = `window.ui = SwaggerUIBundle({ url: '/openapi.json', dom_id: '#docs', deepLinking: true });\n`;
@@ -33,35 +29,14 @@ const POLICY =
 const CACHED = 'public, max-age=86400';
 
 /** The OpenAPI document and a page that shows it, from files of this machine alone. */
-export async function docsRoutes(document: object): Promise<Route[]> {
-  const json = Buffer.from(JSON.stringify(document));
-  const files = await Promise.all(
-    FILES.map(async ({ name, type }) => {
+export function docsRoutes(document: object): Promise<Route[]> {
+  return Promise.all([
+    staticFile('/openapi.json', JSON.stringify(document)),
+    staticFile('/docs', PAGE, { 'content-security-policy': POLICY }),
+    staticFile('/docs/page.js', SCRIPT),
+    ...FILES.map(async (name) => {
       const content = await readFile(new URL(import.meta.resolve(`swagger-ui-dist/${name}`)));
-      return file(`/docs/${name}`, type, content, { 'cache-control': CACHED });
+      return staticFile(`/docs/${name}`, content, { 'cache-control': CACHED });
     }),
-  );
-  return [
-    file('/openapi.json', 'application/json; charset=utf-8', json),
-    file('/docs', 'text/html; charset=utf-8', PAGE, { 'content-security-policy': POLICY }),
-    file('/docs/page.js', SCRIPT_TYPE, SCRIPT),
-    ...files,
-  ];
-}
-
-function file(
-  path: string,
-  type: string,
-  content: string | Buffer,
-  headers: Readonly<Record<string, string>> = {},
-): Route {
-  return {
-    method: 'GET',
-    path,
-    handle: (ctx) => {
-      ctx.set(headers);
-      ctx.type = type;
-      ctx.body = content;
-    },
-  };
+  ]);
 }

@@ -1,6 +1,6 @@
 import createError from 'http-errors';
 import { plainAddress, type RateLimit } from '../access/rate-limit.ts';
-import type { Context } from './context.ts';
+import { type Context, whenClosed } from './context.ts';
 import { TooLargeError } from './errors.ts';
 import { spendMore } from './limit.ts';
 
@@ -33,10 +33,10 @@ export async function spendForItems(
 }
 
 /** Aborts when the client closes the connection before it has its answer, or has closed it already. */
-export function clientGone({ req, res }: Context): AbortSignal {
+export function clientGone(ctx: Context): AbortSignal {
   const gone = new AbortController();
   const abort = () => gone.abort(createError(400, 'The client is gone.'));
-  if (req.socket.destroyed) abort();
-  else res.once('close', abort);
+  if (ctx.req.socket.destroyed) abort();
+  else whenClosed(ctx, abort);
   return gone.signal;
 }

@@ -40,20 +40,20 @@ export const historyResult = z.object({
 });
 
 /**
- * The history of a license, for a model.
+ * The history of a license, for a model, and how its lookup ended.
  *
  * @throws {BadRequestError} saying what to send instead
  */
 export async function historyForModel(
   services: { readonly lookups: Lookups; readonly changes: Changes },
   given: Readonly<Record<string, unknown>>,
-): Promise<z.output<typeof historyResult>> {
+): Promise<Pick<LicenseHistory, 'outcome'> & { readonly content: z.output<typeof historyResult> }> {
   const { values, note } = readParameters(historyParameters, given);
   const { license_number: number } = values;
   const board = boardOf(values.board) ?? (await boardOfNumber(services.lookups, number));
   const history = await licenseHistory(services, { board, number });
   const listed = history.changes.slice(0, MAX_CHANGES);
-  return {
+  const content = {
     data_as_of: history.date,
     message: [note, ...messages(history), AUTHORITY].filter((sentence) => sentence !== '').join(' '),
     coverage_start: history.since,
@@ -62,6 +62,7 @@ export async function historyForModel(
     changes: listed.map(changeForModel),
     ...(listed.length < history.changes.length && { truncated: true as const }),
   };
+  return { outcome: history.outcome, content };
 }
 
 /** @throws {BadRequestError} when the number alone does not tell the board */

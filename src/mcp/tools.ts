@@ -117,7 +117,10 @@ const TOOLS: readonly Tool[] = [
     description: descriptions.LICENSE_HISTORY,
     inputSchema: objectSchema(historyParameters, 'input'),
     outputSchema: objectSchema(historyResult, 'output'),
-    call: async (answers, given) => ({ outcome: 'answered', content: await historyForModel(answers, given) }),
+    call: async (answers, given) => {
+      const { outcome, content } = await historyForModel(answers, given);
+      return { outcome: lookupOutcome(outcome), content };
+    },
   },
   {
     name: 'list_ohio_boards',

@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import { PUBLISH_STEPS } from './steps.ts';
 
 const sourcePointer = z.object({
-  /** A path as the worker sees it, or an https URL. */
+  /** A path as the worker sees it, or an https URL without its secrets. */
   location: z.string(),
   /** Of the file, where it could be read when the publication was asked for. */
   sha256: z.string().optional(),

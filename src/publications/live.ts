@@ -16,6 +16,8 @@ export interface LivePublication {
   readonly licenseTypes: ReadonlyMap<string, readonly string[]>;
   /** Licenses by board name. */
   readonly licenses: ReadonlyMap<string, number>;
+  /** One of its licenses, to see whether lookups find what is there. */
+  readonly sample: Sample | undefined;
 }
 
 /** Nothing has been published, so nothing can be answered. */
@@ -104,7 +106,12 @@ async function refreshed(tracker: LivePublicationTracker): Promise<LivePublicati
 
 const MAX_TYPES = 5000;
 
+const sample = z.object({ board: z.string(), license_number: z.string() });
+
+type Sample = Readonly<z.output<typeof sample>>;
+
 const typesResponse = z.object({
+  hits: z.object({ hits: z.array(z.object({ _source: sample })) }),
   aggregations: z.object({
     types: z.object({
       buckets: z.array(
@@ -123,7 +130,8 @@ async function readPublication(store: Store, index: string): Promise<LivePublica
     search(store.client, typesResponse, {
       index,
       body: {
-        size: 0,
+        size: 1,
+        _source: Object.keys(sample.shape),
         aggs: {
           types: {
             composite: {
@@ -147,5 +155,6 @@ async function readPublication(store: Store, index: string): Promise<LivePublica
     );
     return [name, licenses.has(name) ? published : catalog.map((type) => type.name)] as const;
   });
-  return { index, metadata, licenseTypes: new Map(licenseTypes), licenses };
+  const [first] = response.hits.hits;
+  return { index, metadata, licenseTypes: new Map(licenseTypes), licenses, sample: first?._source };
 }

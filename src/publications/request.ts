@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { Job, type Queue } from 'bullmq';
-import { isUrl } from '../dataset/download/source-url.ts';
+import { isUrl, withoutSecrets } from '../dataset/download/source-url.ts';
 import { inspectFile } from '../dataset/source-file.ts';
 import { BrokenSourceError } from '../dataset/unpack/errors.ts';
 import { PUBLISH_DEDUPLICATION_ID, PUBLISH_JOB_OPTIONS, type PublishJob, publishJob } from './job.ts';
@@ -93,13 +93,14 @@ export async function removeIfWaitingOrAbandoned(job: Job): Promise<boolean> {
 type Source = PublishJob['individual'];
 
 /**
- * A source as a job names it. A file's hash is taken at once, so that one that changes before its turn is
- * noticed. A file that can't be unpacked has none: the worker refuses it and records why.
+ * A source as a job names it, without the secrets of a URL: the worker has them in its settings. A file's hash is taken
+ * at once, so that one that changes before its turn is noticed. A file that can't be unpacked has none: the worker
+ * refuses it and records why.
  *
  * @throws {Error} when there is no such file
  */
 export async function sourceAt(location: string): Promise<Source> {
-  if (isUrl(location)) return { location };
+  if (isUrl(location)) return { location: withoutSecrets(location) };
   const path = resolve(location);
   try {
     const { sha256 } = await inspectFile(path);

@@ -1,5 +1,6 @@
 import type { Queue } from 'bullmq';
 import { type Config, ConfigError } from '../config.ts';
+import { withoutSecrets } from '../dataset/download/source-url.ts';
 import { PUBLISH_JOB_OPTIONS } from './job.ts';
 
 const SCHEDULER = 'publish-schedule';
@@ -23,7 +24,11 @@ export async function schedulePublications(queue: Queue, config: Config): Promis
       { pattern, tz: TIME_ZONE },
       {
         name: 'publish',
-        data: { individual: { location: DATASET_INDIVIDUAL }, business: { location: DATASET_BUSINESS } },
+        // The worker that publishes has the secrets of the addresses in its own settings.
+        data: {
+          individual: { location: withoutSecrets(DATASET_INDIVIDUAL) },
+          business: { location: withoutSecrets(DATASET_BUSINESS) },
+        },
         opts: PUBLISH_JOB_OPTIONS,
       },
     );

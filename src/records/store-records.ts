@@ -1,4 +1,5 @@
-import { responseStatus } from '../storage/client.ts';
+import { countDocuments } from '../storage/checked-search.ts';
+import { isIndexNotFound, responseStatus } from '../storage/client.ts';
 import { collection } from '../storage/collection.ts';
 import { SearchUnavailableError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
@@ -11,6 +12,7 @@ export interface SavedRecords {
    * Saves what was shown. It can be read as soon as the promise is fulfilled.
    *
    * @returns the code under which it is found
+   * @throws {TooManyRecordsError} when all visitors together have saved as many as a day allows
    * @throws {ZodError} for what could not be read again
    */
   save(shown: Omit<SavedRecord, 'saved_at'>, now?: Date): Promise<string>;
@@ -21,16 +23,55 @@ export interface SavedRecords {
    * @throws {BadDocumentError} when what is stored is not valid
    */
   read(code: string, now?: Date): Promise<SavedRecord | undefined>;
+  /** How much of what a day allows is used, as last counted: 1 for all; `undefined` before the first is saved. */
+  usedRatio(): number | undefined;
 }
 
 /** The saved records, under their codes. */
 export const SAVED_RECORDS = collection('savedRecords', savedRecord);
 
-/** @param newCode gives the codes of new records */
-export function savedRecords(store: Store, newCode: () => string = newRecordCode): SavedRecords {
+/** So many records have been saved within a day that no more are taken. */
+export class TooManyRecordsError extends Error {}
+
+/**
+ * @param perDay how many may be saved within 24 hours: nobody can fill the disk of OpenSearch by saving
+ * @param newCode gives the codes of new records
+ */
+export function savedRecords(
+  store: Store,
+  perDay: number,
+  newCode: () => string = newRecordCode,
+): SavedRecords {
+  let counted: { records: number; readonly at: number } | undefined;
+  let counting: Promise<{ records: number; readonly at: number }> | undefined;
+  let saving = 0;
+
+  /** Counts in OpenSearch every few seconds, for all processes, and what this process saves in between. */
+  async function takePlace(): Promise<void> {
+    if (counted === undefined || Date.now() - counted.at > COUNTED_EVERY_MS) {
+      counting ??= recordsOfLastDay(store)
+        // OpenSearch may not count yet what is being saved.
+        .then((records) => ({ records: records + saving, at: Date.now() }))
+        .finally(() => {
+          counting = undefined;
+        });
+      counted = await counting;
+    }
+    if (counted.records >= perDay)
+      throw new TooManyRecordsError('Too many records have been saved within a day.');
+    counted.records += 1;
+  }
+
   return {
-    save: async (shown, now = new Date()) =>
-      create(store, SAVED_RECORDS.valid({ ...shown, saved_at: now.toISOString() }), newCode),
+    usedRatio: () => counted && counted.records / perDay,
+    save: async (shown, now = new Date()) => {
+      const record = SAVED_RECORDS.valid({ ...shown, saved_at: now.toISOString() });
+      await takePlace();
+      saving += 1;
+      return create(store, record, newCode).finally(() => {
+        saving -= 1;
+      });
+    },
     read: async (typed, now = new Date()) => {
       const code = readRecordCode(typed);
       const record = code === undefined ? undefined : (await SAVED_RECORDS.read(store, code))?.document;
@@ -67,6 +108,17 @@ async function create({ client, names }: Store, record: SavedRecord, newCode: ()
 }
 
 const DAY_MS = 86_400_000;
+const COUNTED_EVERY_MS = 10_000;
+
+async function recordsOfLastDay({ client, names }: Store): Promise<number> {
+  const since = new Date(Date.now() - DAY_MS).toISOString();
+  try {
+    return await countDocuments(client, names.savedRecords, { range: { saved_at: { gte: since } } });
+  } catch (error) {
+    if (isIndexNotFound(error)) return 0;
+    throw error;
+  }
+}
 
 /** Records saved before this moment are no longer kept. */
 function keptSince(now: Date): Date {

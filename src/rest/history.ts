@@ -7,6 +7,7 @@ import { todayInOhio } from '../licenses/dates.ts';
 import { responseRecord, toResponseRecord } from '../licenses/license-record.ts';
 import { licenseHistory } from '../lookup/license-history.ts';
 import type { Lookups } from '../lookup/service.ts';
+import { lookupOutcome } from '../telemetry/outcome.ts';
 import { REST_PATH } from './base-path.ts';
 import { boardName, boardNamed } from './board-name.ts';
 import { CHANGE_EXAMPLE } from './change-examples.ts';
@@ -87,6 +88,7 @@ export function historyRoute(changes: Changes, lookups: Lookups): Route {
       const history = await licenseHistory({ lookups, changes }, asked, ctx.state.keyCheckedMs);
       const { licenseNumber, record, since, gaps } = history;
       const covered = { coverage_start: since, ...(gaps.length > 0 && { gaps: [...gaps] }) };
+      ctx.state.outcome = lookupOutcome(history.outcome);
       if (licenseNumber === undefined) {
         ctx.status = 404;
         ctx.body = { detail: NEVER_SEEN, ...covered };

@@ -66,6 +66,12 @@ export interface Rosters {
     shape: ShapeResults<Shaped>,
     signal: AbortSignal,
   ): Promise<RosterAnswer<Shaped>>;
+}
+
+/** Rosters of callers with an API key and without one. Those without never take the places of those with one. */
+export interface LiveRosters {
+  readonly withKey: Rosters;
+  readonly withoutKey: Rosters;
   /** The number of items of the rosters under way and waiting. */
   itemsInFlight(): number;
 }
@@ -96,6 +102,9 @@ export const MAX_ROSTERS_UNDER_WAY = 2;
 /** Further rosters are rejected, because they would wait until they are too late. */
 export const MAX_ROSTERS_WAITING = 30;
 
+/** Of callers without a key: one is under way, and it is one of the two; so many wait, in a queue of their own. */
+export const MAX_ROSTERS_WAITING_WITHOUT_KEY = 10;
+
 /** A roster must be answered within ten seconds. */
 export const TIMEOUT_MS = 8500;
 
@@ -104,17 +113,18 @@ export function liveRosters(
   client: Client,
   tracker: LivePublicationTracker,
   singleLookups: Pick<Lookups, 'idle'>,
-): Rosters {
+): LiveRosters {
   const searchIn = searchByIndex(client, SEARCH_LIMITS);
   const inTurn = pLimit(MAX_ROSTERS_UNDER_WAY);
+  const oneWithoutKey = pLimit(1);
   let itemsInFlight = 0;
 
   async function answer<Shaped>(
+    turns: Turns,
     roster: Roster,
     shape: ShapeResults<Shaped>,
     clientSignal: AbortSignal,
   ): Promise<RosterAnswer<Shaped>> {
-    if (inTurn.pendingCount >= MAX_ROSTERS_WAITING) throw new TooBusyError('Too many rosters wait.');
     itemsInFlight += roster.items.length;
     const deadline = new AbortController();
     const timer = setTimeout(
@@ -122,7 +132,7 @@ export function liveRosters(
       TIMEOUT_MS,
     );
     const signal = AbortSignal.any([clientSignal, deadline.signal]);
-    const work = inTurn(() =>
+    const work = turns(() =>
       withLivePublication(tracker, (publication) =>
         answerFrom(publication, toolsFor(publication), roster, shape, signal),
       ),
@@ -152,8 +162,24 @@ export function liveRosters(
     };
   }
 
-  return { answer, itemsInFlight: () => itemsInFlight };
+  const withKey: Turns = async (work) => {
+    if (inTurn.pendingCount >= MAX_ROSTERS_WAITING) throw new TooBusyError('Too many rosters wait.');
+    return inTurn(work);
+  };
+  const withoutKey: Turns = async (work) => {
+    const isFull = oneWithoutKey.pendingCount >= MAX_ROSTERS_WAITING_WITHOUT_KEY;
+    if (isFull) throw new TooBusyError('Too many rosters without a key wait.');
+    return oneWithoutKey(() => inTurn(work));
+  };
+  return {
+    withKey: { answer: (...asked) => answer(withKey, ...asked) },
+    withoutKey: { answer: (...asked) => answer(withoutKey, ...asked) },
+    itemsInFlight: () => itemsInFlight,
+  };
 }
+
+/** Does work when its turn comes. @throws {TooBusyError} when too much waits */
+type Turns = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 interface LookupTools {
   readonly search: Search;

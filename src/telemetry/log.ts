@@ -40,3 +40,24 @@ export function bufferedLog(name: string, level: string): BufferedLog {
     destroy: () => lines.destroy(),
   };
 }
+
+const MINUTE_MS = 60_000;
+
+/**
+ * Reports what may happen many times a second: the first time at once, then once a minute.
+ *
+ * @param report gets how often it has happened since the report before
+ */
+export function onceAMinute(report: (times: number) => void): () => void {
+  let times = 0;
+  let timer: NodeJS.Timeout | undefined;
+  function reportTimes(): void {
+    timer = times === 0 ? undefined : setTimeout(reportTimes, MINUTE_MS).unref();
+    if (times > 0) report(times);
+    times = 0;
+  }
+  return () => {
+    times += 1;
+    if (timer === undefined) reportTimes();
+  };
+}

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { badDocuments } from './bad-documents.ts';
+import { uncaughtErrors } from './uncaught.ts';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256];
@@ -8,6 +9,7 @@ const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 export const metrics = new Registry();
 collectDefaultMetrics({ register: metrics });
 metrics.registerMetric(badDocuments);
+metrics.registerMetric(uncaughtErrors);
 
 export const requestSeconds = new Histogram({
   name: 'licenses_request_seconds',
@@ -44,6 +46,20 @@ export const rosterItems = new Counter({
   name: 'licenses_roster_items_total',
   help: 'Items of rosters by outcome (found, ambiguous, not_found, invalid)',
   labelNames: ['outcome'],
+  registers: [metrics],
+});
+
+export const connectionsRefused = new Counter({
+  name: 'licenses_connections_refused_total',
+  help: 'Connections refused because an address (address) or the process (all) had too many',
+  labelNames: ['reason'],
+  registers: [metrics],
+});
+
+export const responsesCut = new Counter({
+  name: 'licenses_responses_cut_total',
+  help: 'Responses cut off because their clients read too slowly (slow) or held too much memory (memory)',
+  labelNames: ['reason'],
   registers: [metrics],
 });
 

@@ -23,7 +23,7 @@ const MAX_BAR_WIDTH = 40;
 
 /** A chart of vertical bars as SVG. The colors of its parts come from the style sheet. */
 export function barChart({ label, series, bars }: BarChart): Html {
-  const highest = Math.max(1, ...bars.map(({ values }) => sum(values)));
+  const highest = bars.reduce((most, { values }) => Math.max(most, sum(values)), 1);
   const step = WIDTH / Math.max(1, bars.length);
   const width = Math.min(MAX_BAR_WIDTH, step * 0.7);
   return html`<figure class="chart"><svg role="img" aria-label="${label}" viewBox="0 0 ${WIDTH} ${HEIGHT}">

@@ -165,8 +165,19 @@ ${
     ? html`<p>None. A dataset with far fewer rows, unknown columns or too many changes is not published; the one before stays.</p>`
     : html`<p>These datasets were not published; the one before stayed.</p>
 <ul class="usa-list">${refused.map(
-        ({ at, date, reasons = [] }) =>
-          html`<li>${ohioTime(at)}${date === undefined ? NOTHING : html`, dataset of ${shortDate(date)}`}: ${reasons.join(' ')}</li>`,
+        ({ at, date, state, reasons = [] }) =>
+          html`<li>${ohioTime(at)}${date === undefined ? NOTHING : html`, dataset of ${shortDate(date)}`}: ${state === 'refused' ? reasons.map(publicReason).join(' ') : FAILED}</li>`,
       )}</ul>`
 }</section>`;
+}
+
+/** Errors of the service are the operator's business, and may say where its files are. */
+const FAILED = 'It could not be completed, for a reason that is not in the data.';
+
+const ADDRESS = /\b[a-z][a-z\d+.-]*:\/\/\S+/gi;
+const PATH = /(?<![\w/.])(?:[a-z]:)?(?:[\\/][^\s\\/,;:'")]+){2,}/gi;
+
+/** A reason without the addresses and paths of the operator's files. */
+function publicReason(reason: string): string {
+  return reason.replace(ADDRESS, '(address)').replace(PATH, '(file)');
 }

@@ -8,7 +8,7 @@ import { type Board, boardByLabel } from '../licenses/boards.ts';
 import { daysBefore } from '../licenses/dates.ts';
 import { readRecordCode, writtenRecordCode } from '../records/code.ts';
 import { SAVED_RECORD_DAYS, type SavedRecord } from '../records/saved-record.ts';
-import type { SavedRecords } from '../records/store-records.ts';
+import { type SavedRecords, TooManyRecordsError } from '../records/store-records.ts';
 import { boardByCode, licenseAddress, recordAddress } from './addresses.ts';
 import { boardContact } from './board-contact.ts';
 import { extraDataGroups } from './extra-data-groups.ts';
@@ -25,8 +25,8 @@ import { inWords, longDate, ohioTime } from './words.ts';
 export interface RecordPageServices extends LicensePageServices {
   readonly records: SavedRecords;
   readonly origin: () => Origin | undefined;
-  /** How many records an address may save. */
-  readonly saveLimit: RateLimit;
+  /** How many records an address may save, in a minute and in a day. */
+  readonly saveLimits: readonly RateLimit[];
 }
 
 const FORM_LIMIT = { bytes: 4096, words: 'this form takes at most 4 KB' };
@@ -34,13 +34,15 @@ const FORM_BROKEN = 'This form can not be read. Go back to the license and press
 
 /** POST /records: saves exactly what the license's page showed, and leads to its own address. */
 export function saveRecordPage(services: RecordPageServices): Route {
-  const { page, today, records, saveLimit } = services;
+  const { page, today, records, saveLimits } = services;
   return {
     method: 'POST',
     path: '/records',
     handle: async (ctx) => {
       requireSameOrigin(ctx);
-      await withLimitHeaders(ctx, saveLimit, () => saveLimit.spend(plainAddress(ctx.ip)));
+      for (const limit of saveLimits) {
+        await withLimitHeaders(ctx, limit, () => limit.spend(plainAddress(ctx.ip)));
+      }
       const form = await formBody(ctx, FORM_LIMIT);
       const board = boardByCode(textOf(form.get('board')));
       const number = textOf(form.get('number'));
@@ -59,12 +61,29 @@ export function saveRecordPage(services: RecordPageServices): Route {
         return;
       }
       const shown = { publication, date, sample: isSampleData, today: today(), record, since };
-      const code = await records.save({
+      const saving = records.save({
         ...shown,
         endorsements: [...endorsements],
         changes: [...changes],
         ...(gaps.length > 0 && { gaps: [...gaps] }),
       });
+      const code = await saving.catch((error: unknown) => {
+        if (error instanceof TooManyRecordsError) return undefined;
+        throw error;
+      });
+      if (code === undefined) {
+        ctx.status = 503;
+        // Lookups are answered; only this is not.
+        ctx.state.outcome = 'limited';
+        ctx.set('retry-after', '3600');
+        await page.send(ctx, {
+          title: 'No more records can be saved today',
+          origin: { date, isSampleData },
+          body: html`<p>So many records were saved in the last 24 hours that no more are taken now. To keep this check, <a href="${licenseAddress(record)}">go back to the license</a> and print the page, or save it again tomorrow.</p>`,
+          isPrivate: true,
+        });
+        return;
+      }
       ctx.status = 303;
       ctx.redirect(recordAddress(writtenRecordCode(code)));
     },
@@ -86,6 +105,7 @@ export function recordPage(services: RecordPageServices): Route {
       const saved = code === undefined ? undefined : await records.read(code);
       if (code === undefined || saved === undefined) {
         ctx.status = 404;
+        ctx.state.outcome = 'none';
         await page.send(ctx, {
           title: 'No record with this code',
           origin: origin(),

@@ -3,6 +3,7 @@ import compose from 'koa-compose';
 import type { RateLimit } from '../access/rate-limit.ts';
 import type { Config } from '../config.ts';
 import type { Context, Middleware } from '../http/context.ts';
+import { errorResponse } from '../http/errors.ts';
 import { limited } from '../http/limit.ts';
 import { type Route, routerOf } from '../http/route.ts';
 import type { KnownPublications } from '../http/status.ts';
@@ -21,7 +22,8 @@ import { type Origin, pageWriter } from './page.ts';
 import { recordPage, saveRecordPage } from './record-pages.ts';
 import { rosterPages } from './roster-page.ts';
 
-type RouterMiddleware = ReturnType<ReturnType<typeof routerOf>['routes']>;
+type Router = ReturnType<typeof routerOf>;
+type RouterMiddleware = ReturnType<Router['routes']>;
 
 /** What the website answers from. */
 export interface WebServices extends LicenseServices {
@@ -30,9 +32,11 @@ export interface WebServices extends LicenseServices {
   readonly live: () => LivePublication | undefined;
   readonly publications: KnownPublications;
   readonly config: Config;
+  /** What is served beside the pages, for programs and for pages: their errors are JSON. */
+  readonly files: readonly Route[];
   /** The website's own limits: of pages, and of saved records. */
   readonly limit: RateLimit;
-  readonly saveLimit: RateLimit;
+  readonly saveLimits: readonly RateLimit[];
   /** Counts how requests end. */
   readonly counted: Middleware;
   /** Logs an error of the service. */
@@ -41,7 +45,10 @@ export interface WebServices extends LicenseServices {
 
 const FAVICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#162e51"/><path d="M4 8.5l3 3 5-7" fill="none" stroke="#fff" stroke-width="2"/></svg>`;
 
-/** The website: its pages, and an error page for browsers at every address that nothing serves. */
+/**
+ * The website: its pages and files, and an error page for browsers at every address that nothing serves. Every request
+ * counts against the limit before anything else is done for it.
+ */
 export async function website(services: WebServices): Promise<RouterMiddleware> {
   const { live, config, limit } = services;
   const assets = await webAssets();
@@ -63,28 +70,22 @@ export async function website(services: WebServices): Promise<RouterMiddleware> 
   ];
   const showError = errorPage(page, origin);
   const router = routerOf(pages);
+  const files = routerOf([...services.files, ...assets.routes, favicon()]);
   return compose([
-    routerOf([...assets.routes, favicon()]).routes(),
-    onlyPages(router, async (ctx) => {
-      if (acceptsPages(ctx)) await showError(ctx, createError(404));
-    }),
     services.counted,
-    errorsAsPages(showError, services.onError),
+    errorsAsPages(router, files, showError, services.onError),
     limited(limit),
+    files.routes(),
     router.routes(),
+    () => {
+      throw createError(404);
+    },
   ]);
 }
 
-/** Lets only requests for a page pass, and notes the page's route: the log must not have what was searched. */
-function onlyPages(
-  router: ReturnType<typeof routerOf>,
-  elsewhere: (ctx: Context) => Promise<void>,
-): Middleware {
-  return (ctx, next) => {
-    const [matched] = router.match(ctx.path, ctx.method).path;
-    ctx.state.route = matched === undefined ? NO_ROUTE : String(matched.path);
-    return matched === undefined ? elsewhere(ctx) : next();
-  };
+function routeAt(router: Router, ctx: Context): string | undefined {
+  const [matched] = router.match(ctx.path, ctx.method).path;
+  return matched === undefined ? undefined : String(matched.path);
 }
 
 const NO_ROUTE = '(none)';
@@ -94,11 +95,27 @@ function acceptsPages(ctx: Context): boolean {
   return ctx.accepts('json', 'html') === 'html';
 }
 
-function errorsAsPages(showError: ErrorPage, onError: WebServices['onError']): Middleware {
+/**
+ * Shows errors as pages where a page was asked for, and notes the page's route: the log must not have what was
+ * searched.
+ */
+function errorsAsPages(
+  pages: Router,
+  files: Router,
+  showError: ErrorPage,
+  onError: WebServices['onError'],
+): Middleware {
   return async (ctx, next) => {
+    const route = routeAt(pages, ctx);
+    const isFile = route === undefined && routeAt(files, ctx) !== undefined;
+    if (!isFile) ctx.state.route = route ?? NO_ROUTE;
     try {
       await next();
     } catch (error) {
+      const { status } = errorResponse(error);
+      // What to accept is read only once the request has been counted: it may be long.
+      const isPage = route !== undefined || (!isFile && status !== 429 && acceptsPages(ctx));
+      if (!isPage) throw error;
       await showError(ctx, error);
       if (ctx.status >= 500) onError(ctx, error);
     }

@@ -3,6 +3,7 @@ import { evaluationDays } from '../../bench/evaluation/licenses.ts';
 import { createRandom } from '../../sample-data/generator/random.ts';
 import { faultTest, inForm } from '../support/fault-form.ts';
 import { faultSeed } from '../support/fault-seed.ts';
+import { PROPERTY_NAMES } from '../support/property-names.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const FAULT = 'random requests to the website';
@@ -14,6 +15,7 @@ const WITHIN_MS = 600_000;
 const STATUSES: ReadonlySet<number> = new Set([200, 301, 303, 400, 403, 404, 405, 409, 413, 415, 429]);
 
 const TEXTS = [
+  ...PROPERTY_NAMES,
   ...['', ' ', 'Whitfield', 'RN.418822', 'NUR', 'nur', 'person', 'number', 'business', 'SHEAR GRACE', '0'],
   ...[
     '<script>alert(1)</script>',
@@ -49,10 +51,12 @@ const TEXTS = [
   ],
 ];
 
-const FIELDS =
-  'by board number last_name first_name business_name license_type status city county roster file format shown'.split(
-    ' ',
-  );
+const FIELDS = [
+  ...'by board number last_name first_name business_name license_type status city county roster file format shown'
+    .split(' ')
+    .flatMap((name) => Array(4).fill(name)),
+  ...PROPERTY_NAMES,
+];
 const PATHS = [
   '/',
   '/',
@@ -76,6 +80,12 @@ const TYPES = [
   '',
 ];
 
+/** Headers that select something, each sent with the name of a property now and then. */
+const SELECTING = [
+  ...['accept', 'accept-encoding', 'accept-language', 'content-encoding', 'content-type'],
+  ...['x-forwarded-proto', 'x-request-id', 'x-api-key', 'mcp-protocol-version', 'mcp-name'],
+];
+
 interface SiteRequest {
   readonly path: string;
   readonly method: string;
@@ -95,12 +105,15 @@ function randomRequest(random: () => number, origin: string): SiteRequest {
       Array.from({ length: Math.floor(random() * 5) }, (): [string, string] => [one(FIELDS), text()]),
     );
   const method = one(METHODS);
+  const selecting = random() < 0.2 ? { [one(SELECTING)]: one(PROPERTY_NAMES) } : {};
   const path = one(PATHS) + (random() < 0.4 ? encodeURIComponent(text()) : '');
   const headers = {
     accept: one(['text/html', '*/*', 'application/json']),
     ...(random() < 0.8 && { origin: one([origin, origin, 'null', 'https://evil.example']) }),
   };
-  if (method === 'GET' || method === 'HEAD') return { method, headers, path: `${path}?${fields()}` };
+  if (method === 'GET' || method === 'HEAD') {
+    return { method, headers: { ...headers, ...selecting }, path: `${path}?${fields()}` };
+  }
   const type = one(TYPES);
   const parts = [...fields()].map(
     ([name, value]) => `--x\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
@@ -108,7 +121,7 @@ function randomRequest(random: () => number, origin: string): SiteRequest {
   const body = type.startsWith('multipart')
     ? `${parts.join('')}${random() < 0.8 ? '--x--\r\n' : ''}`
     : String(fields());
-  return { method, path, body, headers: { ...headers, 'content-type': type } };
+  return { method, path, body, headers: { ...headers, 'content-type': type, ...selecting } };
 }
 
 let service: TestService;

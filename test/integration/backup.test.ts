@@ -21,6 +21,8 @@ import { FIXTURES } from '../support/fixtures.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { shownNurse } from '../support/saved-records.ts';
 
+const PER_DAY = 1000;
+
 let original: TestEnvironment;
 let environments: TestEnvironment[] = [];
 let active: string;
@@ -60,7 +62,7 @@ beforeAll(async () => {
   await recordAudit(original.store, 'keys revoke', { key: second.stored.id });
   await publishFiles(original, FIXTURES);
   await publishFiles(original, FIXTURES, { date: '2001-01-01' });
-  const records = savedRecords(original.store);
+  const records = savedRecords(original.store, PER_DAY);
   codes = [await records.save(shownNurse()), await records.save(shownNurse({ sample: true }))];
 });
 afterAll(async () => {
@@ -177,7 +179,7 @@ describe('a restored backup', () => {
   });
 
   test('has the saved records under their codes', async () => {
-    const [of, from] = [savedRecords(restored.store), savedRecords(original.store)];
+    const [of, from] = [savedRecords(restored.store, PER_DAY), savedRecords(original.store, PER_DAY)];
     expect(await of.read(codes[0] ?? '')).toMatchObject(shownNurse());
     for (const code of codes) expect(await of.read(code)).toEqual(await from.read(code));
   });
@@ -282,7 +284,7 @@ describe('a restore is refused', () => {
     );
 
     const used = await emptyEnvironment();
-    await savedRecords(used.store).save(shownNurse());
+    await savedRecords(used.store, PER_DAY).save(shownNurse());
     await expect(restore(used, file)).rejects.toThrow('0 changes, and 1 saved records already');
 
     const other = await emptyEnvironment();

@@ -58,7 +58,7 @@ async function readAll() {
     used: (await lastUsed(store)).get(key),
     usage: (await readKeyUsage(store, LONG_AGO)).filter((each) => each.key === key),
     audit: await readAudit(store),
-    record: await savedRecords(store).read(code),
+    record: await savedRecords(store, 100).read(code),
     changes: await allChanges(rest),
     history: (await rest.get('/api/v1/history?board=Nursing+Board&license_number=RN.900001')).body,
   };
@@ -93,7 +93,7 @@ beforeAll(async () => {
   usage.count(key, 'found');
   await usage.stop();
   await recordAudit(store, 'keys create', { key });
-  code = await savedRecords(store).save(shownNurse());
+  code = await savedRecords(store, 100).save(shownNurse());
 });
 afterAll(async () => {
   await api.stop();

@@ -31,7 +31,7 @@ async function renameStored(index: string): Promise<void> {
 beforeAll(async () => {
   service = await startFeedService();
   const { store, client } = service.environment;
-  const records = savedRecords(store);
+  const records = savedRecords(store, 100);
   await service.publishDay(NURSES);
   await service.publishDay(NURSES.map((nurse) => ({ ...nurse, city: 'DAYTON' })));
   codes = [

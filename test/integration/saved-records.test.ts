@@ -14,6 +14,7 @@ import { nurseRecord } from '../support/records.ts';
 import { shownNurse } from '../support/saved-records.ts';
 
 const DAY_MS = 86_400_000;
+const PER_DAY = 1000;
 const SAVED_AT = new Date('2026-11-21T22:00:00.250Z');
 /** The last moment in which a record saved at `SAVED_AT` is kept. */
 const LAST = new Date('2027-12-26T22:00:00.250Z');
@@ -35,7 +36,7 @@ function count(): Promise<number> {
 
 describe('a saved record', () => {
   test('is read at once, as it was shown, by its code in any form', async () => {
-    const records = savedRecords(store);
+    const records = savedRecords(store, PER_DAY);
     const shown = shownNurse();
     const code = await records.save(shown, SAVED_AT);
     expect(code).toMatch(/^[0-9A-HJKMNP-TV-Z]{16}$/);
@@ -43,12 +44,12 @@ describe('a saved record', () => {
     for (const typed of [code, writtenRecordCode(code), code.toLowerCase()]) {
       expect(await records.read(typed, SAVED_AT)).toEqual(expected);
     }
-    expect(await savedRecords(store).read(code, SAVED_AT)).toEqual(expected);
+    expect(await savedRecords(store, PER_DAY).read(code, SAVED_AT)).toEqual(expected);
     expect(await count()).toBe(1);
   });
 
   test('is dated now unless said otherwise', async () => {
-    const records = savedRecords(store);
+    const records = savedRecords(store, PER_DAY);
     const before = Date.now();
     const read = await records.read(await records.save(shownNurse()));
     const at = Date.parse(read?.saved_at ?? '');
@@ -62,13 +63,13 @@ describe('a saved record', () => {
       extra_data: { 'a.b': 'x', 'Zoë’s “column”\n': '=1+1', date: '31/31/2026' },
     });
     const shown = shownNurse({ record, endorsements: [], changes: [], sample: true });
-    const records = savedRecords(store);
+    const records = savedRecords(store, PER_DAY);
     expect(await records.read(await records.save(shown, SAVED_AT), SAVED_AT)).toMatchObject(shown);
   });
 
   test('has nothing that the schema does not name', async () => {
     const { changes, ...shown } = shownNurse();
-    const code = await savedRecords(store).save({
+    const code = await savedRecords(store, PER_DAY).save({
       ...shown,
       ...{ secret: 'a key' },
       changes: changes.map((change) => ({ ...change, feed: 'f', license: 'l', position: 7 })),
@@ -82,12 +83,12 @@ describe('a saved record', () => {
     ['a date that does not exist', { today: '2026-02-30' }],
     ['a time in place of a date', { since: '2026-11-20T00:00:00' }],
   ])('is not stored with %s', async (_what, fields) => {
-    await expect(savedRecords(store).save(shownNurse(fields))).rejects.toThrow('Invalid ISO date');
+    await expect(savedRecords(store, PER_DAY).save(shownNurse(fields))).rejects.toThrow('Invalid ISO date');
     expect(await count()).toBe(0);
   });
 
   test('that is saved twice has two codes', async () => {
-    const records = savedRecords(store);
+    const records = savedRecords(store, PER_DAY);
     const codes = await Promise.all([records.save(shownNurse()), records.save(shownNurse())]);
     expect(new Set(codes).size).toBe(2);
     expect(await count()).toBe(2);
@@ -96,7 +97,7 @@ describe('a saved record', () => {
   test('is never overwritten: a code that is taken is given to no other record', async () => {
     const [taken, free] = [newRecordCode(), newRecordCode()];
     const codes = [taken, taken, taken, free];
-    const records = savedRecords(store, () => codes.shift() ?? '');
+    const records = savedRecords(store, PER_DAY, () => codes.shift() ?? '');
     expect(await records.save(shownNurse({ publication: 'first' }))).toBe(taken);
     expect(await records.save(shownNurse({ publication: 'second' }))).toBe(free);
     expect(codes).toEqual([]);
@@ -106,7 +107,7 @@ describe('a saved record', () => {
 
   test('is not saved when every code is taken', async () => {
     const taken = newRecordCode();
-    const records = savedRecords(store, () => taken);
+    const records = savedRecords(store, PER_DAY, () => taken);
     await records.save(shownNurse({ publication: 'first' }));
     await expect(records.save(shownNurse({ publication: 'second' }))).rejects.toThrow('version_conflict');
     expect(await records.read(taken)).toMatchObject({ publication: 'first' });
@@ -116,7 +117,7 @@ describe('a saved record', () => {
 test.each(['', 'x', '_search', '../_all', '0000-0000-0000-0000', '0'.repeat(1000), '\0'])(
   'nothing is found under %j',
   async (code) => {
-    const records = savedRecords(store);
+    const records = savedRecords(store, PER_DAY);
     await records.save(shownNurse());
     expect(await records.read(code)).toBeUndefined();
   },
@@ -124,7 +125,7 @@ test.each(['', 'x', '_search', '../_all', '0000-0000-0000-0000', '0'.repeat(1000
 
 test('where OpenSearch is away, saving and reading fail as lookups do', async () => {
   const away = openStore({ ...environment.config, OPENSEARCH_URL: 'http://127.0.0.1:1' }, 1000);
-  const records = savedRecords(away);
+  const records = savedRecords(away, PER_DAY);
   const failures = await Promise.allSettled([records.save(shownNurse()), records.read(newRecordCode())]);
   await away.client.close();
   expect(failures.map((each) => each.status === 'rejected' && isTransient(each.reason))).toEqual([
@@ -136,7 +137,7 @@ test('where OpenSearch is away, saving and reading fail as lookups do', async ()
 describe('a record that was saved 400 days ago', () => {
   test('is read until then and not later, deleted or not', async () => {
     expect((LAST.getTime() - SAVED_AT.getTime()) / DAY_MS).toBe(SAVED_RECORD_DAYS);
-    const records = savedRecords(store);
+    const records = savedRecords(store, PER_DAY);
     const code = await records.save(shownNurse(), SAVED_AT);
     expect(await records.read(code, LAST)).toBeDefined();
     expect(await records.read(code, AFTER)).toBeUndefined();
@@ -144,7 +145,7 @@ describe('a record that was saved 400 days ago', () => {
   });
 
   test('is deleted then and not earlier, with no other', async () => {
-    const records = savedRecords(store);
+    const records = savedRecords(store, PER_DAY);
     const old = await records.save(shownNurse(), SAVED_AT);
     const young = await records.save(shownNurse(), new Date(SAVED_AT.getTime() + 1));
     await deleteExpiredRecords(store, LAST);
@@ -156,7 +157,7 @@ describe('a record that was saved 400 days ago', () => {
   });
 
   async function saveOldAndYoung(): Promise<string> {
-    const records = savedRecords(store);
+    const records = savedRecords(store, PER_DAY);
     const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS);
     await records.save(shownNurse(), daysAgo(SAVED_RECORD_DAYS + 1));
     return records.save(shownNurse(), daysAgo(SAVED_RECORD_DAYS - 1));
@@ -170,7 +171,7 @@ describe('a record that was saved 400 days ago', () => {
     expect(await count()).toBe(2);
     await act();
     expect(await count()).toBe(1);
-    expect(await savedRecords(store).read(young)).toBeDefined();
+    expect(await savedRecords(store, PER_DAY).read(young)).toBeDefined();
   });
 });
 
@@ -184,10 +185,12 @@ describe('the index of saved records', () => {
 
   test('is created for an installation of an earlier version, and indexes nothing but the time', async () => {
     await beEarlier();
-    expect(await savedRecords(store).read(newRecordCode())).toBeUndefined();
-    await expect(savedRecords(store).save(shownNurse())).rejects.toThrow('no index of saved records yet');
+    expect(await savedRecords(store, PER_DAY).read(newRecordCode())).toBeUndefined();
+    await expect(savedRecords(store, PER_DAY).save(shownNurse())).rejects.toThrow(
+      'no index of saved records yet',
+    );
     expect(await upgradeIndices(store)).toBe(true);
-    const records = savedRecords(store);
+    const records = savedRecords(store, PER_DAY);
     expect(await records.read(await records.save(shownNurse()))).toMatchObject(shownNurse());
     const index = store.names.savedRecords;
     const { body } = await store.client.indices.getMapping({ index });

@@ -83,7 +83,7 @@ describe('docker-compose.yml', () => {
 
   /** The settings that belong to one process alone; the others are those of both. */
   const OF_ONE: Readonly<Record<'api' | 'worker', RegExp>> = {
-    api: /REQUESTS_PER_MINUTE$|^ROSTER_|RATE_LIMIT_RANGES$|^MCP_ALLOWED_|^DRAIN_SECONDS$|^QUEUE_BOARD_PASSWORD$/,
+    api: /REQUESTS_PER_MINUTE$|^SAVED_|^ROSTER_|RATE_LIMIT_RANGES$|^MCP_ALLOWED_|^DRAIN_SECONDS$|^QUEUE_BOARD_PASSWORD$/,
     worker: /^GUARD_|^DATASET_|^PUBLISH_SCHEDULE$|^KEEP_PUBLICATIONS$|^CHANGES_KEPT_DAYS$|^INDEX_SHARDS$/,
   };
 

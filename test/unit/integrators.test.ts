@@ -4,9 +4,11 @@ import { KEY_BELIEVED_MS } from '../../src/access/key-check.ts';
 import { TooManyRequestsError } from '../../src/access/rate-limit.ts';
 import { CursorExpiredError } from '../../src/changes/service.ts';
 import { readConfig } from '../../src/config.ts';
-import { httpApp, httpServer } from '../../src/http/app.ts';
+import { httpApp } from '../../src/http/app.ts';
 import { type BodyLimit, LOOKUP_LIMIT, MAX_RECEIVED_OF_ADDRESS } from '../../src/http/body.ts';
 import { errorResponse, HttpsRequiredError, InvalidKeyError, TooLargeError } from '../../src/http/errors.ts';
+import { RESPONSE_LIMITS } from '../../src/http/held-responses.ts';
+import { httpServer, MAX_CONNECTIONS_OF_ADDRESS } from '../../src/http/server.ts';
 import { freshness } from '../../src/http/status.ts';
 import { BadRequestError } from '../../src/licenses/bad-request.ts';
 import { MAX_MATCHES } from '../../src/licenses/lookup-outcome.ts';
@@ -52,12 +54,14 @@ function longestText(isAccepted: (text: string) => boolean): number {
 
 function limits(): [limit: string, number: string][] {
   const config = readConfig({ STATE_DIR: '/nowhere' });
-  const server = httpServer(httpApp({ log: pino({ level: 'silent' }) }));
+  const log = pino({ level: 'silent' });
+  const server = httpServer(httpApp({ log }), { log });
   return [
     ['REST requests a minute (`REST_REQUESTS_PER_MINUTE`)', number(config.REST_REQUESTS_PER_MINUTE)],
     ['MCP requests a minute (`MCP_REQUESTS_PER_MINUTE`)', number(config.MCP_REQUESTS_PER_MINUTE)],
-    ['website pages a minute (`WEB_REQUESTS_PER_MINUTE`)', number(config.WEB_REQUESTS_PER_MINUTE)],
+    ['all other requests a minute (`WEB_REQUESTS_PER_MINUTE`)', number(config.WEB_REQUESTS_PER_MINUTE)],
     ['saved records a minute on the website', number(SAVES_PER_MINUTE)],
+    ['saved records a day, of all visitors (`SAVED_RECORDS_PER_DAY`)', number(config.SAVED_RECORDS_PER_DAY)],
     ['REST requests a minute with a bad key', number(badKeysPerMinute(config))],
     [
       'items of a roster that count as one request (`ROSTER_ITEMS_PER_REQUEST`)',
@@ -93,6 +97,10 @@ function limits(): [limit: string, number: string][] {
     ['lookups in progress in a process', number(lookups.MAX_IN_FLIGHT)],
     ['rosters in progress in a process; others wait', number(rosters.MAX_ROSTERS_UNDER_WAY)],
     ['rosters that wait in a process', number(rosters.MAX_ROSTERS_WAITING)],
+    [
+      'rosters without a key (MCP, website) that wait in a process',
+      number(rosters.MAX_ROSTERS_WAITING_WITHOUT_KEY),
+    ],
     ['MCP requests in progress in a process', number(MAX_MCP_IN_FLIGHT)],
     ['MCP requests in progress in a process, from one address', number(MAX_MCP_IN_FLIGHT_PER_ADDRESS)],
     ['megabytes of rosters being received by a process, from one address', number(MAX_RECEIVED_OF_ADDRESS)],
@@ -103,6 +111,12 @@ function limits(): [limit: string, number: string][] {
     ['time without traffic on a connection during a request', seconds(server.timeout)],
     ['time that an idle connection is kept open', seconds(server.keepAliveTimeout)],
     ['connections of a process', number(server.maxConnections)],
+    ['connections of an address, without a proxy in front', number(MAX_CONNECTIONS_OF_ADDRESS)],
+    [
+      'responses of an address that it has not read yet',
+      `${RESPONSE_LIMITS.maxBytesOfClient / 1024 / 1024} MB`,
+    ],
+    ['speed at which a client reads a response, after ten seconds', `${RESPONSE_LIMITS.minBytesPerMs} KB/s`],
   ];
 }
 

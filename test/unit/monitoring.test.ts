@@ -96,26 +96,20 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
 
 async function registered(): Promise<Map<string, readonly string[]>> {
   const nothing = { current: () => undefined, refresh: async () => undefined, stop: () => undefined };
-  const lookups = {
-    lookUp: () => Promise.reject(new Error('not asked')),
-    livePublication: () => Promise.reject(new Error('not asked')),
-    inFlight: () => 0,
-    idle: async () => undefined,
-  };
   stateGauges(
     nothing,
-    lookups,
+    { inFlight: () => 0 },
     () => 0,
     () => true,
+    () => 0,
   );
   const ofApi = z
     .array(z.looseObject({ name: z.string(), labelNames: z.array(z.string()) }))
     .parse(metrics.getMetricsAsArray());
   const worker = workerMetrics();
   worker.ended('live');
-  const publication = { publication: 'one', state: 'live', at: '2026-11-22T04:00:00Z' } as const;
-  const history = { live: { ...publication, date: '2026-11-22' }, publications: [publication] };
-  const text = [await metrics.metrics(), await worker.text(history, { waiting: 0 })].join('\n');
+  const times = { lastEvents: new Map([['live', 0]]), live: { date: '2026-11-22', differences: 0 } };
+  const text = [await metrics.metrics(), await worker.text(times, { waiting: 0 })].join('\n');
   const labelsOf = (name: string): string[] => {
     const [, labels = ''] = new RegExp(`^${name}\\{(.*)\\} `, 'm').exec(text) ?? [];
     const declared = ofApi.find((metric) => metric.name === name)?.labelNames ?? [];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { grouped, table } from '../../src/cli/output.ts';
+import { grouped, printable, table } from '../../src/cli/output.ts';
 
 describe('table', () => {
   test('aligns the columns under their headings, without blanks at the ends of lines', () => {
@@ -11,16 +11,43 @@ describe('table', () => {
           ['longer', 'live', ''],
         ],
       ),
-    ).toBe(['ID      STATE       ROWS', 'a       superseded  1', 'longer  live'].join('\n'));
+    ).toEqual(['ID      STATE       ROWS', 'a       superseded  1', 'longer  live']);
   });
 
   test('of no rows is its headings', () => {
-    expect(table(['ID', 'STATE'], [])).toBe('ID  STATE');
+    expect(table(['ID', 'STATE'], [])).toEqual(['ID  STATE']);
   });
 
   test('takes a row with fewer cells', () => {
-    expect(table(['ID', 'STATE'], [['a'], ['b', 'live']])).toBe('ID  STATE\na\nb   live');
+    expect(table(['ID', 'STATE'], [['a'], ['b', 'live']])).toEqual(['ID  STATE', 'a', 'b   live']);
   });
+});
+
+describe('printable', () => {
+  test.each([
+    ['RN \u001b[31mred\u0007', 'RN \\u001b[31mred\\u0007'],
+    ['two\r\nlines', 'two\\u000d\\u000alines'],
+    ['\u009b2J', '\\u009b2J'],
+    ['\u202egnp.exe', '\\u202egnp.exe'],
+    ['a\u2028b', 'a\\u2028b'],
+    ['\ud800', '\\ud800'],
+    ['\u{e0001}', '\\udb40\\udc01'],
+    ['Muñoz 🩺 “x”', 'Muñoz 🩺 “x”'],
+  ])('writes %j as %j', (text, printed) => {
+    expect(printable(text)).toBe(printed);
+  });
+});
+
+test('a table of more rows than a function takes arguments is written', () => {
+  const rows = Array.from({ length: 200_000 }, () => ['a']);
+  expect(table(['ID'], rows)).toHaveLength(200_001);
+});
+
+test('a cell cannot begin a line of its own', () => {
+  expect(table(['TYPE', 'ROWS'], [['x\nLive: y', '1']])).toEqual([
+    'TYPE            ROWS',
+    'x\\u000aLive: y  1',
+  ]);
 });
 
 describe('grouped', () => {

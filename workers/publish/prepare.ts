@@ -68,8 +68,8 @@ async function skip(run: PublishRun, { metadata }: LicensesIndex): Promise<Skipp
 async function openSources(run: PublishRun): Promise<Sources> {
   const { job } = run;
   if ([job.individual.location, job.business.location].some(isUrl)) run.enter('downloading');
-  const individual = await fetchSource(job.individual.location, run);
-  const business = await fetchSource(job.business.location, run);
+  const individual = await fetchSource('individual', run);
+  const business = await fetchSource('business', run);
   run.enter('reading');
   const sources = {
     individual: await openSource('individual', individual),

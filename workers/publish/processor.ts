@@ -1,8 +1,10 @@
 import { type SandboxedJob, WaitingError } from 'bullmq';
+import { pino } from 'pino';
 import { readConfig } from '../../src/config.ts';
 import { type PublishProgress, publicationOf } from '../../src/publications/job.ts';
 import type { PublishResult } from '../../src/publications/result.ts';
 import { openStore } from '../../src/storage/store.ts';
+import { nameUncaughtErrors } from '../../src/telemetry/uncaught.ts';
 import { untilAvailable } from './available.ts';
 import { publish } from './publish.ts';
 
@@ -11,6 +13,7 @@ const PROGRESS_EVERY_MS = 500;
 
 // Once its worker is killed, this process must not go on loading while another one retries.
 process.once('disconnect', () => process.exit(1));
+nameUncaughtErrors(pino({ level: readConfig().LOG_LEVEL, name: 'publication' }));
 
 /**
  * BullMQ runs this file in a process of its own, so that a busy load can't keep the worker from renewing its lock.

@@ -88,7 +88,7 @@ export function publishRun(
     record: (event) => appendEvent(context.store, { ...event, publication: job.publication }),
     enforce: (reasons) => {
       if (reasons.length > 0 && job.force === undefined) throw new RefusedError(reasons);
-      overridden.push(...reasons);
+      for (const reason of reasons) overridden.push(reason);
     },
   };
 }

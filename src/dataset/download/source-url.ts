@@ -45,6 +45,28 @@ export function redactUrl(url: URL): string {
   return `${url.origin}${url.pathname}${url.search === '' ? '' : '?…'}`;
 }
 
+/** In place of what is left out of a location. */
+const LEFT_OUT = '…';
+
+/**
+ * A location as others may see it: the user-info and the query of a URL are left out. A path, and a URL that has
+ * neither, stay as they are.
+ */
+export function withoutSecrets(location: string): string {
+  if (!isUrl(location)) return location;
+  const url = URL.parse(location);
+  if (url === null) return LEFT_OUT;
+  const { protocol, username, password, host, pathname, search } = url;
+  if (`${username}${password}${search}` === '') return location;
+  const user = `${username}${password}` === '' ? '' : `${LEFT_OUT}@`;
+  return `${protocol}//${user}${host}${pathname}${search === '' ? '' : `?${LEFT_OUT}`}`;
+}
+
+/** Whether a location has secrets, or had some that were left out. */
+export function hasSecrets(location: string): boolean {
+  return withoutSecrets(location) !== location || (isUrl(location) && location.includes(LEFT_OUT));
+}
+
 /** Whether it is an http URL of this machine. */
 export function isLocalHttp({ protocol, hostname }: URL): boolean {
   return protocol === 'http:' && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);

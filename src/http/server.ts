@@ -1,0 +1,136 @@
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type Koa from 'koa';
+import type { Logger } from 'pino';
+import { addressKey } from '../access/rate-limit.ts';
+import { ConfigError } from '../config.ts';
+import { onceAMinute } from '../telemetry/log.ts';
+import { connectionsRefused } from '../telemetry/metrics.ts';
+import type { RequestState } from './context.ts';
+
+/** Clients that send more slowly than this, or stop half-way, are disconnected. */
+const MAX_HEADERS_MS = 5000;
+const MAX_REQUEST_MS = 10_000;
+const CHECK_INTERVAL_MS = 1000;
+/** A connection with a response in progress may be idle for at most this long. */
+const MAX_STANDSTILL_MS = 10_000;
+/** Longer than proxies keep an idle connection, so that they close it first. */
+const MAX_IDLE_MS = 75_000;
+const MAX_CONNECTIONS = 10_000;
+/** Of one address, or of the /64 of an IPv6 address. Behind proxies only the proxies can count by client. */
+export const MAX_CONNECTIONS_OF_ADDRESS = 1000;
+const CLOSE_IDLE_INTERVAL_MS = 100;
+
+interface HttpServerOptions {
+  readonly log: Logger;
+  /** Whether all connections come from proxies; then those of one address are those of many clients. */
+  readonly isBehindProxies?: boolean;
+}
+
+/** An HTTP server for an app. It cuts off slow and half-open clients, and bounds connections. */
+export function httpServer(
+  app: Koa<RequestState>,
+  { log, isBehindProxies = false }: HttpServerOptions,
+): Server {
+  const server = createServer(
+    {
+      headersTimeout: MAX_HEADERS_MS,
+      requestTimeout: MAX_REQUEST_MS,
+      connectionsCheckingInterval: CHECK_INTERVAL_MS,
+      keepAliveTimeout: MAX_IDLE_MS,
+      // The app says what is wrong; Node would send 400 without a word.
+      requireHostHeader: false,
+    },
+    app.callback(),
+  );
+  server.setTimeout(MAX_STANDSTILL_MS);
+  boundConnections(server, isBehindProxies ? MAX_CONNECTIONS : MAX_CONNECTIONS_OF_ADDRESS, log);
+  const responses = new WeakMap<Duplex, ServerResponse>();
+  server.on('request', ({ socket }, response) => responses.set(socket, response));
+  server.on('clientError', (error, socket) => {
+    try {
+      answerBrokenRequest(error, socket, responses.get(socket));
+    } catch {
+      socket.destroy();
+    }
+  });
+  return server;
+}
+
+/**
+ * Refuses connections over the limits. Where the server is full, it closes connections that wait for another request,
+ * so that they never lock anybody out.
+ */
+function boundConnections(server: Server, ofAddress: number, log: Logger): void {
+  const logRefused = onceAMinute((connections) => log.warn({ connections }, 'connections refused: too many'));
+  const refused = (reason: 'address' | 'all') => {
+    connectionsRefused.inc({ reason });
+    logRefused();
+  };
+  const open = new Map<string, number>();
+  server.maxConnections = MAX_CONNECTIONS;
+  server.on('drop', () => {
+    refused('all');
+    server.closeIdleConnections();
+  });
+  server.on('connection', (socket) => {
+    const address = addressKey(socket.remoteAddress ?? '');
+    const count = open.get(address) ?? 0;
+    if (count >= ofAddress) {
+      refused('address');
+      socket.destroy();
+      return;
+    }
+    open.set(address, count + 1);
+    socket.once('close', () => {
+      const left = (open.get(address) ?? 1) - 1;
+      if (left === 0) open.delete(address);
+      else open.set(address, left);
+    });
+  });
+}
+
+const BROKEN_REQUEST: ReadonlyMap<string, string> = new Map([
+  ['HPE_HEADER_OVERFLOW', '431 Request Header Fields Too Large'],
+  ['ERR_HTTP_REQUEST_TIMEOUT', '408 Request Timeout'],
+]);
+
+/** Answers what is not an HTTP request, after the response to the request before it. The app never sees it. */
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex, before?: ServerResponse): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  if (before?.req.complete === true && !before.writableFinished) {
+    before.once('close', () => answerBrokenRequest(error, socket));
+    return;
+  }
+  const body = '{"detail":"This is not a request that can be answered."}';
+  const status = BROKEN_REQUEST.get(error.code ?? '') ?? '400 Bad Request';
+  socket.end(
+    `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\n` +
+      `Content-Length: ${body.length}\r\n\r\n${body}`,
+  );
+}
+
+/** Starts listening. @throws {ConfigError} naming the address and port when it can't */
+export function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error) =>
+      reject(new ConfigError(`Can't listen on ${host}:${port}: ${error.message}`)),
+    );
+    server.listen(port, host, resolve);
+  });
+}
+
+/** Takes no new connection, and ends once the requests in flight are answered. */
+export function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    // A connection whose request is answered only now is idle only now.
+    const closingIdle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_INTERVAL_MS);
+    server.close(() => {
+      clearInterval(closingIdle);
+      resolve();
+    });
+  });
+}

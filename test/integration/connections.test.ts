@@ -1,0 +1,301 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { Agent, get } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import Koa from 'koa';
+import { pino } from 'pino';
+import { z } from 'zod';
+import { httpApp } from '../../src/http/app.ts';
+import type { RequestState } from '../../src/http/context.ts';
+import { heldResponses } from '../../src/http/held-responses.ts';
+import { operatorHosts } from '../../src/http/hosts.ts';
+import { close, httpServer, listen } from '../../src/http/server.ts';
+import { metrics } from '../../src/telemetry/metrics.ts';
+import { times } from '../support/fixtures.ts';
+import { rawRequest } from '../support/raw-http.ts';
+import { until } from '../support/worker-installation.ts';
+
+const MB = 1024 * 1024;
+const OF_ADDRESS = 1000;
+
+interface Running {
+  readonly server: Server;
+  readonly port: number;
+  /** The lines of its log with this message. */
+  logged(message: string): Record<string, unknown>[];
+}
+
+const running: Running[] = [];
+
+/** A server of the service whose app answers `/bytes/N` with N bytes and `/json/N` with N bytes of JSON. */
+async function started({ isBehindProxies = false, isAdmin = false } = {}): Promise<Running> {
+  const trustedProxies = isBehindProxies ? 1 : 0;
+  const lines: string[] = [];
+  const log = pino(
+    new Writable({
+      write: (line, _, done) => {
+        lines.push(String(line));
+        done();
+      },
+    }),
+  );
+  const app = httpApp({ log, trustedProxies });
+  if (isAdmin) app.use(operatorHosts(['licenses.corp.example']));
+  app.use(async (ctx) => {
+    if (ctx.query.ms !== undefined) await sleep(Number(ctx.query.ms));
+    const [, kind, bytes] = /^\/(bytes|json)\/(\d+)$/.exec(ctx.path) ?? [];
+    if (kind === 'bytes') ctx.body = Buffer.alloc(Number(bytes), 'x');
+    else if (kind === 'json') ctx.body = { text: 'x'.repeat(Number(bytes)) };
+    else if (ctx.path === '/') ctx.body = 'hello';
+    else if (ctx.path === '/nothing') ctx.status = 204;
+  });
+  const server = httpServer(app, { log, isBehindProxies });
+  await listen(server, '0.0.0.0', 0);
+  const { port } = z.custom<AddressInfo>().parse(server.address());
+  const logged = (message: string) =>
+    lines
+      .map((line) => z.record(z.string(), z.unknown()).parse(JSON.parse(line)))
+      .filter(({ msg }) => msg === message);
+  const started = { server, port, logged };
+  running.push(started);
+  return started;
+}
+
+afterAll(async () => {
+  for (const { server } of running) {
+    server.closeAllConnections();
+    await close(server);
+  }
+});
+
+/** Sends bytes and reads until the server closes. */
+async function sent(port: number, request: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  socket.end(request);
+  return text(socket);
+}
+
+/** The series of the metrics, by name and labels. */
+async function series(): Promise<ReadonlyMap<string, number>> {
+  const lines = (await metrics.metrics()).split('\n').filter((line) => line.startsWith('licenses_'));
+  return new Map(lines.map((line) => [line.split(' ')[0] ?? '', Number(line.split(' ')[1])]));
+}
+
+describe('a request', () => {
+  let port: number;
+  let adminPort: number;
+
+  beforeAll(async () => {
+    ({ port } = await started());
+    ({ port: adminPort } = await started({ isAdmin: true }));
+  });
+
+  test.each([
+    ['no Host', 'GET / HTTP/1.1\r\n'],
+    ['no Host in HTTP/1.0', 'GET / HTTP/1.0\r\n'],
+    ['two Hosts', 'GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n'],
+    ['two Hosts of other case', 'GET / HTTP/1.1\r\nHost: localhost\r\nhOST: localhost\r\n'],
+    ['an address of another host', 'GET http://evil.example/ HTTP/1.1\r\nHost: localhost\r\n'],
+    ['an address of another port', 'GET http://localhost:1/ HTTP/1.1\r\nHost: localhost\r\n'],
+    ['an address that is none', 'GET http://[::1/%41 HTTP/1.1\r\nHost: localhost\r\n'],
+    ['another that is none', 'GET http://%/ HTTP/1.1\r\nHost: %\r\n'],
+    ['a third that is none', 'GET https://[::1/ HTTP/1.1\r\nHost: [::1\r\n'],
+  ])('with %s gets 400 in JSON', async (_what, head) => {
+    const answer = await sent(port, `${head}Connection: close\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+    expect(answer).toMatch(/\r\nx-request-id: [\w-]+\r\n/);
+    expect(answer).toMatch(/\r\n\r\n\{"detail":"[^"]+"\}$/);
+  });
+
+  test.each([
+    ['an absolute address', 'GET http://LOCALHOST/ HTTP/1.1\r\nHost: localhost\r\n'],
+    ['an absolute address with the usual port', 'GET http://localhost:80/ HTTP/1.1\r\nHost: localhost\r\n'],
+    ['an IPv6 address', 'GET / HTTP/1.1\r\nHost: [::1]:80\r\n'],
+  ])('with %s is answered', async (_what, head) => {
+    expect(await sent(port, `${head}Connection: close\r\n\r\n`)).toMatch(/hello$/);
+  });
+
+  test.each([
+    ['127.0.0.1', 200],
+    ['10.1.2.3:9464', 200],
+    ['[fd00::2]:9464', 200],
+    ['localhost:9464', 200],
+    ['api:9464', 200],
+    ['LICENSES.corp.example:9464', 200],
+    ['evil.example', 403],
+    ['localhost.evil.example', 403],
+    ['127.0.0.1.evil.example', 403],
+    ['corp.example', 403],
+    ['a b', 403],
+  ])('to an admin port by the name "%s" gets %i', async (host, status) => {
+    const answer = await rawRequest({ port: adminPort, method: 'GET', path: '/', headers: { host } });
+    expect(answer.status).toBe(status);
+  });
+});
+
+describe('connections', () => {
+  function idle(port: number): Promise<Socket> {
+    const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+    return once(socket, 'connect').then(() => socket);
+  }
+
+  function connectionsOf(server: Server): Promise<number> {
+    return promisify(server.getConnections.bind(server))();
+  }
+
+  function statusFrom(localAddress: string, port: number): Promise<number | undefined> {
+    return new Promise((resolve) => {
+      get({ host: '127.0.0.1', port, localAddress, agent: new Agent(), path: '/' }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      }).on('error', () => resolve(undefined));
+    });
+  }
+
+  test('of one address are bounded; others are answered, and log and metric say so', async () => {
+    const { server, port, logged } = await started();
+    const refused = 'licenses_connections_refused_total{reason="address"}';
+    const before = (await series()).get(refused) ?? 0;
+    const sockets = await Promise.all(times(OF_ADDRESS, () => idle(port)));
+    await until('all are connected', async () => (await connectionsOf(server)) === OF_ADDRESS);
+    expect(await statusFrom('127.0.0.1', port)).toBeUndefined();
+    expect(await statusFrom('127.0.0.1', port)).toBeUndefined();
+    expect(await statusFrom('127.0.0.2', port)).toBe(200);
+    expect(logged('connections refused: too many')).toEqual([expect.objectContaining({ connections: 1 })]);
+    expect((await series()).get(refused)).toBe(before + 2);
+    for (const socket of sockets) socket.destroy();
+    await until('the address is answered again', async () => (await statusFrom('127.0.0.1', port)) === 200);
+  });
+
+  test('that come from proxies are not counted by address', async () => {
+    const { port, logged } = await started({ isBehindProxies: true });
+    const sockets = await Promise.all(times(OF_ADDRESS + 10, () => idle(port)));
+    expect(await statusFrom('127.0.0.1', port)).toBe(200);
+    expect(logged('connections refused: too many')).toEqual([]);
+    for (const socket of sockets) socket.destroy();
+  });
+
+  test('that wait for another request make room when the server is full', async () => {
+    const { server, port, logged } = await started();
+    server.maxConnections = 5;
+    const agent = new Agent({ keepAlive: true });
+    await Promise.all(
+      times(5, () => {
+        const request = get({ host: '127.0.0.1', port, agent, path: '/' });
+        return once(request, 'response').then(([response]) => text(response));
+      }),
+    );
+    expect(await statusFrom('127.0.0.3', port)).toBeUndefined();
+    await until('there is room', async () => (await statusFrom('127.0.0.3', port)) === 200);
+    expect(logged('connections refused: too many')).toHaveLength(1);
+    agent.destroy();
+  });
+});
+
+describe('responses that clients read slowly', () => {
+  const LARGE = 9 * MB;
+
+  interface Reader {
+    readonly socket: Socket;
+    /** What the response began with, once it has begun. */
+    readonly status: Promise<string>;
+    readonly closed: Promise<number>;
+  }
+
+  /** Asks for a path and reads so many bytes every tenth of a second; after its first bytes none with 0. */
+  function reader(port: number, path: string, bytesEachTenth: number, client = '192.0.2.1'): Reader {
+    const begun = Date.now();
+    const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: ${client}\r\n\r\n`);
+    const closed = new Promise<number>((resolve) => {
+      socket.once('close', () => resolve(Date.now() - begun));
+    });
+    const status = once(socket, 'readable').then(() => String(socket.read(12)).slice(9));
+    const timer = setInterval(() => {
+      if (bytesEachTenth > 0) socket.read(Math.min(bytesEachTenth, socket.readableLength));
+    }, 100);
+    void closed.then(() => clearInterval(timer));
+    return { socket, status, closed };
+  }
+
+  function statusFor(port: number, path: string, client: string): Promise<number> {
+    const headers = { host: 'localhost', 'x-forwarded-for': client };
+    return rawRequest({ port, method: 'GET', path, headers }).then(({ status }) => status);
+  }
+
+  test.each(['bytes', 'json'])('are bounded together: of %s the oldest are cut off', async (kind) => {
+    const { port, logged } = await started({ isBehindProxies: true });
+    const path = `/${kind}/${LARGE}`;
+    const cut = 'licenses_responses_cut_total{reason="memory"}';
+    const before = (await series()).get(cut) ?? 0;
+    const slow: Reader[] = [];
+    for (const client of times(14, (number) => `198.51.100.${number}`)) {
+      const next = reader(port, path, 4096, client);
+      expect(await next.status).toBe('200');
+      slow.push(next);
+    }
+    // All are recent, so nobody is cut off for another.
+    expect(await statusFor(port, path, '192.0.2.2')).toBe(503);
+    await sleep(5000);
+    expect(await statusFor(port, path, '192.0.2.2')).toBe(200);
+    await slow[0]?.closed;
+    expect(slow.filter(({ socket }) => socket.closed).length).toBe(1);
+    expect((await series()).get(cut)).toBe(before + 1);
+    expect(logged('responses cut off: their clients read too slowly')).toHaveLength(1);
+    for (const { socket } of slow) socket.destroy();
+  });
+
+  test('are bounded for each client, whose own next request is refused', async () => {
+    const { port } = await started({ isBehindProxies: true });
+    const path = `/bytes/${LARGE}`;
+    expect(await statusFor(port, '/nothing', '2001:db8:1:2::1')).toBe(204);
+    const slow = times(3, () => reader(port, path, 4096, '2001:db8:1:2::1'));
+    for (const { status } of slow) expect(await status).toBe('200');
+    expect(await statusFor(port, path, '2001:db8:1:2::9')).toBe(503);
+    expect(await statusFor(port, '/bytes/1000', '2001:db8:1:2::9')).toBe(200);
+    expect(await statusFor(port, path, '2001:db8:1:3::1')).toBe(200);
+    for (const { socket } of slow) socket.destroy();
+  });
+
+  test('are not counted for clients that have left before the response was made', async () => {
+    const { port } = await started();
+    for (const _ of times(30, Number)) {
+      const socket = connect(port, '127.0.0.1');
+      socket.write(`GET /bytes/${LARGE}?ms=100 HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+      await sleep(20);
+      socket.resetAndDestroy();
+    }
+    await sleep(500);
+    expect((await rawRequest({ port, method: 'GET', path: `/bytes/${LARGE}` })).status).toBe(200);
+  });
+
+  test('have a deadline, which progress does not move', async () => {
+    const room = { maxBytes: 1000 * MB, maxBytesOfClient: 1000 * MB, keptMs: 0 };
+    const limits = { ...room, minBytesPerMs: 20 * MB, freeMs: 2000 };
+    const hold = heldResponses(pino({ level: 'silent' }), limits);
+    const app = new Koa<RequestState>();
+    app.use((ctx) => {
+      ctx.state.onClose = [];
+      ctx.res.once('close', () => {
+        for (const work of ctx.state.onClose) work();
+      });
+      // More than the buffers of the network hold.
+      ctx.body = Buffer.alloc(64 * MB);
+      hold(ctx);
+    });
+    const server = app.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = z.custom<AddressInfo>().parse(server.address());
+    const [slow, fast] = [reader(port, '/', 4096), rawRequest({ port, method: 'GET', path: '/' })];
+    expect([await slow.status, (await fast).text.length]).toEqual(['200', 64 * MB]);
+    const ms = await slow.closed;
+    expect(ms).toBeGreaterThan(limits.freeMs);
+    expect(ms).toBeLessThan(limits.freeMs + 15_000);
+    server.close();
+  });
+});

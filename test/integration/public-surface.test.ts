@@ -1,0 +1,236 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { startApi } from '../../scripts/licenses-processes.ts';
+import type { RunningProcess } from '../../scripts/processes.ts';
+import { appendEvent } from '../../src/publications/ledger.ts';
+import { type ApiClient, apiClient } from '../support/api.ts';
+import { FIXTURES, times } from '../support/fixtures.ts';
+import { type OwnServer, ownRedis } from '../support/own-servers.ts';
+import { publishFiles } from '../support/publishing.ts';
+import { rawRequest } from '../support/raw-http.ts';
+import { until } from '../support/worker-installation.ts';
+
+const WEB_LIMIT = 12;
+const SAVES = 20;
+const NURSE = { board: 'Nursing Board', license_number: 'RN.700001' };
+
+let environment: TestEnvironment;
+let redis: OwnServer;
+let api: RunningProcess;
+let rest: ApiClient;
+let lastAddress = 0;
+
+beforeAll(async () => {
+  redis = await ownRedis();
+  environment = await testEnvironment({
+    REDIS_URL: redis.url,
+    TRUSTED_PROXIES: '1',
+    WEB_REQUESTS_PER_MINUTE: String(WEB_LIMIT),
+    SAVED_RECORDS_PER_DAY: String(SAVES),
+  });
+  await publishFiles(environment, FIXTURES);
+  const { store } = environment;
+  const ended = { at: '2026-11-21T09:00:00.000Z' };
+  await appendEvent(store, {
+    ...{ ...ended, publication: 'one', event: 'failed' },
+    reasons: ["ENOENT: no such file, open '/srv/data/individual.csv'"],
+  });
+  await appendEvent(store, {
+    ...{ ...ended, publication: 'two', event: 'refused' },
+    reasons: [
+      'no_rows: The file https://data.example/a/b.csv?sig=topsecret has no rows.',
+      'older: see /srv/data/x.csv',
+    ],
+  });
+  api = await startApi(environment.variables);
+  rest = await apiClient(environment);
+}, 300_000);
+afterAll(async () => {
+  await api.stop();
+  await environment.cleanUp();
+  await redis.stop();
+});
+
+function newAddress(): string {
+  lastAddress += 1;
+  return `198.51.100.${lastAddress}`;
+}
+
+function get(path: string, headers: Record<string, string> = {}, port = environment.config.PORT) {
+  return rawRequest({
+    port,
+    method: 'GET',
+    path,
+    headers: { host: 'localhost', 'x-forwarded-for': newAddress(), ...headers },
+  });
+}
+
+async function series(): Promise<ReadonlyMap<string, number>> {
+  const { text } = await get('/metrics', {}, environment.config.ADMIN_PORT);
+  const lines = text.split('\n').filter((line) => line.startsWith('licenses_'));
+  return new Map(lines.map((line) => [line.split(' ')[0] ?? '', Number(line.split(' ')[1])]));
+}
+
+test.each([
+  ...[
+    '/',
+    '/data',
+    '/developers',
+    '/status',
+    '/openapi.json',
+    '/docs',
+    '/docs/page.js',
+    '/docs/swagger-ui.css',
+  ],
+  ...[
+    '/docs/swagger-ui-bundle.js',
+    '/favicon.svg',
+    '/assets/x',
+    '/nothing',
+    '/wp-login.php',
+    '/mcp/x',
+    '//x',
+  ],
+])('%s counts against the limit of the website before it is answered', async (path) => {
+  const from = { 'x-forwarded-for': newAddress() };
+  for (const left of times(WEB_LIMIT, (number) => WEB_LIMIT - number)) {
+    const answer = await get(path, from);
+    expect([answer.status < 429, answer.headers.get('x-ratelimit-remaining')]).toEqual([true, String(left)]);
+  }
+  expect((await get(path, from)).status).toBe(429);
+  expect((await get('/nothing', { ...from, accept: `a;b="${',""'.repeat(5000)}` })).status).toBe(429);
+});
+
+test('an address counts once, whatever the port that a proxy writes behind it', async () => {
+  const statuses: number[] = [];
+  for (const port of times(WEB_LIMIT + 1, (number) => 40_000 + number)) {
+    statuses.push((await get('/status', { 'x-forwarded-for': `[2001:db8:9::1]:${port}` })).status);
+  }
+  expect(statuses).toEqual([...Array(WEB_LIMIT).fill(200), 429]);
+});
+
+test('files of the documentation are sent compressed', async () => {
+  const plain = await get('/docs/swagger-ui-bundle.js');
+  for (const [encoding, unpack] of [
+    ['br', brotliDecompressSync],
+    ['gzip', gunzipSync],
+  ] as const) {
+    const response = await fetch(`http://127.0.0.1:${environment.config.PORT}/docs/swagger-ui-bundle.js`, {
+      headers: { 'accept-encoding': encoding, 'x-forwarded-for': newAddress() },
+    });
+    expect([response.headers.get('content-encoding'), response.headers.get('vary')]).toEqual([
+      encoding,
+      'Accept-Encoding',
+    ]);
+    expect(Number(response.headers.get('content-length'))).toBeLessThan(plain.text.length / 3);
+    expect(await response.text()).toBe(plain.text);
+    expect(unpack).toBeDefined();
+  }
+});
+
+test('/data says why datasets were refused, and of failures only that there were some', async () => {
+  const { text } = await get('/data');
+  expect(text).toContain('no_rows: The file (address) has no rows. older: see (file)');
+  expect(text).toContain('It could not be completed, for a reason that is not in the data.');
+  expect(text).not.toMatch(/ENOENT|srv\/data|topsecret|data\.example/);
+  expect((await get('/status')).text).not.toMatch(/ENOENT|srv\/data|topsecret|data\.example/);
+});
+
+describe('what was asked for and is not there is counted as none', () => {
+  async function more(outcome: string, ask: () => Promise<unknown>, name: string): Promise<number> {
+    const key = `licenses_request_seconds_count{interface="${name}",outcome="${outcome}"}`;
+    const before = (await series()).get(key) ?? 0;
+    await ask();
+    return ((await series()).get(key) ?? 0) - before;
+  }
+
+  const history = (number: string) =>
+    `/api/v1/history?board=${encodeURIComponent(NURSE.board)}&license_number=${number}`;
+
+  test('/history of a number that was never seen', async () => {
+    expect(await more('none', () => rest.get(history('RN.999999')), 'rest')).toBe(1);
+    expect(await more('found', () => rest.get(history('RN.700001')), 'rest')).toBe(1);
+    expect(await more('refused', () => rest.get('/api/v1/history?board=x'), 'rest')).toBe(1);
+  });
+
+  test('a page of a license, and of a saved record', async () => {
+    expect(await more('none', () => get('/licenses/NUR/RN.999999'), 'web')).toBe(1);
+    expect(await more('none', () => get('/records/0000-0000-0000-0000'), 'web')).toBe(1);
+    expect(await more('found', () => get('/licenses/NUR/RN.700001'), 'web')).toBe(1);
+  });
+
+  test('license_history of a number that was never seen', async () => {
+    const key = 'licenses_tool_calls_total{tool="license_history",outcome="none"}';
+    const { status } = await rest.callTool('license_history', {
+      board: 'Nursing Board',
+      license_number: 'RN.999999',
+    });
+    expect(status).toBe(200);
+    expect((await series()).get(key)).toBe(1);
+  });
+});
+
+describe('records that are saved', () => {
+  async function save(address: string) {
+    const from = { 'x-forwarded-for': address };
+    const page = await get('/licenses/NUR/RN.700001', from);
+    const fields = [...page.text.matchAll(/name="(board|number|shown)" value="([^"]*)"/g)];
+    const body = String(
+      new URLSearchParams(fields.map(([, name = '', value = '']): [string, string] => [name, value])),
+    );
+    return rawRequest({
+      port: environment.config.PORT,
+      method: 'POST',
+      path: '/records',
+      headers: {
+        ...from,
+        host: 'localhost',
+        origin: 'http://localhost',
+        'content-type': 'application/x-www-form-urlencoded',
+        'content-length': String(body.length),
+      },
+      body,
+    });
+  }
+
+  test('are bounded by the day: by address, and for all addresses together', async () => {
+    const greedy = newAddress();
+    const statuses = (await Promise.all(times(3, () => save(greedy)))).map(({ status }) => status);
+    expect(statuses.toSorted()).toEqual([303, 303, 429]);
+
+    const saved: number[] = [];
+    for (const _ of times(SAVES - 2, Number)) saved.push((await save(newAddress())).status);
+    expect(saved).toEqual(Array(SAVES - 2).fill(303));
+    expect((await series()).get('licenses_saved_records_used_ratio')).toBe(1);
+    const refused = await save(newAddress());
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '3600']);
+    expect(refused.text).toContain('No more records can be saved today');
+    expect(refused.text).toContain('print the page');
+    // It is no outage of lookups.
+    expect(
+      (await series()).get('licenses_request_seconds_count{interface="web",outcome="unavailable"}'),
+    ).toBeUndefined();
+  });
+});
+
+test('limits are said to be counted apart while the memory of Redis is full', async () => {
+  const shared = async () => (await series()).get('licenses_limits_shared');
+  expect(await shared()).toBe(1);
+  const direct = new Redis(redis.url);
+  try {
+    await direct.config('SET', 'maxmemory', '1');
+    expect((await get('/status')).status).toBe(200);
+    expect(await shared()).toBe(0);
+    await api.printed('limits count in memory: Redis takes no counts');
+    const from = { 'x-forwarded-for': newAddress() };
+    const statuses: number[] = [];
+    for (const _ of times(WEB_LIMIT + 1, Number)) statuses.push((await get('/status', from)).status);
+    expect(statuses.at(-1)).toBe(429);
+  } finally {
+    await direct.config('SET', 'maxmemory', '0');
+    direct.disconnect();
+  }
+  await until('limits are shared again', async () => (await shared()) === 1);
+});

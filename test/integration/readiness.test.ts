@@ -1,0 +1,159 @@
+import { isDeepStrictEqual } from 'node:util';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { startApi, startWorker } from '../../scripts/licenses-processes.ts';
+import { freePort } from '../../scripts/ports.ts';
+import type { RunningProcess } from '../../scripts/processes.ts';
+import { liveIndex } from '../../src/publications/alias.ts';
+import { type ApiClient, apiClient } from '../support/api.ts';
+import { FIXTURES, times } from '../support/fixtures.ts';
+import { type OpenSearchProxy, openSearchProxy } from '../support/open-search-proxy.ts';
+import { publishFiles } from '../support/publishing.ts';
+import { rawRequest } from '../support/raw-http.ts';
+import { until } from '../support/worker-installation.ts';
+
+const LOOKUP = { board: 'Nursing Board', license_number: 'RN.700001' };
+const NEXT_CHECK_MS = 1100;
+
+let environment: TestEnvironment;
+let proxy: OpenSearchProxy;
+let rest: ApiClient;
+let workerPort: number;
+const running: RunningProcess[] = [];
+/** What OpenSearch was asked since the test began. */
+let asked: { path: string; body: string }[] = [];
+let change: (text: string) => string;
+
+beforeAll(async () => {
+  environment = await testEnvironment();
+  proxy = await openSearchProxy(environment.config.OPENSEARCH_URL, async (request) => {
+    asked.push({ path: `${request.method} ${request.path}`, body: request.body });
+    const answer = await request.forward();
+    return { ...answer, body: change(answer.body) };
+  });
+  change = (text) => text;
+  await publishFiles(environment, FIXTURES);
+  rest = await apiClient(environment);
+  workerPort = await freePort();
+  const variables = {
+    ...environment.variables,
+    OPENSEARCH_URL: proxy.url,
+    WORKER_ADMIN_PORT: String(workerPort),
+  };
+  running.push(await startApi(variables), await startWorker(variables));
+});
+beforeEach(() => {
+  change = (text) => text;
+  asked = [];
+});
+afterAll(async () => {
+  await Promise.all(running.map((each) => each.stop()));
+  await proxy.close();
+  await environment.cleanUp();
+});
+
+function get(port: number, path: string) {
+  return rawRequest({ port, method: 'GET', path, headers: { host: 'localhost' } });
+}
+
+async function ready(): Promise<[number, unknown]> {
+  const { status, body } = await get(environment.config.ADMIN_PORT, '/readyz');
+  return [status, body];
+}
+
+async function untilReady(is: 200 | 503): Promise<void> {
+  await until(`/readyz is ${is}`, async () => (await ready())[0] === is);
+}
+
+describe('/readyz of the API', () => {
+  test('is 200 with the live index', async () => {
+    const index = await liveIndex(environment.store);
+    const expected = [200, { ready: true, index, stopping: false }];
+    // The process may have asked before the publication of another test went live.
+    await until('/readyz has the live index', async () => isDeepStrictEqual(await ready(), expected));
+  });
+
+  test('costs one small request, which probes of the same second share', async () => {
+    await untilReady(200);
+    await new Promise((resolve) => setTimeout(resolve, NEXT_CHECK_MS));
+    asked = [];
+    const statuses = await Promise.all(times(20, async () => (await ready())[0]));
+    expect(statuses).toEqual(Array(20).fill(200));
+    // The process itself asks once a second which publication is live.
+    const forProbes = asked.filter(({ path }) => !path.includes('_alias'));
+    expect(forProbes.map(({ path }) => path.replace(/licenses-[^/]*/, '…'))).toEqual([
+      expect.stringMatching(/^POST .*…\/_mget/),
+    ]);
+  });
+
+  test('is 503 while every lookup fails, and 200 again after that', async () => {
+    await untilReady(200);
+    change = (text) => text.replaceAll('"license_number":', '"number":');
+    expect((await rest.verify(LOOKUP)).status).toBe(500);
+    await untilReady(503);
+    expect(await ready()).toEqual([503, { ready: false, index: null, stopping: false }]);
+    change = (text) => text;
+    await untilReady(200);
+  });
+
+  test('is 503 while licenses of the live publication are not found', async () => {
+    await untilReady(200);
+    const index = (await liveIndex(environment.store)) ?? '';
+    await environment.client.indices.putSettings({ index, body: { 'index.blocks.write': false } });
+    await environment.client.deleteByQuery({
+      index,
+      conflicts: 'proceed',
+      refresh: true,
+      body: { query: { match_all: {} } },
+    });
+    expect((await rest.verify(LOOKUP)).status).toBe(404);
+    await untilReady(503);
+    await publishFiles(environment, FIXTURES);
+    await untilReady(200);
+  });
+
+  test('stays 200 while publications switch', async () => {
+    await untilReady(200);
+    let isSwitching = true;
+    const probes = (async () => {
+      const statuses = new Set<number>();
+      while (isSwitching) statuses.add((await ready())[0]);
+      return statuses;
+    })();
+    for (const _ of times(4, Number)) await publishFiles(environment, FIXTURES);
+    isSwitching = false;
+    expect([...(await probes)]).toEqual([200]);
+  });
+});
+
+describe('the worker', () => {
+  const sized = z.object({ size: z.number() });
+
+  /** The most documents that a request asked for. */
+  function largestSize(): number {
+    const sizes = asked
+      .filter(({ path }) => path.includes('_search'))
+      .map(({ body }) => sized.parse(JSON.parse(body)).size);
+    return Math.max(0, ...sizes);
+  }
+
+  test('answers /readyz without reading the ledger', async () => {
+    const answers = await Promise.all(times(20, () => get(workerPort, '/readyz')));
+    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
+    expect(answers[0]?.body).toEqual({ ready: true, opensearch: true, redis: true });
+    expect(asked.filter(({ path }) => path.includes('_search'))).toEqual([]);
+    expect(asked.length).toBeLessThanOrEqual(2);
+  });
+
+  test('answers a scrape from a few documents, and those of a second from the same', async () => {
+    const texts = await Promise.all(times(5, async () => (await get(workerPort, '/metrics')).text));
+    const read = asked.length;
+    expect(texts[0]).toMatch(/^licenses_last_publication_timestamp_seconds\{state="live"\} \d+/m);
+    expect(texts[0]).toMatch(/^licenses_publication_age_days \d+$/m);
+    expect(largestSize()).toBeLessThanOrEqual(20);
+    expect(read).toBeLessThanOrEqual(4);
+    expect((await get(workerPort, '/metrics')).text).toMatch(/^licenses_canary_differences 0$/m);
+    expect(asked.length).toBe(read);
+  });
+});

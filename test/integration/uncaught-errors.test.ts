@@ -1,0 +1,166 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { childrenOf } from '../../scripts/children.ts';
+import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { startApi, startWorker } from '../../scripts/licenses-processes.ts';
+import { freePort } from '../../scripts/ports.ts';
+import type { RunningProcess } from '../../scripts/processes.ts';
+import { type ApiClient, apiClient } from '../support/api.ts';
+import { FIXTURES } from '../support/fixtures.ts';
+import { publishFiles } from '../support/publishing.ts';
+import { rawRequest } from '../support/raw-http.ts';
+import { filesOf, installation, publish } from '../support/worker-installation.ts';
+
+const FAULTS = { NODE_OPTIONS: `--import=${resolve(import.meta.dirname, '../support/injected-fault.ts')}` };
+const LOOKUP = JSON.stringify({ board: 'Nursing Board', license_number: 'RN.700001' });
+
+let environment: TestEnvironment;
+let rest: ApiClient;
+const running: RunningProcess[] = [];
+
+beforeAll(async () => {
+  environment = await testEnvironment({ LOG_LEVEL: 'info' });
+  await publishFiles(environment, FIXTURES);
+  rest = await apiClient(environment);
+});
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((each) => each.stop()));
+});
+afterAll(() => environment.cleanUp());
+
+async function faultyApi(): Promise<RunningProcess> {
+  const api = await startApi({ ...environment.variables, ...FAULTS });
+  running.push(api);
+  return api;
+}
+
+const logLine = z.looseObject({ level: z.number(), msg: z.string(), stack: z.string().optional() });
+
+/** The lines of the log with this message. */
+function logged(of: RunningProcess, message: string) {
+  return of
+    .output()
+    .split('\n')
+    .flatMap((line) => (line.startsWith('{') ? logLine.parse(JSON.parse(line)) : []))
+    .filter(({ msg }) => msg === message);
+}
+
+function metrics(port: number): Promise<string> {
+  return rawRequest({ port, method: 'GET', path: '/metrics', headers: { host: 'localhost' } }).then(
+    (answer) => answer.text,
+  );
+}
+
+describe('an API process', () => {
+  test('goes on after an error in an event handler of one request, and says so in log and metrics', async () => {
+    const api = await faultyApi();
+    const { PORT, ADMIN_PORT } = environment.config;
+    const page = await rawRequest({ port: PORT, method: 'GET', path: '/', headers: { host: 'localhost' } });
+    expect(page.status).toBe(200);
+    expect((await rest.verify(JSON.parse(LOOKUP))).status).toBe(200);
+    expect(await metrics(ADMIN_PORT)).toMatch(/^licenses_uncaught_errors_total 1$/m);
+    await api.printed('injected by a test, in an event handler');
+    await api.printed('"msg":"request"');
+    expect(api.child.exitCode).toBeNull();
+  });
+
+  test.each([
+    ['a timer', 'SIGUSR2'],
+    ['a promise', 'SIGALRM'],
+  ] as const)('ends in order after an error in %s: it answers what is under way', async (where, signal) => {
+    const api = await faultyApi();
+    const { PORT } = environment.config;
+    const socket = connect(PORT, '127.0.0.1');
+    const answer = text(socket);
+    socket.write(
+      `POST /api/v1/lookup/verify HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${rest.key}\r\nExpect: 100-continue\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${LOOKUP.length}\r\n\r\n`,
+    );
+    const [first] = await once(socket, 'data');
+    expect(String(first)).toContain('100 Continue');
+
+    const ended = once(api.child, 'exit');
+    api.child.kill(signal);
+    await api.printed(`injected by a test, in ${where}`);
+    const late = await fetch(`http://127.0.0.1:${PORT}/`).then(
+      ({ status }) => status,
+      () => 'no connection',
+    );
+    expect(late).toBe('no connection');
+    socket.write(LOOKUP);
+    expect(await answer).toMatch(/HTTP\/1\.1 200 OK\r\n.*"license_number":"RN\.700001"/s);
+    await ended;
+    expect(api.child.exitCode).toBe(1);
+    const [line] = logged(api, 'uncaught error; the process ends');
+    expect(line).toMatchObject({ level: 60, stack: expect.stringContaining('injected-fault.ts') });
+    expect(logged(api, 'request')).not.toEqual([]);
+
+    await faultyApi();
+    expect((await rest.verify(JSON.parse(LOOKUP))).status).toBe(200);
+  });
+
+  test('ends with exit code 1 when the error comes while it stops', async () => {
+    const api = await startApi({ ...environment.variables, ...FAULTS, DRAIN_SECONDS: '60' });
+    running.push(api);
+    const ended = once(api.child, 'exit');
+    api.child.kill('SIGTERM');
+    await api.printed('stopping; still answering');
+    api.child.kill('SIGUSR2');
+    await ended;
+    expect(api.child.exitCode).toBe(1);
+    expect(logged(api, 'uncaught error; the process ends')).toHaveLength(1);
+  });
+});
+
+describe('a worker', () => {
+  test('ends in order, with exit code 1, and the next one starts', async () => {
+    const worker = await startWorker({ ...environment.variables, ...FAULTS });
+    running.push(worker);
+    const ended = once(worker.child, 'exit');
+    worker.child.kill('SIGUSR2');
+    await ended;
+    expect(worker.child.exitCode).toBe(1);
+    const [line] = logged(worker, 'uncaught error; the process ends');
+    expect(line).toMatchObject({ level: 60, stack: expect.stringContaining('in a timer') });
+    expect(logged(worker, 'worker stopping')).toHaveLength(1);
+    running.push(await startWorker(environment.variables));
+  });
+
+  test.each([
+    ['its own', (worker: RunningProcess) => Promise.resolve([worker.child.pid ?? 0])],
+    ['its child’s', (worker: RunningProcess) => childrenOf(worker.child.pid ?? 0)],
+  ] as const)(
+    'hands a publication back after an error in %s process, and it goes live',
+    async (whose, processes) => {
+      const installed = await installation();
+      try {
+        const files = await filesOf(installed, '2026-11-20', 3000);
+        const workerPort = await freePort();
+        const worker = await installed.startWorker({ ...FAULTS, WORKER_ADMIN_PORT: String(workerPort) });
+        const loading = installed.at(/_bulk/, async () => {
+          for (const id of await processes(worker)) process.kill(id, 'SIGUSR2');
+          await worker.printed('injected by a test, in a timer');
+        });
+        const publishing = publish(installed, files);
+        await loading;
+        if (whose === 'its own') {
+          await worker.ended;
+          expect(worker.child.exitCode).toBe(1);
+          await installed.startWorker();
+        }
+        expect((await publishing).stdout).toContain('"state":"live"');
+        if (whose !== 'its own') {
+          expect(await metrics(workerPort)).toMatch(/^licenses_uncaught_errors_total 1$/m);
+          expect(logged(worker, 'uncaught error; the publication starts again')).toHaveLength(1);
+          expect(worker.child.exitCode).toBeNull();
+        }
+      } finally {
+        await installed.cleanUp();
+      }
+    },
+  );
+});
