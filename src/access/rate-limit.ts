@@ -80,7 +80,7 @@ export interface SharedCounting {
  * Limits count together while Redis takes their counts. It may be there and yet take none, as when its memory is full;
  * so the limits tell. What they counted in memory counts for a minute.
  */
-export function sharedCounting(redis: Redis, log: Logger): SharedCounting {
+export function sharedCounting(redis: Pick<Redis, 'status'>, log: Logger): SharedCounting {
   let inMemoryAt = Number.NEGATIVE_INFINITY;
   const logInMemory = onceAMinute((counts) =>
     log.warn({ counts }, 'limits count in memory: Redis takes no counts'),

@@ -44,6 +44,7 @@ let rest: ApiClient;
 beforeAll(async () => {
   environment = await testEnvironment({
     REST_REQUESTS_PER_MINUTE: '1000000',
+    WEB_REQUESTS_PER_MINUTE: '1000000',
     MCP_REQUESTS_PER_MINUTE: '1000000',
     TRUSTED_PROXIES: '1',
   });

@@ -10,7 +10,6 @@ import { FIXTURES, times } from '../support/fixtures.ts';
 import { type OwnServer, ownRedis } from '../support/own-servers.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { rawRequest } from '../support/raw-http.ts';
-import { until } from '../support/worker-installation.ts';
 
 const WEB_LIMIT = 12;
 const SAVES = 20;
@@ -232,5 +231,4 @@ test('limits are said to be counted apart while the memory of Redis is full', as
     await direct.config('SET', 'maxmemory', '0');
     direct.disconnect();
   }
-  await until('limits are shared again', async () => (await shared()) === 1);
 });

@@ -190,7 +190,6 @@ describe('the guards do not refuse', () => {
   });
 
   test('files from URLs: downloaded, listed without credentials, and skipped while unchanged', async () => {
-    const config = { ...environment.config, STATE_DIR: join(environment.folder, 'state') };
     const day = nextDay({ individual: [...BASE.individual, { board: NURSING, number: 'RN.web' }] });
     const individual = gzipSync(textOf(day, 'individual'));
     const business = Buffer.from(textOf(day, 'business'));
@@ -200,6 +199,11 @@ describe('the guards do not refuse', () => {
       const urls = {
         individual: people.url.replace('http://', 'http://user:secret@'),
         business: places.url,
+      };
+      const config = {
+        ...environment.config,
+        STATE_DIR: join(environment.folder, 'state'),
+        DATASET_INDIVIDUAL: urls.individual,
       };
       const steps: string[] = [];
       const result = await publishFiles({ ...environment, config }, urls, {

@@ -1,5 +1,12 @@
-import { describe, expect, test } from '@jest/globals';
-import { addressKey, limitsConnection, plainAddress, rateLimit } from '../../src/access/rate-limit.ts';
+import { describe, expect, jest, test } from '@jest/globals';
+import { pino } from 'pino';
+import {
+  addressKey,
+  limitsConnection,
+  plainAddress,
+  rateLimit,
+  sharedCounting,
+} from '../../src/access/rate-limit.ts';
 
 describe('plainAddress', () => {
   test.each([
@@ -68,4 +75,27 @@ test('without Redis each address is counted, in so many counters at the most', a
   } finally {
     redis.disconnect();
   }
+});
+
+describe('limits', () => {
+  test('count apart from the moment that one counts in memory, and together a minute after the last one', () => {
+    jest.useFakeTimers();
+    try {
+      const counting = sharedCounting({ status: 'ready' }, pino({ level: 'silent' }));
+      expect(counting.isShared()).toBe(true);
+      counting.inMemory();
+      expect(counting.isShared()).toBe(false);
+      jest.advanceTimersByTime(60_000);
+      expect(counting.isShared()).toBe(false);
+      jest.advanceTimersByTime(1);
+      expect(counting.isShared()).toBe(true);
+    } finally {
+      jest.useRealTimers();
+    }
+  });
+
+  test('count apart while Redis is away', () => {
+    const counting = sharedCounting({ status: 'reconnecting' }, pino({ level: 'silent' }));
+    expect(counting.isShared()).toBe(false);
+  });
 });
