@@ -54,9 +54,9 @@ test('responses have the headers that docs/integrators.md says, where it says', 
   const ofRest = ['lookup', 'deprecated', 'method'];
   expect(Object.fromEntries(firstColumn('response header').map((name) => [name, have(name)]))).toEqual({
     'X-Request-Id': [...ofRest, 'status', 'mcp'],
-    'X-RateLimit-Limit': [...ofRest, 'mcp'],
-    'X-RateLimit-Remaining': [...ofRest, 'mcp'],
-    'X-RateLimit-Reset': [...ofRest, 'mcp'],
+    'X-RateLimit-Limit': [...ofRest, 'status', 'mcp'],
+    'X-RateLimit-Remaining': [...ofRest, 'status', 'mcp'],
+    'X-RateLimit-Reset': [...ofRest, 'status', 'mcp'],
     'Retry-After': [],
     Allow: ['method'],
     Deprecation: ['deprecated'],
