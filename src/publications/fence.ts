@@ -62,21 +62,10 @@ async function replaceEpoch(store: Store, version: ReadEpoch['version'], epoch: 
 }
 
 /**
- * Takes the next epoch. From then on, no publication of an earlier epoch can go live.
+ * Takes the next epoch, if nothing has changed it since it was read. From then on, no publication of an earlier epoch
+ * can go live.
  *
  * @param holder the publication or rollback that takes it
- */
-export async function takeEpoch(store: Store, holder: string): Promise<number> {
-  for (;;) {
-    const read = await readEpoch(store);
-    const epoch = await takeEpochAfter(store, read, holder, await indicesUnderAlias(store));
-    if (epoch !== undefined) return epoch;
-  }
-}
-
-/**
- * Takes the next epoch, if nothing has changed it since it was read.
- *
  * @param uses the indices that nothing may delete until the next epoch, or until it is released
  */
 export async function takeEpochAfter(

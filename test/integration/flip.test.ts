@@ -1,19 +1,14 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { indicesUnderAlias, liveIndex } from '../../src/publications/alias.ts';
-import {
-  currentEpoch,
-  FlipRefusedError,
-  flip,
-  releaseEpoch,
-  takeEpoch,
-} from '../../src/publications/fence.ts';
+import { currentEpoch, FlipRefusedError, flip, releaseEpoch } from '../../src/publications/fence.ts';
 import { appendEvent } from '../../src/publications/ledger.ts';
 import { licensesIndices } from '../../src/publications/metadata.ts';
 import { prune } from '../../src/publications/prune.ts';
 import { newRunId } from '../../src/publications/run-id.ts';
 import { licensesIndexName } from '../../src/storage/index-names.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
+import { takeEpoch } from '../support/epoch.ts';
 
 let environment: TestEnvironment;
 const environments: TestEnvironment[] = [];

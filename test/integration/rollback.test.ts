@@ -1,12 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { indicesUnderAlias, liveIndex, liveLicensesIndex } from '../../src/publications/alias.ts';
-import { flip, takeEpoch } from '../../src/publications/fence.ts';
+import { flip } from '../../src/publications/fence.ts';
 import { publicationDetails, publicationHistory } from '../../src/publications/history.ts';
 import { feedOf } from '../../src/publications/metadata.ts';
 import { reconcileLedger } from '../../src/publications/reconcile.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { openStore } from '../../src/storage/store.ts';
 import { licensesOf } from '../support/day-files.ts';
+import { takeEpoch } from '../support/epoch.ts';
 import { openSearchProxy } from '../support/open-search-proxy.ts';
 import { filesOf, newEnvironment, published } from '../support/publication-days.ts';
 import { publishFiles } from '../support/publishing.ts';

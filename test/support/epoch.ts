@@ -1,0 +1,12 @@
+import { indicesUnderAlias } from '../../src/publications/alias.ts';
+import { readEpoch, takeEpochAfter } from '../../src/publications/fence.ts';
+import type { Store } from '../../src/storage/store.ts';
+
+/** Takes the next epoch as a publication or rollback does that keeps what is live. */
+export async function takeEpoch(store: Store, holder: string): Promise<number> {
+  for (;;) {
+    const read = await readEpoch(store);
+    const epoch = await takeEpochAfter(store, read, holder, await indicesUnderAlias(store));
+    if (epoch !== undefined) return epoch;
+  }
+}
