@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { Presets, SingleBar } from 'cli-progress';
 import { Command } from 'commander';
+import { summaryInWords } from '../rosters/roster.ts';
 import { grouped, print, printable, printError } from './output.ts';
 import { countRows, openRoster } from './verify/roster-file.ts';
 import { type Verified, verifyFile } from './verify/verify-file.ts';
@@ -78,9 +79,8 @@ async function verify(rosterPath: string, options: VerifyArguments): Promise<num
 
 function printSummary({ rows, outcomes, dates }: Verified, out: string): void {
   print(`${grouped(rows)} rows verified in the dataset of ${dates.join(' and ')}; ${out} has the results.`);
-  for (const outcome of ['found', 'ambiguous', 'not_found', 'invalid'] as const) {
-    print(`  ${outcome.padEnd(10)} ${grouped(outcomes[outcome] ?? 0)}`);
-  }
+  const { found = 0, clear = 0, ambiguous = 0, not_found = 0, invalid = 0 } = outcomes;
+  print(`${summaryInWords({ found, clear, ambiguous, not_found, invalid })}.`);
   if (dates.length > 1) {
     print('The dataset changed meanwhile: result_last_scraped says which one answered each row.');
   }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import aliasesJson from '../../data/column-aliases.json' with { type: 'json' };
+import { ENDORSED_LICENSE_LABELS, EXTRA_DATA_LABELS } from '../licenses/extra-data-labels.ts';
 import { BUSINESS_COLUMNS, type DatasetFile, ENDORSEMENTS, INDIVIDUAL_COLUMNS } from './columns.ts';
 import { type NamedColumn, namedColumn } from './row-hash.ts';
 
@@ -163,12 +164,15 @@ function inStandardOrder(
   return new Map(columns.map(({ name, position }) => [name, position]));
 }
 
+/** The service says these of endorsements: a column of the State's with such a name gets another label. */
+const LABELS_OF_ENDORSEMENTS = [EXTRA_DATA_LABELS.endorsedLicense, ...Object.values(ENDORSED_LICENSE_LABELS)];
+
 /** The columns that are not part of the record, each with a unique label, so that no value replaces another. */
 function extraColumns(
   positions: ReadonlyMap<string, number>,
   inRecord: ReadonlySet<number | undefined>,
 ): ExtraColumn[] {
-  const taken = new Set(LABELS.values());
+  const taken = new Set<string>([...LABELS.values(), ...LABELS_OF_ENDORSEMENTS]);
   const columns: ExtraColumn[] = [];
   for (const [name, position] of positions) {
     const canonical = canonicalName(positions, name);

@@ -1,7 +1,7 @@
 import { boardByLabel } from '../licenses/boards.ts';
+import { endorsedLicenseAttributes } from '../licenses/cautions.ts';
 import { isoDate } from '../licenses/dates.ts';
 import { boardAction } from '../licenses/discipline.ts';
-import { EXTRA_DATA_LABELS } from '../licenses/extra-data-labels.ts';
 import {
   isPossibleId,
   type LicenseDocument,
@@ -66,7 +66,7 @@ export function licensesOfRow(row: CsvRow, header: Header, runDate: string): Row
   const rejectedEndorsements: string[] = [];
   for (const [index, endorsementColumns] of header.endorsements.entries()) {
     if (fieldText(row, endorsementColumns.number) === '') continue;
-    const endorsement = endorsementRecord(row, endorsementColumns, record);
+    const endorsement = endorsementRecord(row, endorsementColumns, record, { status, subStatus });
     if (typeof endorsement === 'string') {
       rejectedEndorsements.push(`endorsement ${index + 1}: ${endorsement}`);
       continue;
@@ -93,6 +93,7 @@ function endorsementRecord(
   row: CsvRow,
   columns: EndorsementColumns,
   endorsed: LicenseRecord,
+  statusOfEndorsed: { readonly status: string; readonly subStatus: string },
 ): LicenseRecord | string {
   const checked = checkEndorsementFields(row, columns);
   if (checked.problem !== undefined) return checked.problem;
@@ -106,7 +107,7 @@ function endorsementRecord(
     expiry_date: expirationDate,
     issue_date: issueDate,
     extra_data: {
-      [EXTRA_DATA_LABELS.endorsedLicense]: endorsed.license_number,
+      ...endorsedLicenseAttributes(endorsed, statusOfEndorsed),
       ...placeOf(endorsed.extra_data),
       ...(issueDate === null ? {} : { 'Issue Date': issueDate }),
       ...extraData(row, columns.extra),

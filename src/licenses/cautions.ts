@@ -1,30 +1,151 @@
-import { EXTRA_DATA_LABELS } from './extra-data-labels.ts';
-import type { ResponseRecord } from './license-record.ts';
+import { ENDORSED_LICENSE_LABELS, EXTRA_DATA_LABELS } from './extra-data-labels.ts';
+import { recordStatus } from './status.ts';
+
+/** What a reader of a license must not miss, in the order in which it is told. */
+export const CAUTIONS = [
+  'name_mismatch',
+  'not_active',
+  'sub_status',
+  'past_expiry',
+  'board_action',
+  'endorsed_license',
+] as const;
+
+export type Caution = (typeof CAUTIONS)[number];
+
+/** What each caution means, for the documents of the interfaces. */
+export const CAUTION_MEANINGS: Readonly<Record<Caution, string>> = {
+  name_mismatch: "a name was sent with the number and is not the holder's",
+  not_active: 'the primary status is not Active',
+  sub_status: 'the raw status has a sub-status, such as Probation or Active In Renewal',
+  past_expiry: 'Active, but the expiry date has passed',
+  board_action: 'Board Action is Yes',
+  endorsed_license:
+    'the license that this one endorses is not active, has a sub-status or a board action, or is past its expiry date',
+};
+
+/** The parts of a license that its cautions depend on. */
+export interface CautionFields {
+  /** The primary status in upper case. */
+  readonly status: string | null;
+  readonly raw_status: string | null;
+  /** `YYYY-MM-DD` */
+  readonly expiry_date: string | null;
+  readonly extra_data: Readonly<Record<string, string>>;
+}
+
+/** A license that another one endorses, as far as the document of the endorsement says it. */
+export interface EndorsedLicense {
+  readonly number: string;
+  /** `undefined` in the publications of version 0.2.0, which stored only the number. */
+  readonly facts: CautionFields | undefined;
+}
+
+/**
+ * The cautions of a license, in the order of `CAUTIONS`; none when there is nothing to tell.
+ *
+ * @param today the date in Ohio, `YYYY-MM-DD`
+ * @param nameMatch whether a name sent along with the number is the holder's
+ */
+export function cautionsOf(license: CautionFields, today: string, nameMatch?: boolean): Caution[] {
+  const endorsed = endorsedLicense(license)?.facts;
+  return [
+    ...(nameMatch === false ? (['name_mismatch'] as const) : []),
+    ...ownCautions(license, today),
+    ...(endorsed !== undefined && ownCautions(endorsed, today).length > 0
+      ? (['endorsed_license'] as const)
+      : []),
+  ];
+}
+
+function ownCautions(
+  { status, raw_status: raw, expiry_date: expiry, extra_data }: CautionFields,
+  today: string,
+) {
+  const cautions: Caution[] = [];
+  if (status !== 'ACTIVE') cautions.push('not_active');
+  if (raw !== null && raw.toUpperCase() !== status) cautions.push('sub_status');
+  if (status === 'ACTIVE' && expiry !== null && expiry < today) cautions.push('past_expiry');
+  if (extra_data[EXTRA_DATA_LABELS.boardAction]?.toUpperCase() === 'YES') cautions.push('board_action');
+  return cautions;
+}
+
+/** Stands for a status that the State leaves blank, so that it differs from one that was never stored. */
+export const STATUS_NOT_STATED = 'Not stated';
+
+/** What the document of an endorsement says of the license that it endorses, as attributes of its extra data. */
+export function endorsedLicenseAttributes(
+  endorsed: CautionFields & { readonly license_number: string },
+  { status, subStatus }: { readonly status: string; readonly subStatus: string },
+): Record<string, string> {
+  const { expiry_date: expiry, extra_data: extra } = endorsed;
+  const boardAction = extra[EXTRA_DATA_LABELS.boardAction];
+  return {
+    [EXTRA_DATA_LABELS.endorsedLicense]: endorsed.license_number,
+    [ENDORSED_LICENSE_LABELS.status]: status || STATUS_NOT_STATED,
+    ...(subStatus === '' ? {} : { [ENDORSED_LICENSE_LABELS.subStatus]: subStatus }),
+    ...(expiry === null ? {} : { [ENDORSED_LICENSE_LABELS.expirationDate]: expiry }),
+    ...(boardAction === undefined ? {} : { [ENDORSED_LICENSE_LABELS.boardAction]: boardAction }),
+  };
+}
+
+/** The license that this one endorses; `undefined` when it is no endorsement. */
+export function endorsedLicense({
+  extra_data: extra,
+}: Pick<CautionFields, 'extra_data'>): EndorsedLicense | undefined {
+  const number = extra[EXTRA_DATA_LABELS.endorsedLicense];
+  if (number === undefined) return undefined;
+  const primary = extra[ENDORSED_LICENSE_LABELS.status];
+  if (primary === undefined) return { number, facts: undefined };
+  const boardAction = extra[ENDORSED_LICENSE_LABELS.boardAction];
+  return {
+    number,
+    facts: {
+      ...recordStatus(
+        primary === STATUS_NOT_STATED ? '' : primary,
+        extra[ENDORSED_LICENSE_LABELS.subStatus] ?? '',
+      ),
+      expiry_date: extra[ENDORSED_LICENSE_LABELS.expirationDate] ?? null,
+      extra_data: boardAction === undefined ? {} : { [EXTRA_DATA_LABELS.boardAction]: boardAction },
+    },
+  };
+}
 
 export const NAME_DOES_NOT_MATCH =
   'The name given is not the holder’s: the number may be mistyped, so do not take this license for that person’s.';
+
+/** What a reader must do with the only match of a name. */
+export const ONLY_MATCH_BY_NAME =
+  'This is the only license that fits: compare the whole name, the city and the type before you take it for the one meant.';
 
 const BOARD_ACTION = 'The board has acted on this license; only the board can tell what it ordered.';
 
 const ACTIVE_BUT_EXPIRED = 'The State lists it as active although its expiry date has passed: tell both.';
 
-const ONLY_MATCH_BY_NAME =
-  'This is the only license that fits: compare the whole name, the city and the type before you take it for the one meant.';
-
-/** The only raw status that needs no caution. */
-const STATUS_WITHOUT_CAUTION = 'Active';
-
-/** Warnings about a license that a reader must not overlook, a sentence each. */
-export function cautions(license: ResponseRecord, foundBy: 'number' | 'name'): string[] {
-  const hasExpired = license.days_until_expiry !== null && license.days_until_expiry < 0;
-  const isInForce = license.status === 'ACTIVE';
+/** The cautions of a license in words, a sentence each. */
+export function cautionSentences(license: CautionFields, cautions: readonly Caution[]): string[] {
+  const has = (caution: Caution) => cautions.includes(caution);
+  const status = license.raw_status ?? 'the State does not state one';
   return [
-    ...(license.name_match === false ? [NAME_DOES_NOT_MATCH] : []),
-    ...(foundBy === 'name' ? [ONLY_MATCH_BY_NAME] : []),
-    ...(license.raw_status === null || license.raw_status === STATUS_WITHOUT_CAUTION
-      ? []
-      : [`Tell its whole status: ${license.raw_status}${isInForce ? '' : ', whatever its expiry date'}.`]),
-    ...(license.extra_data[EXTRA_DATA_LABELS.boardAction]?.toUpperCase() === 'YES' ? [BOARD_ACTION] : []),
-    ...(isInForce && hasExpired ? [ACTIVE_BUT_EXPIRED] : []),
+    ...(has('name_mismatch') ? [NAME_DOES_NOT_MATCH] : []),
+    ...(has('not_active') || has('sub_status')
+      ? [`Tell its whole status: ${status}${has('not_active') ? ', whatever its expiry date' : ''}.`]
+      : []),
+    ...(has('past_expiry') ? [ACTIVE_BUT_EXPIRED] : []),
+    ...(has('board_action') ? [BOARD_ACTION] : []),
+    ...(has('endorsed_license') ? [endorsedSentence(license)] : []),
   ];
+}
+
+function endorsedSentence(license: CautionFields): string {
+  const { number, facts } = endorsedLicense(license) ?? {};
+  if (number === undefined || facts === undefined) return '';
+  const parts = [
+    `its status is ${facts.raw_status ?? 'not stated'}`,
+    ...(facts.expiry_date === null ? [] : [`its expiry date ${facts.expiry_date}`]),
+    ...(facts.extra_data[EXTRA_DATA_LABELS.boardAction]?.toUpperCase() === 'YES'
+      ? ['the board has acted on it']
+      : []),
+  ];
+  return `Tell of the license that it endorses, too (${number}): ${parts.join(', ')}.`;
 }

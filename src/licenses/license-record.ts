@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CAUTION_MEANINGS, CAUTIONS, cautionsOf } from './cautions.ts';
 import { daysBetween } from './dates.ts';
 
 /** A license in the dataset (RECORD-01), without the fields that depend on the day or the publication. */
@@ -26,10 +27,13 @@ export const licenseRecord = z.object({
 
 export type LicenseRecord = Readonly<z.output<typeof licenseRecord>>;
 
+const meanings = CAUTIONS.map((caution) => `${caution} (${CAUTION_MEANINGS[caution]})`).join(', ');
+
 /** A license record in the responses of every interface. Dates are `YYYY-MM-DD`; missing values are null. */
 export const responseRecord = licenseRecord.extend({
   found: z.literal(true),
   days_until_expiry: z.int().nullable().describe('Calendar days in Ohio; negative once past'),
+  cautions: z.array(z.enum(CAUTIONS)).describe(`What a reader must not miss, in this order: ${meanings}`),
   source: z.literal('dataset'),
   last_scraped: z.string().describe('The run date of the dataset that answered, YYYY-MM-DDT00:00:00'),
   name_match: z
@@ -68,6 +72,7 @@ export function toResponseRecord(
     county: record.county,
     issue_date: record.issue_date,
     extra_data: record.extra_data,
+    cautions: cautionsOf(record, today, nameMatch),
     source: 'dataset',
     last_scraped: lastScraped(publicationDate),
     ...(nameMatch === undefined ? {} : { name_match: nameMatch }),

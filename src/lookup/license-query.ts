@@ -36,7 +36,7 @@ export interface BusinessQuery {
   /** `BOARD/TRADENAME`, or `/TRADENAME` for all boards: matching keys begin with it. */
   readonly name: string;
   readonly filters: Filters;
-  readonly select: Extract<Selection, 'all' | 'exact'>;
+  readonly select: Exclude<Selection, 'few'>;
 }
 
 /** Businesses that have every one of these words in their trade names. */
@@ -48,6 +48,7 @@ export interface BusinessWordsQuery {
   /** Whether words that differ in one letter match too. Such matches come last. */
   readonly isFuzzy: boolean;
   readonly filters: Filters;
+  readonly select: Extract<Selection, 'all' | 'some'>;
 }
 
 /** Licenses with a similar number, to suggest when no license has the requested one. */
@@ -64,10 +65,18 @@ export interface NearNumberQuery {
   readonly businessOnly: boolean;
 }
 
+/** The licenses of a number key that has more of them than a query by number returns, such as `PENDING`. */
+export interface CommonNumberQuery {
+  readonly by: 'common_number';
+  readonly numberKey: string;
+  readonly board: Board | undefined;
+}
+
 /** A query to one publication. `search-bodies.ts` makes the OpenSearch request of each kind. */
 export type LicenseQuery =
   | { readonly by: 'id'; readonly id: string }
   | { readonly by: 'number'; readonly numberKey: string }
+  | CommonNumberQuery
   | PersonQuery
   | NearGivenNameQuery
   | BusinessQuery
@@ -93,7 +102,7 @@ export function writtenNumberQuery(board: Board, written: string): LicenseQuery 
 }
 
 /** All licenses whose number has the same key; `undefined` without letters and digits. */
-export function numberQuery(written: string): LicenseQuery | undefined {
+export function numberQuery(written: string): Extract<LicenseQuery, { by: 'number' }> | undefined {
   const key = numberKey(written);
   return key === '' ? undefined : { by: 'number', numberKey: key };
 }
@@ -161,7 +170,9 @@ export function businessWordsQuery(
   isFuzzy: boolean,
 ): BusinessWordsQuery | undefined {
   const words = searchedWords(businessName);
-  return words.length === 0 ? undefined : { by: 'business_words', board, words, isFuzzy, filters };
+  return words.length === 0
+    ? undefined
+    : { by: 'business_words', board, words, isFuzzy, filters, select: 'all' };
 }
 
 /** Very many numbers have the same shorter beginning. */

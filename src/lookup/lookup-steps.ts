@@ -1,4 +1,5 @@
 import { hasSearchedWords, matchesBusinessName } from '../licenses/business-name.ts';
+import type { Filters } from '../licenses/filters.ts';
 import { fold, MAX_FOLDED_CHARACTERS } from '../licenses/fold.ts';
 import type { StoredLicense } from '../licenses/license-document.ts';
 import { type LookupOutcome, MAX_MATCHES, type NumberNotFoundReason } from '../licenses/lookup-outcome.ts';
@@ -8,6 +9,7 @@ import { isExactNumber } from '../licenses/number.ts';
 import { matchesPersonName } from '../licenses/person-name.ts';
 import {
   type BusinessQuery,
+  type BusinessWordsQuery,
   businessQuery,
   businessWordsQuery,
   hasExactName,
@@ -34,7 +36,11 @@ type Found = readonly StoredLicense[];
 
 const NOTHING: SearchResult = { licenses: [], isComplete: true };
 
-const NO_MATCH = { outcome: 'no_match', didYouMean: [] } as const;
+type NoMatch = Extract<LookupOutcome, { outcome: 'no_match' }>;
+
+function noMatch(request: NoMatch['request']): NoMatch {
+  return { outcome: 'no_match', request, didYouMean: [] };
+}
 
 /**
  * Runs the queries of a lookup and chooses its outcome.
@@ -51,12 +57,12 @@ export async function lookUp(
   switch (request.by) {
     case 'number':
       return isTooLong
-        ? numberNotFound(request.number, 'unknown', [])
+        ? numberNotFound(request, 'unknown', [])
         : lookUpNumber(request, search, nearSurnames !== undefined);
     case 'person':
-      return isTooLong ? NO_MATCH : lookUpPerson(request, search, nearSurnames);
+      return isTooLong ? noMatch(request) : lookUpPerson(request, search, nearSurnames);
     case 'business':
-      return isTooLong ? NO_MATCH : lookUpBusiness(request, search, nearSurnames !== undefined);
+      return isTooLong ? noMatch(request) : lookUpBusiness(request, search, nearSurnames !== undefined);
   }
 }
 
@@ -68,10 +74,20 @@ async function lookUpNumber(
   const { board, number } = request;
   const withTypedNumber = await searchOptional(board && writtenNumberQuery(board, number), search);
   const asTyped = withTypedNumber.filter((license) => isAsTyped(license, request));
-  const sameKey = asTyped.length > 0 ? asTyped : await searchOptional(numberQuery(number), search);
+  const sameKey = asTyped.length > 0 ? asTyped : await licensesOfNumberKey(request, search);
   const outcome = chooseByNumber(request, sameKey);
   if (outcome.outcome === 'record' || outcome.reason !== 'unknown' || !withSuggestions) return outcome;
   return { ...outcome, didYouMean: await suggestedNumbers(request, search) };
+}
+
+/** The licenses whose number has the same key as the one typed. Of very many, those of the board asked are read. */
+async function licensesOfNumberKey({ board, number }: ByNumber, search: Search): Promise<Found> {
+  const query = numberQuery(number);
+  if (query === undefined) return [];
+  const { licenses, isComplete } = await search(query);
+  if (isComplete) return licenses;
+  const ofBoard = await search({ by: 'common_number', numberKey: query.numberKey, board });
+  return ofBoard.licenses.length > 0 ? ofBoard.licenses : licenses;
 }
 
 async function lookUpPerson(
@@ -81,31 +97,57 @@ async function lookUpPerson(
 ): Promise<LookupOutcome> {
   const { board, lastName, firstName, filters } = request;
   const found = await searchNames(personQuery(board, lastName, firstName, filters), search);
-  if (found.licenses.length > 0) return matches(found);
-  if (nearSurnames === undefined) return NO_MATCH;
-  const { surnameExists, names } = await suggestedPersons(request, search, nearSurnames);
-  return { ...NO_MATCH, ...(surnameExists && { surnameExists }), didYouMean: names };
+  if (found.licenses.length > 0) return matches(found, request);
+  if (nearSurnames === undefined) return noMatch(request);
+  const [{ surnameExists, names }, nameExists] = await Promise.all([
+    suggestedPersons(request, search, nearSurnames),
+    existsWithoutFilters(filters, personQuery(board, lastName, firstName, {}), search),
+  ]);
+  return {
+    ...noMatch(request),
+    ...(nameExists && { nameExists }),
+    ...(surnameExists && { surnameExists }),
+    didYouMean: names,
+  };
+}
+
+/** Whether filters alone exclude the licenses that a query finds. */
+async function existsWithoutFilters(
+  filters: Filters,
+  query: PersonQuery | BusinessQuery | BusinessWordsQuery | undefined,
+  search: Search,
+): Promise<boolean> {
+  const isFiltered = Object.values(filters).some((value) => value !== undefined);
+  if (!isFiltered || query === undefined) return false;
+  return (await search({ ...query, select: 'some' })).licenses.length > 0;
 }
 
 async function lookUpBusiness(
-  { board, name, filters }: ByBusiness,
+  request: ByBusiness,
   search: Search,
   withSuggestions: boolean,
 ): Promise<LookupOutcome> {
+  const { board, name, filters } = request;
   const byPrefix = await searchNames(businessQuery(board, name, filters), search);
-  if (byPrefix.licenses.length > 0) return matches(byPrefix);
+  if (byPrefix.licenses.length > 0) return matches(byPrefix, request);
   const query = businessWordsQuery(board, name, filters, withSuggestions);
   const near = query === undefined ? NOTHING : await search(query);
   const withWords = near.licenses.filter((license) => hasSearchedWords(license.full_name, name));
   if (withWords.length > 0) {
     // Licenses with the words come before those with similar ones.
-    return matches({
-      licenses: withWords,
-      isComplete: near.isComplete || withWords.length < near.licenses.length,
-    });
+    const isComplete = near.isComplete || withWords.length < near.licenses.length;
+    return matches({ licenses: withWords, isComplete }, request);
   }
+  const unfiltered = [businessQuery(board, name, {}), businessWordsQuery(board, name, {}, false)];
+  const nameExists =
+    withSuggestions &&
+    (await Promise.all(unfiltered.map((each) => existsWithoutFilters(filters, each, search)))).includes(true);
   const names = near.licenses.map((license) => license.full_name);
-  return { ...NO_MATCH, didYouMean: nearestSpellings(name, names, MAX_SUGGESTED_NAMES) };
+  return {
+    ...noMatch(request),
+    ...(nameExists && { nameExists }),
+    didYouMean: nearestSpellings(name, names, MAX_SUGGESTED_NAMES),
+  };
 }
 
 /** Whether the license is the board's and its number is written exactly as typed. */
@@ -135,23 +177,27 @@ type NumberOutcome = Extract<LookupOutcome, { outcome: 'record' | 'number_not_fo
 /** @param sameKey every license whose number has the same key as the one typed */
 function chooseByNumber(request: ByNumber, sameKey: Found): NumberOutcome {
   const { board, businessOnly } = request;
-  const exact = sameKey.filter((license) => isExactNumber(request.number, license.license_number));
-  const candidates = exact.length > 0 ? exact : sameKey;
-  const atBoard =
-    board === undefined ? candidates : candidates.filter(({ board: name }) => name === board.name);
-  const eligible = businessOnly ? atBoard.filter(({ keys }) => keys.kind === 'business') : atBoard;
+  const atBoard = board === undefined ? sameKey : sameKey.filter(({ board: name }) => name === board.name);
+  const ofKind = businessOnly ? atBoard.filter(({ keys }) => keys.kind === 'business') : atBoard;
+  const eligible = exactOf(ofKind, request);
   const [only, another] = eligible;
   if (another !== undefined) {
-    return { ...numberNotFound(request.number, 'ambiguous', eligible), boards: boardsOf(eligible) };
+    return { ...numberNotFound(request, 'ambiguous', eligible), boards: boardsOf(eligible) };
   }
   if (only !== undefined) {
     const { name } = request;
     return { outcome: 'record', record: only, ...(name && { nameMatch: isHolder(only, name) }) };
   }
-  if (atBoard.length > 0) return numberNotFound(request.number, 'not_a_business', []);
-  if (candidates.length === 0) return numberNotFound(request.number, 'unknown', []);
+  if (atBoard.length > 0) return numberNotFound(request, 'not_a_business', []);
+  if (sameKey.length === 0) return numberNotFound(request, 'unknown', []);
   const forms = businessOnly ? sameKey.filter(({ keys }) => keys.kind === 'business') : sameKey;
-  return { ...numberNotFound(request.number, 'other_board', forms), boards: boardsOf(candidates) };
+  return { ...numberNotFound(request, 'other_board', forms), boards: boardsOf(exactOf(sameKey, request)) };
+}
+
+/** The licenses whose number is the one typed but for case and blanks around it; all of them if none is. */
+function exactOf(sameKey: Found, { number }: ByNumber): Found {
+  const exact = sameKey.filter((license) => isExactNumber(number, license.license_number));
+  return exact.length > 0 ? exact : sameKey;
 }
 
 function boardsOf(licenses: Found): string[] {
@@ -165,17 +211,17 @@ function isHolder(license: StoredLicense, typed: TypedName): boolean {
 }
 
 function numberNotFound(
-  typed: string,
+  request: ByNumber,
   reason: NumberNotFoundReason,
   existing: Found,
 ): Extract<LookupOutcome, { outcome: 'number_not_found' }> {
-  const didYouMean = nearestSpellings(typed, numbersOf(existing), MAX_SUGGESTED_NUMBERS);
-  return { outcome: 'number_not_found', reason, didYouMean };
+  const didYouMean = nearestSpellings(request.number, numbersOf(existing), MAX_SUGGESTED_NUMBERS);
+  return { outcome: 'number_not_found', request, reason, didYouMean };
 }
 
-function matches({ licenses, isComplete }: SearchResult): LookupOutcome {
+function matches({ licenses, isComplete }: SearchResult, request: NoMatch['request']): LookupOutcome {
   const [only, another] = licenses;
-  if (only === undefined) return NO_MATCH;
+  if (only === undefined) return noMatch(request);
   if (another === undefined) return { outcome: 'record', record: only };
   return {
     outcome: 'matches',

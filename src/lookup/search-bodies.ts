@@ -5,6 +5,7 @@ import { MAX_MATCHES } from '../licenses/lookup-outcome.ts';
 import type {
   BusinessQuery,
   BusinessWordsQuery,
+  CommonNumberQuery,
   LicenseQuery,
   NearGivenNameQuery,
   NearNumberQuery,
@@ -48,14 +49,16 @@ export function searchBody(query: LicenseQuery, maxMatches = MAX_MATCHES): Searc
       return body(1, [{ ids: { values: [query.id] } }]);
     case 'number':
       return numbersBody([query.numberKey]);
+    case 'common_number':
+      return commonNumberBody(query);
     case 'person':
       return personBody(query, maxMatches);
     case 'near_given_name':
       return { ...namesBody([nearGivenNameClause(query)], query.filters, MAX_FEW), sort: ['_doc'] };
     case 'business':
-      return namesBody([businessClause(query)], query.filters, maxMatches + 1);
+      return selected(query, namesBody([businessClause(query)], query.filters, maxMatches + 1));
     case 'business_words':
-      return businessWordsBody(query, maxMatches);
+      return selected(query, businessWordsBody(query, maxMatches));
     case 'near_number':
       return nearNumberBody(query);
   }
@@ -73,6 +76,15 @@ export function numbersBody(keys: readonly string[]): SearchBody {
   return body(MAX_PER_NUMBER_KEY * keys.length, [{ terms: { 'keys.number': keys } }], ['_doc']);
 }
 
+/** Enough for every board with many ways of writing. */
+const MAX_PER_COMMON_KEY = 250;
+
+/** The board is searched by its code: a stored license has the name that the board had when it was loaded. */
+function commonNumberBody({ numberKey, board }: CommonNumberQuery): SearchBody {
+  const ofBoard = board === undefined ? [] : [{ prefix: { 'keys.name': `${board.code}/` } }];
+  return body(MAX_PER_COMMON_KEY, [{ term: { 'keys.number': numberKey } }, ...ofBoard], ['_doc']);
+}
+
 /**
  * One search for several persons, by prefixes of their name keys.
  *
@@ -84,9 +96,13 @@ export function personsBody(names: readonly string[], maxFound: number): SearchB
 }
 
 function personBody(query: PersonQuery, maxMatches: number): SearchBody {
-  const all = namesBody([personClause(query)], query.filters, maxMatches + 1);
-  if (query.select === 'some') return { ...all, size: MAX_SOME, sort: ['_doc'] };
-  return query.select === 'few' ? { ...all, size: MAX_FEW, sort: ['_doc'] } : all;
+  return selected(query, namesBody([personClause(query)], query.filters, maxMatches + 1));
+}
+
+/** Some licenses are found without sorting all that match. */
+function selected({ select }: Pick<PersonQuery, 'select'>, all: SearchBody): SearchBody {
+  if (select === 'some') return { ...all, size: MAX_SOME, sort: ['_doc'] };
+  return select === 'few' ? { ...all, size: MAX_FEW, sort: ['_doc'] } : all;
 }
 
 /** How many persons suggestions are chosen from, and how many show whether a surname exists. */

@@ -5,6 +5,9 @@ import type { Changes } from '../changes/service.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import type { Board } from '../licenses/boards.ts';
 import { boardByName } from '../licenses/boards.ts';
+import { cautionSentences, cautionsOf } from '../licenses/cautions.ts';
+import { todayInOhio } from '../licenses/dates.ts';
+import { notFoundMessage } from '../licenses/not-found.ts';
 import { type LicenseHistory, licenseHistory } from '../lookup/license-history.ts';
 import type { Lookups } from '../lookup/service.ts';
 import { boardOf } from './board-of.ts';
@@ -52,13 +55,14 @@ export async function historyForModel(
   const { license_number: number } = values;
   const board = boardOf(values.board) ?? (await boardOfNumber(services.lookups, number));
   const history = await licenseHistory(services, { board, number });
+  const today = todayInOhio();
   const listed = history.changes.slice(0, MAX_CHANGES);
   const content = {
     data_as_of: history.date,
-    message: [note, ...messages(history), AUTHORITY].filter((sentence) => sentence !== '').join(' '),
+    message: [note, ...messages(history, today), AUTHORITY].filter((sentence) => sentence !== '').join(' '),
     coverage_start: history.since,
     ...(history.gaps.length > 0 && { gaps: [...history.gaps] }),
-    license: history.record === undefined ? null : compact(history.record),
+    license: history.record === undefined ? null : compact(history.record, today),
     changes: listed.map(changeForModel),
     ...(listed.length < history.changes.length && { truncated: true as const }),
   };
@@ -67,24 +71,26 @@ export async function historyForModel(
 
 /** @throws {BadRequestError} when the number alone does not tell the board */
 async function boardOfNumber(lookups: Lookups, number: string): Promise<Board> {
-  const { outcome } = await lookups.lookUp({ by: 'number', number, businessOnly: false });
+  const { outcome, date } = await lookups.lookUp({ by: 'number', number, businessOnly: false });
   const board = outcome.outcome === 'record' ? boardByName(outcome.record.board) : undefined;
   if (board !== undefined) return board;
+  const miss = outcome.outcome === 'number_not_found' ? notFoundMessage(outcome, date, '') : '';
   throw new BadRequestError(
-    'No single license has this number now. Send board too: the history of a license that was removed is found with it.',
+    `${miss} Send board too: the history of a license that was removed is found with it. ${AUTHORITY}`.trimStart(),
   );
 }
 
-function messages(history: LicenseHistory): string[] {
-  const { isSampleData, record, licenseNumber, changes, since, gaps, date } = history;
+function messages(history: LicenseHistory, today: string): string[] {
+  const { isSampleData, outcome, record, licenseNumber, changes, since, gaps, date } = history;
   return [
     isSampleData ? SAMPLE_DATA_NOTICE : '',
-    licenseNumber === undefined
-      ? `The board has no license with this number in the dataset of ${date}, and none is known since ${since}.`
+    licenseNumber === undefined && outcome.outcome === 'number_not_found'
+      ? `${notFoundMessage(outcome, date, '')} No change of a license of that board with this number is known since ${since}. That does not mean that nobody is licensed.`
       : '',
     licenseNumber !== undefined && record === undefined
       ? `The license is no longer in the dataset of ${date}. That does not say why; ask the board.`
       : '',
+    ...(record === undefined ? [] : cautionSentences(record, cautionsOf(record, today))),
     licenseNumber !== undefined && changes.length === 0
       ? `${gaps.length === 0 ? 'Nothing has changed' : 'No change is known'} since ${since}.`
       : '',

@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { cautions } from '../licenses/cautions.ts';
+import { cautionSentences, cautionsOf, ONLY_MATCH_BY_NAME } from '../licenses/cautions.ts';
 import { EXTRA_DATA_LABELS } from '../licenses/extra-data-labels.ts';
 import { type LicenseRecord, responseRecord, toResponseRecord } from '../licenses/license-record.ts';
-import type { LookupOutcome } from '../licenses/lookup-outcome.ts';
-import { MAX_MATCHES } from '../licenses/lookup-outcome.ts';
-import { numberNotFoundMessage } from '../licenses/number-not-found-message.ts';
+import { type LookupOutcome, MAX_MATCHES, NUMBER_NOT_FOUND_REASONS } from '../licenses/lookup-outcome.ts';
+import { notFoundMessage } from '../licenses/not-found.ts';
 
 /** Who is the authority; part of every result. */
 export const AUTHORITY =
@@ -26,6 +25,7 @@ export const compactLicense = responseRecord
     city: true,
     state: true,
     county: true,
+    cautions: true,
   })
   .extend({
     board_action: z
@@ -37,9 +37,15 @@ export const compactLicense = responseRecord
     street: z.string().optional().describe('Of a business: it tells the places of a chain apart'),
   });
 
+/** Why a number has no license, as a code. */
+export const notFoundReason = z
+  .enum(NUMBER_NOT_FOUND_REASONS)
+  .describe('Why a number has no license: the message says it in words');
+
 /** The result of every lookup tool. */
 export const lookupResult = z.object({
   outcome: z.enum(['found', 'not_found', 'ambiguous']),
+  reason: notFoundReason.optional(),
   data_as_of: z.string().describe('Run date of the dataset that answered, YYYY-MM-DD'),
   message: z.string().describe('What the outcome means and what to do next'),
   searched: z.record(z.string(), z.string()).describe('What was looked for'),
@@ -78,16 +84,19 @@ export interface Origin {
   readonly today: string;
 }
 
-type ResultFields = Pick<LookupResult, 'outcome'> &
+type ResultFields = Pick<LookupResult, 'outcome' | 'reason'> &
   Partial<Pick<LookupResult, 'truncated' | 'licenses' | 'did_you_mean'>>;
+
+const PERSON_HINT = 'verify_license looks it up.';
 
 /** Turns a lookup's outcome into a tool result. Its words never say "unlicensed". */
 export function lookupToolResult(outcome: LookupOutcome, call: LookupCall, origin: Origin): LookupResult {
   const result = (
-    { outcome, truncated = false, licenses = [], did_you_mean = [] }: ResultFields,
+    { outcome, reason, truncated = false, licenses = [], did_you_mean = [] }: ResultFields,
     ...sentences: readonly string[]
   ): LookupResult => ({
     outcome,
+    ...(reason === undefined ? {} : { reason }),
     data_as_of: origin.date,
     message: [...(origin.isSampleData ? [SAMPLE_DATA_NOTICE] : []), ...sentences, AUTHORITY].join(' '),
     searched: { ...call.searched },
@@ -102,37 +111,33 @@ export function lookupToolResult(outcome: LookupOutcome, call: LookupCall, origi
       const license = fullLicense(outcome.record, origin, outcome.nameMatch);
       return result(
         { outcome: 'found', licenses: [license] },
-        ...cautions(license, call.isByName ? 'name' : 'number'),
+        ...(call.isByName ? [ONLY_MATCH_BY_NAME] : []),
+        ...cautionSentences(license, license.cautions),
       );
     }
     case 'matches': {
-      const licenses = outcome.records.slice(0, call.limit).map(compact);
+      const licenses = outcome.records.slice(0, call.limit).map((record) => compact(record, origin.today));
       const truncated = outcome.truncated || licenses.length < outcome.records.length;
       return result(
         { outcome: 'found', truncated, licenses },
         severalMatchesMessage(outcome, licenses.length, call),
+        ...cautionsInList(licenses),
       );
     }
     case 'no_match':
       return result(
         { outcome: 'not_found', did_you_mean: [...outcome.didYouMean] },
-        ...(outcome.surnameExists === true
-          ? [
-              `The board has licenses of this surname in the dataset of ${origin.date}, but none matches the given name and the filters.`,
-              'That does not mean that nobody is licensed: check them, or leave them out.',
-            ]
-          : [
-              `No license matches in the dataset of ${origin.date}.`,
-              'That does not mean that nobody is licensed: check the spelling, the board and the filters.',
-            ]),
+        notFoundMessage(outcome, origin.date, PERSON_HINT),
+        'That does not mean that nobody is licensed.',
       );
     case 'number_not_found':
       return result(
         {
           outcome: outcome.reason === 'ambiguous' ? 'ambiguous' : 'not_found',
+          reason: outcome.reason,
           did_you_mean: outcome.didYouMean.filter((number) => number !== call.searched.license_number),
         },
-        numberNotFoundMessage(outcome, origin.date, 'verify_license looks it up.'),
+        notFoundMessage(outcome, origin.date, PERSON_HINT),
       );
   }
 }
@@ -144,13 +149,18 @@ function fullLicense(record: LicenseRecord, origin: Origin, nameMatch: boolean |
   };
 }
 
-/** A license as it is in a list of several. */
-export function compact(record: LicenseRecord): z.output<typeof compactLicense> {
+/** A license as it is in a list of several. @param today the date in Ohio */
+export function compact(
+  record: LicenseRecord,
+  today: string,
+  nameMatch?: boolean,
+): z.output<typeof compactLicense> {
   const { license_number, full_name, board, license_type, status, raw_status } = record;
   const { expiry_date, city, state, county } = record;
   return {
     ...{ license_number, full_name, board, license_type, status, raw_status },
-    ...{ expiry_date, city, state, county, ...highlightedAttributes(record) },
+    ...{ expiry_date, city, state, county, cautions: cautionsOf(record, today, nameMatch) },
+    ...highlightedAttributes(record),
   };
 }
 
@@ -161,6 +171,11 @@ function highlightedAttributes({ extra_data }: LicenseRecord) {
     ...(street === undefined ? {} : { street }),
     board_action: extra_data[EXTRA_DATA_LABELS.boardAction] ?? null,
   };
+}
+
+function cautionsInList(licenses: readonly z.output<typeof compactLicense>[]): string[] {
+  const cautioned = licenses.filter(({ cautions }) => cautions.length > 0).length;
+  return cautioned === 0 ? [] : [`Of those listed, ${cautioned} have cautions: tell them with the license.`];
 }
 
 function severalMatchesMessage(

@@ -1,11 +1,16 @@
 import { z } from 'zod';
 import { BadRequestError } from '../licenses/bad-request.ts';
-import { cautions } from '../licenses/cautions.ts';
-import { todayInOhio } from '../licenses/dates.ts';
-import { toResponseRecord } from '../licenses/license-record.ts';
+import { cautionSentences, cautionsOf } from '../licenses/cautions.ts';
 import { lookupRequest } from '../licenses/lookup-request.ts';
-import { numberNotFoundMessage } from '../licenses/number-not-found-message.ts';
-import type { InvalidItem, Roster, RosterItem, RosterResult } from '../rosters/roster.ts';
+import { notFoundMessage } from '../licenses/not-found.ts';
+import {
+  type InvalidItem,
+  itemsOf,
+  type Roster,
+  type RosterItem,
+  type RosterResult,
+  summaryInWords,
+} from '../rosters/roster.ts';
 import type { RosterAnswer, RosterOrigin, Rosters } from '../rosters/service.ts';
 import { boardOf } from './board-of.ts';
 import {
@@ -15,7 +20,7 @@ import {
   rosterCallParameters,
   rosterItemParameters,
 } from './parameters.ts';
-import { AUTHORITY, compact, compactLicense, SAMPLE_DATA_NOTICE } from './results.ts';
+import { AUTHORITY, compact, compactLicense, notFoundReason, SAMPLE_DATA_NOTICE } from './results.ts';
 
 const itemResult = z.object({
   index: z.int().describe('The place of the item in the roster, from 0'),
@@ -23,6 +28,7 @@ const itemResult = z.object({
   outcome: z
     .enum(['found', 'ambiguous', 'not_found', 'invalid'])
     .describe('ambiguous: several licenses match; invalid: the item could not be looked up'),
+  reason: notFoundReason.optional(),
   message: z.string().optional().describe('What to tell or to do'),
   name_match: z.boolean().optional().describe('Whether the name sent with a number is the holder’s'),
   licenses: z.array(compactLicense).optional(),
@@ -38,7 +44,13 @@ export const rosterResult = z.object({
   data_as_of: z.string().describe('Run date of the dataset that answered, YYYY-MM-DD'),
   message: z.string(),
   count: z.int(),
-  summary: z.object({ found: z.int(), ambiguous: z.int(), not_found: z.int(), invalid: z.int() }),
+  summary: z.object({
+    found: z.int(),
+    clear: z.int().describe('Those of the found that have no cautions'),
+    ambiguous: z.int(),
+    not_found: z.int(),
+    invalid: z.int(),
+  }),
   results: z.array(itemResult).describe('In the order of the items'),
 });
 
@@ -62,10 +74,9 @@ export async function verifyRoster(
     items: values.items.map(rosterItem),
     maxMatches: values.max_matches ?? DEFAULT_ROSTER_MATCHES,
   };
-  const today = todayInOhio();
   const answer = await rosters.answer(
     roster,
-    (results, { date }) => results.map((result) => itemContent(result, date, today)),
+    (results, { date, today }) => results.map((result) => itemContent(result, date, today)),
     signal,
   );
   return { ...rosterContent(answer, note), results: answer.shaped.flat() };
@@ -75,12 +86,18 @@ function rosterContent(
   { date, isSampleData, summary }: RosterOrigin & Pick<RosterAnswer<unknown>, 'summary'>,
   note: string,
 ): Omit<z.output<typeof rosterResult>, 'results'> {
-  const count = Object.values(summary).reduce((sum, each) => sum + each, 0);
-  const sentences = [note, isSampleData ? SAMPLE_DATA_NOTICE : '', NOT_UNLICENSED, NOT_PROOF, AUTHORITY];
+  const sentences = [
+    note,
+    isSampleData ? SAMPLE_DATA_NOTICE : '',
+    `${summaryInWords(summary)}.`,
+    NOT_UNLICENSED,
+    NOT_PROOF,
+    AUTHORITY,
+  ];
   return {
     data_as_of: date,
     message: sentences.filter((sentence) => sentence !== '').join(' '),
-    count,
+    count: itemsOf(summary),
     summary,
   };
 }
@@ -114,33 +131,27 @@ function itemContent(
   const item = { index, reference, outcome };
   switch (result.outcome) {
     case 'found': {
-      const license = toResponseRecord(result.record, publicationDate, today, result.nameMatch);
-      const message = cautions(license, 'number').join(' ');
+      const { record, nameMatch } = result;
+      const message = cautionSentences(record, cautionsOf(record, today, nameMatch)).join(' ');
       return {
         ...item,
         ...(message === '' ? {} : { message }),
-        ...(result.nameMatch === undefined ? {} : { name_match: result.nameMatch }),
-        licenses: [compact(result.record)],
+        ...(nameMatch === undefined ? {} : { name_match: nameMatch }),
+        licenses: [compact(record, today, nameMatch)],
       };
     }
     case 'ambiguous':
       return {
         ...item,
-        licenses: result.matches.map(compact),
+        licenses: result.matches.map((record) => compact(record, today)),
         ...(result.truncated && { truncated: true }),
       };
     case 'not_found': {
       const { reason } = result;
       return {
         ...item,
-        ...(reason.outcome === 'number_not_found' && {
-          message: numberNotFoundMessage(reason, publicationDate, 'Leave out business_name to look it up.'),
-        }),
-        ...(reason.outcome === 'no_match' &&
-          reason.surnameExists && {
-            message:
-              'The board has licenses of this surname, but none matches the given name and the filters.',
-          }),
+        ...(reason.outcome === 'number_not_found' && { reason: reason.reason }),
+        message: notFoundMessage(reason, publicationDate, 'Leave out business_name to look it up.'),
         ...(reason.didYouMean.length > 0 && { did_you_mean: [...reason.didYouMean] }),
       };
     }

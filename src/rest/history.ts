@@ -5,7 +5,8 @@ import type { Route } from '../http/route.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { todayInOhio } from '../licenses/dates.ts';
 import { responseRecord, toResponseRecord } from '../licenses/license-record.ts';
-import { licenseHistory } from '../lookup/license-history.ts';
+import { type NotFound, notFoundDetail } from '../licenses/not-found.ts';
+import { type LicenseHistory, licenseHistory } from '../lookup/license-history.ts';
 import type { Lookups } from '../lookup/service.ts';
 import { lookupOutcome } from '../telemetry/outcome.ts';
 import { REST_PATH } from './base-path.ts';
@@ -14,7 +15,8 @@ import { CHANGE_EXAMPLE } from './change-examples.ts';
 import { changeBody, changeResponse } from './change-response.ts';
 import { COMMON_ERRORS, errorEntry, responseEntry } from './openapi-responses.ts';
 import { queryOf } from './query.ts';
-import { EXAMPLE, EXAMPLE_DATE } from './verify-examples.ts';
+import { EXAMPLE, EXAMPLE_DATE, MISSED_NUMBER } from './verify-examples.ts';
+import { notFoundReason } from './verify-response.ts';
 
 const NUMBER_NEEDED = 'license_number is needed: 1 to 100 characters.';
 const BOARD_NEEDED = 'board is needed.';
@@ -41,8 +43,20 @@ const historyResponse = z.object({
   changes: z.array(changeBody).describe('The newest first'),
 });
 
-/** The detail of a number that was never seen. */
-const NEVER_SEEN = 'The board has no license with this number, and had none since changes are known.';
+const neverSeenBody = z.object({ detail: z.string(), reason: notFoundReason, ...coverage });
+
+/** The body for a number of which neither a license nor a change is known. */
+function neverSeen(
+  outcome: Extract<NotFound, { outcome: 'number_not_found' }>,
+  { date, since, gaps }: Pick<LicenseHistory, 'date' | 'since' | 'gaps'>,
+): z.output<typeof neverSeenBody> {
+  return {
+    detail: `${notFoundDetail(outcome, date)} No change of a license of that board with this number is known since ${since}.`,
+    reason: outcome.reason,
+    coverage_start: since,
+    ...(gaps.length > 0 && { gaps: [...gaps] }),
+  };
+}
 
 /** GET /history: what changed in one license. */
 export function historyRoute(changes: Changes, lookups: Lookups): Route {
@@ -77,8 +91,11 @@ export function historyRoute(changes: Changes, lookups: Lookups): Route {
           new BadRequestError(NUMBER_NEEDED),
         ),
         ...COMMON_ERRORS,
-        '404': responseEntry('A number that was never seen', z.object({ detail: z.string(), ...coverage }), {
-          never: { summary: 'Never seen', value: { detail: NEVER_SEEN, coverage_start: '2025-01-02' } },
+        '404': responseEntry('A number that was never seen', neverSeenBody, {
+          never: {
+            summary: 'Never seen',
+            value: neverSeen(MISSED_NUMBER, { date: EXAMPLE_DATE, since: '2025-01-02', gaps: [] }),
+          },
         }),
       },
     },
@@ -86,17 +103,17 @@ export function historyRoute(changes: Changes, lookups: Lookups): Route {
       const { board, license_number: number } = queryOf(ctx, historyQuery);
       const asked = { board, number };
       const history = await licenseHistory({ lookups, changes }, asked, ctx.state.keyCheckedMs);
-      const { licenseNumber, record, since, gaps } = history;
+      const { outcome, licenseNumber, record, since, gaps } = history;
       const covered = { coverage_start: since, ...(gaps.length > 0 && { gaps: [...gaps] }) };
-      ctx.state.outcome = lookupOutcome(history.outcome);
-      if (licenseNumber === undefined) {
+      ctx.state.outcome = lookupOutcome(outcome);
+      if (licenseNumber === undefined && outcome.outcome === 'number_not_found') {
         ctx.status = 404;
-        ctx.body = { detail: NEVER_SEEN, ...covered };
+        ctx.body = neverSeen(outcome, history);
         return;
       }
       ctx.body = {
         board: board.name,
-        license_number: licenseNumber,
+        license_number: licenseNumber ?? number,
         ...covered,
         record: record === undefined ? null : toResponseRecord(record, history.date, todayInOhio()),
         changes: history.changes.map(changeResponse),

@@ -22,7 +22,7 @@ import {
   rosterItem,
 } from './roster-request.ts';
 import { jsonAnswer, rosterAnswerBody } from './roster-response.ts';
-import { EXAMPLE, EXAMPLE_DATE, OTHER_EXAMPLE } from './verify-examples.ts';
+import { EXAMPLE, EXAMPLE_DATE, MISSED_NUMBER, OTHER_EXAMPLE } from './verify-examples.ts';
 
 const REQUEST_EXAMPLE = {
   board: 'Nursing Board',
@@ -45,18 +45,12 @@ const TABLE_EXAMPLE: RosterTable = {
 
 const CSV_EXAMPLE = plainCsv([TABLE_EXAMPLE.columns, ...TABLE_EXAMPLE.rows], TABLE_EXAMPLE.format);
 
-const NUMBER_NOT_FOUND = {
-  outcome: 'number_not_found',
-  reason: 'unknown',
-  didYouMean: ['RN.124396'],
-} as const;
-
 const NOTHING_ASKED = rosterItem({ board: REQUEST_EXAMPLE.board }, undefined).request;
 
 const RESULTS: readonly RosterResult[] = [
   { index: 0, reference: 'A-17', outcome: 'found', record: EXAMPLE, foundBy: 'number', nameMatch: true },
   { index: 1, reference: 'A-18', outcome: 'ambiguous', matches: [OTHER_EXAMPLE, EXAMPLE], truncated: false },
-  { index: 2, reference: 'A-19', outcome: 'not_found', reason: NUMBER_NOT_FOUND, suggestionsOmitted: false },
+  { index: 2, reference: 'A-19', outcome: 'not_found', reason: MISSED_NUMBER, suggestionsOmitted: false },
   {
     index: 3,
     reference: 'A-20',
@@ -65,19 +59,19 @@ const RESULTS: readonly RosterResult[] = [
   },
 ];
 
-const ORIGIN = { date: EXAMPLE_DATE, isSampleData: true };
+const ORIGIN = { date: EXAMPLE_DATE, isSampleData: true, today: EXAMPLE_DATE };
 
 function exampleBody(): unknown {
-  const { shape, parts } = jsonAnswer(EXAMPLE_DATE);
-  const summary = { found: 1, ambiguous: 1, not_found: 1, invalid: 1 };
+  const { shape, parts } = jsonAnswer();
+  const summary = { found: 1, clear: 0, ambiguous: 1, not_found: 1, invalid: 1 };
   const body = parts({ ...ORIGIN, summary, shaped: [shape(RESULTS, ORIGIN)] });
   return JSON.parse(Buffer.concat(body).toString());
 }
 
 function exampleTable(): string {
-  const { shape, parts } = answerTable(TABLE_EXAMPLE, EXAMPLE_DATE);
+  const { shape, parts } = answerTable(TABLE_EXAMPLE);
   const results = [RESULTS[0], RESULTS[2]].flatMap((result, index) => (result ? [{ ...result, index }] : []));
-  const summary = { found: 1, ambiguous: 0, not_found: 1, invalid: 0 };
+  const summary = { found: 1, clear: 0, ambiguous: 0, not_found: 1, invalid: 0 };
   return Buffer.concat(parts({ ...ORIGIN, summary, shaped: [shape(results, ORIGIN)] })).toString();
 }
 

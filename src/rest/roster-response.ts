@@ -1,21 +1,30 @@
 import { z } from 'zod';
 import { lastScraped, responseRecord, toResponseRecord } from '../licenses/license-record.ts';
-import { notFoundDetail } from '../licenses/not-found-detail.ts';
+import { notFoundDetail } from '../licenses/not-found.ts';
 import {
+  FOUND_BY,
+  itemsOf,
   MAX_ITEMS,
   MAX_ITEMS_WITH_SUGGESTIONS,
   MAX_LISTED_MATCHES,
   type RosterResult,
 } from '../rosters/roster.ts';
 import type { AnswerFormat, RosterAnswer } from '../rosters/service.ts';
-import { licenseBody } from './verify-response.ts';
+import { licenseBody, notFoundReason } from './verify-response.ts';
 
 const resultBase = {
   index: z.int().describe('The place of the item in the roster, from 0'),
   reference: z.string().nullable().describe('As in the item'),
 };
 
-const foundResult = z.object({ ...resultBase, outcome: z.literal('found'), record: licenseBody });
+const foundResult = z.object({
+  ...resultBase,
+  outcome: z.literal('found'),
+  found_by: z
+    .enum(FOUND_BY)
+    .describe('name: the only match, so compare it with the person or business meant'),
+  record: licenseBody,
+});
 
 const ambiguousResult = z.object({
   ...resultBase,
@@ -28,6 +37,9 @@ const notFoundResult = z.object({
   ...resultBase,
   outcome: z.literal('not_found'),
   detail: z.string().describe('What was searched, in which dataset, and what to do'),
+  reason: notFoundReason
+    .optional()
+    .meta({ description: 'Of an item with a number, as in the 404 of /lookup/verify' }),
   did_you_mean: z
     .array(z.string())
     .describe('Numbers or names that exist and may be meant, as in /lookup/verify'),
@@ -52,8 +64,14 @@ export const rosterAnswerBody = z
   .object({
     count: z.int().min(1).max(MAX_ITEMS),
     summary: z
-      .object({ found: z.int(), ambiguous: z.int(), not_found: z.int(), invalid: z.int() })
-      .describe('How many items ended in each way'),
+      .object({
+        found: z.int(),
+        clear: z.int().describe('Those of the found, by number or as the only match, that have no cautions'),
+        ambiguous: z.int(),
+        not_found: z.int(),
+        invalid: z.int(),
+      })
+      .describe('How many items ended in each way; clear is part of found'),
     ...responseRecord.pick({ source: true, last_scraped: true }).shape,
     results: z
       .array(z.discriminatedUnion('outcome', [foundResult, ambiguousResult, notFoundResult, invalidResult]))
@@ -70,6 +88,7 @@ function resultBody(result: RosterResult, publicationDate: string, today: string
         index,
         reference,
         outcome: 'found',
+        found_by: result.foundBy,
         record: toResponseRecord(result.record, publicationDate, today, result.nameMatch),
       };
     case 'ambiguous':
@@ -86,6 +105,7 @@ function resultBody(result: RosterResult, publicationDate: string, today: string
         reference,
         outcome: 'not_found',
         detail: notFoundDetail(result.reason, publicationDate),
+        ...(result.reason.outcome === 'number_not_found' && { reason: result.reason.reason }),
         did_you_mean: result.suggestionsOmitted ? [] : [...result.reason.didYouMean],
         ...(result.suggestionsOmitted && { suggestions_omitted: true }),
       };
@@ -95,17 +115,16 @@ function resultBody(result: RosterResult, publicationDate: string, today: string
 }
 
 /** The answer to a roster as JSON. */
-export function jsonAnswer(today: string): AnswerFormat<Buffer> {
+export function jsonAnswer(): AnswerFormat<Buffer> {
   return {
-    shape: (results, { date }) =>
+    shape: (results, { date, today }) =>
       Buffer.from(results.map((result) => JSON.stringify(resultBody(result, date, today))).join(',')),
     parts: jsonParts,
   };
 }
 
 function jsonParts({ date, summary, shaped }: RosterAnswer<Buffer>): Buffer[] {
-  const count = Object.values(summary).reduce((sum, each) => sum + each, 0);
-  const head = { count, summary, source: 'dataset', last_scraped: lastScraped(date) };
+  const head = { count: itemsOf(summary), summary, source: 'dataset', last_scraped: lastScraped(date) };
   const comma = Buffer.from(',');
   return [
     Buffer.from(`${JSON.stringify(head).slice(0, -1)},"results":[`),

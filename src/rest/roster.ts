@@ -4,7 +4,6 @@ import type { Context } from '../http/context.ts';
 import { UnsupportedMediaTypeError } from '../http/errors.ts';
 import { clientGone, type RosterCost, spendForItems } from '../http/roster-cost.ts';
 import type { Route } from '../http/route.ts';
-import { todayInOhio } from '../licenses/dates.ts';
 import type { Rosters } from '../rosters/service.ts';
 import { answerTable, itemsTable, type RosterTable, readTable } from '../rosters/table.ts';
 import { REST_PATH } from './base-path.ts';
@@ -30,8 +29,7 @@ export function rosterRoute(rosters: Rosters, cost: RosterCost): Route {
       const roster = await unread.read();
       const format = isTable ? ['text/csv', 'application/json'] : ['application/json', 'text/csv'];
       const type = ctx.accepts(format) || format[0];
-      const { shape, parts } =
-        type === 'text/csv' ? answerTable(table(), todayInOhio()) : jsonAnswer(todayInOhio());
+      const { shape, parts } = type === 'text/csv' ? answerTable(table()) : jsonAnswer();
       const body = parts(await rosters.answer(roster, shape, clientGone(ctx)));
       ctx.type = type === 'text/csv' ? 'text/csv; charset=utf-8' : 'application/json; charset=utf-8';
       ctx.body = Readable.from(body);

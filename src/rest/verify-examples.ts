@@ -1,3 +1,4 @@
+import { boardByName } from '../licenses/boards.ts';
 import type { LicenseRecord } from '../licenses/license-record.ts';
 import type { LookupOutcome } from '../licenses/lookup-outcome.ts';
 import { verifyResponse } from './verify-response.ts';
@@ -67,6 +68,13 @@ function exampleBody(outcome: LookupOutcome): unknown {
   return verifyResponse(outcome, EXAMPLE_DATE, EXAMPLE_DATE).body;
 }
 
+const MISSPELLED = {
+  by: 'person',
+  board: boardByName(EXAMPLE.board),
+  lastName: 'Bowem',
+  filters: {},
+} as const;
+
 /** Examples of responses with status 200. */
 export const FOUND_EXAMPLES = {
   record: {
@@ -79,14 +87,22 @@ export const FOUND_EXAMPLES = {
   },
   no_match: {
     summary: 'No match of a name',
-    value: exampleBody({ outcome: 'no_match', didYouMean: ['BOWEN'] }),
+    value: exampleBody({ outcome: 'no_match', request: MISSPELLED, didYouMean: ['BOWEN'] }),
   },
 };
+
+/** A number with a digit too few. */
+export const MISSED_NUMBER = {
+  outcome: 'number_not_found',
+  request: { by: 'number', number: 'RN.12439', businessOnly: false },
+  reason: 'unknown',
+  didYouMean: ['RN.124396'],
+} as const;
 
 /** Examples of responses with status 404. */
 export const NUMBER_NOT_FOUND_EXAMPLES = {
   unknown: {
     summary: 'A mistyped number',
-    value: exampleBody({ outcome: 'number_not_found', reason: 'unknown', didYouMean: ['RN.124396'] }),
+    value: exampleBody(MISSED_NUMBER),
   },
 };

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { FILTER_NAMES } from '../licenses/filters.ts';
 import { lastScraped, responseRecord, toResponseRecord } from '../licenses/license-record.ts';
-import type { LookupOutcome } from '../licenses/lookup-outcome.ts';
-import { MAX_MATCHES } from '../licenses/lookup-outcome.ts';
-import { notFoundDetail } from '../licenses/not-found-detail.ts';
+import { type LookupOutcome, MAX_MATCHES, NUMBER_NOT_FOUND_REASONS } from '../licenses/lookup-outcome.ts';
+import { notFoundDetail } from '../licenses/not-found.ts';
 
 const origin = responseRecord.pick({ source: true, last_scraped: true }).shape;
 
@@ -43,10 +42,19 @@ export const noMatchBody = z
     description: 'No match of a search by name: an answer, not an error, and never "unlicensed"',
   });
 
+/** Why a number has no license, as a code. */
+export const notFoundReason = z
+  .enum(NUMBER_NOT_FOUND_REASONS)
+  .describe(
+    'unknown: no board has the number. ambiguous: several licenses have it, or are written like it. other_board: only ' +
+      'another board has it. not_a_business: it is a person’s, and search_type is business.',
+  );
+
 /** No license for a number. */
 export const numberNotFoundBody = z
   .object({
     detail: z.string().describe('What was searched, in which dataset, and what to do'),
+    reason: notFoundReason,
     did_you_mean: z.array(z.string()).describe('Numbers that exist and may be meant, never with holders'),
   })
   .meta({ id: 'NumberMiss' });
@@ -105,6 +113,7 @@ export function verifyResponse(
         status: 404,
         body: {
           detail: notFoundDetail(outcome, publicationDate),
+          reason: outcome.reason,
           did_you_mean: [...outcome.didYouMean],
         },
       };

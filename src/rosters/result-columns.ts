@@ -2,7 +2,7 @@ import type { Cell } from '../csv.ts';
 import { NAME_DOES_NOT_MATCH } from '../licenses/cautions.ts';
 import { EXTRA_DATA_LABELS } from '../licenses/extra-data-labels.ts';
 import { lastScraped, toResponseRecord } from '../licenses/license-record.ts';
-import { notFoundDetail } from '../licenses/not-found-detail.ts';
+import { notFoundDetail } from '../licenses/not-found.ts';
 import type { RosterResult } from './roster.ts';
 
 /** What a result's cells are made of. */
@@ -16,6 +16,10 @@ interface ResultCells {
   readonly result_expiry_date?: Cell;
   readonly result_days_until_expiry?: Cell;
   readonly result_board_action?: Cell;
+  readonly result_cautions?: string;
+  readonly result_name_match?: string;
+  readonly result_found_by?: string;
+  readonly result_reason?: string;
   readonly result_matches?: Cell;
   readonly result_detail?: string;
   readonly result_last_scraped: string;
@@ -32,6 +36,10 @@ export const RESULT_COLUMNS = [
   'result_expiry_date',
   'result_days_until_expiry',
   'result_board_action',
+  'result_cautions',
+  'result_name_match',
+  'result_found_by',
+  'result_reason',
   'result_matches',
   'result_detail',
   'result_last_scraped',
@@ -69,6 +77,9 @@ function outcomeCells(
         result_expiry_date: record.expiry_date,
         result_days_until_expiry: record.days_until_expiry,
         result_board_action: record.extra_data[EXTRA_DATA_LABELS.boardAction] ?? null,
+        result_cautions: record.cautions.join(';'),
+        result_found_by: result.foundBy,
+        ...(record.name_match !== undefined && { result_name_match: String(record.name_match) }),
         ...(record.name_match === false && { result_detail: NAME_DOES_NOT_MATCH }),
       };
     }
@@ -80,7 +91,10 @@ function outcomeCells(
       };
     }
     case 'not_found':
-      return { result_detail: notFoundDetail(result.reason, publicationDate) };
+      return {
+        result_detail: notFoundDetail(result.reason, publicationDate),
+        ...(result.reason.outcome === 'number_not_found' && { result_reason: result.reason.reason }),
+      };
     case 'invalid':
       return { result_detail: result.detail };
   }

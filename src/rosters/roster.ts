@@ -1,7 +1,7 @@
 import type { LicenseRecord } from '../licenses/license-record.ts';
 import type { LookupOutcome } from '../licenses/lookup-outcome.ts';
 import type { LookupRequest } from '../licenses/lookup-request.ts';
-import type { NotFound } from '../licenses/not-found-detail.ts';
+import type { NotFound } from '../licenses/not-found.ts';
 
 /** The most items of one roster. */
 export const MAX_ITEMS = 1000;
@@ -34,12 +34,17 @@ export interface Roster {
   readonly maxMatches: number;
 }
 
+/** What found a license: its number, or a name of which it is the only match. */
+export const FOUND_BY = ['number', 'name'] as const;
+
+export type FoundBy = (typeof FOUND_BY)[number];
+
 /** How a lookup of a roster ended. */
 export type ItemOutcome =
   | {
       readonly outcome: 'found';
       readonly record: LicenseRecord;
-      readonly foundBy: 'number' | 'name';
+      readonly foundBy: FoundBy;
       /** Whether the name sent with the number is the holder's; absent without such a name. */
       readonly nameMatch: boolean | undefined;
     }
@@ -54,15 +59,31 @@ export type RosterResult = ItemOutcome & {
   readonly reference: string | null;
 };
 
-/** How many items of a roster ended in each way. */
-export type RosterSummary = Readonly<Record<ItemOutcome['outcome'], number>>;
+/** How many items of a roster ended in each way; `clear` is how many of the found have no cautions. */
+export interface RosterSummary extends Readonly<Record<ItemOutcome['outcome'], number>> {
+  readonly clear: number;
+}
+
+/** How many items a roster has. */
+export function itemsOf({ found, ambiguous, not_found, invalid }: RosterSummary): number {
+  return found + ambiguous + not_found + invalid;
+}
+
+const GROUPED = new Intl.NumberFormat('en-US');
+
+/** `12 clear, 14 need attention, 3 not found, 1 not understood`: what needs attention was found with cautions, or several match. */
+export function summaryInWords({ found, clear, ambiguous, not_found, invalid }: RosterSummary): string {
+  const parts = [
+    [clear, 'clear'],
+    [found - clear + ambiguous, 'need attention'],
+    [not_found, 'not found'],
+    [invalid, 'not understood'],
+  ] as const;
+  return parts.map(([count, words]) => `${GROUPED.format(count)} ${words}`).join(', ');
+}
 
 /** What a lookup's outcome is to a roster, which lists at most `maxMatches` matches of a name. */
-export function itemOutcome(
-  outcome: LookupOutcome,
-  foundBy: 'number' | 'name',
-  maxMatches: number,
-): ItemOutcome {
+export function itemOutcome(outcome: LookupOutcome, foundBy: FoundBy, maxMatches: number): ItemOutcome {
   switch (outcome.outcome) {
     case 'record':
       return { outcome: 'found', record: outcome.record, foundBy, nameMatch: outcome.nameMatch };

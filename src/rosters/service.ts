@@ -2,6 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Client } from '@opensearch-project/opensearch';
 import pLimit from 'p-limit';
 import { BadRequestError } from '../licenses/bad-request.ts';
+import { cautionsOf } from '../licenses/cautions.ts';
+import { todayInOhio } from '../licenses/dates.ts';
 import { type LookupRequest, requireLetterOrDigit, requireLicenseType } from '../licenses/lookup-request.ts';
 import type { SearchLimits } from '../lookup/batched-search.ts';
 import type { NearSurnames, Search } from '../lookup/license-query.ts';
@@ -33,6 +35,8 @@ export interface RosterOrigin {
   readonly date: string;
   /** Whether it is generated sample data. */
   readonly isSampleData: boolean;
+  /** The date in Ohio, `YYYY-MM-DD`: days until expiry and cautions depend on it. */
+  readonly today: string;
 }
 
 /** A whole roster's answer. */
@@ -196,7 +200,8 @@ async function answerFrom<Shaped>(
   signal: AbortSignal,
 ): Promise<RosterAnswer<Shaped>> {
   const { date, sample: isSampleData } = publication.metadata;
-  const summary = { found: 0, ambiguous: 0, not_found: 0, invalid: 0 };
+  const today = todayInOhio();
+  const summary = { found: 0, clear: 0, ambiguous: 0, not_found: 0, invalid: 0 };
   const shaped: Shaped[] = [];
   const lookUpWindow = (start: number) => {
     const missesBefore = summary.not_found;
@@ -212,6 +217,7 @@ async function answerFrom<Shaped>(
   for (let start = 0; start < items.length; start += WINDOW) {
     const results = (await outcomes).map((outcome, at): RosterResult => {
       summary[outcome.outcome] += 1;
+      if (isClear(outcome, today)) summary.clear += 1;
       return { index: start + at, reference: items[start + at]?.reference ?? null, ...outcome };
     });
     // OpenSearch searches the next window while this one is shaped.
@@ -219,12 +225,17 @@ async function answerFrom<Shaped>(
     for (let at = 0; at < results.length; at += SHAPED_TOGETHER) {
       await tools.giveWay();
       signal.throwIfAborted();
-      shaped.push(shape(results.slice(at, at + SHAPED_TOGETHER), { date, isSampleData }));
+      shaped.push(shape(results.slice(at, at + SHAPED_TOGETHER), { date, isSampleData, today }));
     }
   }
   signal.throwIfAborted();
-  for (const [outcome, count] of Object.entries(summary)) rosterItems.inc({ outcome }, count);
-  return { date, isSampleData, summary, shaped };
+  const { clear: _, ...ended } = summary;
+  for (const [outcome, count] of Object.entries(ended)) rosterItems.inc({ outcome }, count);
+  return { date, isSampleData, today, summary, shaped };
+}
+
+function isClear(outcome: ItemOutcome, today: string): boolean {
+  return outcome.outcome === 'found' && cautionsOf(outcome.record, today, outcome.nameMatch).length === 0;
 }
 
 /**

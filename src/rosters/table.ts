@@ -149,12 +149,12 @@ export function rowReader({
 }
 
 /** The answer to a roster as a table: its rows and columns in their order, with the columns of the results. */
-export function answerTable({ columns, rows, format }: RosterTable, today: string): AnswerFormat<Buffer> {
+export function answerTable({ columns, rows, format }: RosterTable): AnswerFormat<Buffer> {
   // The file may be the answer to an earlier roster.
   const kept = [...columns.keys()].filter((at) => !isResultColumn(columns[at]));
   const keptCells = (cells: readonly string[]) => kept.map((at) => cells[at] ?? '');
   return {
-    shape: (results, { date }) =>
+    shape: (results, { date, today }) =>
       Buffer.from(
         spreadsheetCsv(
           results.map((result) => [

@@ -1,4 +1,4 @@
-import type { NotFound } from '../licenses/not-found-detail.ts';
+import type { NotFound } from '../licenses/not-found.ts';
 import { nameParts } from '../licenses/person-name.ts';
 import { boardByCode, licenseAddress, searchAddress } from './addresses.ts';
 import { type Html, html, NOTHING } from './page.ts';

@@ -21,8 +21,6 @@ export interface RosterPageServices {
   /** What a roster costs an address. */
   readonly cost: { readonly limit: RateLimit; readonly itemsPerRequest: number };
   readonly origin: () => Origin | undefined;
-  /** The date in Ohio. */
-  readonly today: () => string;
 }
 
 const TITLE = 'Check a list of licenses';
@@ -38,7 +36,7 @@ const TEMPLATE = `reference,board,license_number,last_name,first_name
 const CSV_TYPE = 'text/csv; charset=utf-8';
 
 /** GET /roster, POST /roster and the template. Nothing that is sent is stored. */
-export function rosterPages({ rosters, page, cost, origin, today }: RosterPageServices): Route[] {
+export function rosterPages({ rosters, page, cost, origin }: RosterPageServices): Route[] {
   return [
     {
       method: 'GET',
@@ -73,7 +71,7 @@ export function rosterPages({ rosters, page, cost, origin, today }: RosterPageSe
         await spendForItems(ctx, unread.count, cost);
         const roster = await unread.read();
         if (form.get('format') === 'csv') {
-          const { shape, parts } = answerTable(table, today());
+          const { shape, parts } = answerTable(table);
           const answer = await rosters.answer(roster, shape, clientGone(ctx));
           ctx.type = CSV_TYPE;
           ctx.attachment('roster-result.csv');
@@ -81,9 +79,13 @@ export function rosterPages({ rosters, page, cost, origin, today }: RosterPageSe
           return;
         }
         const shape = (results: readonly RosterResult[]) => results;
-        const { date, isSampleData, summary, shaped } = await rosters.answer(roster, shape, clientGone(ctx));
+        const { date, isSampleData, today, summary, shaped } = await rosters.answer(
+          roster,
+          shape,
+          clientGone(ctx),
+        );
         const answered = { summary, results: shaped.flat(), origin: { date, isSampleData } };
-        const body = rosterResults(answered, { text, board: boardCode }, today());
+        const body = rosterResults(answered, { text, board: boardCode }, today);
         await page.send(ctx, {
           title: 'Result of your list',
           origin: answered.origin,

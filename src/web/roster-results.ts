@@ -1,5 +1,5 @@
 import { NAME_DOES_NOT_MATCH } from '../licenses/cautions.ts';
-import { notFoundDetail } from '../licenses/not-found-detail.ts';
+import { notFoundDetail } from '../licenses/not-found.ts';
 import type { RosterResult, RosterSummary } from '../rosters/roster.ts';
 import { licenseLink } from './addresses.ts';
 import { plainStatus, statusTag } from './license-status.ts';

@@ -45,6 +45,7 @@ export const ANSWERED_LICENSE = {
   county: 'FRANKLIN',
   issue_date: '2015-06-01',
   extra_data: { County: 'FRANKLIN', ZIP: '43215', 'Issue Date': '2015-06-01' },
+  cautions: [],
   source: 'dataset',
   last_scraped: '2026-11-20T00:00:00',
 };

@@ -6,7 +6,7 @@ import { BUSINESS_COLUMNS, type DatasetFile, INDIVIDUAL_COLUMNS } from '../../sr
 import { mapHeader } from '../../src/dataset/header.ts';
 import { licensesOfRow } from '../../src/dataset/row-to-licenses.ts';
 import { BOARDS } from '../../src/licenses/boards.ts';
-import { cautions } from '../../src/licenses/cautions.ts';
+import { CAUTION_MEANINGS, cautionsOf } from '../../src/licenses/cautions.ts';
 import type { LicenseDocument } from '../../src/licenses/license-document.ts';
 import { type ResponseRecord, responseRecord, toResponseRecord } from '../../src/licenses/license-record.ts';
 import { numberKey } from '../../src/licenses/number.ts';
@@ -61,7 +61,7 @@ function columnsOf(field: keyof ResponseRecord, file: DatasetFile, endorsement =
 describe('the record', () => {
   const FROM_ROW = FIELDS.flatMap(([name]) => {
     const field = responseRecord.keyof().parse(codeIn(name)[0]);
-    return ['extra_data', 'last_scraped'].includes(field) ? [] : [field];
+    return ['extra_data', 'cautions', 'last_scraped'].includes(field) ? [] : [field];
   });
 
   function documented(field: string, column: number): string[] {
@@ -184,6 +184,14 @@ describe('extra data', () => {
   });
 });
 
+test('the cautions are those of the code, with its meanings', () => {
+  const rows = documentedTables(FILE, 'caution')[0]?.rows.map(([code, meaning]) => [
+    codeIn(code)[0],
+    meaning,
+  ]);
+  expect(rows).toEqual(Object.entries(CAUTION_MEANINGS));
+});
+
 describe('statuses', () => {
   test('are those of the catalog, with its meanings', () => {
     const rows = documentedTables(FILE, '`status`')[0]?.rows.map(([status, meaning]) => [
@@ -212,21 +220,16 @@ describe('statuses', () => {
   });
 
   test('and all else that needs the board have a caution', () => {
-    const active = toResponseRecord(
-      { ...EXAMPLE, raw_status: 'Active', extra_data: { 'Board Action': 'No' } },
-      EXAMPLE_DATE,
-      EXAMPLE_DATE,
-      true,
-    );
-    expect(cautions(active, 'number')).toEqual([]);
+    const active = { ...EXAMPLE, raw_status: 'Active', extra_data: { 'Board Action': 'No' } };
+    expect(cautionsOf(active, EXAMPLE_DATE, true)).toEqual([]);
     for (const change of [
       { raw_status: 'Active - Probation' },
-      { days_until_expiry: -1 },
+      { expiry_date: '2026-11-19' },
       { extra_data: { 'Board Action': 'Yes' } },
-      { name_match: false },
     ]) {
-      expect(cautions({ ...active, ...change }, 'number')).toHaveLength(1);
+      expect(cautionsOf({ ...active, ...change }, EXAMPLE_DATE, true)).toHaveLength(1);
     }
+    expect(cautionsOf(active, EXAMPLE_DATE, false)).toEqual(['name_mismatch']);
   });
 });
 

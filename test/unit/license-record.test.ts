@@ -10,7 +10,8 @@ describe('toResponseRecord', () => {
   test.each([true, false])("says whether the name sent along is the holder's: %s", (nameMatch) => {
     const plain = toResponseRecord(storedLicense(), '2026-11-20', '2026-11-21');
     const compared = toResponseRecord(storedLicense(), '2026-11-20', '2026-11-21', nameMatch);
-    expect(compared).toEqual({ ...plain, name_match: nameMatch });
+    const cautions = nameMatch ? [] : ['name_mismatch'];
+    expect(compared).toEqual({ ...plain, cautions, name_match: nameMatch });
     expect(responseRecord.parse(compared)).toEqual(compared);
   });
 

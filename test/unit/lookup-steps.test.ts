@@ -18,7 +18,7 @@ import {
   type SearchResult,
   writtenNumberQuery,
 } from '../../src/lookup/license-query.ts';
-import { lookUp } from '../../src/lookup/lookup-steps.ts';
+import { lookUp as lookUpRequest } from '../../src/lookup/lookup-steps.ts';
 import { boardOfCode } from '../support/boards.ts';
 import { storedLicense } from '../support/records.ts';
 
@@ -85,6 +85,15 @@ function bySurname(lastName: string): LookupRequest {
 
 function labeled(request: LookupRequest): [string, LookupRequest] {
   return [JSON.stringify({ ...request, board: undefined }), request];
+}
+
+/** The outcome; of a miss without the request, which it repeats. */
+async function lookUp(...asked: Parameters<typeof lookUpRequest>) {
+  const outcome = await lookUpRequest(...asked);
+  if (!('request' in outcome)) return outcome;
+  const { request, ...rest } = outcome;
+  expect(request).toBe(asked[0]);
+  return rest;
 }
 
 describe('a lookup by number', () => {
@@ -179,7 +188,7 @@ describe('a lookup by number', () => {
     });
   });
 
-  test('that stands exactly at another board is not answered by one at this board that merely shares its key, but both are offered', async () => {
+  test('that stands exactly at another board is answered by the one at the board asked that shares its key', async () => {
     const speech = storedLicense({ license_number: 'SP.1234', board: SPEECH.name });
     const psychology = storedLicense({ license_number: 'SP-1234', board: PSYCHOLOGY.name });
     for (const same of [
@@ -187,13 +196,37 @@ describe('a lookup by number', () => {
       [psychology, speech],
     ]) {
       const { search } = publicationWith(...same);
-      expect(await lookUp(byNumber('SP.1234', { board: PSYCHOLOGY }), search)).toEqual({
-        outcome: 'number_not_found',
-        reason: 'other_board',
-        didYouMean: ['SP.1234', 'SP-1234'],
-        boards: [SPEECH.name],
-      });
+      for (const typed of ['SP.1234', 'sp.1234', 'SP-1234', 'SP 1234']) {
+        expect(await lookUp(byNumber(typed, { board: PSYCHOLOGY }), search)).toEqual({
+          outcome: 'record',
+          record: psychology,
+        });
+      }
     }
+  });
+
+  test('of a person at the board asked does not hide the business there that shares its key', async () => {
+    const person = storedLicense({ license_number: 'SP.1234', board: SPEECH.name });
+    const business = storedLicense({ license_number: 'SP-1234', board: SPEECH.name }, 'business');
+    const { search } = publicationWith(person, business);
+    const request = byNumber('sp.1234', { board: SPEECH, businessOnly: true });
+    expect(await lookUp(request, search)).toEqual({ outcome: 'record', record: business });
+  });
+
+  test('whose key more licenses have than a search returns is searched at the board asked', async () => {
+    const others = numbered(...Array.from({ length: 10 }, (_, at) => `PENDING${'.'.repeat(at)}`));
+    const atBoard = storedLicense({ license_number: 'PENDING', board: PSYCHOLOGY.name });
+    const queries: LicenseQuery[] = [];
+    const search: Search = async (query) => {
+      queries.push(query);
+      if (query.by === 'common_number') return result([atBoard]);
+      return query.by === 'number' ? { licenses: others, isComplete: false } : result([]);
+    };
+    expect(await lookUp(byNumber('pending', { board: PSYCHOLOGY }), search)).toEqual({
+      outcome: 'record',
+      record: atBoard,
+    });
+    expect(queries.at(-1)).toEqual({ by: 'common_number', numberKey: 'PENDING', board: PSYCHOLOGY });
   });
 
   test.each<[string, string, readonly [string, string][], string[], string[]]>([
@@ -612,6 +645,10 @@ describe('a person whom nobody matches', () => {
     { by: 'person', board: NURSING, lastName: 'Smith', filters: { county: 'Allen' } },
   ];
 
+  function hasFilters(request: LookupRequest): boolean {
+    return request.by !== 'number' && Object.keys(request.filters).length > 0;
+  }
+
   test.each(NARROWED.map(labeled))(
     'is offered no other surname where the surname exists: %s',
     async (_what, request) => {
@@ -621,6 +658,7 @@ describe('a person whom nobody matches', () => {
       const { nearSurnames } = surnamesNear({ 'NUR/SMITH': ['NUR/SMIT'] });
       expect(await lookUp(request, search, nearSurnames)).toEqual({
         outcome: 'no_match',
+        ...(hasFilters(request) && { nameExists: true }),
         surnameExists: true,
         didYouMean: [],
       });
@@ -630,11 +668,11 @@ describe('a person whom nobody matches', () => {
   test.each(NARROWED.map(labeled))(
     'is offered other surnames where the surname does not exist: %s',
     async (_what, request) => {
-      const { queries, search } = publicationAnswering([], []);
+      const { queries, search } = publicationAnswering([], [], []);
       const { nearSurnames } = surnamesNear({ 'NUR/SMITH': ['NUR/SMIT'] });
       const outcome = await lookUp(request, search, nearSurnames);
       expect(outcome).toEqual({ outcome: 'no_match', didYouMean: ['SMIT'] });
-      expect(queries).toHaveLength(2);
+      expect(queries).toHaveLength(hasFilters(request) ? 3 : 2);
     },
   );
 
@@ -661,6 +699,11 @@ describe('a business that no prefix matches', () => {
   function byBusiness(name: string): LookupRequest {
     return { by: 'business', board: PHARMACY, name, filters: { city: 'Lima' } };
   }
+  /** The searches that tell whether the filters alone exclude all. */
+  function withoutFilters(board: Board | undefined, name: string) {
+    const queries = [businessQuery(board, name, {}), businessWordsQuery(board, name, {}, false)];
+    return queries.map((query) => ({ ...query, select: 'some' }));
+  }
 
   test.each([
     ['at its board', PHARMACY],
@@ -668,13 +711,14 @@ describe('a business that no prefix matches', () => {
   ])(
     'is searched once more %s, by words as typed or similar, with the same filters',
     async (_where, board) => {
-      const { queries, search } = publicationAnswering([], []);
+      const { queries, search } = publicationAnswering([], [], [], []);
       const { nearQueries, nearSurnames } = surnamesNear();
       const request: LookupRequest = { by: 'business', board, name: 'Acme', filters: { county: 'Allen' } };
       expect(await lookUp(request, search, nearSurnames)).toEqual({ outcome: 'no_match', didYouMean: [] });
       expect(queries).toEqual([
         businessQuery(board, 'Acme', { county: 'Allen' }),
         businessWordsQuery(board, 'Acme', { county: 'Allen' }, true),
+        ...withoutFilters(board, 'Acme'),
       ]);
       expect(nearQueries).toEqual([]);
     },
@@ -724,27 +768,43 @@ describe('a business that no prefix matches', () => {
 
   test('nor its words as typed is offered the names that have them nearly so, nearest first, each once', async () => {
     const names = ['BEST LITTLE PHARMACY OF LIMA', 'BEST LITTLE PHARMACY', 'THE BEST LITTLE PHARMACY'];
-    const { queries, search } = publicationAnswering([], named(...names, ...names));
+    const { queries, search } = publicationAnswering([], named(...names, ...names), [], []);
     const { nearQueries, nearSurnames } = surnamesNear();
     expect(await lookUp(byBusiness('Best Littel Pharmcy'), search, nearSurnames)).toEqual({
       outcome: 'no_match',
       didYouMean: ['BEST LITTLE PHARMACY', 'THE BEST LITTLE PHARMACY', 'BEST LITTLE PHARMACY OF LIMA'],
     });
-    expect(queries).toHaveLength(2);
+    expect(queries).toHaveLength(4);
     expect(nearQueries).toEqual([]);
   });
 
   test('but one spelled nearly so is offered it, never answered with it', async () => {
-    const { search } = publicationAnswering([], named('ACME DRUGS'));
+    const { search } = publicationAnswering([], named('ACME DRUGS'), [], []);
     expect(await lookUp(byBusiness('Acmee'), search, surnamesNear().nearSurnames)).toEqual({
       outcome: 'no_match',
       didYouMean: ['ACME DRUGS'],
     });
   });
 
+  test('says so where the filters alone exclude all', async () => {
+    const found: [StoredLicense[], StoredLicense[]][] = [
+      [named('ACME'), []],
+      [[], named('ACME')],
+    ];
+    for (const [prefixed, worded] of found) {
+      const { search } = publicationAnswering([], [], prefixed, worded);
+      const { nearSurnames } = surnamesNear();
+      expect(await lookUp(byBusiness('Acme'), search, nearSurnames)).toEqual({
+        outcome: 'no_match',
+        nameExists: true,
+        didYouMean: [],
+      });
+    }
+  });
+
   test('is offered at most five names', async () => {
     const many = named(...Array.from({ length: 9 }, (_, at) => `ACME ${at}`));
-    const { search } = publicationAnswering([], many);
+    const { search } = publicationAnswering([], many, [], []);
     expect(await lookUp(byBusiness('Acmee'), search, surnamesNear().nearSurnames)).toEqual({
       outcome: 'no_match',
       didYouMean: ['ACME 0', 'ACME 1', 'ACME 2', 'ACME 3', 'ACME 4'],

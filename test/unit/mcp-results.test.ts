@@ -16,6 +16,9 @@ const ACTIVE_BUT_EXPIRED = /lists it as active although its expiry date has pass
 const ONLY_ONE = /the only license that fits/;
 const SAMPLE = /^SAMPLE DATA/;
 
+const BY_NAME = { by: 'person', lastName: 'Smiht', filters: {} } as const;
+const BY_NUMBER = { by: 'number', number: 'RN 123', businessOnly: false } as const;
+
 /** The result, which is one that the tools' schema allows. */
 function result(outcome: LookupOutcome, call: Partial<LookupCall> = {}, origin: Partial<Origin> = {}) {
   const answered = lookupToolResult(
@@ -52,11 +55,11 @@ describe('the result of a number that is found', () => {
     expect(message).toBe(
       [
         'SAMPLE DATA: generated, of no real person or business.',
-        'The name given is not the holder’s: the number may be mistyped, so do not take this license for that person’s.',
         'This is the only license that fits: compare the whole name, the city and the type before you take it for the one meant.',
+        'The name given is not the holder’s: the number may be mistyped, so do not take this license for that person’s.',
         'Tell its whole status: Active - Probation.',
-        'The board has acted on this license; only the board can tell what it ordered.',
         'The State lists it as active although its expiry date has passed: tell both.',
+        'The board has acted on this license; only the board can tell what it ordered.',
         AUTHORITY,
       ].join(' '),
     );
@@ -100,7 +103,7 @@ describe('the result of a number that is found', () => {
     ['ACTIVE', 'Active - Probation', 'Active - Probation.'],
     ['INACTIVE', 'Inactive - Suspended', 'Inactive - Suspended, whatever its expiry date.'],
     ['CLOSED', 'Closed', 'Closed, whatever its expiry date.'],
-    [null, null, undefined],
+    [null, null, 'the State does not state one, whatever its expiry date.'],
   ])('has the whole status in a warning unless it is just active: %j, %j', (status, raw_status, expected) => {
     const { message } = result(record({ status, raw_status }));
     expect(/Tell its whole status: ([^.]+\.)/.exec(message)?.[1]).toBe(expected);
@@ -118,31 +121,24 @@ describe('the result of a number that is found', () => {
 
 test('generated data say so first', () => {
   expect(result(record(), {}, { isSampleData: true }).message).toMatch(SAMPLE);
-  const miss = { outcome: 'no_match', didYouMean: [] } as const;
+  const miss = { outcome: 'no_match', request: BY_NAME, didYouMean: [] } as const;
   expect(result(miss, {}, { isSampleData: true }).message).toMatch(SAMPLE);
 });
 
 describe('the result of a miss', () => {
   test('by name offers the names that are spelled nearly alike', () => {
-    const answered = result({ outcome: 'no_match', didYouMean: ['SMITH', 'SMYTHE'] });
+    const answered = result({ outcome: 'no_match', request: BY_NAME, didYouMean: ['SMITH', 'SMYTHE'] });
     expect(answered).toMatchObject({ outcome: 'not_found', count: 0, licenses: [], truncated: false });
     expect(answered.did_you_mean).toEqual(['SMITH', 'SMYTHE']);
     expect(answered.message).toBe(
-      `No license matches in the dataset of 2026-11-20. That does not mean that nobody is licensed: check the spelling, the board and the filters. ${AUTHORITY}`,
-    );
-  });
-
-  test('by name says so where the surname exists and something else excluded all', () => {
-    const answered = result({ outcome: 'no_match', surnameExists: true, didYouMean: [] });
-    expect(answered).toMatchObject({ outcome: 'not_found', count: 0, did_you_mean: [] });
-    expect(answered.message).toBe(
-      `The board has licenses of this surname in the dataset of 2026-11-20, but none matches the given name and the filters. That does not mean that nobody is licensed: check them, or leave them out. ${AUTHORITY}`,
+      `No license of any of the 24 boards matches the name "Smiht" in the State's dataset of 2026-11-20. Check the spelling and the board. That does not mean that nobody is licensed. ${AUTHORITY}`,
     );
   });
 
   test('by number never suggests the requested number itself', () => {
     const outcome = {
       outcome: 'number_not_found',
+      request: BY_NUMBER,
       reason: 'other_board',
       didYouMean: ['RN.123456', 'RN.0123456'],
       boards: ['Nursing Board'],
@@ -154,32 +150,33 @@ describe('the result of a miss', () => {
     [
       'unknown',
       'not_found',
-      "No license with this number is in the State's dataset of 2026-11-20. Similar numbers that exist: RN.123, RN.0123.",
+      'No license with the number "RN 123" is in the State\'s dataset of 2026-11-20. Similar numbers that exist: RN.123, RN.0123.',
     ],
     [
       'ambiguous',
       'ambiguous',
-      "This way of writing the number fits more than one license in the State's dataset of 2026-11-20. Similar numbers that exist: RN.123, RN.0123. Send it as the board writes it.",
+      'The number "RN 123", written like this, fits more than one license in the State\'s dataset of 2026-11-20. Similar numbers that exist: RN.123, RN.0123. Send it as the board writes it.',
     ],
     [
       'other_board',
       'not_found',
-      "This number is not one of the board asked, but one of the Nursing Board and the Medical Board in the State's dataset of 2026-11-20. Ask again with that board.",
+      'The number "RN 123" is not one of the board asked, but one of the Nursing Board and the Medical Board in the State\'s dataset of 2026-11-20. Ask again with that board.',
     ],
     [
       'not_a_business',
       'not_found',
-      "This number is a person's license in the State's dataset of 2026-11-20, not a business's. verify_license looks it up.",
+      "The number \"RN 123\" is a person's license in the State's dataset of 2026-11-20, not a business's. verify_license looks it up.",
     ],
   ])('by number (%s) is %s, with the numbers that exist and a message', (reason, word, message) => {
     const outcome: Extract<LookupOutcome, { outcome: 'number_not_found' }> = {
       outcome: 'number_not_found',
+      request: BY_NUMBER,
       reason,
       didYouMean: ['RN.123', 'RN.0123'],
       boards: ['Nursing Board', 'Medical Board'],
     };
     const answered = result(outcome);
-    expect(answered).toMatchObject({ outcome: word, count: 0, licenses: [] });
+    expect(answered).toMatchObject({ outcome: word, reason, count: 0, licenses: [] });
     expect(answered.did_you_mean).toEqual(['RN.123', 'RN.0123']);
     expect(answered.message).toBe(`${message} ${AUTHORITY}`);
   });
@@ -203,6 +200,7 @@ describe('several matches', () => {
       city: 'COLUMBUS',
       state: 'OH',
       county: 'FRANKLIN',
+      cautions: [],
       board_action: null,
     });
     expect(message).toBe(
@@ -254,6 +252,7 @@ describe('several matches', () => {
     expect(refused.toSorted()).toEqual([
       'board',
       'board_action',
+      'cautions',
       'city',
       'county',
       'expiry_date',

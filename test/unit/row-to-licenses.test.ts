@@ -398,6 +398,9 @@ describe('an endorsement with a number', () => {
       issue_date: '2018-02-03',
       extra_data: {
         'Endorsed License': 'RN.123456',
+        'Endorsed License Status': 'Active',
+        'Endorsed License Expiration Date': '2027-10-31',
+        'Endorsed License Board Action': 'No',
         County: 'FRANKLIN',
         ZIP: '43215-1234',
         Country: 'United States',
@@ -428,7 +431,34 @@ describe('an endorsement with a number', () => {
     const places = { PARCEL_COUNTY: 'HIDDEN', PARCEL_ZIP_CODE: '', PARCEL_COUNTRY: 'HIDDEN' };
     const [, endorsement] = documents(nurseRow({ ...places, ENDORSEMENT_NUMBER_1: 'APRN.CNP.1' }));
     expect(endorsement?.county).toBeNull();
-    expect(endorsement?.extra_data).toStrictEqual({ 'Endorsed License': 'RN.123456' });
+    expect(
+      Object.keys(endorsement?.extra_data ?? {}).filter((label) => !label.startsWith('Endorsed')),
+    ).toEqual([]);
+  });
+
+  test('says how the license stands that it endorses, also where the State leaves that blank', () => {
+    const suspended = {
+      STATUS: 'Inactive',
+      SUB_STATUS: 'Suspended',
+      BOARD_ACTION: 'Yes',
+      EXPIRATION_DATE: '2025-08-31',
+    };
+    const blank = { STATUS: '', SUB_STATUS: '', BOARD_ACTION: '', EXPIRATION_DATE: '' };
+    const ofEndorsed = (fields: Readonly<Record<string, string>>) => {
+      const [, endorsement] = documents(nurseRow({ ...PRACTITIONER, ...fields }));
+      return Object.entries(endorsement?.extra_data ?? {}).filter(([label]) => label.startsWith('Endorsed'));
+    };
+    expect(ofEndorsed(suspended)).toEqual([
+      ['Endorsed License', 'RN.123456'],
+      ['Endorsed License Status', 'Inactive'],
+      ['Endorsed License Sub Status', 'Suspended'],
+      ['Endorsed License Expiration Date', '2025-08-31'],
+      ['Endorsed License Board Action', 'Yes'],
+    ]);
+    expect(ofEndorsed(blank)).toEqual([
+      ['Endorsed License', 'RN.123456'],
+      ['Endorsed License Status', 'Not stated'],
+    ]);
   });
 
   test('takes no status, type or date from the license it endorses where it has none', () => {

@@ -1,29 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
-import type { LookupOutcome, NumberNotFoundReason } from '../../src/licenses/lookup-outcome.ts';
+import { type LookupOutcome, NUMBER_NOT_FOUND_REASONS } from '../../src/licenses/lookup-outcome.ts';
+import { notFoundDetail } from '../../src/licenses/not-found.ts';
 import { verifyResponse } from '../../src/rest/verify-response.ts';
 import { ANSWERED_LICENSE, storedLicense } from '../support/records.ts';
 
 const DATE = '2026-11-20';
 const TODAY = '2026-11-21';
 
-const MISSES: readonly (readonly [NumberNotFoundReason, detail: string])[] = [
-  [
-    'unknown',
-    "No license with this number is in the State's dataset of 2026-11-20. Similar numbers that exist: DC-01234, DC.01234. The issuing board is the authority; ask it before you conclude anything.",
-  ],
-  [
-    'ambiguous',
-    "This way of writing the number fits more than one license in the State's dataset of 2026-11-20. Similar numbers that exist: DC-01234, DC.01234. Send it as the board writes it.",
-  ],
-  [
-    'other_board',
-    "This number is not one of the board asked, but one of the Chiropractic Board and the Medical Board in the State's dataset of 2026-11-20. Ask again with that board.",
-  ],
-  [
-    'not_a_business',
-    "This number is a person's license in the State's dataset of 2026-11-20, not a business's. Leave out search_type to look it up.",
-  ],
-];
+const BY_NAME = { by: 'person', lastName: 'Smiht', filters: {} } as const;
+const BY_NUMBER = { by: 'number', number: 'DC 1234', businessOnly: false } as const;
 
 function answer(outcome: LookupOutcome) {
   return verifyResponse(outcome, DATE, TODAY);
@@ -41,7 +26,7 @@ describe('the answer', () => {
     const record = storedLicense();
     expect(answer({ outcome: 'record', record, nameMatch })).toEqual({
       status: 200,
-      body: { ...ANSWERED_LICENSE, name_match: nameMatch },
+      body: { ...ANSWERED_LICENSE, cautions: nameMatch ? [] : ['name_mismatch'], name_match: nameMatch },
     });
   });
 
@@ -51,28 +36,14 @@ describe('the answer', () => {
     expect(body).not.toHaveProperty('keys');
   });
 
-  test('to no match says so where the surname exists and something else excluded all', () => {
-    expect(answer({ outcome: 'no_match', surnameExists: true, didYouMean: [] })).toMatchObject({
-      status: 200,
-      body: {
-        found: false,
-        count: 0,
-        message: expect.stringMatching(
-          /^The board asked has licenses of this surname .* of 2026-11-20, but none of them matches .* authority\.$/,
-        ),
-        did_you_mean: [],
-      },
-    });
-  });
-
   test('to no match says so, and from which publication, and is no error', () => {
-    expect(answer({ outcome: 'no_match', didYouMean: ['SMITH'] })).toEqual({
+    expect(answer({ outcome: 'no_match', request: BY_NAME, didYouMean: ['SMITH'] })).toEqual({
       status: 200,
       body: {
         found: false,
         count: 0,
         message: expect.stringMatching(
-          /^No license of the board asked matches .* of 2026-11-20\. .* authority\.$/,
+          /^No license of .* matches the name "Smiht" .* of 2026-11-20\. .* board is the authority/,
         ),
         did_you_mean: ['SMITH'],
         source: 'dataset',
@@ -112,24 +83,27 @@ describe('the answer', () => {
     });
   });
 
-  test.each(MISSES)(
-    'to a number that is missed (%s) is 404 with the detail and the numbers that exist',
-    (reason, detail) => {
-      const outcome: Extract<LookupOutcome, { outcome: 'number_not_found' }> = {
-        outcome: 'number_not_found',
-        reason,
-        didYouMean: ['DC-01234', 'DC.01234'],
-        boards: ['Chiropractic Board', 'Medical Board'],
+  test.each(NUMBER_NOT_FOUND_REASONS)(
+    'to a number that is missed (%s) is 404 with the detail, the reason and the numbers that exist',
+    (reason) => {
+      const outcome = {
+        ...({ outcome: 'number_not_found', request: BY_NUMBER, reason } as const),
+        ...{ didYouMean: ['DC-01234', 'DC.01234'], boards: ['Chiropractic Board', 'Medical Board'] },
       };
       expect(answer(outcome)).toEqual({
         status: 404,
-        body: { detail, did_you_mean: ['DC-01234', 'DC.01234'] },
+        body: { detail: notFoundDetail(outcome, DATE), reason, did_you_mean: ['DC-01234', 'DC.01234'] },
       });
     },
   );
 
   test('to an unknown number has an empty list of numbers', () => {
-    const { body } = answer({ outcome: 'number_not_found', reason: 'unknown', didYouMean: [] });
+    const { body } = answer({
+      outcome: 'number_not_found',
+      request: BY_NUMBER,
+      reason: 'unknown',
+      didYouMean: [],
+    });
     expect(body).toMatchObject({ did_you_mean: [] });
   });
 });

@@ -9,6 +9,8 @@ const savedProgress = z.object({
   rows: z.int(),
   /** How many bytes of the result file hold their answers. What follows was not finished. */
   bytes: z.int(),
+  /** The header row of the answers. */
+  header: z.string(),
   outcomes: countsByName,
   /** The run dates of the datasets that answered. */
   dates: z.array(z.string()),

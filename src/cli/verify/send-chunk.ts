@@ -19,14 +19,14 @@ export interface AnsweredChunk {
   readonly header: string;
   readonly rows: string;
   readonly count: number;
-  /** How many rows ended in each way. */
+  /** How many rows ended in each way, and under `clear` how many of the found have no cautions. */
   readonly outcomes: ReadonlyMap<string, number>;
   /** The run date of the dataset that answered, `YYYY-MM-DD`. */
   readonly date: string;
 }
 
 /** The service refused the roster. The message is its own. */
-class RefusedError extends Error {}
+export class RefusedError extends Error {}
 
 const FIRST_WAIT_MS = 1000;
 const MAX_WAIT_MS = 60_000;
@@ -125,13 +125,19 @@ function detailOf(text: string): string | undefined {
 async function answeredChunk(text: string, { format }: RosterFile, count: number): Promise<AnsweredChunk> {
   const bytes = Buffer.from(text);
   const { cells: columns, bytes: headerBytes } = firstCsvRow(bytes, format.delimiter);
-  const [outcomeAt, dateAt] = [columns.indexOf('result_outcome'), columns.indexOf('result_last_scraped')];
+  const columnAt = (name: string) => columns.indexOf(`result_${name}`);
+  const [outcomeAt, cautionsAt, dateAt] = [
+    columnAt('outcome'),
+    columnAt('cautions'),
+    columnAt('last_scraped'),
+  ];
   const outcomes = new Map<string, number>();
   let [rows, date] = [-1, ''];
   for await (const cells of csvRows(Readable.from([bytes]), format.delimiter)) {
     rows += 1;
     if (rows === 0) continue;
     addTo(outcomes, cells[outcomeAt] ?? '');
+    if (cells[outcomeAt] === 'found' && cells[cautionsAt] === '') addTo(outcomes, 'clear');
     date = cells[dateAt]?.slice(0, 10) ?? date;
   }
   if (rows !== count || date === '') {

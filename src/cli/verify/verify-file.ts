@@ -2,7 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { addTo } from '../../licenses/counts.ts';
 import { chunksOf, type RosterFile } from './roster-file.ts';
 import { forgetProgress, readProgress, type SavedProgress, saveProgress } from './saved-progress.ts';
-import { type AnsweredChunk, type Service, sendChunk } from './send-chunk.ts';
+import { type AnsweredChunk, RefusedError, type Service, sendChunk } from './send-chunk.ts';
 
 /** While the service answers one chunk, others are read, sent and written. */
 const IN_FLIGHT = 3;
@@ -35,7 +35,7 @@ export async function verifyFile(roster: RosterFile, options: VerifyOptions): Pr
   const file = await open(resultPath, saved === undefined ? 'w' : 'r+');
   try {
     await file.truncate(saved?.bytes ?? 0);
-    let progress = saved ?? { question, rows: 0, bytes: 0, outcomes: {}, dates: [] };
+    let progress = saved ?? { question, rows: 0, bytes: 0, header: '', outcomes: {}, dates: [] };
     const answers: Promise<AnsweredChunk[]>[] = [];
     const writeNext = async () => {
       for (const answer of (await answers.shift()) ?? []) {
@@ -62,10 +62,15 @@ export async function verifyFile(roster: RosterFile, options: VerifyOptions): Pr
 
 async function append(
   file: FileHandle,
-  { question, rows, bytes, outcomes, dates }: SavedProgress,
+  { question, rows, bytes, header, outcomes, dates }: SavedProgress,
   answer: AnsweredChunk,
   { format }: RosterFile,
 ): Promise<SavedProgress> {
+  if (rows > 0 && answer.header !== header) {
+    throw new RefusedError(
+      'The service adds other columns now than in the rows above. Choose another --out file.',
+    );
+  }
   const mark = format.hasByteOrderMark ? '\ufeff' : '';
   const text = Buffer.from(rows === 0 ? mark + answer.header + answer.rows : answer.rows);
   await file.write(text, 0, text.length, bytes);
@@ -75,6 +80,7 @@ async function append(
     question,
     rows: rows + answer.count,
     bytes: bytes + text.length,
+    header: answer.header,
     outcomes: Object.fromEntries(counted),
     dates: [...new Set([...dates, answer.date])],
   };

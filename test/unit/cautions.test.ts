@@ -1,0 +1,106 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  CAUTIONS,
+  type CautionFields,
+  cautionSentences,
+  cautionsOf,
+  endorsedLicense,
+  endorsedLicenseAttributes,
+} from '../../src/licenses/cautions.ts';
+
+const TODAY = '2026-11-21';
+
+function license(fields: Partial<CautionFields> = {}): CautionFields {
+  return { status: 'ACTIVE', raw_status: 'Active', expiry_date: '2027-10-31', extra_data: {}, ...fields };
+}
+
+function endorsementOf(fields: Partial<CautionFields>, status: string, subStatus = ''): CautionFields {
+  const endorsed = { ...license(fields), license_number: 'RN.1' };
+  return license({ extra_data: endorsedLicenseAttributes(endorsed, { status, subStatus }) });
+}
+
+const SUSPENDED = endorsementOf({ extra_data: { 'Board Action': 'Yes' } }, 'Inactive', 'Suspended');
+
+describe('the cautions', () => {
+  test.each<[string, CautionFields, string]>([
+    ['an active license', license(), ''],
+    ['one that expires today', license({ expiry_date: TODAY }), ''],
+    ['one without an expiry date', license({ expiry_date: null }), ''],
+    ['one that expired yesterday', license({ expiry_date: '2026-11-20' }), 'past_expiry'],
+    [
+      'an inactive one, long expired',
+      license({ status: 'INACTIVE', raw_status: 'Inactive', expiry_date: '2020-01-01' }),
+      'not_active',
+    ],
+    ['a renewal under way', license({ raw_status: 'Active - Active In Renewal' }), 'sub_status'],
+    [
+      'an expired one',
+      license({ status: 'INACTIVE', raw_status: 'Inactive - Expired' }),
+      'not_active sub_status',
+    ],
+    ['no status at all', license({ status: null, raw_status: null }), 'not_active'],
+    ['a sub-status alone', license({ status: null, raw_status: 'Suspended' }), 'not_active sub_status'],
+    ['a status in capital letters', license({ raw_status: 'ACTIVE' }), ''],
+    ['a status that no board has', license({ status: 'FROZEN', raw_status: 'Frozen' }), 'not_active'],
+    ['a board action', license({ extra_data: { 'Board Action': 'Yes' } }), 'board_action'],
+    ['a board action in capital letters', license({ extra_data: { 'Board Action': 'YES' } }), 'board_action'],
+    ['no board action', license({ extra_data: { 'Board Action': 'No' } }), ''],
+    ['an endorsement of a clear license', endorsementOf({}, 'Active'), ''],
+    ['an endorsement of a suspended license', SUSPENDED, 'endorsed_license'],
+    [
+      'an endorsement of one with a board action',
+      endorsementOf({ extra_data: { 'Board Action': 'Yes' } }, 'Active'),
+      'endorsed_license',
+    ],
+    [
+      'an endorsement of one past its expiry date',
+      endorsementOf({ expiry_date: '2026-11-20' }, 'Active'),
+      'endorsed_license',
+    ],
+    [
+      'an endorsement of one in renewal',
+      endorsementOf({}, 'Active', 'Active In Renewal'),
+      'endorsed_license',
+    ],
+    ['an endorsement of one without a status', endorsementOf({}, ''), 'endorsed_license'],
+    ['an endorsement as 0.2.0 stored it', license({ extra_data: { 'Endorsed License': 'RN.1' } }), ''],
+  ])('of %s', (_which, each, expected) => {
+    expect(cautionsOf(each, TODAY).join(' ')).toBe(expected);
+  });
+
+  test('are in their order, with the name first', () => {
+    const all = {
+      ...license({ status: 'ACTIVE', raw_status: 'Active - Probation', expiry_date: '2026-11-20' }),
+      extra_data: { ...SUSPENDED.extra_data, 'Board Action': 'Yes' },
+    };
+    const expected = CAUTIONS.filter((caution) => caution !== 'not_active');
+    expect(cautionsOf(all, TODAY, false)).toEqual(expected);
+    expect(cautionsOf(all, TODAY, true)).toEqual(expected.slice(1));
+    expect(cautionSentences(all, expected)).toHaveLength(expected.length);
+  });
+});
+
+test('what an endorsement says of its license is read as it was written', () => {
+  expect(endorsedLicense(SUSPENDED)).toEqual({
+    number: 'RN.1',
+    facts: {
+      status: 'INACTIVE',
+      raw_status: 'Inactive - Suspended',
+      expiry_date: '2027-10-31',
+      extra_data: { 'Board Action': 'Yes' },
+    },
+  });
+  expect(endorsedLicense(endorsementOf({ expiry_date: null }, ''))?.facts).toEqual({
+    status: null,
+    raw_status: null,
+    expiry_date: null,
+    extra_data: {},
+  });
+  expect(endorsedLicense(license())).toBeUndefined();
+});
+
+test('the sentence about an endorsed license says what there is to tell of it', () => {
+  expect(cautionSentences(SUSPENDED, cautionsOf(SUSPENDED, TODAY))).toEqual([
+    'Tell of the license that it endorses, too (RN.1): its status is Inactive - Suspended, its expiry date 2027-10-31, the board has acted on it.',
+  ]);
+});

@@ -1,0 +1,110 @@
+import { describe, expect, test } from '@jest/globals';
+import { boardByName } from '../../src/licenses/boards.ts';
+import { NUMBER_NOT_FOUND_REASONS, type NumberNotFoundReason } from '../../src/licenses/lookup-outcome.ts';
+import { type NotFound, notFoundDetail, notFoundMessage } from '../../src/licenses/not-found.ts';
+
+const DATE = '2026-11-20';
+const DATASET = "in the State's dataset of 2026-11-20";
+const NURSING = boardByName('Nursing Board');
+
+type Missed = Partial<Extract<NotFound, { outcome: 'number_not_found' }>>;
+type NoMatch = Partial<Extract<NotFound, { outcome: 'no_match' }>>;
+
+function number(reason: NumberNotFoundReason, fields: Missed = {}): NotFound {
+  const request = { by: 'number', number: 'RN 1', board: NURSING, businessOnly: false } as const;
+  return { outcome: 'number_not_found', request, reason, didYouMean: [], ...fields };
+}
+
+const PERSON = { by: 'person', board: NURSING, lastName: 'Bowen', filters: {} } as const;
+
+function name(fields: NoMatch = {}): NotFound {
+  return { outcome: 'no_match', request: PERSON, didYouMean: [], ...fields };
+}
+
+const MISSES: readonly NotFound[] = [
+  ...NUMBER_NOT_FOUND_REASONS.map((reason) => number(reason, { boards: ['Medical Board'] })),
+  name(),
+  name({ nameExists: true }),
+  name({ surnameExists: true }),
+  name({ request: { by: 'business', name: 'Acme', filters: { city: 'Lima' } } }),
+];
+
+test.each(MISSES)('%j: the words name what was searched, the dataset and the authority', (miss) => {
+  const words = notFoundDetail(miss, DATE);
+  expect(words).toContain(DATASET);
+  expect(words).toMatch(/"(RN 1|Bowen|Acme)"/);
+  expect(words).toContain('The issuing board is the authority');
+  expect(words).not.toMatch(/unlicensed|not licensed|no license exists|invalid/i);
+});
+
+describe('a number', () => {
+  test.each<[NumberNotFoundReason, Missed, string]>([
+    ['unknown', {}, `No license with the number "RN 1" is ${DATASET}.`],
+    [
+      'unknown',
+      { didYouMean: ['RN.1', 'RN.01'] },
+      `No license with the number "RN 1" is ${DATASET}. Similar numbers that exist: RN.1, RN.01.`,
+    ],
+    [
+      'ambiguous',
+      {},
+      `The number "RN 1", written like this, fits more than one license ${DATASET}. Send it as the board writes it.`,
+    ],
+    [
+      'ambiguous',
+      { didYouMean: ['RN.1', 'RN.01'] },
+      `The number "RN 1", written like this, fits more than one license ${DATASET}. Similar numbers that exist: RN.1, RN.01. Send it as the board writes it.`,
+    ],
+    [
+      'ambiguous',
+      { didYouMean: ['RN.1'], boards: ['Medical Board', 'Nursing Board'] },
+      `More than one board has a license with the number "RN 1" ${DATASET}: the Medical Board and the Nursing Board. Name the board.`,
+    ],
+    [
+      'other_board',
+      { boards: ['Dental Board', 'Medical Board'] },
+      `The number "RN 1" is not one of the Nursing Board, but one of the Dental Board and the Medical Board ${DATASET}. Ask again with that board.`,
+    ],
+    [
+      'not_a_business',
+      {},
+      `The number "RN 1" is a person's license ${DATASET}, not a business's. Ask for persons.`,
+    ],
+  ])('(%s, %j)', (reason, fields, words) => {
+    expect(notFoundMessage(number(reason, fields), DATE, 'Ask for persons.')).toBe(words);
+  });
+});
+
+describe('a name', () => {
+  const filters = { city: 'Tolede', status: 'ACTIVE' };
+  const su = { ...PERSON, firstName: 'Su' };
+  test.each<[string, NoMatch, string]>([
+    [
+      'that nobody has',
+      {},
+      `No license of the Nursing Board matches the name "Bowen" ${DATASET}. Check the spelling and the board.`,
+    ],
+    [
+      'at all boards, with filters',
+      { request: { by: 'person', lastName: 'Bowen', firstName: 'Su', filters } },
+      `No license of any of the 24 boards matches the name "Bowen, Su" with status "ACTIVE" and city "Tolede" ${DATASET}. Check the spelling and the board.`,
+    ],
+    [
+      'whose holders the filters exclude',
+      { request: { ...su, filters }, nameExists: true, surnameExists: true },
+      `The Nursing Board has licenses of the name "Bowen, Su" ${DATASET}, but none with status "ACTIVE" and city "Tolede". Check the filters, or leave them out.`,
+    ],
+    [
+      'of which only the surname exists',
+      { request: su, surnameExists: true },
+      `The Nursing Board has licenses of the surname "Bowen" ${DATASET}, but none of the name "Bowen, Su". Check the given name, or leave it out.`,
+    ],
+    [
+      'of a business at all boards',
+      { request: { by: 'business', name: 'Acme', filters: { city: 'Lima' } }, nameExists: true },
+      `One of the 24 boards has licenses of the name "Acme" ${DATASET}, but none with city "Lima". Check the filters, or leave them out.`,
+    ],
+  ])('%s', (_which, fields, words) => {
+    expect(notFoundMessage(name(fields), DATE, '')).toBe(words);
+  });
+});
