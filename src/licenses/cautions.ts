@@ -71,7 +71,7 @@ function ownCautions(
 }
 
 /** Stands for a status that the State leaves blank, so that it differs from one that was never stored. */
-export const STATUS_NOT_STATED = 'Not stated';
+const STATUS_NOT_STATED = 'Not stated';
 
 /** What the document of an endorsement says of the license that it endorses, as attributes of its extra data. */
 export function endorsedLicenseAttributes(
