@@ -1,7 +1,7 @@
 import { boardByLabel } from '../licenses/boards.ts';
-import { endorsedLicenseAttributes } from '../licenses/cautions.ts';
 import { isoDate } from '../licenses/dates.ts';
 import { boardAction } from '../licenses/discipline.ts';
+import { endorsedLicenseAttributes } from '../licenses/endorsements.ts';
 import {
   isPossibleId,
   type LicenseDocument,

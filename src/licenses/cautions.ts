@@ -1,5 +1,5 @@
-import { ENDORSED_LICENSE_LABELS, EXTRA_DATA_LABELS } from './extra-data-labels.ts';
-import { recordStatus } from './status.ts';
+import { endorsedLicense, type StandingFields } from './endorsements.ts';
+import { EXTRA_DATA_LABELS } from './extra-data-labels.ts';
 
 /** What a reader of a license must not miss, in the order in which it is told. */
 export const CAUTIONS = [
@@ -24,31 +24,14 @@ export const CAUTION_MEANINGS: Readonly<Record<Caution, string>> = {
     'the license that this one endorses is not active, has a sub-status or a board action, or is past its expiry date',
 };
 
-/** The parts of a license that its cautions depend on. */
-export interface CautionFields {
-  /** The primary status in upper case. */
-  readonly status: string | null;
-  readonly raw_status: string | null;
-  /** `YYYY-MM-DD` */
-  readonly expiry_date: string | null;
-  readonly extra_data: Readonly<Record<string, string>>;
-}
-
-/** A license that another one endorses, as far as the document of the endorsement says it. */
-export interface EndorsedLicense {
-  readonly number: string;
-  /** `undefined` in the publications of version 0.2.0, which stored only the number. */
-  readonly facts: CautionFields | undefined;
-}
-
 /**
  * The cautions of a license, in the order of `CAUTIONS`; none when there is nothing to tell.
  *
  * @param today the date in Ohio, `YYYY-MM-DD`
  * @param nameMatch whether a name sent along with the number is the holder's
  */
-export function cautionsOf(license: CautionFields, today: string, nameMatch?: boolean): Caution[] {
-  const endorsed = endorsedLicense(license)?.facts;
+export function cautionsOf(license: StandingFields, today: string, nameMatch?: boolean): Caution[] {
+  const endorsed = endorsedLicense(license)?.standing;
   return [
     ...(nameMatch === false ? (['name_mismatch'] as const) : []),
     ...ownCautions(license, today),
@@ -59,7 +42,7 @@ export function cautionsOf(license: CautionFields, today: string, nameMatch?: bo
 }
 
 function ownCautions(
-  { status, raw_status: raw, expiry_date: expiry, extra_data }: CautionFields,
+  { status, raw_status: raw, expiry_date: expiry, extra_data }: StandingFields,
   today: string,
 ) {
   const cautions: Caution[] = [];
@@ -68,47 +51,6 @@ function ownCautions(
   if (status === 'ACTIVE' && expiry !== null && expiry < today) cautions.push('past_expiry');
   if (extra_data[EXTRA_DATA_LABELS.boardAction]?.toUpperCase() === 'YES') cautions.push('board_action');
   return cautions;
-}
-
-/** Stands for a status that the State leaves blank, so that it differs from one that was never stored. */
-const STATUS_NOT_STATED = 'Not stated';
-
-/** What the document of an endorsement says of the license that it endorses, as attributes of its extra data. */
-export function endorsedLicenseAttributes(
-  endorsed: CautionFields & { readonly license_number: string },
-  { status, subStatus }: { readonly status: string; readonly subStatus: string },
-): Record<string, string> {
-  const { expiry_date: expiry, extra_data: extra } = endorsed;
-  const boardAction = extra[EXTRA_DATA_LABELS.boardAction];
-  return {
-    [EXTRA_DATA_LABELS.endorsedLicense]: endorsed.license_number,
-    [ENDORSED_LICENSE_LABELS.status]: status || STATUS_NOT_STATED,
-    ...(subStatus === '' ? {} : { [ENDORSED_LICENSE_LABELS.subStatus]: subStatus }),
-    ...(expiry === null ? {} : { [ENDORSED_LICENSE_LABELS.expirationDate]: expiry }),
-    ...(boardAction === undefined ? {} : { [ENDORSED_LICENSE_LABELS.boardAction]: boardAction }),
-  };
-}
-
-/** The license that this one endorses; `undefined` when it is no endorsement. */
-export function endorsedLicense({
-  extra_data: extra,
-}: Pick<CautionFields, 'extra_data'>): EndorsedLicense | undefined {
-  const number = extra[EXTRA_DATA_LABELS.endorsedLicense];
-  if (number === undefined) return undefined;
-  const primary = extra[ENDORSED_LICENSE_LABELS.status];
-  if (primary === undefined) return { number, facts: undefined };
-  const boardAction = extra[ENDORSED_LICENSE_LABELS.boardAction];
-  return {
-    number,
-    facts: {
-      ...recordStatus(
-        primary === STATUS_NOT_STATED ? '' : primary,
-        extra[ENDORSED_LICENSE_LABELS.subStatus] ?? '',
-      ),
-      expiry_date: extra[ENDORSED_LICENSE_LABELS.expirationDate] ?? null,
-      extra_data: boardAction === undefined ? {} : { [EXTRA_DATA_LABELS.boardAction]: boardAction },
-    },
-  };
 }
 
 export const NAME_DOES_NOT_MATCH =
@@ -123,7 +65,7 @@ const BOARD_ACTION = 'The board has acted on this license; only the board can te
 const ACTIVE_BUT_EXPIRED = 'The State lists it as active although its expiry date has passed: tell both.';
 
 /** The cautions of a license in words, a sentence each. */
-export function cautionSentences(license: CautionFields, cautions: readonly Caution[]): string[] {
+export function cautionSentences(license: StandingFields, cautions: readonly Caution[]): string[] {
   const has = (caution: Caution) => cautions.includes(caution);
   const status = license.raw_status ?? 'the State does not state one';
   return [
@@ -137,13 +79,13 @@ export function cautionSentences(license: CautionFields, cautions: readonly Caut
   ];
 }
 
-function endorsedSentence(license: CautionFields): string {
-  const { number, facts } = endorsedLicense(license) ?? {};
-  if (number === undefined || facts === undefined) return '';
+function endorsedSentence(license: StandingFields): string {
+  const { number, standing } = endorsedLicense(license) ?? {};
+  if (number === undefined || standing === undefined) return '';
   const parts = [
-    `its status is ${facts.raw_status ?? 'not stated'}`,
-    ...(facts.expiry_date === null ? [] : [`its expiry date ${facts.expiry_date}`]),
-    ...(facts.extra_data[EXTRA_DATA_LABELS.boardAction]?.toUpperCase() === 'YES'
+    `its status is ${standing.raw_status ?? 'not stated'}`,
+    ...(standing.expiry_date === null ? [] : [`its expiry date ${standing.expiry_date}`]),
+    ...(standing.extra_data[EXTRA_DATA_LABELS.boardAction]?.toUpperCase() === 'YES'
       ? ['the board has acted on it']
       : []),
   ];

@@ -6,13 +6,6 @@ import { licenseRecord } from '../licenses/license-record.ts';
 /** How long a saved record is kept, in days: somewhat more than a year, from one yearly check to the next. */
 export const SAVED_RECORD_DAYS = 400;
 
-/** A license that belongs to the one shown. */
-const endorsement = z.object({
-  number: z.string(),
-  type: z.string().nullable(),
-  status: z.string().nullable(),
-});
-
 /** A change of the license, as it was shown. */
 const shownChange = z.object({
   /** The run date of the publication that made it, `YYYY-MM-DD`. */
@@ -34,7 +27,6 @@ export const savedRecord = z.object({
   /** The date in Ohio when it was saved. */
   today: z.iso.date(),
   record: licenseRecord,
-  endorsements: z.array(endorsement),
   /** The run date since which changes were known. */
   since: z.iso.date(),
   /** The times of which they were not; absent when there were none. */

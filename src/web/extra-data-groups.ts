@@ -1,4 +1,4 @@
-import { EXTRA_DATA_LABELS } from '../licenses/extra-data-labels.ts';
+import { ENDORSED_LICENSE_LABELS, EXTRA_DATA_LABELS } from '../licenses/extra-data-labels.ts';
 import { type Html, html, NOTHING } from './page.ts';
 import { inWords } from './words.ts';
 
@@ -6,6 +6,7 @@ import { inWords } from './words.ts';
 const SHOWN_APART: ReadonlySet<string> = new Set([
   EXTRA_DATA_LABELS.boardAction,
   EXTRA_DATA_LABELS.endorsedLicense,
+  ...Object.values(ENDORSED_LICENSE_LABELS),
   'Issue Date',
   'County',
 ]);
@@ -18,11 +19,19 @@ const GROUPS: readonly { readonly heading: string; readonly labels: RegExp }[] =
   { heading: 'National certifications', labels: /^National Certification/ },
 ];
 
+/** Whether an attribute is of an endorsement with a number, which has a page of its own. */
+function hasOwnPage(label: string, extra: Readonly<Record<string, string>>): boolean {
+  const [, n] = /^Endorsement .* (\d+)$/.exec(label) ?? [];
+  return n !== undefined && Object.hasOwn(extra, `Endorsement Number ${n}`);
+}
+
 const OTHER = 'Other details';
 
 /** Every other attribute of a license, grouped under readable labels. */
 export function extraDataGroups(extra: Readonly<Record<string, string>>): Html {
-  const shown = Object.entries(extra).filter(([label]) => !SHOWN_APART.has(label));
+  const shown = Object.entries(extra).filter(
+    ([label]) => !SHOWN_APART.has(label) && !hasOwnPage(label, extra),
+  );
   const groups = Map.groupBy(
     shown,
     ([label]) => GROUPS.find(({ labels }) => labels.test(label))?.heading ?? OTHER,

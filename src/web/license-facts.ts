@@ -1,33 +1,25 @@
+import { cautionsOf } from '../licenses/cautions.ts';
 import { daysBetween } from '../licenses/dates.ts';
+import { type Endorsement, endorsedLicense, endorsementsOf } from '../licenses/endorsements.ts';
 import { EXTRA_DATA_LABELS } from '../licenses/extra-data-labels.ts';
 import type { LicenseRecord } from '../licenses/license-record.ts';
 import { licenseLink } from './addresses.ts';
-import { plainStatus, statusTag } from './license-status.ts';
+import { plainStatus, statusTags } from './license-status.ts';
 import { type Html, html, NOTHING } from './page.ts';
 import { fromToday, longDate } from './words.ts';
-
-/** A license that is linked with the one shown: an endorsement of it, or what it endorses. */
-export interface LinkedLicense {
-  readonly number: string;
-  readonly type: string | null;
-  readonly status: string | null;
-}
 
 const NOT_STATED = 'Not stated';
 
 /**
- * The facts of a license, from the holder to the board's action.
+ * How a license stands, of an endorsement after how the license stands that it endorses; then its facts, from the
+ * board's action to its endorsements.
  *
  * @param today the date in Ohio, from which the days to the expiry date are counted
  */
-export function licenseFacts(
-  record: LicenseRecord,
-  endorsements: readonly LinkedLicense[],
-  today: string,
-): Html {
-  const status = plainStatus(record, today);
+export function licenseFacts(record: LicenseRecord, today: string): Html {
+  const endorsements = endorsementsOf(record);
+  const { sentences } = plainStatus(record, cautionsOf(record, today));
   const facts: readonly (readonly [string, Html | string | undefined])[] = [
-    ['Status', html`${statusTag(status)} ${status.sentences.join(' ')}`],
     ['Board action', boardAction(record)],
     ['Expires', expiry(record, today)],
     ['Holder', record.full_name],
@@ -36,15 +28,19 @@ export function licenseFacts(
     ['Board', record.board],
     ['Issued', record.issue_date === null ? NOT_STATED : longDate(record.issue_date)],
     ['Place', place(record)],
-    ['Endorses', endorsed(record)],
-    ['Endorsements', endorsements.length === 0 ? undefined : linked(record.board, endorsements)],
+    [
+      'Endorsements',
+      endorsements.length === 0 ? undefined : endorsementList(record.board, endorsements, today),
+    ],
   ];
-  return html`<dl class="facts main-facts">${facts.map(([name, value]) =>
+  return html`${endorsedFirst(record, today)}
+<p class="verdict">${statusTags(record, today)} ${sentences.join(' ')}</p>
+<dl class="facts main-facts">${facts.map(([name, value]) =>
     value === undefined ? NOTHING : html`<div><dt>${name}</dt><dd>${value}</dd></div>`,
   )}</dl>`;
 }
 
-function boardAction({ extra_data: extra }: LicenseRecord): Html | string {
+function boardAction({ extra_data: extra }: Pick<LicenseRecord, 'extra_data'>): Html | string {
   const value = extra[EXTRA_DATA_LABELS.boardAction];
   switch ((value ?? '').toUpperCase()) {
     case 'YES':
@@ -56,7 +52,7 @@ function boardAction({ extra_data: extra }: LicenseRecord): Html | string {
   }
 }
 
-function expiry({ expiry_date: date }: LicenseRecord, today: string): string {
+function expiry({ expiry_date: date }: Pick<LicenseRecord, 'expiry_date'>, today: string): string {
   if (date === null) return NOT_STATED;
   return `${longDate(date)} (${fromToday(daysBetween(today, date))})`;
 }
@@ -66,16 +62,25 @@ function place({ city, state, county }: LicenseRecord): string {
   return parts.length === 0 ? 'Not published' : parts.join(', ');
 }
 
-function endorsed({ board, extra_data: extra }: LicenseRecord): Html | undefined {
-  const number = extra[EXTRA_DATA_LABELS.endorsedLicense];
-  return number === undefined ? undefined : licenseLink({ board, license_number: number });
+/** Leads with the license that this one endorses: the endorsement alone is no license to practice. */
+function endorsedFirst(record: LicenseRecord, today: string): Html {
+  const endorsed = endorsedLicense(record);
+  if (endorsed === undefined) return NOTHING;
+  const { number, standing } = endorsed;
+  const link = licenseLink({ board: record.board, license_number: number });
+  if (standing === undefined) {
+    return html`<p class="verdict endorsed">This is an endorsement of the license ${link}: look at that license, too.</p>`;
+  }
+  const { sentences } = plainStatus(standing, cautionsOf(standing, today));
+  return html`<div class="verdict endorsed"><p>This is an endorsement of the license ${link}, which stands like this:</p>
+<p>${statusTags(standing, today)} ${sentences.join(' ')} Expires: ${expiry(standing, today)}. Board action: ${boardAction(standing)}</p></div>`;
 }
 
-function linked(board: string, licenses: readonly LinkedLicense[]): Html {
-  return html`<ul class="usa-list">${licenses.map(
-    ({ number, type, status }) =>
+function endorsementList(board: string, endorsements: readonly Endorsement[], today: string): Html {
+  return html`<ul class="usa-list">${endorsements.map(
+    ({ number, type, standing }) =>
       html`<li>${licenseLink({ board, license_number: number })}${
-        type === null ? NOTHING : html`, ${type}`
-      }${status === null ? NOTHING : html` (${status})`}</li>`,
+        type === undefined ? NOTHING : html`, ${type}`
+      } ${statusTags(standing, today)}</li>`,
   )}</ul>`;
 }

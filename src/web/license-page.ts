@@ -1,20 +1,24 @@
 import { hash } from 'node:crypto';
+import type { Changes } from '../changes/service.ts';
 import type { Route } from '../http/route.ts';
 import type { Board } from '../licenses/boards.ts';
+import { type LicenseHistory, licenseHistory } from '../lookup/license-history.ts';
+import type { Lookups } from '../lookup/service.ts';
 import { lookupOutcome } from '../telemetry/outcome.ts';
 import { boardByCode, licenseAddress } from './addresses.ts';
 import { boardContact } from './board-contact.ts';
 import { extraDataGroups } from './extra-data-groups.ts';
 import { historyTimeline } from './history-timeline.ts';
 import { licenseFacts } from './license-facts.ts';
-import { type LicenseServices, type LicenseView, licenseView } from './license-view.ts';
 import { miss } from './miss.ts';
 import { type Html, html, NOTHING, type PageWriter } from './page.ts';
 import { NO_FIELDS, type SearchFields } from './search.ts';
 import { longDate } from './words.ts';
 
 /** What the page of a license is made from. */
-export interface LicensePageServices extends LicenseServices {
+export interface LicensePageServices {
+  readonly lookups: Lookups;
+  readonly changes: Changes;
   readonly page: PageWriter;
   /** The date in Ohio. */
   readonly today: () => string;
@@ -30,7 +34,7 @@ export function licensePage(services: LicensePageServices): Route {
       const { board: code = '', number = '' } = ctx.params;
       const board = boardByCode(code);
       if (board === undefined || number.length > MAX_NUMBER_LENGTH) return ctx.throw(404);
-      const view = await licenseView(services, { board, number });
+      const view = await licenseHistory(services, { board, number });
       const { record, date, isSampleData } = view;
       ctx.state.outcome = lookupOutcome(view.outcome);
       const origin = { date, isSampleData };
@@ -59,18 +63,15 @@ const MAX_NUMBER_LENGTH = 200;
  *
  * @param today the date in Ohio: the days to the expiry date are shown, too
  */
-export function shownHash(
-  { record, endorsements, changes, publication }: LicenseView,
-  today: string,
-): string {
-  return hash('sha256', JSON.stringify([record, endorsements, changes, publication, today])).slice(0, 32);
+export function shownHash({ record, changes, publication }: LicenseHistory, today: string): string {
+  return hash('sha256', JSON.stringify([record, changes, publication, today])).slice(0, 32);
 }
 
-function licenseBody(view: LicenseView, board: Board, today: string): Html {
-  const { record, endorsements, changes, since, gaps, date } = view;
+function licenseBody(view: LicenseHistory, board: Board, today: string): Html {
+  const { record, changes, since, gaps, date } = view;
   if (record === undefined) return NOTHING;
   return html`<p class="as-of">${record.license_type ?? 'License'} ${record.license_number}, ${record.board}. As of the State’s dataset of <strong>${longDate(date)}</strong>.</p>
-${licenseFacts(record, endorsements, today)}
+${licenseFacts(record, today)}
 <form class="no-print save" action="/records" method="post"><input type="hidden" name="board" value="${board.code}"><input type="hidden" name="number" value="${record.license_number}"><input type="hidden" name="shown" value="${shownHash(view, today)}"><button class="usa-button" type="submit">Save a record of this check</button> <span class="usa-hint">Keeps this page as it is, under an address of its own, for 400 days.</span></form>
 ${extraDataGroups(record.extra_data)}
 <section class="no-print"><h2>History</h2>
@@ -78,12 +79,11 @@ ${historyTimeline(changes, since, gaps)}</section>
 ${boardContact(board)}`;
 }
 
-function withoutRecord(view: LicenseView, board: Board, number: string): Html {
+function withoutRecord(view: LicenseHistory, board: Board, number: string): Html {
   const { outcome, licenseNumber, changes, since, gaps, date } = view;
   const fields: SearchFields = { ...NO_FIELDS, by: 'number', board: board.code, number };
   if (licenseNumber === undefined && outcome.outcome === 'number_not_found') {
-    return html`${miss(outcome, fields, html`<strong>${number}</strong>`)}
-<p>Searched in the State of Ohio’s dataset of ${longDate(date)}. A license that is missing here may still exist: the issuing board is the authority.</p>
+    return html`${miss(outcome, fields, date)}
 <p><a href="/">Search again</a></p>
 ${boardContact(board)}`;
   }

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import meaningsJson from '../../data/status-meanings.json' with { type: 'json' };
-import type { LicenseRecord } from '../licenses/license-record.ts';
-import { type Html, html } from './page.ts';
+import { type Caution, cautionsOf } from '../licenses/cautions.ts';
+import { endorsedLicense, type StandingFields } from '../licenses/endorsements.ts';
+import { type Html, html, NOTHING } from './page.ts';
 
 /** How a status is colored. The words beside it say the same. */
 const TONES = ['good', 'caution', 'bad', 'neutral'] as const;
@@ -13,21 +14,19 @@ const MEANINGS = z.strictObject({ primary: meanings, sub: meanings }).parse(mean
 
 /** A license's status in plain words. */
 export interface PlainStatus {
-  /** The authoritative label. */
+  /** The authoritative label, and whether an active license is past its expiry date. */
   readonly label: string;
   readonly tone: Tone;
   /** What it means, a sentence each. */
   readonly sentences: readonly string[];
 }
 
-type StatusFields = Pick<LicenseRecord, 'status' | 'raw_status' | 'expiry_date'>;
-
 const ASK_THE_BOARD = 'Ask the board what this status means.';
 
-/** @param today the date in Ohio: an active license whose expiry date has passed needs caution */
+/** @param cautions those of the license: with any, its status is never shown as good */
 export function plainStatus(
-  { status, raw_status: raw, expiry_date: expiry }: StatusFields,
-  today: string,
+  { status, raw_status: raw }: Pick<StandingFields, 'status' | 'raw_status'>,
+  cautions: readonly Caution[],
 ): PlainStatus {
   if (raw === null) {
     return {
@@ -40,17 +39,16 @@ export function plainStatus(
   const subLabel = subStatusOf(raw, status);
   const sub = subLabel === undefined ? undefined : MEANINGS.sub.get(subLabel.toUpperCase());
   const isUnknown = primary === undefined || (subLabel !== undefined && sub === undefined);
-  const hasExpired = expiry !== null && expiry < today;
-  const isActive = status === 'ACTIVE';
+  const hasExpired = cautions.includes('past_expiry');
   const tone = isUnknown ? 'neutral' : (sub?.tone ?? primary.tone ?? 'neutral');
   return {
-    label: raw,
-    tone: isActive && hasExpired && tone === 'good' ? 'caution' : tone,
+    label: hasExpired ? `${raw} – date passed` : raw,
+    tone: tone === 'good' && cautions.length > 0 ? 'caution' : tone,
     sentences: [
       ...(primary === undefined ? [] : [primary.meaning]),
       ...(sub === undefined ? [] : [sub.meaning]),
       ...(isUnknown ? [ASK_THE_BOARD] : []),
-      ...(isActive && hasExpired
+      ...(hasExpired
         ? ['Its expiry date has passed although the State lists it as active. Ask the board.']
         : []),
     ],
@@ -63,7 +61,39 @@ function subStatusOf(raw: string, status: string | null): string | undefined {
   return raw.length === status.length ? undefined : raw.slice(status.length + ' - '.length);
 }
 
-/** The status as words on its color. */
-export function statusTag({ label, tone }: PlainStatus): Html {
-  return html`<span class="status ${tone}">${label}</span>`;
+/** Tells the tones apart where there are no colors. */
+const SHAPES: Readonly<Record<Tone, string>> = { good: '✓', caution: '!', bad: '✕', neutral: '?' };
+
+/** The cautions that the words of the status say. */
+const SAID_BY_STATUS: ReadonlySet<Caution> = new Set(['not_active', 'sub_status', 'past_expiry']);
+
+/**
+ * The status of a license as words, shape and color, followed by a tag for each caution that it does not say.
+ *
+ * @param today the date in Ohio
+ * @param nameMatch whether a name sent along with the number is the holder's
+ */
+export function statusTags(license: StandingFields, today: string, nameMatch?: boolean): Html {
+  const cautions = cautionsOf(license, today, nameMatch);
+  const said = cautions.filter((caution) => SAID_BY_STATUS.has(caution));
+  const { label, tone } = plainStatus(license, cautions);
+  const tags = cautions.filter((caution) => !SAID_BY_STATUS.has(caution));
+  return html`<span class="status ${tone}"${cautionCodes(said)}><span aria-hidden="true">${SHAPES[tone]}</span> ${label}</span>${tags.map(
+    (caution) =>
+      html` <span class="status caution"${cautionCodes([caution])}><span aria-hidden="true">!</span> ${tagWords(caution, license, today)}</span>`,
+  )}`;
+}
+
+function cautionCodes(cautions: readonly Caution[]): Html {
+  return cautions.length === 0 ? NOTHING : html` data-caution="${cautions.join(' ')}"`;
+}
+
+function tagWords(caution: Caution, license: StandingFields, today: string): string {
+  if (caution === 'name_mismatch') return 'Name does not match';
+  if (caution === 'board_action') return 'Board action';
+  const standing = endorsedLicense(license)?.standing;
+  if (standing === undefined) return 'Endorsed license';
+  const cautions = cautionsOf(standing, today);
+  const action = cautions.includes('board_action') ? ', board action' : '';
+  return `Endorsed license: ${plainStatus(standing, cautions).label}${action}`;
 }

@@ -11,7 +11,7 @@ import { miss } from './miss.ts';
 import { alert, type Html, html, type Origin, type PageWriter } from './page.ts';
 import { resultTables } from './results-table.ts';
 import { isSearch, modeOf, type SearchFields, searchFields, searchRequest } from './search.ts';
-import { counted, longDate } from './words.ts';
+import { counted } from './words.ts';
 
 /** What the lookup page is made from. */
 interface LookupPageServices {
@@ -96,8 +96,7 @@ function resultOf({ outcome, date, isSampleData }: DatedOutcome, fields: SearchF
       );
     case 'no_match':
     case 'number_not_found':
-      return html`${miss(outcome, fields, searchedFor(fields))}
-<p>Searched in the State of Ohio’s dataset of ${longDate(date)}. A license that is missing here may still exist: the issuing board is the authority.</p>`;
+      return miss(outcome, fields, date);
   }
 }
 

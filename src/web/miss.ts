@@ -1,36 +1,41 @@
-import type { NotFound } from '../licenses/not-found.ts';
+import { type NotFound, notFoundMessage } from '../licenses/not-found.ts';
 import { nameParts } from '../licenses/person-name.ts';
-import { boardByCode, licenseAddress, searchAddress } from './addresses.ts';
+import { licenseAddress, searchAddress } from './addresses.ts';
 import { type Html, html, NOTHING } from './page.ts';
 import { modeOf, type SearchFields } from './search.ts';
-import { listed } from './words.ts';
+import { longDate } from './words.ts';
 
-/** Says that a search found nothing, and offers what is near. */
-export function miss(outcome: NotFound, fields: SearchFields, typed: Html): Html {
-  return outcome.outcome === 'no_match'
-    ? nameMiss(outcome, fields, typed)
-    : numberMiss(outcome, fields, typed);
+type NoMatch = Extract<NotFound, { outcome: 'no_match' }>;
+type NumberNotFound = Extract<NotFound, { outcome: 'number_not_found' }>;
+
+/**
+ * Says what was searched without finding a license, and offers what is near.
+ *
+ * @param date the run date of the dataset that answered
+ */
+export function miss(outcome: NotFound, fields: SearchFields, date: string): Html {
+  // The numbers of an unknown one are offered as links.
+  const said =
+    outcome.outcome === 'number_not_found' && outcome.reason === 'unknown'
+      ? { ...outcome, didYouMean: [] }
+      : outcome;
+  return html`<p>${notFoundMessage(said, longDate(date), '')}</p>
+${outcome.outcome === 'no_match' ? nearNames(outcome, fields) : nearNumbers(outcome, fields)}
+<p>A license that is missing here may still exist: the issuing board is the authority.</p>`;
 }
 
-function boardWords({ board }: SearchFields): string {
-  const name = board === undefined ? undefined : boardByCode(board)?.name;
-  return name === undefined ? 'at any of the 24 boards' : `at the ${name}`;
-}
-
-function nameMiss(
-  { surnameExists, didYouMean }: Extract<NotFound, { outcome: 'no_match' }>,
-  fields: SearchFields,
-  typed: Html,
-): Html {
-  const where = boardWords(fields);
-  if (surnameExists === true) {
-    const { by, board, last_name } = fields;
-    return html`<p>There are licenses with this last name ${where}, but none of them fits ${typed} and the filters.</p>
-${similarNames(didYouMean, fields)}
-<p><a href="${searchAddress({ by, board, last_name })}">Search for the last name alone</a></p>`;
-  }
-  return html`<p>No license ${where} fits ${typed}.</p>
-${similarNames(didYouMean, fields)}`;
+function nearNames({ surnameExists, nameExists, didYouMean }: NoMatch, fields: SearchFields): Html {
+  const { by, board, last_name, first_name, business_name } = fields;
+  const links = [
+    ...(nameExists
+      ? [['Search without the filters', { by, board, last_name, first_name, business_name }] as const]
+      : []),
+    ...(surnameExists ? [['Search for the last name alone', { by, board, last_name }] as const] : []),
+  ];
+  return html`${similarNames(didYouMean, fields)}${links.map(
+    ([words, search]) => html`
+<p><a href="${searchAddress(search)}">${words}</a></p>`,
+  )}`;
 }
 
 /** A person's name is suggested as `LAST`, or as `LAST, FIRST`. */
@@ -42,31 +47,13 @@ function similarNames(names: readonly string[], fields: SearchFields): Html {
   });
 }
 
-function numberMiss(
-  { reason, didYouMean, boards = [] }: Extract<NotFound, { outcome: 'number_not_found' }>,
-  fields: SearchFields,
-  typed: Html,
-): Html {
+function nearNumbers({ reason, didYouMean, boards = [] }: NumberNotFound, fields: SearchFields): Html {
   const near = (number: string) => searchAddress({ ...fields, number });
-  switch (reason) {
-    case 'unknown':
-    case 'not_a_business':
-      return html`<p>No license ${boardWords(fields)} has the number ${typed}.</p>
-${suggestions('Similar numbers', didYouMean, near)}`;
-    case 'other_board':
-    case 'ambiguous': {
-      const sentence =
-        reason === 'other_board'
-          ? html`The number ${typed} is not one of this board, but of the ${listed(boards)}.`
-          : html`More than one license has the number ${typed}, or one that is written like it.`;
-      const [number = ''] = didYouMean;
-      return didYouMean.length === 1
-        ? html`<p>${sentence}</p>
-${suggestions('Choose the board', boards, (board) => licenseAddress({ board, license_number: number }))}`
-        : html`<p>${sentence}</p>
-${suggestions('Choose the number', didYouMean, near)}`;
-    }
-  }
+  if (reason === 'unknown') return suggestions('Similar numbers', didYouMean, near);
+  const [number, another] = didYouMean;
+  return number !== undefined && another === undefined
+    ? suggestions('Choose the board', boards, (board) => licenseAddress({ board, license_number: number }))
+    : suggestions('Choose the number', didYouMean, near);
 }
 
 /** A list of links, if there are any. */

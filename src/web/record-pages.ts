@@ -6,6 +6,7 @@ import type { Route } from '../http/route.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { type Board, boardByLabel } from '../licenses/boards.ts';
 import { daysBefore } from '../licenses/dates.ts';
+import { type LicenseHistory, licenseHistory } from '../lookup/license-history.ts';
 import { readRecordCode, writtenRecordCode } from '../records/code.ts';
 import { SAVED_RECORD_DAYS, type SavedRecord } from '../records/saved-record.ts';
 import { type SavedRecords, TooManyRecordsError } from '../records/store-records.ts';
@@ -16,7 +17,6 @@ import { fieldLabel } from './field-labels.ts';
 import { historyTimeline, withoutTwins } from './history-timeline.ts';
 import { licenseFacts } from './license-facts.ts';
 import { type LicensePageServices, shownHash } from './license-page.ts';
-import { type LicenseView, licenseView } from './license-view.ts';
 import { alert, type Html, html, NOTHING, type Origin } from './page.ts';
 import { requireSameOrigin } from './same-origin.ts';
 import { inWords, longDate, ohioTime } from './words.ts';
@@ -47,8 +47,8 @@ export function saveRecordPage(services: RecordPageServices): Route {
       const board = boardByCode(textOf(form.get('board')));
       const number = textOf(form.get('number'));
       if (board === undefined || number === '') throw new BadRequestError(FORM_BROKEN);
-      const view = await licenseView(services, { board, number });
-      const { record, publication, date, isSampleData, endorsements, since, gaps, changes } = view;
+      const view = await licenseHistory(services, { board, number });
+      const { record, publication, date, isSampleData, since, gaps, changes } = view;
       if (record === undefined || shownHash(view, today()) !== textOf(form.get('shown'))) {
         ctx.status = 409;
         await page.send(ctx, {
@@ -63,7 +63,6 @@ export function saveRecordPage(services: RecordPageServices): Route {
       const shown = { publication, date, sample: isSampleData, today: today(), record, since };
       const saving = records.save({
         ...shown,
-        endorsements: [...endorsements],
         changes: [...changes],
         ...(gaps.length > 0 && { gaps: [...gaps] }),
       });
@@ -118,7 +117,7 @@ export function recordPage(services: RecordPageServices): Route {
       const comparison =
         board === undefined
           ? html`<div class="no-print">${alert('warning', html`The ${saved.record.board} is no longer among the boards of this service, so the license is not compared with today’s.`)}</div>`
-          : sinceThen(saved, await licenseView(services, { board, number: saved.record.license_number }));
+          : sinceThen(saved, await licenseHistory(services, { board, number: saved.record.license_number }));
       await page.send(ctx, {
         title: 'Record of a license check',
         origin: { date: saved.date, isSampleData: saved.sample },
@@ -131,12 +130,12 @@ export function recordPage(services: RecordPageServices): Route {
 }
 
 function savedBody(code: string, saved: SavedRecord, board: Board | undefined, comparison: Html): Html {
-  const { record, saved_at: at, date, today, endorsements, changes, since, gaps = [] } = saved;
+  const { record, saved_at: at, date, today, changes, since, gaps = [] } = saved;
   const kept = longDate(daysBefore(at.slice(0, 10), -SAVED_RECORD_DAYS));
   return html`<dl class="facts"><div><dt>Checked</dt><dd>${ohioTime(at)}</dd></div><div><dt>Dataset</dt><dd>State of Ohio, ${longDate(date)} (publication ${saved.publication})</dd></div><div><dt>Code</dt><dd><code>${writtenRecordCode(code)}</code>, kept until ${kept}</dd></div></dl>
 ${comparison}
 <h2>${record.full_name}</h2>
-${licenseFacts(record, endorsements, today)}
+${licenseFacts(record, today)}
 ${extraDataGroups(record.extra_data)}
 <section class="no-print"><h2>History, as of then</h2>
 ${historyTimeline(changes, since, gaps)}</section>
@@ -145,7 +144,7 @@ ${board === undefined ? NOTHING : boardContact(board)}`;
 }
 
 /** Whether anything has changed since the record was saved. It is not printed: it is of another day. */
-function sinceThen({ record }: SavedRecord, { record: now, date }: LicenseView): Html {
+function sinceThen({ record }: SavedRecord, { record: now, date }: LicenseHistory): Html {
   if (now === undefined) {
     return html`<div class="no-print">${alert('warning', html`The license is not in the dataset of ${longDate(date)}.`)}</div>`;
   }

@@ -1,6 +1,6 @@
 import type { LicenseRecord } from '../licenses/license-record.ts';
 import { licenseLink } from './addresses.ts';
-import { plainStatus, statusTag } from './license-status.ts';
+import { statusTags } from './license-status.ts';
 import { type Html, html, type Origin } from './page.ts';
 import { counted, longDate, shortDate } from './words.ts';
 
@@ -21,7 +21,7 @@ function boardTable(board: string, records: readonly LicenseRecord[], { date }: 
 function row(record: LicenseRecord, today: string): Html {
   const { expiry_date: expiry } = record;
   return html`
-<tr><th scope="row" data-label="Number">${licenseLink(record)}</th><td data-label="Name">${record.full_name}</td><td data-label="Type">${record.license_type ?? 'Not stated'}</td><td data-label="Status">${statusTag(plainStatus(record, today))}</td><td data-label="Expires">${expiry === null ? 'Not stated' : shortDate(expiry)}</td><td data-label="Place">${placeOf(record) || 'Not stated'}</td></tr>`;
+<tr><th scope="row" data-label="Number">${licenseLink(record)}</th><td data-label="Name">${record.full_name}</td><td data-label="Type">${record.license_type ?? 'Not stated'}</td><td data-label="Status">${statusTags(record, today)}</td><td data-label="Expires">${expiry === null ? 'Not stated' : shortDate(expiry)}</td><td data-label="Place">${placeOf(record) || 'Not stated'}</td></tr>`;
 }
 
 /** `COLUMBUS, OH`; empty where the State does not say it. */

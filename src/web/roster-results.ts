@@ -1,11 +1,11 @@
-import { NAME_DOES_NOT_MATCH } from '../licenses/cautions.ts';
+import { cautionsOf, NAME_DOES_NOT_MATCH } from '../licenses/cautions.ts';
 import { notFoundDetail } from '../licenses/not-found.ts';
-import type { RosterResult, RosterSummary } from '../rosters/roster.ts';
+import { type RosterResult, type RosterSummary, summaryInWords } from '../rosters/roster.ts';
 import { licenseLink } from './addresses.ts';
-import { plainStatus, statusTag } from './license-status.ts';
+import { statusTags } from './license-status.ts';
 import { type Html, html, NOTHING, type Origin } from './page.ts';
 import { rosterForm } from './roster-form.ts';
-import { count, counted, longDate, shortDate } from './words.ts';
+import { counted, longDate, shortDate } from './words.ts';
 
 /** A list's answer. */
 interface AnsweredRoster {
@@ -14,12 +14,22 @@ interface AnsweredRoster {
   readonly origin: Origin;
 }
 
-const OUTCOMES: Readonly<Record<RosterResult['outcome'], string>> = {
-  found: 'Found',
-  ambiguous: 'Several fit',
+/** What a row needs, in the order of the table: what needs attention comes first. */
+const NEEDS = ['attention', 'not_found', 'invalid', 'clear'] as const;
+type Need = (typeof NEEDS)[number];
+
+const RESULT_WORDS: Readonly<Record<Need, string>> = {
+  attention: 'Needs attention',
   not_found: 'Not found',
   invalid: 'Not understood',
+  clear: 'Clear',
 };
+
+function needOf(result: RosterResult, today: string): Need {
+  if (result.outcome === 'ambiguous') return 'attention';
+  if (result.outcome !== 'found') return result.outcome;
+  return cautionsOf(result.record, today, result.nameMatch).length === 0 ? 'clear' : 'attention';
+}
 
 /** The summary and the table of a list's answer, with a button that sends the list again for a CSV file. */
 export function rosterResults(
@@ -27,23 +37,15 @@ export function rosterResults(
   sent: { readonly text: string; readonly board: string },
   today: string,
 ): Html {
-  return html`<ul class="summary">${Object.entries(summary).map(
-    ([outcome, number]) => html`<li><strong>${count(number)}</strong> ${label(outcome)}</li>`,
-  )}</ul>
+  const rows = results.map((result) => ({ result, need: needOf(result, today) }));
+  const ordered = NEEDS.flatMap((need) => rows.filter((each) => each.need === need));
+  return html`<p class="summary">${summaryInWords(summary)}</p>
 <form class="no-print" action="/roster" method="post" enctype="multipart/form-data"><textarea class="sent" name="roster" aria-hidden="true" tabindex="-1" readonly>${sent.text}</textarea><input type="hidden" name="board" value="${sent.board}"><input type="hidden" name="format" value="csv"><button class="usa-button usa-button--outline" type="submit">Download as CSV</button></form>
-<table class="usa-table usa-table--borderless cards results"><caption>${counted(results.length, 'row')} <span class="source">State of Ohio dataset of ${longDate(origin.date)}</span></caption>
+<table class="usa-table usa-table--borderless cards results"><caption>${counted(results.length, 'row')}, those that need attention first <span class="source">State of Ohio dataset of ${longDate(origin.date)}</span></caption>
 <thead><tr><th scope="col">Row</th><th scope="col">Result</th><th scope="col">License</th><th scope="col">Name</th><th scope="col">Status</th><th scope="col">Expires</th><th scope="col">Note</th></tr></thead>
-<tbody>${results.map((result) => row(result, origin.date, today))}</tbody></table>
+<tbody>${ordered.map(({ result, need }) => row(result, RESULT_WORDS[need], origin.date, today))}</tbody></table>
 <div class="no-print"><h2>Check another list</h2>
 ${rosterForm('', sent.board)}</div>`;
-}
-
-function label(outcome: string): string {
-  return (
-    Object.entries(OUTCOMES)
-      .find(([name]) => name === outcome)?.[1]
-      .toLowerCase() ?? outcome
-  );
 }
 
 interface Cells {
@@ -54,7 +56,7 @@ interface Cells {
   readonly note?: Html | string;
 }
 
-function row(result: RosterResult, date: string, today: string): Html {
+function row(result: RosterResult, words: string, date: string, today: string): Html {
   const {
     license = NOTHING,
     name = '',
@@ -64,7 +66,7 @@ function row(result: RosterResult, date: string, today: string): Html {
   } = cells(result, date, today);
   const reference = result.reference ?? String(result.index + 1);
   return html`
-<tr><th scope="row" data-label="Row">${reference}</th><td data-label="Result">${OUTCOMES[result.outcome]}</td><td data-label="License">${license}</td><td data-label="Name">${name}</td><td data-label="Status">${status}</td><td data-label="Expires">${expires}</td><td data-label="Note">${note}</td></tr>`;
+<tr><th scope="row" data-label="Row">${reference}</th><td data-label="Result">${words}</td><td data-label="License">${license}</td><td data-label="Name">${name}</td><td data-label="Status">${status}</td><td data-label="Expires">${expires}</td><td data-label="Note">${note}</td></tr>`;
 }
 
 function cells(result: RosterResult, date: string, today: string): Cells {
@@ -74,7 +76,7 @@ function cells(result: RosterResult, date: string, today: string): Cells {
       return {
         license: licenseLink(record),
         name: record.full_name,
-        status: statusTag(plainStatus(record, today)),
+        status: statusTags(record, today, nameMatch),
         expires: record.expiry_date === null ? 'Not stated' : shortDate(record.expiry_date),
         note:
           nameMatch === false
@@ -86,7 +88,7 @@ function cells(result: RosterResult, date: string, today: string): Cells {
     }
     case 'ambiguous':
       return {
-        license: html`${result.matches.map((record) => html`${licenseLink(record)} `)}`,
+        license: html`${result.matches.map((record) => html`<p>${licenseLink(record)} ${statusTags(record, today)}</p>`)}`,
         note: `${result.truncated ? 'More than ' : ''}${counted(result.matches.length, 'license')} fit. Add the number, or more of the name.`,
       };
     case 'not_found': {

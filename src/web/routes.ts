@@ -1,6 +1,7 @@
 import createError from 'http-errors';
 import compose from 'koa-compose';
 import type { RateLimit } from '../access/rate-limit.ts';
+import type { Changes } from '../changes/service.ts';
 import type { Config } from '../config.ts';
 import type { Context, Middleware } from '../http/context.ts';
 import { errorResponse } from '../http/errors.ts';
@@ -8,6 +9,7 @@ import { limited } from '../http/limit.ts';
 import { type Route, routerOf } from '../http/route.ts';
 import type { KnownPublications } from '../http/status.ts';
 import { todayInOhio } from '../licenses/dates.ts';
+import type { Lookups } from '../lookup/service.ts';
 import type { LivePublication } from '../publications/live.ts';
 import type { SavedRecords } from '../records/store-records.ts';
 import type { Rosters } from '../rosters/service.ts';
@@ -16,7 +18,6 @@ import { dataPage } from './data-page.ts';
 import { developersPage } from './developers-page.ts';
 import { type ErrorPage, errorPage } from './error-page.ts';
 import { licensePage } from './license-page.ts';
-import type { LicenseServices } from './license-view.ts';
 import { lookupPage } from './lookup-page.ts';
 import { type Origin, pageWriter } from './page.ts';
 import { recordPage, saveRecordPage } from './record-pages.ts';
@@ -26,7 +27,9 @@ type Router = ReturnType<typeof routerOf>;
 type RouterMiddleware = ReturnType<Router['routes']>;
 
 /** What the website answers from. */
-export interface WebServices extends LicenseServices {
+export interface WebServices {
+  readonly lookups: Lookups;
+  readonly changes: Changes;
   readonly rosters: Rosters;
   readonly records: SavedRecords;
   readonly live: () => LivePublication | undefined;

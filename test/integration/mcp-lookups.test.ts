@@ -69,7 +69,6 @@ describe.each(ERAS)('a client of the %s era', (_era, versionNegotiation) => {
     for (const [tool, parameters, did_you_mean] of [
       ['verify_license', { license_number: 'APRN.CNP.70001' }, ['APRN.CNP.0070001']],
       ['verify_license', { license_number: 'APRN.CNP.70001', board: PHARMACY }, ['APRN.CNP.0070001']],
-      ['verify_license', { license_number: 'SP-70013', board: SPEECH }, ['SP.70013']],
       ['verify_business_license', { license_number: 'APRN.CNP.70001' }, []],
       ['verify_business_license', { license_number: 'COSS.070003', board: FUNERALS }, ['COSS.70003']],
       ['search_licenses_by_name', { board: NURSING, last_name: 'Smiht' }, ['SMITH']],

@@ -11,12 +11,19 @@ const rosterResult = z.strictObject({
   data_as_of: z.literal('2026-11-20'),
   message: z.string().regex(/not_found never means that somebody is unlicensed/),
   count: z.int(),
-  summary: z.strictObject({ found: z.int(), ambiguous: z.int(), not_found: z.int(), invalid: z.int() }),
+  summary: z.strictObject({
+    found: z.int(),
+    clear: z.int(),
+    ambiguous: z.int(),
+    not_found: z.int(),
+    invalid: z.int(),
+  }),
   results: z.array(
     z.strictObject({
       index: z.int(),
       reference: z.string().nullable(),
       outcome: z.enum(['found', 'ambiguous', 'not_found', 'invalid']),
+      reason: z.enum(['unknown', 'ambiguous', 'other_board', 'not_a_business']).optional(),
       message: z.string().optional(),
       name_match: z.boolean().optional(),
       licenses: z.array(z.strictObject(compactLicense.shape)).optional(),
@@ -56,7 +63,7 @@ describe.each(ERAS)('verify_roster for a client of the %s era', (_era, versionNe
       { reference: 'e', license_number: 'rn 710001' },
       { reference: 'f', last_name: 'Narrow' },
     ]);
-    expect([count, summary]).toEqual([6, { found: 2, ambiguous: 1, not_found: 2, invalid: 1 }]);
+    expect([count, summary]).toEqual([6, { found: 2, clear: 1, ambiguous: 1, not_found: 2, invalid: 1 }]);
     expect(results).toEqual([
       {
         ...{ index: 0, reference: 'a', outcome: 'found', name_match: false },
@@ -75,6 +82,7 @@ describe.each(ERAS)('verify_roster for a client of the %s era', (_era, versionNe
       expect.objectContaining({
         index: 4,
         outcome: 'not_found',
+        reason: 'ambiguous',
         message: expect.stringContaining('fits more than one'),
       }),
       { index: 5, reference: 'f', outcome: 'invalid', message: expect.stringContaining('needs board') },

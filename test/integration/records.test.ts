@@ -124,6 +124,7 @@ describe('a record', () => {
         county: 'Allen',
         issue_date: '2000-01-01',
         extra_data: { County: 'Allen', ZIP: '45801', 'Issue Date': '2000-01-01', 'Board Action': 'No' },
+        cautions: [],
         source: 'dataset',
         last_scraped: '2026-11-20T00:00:00',
       });

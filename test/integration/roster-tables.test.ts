@@ -56,6 +56,8 @@ describe('a roster as CSV', () => {
       result_expiry_date: '2099-10-31',
       result_days_until_expiry: expect.stringMatching(/^\d+$/),
       result_board_action: 'No',
+      result_name_match: 'true',
+      result_found_by: 'number',
       result_last_scraped: LAST_SCRAPED,
     };
     const without = (outcome: string, cells: object) => ({
@@ -69,6 +71,8 @@ describe('a roster as CSV', () => {
       {
         ...{ ward: '3 West', license_number: 'RN.700001', 'Last Name': 'Somebody', note: '' },
         ...found,
+        result_cautions: 'name_mismatch',
+        result_name_match: 'false',
         result_detail: expect.stringContaining('not the holder’s'),
       },
       {
@@ -80,7 +84,10 @@ describe('a roster as CSV', () => {
       },
       {
         ...{ ward: '', license_number: 'RN.799999', 'Last Name': '', note: '' },
-        ...without('not_found', { result_detail: expect.stringContaining('No license with this number') }),
+        ...without('not_found', {
+          result_reason: 'unknown',
+          result_detail: expect.stringContaining('No license with the number "RN.799999"'),
+        }),
       },
       {
         ...{ ward: '', license_number: '', 'Last Name': '', note: '' },

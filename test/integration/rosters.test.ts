@@ -39,7 +39,7 @@ describe('a roster', () => {
     expect(status).toBe(200);
     expect(body).toEqual({
       count: 4,
-      summary: { found: 1, ambiguous: 1, not_found: 1, invalid: 1 },
+      summary: { found: 1, clear: 1, ambiguous: 1, not_found: 1, invalid: 1 },
       source: 'dataset',
       last_scraped: `${FIXTURES_DATE}T00:00:00`,
       results: [
@@ -47,6 +47,7 @@ describe('a roster', () => {
           index: 0,
           reference: 'a',
           outcome: 'found',
+          found_by: 'number',
           record: expect.objectContaining({
             ...KNOWN,
             name_match: true,
@@ -64,7 +65,8 @@ describe('a roster', () => {
           index: 2,
           reference: null,
           outcome: 'not_found',
-          detail: expect.stringContaining('No license with this number'),
+          detail: expect.stringContaining('No license with the number "RN.799999"'),
+          reason: 'unknown',
           did_you_mean: [],
         },
         {
@@ -121,7 +123,7 @@ describe('a roster', () => {
       { license_number: 'RN.70001' },
     ];
     const { results, summary } = await answered({ board: NURSING, items });
-    expect(summary).toEqual({ found: 1, ambiguous: 0, not_found: 61, invalid: 0 });
+    expect(summary).toEqual({ found: 1, clear: 1, ambiguous: 0, not_found: 61, invalid: 0 });
     const misses = results.filter(({ outcome }) => outcome === 'not_found');
     expect(misses.slice(0, 50).every((miss) => !('suggestions_omitted' in miss))).toBe(true);
     expect(misses[0]?.did_you_mean).toContain('RN.700015');

@@ -62,7 +62,7 @@ describe('a saved record', () => {
       expiry_date: null,
       extra_data: { 'a.b': 'x', 'Zoë’s “column”\n': '=1+1', date: '31/31/2026' },
     });
-    const shown = shownNurse({ record, endorsements: [], changes: [], sample: true });
+    const shown = shownNurse({ record, changes: [], sample: true });
     const records = savedRecords(store, PER_DAY);
     expect(await records.read(await records.save(shown, SAVED_AT), SAVED_AT)).toMatchObject(shown);
   });

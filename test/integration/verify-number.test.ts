@@ -236,8 +236,6 @@ describe('a number without a single match', () => {
       for (const [board, written, boards, forms] of [
         [NURSING, 'sp 70013', [PSYCHOLOGY, SPEECH], ['SP-70013', 'SP.70013']],
         [NURSING, 'SP.70013', [SPEECH], ['SP.70013', 'SP-70013']],
-        [SPEECH, 'SP-70013', [PSYCHOLOGY], ['SP-70013', 'SP.70013']],
-        [PSYCHOLOGY, 'sp.70013', [SPEECH], ['SP.70013', 'SP-70013']],
       ] as const) {
         const answer = await byNumber(board, written);
         const { detail, did_you_mean } = numberMissIn(answer);
@@ -256,8 +254,10 @@ describe('a number without a single match', () => {
   });
 
   verifies('NUMBER-04', 'that two boards have gives the license of the given board', async () => {
-    expect(recordIn(await byNumber(SPEECH, 'sp 70013')).full_name).toBe('SPEAKER, SUE');
-    expect(recordIn(await byNumber(PSYCHOLOGY, 'sp 70013')).full_name).toBe('SCHOOL, SAL');
+    for (const written of ['sp 70013', 'SP.70013', 'SP-70013', 'sp.70013']) {
+      expect(recordIn(await byNumber(SPEECH, written)).full_name).toBe('SPEAKER, SUE');
+      expect(recordIn(await byNumber(PSYCHOLOGY, written)).full_name).toBe('SCHOOL, SAL');
+    }
     expect(recordIn(await byNumber(NURSING, 'RN.72.0001')).full_name).toBe('SHARED, NURSE');
     expect(recordIn(await byNumber(MEDICAL, 'RN.72.0001')).full_name).toBe('SHARED, DOCTOR');
     const elsewhere = await byNumber(PSYCHOLOGY, 'RN.72.0001');

@@ -121,13 +121,18 @@ describe('suggested surnames', () => {
   });
 
   test('are not given if the surname exists and a given name or a filter excluded all holders', async () => {
-    for (const narrowed of [{ first_name: 'Zebedee' }, { city: 'Nowhere' }, { status: 'Closed' }]) {
+    for (const [narrowed, excluded] of [
+      [{ first_name: 'Zebedee' }, 'none of the name "Smith, Zebedee"'],
+      [{ city: 'Nowhere' }, 'none with city "Nowhere"'],
+      [{ status: 'Closed', city: 'Lima' }, 'none with status "Closed" and city "Lima"'],
+    ] as const) {
       const missed = noMatchIn(await rest.verify({ board: NURSING, last_name: 'Smith', ...narrowed }));
       expect(missed.did_you_mean).toEqual([]);
-      expect(missed.message).toMatch(/^The board asked has licenses of this surname .* none of them matches/);
+      expect(missed.message).toMatch(/^The Nursing Board has licenses of the (sur)?name "Smith" /);
+      expect(missed.message).toContain(excluded);
       const misspelled = noMatchIn(await rest.verify({ board: NURSING, last_name: 'Smiht', ...narrowed }));
       expect(misspelled.did_you_mean).toEqual(['SMITH']);
-      expect(misspelled.message).toMatch(/^No license of the board asked matches/);
+      expect(misspelled.message).toMatch(/^No license of the Nursing Board matches the name "Smiht/);
     }
   });
 

@@ -24,6 +24,9 @@ export const recordAnswer = z.strictObject({
   county: z.string().min(1).nullable(),
   issue_date: z.iso.date().nullable(),
   extra_data: z.record(z.string(), z.string().min(1)),
+  cautions: z.array(
+    z.enum(['name_mismatch', 'not_active', 'sub_status', 'past_expiry', 'board_action', 'endorsed_license']),
+  ),
   source: z.literal('dataset'),
   last_scraped: z.iso.datetime({ local: true }).regex(/^\d{4}-\d{2}-\d{2}T00:00:00$/),
   /** Only where a name was sent along with a number. */
@@ -43,7 +46,7 @@ const matchesAnswer = z.strictObject({
 const noMatchAnswer = z.strictObject({
   found: z.literal(false),
   count: z.literal(0),
-  message: z.string().regex(/dataset of \d{4}-\d{2}-\d{2}.*the issuing board is the authority/),
+  message: z.string().regex(/dataset of \d{4}-\d{2}-\d{2}.*The issuing board is the authority/),
   did_you_mean: z.array(z.string().min(1)).max(5),
   source: z.literal('dataset'),
   last_scraped: z.string(),
@@ -52,7 +55,8 @@ const noMatchAnswer = z.strictObject({
 const errorAnswer = z.strictObject({ detail: z.string().min(1) });
 
 const numberMissAnswer = z.strictObject({
-  detail: z.string().min(1),
+  detail: z.string().regex(/dataset of \d{4}-\d{2}-\d{2}.*The issuing board is the authority/),
+  reason: z.enum(['unknown', 'ambiguous', 'other_board', 'not_a_business']),
   did_you_mean: z.array(z.string().min(1)).max(3),
 });
 

@@ -24,12 +24,14 @@ export const compactLicense = wholeLicense.pick({
   city: true,
   state: true,
   county: true,
+  cautions: true,
   board_action: true,
   street: true,
 });
 
 const lookupResult = z.strictObject({
   outcome: z.enum(['found', 'not_found', 'ambiguous']),
+  reason: z.enum(['unknown', 'ambiguous', 'other_board', 'not_a_business']).optional(),
   data_as_of: z.literal('2026-11-20'),
   searched: z.record(z.string(), z.string()),
   count: z.int(),

@@ -6,7 +6,13 @@ export const ROSTER_PATH = '/api/v1/lookup/batch';
 /** The fields of a roster's answer that tests read. */
 export const rosterAnswer = z.object({
   count: z.int(),
-  summary: z.object({ found: z.int(), ambiguous: z.int(), not_found: z.int(), invalid: z.int() }),
+  summary: z.object({
+    found: z.int(),
+    clear: z.int(),
+    ambiguous: z.int(),
+    not_found: z.int(),
+    invalid: z.int(),
+  }),
   source: z.literal('dataset'),
   last_scraped: z.string(),
   results: z.array(z.looseObject({ outcome: z.string() })),

@@ -9,10 +9,6 @@ export function shownNurse(fields: Partial<SavedRecord> = {}): Omit<SavedRecord,
     sample: false,
     today: '2026-11-21',
     record: nurseRecord(),
-    endorsements: [
-      { number: 'APRN.CNP.000123', type: 'APRN-CNP', status: 'ACTIVE' },
-      { number: 'APRN.CNS.000124', type: null, status: null },
-    ],
     since: '2026-11-01',
     changes: [
       {

@@ -1,20 +1,19 @@
 import { describe, expect, test } from '@jest/globals';
+import { CAUTIONS, cautionSentences, cautionsOf } from '../../src/licenses/cautions.ts';
 import {
-  CAUTIONS,
-  type CautionFields,
-  cautionSentences,
-  cautionsOf,
   endorsedLicense,
   endorsedLicenseAttributes,
-} from '../../src/licenses/cautions.ts';
+  endorsementsOf,
+  type StandingFields,
+} from '../../src/licenses/endorsements.ts';
 
 const TODAY = '2026-11-21';
 
-function license(fields: Partial<CautionFields> = {}): CautionFields {
+function license(fields: Partial<StandingFields> = {}): StandingFields {
   return { status: 'ACTIVE', raw_status: 'Active', expiry_date: '2027-10-31', extra_data: {}, ...fields };
 }
 
-function endorsementOf(fields: Partial<CautionFields>, status: string, subStatus = ''): CautionFields {
+function endorsementOf(fields: Partial<StandingFields>, status: string, subStatus = ''): StandingFields {
   const endorsed = { ...license(fields), license_number: 'RN.1' };
   return license({ extra_data: endorsedLicenseAttributes(endorsed, { status, subStatus }) });
 }
@@ -22,7 +21,7 @@ function endorsementOf(fields: Partial<CautionFields>, status: string, subStatus
 const SUSPENDED = endorsementOf({ extra_data: { 'Board Action': 'Yes' } }, 'Inactive', 'Suspended');
 
 describe('the cautions', () => {
-  test.each<[string, CautionFields, string]>([
+  test.each<[string, StandingFields, string]>([
     ['an active license', license(), ''],
     ['one that expires today', license({ expiry_date: TODAY }), ''],
     ['one without an expiry date', license({ expiry_date: null }), ''],
@@ -83,20 +82,54 @@ describe('the cautions', () => {
 test('what an endorsement says of its license is read as it was written', () => {
   expect(endorsedLicense(SUSPENDED)).toEqual({
     number: 'RN.1',
-    facts: {
+    standing: {
       status: 'INACTIVE',
       raw_status: 'Inactive - Suspended',
       expiry_date: '2027-10-31',
       extra_data: { 'Board Action': 'Yes' },
     },
   });
-  expect(endorsedLicense(endorsementOf({ expiry_date: null }, ''))?.facts).toEqual({
+  expect(endorsedLicense(endorsementOf({ expiry_date: null }, ''))?.standing).toEqual({
     status: null,
     raw_status: null,
     expiry_date: null,
     extra_data: {},
   });
   expect(endorsedLicense(license())).toBeUndefined();
+});
+
+test('the endorsements of a license are those with a number, as its row says them', () => {
+  const endorsements = endorsementsOf({
+    extra_data: {
+      ZIP: '43215',
+      'Endorsement Number 2': 'APRN.CNP.2',
+      'Endorsement Type 2': 'CNP',
+      'Endorsement Status 2': 'Active',
+      'Endorsement Sub Status 2': 'Probation',
+      'Endorsement Expiration Date 2': '2027-10-31',
+      'Endorsement Board Action 2': 'Yes',
+      'Endorsement Type 3': 'without a number',
+      'Endorsement Number 4': 'APRN.CNP.4',
+      'Endorsement Expiration Date 4': 'soon',
+    },
+  });
+  expect(endorsements).toEqual([
+    {
+      number: 'APRN.CNP.2',
+      type: 'CNP',
+      standing: {
+        status: 'ACTIVE',
+        raw_status: 'Active - Probation',
+        expiry_date: '2027-10-31',
+        extra_data: { 'Board Action': 'Yes' },
+      },
+    },
+    {
+      number: 'APRN.CNP.4',
+      type: undefined,
+      standing: { status: null, raw_status: null, expiry_date: null, extra_data: {} },
+    },
+  ]);
 });
 
 test('the sentence about an endorsed license says what there is to tell of it', () => {

@@ -1,19 +1,21 @@
 import { describe, expect, test } from '@jest/globals';
 import statusMeanings from '../../data/status-meanings.json' with { type: 'json' };
 import statuses from '../../data/statuses.json' with { type: 'json' };
+import { cautionsOf } from '../../src/licenses/cautions.ts';
 import { plainStatus } from '../../src/web/license-status.ts';
 
 const TODAY = '2026-11-23';
 
 /** A license as its status columns say it. */
 function status(primary: string | null, raw: string | null, expiry_date: string | null = '2027-10-31') {
-  return plainStatus({ status: primary?.toUpperCase() ?? null, raw_status: raw, expiry_date }, TODAY);
+  const license = { status: primary?.toUpperCase() ?? null, raw_status: raw, expiry_date, extra_data: {} };
+  return plainStatus(license, cautionsOf(license, TODAY));
 }
 
 describe('plainStatus', () => {
   test.each([
     ['Active', 'Active', 'good'],
-    ['Active', 'Active - Active In Renewal', 'good'],
+    ['Active', 'Active - Active In Renewal', 'caution'],
     ['Active', 'Active - Probation', 'caution'],
     ['Active', 'Active - Restricted', 'caution'],
     ['Active', 'Active - Suspended', 'bad'],
@@ -41,6 +43,7 @@ describe('plainStatus', () => {
   });
 
   test('says that an active license has expired, and leaves a suspended one as it is', () => {
+    expect(status('Active', 'Active', '2020-01-01').label).toBe('Active – date passed');
     expect(status('Active', 'Active', '2020-01-01').sentences.at(-1)).toContain('Its expiry date has passed');
     expect(status('Active', 'Active - Suspended', '2020-01-01').tone).toBe('bad');
   });
