@@ -27,9 +27,9 @@ import { EXAMPLE, EXAMPLE_DATE, OTHER_EXAMPLE } from './verify-examples.ts';
 const REQUEST_EXAMPLE = {
   board: 'Nursing Board',
   items: [
-    { reference: 'A-17', license_number: 'RN.124396', last_name: 'Bowen' },
-    { reference: 'A-18', last_name: 'Bowen' },
-    { reference: 'A-19', license_number: 'RN.12439' },
+    { reference: 'A-17', license_number: 'RN.987654321', last_name: 'Example' },
+    { reference: 'A-18', last_name: 'Example' },
+    { reference: 'A-19', license_number: 'RN.987654312' },
     { reference: 'A-20' },
   ],
 };
@@ -37,8 +37,8 @@ const REQUEST_EXAMPLE = {
 const TABLE_EXAMPLE: RosterTable = {
   columns: ['reference', 'license_number', 'last_name'],
   rows: [
-    ['A-17', 'RN.124396', 'Bowen'],
-    ['A-19', 'RN.12439', ''],
+    ['A-17', 'RN.987654321', 'Example'],
+    ['A-19', 'RN.987654312', ''],
   ],
   format: { delimiter: ',', newline: '\n', hasByteOrderMark: false },
 };
@@ -48,14 +48,14 @@ const CSV_EXAMPLE = plainCsv([TABLE_EXAMPLE.columns, ...TABLE_EXAMPLE.rows], TAB
 const NUMBER_NOT_FOUND = {
   outcome: 'number_not_found',
   reason: 'unknown',
-  didYouMean: ['RN.124396'],
+  didYouMean: ['RN.987654321'],
 } as const;
 
 const NOTHING_ASKED = rosterItem({ board: REQUEST_EXAMPLE.board }, undefined).request;
 
 const RESULTS: readonly RosterResult[] = [
   { index: 0, reference: 'A-17', outcome: 'found', record: EXAMPLE, foundBy: 'number', nameMatch: true },
-  { index: 1, reference: 'A-18', outcome: 'ambiguous', matches: [OTHER_EXAMPLE, EXAMPLE], truncated: false },
+  { index: 1, reference: 'A-18', outcome: 'ambiguous', matches: [EXAMPLE, OTHER_EXAMPLE], truncated: false },
   { index: 2, reference: 'A-19', outcome: 'not_found', reason: NUMBER_NOT_FOUND, suggestionsOmitted: false },
   {
     index: 3,

@@ -11,7 +11,9 @@ function pattern(prefix: string): string {
   if (/^0\d$/.test(prefix)) return `${prefix}-?(?=\\d{6})`;
   const typed = parts.join('[./ -]?');
   // In prose, a short word before a short number is no license.
-  return /^[A-Z]$|^\d/.test(typed) ? `${typed}[./-](?=\\d{4})` : `${typed}(?:[./-](?=\\d{4})|[./ -]?(?=\\d{5}))`;
+  return /^[A-Z]$|^\d/.test(typed)
+    ? `${typed}[./-](?=\\d{4})`
+    : `${typed}(?:[./-](?=\\d{4})|[./ -]?(?=\\d{5}))`;
 }
 
 const NUMBER = new RegExp(`(?<![\\w.]|\\w-)(?:${[...PREFIXES].map(pattern).join('|')})(\\d+)(?!\\w)`, 'gi');

@@ -40,10 +40,14 @@ describe('a license number in a text', () => {
     expect(issuableNumbers(text)).toEqual(numbers);
   });
 
-  test.each(['RN.987654321', '02987654321', '2026-01-03', 'at 2000 rows', 'a 2025 and 0.35.1', '0123456789ABC'])(
-    '%s has none that a board could issue',
-    (text) => {
-      expect(issuableNumbers(text)).toEqual([]);
-    },
-  );
+  test.each([
+    'RN.987654321',
+    '02987654321',
+    '2026-01-03',
+    'at 2000 rows',
+    'a 2025 and 0.35.1',
+    '0123456789ABC',
+  ])('%s has none that a board could issue', (text) => {
+    expect(issuableNumbers(text)).toEqual([]);
+  });
 });
