@@ -43,7 +43,7 @@ const TEXTS = [
   ...[
     'a'.repeat(201),
     'Z'.repeat(5000),
-    'license_number\nRN.418822\n',
+    'license_number\nRN.900418822\n',
     'last_name;board\n"x',
     '\r\n\r\n',
     '-1',

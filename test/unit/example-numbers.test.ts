@@ -36,6 +36,7 @@ describe('a license number in a text', () => {
     ['0212345678,03-123456', ['0212345678', '03-123456']],
     ['DC-01234 35.012345', ['DC-01234', '35.012345']],
     ['SP.4567?', ['SP.4567']],
+    ["'\\nRN.124396\\n'", ['RN.124396']],
   ])('%s is found', (text, numbers) => {
     expect(issuableNumbers(text)).toEqual(numbers);
   });
@@ -45,6 +46,7 @@ describe('a license number in a text', () => {
     '02987654321',
     '2026-01-03',
     'at 2000 rows',
+    '30.4855 ms',
     'a 2025 and 0.35.1',
     '0123456789ABC',
   ])('%s has none that a board could issue', (text) => {
