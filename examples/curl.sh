@@ -8,8 +8,8 @@ set -euo pipefail
 
 url=${LICENSES_URL:-http://127.0.0.1:8080}
 key=${LICENSES_KEY:?must be an API key}
-number=${1:-RN.124396}
-surname=${2:-Bowen}
+number=${1:-RN.987654321}
+surname=${2:-Example}
 
 get() {
   curl -sS -w '\n%{http_code}\n' -H "X-API-Key: $key" "$url$1"
@@ -27,13 +27,13 @@ get /api/v1/lookup/boards
 echo '# The license types of one board; its name is percent-encoded'
 get '/api/v1/lookup/boards/Nursing%20Board/types'
 echo '# A person, by surname and the beginning of the first name'
-verify '{"board": "Nursing Board", "last_name": "'"$surname"'", "first_name": "S"}'
+verify '{"board": "Nursing Board", "last_name": "'"$surname"'", "first_name": "P"}'
 echo "# A number; name_match says whether the surname is the holder's"
 verify '{"board": "Nursing Board", "license_number": "'"$number"'", "last_name": "'"$surname"'"}'
 echo '# A mistyped number: 404, which does not mean "unlicensed"; did_you_mean lists similar numbers that exist'
-verify '{"board": "Nursing Board", "license_number": "RN.12439"}'
+verify '{"board": "Nursing Board", "license_number": "RN.987654312"}'
 echo '# A business, by the beginning of a trade name'
-verify '{"board": "Board of Pharmacy", "search_type": "business", "business_name": "Main Street Pharmacy"}'
+verify '{"board": "Board of Pharmacy", "search_type": "business", "business_name": "Example Pharmacy"}'
 echo '# A roster: many lookups in one request, each with its own result'
 curl -sS -w '\n%{http_code}\n' -H "X-API-Key: $key" -H 'Content-Type: application/json' "$url/api/v1/lookup/batch" \
   -d '{"board": "Nursing Board", "items": [{"reference": "1", "license_number": "'"$number"'"}, {"last_name": "'"$surname"'"}]}'

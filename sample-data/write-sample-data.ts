@@ -4,6 +4,7 @@ import { BUSINESS_COLUMNS, INDIVIDUAL_COLUMNS } from '../src/dataset/columns.ts'
 import { isoDate } from '../src/licenses/dates.ts';
 import { type DayShares, laterDay } from './generator/changes.ts';
 import { type CsvFile, createCsvFile } from './generator/csv-file.ts';
+import { examplesInPlace } from './generator/examples.ts';
 import { drawLicenses } from './generator/licenses.ts';
 import { loadPeople } from './generator/people.ts';
 import { planBoards } from './generator/plan.ts';
@@ -126,11 +127,15 @@ async function writeRows(
 ): Promise<Pick<WrittenFiles, 'individualRows' | 'businessRows'>> {
   const names = loadPeople();
   const onDay = laterDay(seed, shares, names);
+  const exampleFor = examplesInPlace();
   let individualRows = 0;
   let businessRows = 0;
   // A stream's name decides what it draws, so its spelling stays.
   for (const drawn of drawLicenses(createRandom(seed, 'licences'), planBoards(rows), names)) {
-    for (const license of onDay(drawn)) {
+    // Each license takes its draws, so that the examples change no other license.
+    const later = onDay(drawn);
+    const example = exampleFor(drawn);
+    for (const license of example === undefined ? later : [example]) {
       const isBusiness = license.planned.type.kind === 'business';
       const file = isBusiness ? businesses : people;
       const isFull = file.add(isBusiness ? businessRow(license, date) : individualRow(license, date));

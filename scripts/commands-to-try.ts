@@ -1,7 +1,8 @@
 import { z } from 'zod';
 
 const BOARD = 'Nursing Board';
-const COMMON_SURNAMES = ['Smith', 'Johnson', 'Williams', 'Brown', 'Jones', 'Miller', 'Davis'];
+/** The example of the sample data, then what a real publication surely has. */
+const SURNAMES = ['Example', 'Smith', 'Johnson', 'Williams', 'Brown', 'Jones', 'Miller', 'Davis'];
 const ANSWER_MS = 10_000;
 
 /** A license that the live publication has. */
@@ -17,7 +18,7 @@ interface Example {
  * @param key an API key, or what the shell replaces by one
  */
 export async function commandsToTry(address: string, key: string): Promise<readonly string[]> {
-  const { number, surname } = (await findExample(address)) ?? { number: 'RN.123456', surname: 'Smith' };
+  const { number, surname } = (await findExample(address)) ?? { number: 'RN.987654321', surname: 'Example' };
   const verify = `curl -s ${address}/api/v1/lookup/verify -H "X-API-Key: ${key}" -H 'Content-Type: application/json'`;
   return [
     `${verify} -d '${JSON.stringify({ board: BOARD, license_number: number })}'`,
@@ -26,9 +27,9 @@ export async function commandsToTry(address: string, key: string): Promise<reado
   ];
 }
 
-/** Asks the service itself, through MCP, which needs no key, for a nurse with a common surname. */
+/** Asks the service itself, through MCP, which needs no key, for a nurse with one of the surnames. */
 async function findExample(address: string): Promise<Example | undefined> {
-  for (const surname of COMMON_SURNAMES) {
+  for (const surname of SURNAMES) {
     const number = await firstNumber(address, surname);
     if (number !== undefined) return { number, surname };
   }

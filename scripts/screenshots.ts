@@ -36,7 +36,7 @@ const PAGES: Readonly<Record<string, string>> = {
     start: '/',
     person: '/?by=person',
     miss: '/?by=person&last_name=Millner',
-    'number-miss': '/?by=number&number=RN.10001',
+    'number-miss': '/?by=number&number=RN.987654312',
     'not-found': '/licenses/NUR/RN.1',
     'no-page': '/nothing',
     'roster-form': '/roster',

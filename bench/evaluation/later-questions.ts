@@ -12,21 +12,21 @@ export const LATER_QUESTIONS: readonly Question[] = [
         { ...NOBODY, did_you_mean: ['ABERNATHY, WILLIAM'] },
         { with: { first_name: 'Bill' }, says: /licenses of this surname/ },
       ),
-      byName(NURSING, 'Abernathy', one({ license_number: 'RN.300450', raw_status: 'Closed - Deceased' }), {
+      byName(NURSING, 'Abernathy', one({ license_number: 'RN.900300450', raw_status: 'Closed - Deceased' }), {
         with: { first_name: 'William' },
       }),
     ],
   },
   {
-    ask: 'A badge shows RN.418282. Which nurse is that?',
-    calls: [byNumber('RN.418282', { ...NOBODY, did_you_mean: ['RN.418822'] }, { never: ['HOLLOWAY'] })],
+    ask: 'A badge shows RN.900418282. Which nurse is that?',
+    calls: [byNumber('RN.900418282', { ...NOBODY, did_you_mean: ['RN.900418822'] }, { never: ['HOLLOWAY'] })],
   },
   {
-    ask: 'Nurse Beatrice Holloway gave us RN.419822 as her number. Is that hers?',
+    ask: 'Nurse Beatrice Holloway gave us RN.900419822 as her number. Is that hers?',
     calls: [
       byNumber(
-        'RN.419822',
-        { ...NOBODY, did_you_mean: ['RN.418822'] },
+        'RN.900419822',
+        { ...NOBODY, did_you_mean: ['RN.900418822'] },
         { with: { last_name: 'Holloway', first_name: 'Beatrice' } },
       ),
     ],
@@ -38,7 +38,7 @@ export const LATER_QUESTIONS: readonly Question[] = [
       byName(
         'Occupational Therapy, Physical Therapy, and Athletic Trainers Board',
         'Iversen',
-        one({ license_number: 'PT.017777', status: 'ACTIVE', expiry_date: '2027-12-31' }),
+        one({ license_number: 'PT.900017777', status: 'ACTIVE', expiry_date: '2027-12-31' }),
         { with: { first_name: 'Tom' } },
       ),
     ],
@@ -56,9 +56,14 @@ export const LATER_QUESTIONS: readonly Question[] = [
     ask: 'Can Diane Rowe, the engineer from Toledo, still seal drawings?',
     calls: [
       boards({}),
-      byName('Engineers and Surveyors Board', 'Rowe', one({ license_number: 'PE.77001', status: 'ACTIVE' }), {
-        with: { first_name: 'Diane', city: 'Toledo' },
-      }),
+      byName(
+        'Engineers and Surveyors Board',
+        'Rowe',
+        one({ license_number: 'PE.900077001', status: 'ACTIVE' }),
+        {
+          with: { first_name: 'Diane', city: 'Toledo' },
+        },
+      ),
     ],
   },
   {
@@ -75,22 +80,22 @@ export const LATER_QUESTIONS: readonly Question[] = [
       byName(
         'Cosmetology and Barber Board',
         'Pham',
-        one({ license_number: 'MAN.90210', status: 'ACTIVE', board_action: 'No' }),
+        one({ license_number: 'MAN.900090210', status: 'ACTIVE', board_action: 'No' }),
         { with: { first_name: 'Lan', city: 'Columbus' } },
       ),
     ],
   },
   {
-    ask: 'Amos Kessler, a counselor, signed with number E.1700021. Is that his license?',
+    ask: 'Amos Kessler, a counselor, signed with number E.901700021. Is that his license?',
     calls: [
-      byNumber('E.1700021', one({ full_name: 'BRANDT, NORA', name_match: false }), {
+      byNumber('E.901700021', one({ full_name: 'BRANDT, NORA', name_match: false }), {
         with: { last_name: 'Kessler', first_name: 'Amos' },
         says: /do not take this license for that person/,
       }),
       byName(
         'Counselor, Social Worker and Marriage and Family Therapist Board',
         'Kessler',
-        one({ license_number: 'E.1700021-SUPV', status: 'ACTIVE' }),
+        one({ license_number: 'E.901700021-SUPV', status: 'ACTIVE' }),
         { with: { first_name: 'Amos' } },
       ),
     ],
@@ -98,7 +103,10 @@ export const LATER_QUESTIONS: readonly Question[] = [
   {
     ask: 'Is Trident Engineering Group a licensed firm, and where is its office?',
     calls: [
-      ofBusiness('Trident Engineering Group', one({ license_number: 'COA.04400', street: '1000 TOWER PL' })),
+      ofBusiness(
+        'Trident Engineering Group',
+        one({ license_number: 'COA.900004400', street: '1000 TOWER PL' }),
+      ),
     ],
   },
 ];

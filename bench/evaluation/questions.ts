@@ -28,7 +28,7 @@ export const QUESTIONS: readonly Question[] = [
         NURSING,
         'Holloway',
         one({
-          ...{ license_number: 'RN.418822', full_name: 'HOLLOWAY, BEATRICE ANN', status: 'ACTIVE' },
+          ...{ license_number: 'RN.900418822', full_name: 'HOLLOWAY, BEATRICE ANN', status: 'ACTIVE' },
           ...{ expiry_date: '2027-10-31', board_action: 'No' },
         }),
         { with: { first_name: 'Beatrice' }, says: /the only license that fits/ },
@@ -36,10 +36,10 @@ export const QUESTIONS: readonly Question[] = [
     ],
   },
   {
-    ask: 'Can you verify Ohio license RN.418822?',
+    ask: 'Can you verify Ohio license RN.900418822?',
     calls: [
       byNumber(
-        'RN.418822',
+        'RN.900418822',
         one({ full_name: 'HOLLOWAY, BEATRICE ANN', status: 'ACTIVE', city: 'COLUMBUS' }),
         {
           says: ASK_THE_BOARD,
@@ -48,30 +48,32 @@ export const QUESTIONS: readonly Question[] = [
     ],
   },
   {
-    ask: 'Somebody wrote down "rn 418822". Whose license is it?',
-    calls: [byNumber('rn 418822', one({ license_number: 'RN.418822', full_name: 'HOLLOWAY, BEATRICE ANN' }))],
+    ask: 'Somebody wrote down "rn 900418822". Whose license is it?',
+    calls: [
+      byNumber('rn 900418822', one({ license_number: 'RN.900418822', full_name: 'HOLLOWAY, BEATRICE ANN' })),
+    ],
   },
   {
-    ask: 'Our new hire Angela Holloway gave RN.418822 as her number. Is that right?',
+    ask: 'Our new hire Angela Holloway gave RN.900418822 as her number. Is that right?',
     calls: [
-      byNumber('RN.418822', one({ full_name: 'HOLLOWAY, BEATRICE ANN', name_match: false }), {
+      byNumber('RN.900418822', one({ full_name: 'HOLLOWAY, BEATRICE ANN', name_match: false }), {
         with: { last_name: 'Holloway', first_name: 'Angela' },
         says: /do not take this license for that person/,
       }),
     ],
   },
   {
-    ask: 'Does license RN.418822 belong to Beatrice Holloway?',
+    ask: 'Does license RN.900418822 belong to Beatrice Holloway?',
     calls: [
-      byNumber('RN.418822', one({ name_match: true }), {
+      byNumber('RN.900418822', one({ name_match: true }), {
         with: { last_name: 'Holloway', first_name: 'Beatrice' },
         never: ['do not take this license'],
       }),
     ],
   },
   {
-    ask: 'May nurse RN.418822 work in other states under the compact?',
-    calls: [byNumber('RN.418822', one({ extra_data: { 'Compact Eligibility': 'Multi-State' } }))],
+    ask: 'May nurse RN.900418822 work in other states under the compact?',
+    calls: [byNumber('RN.900418822', one({ extra_data: { 'Compact Eligibility': 'Multi-State' } }))],
   },
   {
     ask: 'Is Daniel Okonkwo, a nurse from Toledo, still licensed?',
@@ -99,16 +101,16 @@ export const QUESTIONS: readonly Question[] = [
       byName(
         NURSING,
         'Petrakis',
-        one({ license_number: 'RN.433210', status: 'INACTIVE', raw_status: 'Inactive - Suspended' }),
+        one({ license_number: 'RN.900433210', status: 'INACTIVE', raw_status: 'Inactive - Suspended' }),
         { with: { first_name: 'Helen' } },
       ),
     ],
   },
   {
-    ask: 'PN.120044: is this LPN good to work today?',
+    ask: 'PN.900120044: is this LPN good to work today?',
     calls: [
       byNumber(
-        'PN.120044',
+        'PN.900120044',
         one({ full_name: 'TREMBLAY, JOAN', status: 'ACTIVE', expiry_date: '2025-08-31' }),
         {
           says: /lists it as active although its expiry date has passed/,
@@ -123,8 +125,8 @@ export const QUESTIONS: readonly Question[] = [
         NURSING,
         'Whitfield',
         several(
-          { license_number: 'PN.118830', raw_status: 'Inactive - Lapsed', city: 'CANTON' },
-          { license_number: 'RN.402255', raw_status: 'Active', city: 'DAYTON' },
+          { license_number: 'PN.900118830', raw_status: 'Inactive - Lapsed', city: 'CANTON' },
+          { license_number: 'RN.900402255', raw_status: 'Active', city: 'DAYTON' },
         ),
         { with: { first_name: 'Sarah' }, says: /check which one is meant, and ask/ },
       ),
@@ -133,36 +135,38 @@ export const QUESTIONS: readonly Question[] = [
   {
     ask: 'Sarah Jane Whitfield, the registered nurse in Dayton: when does her license run out?',
     calls: [
-      byName(NURSING, 'Whitfield', one({ license_number: 'RN.402255', expiry_date: '2027-10-31' }), {
+      byName(NURSING, 'Whitfield', one({ license_number: 'RN.900402255', expiry_date: '2027-10-31' }), {
         with: { first_name: 'Sarah Jane', city: 'Dayton' },
-        never: ['PN.118830'],
+        never: ['PN.900118830'],
       }),
     ],
   },
   {
-    ask: 'Verify nurse practitioner APRN.CNP.0144500.',
+    ask: 'Verify nurse practitioner APRN.CNP.0900144500.',
     calls: [
       byNumber(
-        'APRN.CNP.0144500',
+        'APRN.CNP.0900144500',
         one({
           full_name: 'FARROW, LINDA',
           license_type: 'APRN - Certified Nurse Practitioner (CNP)',
           status: 'ACTIVE',
-          extra_data: { 'Endorsed License': 'RN.266001' },
+          extra_data: { 'Endorsed License': 'RN.900266001' },
         }),
       ),
     ],
   },
   {
-    ask: 'The badge says APRN/CNP/0144500. Is it valid?',
-    calls: [byNumber('APRN/CNP/0144500', one({ license_number: 'APRN.CNP.0144500', status: 'ACTIVE' }))],
+    ask: 'The badge says APRN/CNP/0900144500. Is it valid?',
+    calls: [
+      byNumber('APRN/CNP/0900144500', one({ license_number: 'APRN.CNP.0900144500', status: 'ACTIVE' })),
+    ],
   },
   {
-    ask: 'Is the nurse practitioner number APRN.CNP.144500 licensed?',
+    ask: 'Is the nurse practitioner number APRN.CNP.900144500 licensed?',
     calls: [
       byNumber(
-        'APRN.CNP.144500',
-        { ...NOBODY, did_you_mean: ['APRN.CNP.0144500'] },
+        'APRN.CNP.900144500',
+        { ...NOBODY, did_you_mean: ['APRN.CNP.0900144500'] },
         { never: ['FARROW'], says: /No license with this number/ },
       ),
     ],
@@ -170,9 +174,14 @@ export const QUESTIONS: readonly Question[] = [
   {
     ask: "Is nurse Kathleen O'Dell licensed?",
     calls: [
-      byName(NURSING, "O'Dell", one({ full_name: "O'DELL-MARSH, KATHLEEN", license_number: 'RN.455777' }), {
-        with: { first_name: 'Kathleen' },
-      }),
+      byName(
+        NURSING,
+        "O'Dell",
+        one({ full_name: "O'DELL-MARSH, KATHLEEN", license_number: 'RN.900455777' }),
+        {
+          with: { first_name: 'Kathleen' },
+        },
+      ),
     ],
   },
   {
@@ -207,7 +216,7 @@ export const QUESTIONS: readonly Question[] = [
         {
           with: { first_name: 'Beatrice' },
           says: NOT_UNLICENSED,
-          never: ['RN.418822'],
+          never: ['RN.900418822'],
         },
       ),
     ],
@@ -228,7 +237,7 @@ export const QUESTIONS: readonly Question[] = [
   {
     ask: 'Is the nurse Baxter in Marietta licensed? Her first name I do not know.',
     calls: [
-      byName(NURSING, 'Baxter', one({ license_number: 'RN.720077', city: 'MARIETTA', status: 'ACTIVE' }), {
+      byName(NURSING, 'Baxter', one({ license_number: 'RN.900720077', city: 'MARIETTA', status: 'ACTIVE' }), {
         with: { city: 'Marietta' },
       }),
     ],
@@ -254,7 +263,7 @@ export const QUESTIONS: readonly Question[] = [
         MEDICAL,
         'Vance',
         one({
-          ...{ license_number: '35.088812', status: 'INACTIVE', board_action: 'Yes' },
+          ...{ license_number: '35.900088812', status: 'INACTIVE', board_action: 'Yes' },
           raw_status: 'Inactive - Permanent Revocation',
         }),
         { with: { first_name: 'Marcus' }, says: /The board has acted/ },
@@ -262,10 +271,10 @@ export const QUESTIONS: readonly Question[] = [
     ],
   },
   {
-    ask: 'Check number 35.088812 with the Ohio Nursing Board.',
+    ask: 'Check number 35.900088812 with the Ohio Nursing Board.',
     calls: [
       byNumber(
-        '35.088812',
+        '35.900088812',
         { ...NOBODY },
         {
           with: { board: NURSING },
@@ -273,7 +282,7 @@ export const QUESTIONS: readonly Question[] = [
           never: ['VANCE'],
         },
       ),
-      byNumber('35.088812', one({ full_name: 'VANCE, MARCUS ALAN', board: MEDICAL }), {
+      byNumber('35.900088812', one({ full_name: 'VANCE, MARCUS ALAN', board: MEDICAL }), {
         with: { board: MEDICAL },
       }),
     ],
@@ -303,33 +312,37 @@ export const QUESTIONS: readonly Question[] = [
     ],
   },
   {
-    ask: 'Verify pharmacist 03-123456.',
-    calls: [byNumber('03-123456', one({ license_number: '03123456', full_name: 'ESTRADA, CARLOS' }))],
+    ask: 'Verify pharmacist 03-900123456.',
+    calls: [byNumber('03-900123456', one({ license_number: '03900123456', full_name: 'ESTRADA, CARLOS' }))],
   },
   {
-    ask: 'Does Nora Brandt, counselor E.1700021, hold the supervision endorsement?',
+    ask: 'Does Nora Brandt, counselor E.901700021, hold the supervision endorsement?',
     calls: [
-      byNumber('E.1700021', one({ full_name: 'BRANDT, NORA', name_match: true }), {
+      byNumber('E.901700021', one({ full_name: 'BRANDT, NORA', name_match: true }), {
         with: { last_name: 'Brandt' },
         never: ['KESSLER', 'SUPV'],
       }),
     ],
   },
   {
-    ask: 'Who holds license SP.4567, a speech therapist?',
+    ask: 'Who holds license SP.900004567, a speech therapist?',
     calls: [
       byNumber(
-        'SP.4567',
+        'SP.900004567',
         { ...UNCLEAR, did_you_mean: [] },
         {
           says: /the Psychology Board and the Speech and Hearing Professionals Board\. Name the board/,
           never: ['HARTE', 'ODUYA'],
         },
       ),
-      byNumber('SP.4567', one({ full_name: 'ODUYA, GRACE', license_type: 'Speech-Language Pathologist' }), {
-        with: { board: 'Speech and Hearing Professionals Board' },
-        never: ['HARTE'],
-      }),
+      byNumber(
+        'SP.900004567',
+        one({ full_name: 'ODUYA, GRACE', license_type: 'Speech-Language Pathologist' }),
+        {
+          with: { board: 'Speech and Hearing Professionals Board' },
+          never: ['HARTE'],
+        },
+      ),
     ],
   },
   {
@@ -341,7 +354,7 @@ export const QUESTIONS: readonly Question[] = [
         {},
         { isError: true, says: /The nearest: \\"Dental Board\\";/ },
       ),
-      byName('Dental Board', 'Rusk', one({ license_number: '30.021111', expiry_date: '2027-12-31' }), {
+      byName('Dental Board', 'Rusk', one({ license_number: '30.900021111', expiry_date: '2027-12-31' }), {
         with: { first_name: 'Alan' },
       }),
     ],
@@ -350,14 +363,14 @@ export const QUESTIONS: readonly Question[] = [
     ask: 'Is my accountant Victor Sterling a CPA, and is he in good standing?',
     calls: [
       boards({ says: /"name":"Accountancy Board".*Certified Public Accountant/ }),
-      byName('Accountancy Board', 'Sterling', one({ license_number: 'CPA.33210', status: 'ACTIVE' }), {
+      byName('Accountancy Board', 'Sterling', one({ license_number: 'CPA.900033210', status: 'ACTIVE' }), {
         with: { first_name: 'Victor' },
       }),
     ],
   },
   {
-    ask: 'Is chiropractor dc04321 licensed?',
-    calls: [byNumber('dc04321', one({ license_number: 'DC-04321', full_name: 'BELL, OTIS' }))],
+    ask: 'Is chiropractor dc900004321 licensed?',
+    calls: [byNumber('dc900004321', one({ license_number: 'DC-900004321', full_name: 'BELL, OTIS' }))],
   },
   {
     ask: 'Is the lawyer John Marsh licensed in Ohio?',
@@ -369,8 +382,8 @@ export const QUESTIONS: readonly Question[] = [
       ofBusiness(
         'Shear Grace',
         several(
-          { license_number: 'COSS.91001', street: '12 MAPLE ST', raw_status: 'Active' },
-          { license_number: 'COSS.91002', street: '480 ELM AVE', raw_status: 'Inactive - Expired' },
+          { license_number: 'COSS.900091001', street: '12 MAPLE ST', raw_status: 'Active' },
+          { license_number: 'COSS.900091002', street: '480 ELM AVE', raw_status: 'Inactive - Expired' },
         ),
         { with: { city: 'Lima' } },
       ),
@@ -382,7 +395,7 @@ export const QUESTIONS: readonly Question[] = [
       ofBusiness(
         'Riverbend Pharmacy',
         one({
-          ...{ license_number: '0212000014', board: PHARMACY, status: 'ACTIVE' },
+          ...{ license_number: '02912000014', board: PHARMACY, status: 'ACTIVE' },
           extra_data: { 'Street Address': '700 LAKE ST' },
         }),
         { with: { city: 'Toledo' } },
@@ -404,7 +417,7 @@ export const QUESTIONS: readonly Question[] = [
       ofBusiness(
         'Halvorsan',
         { ...NOBODY, did_you_mean: ['HALVORSEN FUNERAL HOME INC'] },
-        { with: { city: 'Marietta' }, never: ['FH.88001'] },
+        { with: { city: 'Marietta' }, never: ['FH.900088001'] },
       ),
     ],
   },
@@ -413,7 +426,7 @@ export const QUESTIONS: readonly Question[] = [
     calls: [
       ofBusiness(
         'Bud’s Collision Center',
-        one({ license_number: 'MVR.66001', raw_status: 'Inactive - Suspended' }),
+        one({ license_number: 'MVR.900066001', raw_status: 'Inactive - Suspended' }),
         {
           with: { city: 'Canton' },
         },
@@ -421,11 +434,11 @@ export const QUESTIONS: readonly Question[] = [
     ],
   },
   {
-    ask: 'Is number RN.418822 a business license?',
+    ask: 'Is number RN.900418822 a business license?',
     calls: [
       call(
         'verify_business_license',
-        { license_number: 'RN.418822' },
+        { license_number: 'RN.900418822' },
         { ...NOBODY },
         {
           says: /a person's license .*verify_license looks it up/,
@@ -436,14 +449,14 @@ export const QUESTIONS: readonly Question[] = [
   },
   {
     ask:
-      'Verify our three nurses for the staff file: Beatrice Holloway RN.418822, Joan Tremblay PN.120044 and ' +
-      'Paul Garrison RN.377120.',
+      'Verify our three nurses for the staff file: Beatrice Holloway RN.900418822, Joan Tremblay PN.900120044 and ' +
+      'Paul Garrison RN.900377120.',
     calls: [
       ofRoster(
         [
-          { reference: 'Holloway', license_number: 'RN.418822', last_name: 'Holloway' },
-          { reference: 'Tremblay', license_number: 'PN.120044', last_name: 'Tremblay' },
-          { reference: 'Garrison', license_number: 'RN.377120', last_name: 'Garrison' },
+          { reference: 'Holloway', license_number: 'RN.900418822', last_name: 'Holloway' },
+          { reference: 'Tremblay', license_number: 'PN.900120044', last_name: 'Tremblay' },
+          { reference: 'Garrison', license_number: 'RN.900377120', last_name: 'Garrison' },
         ],
         { found: 3, ambiguous: 0, not_found: 0, invalid: 0 },
         [
@@ -459,19 +472,19 @@ export const QUESTIONS: readonly Question[] = [
     ],
   },
   {
-    ask: 'Check my list: nurse Angela Holloway, RN.418822; Dr. Marcus Vance; and number APRN.CNP.144500.',
+    ask: 'Check my list: nurse Angela Holloway, RN.900418822; Dr. Marcus Vance; and number APRN.CNP.900144500.',
     calls: [
       ofRoster(
         [
-          { license_number: 'RN.418822', last_name: 'Holloway', first_name: 'Angela' },
+          { license_number: 'RN.900418822', last_name: 'Holloway', first_name: 'Angela' },
           { board: MEDICAL, last_name: 'Vance', first_name: 'Marcus' },
-          { license_number: 'APRN.CNP.144500' },
+          { license_number: 'APRN.CNP.900144500' },
         ],
         { found: 2, ambiguous: 0, not_found: 1, invalid: 0 },
         [
           { outcome: 'found', name_match: false },
           { outcome: 'found', licenses: [{ raw_status: 'Inactive - Permanent Revocation' }] },
-          { outcome: 'not_found', did_you_mean: ['APRN.CNP.0144500'] },
+          { outcome: 'not_found', did_you_mean: ['APRN.CNP.0900144500'] },
         ],
         { says: /do not take this license for that person/, never: ['FARROW'] },
       ),
@@ -497,28 +510,32 @@ export const QUESTIONS: readonly Question[] = [
     ],
   },
   {
-    ask: 'Since when is nurse Helen Petrakis, RN.433210, suspended?',
+    ask: 'Since when is nurse Helen Petrakis, RN.900433210, suspended?',
     calls: [
-      historyOf('RN.433210', changedTo({ raw_status: { before: 'Active', after: 'Inactive - Suspended' } }), {
-        says: /What happened before 2026-11-19 is not known here/,
-      }),
+      historyOf(
+        'RN.900433210',
+        changedTo({ raw_status: { before: 'Active', after: 'Inactive - Suspended' } }),
+        {
+          says: /What happened before 2026-11-19 is not known here/,
+        },
+      ),
     ],
   },
   {
-    ask: 'Has Beatrice Holloway, RN.418822, renewed her license this month?',
+    ask: 'Has Beatrice Holloway, RN.900418822, renewed her license this month?',
     calls: [
-      historyOf('RN.418822', {
+      historyOf('RN.900418822', {
         license: { expiry_date: '2027-10-31' },
         ...changedTo({ expiry_date: { before: '2025-10-31', after: '2027-10-31' } }),
       }),
     ],
   },
   {
-    ask: 'We verified Renata Marchetti, a Nursing Board licensee, RN.350077, last week, and today she is not found. Why?',
+    ask: 'We verified Renata Marchetti, a Nursing Board licensee, RN.900350077, last week, and today she is not found. Why?',
     calls: [
-      byNumber('RN.350077', NOBODY),
+      byNumber('RN.900350077', NOBODY),
       historyOf(
-        'RN.350077',
+        'RN.900350077',
         {
           license: null,
           changes: [{ kind: 'removed', fields: { full_name: { before: 'MARCHETTI, RENATA', after: null } } }],

@@ -848,8 +848,8 @@ export interface operations {
                     "application/json": components["schemas"]["RosterAnswer"];
                     /**
                      * @example reference,license_number,last_name,result_outcome,result_license_number,result_full_name,result_license_type,result_status,result_raw_status,result_expiry_date,result_days_until_expiry,result_board_action,result_matches,result_detail,result_last_scraped
-                     *     A-17,RN.124396,Bowen,found,RN.124396,"BOWEN, SUSAN KIM",Registered Nurse (RN),ACTIVE,Active - Probation,2027-08-31,284,Yes,,,2026-11-20T00:00:00
-                     *     A-19,RN.12439,,not_found,,,,,,,,,,No license with this number is in the State's dataset of 2026-11-20. Similar numbers that exist: RN.124396. The issuing board is the authority; ask it before you conclude anything.,2026-11-20T00:00:00
+                     *     A-17,RN.987654321,Example,found,RN.987654321,"EXAMPLE, PAT SAMPLE",Registered Nurse (RN),ACTIVE,Active,2035-10-31,3267,No,,,2026-11-20T00:00:00
+                     *     A-19,RN.987654312,,not_found,,,,,,,,,,No license with this number is in the State's dataset of 2026-11-20. Similar numbers that exist: RN.987654321. The issuing board is the authority; ask it before you conclude anything.,2026-11-20T00:00:00
                      */
                     "text/csv": string;
                 };

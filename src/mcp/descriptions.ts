@@ -12,7 +12,7 @@ export const VERIFY_LICENSE = `Looks up one Ohio license by its number and retur
 Use it whenever a license number is known, of a person or a business; one call for each number. Without a number use search_licenses_by_name (persons) or verify_business_license (businesses).
 Send the number as it was given to you, with its prefix: case, blanks and "/" for "." do not matter, but do not shorten it, pad it or guess a prefix. Leave out board unless the answer asks for it: nearly every number is of one board alone. Send the name too where you know whose it should be: name_match then tells whether it is that holder's.
 Returns found with one license, not_found (did_you_mean may offer numbers that exist; ask before you use one), or ambiguous (the number fits several licenses: none is returned, the message says how to ask again).
-Example: {"license_number": "RN.123456", "last_name": "Smith"}`;
+Example: {"license_number": "RN.987654321", "last_name": "Example"}`;
 
 export const SEARCH_LICENSES_BY_NAME = `Finds the licenses of persons at one Ohio board by surname and, optionally, the beginning of the given name.
 Use it when no license number is known. The board is the one that licenses the profession: nurses "Nursing Board"; physicians, physician assistants, massage therapists and dietitians "Medical Board"; pharmacists "Board of Pharmacy"; barbers and manicurists "Cosmetology and Barber Board"; list_ohio_boards tells of the others. Not for establishments: use verify_business_license.
@@ -24,19 +24,19 @@ export const VERIFY_BUSINESS_LICENSE = `Finds the licenses of Ohio establishment
 Use it for a business. Give business_name, the beginning of the trade name or of the name after "D.B.A.", or license_number, which is taken first. The board may be left out. Not for a person's own license: use verify_license or search_licenses_by_name.
 A chain has a license for each place: narrow with city or county, and ask which one is meant.
 Returns up to 100 licenses, exact names first; truncated tells that more match. A single match comes with its whole record, several in a compact form: verify_license with the number then gives the rest. did_you_mean offers names or numbers written nearly alike; ask before you use one.
-Example: {"business_name": "Main Street Pharmacy", "city": "Dayton"}`;
+Example: {"business_name": "Example Pharmacy", "city": "Dayton"}`;
 
 export const VERIFY_ROSTER = `Looks up a list of 1 to 50 Ohio licenses at once, persons and businesses mixed, all in the same day's dataset.
 Use it for two or more lookups, such as a staff list, instead of one call for each. For the whole record of a single license use verify_license.
 Each item is looked up by license_number if it has one (send last_name too: name_match tells whether it is that holder's), else by last_name at a board (with first_name where known), else by business_name. Send numbers as they were given. Give each item a reference to tell the results apart.
 Returns a result for each item, in their order: found with one license, ambiguous (several match: compare city, county and type, and ask which one is meant), not_found (did_you_mean may offer numbers or names; ask before you use one) or invalid (the message says what to send). A message of an item must be told. Licenses come in the compact form: verify_license with the number gives the rest.
-Example: {"items": [{"reference": "1", "license_number": "RN.123456", "last_name": "Smith"}, {"reference": "2", "board": "Medical Board", "last_name": "Jones", "first_name": "Ann"}]}`;
+Example: {"items": [{"reference": "1", "license_number": "RN.987654321", "last_name": "Example"}, {"reference": "2", "board": "Medical Board", "last_name": "Jones", "first_name": "Ann"}]}`;
 
 export const LICENSE_HISTORY = `Tells what changed in one Ohio license, and when: renewals, status, board action, name, place; also that it was added or removed.
 Use it when a license was verified before, or when somebody asks since when something is so. For the license as it is now use verify_license: this returns only the compact form of it.
 Send license_number as it was given, with its prefix. Send board for a license that is no longer in the dataset.
 Returns the changes, newest first, each with the dataset's date and the fields before and after. coverage_start tells since when changes are known: what happened before is not in the result, so never say that nothing happened before. A removed license is not proof of anything: ask the board.
-Example: {"license_number": "RN.123456"}`;
+Example: {"license_number": "RN.987654321"}`;
 
 export const LIST_OHIO_BOARDS = `Lists the 24 Ohio licensing boards with their exact names and the license types of each.
 Use it to find the board of a profession before search_licenses_by_name, or the exact name of a license type to narrow by. Not needed for a lookup by number. A profession that is under none of them (lawyers, teachers, real estate agents, electricians) is not licensed by these boards, so its licenses are not here.

@@ -54,14 +54,14 @@ const filtersAndLimit = (kind: keyof Filter['examples']) => ({
 });
 
 export const numberParameters = z.object({
-  license_number: text('The license number as given, prefix included', 'RN.123456', '0212345678'),
+  license_number: text('The license number as given, prefix included', 'RN.987654321', '02987654321'),
   board: board('The board that issued it, by its exact name; best left out').optional(),
   last_name: text('The surname that the holder should have, to be compared', 'Smith').optional(),
   first_name: text('The given name that the holder should have, or its beginning', 'Mary').optional(),
 });
 
 export const historyParameters = z.object({
-  license_number: text('The license number as given, prefix included', 'RN.123456', '0212345678'),
+  license_number: text('The license number as given, prefix included', 'RN.987654321', '02987654321'),
   board: board(
     'The board that issued it, by its exact name; needed for a license that is no longer in the dataset',
   ).optional(),
@@ -77,9 +77,9 @@ export const personParameters = z.object({
 export const businessParameters = z.object({
   business_name: text(
     'The beginning of the trade name, or of the name after "D.B.A."',
-    'Main Street Pharmacy',
+    'Example Pharmacy',
   ).optional(),
-  license_number: text('The license number of the establishment', '0212345678').optional(),
+  license_number: text('The license number of the establishment', '02987654321').optional(),
   board: board('The board that licenses it, by its exact name; may be left out').optional(),
   ...filtersAndLimit('business'),
 });
@@ -94,13 +94,10 @@ const MATCHES_ERROR = `must be a whole number from 1 to ${MAX_ROSTER_MATCHES}`;
 /** The parameters of one item of a roster. */
 export const rosterItemParameters = z.object({
   reference: text('Your own name for the item, which its result repeats', 'row 7').optional(),
-  license_number: text('The license number as given, prefix included', 'RN.123456').optional(),
+  license_number: text('The license number as given, prefix included', 'RN.987654321').optional(),
   last_name: text('The whole surname; with a number it is compared with the holder', 'Smith').optional(),
   first_name: text('The given name or its beginning', 'Mary').optional(),
-  business_name: text(
-    'The beginning of the trade name, for an establishment',
-    'Main Street Pharmacy',
-  ).optional(),
+  business_name: text('The beginning of the trade name, for an establishment', 'Example Pharmacy').optional(),
   board: board(
     'Its board by its exact name: needed for a person without a number, else best left out',
   ).optional(),

@@ -27,9 +27,9 @@ import { EXAMPLE, EXAMPLE_DATE, MISSED_NUMBER, OTHER_EXAMPLE } from './verify-ex
 const REQUEST_EXAMPLE = {
   board: 'Nursing Board',
   items: [
-    { reference: 'A-17', license_number: 'RN.124396', last_name: 'Bowen' },
-    { reference: 'A-18', last_name: 'Bowen' },
-    { reference: 'A-19', license_number: 'RN.12439' },
+    { reference: 'A-17', license_number: 'RN.987654321', last_name: 'Example' },
+    { reference: 'A-18', last_name: 'Example' },
+    { reference: 'A-19', license_number: 'RN.987654312' },
     { reference: 'A-20' },
   ],
 };
@@ -37,8 +37,8 @@ const REQUEST_EXAMPLE = {
 const TABLE_EXAMPLE: RosterTable = {
   columns: ['reference', 'license_number', 'last_name'],
   rows: [
-    ['A-17', 'RN.124396', 'Bowen'],
-    ['A-19', 'RN.12439', ''],
+    ['A-17', 'RN.987654321', 'Example'],
+    ['A-19', 'RN.987654312', ''],
   ],
   format: { delimiter: ',', newline: '\n', hasByteOrderMark: false },
 };
@@ -49,7 +49,7 @@ const NOTHING_ASKED = rosterItem({ board: REQUEST_EXAMPLE.board }, undefined).re
 
 const RESULTS: readonly RosterResult[] = [
   { index: 0, reference: 'A-17', outcome: 'found', record: EXAMPLE, foundBy: 'number', nameMatch: true },
-  { index: 1, reference: 'A-18', outcome: 'ambiguous', matches: [OTHER_EXAMPLE, EXAMPLE], truncated: false },
+  { index: 1, reference: 'A-18', outcome: 'ambiguous', matches: [EXAMPLE, OTHER_EXAMPLE], truncated: false },
   { index: 2, reference: 'A-19', outcome: 'not_found', reason: MISSED_NUMBER, suggestionsOmitted: false },
   {
     index: 3,
@@ -63,7 +63,7 @@ const ORIGIN = { date: EXAMPLE_DATE, isSampleData: true, today: EXAMPLE_DATE };
 
 function exampleBody(): unknown {
   const { shape, parts } = jsonAnswer();
-  const summary = { found: 1, clear: 0, ambiguous: 1, not_found: 1, invalid: 1 };
+  const summary = { found: 1, clear: 1, ambiguous: 1, not_found: 1, invalid: 1 };
   const body = parts({ ...ORIGIN, summary, shaped: [shape(RESULTS, ORIGIN)] });
   return JSON.parse(Buffer.concat(body).toString());
 }
@@ -71,7 +71,7 @@ function exampleBody(): unknown {
 function exampleTable(): string {
   const { shape, parts } = answerTable(TABLE_EXAMPLE);
   const results = [RESULTS[0], RESULTS[2]].flatMap((result, index) => (result ? [{ ...result, index }] : []));
-  const summary = { found: 1, clear: 0, ambiguous: 0, not_found: 1, invalid: 0 };
+  const summary = { found: 1, clear: 1, ambiguous: 0, not_found: 1, invalid: 0 };
   return Buffer.concat(parts({ ...ORIGIN, summary, shaped: [shape(results, ORIGIN)] })).toString();
 }
 

@@ -5,61 +5,61 @@ import { verifyResponse } from './verify-response.ts';
 
 /** Examples of request bodies. */
 export const REQUEST_EXAMPLES = {
-  number: { value: { board: 'Nursing Board', license_number: 'RN.124396' } },
-  person: { value: { board: 'Nursing Board', last_name: 'Bowen', first_name: 'Su' } },
+  number: { value: { board: 'Nursing Board', license_number: 'RN.987654321' } },
+  person: { value: { board: 'Nursing Board', last_name: 'Example', first_name: 'Pa' } },
   business: {
     value: {
       board: 'Board of Pharmacy',
       search_type: 'business',
-      business_name: 'Main Street Pharmacy',
+      business_name: 'Example Pharmacy',
     },
   },
 };
 
 export const EXAMPLE_DATE = '2026-11-20';
 
-/** All licenses in the examples are in the sample data that `npm start` publishes, so the examples can be tried. */
+/** The examples are in every sample data (`sample-data/generator/examples.ts`), so they can be tried. No board can issue their numbers. */
 export const EXAMPLE: LicenseRecord = {
-  license_number: 'RN.124396',
-  full_name: 'BOWEN, SUSAN KIM',
+  license_number: 'RN.987654321',
+  full_name: 'EXAMPLE, PAT SAMPLE',
   board: 'Nursing Board',
   license_type: 'Registered Nurse (RN)',
   status: 'ACTIVE',
-  expiry_date: '2027-08-31',
-  city: 'Wolf Run',
+  expiry_date: '2035-10-31',
+  city: 'Columbus',
   state: 'OH',
-  raw_status: 'Active - Probation',
-  county: 'Jefferson',
-  issue_date: '2009-07-16',
+  raw_status: 'Active',
+  county: 'Franklin',
+  issue_date: '2020-01-15',
   extra_data: {
-    'Board Action': 'Yes',
-    County: 'Jefferson',
-    ZIP: '43970',
+    'Board Action': 'No',
+    County: 'Franklin',
+    ZIP: '43215',
     Country: 'United States',
-    'Compact Eligibility': 'Single-State',
-    'Issue Date': '2009-07-16',
-    'Effective Date': '2025-09-01',
+    'Compact Eligibility': 'Multi-State',
+    'Issue Date': '2020-01-15',
+    'Effective Date': '2025-11-01',
   },
 };
 export const OTHER_EXAMPLE: LicenseRecord = {
-  license_number: 'PN.470899',
-  full_name: 'BOWEN, BERTHA T',
+  license_number: 'PN.987654321',
+  full_name: 'EXAMPLE, ROBIN',
   board: 'Nursing Board',
   license_type: 'Licensed Practical Nurse (LPN)',
-  status: 'CLOSED',
-  expiry_date: '2024-10-22',
-  city: 'Cincinnati',
+  status: 'ACTIVE',
+  expiry_date: '2035-10-31',
+  city: 'Dayton',
   state: 'OH',
-  raw_status: 'Closed - Deceased',
-  county: 'Hamilton',
-  issue_date: '1979-02-12',
+  raw_status: 'Active',
+  county: 'Montgomery',
+  issue_date: '2020-01-15',
   extra_data: {
     'Board Action': 'No',
-    County: 'Hamilton',
-    ZIP: '45221',
+    County: 'Montgomery',
+    ZIP: '45402',
     Country: 'United States',
-    'Issue Date': '1979-02-12',
-    'Effective Date': '2022-10-24',
+    'Issue Date': '2020-01-15',
+    'Effective Date': '2025-11-01',
   },
 };
 
@@ -71,7 +71,7 @@ function exampleBody(outcome: LookupOutcome): unknown {
 const MISSPELLED = {
   by: 'person',
   board: boardByName(EXAMPLE.board),
-  lastName: 'Bowem',
+  lastName: 'Exampel',
   filters: {},
 } as const;
 
@@ -83,20 +83,20 @@ export const FOUND_EXAMPLES = {
   },
   matches: {
     summary: 'Several matches',
-    value: exampleBody({ outcome: 'matches', records: [OTHER_EXAMPLE, EXAMPLE], truncated: false }),
+    value: exampleBody({ outcome: 'matches', records: [EXAMPLE, OTHER_EXAMPLE], truncated: false }),
   },
   no_match: {
     summary: 'No match of a name',
-    value: exampleBody({ outcome: 'no_match', request: MISSPELLED, didYouMean: ['BOWEN'] }),
+    value: exampleBody({ outcome: 'no_match', request: MISSPELLED, didYouMean: ['EXAMPLE'] }),
   },
 };
 
 /** A number with a digit too few. */
 export const MISSED_NUMBER = {
   outcome: 'number_not_found',
-  request: { by: 'number', number: 'RN.12439', businessOnly: false },
+  request: { by: 'number', number: 'RN.987654312', businessOnly: false },
   reason: 'unknown',
-  didYouMean: ['RN.124396'],
+  didYouMean: ['RN.987654321'],
 } as const;
 
 /** Examples of responses with status 404. */

@@ -39,11 +39,11 @@ function developersBody(address: string, limits: Limits): Html {
 <h3>Verify a number</h3>
 ${code(`export KEY=YOUR_KEY
 curl -s ${address}/api/v1/lookup/verify -H "X-API-Key: $KEY" -H "Content-Type: application/json" \\
-  -d '{"board": "Nursing Board", "license_number": "RN.124396"}'`)}
+  -d '{"board": "Nursing Board", "license_number": "RN.987654321"}'`)}
 <h3>Verify a list</h3>
 ${code(`curl -s ${address}/api/v1/lookup/batch -H "X-API-Key: $KEY" -H "Content-Type: text/csv" \\
   --data-binary 'board,license_number,last_name
-Nursing Board,RN.124396,Bowen
+Nursing Board,RN.987654321,Example
 Nursing Board,,Smith
 '`)}
 <h3>Learn what has changed</h3>

@@ -24,7 +24,7 @@ const SEARCHED: Readonly<Record<Mode, readonly FormField[]>> = {
     {
       name: 'number',
       label: 'License number',
-      hint: 'As on the license, for example RN.124396. Capitals, dots and blanks do not matter.',
+      hint: 'As on the license, for example RN.987654321. Capitals, dots and blanks do not matter.',
       required: true,
     },
   ],

@@ -29,8 +29,8 @@ const PAGE_LIMIT = listLimit('a list takes at most 1 MB');
 
 /** A list to begin with. */
 const TEMPLATE = `reference,board,license_number,last_name,first_name
-1,Nursing Board,RN.124396,Bowen,
-2,Nursing Board,,Smith,Ann
+1,Nursing Board,RN.987654321,Example,
+2,Nursing Board,,Example,Robin
 `;
 
 const CSV_TYPE = 'text/csv; charset=utf-8';

@@ -6,7 +6,7 @@ import { describeUnless } from '../support/describe-unless.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { type SiteTab, siteTab, WIDTHS } from '../support/website.ts';
 
-const NURSE = '/licenses/NUR/RN.418822';
+const NURSE = '/licenses/NUR/RN.900418822';
 
 describeUnless(NO_BROWSER, 'the website, in a browser', () => {
   let service: TestService;
@@ -41,15 +41,15 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
     ['/?by=person&last_name=Whitfield&license_type=Wizard', 400, 'Look up a license'],
     ['/?by=business&business_name=Shear+Grace', 200, 'Result'],
     ['/?by=business&business_name=Sheer+Grase', 200, 'Result'],
-    ['/?by=number&number=RN.41882', 200, 'Result'],
-    ['/?by=number&number=RN.418822&board=MED', 200, 'Result'],
+    ['/?by=number&number=RN.90041882', 200, 'Result'],
+    ['/?by=number&number=RN.900418822&board=MED', 200, 'Result'],
     [NURSE, 200, 'HOLLOWAY, BEATRICE ANN'],
-    ['/licenses/NUR/RN.266001', 200, 'FARROW, LINDA'],
-    ['/licenses/NUR/APRN.CNP.0144500', 200, 'FARROW, LINDA'],
-    ['/licenses/NUR/RN.377120', 200, 'GARRISON, PAUL LEE'],
-    ['/licenses/PRX/0212345678', 200, 'MAPLE HEALTH LLC D.B.A QUAIL HOLLOW DRUGS'],
-    ['/licenses/NUR/RN.41882', 404, 'No license with this number'],
-    ['/licenses/NUR/RN.350077', 404, 'License RN.350077'],
+    ['/licenses/NUR/RN.900266001', 200, 'FARROW, LINDA'],
+    ['/licenses/NUR/APRN.CNP.0900144500', 200, 'FARROW, LINDA'],
+    ['/licenses/NUR/RN.900377120', 200, 'GARRISON, PAUL LEE'],
+    ['/licenses/PRX/02912345678', 200, 'MAPLE HEALTH LLC D.B.A QUAIL HOLLOW DRUGS'],
+    ['/licenses/NUR/RN.90041882', 404, 'No license with this number'],
+    ['/licenses/NUR/RN.900350077', 404, 'License RN.900350077'],
     ['/licenses/XYZ/1', 404, 'There is no such page'],
     ['/no-such-page', 404, 'There is no such page'],
     ['/records/0000-0000-0000-0000', 404, 'No record with this code'],
@@ -77,41 +77,41 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
       'No license at any of the 24 boards fits whitfeld.',
     );
     await page.getByRole('link', { name: 'WHITFIELD' }).click();
-    expect(await page.getByRole('rowheader').allTextContents()).toEqual(['PN.118830', 'RN.402255']);
+    expect(await page.getByRole('rowheader').allTextContents()).toEqual(['PN.900118830', 'RN.900402255']);
     expect(await page.getByRole('caption').textContent()).toContain('Nursing Board: 2 licenses');
     expect(new URL(page.url()).search).toContain('last_name=WHITFIELD');
   });
 
   test('a number leads to the license however it is written, and a near one is offered as a link', async () => {
     const { page, open } = await tabOf({ javaScriptEnabled: false });
-    await open('/?by=number&number=rn 418822');
+    await open('/?by=number&number=rn 900418822');
     expect(page.url()).toBe(`${origin}${NURSE}`);
-    await open('/licenses/nur/rn418822');
+    await open('/licenses/nur/rn900418822');
     expect(page.url()).toBe(`${origin}${NURSE}`);
-    await open('/?by=number&number=RN.41882');
-    await page.getByRole('link', { name: 'RN.418822' }).click();
+    await open('/?by=number&number=RN.90041882');
+    await page.getByRole('link', { name: 'RN.900418822' }).click();
     expect(page.url()).toBe(`${origin}${NURSE}`);
   });
 
   test('a number of another board leads there', async () => {
     const { page, open } = await tabOf();
-    await open('/?by=number&number=RN.418822&board=MED');
+    await open('/?by=number&number=RN.900418822&board=MED');
     await page.getByRole('link', { name: 'Nursing Board' }).click();
     expect(page.url()).toBe(`${origin}${NURSE}`);
   });
 
   test('a license and its endorsement lead to each other', async () => {
     const { page, open } = await tabOf();
-    await open('/licenses/NUR/RN.266001');
-    await page.getByRole('link', { name: 'APRN.CNP.0144500' }).click();
+    await open('/licenses/NUR/RN.900266001');
+    await page.getByRole('link', { name: 'APRN.CNP.0900144500' }).click();
     expect(await page.locator('main').textContent()).toContain('APRN - Certified Nurse Practitioner');
-    await page.getByRole('link', { name: 'RN.266001' }).click();
-    expect(page.url()).toBe(`${origin}/licenses/NUR/RN.266001`);
+    await page.getByRole('link', { name: 'RN.900266001' }).click();
+    expect(page.url()).toBe(`${origin}/licenses/NUR/RN.900266001`);
   });
 
   test('a license says what its status means, what changed, and who is the authority', async () => {
     const { page, open } = await tabOf();
-    await open('/licenses/NUR/RN.433210');
+    await open('/licenses/NUR/RN.900433210');
     const text = await page.locator('main').textContent();
     for (const part of [
       'Inactive - Suspended',
@@ -129,7 +129,7 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
     const { page, open, expectGood } = await tabOf();
     await open('/');
     await page.getByLabel('License number').focus();
-    await page.keyboard.type('RN.418822');
+    await page.keyboard.type('RN.900418822');
     await page.keyboard.press('Enter');
     await page.waitForURL(`${origin}${NURSE}`);
     const focused = () => page.evaluate('document.activeElement.textContent');
@@ -151,7 +151,7 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
 
   test('a license prints on one page, marked as what it is', async () => {
     const { page, open } = await tabOf();
-    await open('/licenses/NUR/RN.266001');
+    await open('/licenses/NUR/RN.900266001');
     await page.emulateMedia({ media: 'print' });
     expect(await page.getByText('This is not a website of the State of Ohio.').isVisible()).toBe(true);
     expect(await page.getByRole('button').first().isVisible()).toBe(false);
@@ -181,7 +181,7 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
     await page
       .getByLabel('Your list')
       .fill(
-        'reference,license_number,last_name\nA,RN.418822,Holloway\nB,RN.418822,Smith\nC,,Whitfield\nD,RN.1,\nE,,\n',
+        'reference,license_number,last_name\nA,RN.900418822,Holloway\nB,RN.900418822,Smith\nC,,Whitfield\nD,RN.1,\nE,,\n',
       );
     await page.getByLabel('Board of every row').selectOption('Nursing Board');
     await page.getByRole('button', { name: 'Check the list' }).click();
@@ -205,7 +205,7 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
     await page.getByLabel('Or a CSV file').setInputFiles({
       name: 'list.csv',
       mimeType: 'text/csv',
-      buffer: Buffer.from('board;license_number\nNursing Board;RN.418822\n'),
+      buffer: Buffer.from('board;license_number\nNursing Board;RN.900418822\n'),
     });
     await page.getByRole('button', { name: 'Check the list' }).click();
     expect(await page.locator('.summary').textContent()).toContain('1 found');

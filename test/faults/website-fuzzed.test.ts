@@ -16,7 +16,7 @@ const STATUSES: ReadonlySet<number> = new Set([200, 301, 303, 400, 403, 404, 405
 
 const TEXTS = [
   ...PROPERTY_NAMES,
-  ...['', ' ', 'Whitfield', 'RN.418822', 'NUR', 'nur', 'person', 'number', 'business', 'SHEAR GRACE', '0'],
+  ...['', ' ', 'Whitfield', 'RN.900418822', 'NUR', 'nur', 'person', 'number', 'business', 'SHEAR GRACE', '0'],
   ...[
     '<script>alert(1)</script>',
     '"><img src=x onerror=alert(1)>',
@@ -43,7 +43,7 @@ const TEXTS = [
   ...[
     'a'.repeat(201),
     'Z'.repeat(5000),
-    'license_number\nRN.418822\n',
+    'license_number\nRN.900418822\n',
     'last_name;board\n"x',
     '\r\n\r\n',
     '-1',

@@ -42,7 +42,9 @@ describeUnless(NO_CURL, 'the examples of the page for developers', () => {
       return stdout;
     };
     const withKey = verify.replace('YOUR_KEY', service.rest.key);
-    expect(JSON.parse(answerTo(withKey.replace('RN.124396', 'RN.418822')))).toMatchObject({ found: true });
+    expect(JSON.parse(answerTo(withKey.replace('RN.987654321', 'RN.900418822')))).toMatchObject({
+      found: true,
+    });
     expect(JSON.parse(answerTo(withKey))).toMatchObject({
       detail: expect.stringContaining('No license with this number'),
     });

@@ -12,6 +12,7 @@ import {
   documentedCommands,
   documentText,
 } from '../support/documented.ts';
+import { issuableNumbers } from '../support/issuable-numbers.ts';
 import { type OpenApi, openApiIn, requestExamples, responseExamples } from '../support/openapi.ts';
 import { type SampleService, startSampleService } from '../support/sample-service.ts';
 
@@ -95,6 +96,19 @@ describeUnless(NO_CURL, 'the documented commands', () => {
   });
 });
 
+test('the OpenAPI document, the tools and the pages have no license number that a board could issue', async () => {
+  const { rest } = service;
+  const tools = rest.request('POST', '/mcp', {
+    headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+  });
+  const pages = ['/openapi.json', '/', '/roster/template.csv', '/developers'].map((path) => rest.get(path));
+  for (const { text } of await Promise.all([tools, ...pages])) {
+    expect(text).toContain('RN.987654321');
+    expect(issuableNumbers(text)).toEqual([]);
+  }
+});
+
 test('docs/api.md has every error status of the OpenAPI document, and 405', () => {
   const named = /^Errors are .*$/m.exec(documentText('docs/api.md'))?.[0].match(/\b[45]\d\d\b/g);
   const documented = [VERIFY, BOARDS].flatMap((path) =>
@@ -108,30 +122,30 @@ describe('docs/assistants.md', () => {
   /** The tool call for each question in the table, and the result that the table shows. */
   const QUESTIONS: [question: string, tool: string, parameters: Record<string, string>, result: object][] = [
     [
-      'Is Ohio nurse RN.124396 licensed?',
+      'Is Ohio nurse RN.987654321 licensed?',
       'verify_license',
-      { license_number: 'RN.124396' },
+      { license_number: 'RN.987654321' },
       {
         licenses: [
           {
-            full_name: 'BOWEN, SUSAN KIM',
+            full_name: 'EXAMPLE, PAT SAMPLE',
             license_type: 'Registered Nurse (RN)',
-            raw_status: 'Active - Probation',
-            board_action: 'Yes',
+            raw_status: 'Active',
+            board_action: 'No',
           },
         ],
       },
     ],
     [
-      'RN.124396 should be a nurse called Jones. Is that so?',
+      'RN.987654321 should be a nurse called Jones. Is that so?',
       'verify_license',
-      { license_number: 'RN.124396', last_name: 'Jones' },
+      { license_number: 'RN.987654321', last_name: 'Jones' },
       { licenses: [{ name_match: false }] },
     ],
     [
-      'Is Dr. Marcus Smith of Cleveland licensed in Ohio?',
+      'Is Dr. Jamie Example of Cleveland licensed in Ohio?',
       'search_licenses_by_name',
-      { board: 'Medical Board', last_name: 'Smith', first_name: 'Marcus', city: 'Cleveland' },
+      { board: 'Medical Board', last_name: 'Example', first_name: 'Jamie', city: 'Cleveland' },
       {
         licenses: [
           { license_type: 'Doctor of Medicine (MD)', raw_status: 'Active' },
@@ -140,13 +154,13 @@ describe('docs/assistants.md', () => {
       },
     ],
     [
-      'Is the salon Buckeye Hair Design licensed?',
+      'Is the salon Example Hair Design licensed?',
       'verify_business_license',
-      { business_name: 'Buckeye Hair Design' },
+      { business_name: 'Example Hair Design' },
       {
         licenses: [
-          { raw_status: 'Inactive - Expired', city: 'Brecksville' },
-          { raw_status: 'Active', city: 'Shauck' },
+          { raw_status: 'Active', city: 'Dayton' },
+          { raw_status: 'Active', city: 'Cleveland' },
         ],
       },
     ],
@@ -168,7 +182,7 @@ describe('docs/assistants.md', () => {
     const [, table = ''] = text.split('\n## What to ask\n');
     const asked = [...table.matchAll(/^\| ([^|]*[.?]) +\|/gm)].map(([, question = '']) => question.trim());
     expect(asked).toEqual(QUESTIONS.map(([question]) => question));
-    expect(new Set(text.match(/\b[A-Z]{2}\.\d+/g))).toEqual(new Set(['RN.124396']));
+    expect(new Set(text.match(/\b[A-Z]{2}\.\d+/g))).toEqual(new Set(['RN.987654321']));
   });
 
   test('has a TypeScript program that prints the license', async () => {
@@ -178,7 +192,7 @@ describe('docs/assistants.md', () => {
       { cwd: ROOT },
     );
     expect([code, stderr]).toEqual([0, '']);
-    expect(stdout).toContain('BOWEN, SUSAN KIM');
+    expect(stdout).toContain('EXAMPLE, PAT SAMPLE');
   });
 });
 
@@ -191,17 +205,17 @@ describe('the OpenAPI document', () => {
       answers.push((await service.rest.verify(example)).body);
     }
     expect(answers).toMatchObject([
-      { license_number: 'RN.124396' },
-      { license_number: 'RN.124396' },
-      { full_name: 'MAIN STREET PHARMACY INC' },
+      { license_number: 'RN.987654321' },
+      { license_number: 'RN.987654321' },
+      { full_name: 'EXAMPLE PHARMACY INC' },
     ]);
   });
 
   test.each<[status: string, name: string, body: object]>([
-    ['200', 'record', { board: NURSING, license_number: 'RN.124396' }],
-    ['200', 'matches', { board: NURSING, last_name: 'Bowen' }],
-    ['200', 'no_match', { board: NURSING, last_name: 'Boven' }],
-    ['404', 'unknown', { board: NURSING, license_number: 'RN.12439' }],
+    ['200', 'record', { board: NURSING, license_number: 'RN.987654321' }],
+    ['200', 'matches', { board: NURSING, last_name: 'Example' }],
+    ['200', 'no_match', { board: NURSING, last_name: 'Exampel' }],
+    ['404', 'unknown', { board: NURSING, license_number: 'RN.987654312' }],
   ])('has the response %s %s that the service gives', async (status, name, body) => {
     for (const path of PATHS) {
       const answer = await service.rest.verify(body, path);

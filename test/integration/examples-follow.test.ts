@@ -13,11 +13,11 @@ import { startService, type TestService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const ROSTER = `board,license_number
-Nursing Board,RN.418822
-Nursing Board,RN.433210
-Nursing Board,RN.350077
-Nursing Board,PN.120044
-Nursing Board,RN.999999
+Nursing Board,RN.900418822
+Nursing Board,RN.900433210
+Nursing Board,RN.900350077
+Nursing Board,PN.900120044
+Nursing Board,RN.900999999
 `;
 
 const folder = temporaryFolder();
@@ -64,9 +64,9 @@ async function follow(program: RosterProgram, copyName: string, url = address) {
 test('follow keeps a copy of some licenses current', async () => {
   for (const program of PROGRAMS) {
     const { code, stderr, changes, copy } = await follow(program, 'days');
-    expect([code, changes, stderr]).toEqual([0, [], expect.stringMatching(/^[^\n]*RN\.999999[^\n]*\n$/)]);
+    expect([code, changes, stderr]).toEqual([0, [], expect.stringMatching(/^[^\n]*RN\.900999999[^\n]*\n$/)]);
     expect(Object.keys(copy.licenses)).toHaveLength(4);
-    expect(copy.licenses['Nursing Board/RN.433210']).toMatchObject({ status: 'ACTIVE' });
+    expect(copy.licenses['Nursing Board/RN.900433210']).toMatchObject({ status: 'ACTIVE' });
   }
   const [, second] = await evaluationDays(service.environment.folder);
   if (second === undefined) throw new Error('There is no second day.');
@@ -77,19 +77,19 @@ test('follow keeps a copy of some licenses current', async () => {
     expect(
       changes.toSorted((one, other) => (one.license_number < other.license_number ? -1 : 1)),
     ).toMatchObject([
-      { kind: 'removed', license_number: 'RN.350077' },
-      { kind: 'changed', license_number: 'RN.418822', fields: { expiry_date: { after: '2027-10-31' } } },
-      { kind: 'changed', license_number: 'RN.433210', fields: { status: { after: 'INACTIVE' } } },
+      { kind: 'removed', license_number: 'RN.900350077' },
+      { kind: 'changed', license_number: 'RN.900418822', fields: { expiry_date: { after: '2027-10-31' } } },
+      { kind: 'changed', license_number: 'RN.900433210', fields: { status: { after: 'INACTIVE' } } },
     ]);
     expect(copy.licenses).toMatchObject({
-      'Nursing Board/RN.350077': {},
-      'Nursing Board/RN.418822': { expiry_date: '2027-10-31' },
-      'Nursing Board/RN.433210': {
+      'Nursing Board/RN.900350077': {},
+      'Nursing Board/RN.900418822': { expiry_date: '2027-10-31' },
+      'Nursing Board/RN.900433210': {
         status: 'INACTIVE',
         raw_status: 'Inactive - Suspended',
         'extra_data.Board Action': 'Yes',
       },
-      'Nursing Board/PN.120044': { full_name: 'TREMBLAY, JOAN' },
+      'Nursing Board/PN.900120044': { full_name: 'TREMBLAY, JOAN' },
     });
     expect(await follow(program, 'days')).toMatchObject({ code: 0, stderr: '', changes: [], copy });
   }

@@ -25,9 +25,9 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const ONE_LINE = rosterOf('Nursing Board,RN.124396,Bowen');
+const ONE_LINE = rosterOf('Nursing Board,RN.987654321,Example');
 const RECORD = {
-  license_number: 'RN.124396',
+  license_number: 'RN.987654321',
   status: 'ACTIVE',
   raw_status: 'Active',
   expiry_date: '2099-01-01',
@@ -56,9 +56,9 @@ function verifiesRosters(program: RosterProgram): void {
     const { code, lines, stderr } = await verifyRoster({ service, folder }, program, {
       roster: rosterOf(
         'Nursing Board,RN.352419,De la Cruz',
-        'Nursing Board,rn 124396,Bowen',
+        'Nursing Board,rn 987654321,Example',
         'Medical Board,35.022408,Nobody',
-        'Nursing Board,RN.12439,Bowen',
+        'Nursing Board,RN.987654312,Example',
         `"${COUNSELORS}",E.0167963,`,
       ),
     });
@@ -76,10 +76,10 @@ function verifiesRosters(program: RosterProgram): void {
       {
         ...told,
         board: NURSING,
-        license_number: 'rn 124396',
+        license_number: 'rn 987654321',
         status: 'ACTIVE',
-        raw_status: 'Active - Probation',
-        expiry_date: '2027-08-31',
+        raw_status: 'Active',
+        expiry_date: '2035-10-31',
         name_match: true,
       },
       {
@@ -94,9 +94,9 @@ function verifiesRosters(program: RosterProgram): void {
       {
         found: false,
         board: NURSING,
-        license_number: 'RN.12439',
+        license_number: 'RN.987654312',
         detail: expect.stringContaining(`dataset of ${service.date}`),
-        did_you_mean: ['RN.124396'],
+        did_you_mean: ['RN.987654321'],
       },
       {
         ...told,
@@ -115,28 +115,28 @@ function verifiesRosters(program: RosterProgram): void {
     const roster = await readFile(resolve(EXAMPLES, 'roster.csv'), 'utf8');
     const { code, lines } = await verifyRoster({ service, folder }, program, { roster });
     expect(lines).toMatchObject([
-      { license_number: 'RN.124396', found: true, raw_status: 'Active - Probation', name_match: true },
-      { license_number: 'E.0167963', found: true, raw_status: 'Active', name_match: true },
-      { license_number: '0205170220', found: true, raw_status: 'Active', name_match: null },
-      { license_number: 'RN.12439', found: false, did_you_mean: ['RN.124396'] },
+      { license_number: 'RN.987654321', found: true, raw_status: 'Active', name_match: true },
+      { license_number: 'S.987654321', found: true, raw_status: 'Active', name_match: true },
+      { license_number: '02987654321', found: true, raw_status: 'Active', name_match: null },
+      { license_number: 'RN.987654312', found: false, did_you_mean: ['RN.987654321'] },
     ]);
     expect(code).toBe(0);
   });
 
   test('reads a spreadsheet’s CSV from standard input, and exits 1 when a line could not be looked up', async () => {
     const roster = rosterOf(
-      'Nursing,RN.124396,Bowen',
+      'Nursing,RN.987654321,Example',
       'Nursing Board,,Smith',
-      'Nursing Board,RN.124396,Jones',
+      'Nursing Board,RN.987654321,Jones',
     );
     const { code, lines } = await verifyRoster({ service, folder }, program, {
       roster: `\uFEFF${roster.replaceAll('\n', '\r\n')}`,
       isPiped: true,
     });
     expect(lines).toEqual([
-      { board: 'Nursing', license_number: 'RN.124396', error: expect.stringContaining('"Nursing Board"') },
+      { board: 'Nursing', license_number: 'RN.987654321', error: expect.stringContaining('"Nursing Board"') },
       { board: NURSING, license_number: '', error: 'The roster has no number here.' },
-      expect.objectContaining({ found: true, raw_status: 'Active - Probation', name_match: false }),
+      expect.objectContaining({ found: true, raw_status: 'Active', name_match: false }),
     ]);
     expect(code).toBe(1);
   });
@@ -188,7 +188,7 @@ function verifiesRosters(program: RosterProgram): void {
   });
 
   test('sends 1,000 lines in a request', async () => {
-    const rows = times(2500, () => 'Nursing Board,RN.124396,Bowen');
+    const rows = times(2500, () => 'Nursing Board,RN.987654321,Example');
     const answers = [foundAnswer(1000), foundAnswer(1000), foundAnswer(500)];
     const { code, lines, requests } = await runAgainst(
       { service, folder },
@@ -254,9 +254,9 @@ describeUnless(NO_CURL, 'examples/curl.sh', () => {
     const { code, stdout, stderr } = await ask(service.rest.key);
     expect([code, stderr]).toEqual([0, '']);
     const person = {
-      full_name: 'BOWEN, SUSAN KIM',
-      license_number: 'RN.124396',
-      raw_status: 'Active - Probation',
+      full_name: 'EXAMPLE, PAT SAMPLE',
+      license_number: 'RN.987654321',
+      raw_status: 'Active',
     };
     expect(answersIn(stdout)).toMatchObject([
       { status: 200, body: { publication: { date: service.date, sample: true } } },
@@ -264,10 +264,10 @@ describeUnless(NO_CURL, 'examples/curl.sh', () => {
       { status: 200, body: { board: NURSING } },
       { status: 200, body: person },
       { status: 200, body: { ...person, name_match: true } },
-      { status: 404, body: { did_you_mean: ['RN.124396'] } },
-      { status: 200, body: { found: true, full_name: 'MAIN STREET PHARMACY INC' } },
+      { status: 404, body: { did_you_mean: ['RN.987654321'] } },
+      { status: 200, body: { found: true, full_name: 'EXAMPLE PHARMACY INC' } },
       { status: 200, body: { summary: { found: 1, ambiguous: 1, not_found: 0, invalid: 0 } } },
-      { status: 200, body: expect.stringMatching(/^RN\.124396,Nursing Board,found,RN\.124396,/) },
+      { status: 200, body: expect.stringMatching(/^RN\.987654321,Nursing Board,found,RN\.987654321,/) },
       { status: 200, body: { changes: [], more: false } },
       { status: 200, body: { changes: [], more: false } },
       { status: 200, body: { coverage_start: service.date, record: person, changes: [] } },

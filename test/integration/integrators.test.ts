@@ -6,7 +6,7 @@ import { type OpenApi, openApiIn } from '../support/openapi.ts';
 import { type SampleService, startSampleService } from '../support/sample-service.ts';
 
 const FILE = 'docs/integrators.md';
-const NURSE = { board: 'Nursing Board', license_number: 'RN.124396' };
+const NURSE = { board: 'Nursing Board', license_number: 'RN.987654321' };
 
 let service: SampleService;
 let document: OpenApi;

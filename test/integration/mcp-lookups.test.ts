@@ -10,7 +10,6 @@ const NURSING = 'Nursing Board';
 const PHARMACY = 'Board of Pharmacy';
 const MEDICAL = 'Medical Board';
 const FUNERALS = 'Embalmers and Funeral Directors Board';
-const SPEECH = 'Speech and Hearing Professionals Board';
 
 let service: TestService;
 

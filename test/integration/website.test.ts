@@ -54,7 +54,7 @@ describe('the website over HTTP', () => {
     for (const path of [
       '/',
       '/?by=person&last_name=Whitfield',
-      '/licenses/NUR/RN.418822',
+      '/licenses/NUR/RN.900418822',
       '/data',
       '/nothing',
     ]) {
@@ -69,7 +69,7 @@ describe('the website over HTTP', () => {
   });
 
   test('licenses, results and records are not for search engines; other pages are', async () => {
-    for (const path of ['/licenses/NUR/RN.418822', '/?by=person&last_name=Whitfield']) {
+    for (const path of ['/licenses/NUR/RN.900418822', '/?by=person&last_name=Whitfield']) {
       const response = await get(path);
       expect(response.headers.get('x-robots-tag')).toBe('noindex');
       expect(await response.text()).toContain('<meta name="robots" content="noindex">');
@@ -119,7 +119,7 @@ describe('the website over HTTP', () => {
     ['a page that hides where it is', { origin: 'null' }],
     ['another port', { origin: 'http://127.0.0.1:1' }],
   ])('forms from %s are refused', async (_, headers) => {
-    const form = await saveForm(origin, '/licenses/NUR/RN.418822');
+    const form = await saveForm(origin, '/licenses/NUR/RN.900418822');
     for (const path of ['/records', '/roster']) {
       const response = await post(origin, path, form, headers);
       expect(response.status).toBe(403);
@@ -128,7 +128,7 @@ describe('the website over HTTP', () => {
   });
 
   test('a form without an origin is refused', async () => {
-    const body = await saveForm(origin, '/licenses/NUR/RN.418822');
+    const body = await saveForm(origin, '/licenses/NUR/RN.900418822');
     const response = await fetch(`${origin}/records`, {
       method: 'POST',
       body,
@@ -138,7 +138,7 @@ describe('the website over HTTP', () => {
   });
 
   test('a record is saved only as the page showed it', async () => {
-    const form = await saveForm(origin, '/licenses/NUR/RN.433210');
+    const form = await saveForm(origin, '/licenses/NUR/RN.900433210');
     const forged = new URLSearchParams(form);
     forged.set('shown', '0'.repeat(32));
     const refused = await post(origin, '/records', String(forged));
@@ -151,7 +151,7 @@ describe('the website over HTTP', () => {
 
   test.each([
     ['no fields', ''],
-    ['an unknown board', 'board=XXX&number=RN.418822&shown=1'],
+    ['an unknown board', 'board=XXX&number=RN.900418822&shown=1'],
     ['no number', 'board=NUR&shown=1'],
   ])('a form with %s saves nothing', async (_, form) => {
     expect((await post(origin, '/records', form)).status).toBe(400);
@@ -196,7 +196,7 @@ describe('the website over HTTP', () => {
 
   test('a list as CSV has the columns of the REST API and no formulas', async () => {
     const form = new FormData();
-    form.set('roster', 'reference,license_number\n=1+1,RN.418822\n');
+    form.set('roster', 'reference,license_number\n=1+1,RN.900418822\n');
     form.set('board', 'NUR');
     form.set('format', 'csv');
     const response = await post(origin, '/roster', form);
@@ -209,14 +209,14 @@ describe('the website over HTTP', () => {
 
   test('the log has the route of each page, and never what was searched', async () => {
     await get('/?by=person&last_name=Whitfield');
-    await get('/licenses/NUR/RN.433210');
-    await get('/licenses/NUR/RN.433210/and-more');
+    await get('/licenses/NUR/RN.900433210');
+    await get('/licenses/NUR/RN.900433210/and-more');
     await get('/records/ABCD-ABCD-ABCD-ABCD');
     // The log is written in batches.
     await service.api.printed('"path":"/records/:code"');
     const log = service.api.output();
     expect(log).toContain('"path":"/licenses/:board/:number"');
-    for (const searched of ['Whitfield', 'RN.433210', 'ABCD']) expect(log).not.toContain(searched);
+    for (const searched of ['Whitfield', 'RN.900433210', 'ABCD']) expect(log).not.toContain(searched);
   });
 });
 
@@ -282,8 +282,8 @@ describe('a record and the days after it', () => {
   test('a saved record stays as it was; beside it stands what has changed since', async () => {
     const origin = originOf(service);
     const [, after] = await evaluationDays(service.environment.folder);
-    const saved = await post(origin, '/records', await saveForm(origin, '/licenses/NUR/RN.433210'));
-    const removed = await post(origin, '/records', await saveForm(origin, '/licenses/NUR/RN.350077'));
+    const saved = await post(origin, '/records', await saveForm(origin, '/licenses/NUR/RN.900433210'));
+    const removed = await post(origin, '/records', await saveForm(origin, '/licenses/NUR/RN.900350077'));
     if (after === undefined) throw new Error('There are two days.');
     await publishFiles(service.environment, after);
     const page = async ({ headers }: Response) =>
@@ -329,7 +329,7 @@ describe('pages for what goes wrong', () => {
   test('an address may save ten records a minute', async () => {
     const service = await startService({ files: evaluationDays });
     try {
-      const form = await saveForm(originOf(service), '/licenses/NUR/RN.418822');
+      const form = await saveForm(originOf(service), '/licenses/NUR/RN.900418822');
       const statuses: number[] = [];
       for (let saves = 0; saves < 11; saves += 1)
         statuses.push((await post(originOf(service), '/records', form)).status);

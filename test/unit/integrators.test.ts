@@ -79,7 +79,7 @@ function limits(): [limit: string, number: string][] {
     [
       "characters of an item's `reference`",
       number(
-        longestText((text) => isValidItem({ board: 'Nursing Board', last_name: 'Bowen', reference: text })),
+        longestText((text) => isValidItem({ board: 'Nursing Board', last_name: 'Example', reference: text })),
       ),
     ],
     ['characters of `license_number` in `/history`', number(MAX_NUMBER_LENGTH)],

@@ -4,6 +4,7 @@ import { access, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { EXAMPLES } from '../../sample-data/generator/examples.ts';
 import { type SampleDataFiles, writeSampleData } from '../../sample-data/write-sample-data.ts';
 import { BUSINESS_COLUMNS, INDIVIDUAL_COLUMNS } from '../../src/dataset/columns.ts';
 import { readCsv } from '../../src/dataset/csv.ts';
@@ -15,6 +16,7 @@ type Row = Readonly<Record<string, string>>;
 const ROWS = 20_000;
 const SEED = 7;
 const DAY = '2026-07-01';
+const EXAMPLE_NUMBERS = new Set(EXAMPLES.map(({ number }) => number));
 
 let folder: string;
 let day1: SampleDataFiles;
@@ -118,6 +120,7 @@ test('every license type of every board is there, with its numbers, where it bel
       expect([name, ofType.length >= 3]).toEqual([name, true]);
       for (const number of column(ofType, 'LICENSE_NUMBER')) {
         expect(number.startsWith(prefix) && number.endsWith(suffix)).toBe(true);
+        if (EXAMPLE_NUMBERS.has(number)) continue;
         expect(number.slice(prefix.length, number.length - suffix.length)).toMatch(/^-?\d{4,8}$/);
       }
     }
@@ -154,7 +157,8 @@ test('no two licenses have the same number, zeros after the prefix aside', () =>
 test('numbers are padded now with more zeros, now with fewer', () => {
   const numbers = endorsements(people, 'NUMBER').filter((number) => number.startsWith('APRN.CNP.'));
   const widths = new Set(numbers.map((number) => number.slice('APRN.CNP.'.length).length));
-  expect([...widths].sort()).toEqual([5, 6, 7]);
+  const ofExample = 9;
+  expect([...widths].sort()).toEqual([5, 6, 7, ofExample]);
 });
 
 test('a supervising counselor has two licenses, one below the other', () => {
@@ -286,15 +290,46 @@ test('another day differs in the run date alone, but for the share that changed'
     expect(differing).not.toContain(name);
 });
 
-test('a change of all rows leaves none as it was', async () => {
+test('a change of all rows leaves none but the examples as it was', async () => {
   const options = { rows: 5000, seed: SEED, date: DAY };
   const before = await writeSampleData({ ...options, directory: join(folder, 'before') });
   const after = await writeSampleData({ ...options, changed: 1, directory: join(folder, 'after') });
   for (const file of ['individual', 'business'] as const) {
     const old = await readRows(before[file]);
     const changed = await readRows(after[file]);
-    expect(changed.filter((row, at) => JSON.stringify(row) === JSON.stringify(old[at]))).toEqual([]);
+    const unchanged = changed.filter((row, at) => JSON.stringify(row) === JSON.stringify(old[at]));
+    expect(unchanged.every(isExample)).toBe(true);
   }
+});
+
+function isExample({ LICENSE_NUMBER = '' }: Row): boolean {
+  return EXAMPLE_NUMBERS.has(LICENSE_NUMBER);
+}
+
+test.each([
+  ['the fewest rows', { rows: 1000 }],
+  ['another seed', { seed: 8 }],
+  ['a later day', { date: '2026-08-01', changed: 1, added: 1, removed: 1, renamed: 1, renumbered: 1 }],
+])('the examples are there as they are, also with %s', async (name, options) => {
+  const examplesOf = async (files: SampleDataFiles) =>
+    [...(await readRows(files.individual)), ...(await readRows(files.business))]
+      .filter(isExample)
+      .map(({ QUERY_RUN_DATE: _, ...row }) => row)
+      .toSorted((one, other) => ((one.LICENSE_NUMBER ?? '') < (other.LICENSE_NUMBER ?? '') ? -1 : 1));
+  const directory = join(folder, name);
+  const expected = await examplesOf(day1);
+  expect(column(expected, 'LICENSE_NUMBER').toSorted()).toEqual([...EXAMPLE_NUMBERS].toSorted());
+  expect(
+    await examplesOf(await writeSampleData({ directory, rows: 5000, seed: SEED, date: DAY, ...options })),
+  ).toEqual(expected);
+});
+
+test('no example says anything of discipline', () => {
+  const examples = [...people, ...businesses].filter(isExample);
+  expect(new Set(column(examples, 'BOARD_ACTION'))).toEqual(new Set(['No']));
+  expect(new Set(examples.map((row) => `${row.STATUS} ${row.SUB_STATUS}`))).toEqual(
+    new Set(['Active ', 'Inactive Lapsed']),
+  );
 });
 
 test('the manifest tells what was generated, with the hashes of both files', async () => {
