@@ -28,7 +28,14 @@ interface Copy {
 const COLUMNS = ['board', 'license_number'] as const;
 
 /** Fields of a response that are not the license's own. */
-const NOT_OF_THE_LICENSE = new Set(['found', 'source', 'last_scraped', 'days_until_expiry', 'name_match']);
+const NOT_OF_THE_LICENSE = new Set([
+  'found',
+  'source',
+  'last_scraped',
+  'days_until_expiry',
+  'cautions',
+  'name_match',
+]);
 
 const CHANGES_IN_A_PAGE = 1000;
 

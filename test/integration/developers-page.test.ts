@@ -46,7 +46,7 @@ describeUnless(NO_CURL, 'the examples of the page for developers', () => {
       found: true,
     });
     expect(JSON.parse(answerTo(withKey))).toMatchObject({
-      detail: expect.stringContaining('No license with this number'),
+      detail: expect.stringContaining('No license with the number "RN.987654321"'),
     });
     expect(answerTo(roster)).toContain('result_outcome');
     expect(JSON.parse(answerTo(changes))).toMatchObject({ changes: expect.any(Array), more: false });
