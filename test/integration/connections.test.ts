@@ -6,13 +6,13 @@ import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import Koa from 'koa';
 import { pino } from 'pino';
 import { z } from 'zod';
 import { httpApp } from '../../src/http/app.ts';
 import type { RequestState } from '../../src/http/context.ts';
-import { heldResponses } from '../../src/http/held-responses.ts';
+import { heldResponses, RESPONSE_LIMITS } from '../../src/http/held-responses.ts';
 import { operatorHosts } from '../../src/http/hosts.ts';
 import { close, httpServer, listen } from '../../src/http/server.ts';
 import { metrics } from '../../src/telemetry/metrics.ts';
@@ -26,6 +26,8 @@ const OF_ADDRESS = 1000;
 interface Running {
   readonly server: Server;
   readonly port: number;
+  /** How many requests it has worked on to the end. */
+  handled(): number;
   /** The lines of its log with this message. */
   logged(message: string): Record<string, unknown>[];
 }
@@ -45,6 +47,11 @@ async function started({ isBehindProxies = false, isAdmin = false } = {}): Promi
     }),
   );
   const app = httpApp({ log, trustedProxies });
+  let handled = 0;
+  app.use(async (_ctx, next) => {
+    await next();
+    handled += 1;
+  });
   if (isAdmin) app.use(operatorHosts(['licenses.corp.example']));
   app.use(async (ctx) => {
     if (ctx.query.ms !== undefined) await sleep(Number(ctx.query.ms));
@@ -61,7 +68,7 @@ async function started({ isBehindProxies = false, isAdmin = false } = {}): Promi
     lines
       .map((line) => z.record(z.string(), z.unknown()).parse(JSON.parse(line)))
       .filter(({ msg }) => msg === message);
-  const started = { server, port, logged };
+  const started = { server, port, logged, handled: () => handled };
   running.push(started);
   return started;
 }
@@ -200,6 +207,10 @@ describe('connections', () => {
 describe('responses that clients read slowly', () => {
   const LARGE = 9 * MB;
 
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
   interface Reader {
     readonly socket: Socket;
     /** What the response began with, once it has begun. */
@@ -234,14 +245,17 @@ describe('responses that clients read slowly', () => {
     const cut = 'licenses_responses_cut_total{reason="memory"}';
     const before = (await series()).get(cut) ?? 0;
     const slow: Reader[] = [];
+    const start = Math.ceil(performance.now());
+    const clock = jest.spyOn(performance, 'now').mockReturnValue(start);
     for (const client of times(14, (number) => `198.51.100.${number}`)) {
       const next = reader(port, path, 4096, client);
       expect(await next.status).toBe('200');
       slow.push(next);
     }
+    clock.mockReturnValue(start + RESPONSE_LIMITS.keptMs - 1);
     // All are recent, so nobody is cut off for another.
     expect(await statusFor(port, path, '192.0.2.2')).toBe(503);
-    await sleep(5000);
+    clock.mockReturnValue(start + RESPONSE_LIMITS.keptMs);
     expect(await statusFor(port, path, '192.0.2.2')).toBe(200);
     await slow[0]?.closed;
     expect(slow.filter(({ socket }) => socket.closed).length).toBe(1);
@@ -263,14 +277,14 @@ describe('responses that clients read slowly', () => {
   });
 
   test('are not counted for clients that have left before the response was made', async () => {
-    const { port } = await started();
+    const { port, handled } = await started();
     for (const _ of times(30, Number)) {
       const socket = connect(port, '127.0.0.1');
       socket.write(`GET /bytes/${LARGE}?ms=100 HTTP/1.1\r\nHost: localhost\r\n\r\n`);
       await sleep(20);
       socket.resetAndDestroy();
     }
-    await sleep(500);
+    await until('all are worked on', () => handled() === 30);
     expect((await rawRequest({ port, method: 'GET', path: `/bytes/${LARGE}` })).status).toBe(200);
   });
 
