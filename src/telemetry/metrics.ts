@@ -63,6 +63,12 @@ export const responsesCut = new Counter({
   registers: [metrics],
 });
 
+export const responseBytesHeld = new Gauge({
+  name: 'licenses_responses_held_bytes',
+  help: 'Bytes of responses that wait in memory for their clients to read them; at 128 MB others get 503',
+  registers: [metrics],
+});
+
 /** A gauge that is read at each scrape; absent while `read` returns `undefined`. */
 export function gauge(name: string, help: string, read: () => number | undefined): void {
   new Gauge({

@@ -14,6 +14,7 @@ import { httpApp } from '../../src/http/app.ts';
 import type { RequestState } from '../../src/http/context.ts';
 import { heldResponses, RESPONSE_LIMITS } from '../../src/http/held-responses.ts';
 import { operatorHosts } from '../../src/http/hosts.ts';
+import { counted } from '../../src/http/request-metrics.ts';
 import { close, httpServer, listen } from '../../src/http/server.ts';
 import { metrics } from '../../src/telemetry/metrics.ts';
 import { times } from '../support/fixtures.ts';
@@ -34,7 +35,10 @@ interface Running {
 
 const running: Running[] = [];
 
-/** A server of the service whose app answers `/bytes/N` with N bytes and `/json/N` with N bytes of JSON. */
+/**
+ * A server of the service whose app answers `/bytes/N` with N bytes, `/json/N` with N bytes of JSON and `/file/N` with a
+ * file of N bytes, as one that was found.
+ */
 async function started({ isBehindProxies = false, isAdmin = false } = {}): Promise<Running> {
   const trustedProxies = isBehindProxies ? 1 : 0;
   const lines: string[] = [];
@@ -47,6 +51,7 @@ async function started({ isBehindProxies = false, isAdmin = false } = {}): Promi
     }),
   );
   const app = httpApp({ log, trustedProxies });
+  app.use(counted('web', { count: () => undefined, stop: () => Promise.resolve() }));
   let handled = 0;
   app.use(async (_ctx, next) => {
     await next();
@@ -55,10 +60,15 @@ async function started({ isBehindProxies = false, isAdmin = false } = {}): Promi
   if (isAdmin) app.use(operatorHosts(['licenses.corp.example']));
   app.use(async (ctx) => {
     if (ctx.query.ms !== undefined) await sleep(Number(ctx.query.ms));
-    const [, kind, bytes] = /^\/(bytes|json)\/(\d+)$/.exec(ctx.path) ?? [];
+    const [, kind, bytes] = /^\/(bytes|json|file)\/(\d+)$/.exec(ctx.path) ?? [];
     if (kind === 'bytes') ctx.body = Buffer.alloc(Number(bytes), 'x');
     else if (kind === 'json') ctx.body = { text: 'x'.repeat(Number(bytes)) };
-    else if (ctx.path === '/') ctx.body = 'hello';
+    else if (kind === 'file') {
+      ctx.state.outcome = 'found';
+      ctx.type = 'text/csv';
+      ctx.attachment('result.csv');
+      ctx.body = Buffer.alloc(Number(bytes), 'x');
+    } else if (ctx.path === '/') ctx.body = 'hello';
     else if (ctx.path === '/nothing') ctx.status = 204;
   });
   const server = httpServer(app, { log, isBehindProxies });
@@ -260,7 +270,10 @@ describe('responses that clients read slowly', () => {
     expect(slow.filter(({ socket }) => socket.closed).length).toBe(1);
     expect((await series()).get(cut)).toBe(before + 1);
     expect(logged('responses cut off: their clients read too slowly')).toHaveLength(1);
+    const held = async () => (await series()).get('licenses_responses_held_bytes') ?? 0;
+    expect(await held()).toBeGreaterThanOrEqual(13 * LARGE);
     for (const { socket } of slow) socket.destroy();
+    await until('nothing is held', async () => (await held()) === 0);
   });
 
   test('are bounded for each client, whose own next request is refused', async () => {
@@ -273,6 +286,30 @@ describe('responses that clients read slowly', () => {
     expect(await statusFor(port, '/bytes/1000', '2001:db8:1:2::9')).toBe(200);
     expect(await statusFor(port, path, '2001:db8:1:3::1')).toBe(200);
     for (const { socket } of slow) socket.destroy();
+  });
+
+  test('make a refusal that is counted as one, and is not the file that was asked for', async () => {
+    const { port } = await started({ isBehindProxies: true });
+    const ended = async (outcome: string) =>
+      (await series()).get(`licenses_request_seconds_count{interface="web",outcome="${outcome}"}`) ?? 0;
+    const before = await Promise.all([ended('found'), ended('unavailable')]);
+    const slow = times(3, () => reader(port, `/file/${LARGE}`, 4096));
+    for (const { status } of slow) expect(await status).toBe('200');
+    const { status, headers, text } = await rawRequest({
+      port,
+      method: 'GET',
+      path: `/file/${LARGE}`,
+      headers: { host: 'localhost', 'x-forwarded-for': '192.0.2.1' },
+    });
+    expect([status, headers.get('content-type'), headers.get('content-disposition')]).toEqual([
+      503,
+      'application/json; charset=utf-8',
+      null,
+    ]);
+    expect(JSON.parse(text)).toEqual({ detail: expect.any(String) });
+    for (const { socket } of slow) socket.destroy();
+    await until('all are counted', async () => (await ended('found')) === (before[0] ?? 0) + 3);
+    expect(await ended('unavailable')).toBe((before[1] ?? 0) + 1);
   });
 
   test('are not counted for clients that have left before the response was made', async () => {
