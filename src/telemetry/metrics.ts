@@ -55,6 +55,8 @@ export const connectionsRefused = new Counter({
   labelNames: ['reason'],
   registers: [metrics],
 });
+// An increase is seen only of a series that was there before.
+for (const reason of ['address', 'all']) connectionsRefused.inc({ reason }, 0);
 
 export const responsesCut = new Counter({
   name: 'licenses_responses_cut_total',
@@ -62,6 +64,7 @@ export const responsesCut = new Counter({
   labelNames: ['reason'],
   registers: [metrics],
 });
+for (const reason of ['slow', 'memory']) responsesCut.inc({ reason }, 0);
 
 export const responseBytesHeld = new Gauge({
   name: 'licenses_responses_held_bytes',
