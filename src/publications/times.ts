@@ -1,5 +1,5 @@
 import type { Store } from '../storage/store.ts';
-import { liveLicensesIndex } from './alias.ts';
+import { readableLiveIndex } from './alias.ts';
 import { LEDGER_EVENTS } from './ledger.ts';
 import { PUBLICATION_STATES } from './steps.ts';
 
@@ -24,7 +24,7 @@ export async function publicationTimes(store: Store): Promise<PublicationTimes> 
       collapse: { field: 'event' },
       sort: [{ at: 'desc' }],
     }),
-    liveLicensesIndex(store),
+    readableLiveIndex(store),
   ]);
   return {
     lastEvents: new Map(times.documents.map(({ event, at }) => [event, Date.parse(at)])),

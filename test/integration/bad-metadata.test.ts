@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { licenses } from '../../scripts/licenses-processes.ts';
 import { indicesUnderAlias } from '../../src/publications/alias.ts';
+import { publicationTimes } from '../../src/publications/times.ts';
 import { type FeedService, NURSES, NURSING, startFeedService } from '../support/feed-service.ts';
 
 let service: FeedService;
@@ -65,6 +66,9 @@ test.each([{ publication: 12 }, undefined])(
       ]);
     }
     expect(await indicesUnderAlias(store)).toEqual([live]);
+    // The metrics of the ledger go on.
+    const times = await publicationTimes(store);
+    expect([times.live, times.lastEvents.has('live')]).toEqual([undefined, true]);
   },
 );
 
