@@ -12,6 +12,7 @@ import { type Route, routerOf } from '../src/http/route.ts';
 import { currentEpoch } from '../src/publications/fence.ts';
 import { publicationTimes } from '../src/publications/times.ts';
 import type { Store } from '../src/storage/store.ts';
+import { BadDocumentError } from '../src/storage/stored.ts';
 import type { JobCounts, WorkerMetrics } from './metrics.ts';
 
 const ANSWER_WITHIN_MS = 3000;
@@ -74,6 +75,11 @@ function unlessAway<Result>(reading: Promise<Result>): Promise<Result | undefine
   return Promise.race([reading, tooLate]).catch(() => undefined);
 }
 
+/** Who answers with a document that is not valid is there, too. */
 function isThere(reading: Promise<unknown>): Promise<boolean> {
-  return unlessAway(reading.then(() => true)).then((isRead) => isRead === true);
+  const isRead = reading.then(
+    () => true,
+    (error: unknown) => error instanceof BadDocumentError,
+  );
+  return unlessAway(isRead).then((answer) => answer === true);
 }

@@ -146,7 +146,8 @@ function answerError(ctx: Context, error: unknown, log: Logger): void {
   if (status >= 500) logFailure(ctx, error, log);
   if (retryAfter !== undefined) ctx.set('retry-after', String(retryAfter));
   // Of what would have been sent.
-  ctx.remove('content-encoding');
+  for (const name of ['content-disposition', 'content-encoding']) ctx.remove(name);
+  delete ctx.state.outcome;
   ctx.status = status;
   ctx.body = { detail };
 }

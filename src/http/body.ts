@@ -105,31 +105,35 @@ const MAX_FIELDS = 20;
  * @throws what `textBody` does
  */
 export async function formBody(ctx: Context, limit: BodyLimit): Promise<FormData> {
-  const separator = fieldSeparator(ctx);
-  if (separator === undefined) throw new UnsupportedMediaTypeError('Send the form as the page sends it.');
+  const form = formSent(ctx);
+  if (form === undefined) throw new UnsupportedMediaTypeError('Send the form as the page sends it.');
   const bytes = await bodyBytes(ctx, limit);
   // Counted first, since the parser takes seconds for the fields that fit into a megabyte.
-  if (hasMore(bytes, separator, MAX_FIELDS)) {
+  if (hasMore(bytes, form.separator, MAX_FIELDS)) {
     throw new BadRequestError(`A form takes at most ${MAX_FIELDS} fields.`);
   }
   try {
-    const headers = { 'content-type': ctx.get('content-type') };
+    const headers = { 'content-type': form.type };
     return await new Response(new Uint8Array(bytes), { headers }).formData();
   } catch {
     throw refusedBody(ctx, createError(400));
   }
 }
 
-/** What stands between the fields of a form; `undefined` for a body that is no form. */
-function fieldSeparator({ request }: Context): string | undefined {
-  switch (request.type.toLowerCase()) {
-    case 'application/x-www-form-urlencoded':
-      return '&';
-    case 'multipart/form-data':
-      return `--${/;\s*boundary="?([^";\s]+)/i.exec(request.get('content-type'))?.[1] ?? ''}`;
-    default:
-      return undefined;
-  }
+interface FormSent {
+  /** With the boundary by which the fields are counted: the parser must not find another one. */
+  readonly type: string;
+  /** What stands between the fields. */
+  readonly separator: string;
+}
+
+/** How a form is written; `undefined` for a body that is no form. */
+function formSent({ request }: Context): FormSent | undefined {
+  const type = request.type.toLowerCase();
+  if (type === 'application/x-www-form-urlencoded') return { type, separator: '&' };
+  if (type !== 'multipart/form-data') return undefined;
+  const boundary = /;\s*boundary="?([^";\s]+)/i.exec(request.get('content-type'))?.[1] ?? '';
+  return { type: `${type}; boundary=${boundary}`, separator: `--${boundary}` };
 }
 
 /** Whether bytes have a text more often than `max` times. */

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { addressKey, plainAddress } from '../access/rate-limit.ts';
 import { TooBusyError } from '../storage/errors.ts';
 import { onceAMinute } from '../telemetry/log.ts';
-import { responsesCut } from '../telemetry/metrics.ts';
+import { responseBytesHeld, responsesCut } from '../telemetry/metrics.ts';
 import { type Context, whenClosed } from './context.ts';
 
 const MB = 1024 * 1024;
@@ -52,6 +52,7 @@ export function heldResponses(
   function add(response: ServerResponse, entry: HeldResponse): void {
     held.set(response, entry);
     heldBytes += entry.bytes;
+    responseBytesHeld.inc(entry.bytes);
     ofClient.set(entry.client, (ofClient.get(entry.client) ?? 0) + entry.bytes);
   }
 
@@ -60,6 +61,7 @@ export function heldResponses(
     if (entry === undefined) return;
     held.delete(response);
     heldBytes -= entry.bytes;
+    responseBytesHeld.dec(entry.bytes);
     const left = (ofClient.get(entry.client) ?? 0) - entry.bytes;
     if (left > 0) ofClient.set(entry.client, left);
     else ofClient.delete(entry.client);

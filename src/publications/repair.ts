@@ -22,10 +22,11 @@ export async function repairMetadata(store: Store, isRepaired: boolean): Promise
     store.client,
     store.names.licensesPattern,
   )) {
-    if (problem === undefined || !isOurs(stored) || parseLicensesIndexName(store.prefix, index) === undefined)
-      continue;
+    const isLive = live.includes(index);
+    const isOfOthers = !isOurs(stored) || parseLicensesIndexName(store.prefix, index) === undefined;
+    if (problem === undefined || (isOfOthers && !isLive)) continue;
     const bad = { index, id: META_ID, problem };
-    const isDeleted = kept === undefined && !live.includes(index);
+    const isDeleted = kept === undefined && !isLive;
     if (isRepaired && kept !== undefined)
       await store.client.indices.putMapping({ index, body: { [META_ID]: kept } });
     if (isRepaired && isDeleted) await deleteUnlessLive(store, index);

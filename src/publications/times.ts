@@ -1,7 +1,6 @@
-import { z } from 'zod';
-import { search } from '../storage/checked-search.ts';
 import type { Store } from '../storage/store.ts';
-import { liveLicensesIndex } from './alias.ts';
+import { readableLiveIndex } from './alias.ts';
+import { LEDGER_EVENTS } from './ledger.ts';
 import { PUBLICATION_STATES } from './steps.ts';
 
 /** What metrics tell of the ledger. */
@@ -12,33 +11,23 @@ export interface PublicationTimes {
   readonly live: { readonly date: string; readonly differences: number } | undefined;
 }
 
-const timesResponse = z.object({
-  hits: z.object({
-    hits: z.array(z.object({ _source: z.object({ event: z.enum(PUBLICATION_STATES), at: z.string() }) })),
-  }),
-});
+/** What an event can't be without. */
+const NEEDED = ['publication', 'event', 'at'];
 
-const canaryResponse = z.object({
-  hits: z.object({ hits: z.array(z.object({ _source: z.object({ differences: z.array(z.string()) }) })) }),
-});
-
-/** Reads only the times of events, however many the ledger has. */
+/** Reads only the times of events, however many the ledger has. An event that is not valid is left out. */
 export async function publicationTimes(store: Store): Promise<PublicationTimes> {
   const [times, live] = await Promise.all([
-    search(store.client, timesResponse, {
-      index: store.names.ledger,
-      body: {
-        size: PUBLICATION_STATES.length,
-        _source: ['event', 'at'],
-        query: { terms: { event: [...PUBLICATION_STATES] } },
-        collapse: { field: 'event' },
-        sort: [{ at: 'desc' }],
-      },
+    LEDGER_EVENTS.search(store, {
+      size: PUBLICATION_STATES.length,
+      _source: NEEDED,
+      query: { terms: { event: [...PUBLICATION_STATES] } },
+      collapse: { field: 'event' },
+      sort: [{ at: 'desc' }],
     }),
-    liveLicensesIndex(store),
+    readableLiveIndex(store),
   ]);
   return {
-    lastEvents: new Map(times.hits.hits.map(({ _source: { event, at } }) => [event, Date.parse(at)])),
+    lastEvents: new Map(times.documents.map(({ event, at }) => [event, Date.parse(at)])),
     live: live && {
       date: live.metadata.date,
       differences: await canaryDifferences(store, live.metadata.publication),
@@ -47,14 +36,11 @@ export async function publicationTimes(store: Store): Promise<PublicationTimes> 
 }
 
 async function canaryDifferences(store: Store, publication: string): Promise<number> {
-  const { hits } = await search(store.client, canaryResponse, {
-    index: store.names.ledger,
-    body: {
-      size: 1,
-      _source: ['differences'],
-      query: { bool: { filter: [{ term: { publication } }, { term: { event: 'canary_failed' } }] } },
-      sort: [{ at: 'desc' }],
-    },
+  const { documents } = await LEDGER_EVENTS.search(store, {
+    size: 1,
+    _source: [...NEEDED, 'differences'],
+    query: { bool: { filter: [{ term: { publication } }, { term: { event: 'canary_failed' } }] } },
+    sort: [{ at: 'desc' }],
   });
-  return hits.hits[0]?._source.differences.length ?? 0;
+  return documents[0]?.differences?.length ?? 0;
 }

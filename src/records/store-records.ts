@@ -23,7 +23,10 @@ export interface SavedRecords {
    * @throws {BadDocumentError} when what is stored is not valid
    */
   read(code: string, now?: Date): Promise<SavedRecord | undefined>;
-  /** How much of what a day allows is used, as last counted: 1 for all; `undefined` before the first is saved. */
+  /**
+   * How much of what a day allows is used, as last counted: 1 for all; `undefined` before this process saves the first,
+   * and a day after it saved the last.
+   */
   usedRatio(): number | undefined;
 }
 
@@ -63,7 +66,8 @@ export function savedRecords(
   }
 
   return {
-    usedRatio: () => counted && counted.records / perDay,
+    usedRatio: () =>
+      counted === undefined || Date.now() - counted.at > DAY_MS ? undefined : counted.records / perDay,
     save: async (shown, now = new Date()) => {
       const record = SAVED_RECORDS.valid({ ...shown, saved_at: now.toISOString() });
       await takePlace();

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { licenses } from '../../scripts/licenses-processes.ts';
 import { indicesUnderAlias } from '../../src/publications/alias.ts';
+import { publicationTimes } from '../../src/publications/times.ts';
 import { type FeedService, NURSES, NURSING, startFeedService } from '../support/feed-service.ts';
 
 let service: FeedService;
@@ -51,6 +52,25 @@ test('metadata of an index that is not live, and indices of others, stop nothing
   expect(left).toEqual(expect.arrayContaining([live, ...others]));
   expect(left).not.toContain(earlier);
 });
+
+test.each([{ publication: 12 }, undefined])(
+  'what is live with metadata of %j is named by a repair, and stays',
+  async (_meta) => {
+    const { client, store } = service.environment;
+    const [live = ''] = await indicesUnderAlias(store);
+    await client.indices.putMapping({ index: live, body: { _meta: _meta ?? {} } });
+    for (const options of [[], ['--delete']]) {
+      const found = await run('publications', 'repair', '--json', ...options);
+      expect(JSON.parse(found)).toEqual([
+        { index: live, id: '_meta', problem: '"publication" invalid_type', action: 'none' },
+      ]);
+    }
+    expect(await indicesUnderAlias(store)).toEqual([live]);
+    // The metrics of the ledger go on.
+    const times = await publicationTimes(store);
+    expect([times.live, times.lastEvents.has('live')]).toEqual([undefined, true]);
+  },
+);
 
 test('without the date of what is live nothing is answered after a restart; the next publication heals it', async () => {
   const { client, store } = service.environment;

@@ -6,14 +6,15 @@ import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import Koa from 'koa';
 import { pino } from 'pino';
 import { z } from 'zod';
 import { httpApp } from '../../src/http/app.ts';
 import type { RequestState } from '../../src/http/context.ts';
-import { heldResponses } from '../../src/http/held-responses.ts';
+import { heldResponses, RESPONSE_LIMITS } from '../../src/http/held-responses.ts';
 import { operatorHosts } from '../../src/http/hosts.ts';
+import { counted } from '../../src/http/request-metrics.ts';
 import { close, httpServer, listen } from '../../src/http/server.ts';
 import { metrics } from '../../src/telemetry/metrics.ts';
 import { times } from '../support/fixtures.ts';
@@ -26,13 +27,18 @@ const OF_ADDRESS = 1000;
 interface Running {
   readonly server: Server;
   readonly port: number;
+  /** How many requests it has worked on to the end. */
+  handled(): number;
   /** The lines of its log with this message. */
   logged(message: string): Record<string, unknown>[];
 }
 
 const running: Running[] = [];
 
-/** A server of the service whose app answers `/bytes/N` with N bytes and `/json/N` with N bytes of JSON. */
+/**
+ * A server of the service whose app answers `/bytes/N` with N bytes, `/json/N` with N bytes of JSON and `/file/N` with a
+ * file of N bytes, as one that was found.
+ */
 async function started({ isBehindProxies = false, isAdmin = false } = {}): Promise<Running> {
   const trustedProxies = isBehindProxies ? 1 : 0;
   const lines: string[] = [];
@@ -45,13 +51,24 @@ async function started({ isBehindProxies = false, isAdmin = false } = {}): Promi
     }),
   );
   const app = httpApp({ log, trustedProxies });
+  app.use(counted('web', { count: () => undefined, stop: () => Promise.resolve() }));
+  let handled = 0;
+  app.use(async (_ctx, next) => {
+    await next();
+    handled += 1;
+  });
   if (isAdmin) app.use(operatorHosts(['licenses.corp.example']));
   app.use(async (ctx) => {
     if (ctx.query.ms !== undefined) await sleep(Number(ctx.query.ms));
-    const [, kind, bytes] = /^\/(bytes|json)\/(\d+)$/.exec(ctx.path) ?? [];
+    const [, kind, bytes] = /^\/(bytes|json|file)\/(\d+)$/.exec(ctx.path) ?? [];
     if (kind === 'bytes') ctx.body = Buffer.alloc(Number(bytes), 'x');
     else if (kind === 'json') ctx.body = { text: 'x'.repeat(Number(bytes)) };
-    else if (ctx.path === '/') ctx.body = 'hello';
+    else if (kind === 'file') {
+      ctx.state.outcome = 'found';
+      ctx.type = 'text/csv';
+      ctx.attachment('result.csv');
+      ctx.body = Buffer.alloc(Number(bytes), 'x');
+    } else if (ctx.path === '/') ctx.body = 'hello';
     else if (ctx.path === '/nothing') ctx.status = 204;
   });
   const server = httpServer(app, { log, isBehindProxies });
@@ -61,7 +78,7 @@ async function started({ isBehindProxies = false, isAdmin = false } = {}): Promi
     lines
       .map((line) => z.record(z.string(), z.unknown()).parse(JSON.parse(line)))
       .filter(({ msg }) => msg === message);
-  const started = { server, port, logged };
+  const started = { server, port, logged, handled: () => handled };
   running.push(started);
   return started;
 }
@@ -200,20 +217,23 @@ describe('connections', () => {
 describe('responses that clients read slowly', () => {
   const LARGE = 9 * MB;
 
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
   interface Reader {
     readonly socket: Socket;
     /** What the response began with, once it has begun. */
     readonly status: Promise<string>;
-    readonly closed: Promise<number>;
+    readonly closed: Promise<void>;
   }
 
   /** Asks for a path and reads so many bytes every tenth of a second; after its first bytes none with 0. */
   function reader(port: number, path: string, bytesEachTenth: number, client = '192.0.2.1'): Reader {
-    const begun = Date.now();
     const socket = connect(port, '127.0.0.1').on('error', () => undefined);
     socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: ${client}\r\n\r\n`);
-    const closed = new Promise<number>((resolve) => {
-      socket.once('close', () => resolve(Date.now() - begun));
+    const closed = new Promise<void>((resolve) => {
+      socket.once('close', () => resolve());
     });
     const status = once(socket, 'readable').then(() => String(socket.read(12)).slice(9));
     const timer = setInterval(() => {
@@ -234,20 +254,26 @@ describe('responses that clients read slowly', () => {
     const cut = 'licenses_responses_cut_total{reason="memory"}';
     const before = (await series()).get(cut) ?? 0;
     const slow: Reader[] = [];
+    const start = Math.ceil(performance.now());
+    const clock = jest.spyOn(performance, 'now').mockReturnValue(start);
     for (const client of times(14, (number) => `198.51.100.${number}`)) {
       const next = reader(port, path, 4096, client);
       expect(await next.status).toBe('200');
       slow.push(next);
     }
+    clock.mockReturnValue(start + RESPONSE_LIMITS.keptMs - 1);
     // All are recent, so nobody is cut off for another.
     expect(await statusFor(port, path, '192.0.2.2')).toBe(503);
-    await sleep(5000);
+    clock.mockReturnValue(start + RESPONSE_LIMITS.keptMs);
     expect(await statusFor(port, path, '192.0.2.2')).toBe(200);
     await slow[0]?.closed;
     expect(slow.filter(({ socket }) => socket.closed).length).toBe(1);
     expect((await series()).get(cut)).toBe(before + 1);
     expect(logged('responses cut off: their clients read too slowly')).toHaveLength(1);
+    const held = async () => (await series()).get('licenses_responses_held_bytes') ?? 0;
+    expect(await held()).toBeGreaterThanOrEqual(13 * LARGE);
     for (const { socket } of slow) socket.destroy();
+    await until('nothing is held', async () => (await held()) === 0);
   });
 
   test('are bounded for each client, whose own next request is refused', async () => {
@@ -262,15 +288,39 @@ describe('responses that clients read slowly', () => {
     for (const { socket } of slow) socket.destroy();
   });
 
+  test('make a refusal that is counted as one, and is not the file that was asked for', async () => {
+    const { port } = await started({ isBehindProxies: true });
+    const ended = async (outcome: string) =>
+      (await series()).get(`licenses_request_seconds_count{interface="web",outcome="${outcome}"}`) ?? 0;
+    const before = await Promise.all([ended('found'), ended('unavailable')]);
+    const slow = times(3, () => reader(port, `/file/${LARGE}`, 4096));
+    for (const { status } of slow) expect(await status).toBe('200');
+    const { status, headers, text } = await rawRequest({
+      port,
+      method: 'GET',
+      path: `/file/${LARGE}`,
+      headers: { host: 'localhost', 'x-forwarded-for': '192.0.2.1' },
+    });
+    expect([status, headers.get('content-type'), headers.get('content-disposition')]).toEqual([
+      503,
+      'application/json; charset=utf-8',
+      null,
+    ]);
+    expect(JSON.parse(text)).toEqual({ detail: expect.any(String) });
+    for (const { socket } of slow) socket.destroy();
+    await until('all are counted', async () => (await ended('found')) === (before[0] ?? 0) + 3);
+    expect(await ended('unavailable')).toBe((before[1] ?? 0) + 1);
+  });
+
   test('are not counted for clients that have left before the response was made', async () => {
-    const { port } = await started();
+    const { port, handled } = await started();
     for (const _ of times(30, Number)) {
       const socket = connect(port, '127.0.0.1');
       socket.write(`GET /bytes/${LARGE}?ms=100 HTTP/1.1\r\nHost: localhost\r\n\r\n`);
       await sleep(20);
       socket.resetAndDestroy();
     }
-    await sleep(500);
+    await until('all are worked on', () => handled() === 30);
     expect((await rawRequest({ port, method: 'GET', path: `/bytes/${LARGE}` })).status).toBe(200);
   });
 
@@ -291,10 +341,16 @@ describe('responses that clients read slowly', () => {
     const server = app.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = z.custom<AddressInfo>().parse(server.address());
+    const start = Math.ceil(performance.now());
+    const clock = jest.spyOn(performance, 'now').mockReturnValue(start);
     const [slow, fast] = [reader(port, '/', 4096), rawRequest({ port, method: 'GET', path: '/' })];
     expect([await slow.status, (await fast).text.length]).toEqual(['200', 64 * MB]);
+    clock.mockClear().mockReturnValue(start + limits.freeMs);
+    await until('the server has looked', () => clock.mock.calls.length > 0);
+    expect(slow.socket.closed).toBe(false);
+    clock.mockReturnValue(start + limits.freeMs + 10);
     // Reading the rest would take half an hour.
-    expect(await slow.closed).toBeGreaterThan(limits.freeMs);
+    await slow.closed;
     server.close();
   });
 });

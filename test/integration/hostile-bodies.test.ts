@@ -14,7 +14,7 @@ import { publishFiles } from '../support/publishing.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { ROSTER_PATH } from '../support/rosters.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { COMPRESSIONS } from '../support/worst-bodies.ts';
+import { COMPRESSIONS, formParts, PARTS_TYPE } from '../support/worst-bodies.ts';
 
 const JSON_TYPE = 'application/json';
 const LIST = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
@@ -110,6 +110,17 @@ test.each(['constructor', 'toString', 'hasOwnProperty', '__proto__', 'valueOf', 
     await expectAnswering();
   },
 );
+
+test('the fields of a form are counted by the boundary by which it is read', async () => {
+  const list = formParts('roster', 'board,license_number\nNursing Board,RN.700001\n');
+  const [field = ''] = formParts('a', '').split(/(?<=\r\n\r\n\r\n)/);
+  const form = field.repeat(100) + list;
+  expect((await send('/roster', PARTS_TYPE, list)).status).toBe(200);
+  expect((await send('/roster', PARTS_TYPE, form)).status).toBe(400);
+  const [type = '', boundary = ''] = PARTS_TYPE.split('; ');
+  const twice = `${type}; x="; boundary=----another"; ${boundary}`;
+  expect((await send('/roster', twice, form)).status).toBe(400);
+});
 
 test.each([...COMPRESSIONS])(
   'a body with Content-Encoding %s that is broken is refused',

@@ -6,8 +6,11 @@ import { startApi, startWorker } from '../../scripts/licenses-processes.ts';
 import { freePort } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { liveIndex } from '../../src/publications/alias.ts';
+import { currentEpoch } from '../../src/publications/fence.ts';
+import { readMetadata } from '../../src/publications/metadata.ts';
+import { publicationTimes } from '../../src/publications/times.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
-import { FIXTURES, times } from '../support/fixtures.ts';
+import { FIXTURES, FIXTURES_DATE, times } from '../support/fixtures.ts';
 import { type OpenSearchProxy, openSearchProxy } from '../support/open-search-proxy.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { rawRequest } from '../support/raw-http.ts';
@@ -155,5 +158,40 @@ describe('the worker', () => {
     expect(read).toBeLessThanOrEqual(4);
     expect((await get(workerPort, '/metrics')).text).toMatch(/^licenses_canary_differences 0$/m);
     expect(asked.length).toBe(read);
+  });
+
+  test('has the metrics of the ledger beside events of which a part is not valid', async () => {
+    const { client, store } = environment;
+    const index = store.names.ledger;
+    const publication = (await readMetadata(store, (await liveIndex(store)) ?? '')).publication;
+    const inTheFuture = Date.now() + 60_000;
+    const bad = [
+      { publication, event: 'refused', at: inTheFuture },
+      { publication, event: 'canary_failed', at: new Date().toISOString(), differences: 'all' },
+    ];
+    for (const [at, body] of bad.entries())
+      await client.index({ index, id: `bad-${at}`, body, refresh: true });
+    try {
+      const { live, lastEvents } = await publicationTimes(store);
+      expect(live).toEqual({ date: FIXTURES_DATE, differences: 0 });
+      expect([...lastEvents.keys()]).toEqual(expect.arrayContaining(['live', 'verifying']));
+    } finally {
+      for (const at of bad.keys()) await client.delete({ index, id: `bad-${at}`, refresh: true });
+    }
+  });
+
+  test('does not take OpenSearch for away where the epoch is not valid', async () => {
+    const { client, store } = environment;
+    const index = store.names.ledger;
+    const { body: before } = await client.get({ index, id: 'epoch' });
+    const answered = async () => (await get(workerPort, '/readyz')).body;
+    try {
+      await client.index({ index, id: 'epoch', body: { epoch: 'x' }, refresh: true });
+      await expect(currentEpoch(store)).rejects.toThrow('not valid');
+      await new Promise((resolve) => setTimeout(resolve, NEXT_CHECK_MS));
+      expect(await answered()).toEqual({ ready: true, opensearch: true, redis: true });
+    } finally {
+      await client.index({ index, id: 'epoch', body: before._source ?? {}, refresh: true });
+    }
   });
 });

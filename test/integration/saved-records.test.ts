@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { prune } from '../../src/publications/prune.ts';
 import { newRecordCode, writtenRecordCode } from '../../src/records/code.ts';
@@ -46,6 +46,19 @@ describe('a saved record', () => {
     }
     expect(await savedRecords(store, PER_DAY).read(code, SAVED_AT)).toEqual(expected);
     expect(await count()).toBe(1);
+  });
+
+  test('counts against what a day allows, until a day later', async () => {
+    const records = savedRecords(store, 4);
+    expect(records.usedRatio()).toBeUndefined();
+    await records.save(shownNurse());
+    expect(records.usedRatio()).toBe(0.25);
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + DAY_MS + 1);
+    try {
+      expect(records.usedRatio()).toBeUndefined();
+    } finally {
+      clock.mockRestore();
+    }
   });
 
   test('is dated now unless said otherwise', async () => {

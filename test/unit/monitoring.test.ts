@@ -92,6 +92,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   interface: ['rest', 'mcp', 'web'],
   outcome: OUTCOMES,
   state: [...PUBLICATION_STATES, 'waiting', 'active', 'delayed'],
+  reason: ['address', 'all', 'slow', 'memory'],
 };
 
 async function registered(): Promise<Map<string, readonly string[]>> {
@@ -184,6 +185,14 @@ describe('an expression', () => {
   });
 });
 
+test('counters have each reason from the start, or an increase would miss the first', async () => {
+  const text = await metrics.metrics();
+  for (const reason of ['address', 'all'])
+    expect(text).toContain(`licenses_connections_refused_total{reason="${reason}"} 0\n`);
+  for (const reason of ['slow', 'memory'])
+    expect(text).toContain(`licenses_responses_cut_total{reason="${reason}"} 0\n`);
+});
+
 describe('the rules for Prometheus', () => {
   test.each(rules.map((each) => ['alert' in each ? each.alert : each.record, each.expr]))(
     '%s asks for what the code registers',
@@ -250,6 +259,15 @@ function headingsOf(page: string): string[] {
 
 describe('the Grafana dashboard', () => {
   const { panels, templating } = dashboard;
+
+  test('shows every metric of the service', () => {
+    const shown = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)).join(' ');
+    const names = [...known.keys()].filter(
+      (name) => /^licenses_/.test(name) && !/_(bucket|sum|count)$/.test(name),
+    );
+    expect(names.length).toBeGreaterThan(10);
+    expect(names.filter((name) => !shown.includes(name))).toEqual([]);
+  });
 
   test('has panels with ids of their own, beside each other', () => {
     const ids = panels.map(({ id }) => id);
