@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, unzip } from 'node:zlib';
 import createError, { isHttpError } from 'http-errors';
@@ -80,11 +82,22 @@ async function bodyBytes(ctx: Context, limit: BodyLimit): Promise<Buffer> {
       const sent = await rawBody(ctx.req, { limit: limit.bytes, length });
       return decompress === undefined ? sent : await decompress(sent, { maxOutputLength: limit.bytes });
     } catch (error) {
+      await readOn(ctx.req);
       throw refusedBody(ctx, isTooLarge(error) ? bodyTooLarge(limit) : createError(400));
     }
   };
   const mostBytes = decompress === undefined && length !== null ? Number(length) : limit.bytes;
   return limit.received === undefined ? read() : limit.received(ctx, Math.min(mostBytes, limit.bytes), read);
+}
+
+const READ_ON_MS = 500;
+
+/** Reads on for a moment: who is still sending when the connection closes may lose the answer. Nothing of it is kept. */
+async function readOn(req: IncomingMessage): Promise<void> {
+  if (req.complete || req.destroyed) return;
+  req.resume();
+  // The request may also fail, since the client may leave.
+  await once(req, 'end', { signal: AbortSignal.timeout(READ_ON_MS) }).catch(() => undefined);
 }
 
 /** Whether raw-body or zlib has met the limit. */

@@ -17,6 +17,7 @@ import { startService, type TestService } from '../support/service.ts';
 import { COMPRESSIONS, formParts, PARTS_TYPE } from '../support/worst-bodies.ts';
 
 const JSON_TYPE = 'application/json';
+const PIECE = Buffer.alloc(128 * 1024, ' ');
 const LIST = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
 const OVER_EVERY_LIMIT = 2 * 1024 * 1024;
 /** Every way in for a body. */
@@ -136,6 +137,29 @@ test.each([...COMPRESSIONS])(
       for (const status of statuses) expect([200, 202, 400, 413]).toContain(status);
     }
     await expectAnswering();
+  },
+);
+
+test.each(WAYS)(
+  'a client that is still sending a body that is too large reads the answer: %s, %s',
+  async (path, type) => {
+    const socket = connect(service.environment.config.PORT, '127.0.0.1');
+    let answer = '';
+    socket.setEncoding('utf8').on('data', (text: string) => {
+      answer += text;
+    });
+    const closed = once(socket, 'close');
+    const headers = Object.entries(headersOf(type, { 'content-length': String(OVER_EVERY_LIMIT) }));
+    socket.write(
+      `POST ${path} HTTP/1.1\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`,
+    );
+    for (let sent = 0; sent < OVER_EVERY_LIMIT; sent += PIECE.length) {
+      socket.write(PIECE);
+      // Longer than the answer takes.
+      await sleep(5);
+    }
+    await closed;
+    expect(answer).toMatch(/^HTTP\/1\.1 413 /);
   },
 );
 
