@@ -185,6 +185,16 @@ describe('the timeline', () => {
         ],
       ],
       [
+        'a license that it did not have',
+        [
+          { ...back, kind: 'added', fields: { ...active, city: { before: null, after: 'LIMA' } } },
+          { ...bad, kind: 'removed' },
+        ],
+        [
+          'November 21, 2026 A dataset of November 21, 2026 that this service withdrew did not have the license.',
+        ],
+      ],
+      [
         'a license that only it had',
         [{ ...bad, kind: 'added' }],
         ['November 21, 2026 A dataset of November 21, 2026 that this service withdrew had the license.'],

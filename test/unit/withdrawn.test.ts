@@ -7,7 +7,7 @@ import { withdrawnEpochs } from '../../src/changes/withdrawn.ts';
 /** A publication or rollback: what went live, and why licenses changed. */
 type Went = readonly [publication: string, ...causes: ChangeCause[]];
 /** What became of a segment since. */
-type Fate = 'pruned' | 'lost' | 'without counts';
+type Fate = 'pruned' | 'lost' | 'overwritten' | 'without counts';
 
 /**
  * Feeds that begin with a publication each. Their publications and rollbacks have the epochs 2, 3, …; a feed's
@@ -31,6 +31,7 @@ function historyOf(feeds: readonly (readonly [string, ...Went[]])[], fates: Read
       const segment = { feed, epoch, publication, date: '2026-11-01', at: '2026-11-01T06:00:00.000Z' };
       if (fate === undefined) stored.push({ ...segment, counts });
       if (fate === 'without counts') stored.push(segment);
+      if (fate === 'overwritten') stored.push({ ...segment, feed: 'another feed', counts });
     }
     all.push({ feed, since, start: begins, segments });
   }
@@ -112,6 +113,12 @@ describe('a rollback withdraws every epoch after the publication that it goes ba
       'before one that is lost and may have undone it',
       [['p1', ['p2', DATA], ['p1', BACK], ['p2', BACK], ['p3', DATA]]],
       { 4: 'lost' },
+      [],
+    ],
+    [
+      'before one whose place another feed has taken',
+      [['p1', ['p2', DATA], ['p1', BACK], ['p2', BACK], ['p3', DATA]]],
+      { 4: 'overwritten' },
       [],
     ],
     [
