@@ -26,12 +26,8 @@ const ROLLBACK: ChangeCause = 'rollback';
  */
 export function withdrawnEpochs(feeds: readonly Feed[], segments: readonly Segment[]): ReadonlySet<number> {
   const steps = feeds.flatMap((feed) => stepsOf(feed, segments));
-  const known = steps.slice(
-    Math.max(
-      0,
-      steps.findLastIndex(({ isLost }) => isLost),
-    ),
-  );
+  const lastLost = steps.findLastIndex(({ isLost }) => isLost);
+  const known = steps.slice(Math.max(0, lastLost));
   const counting = new Set<Step>();
   for (let step = known.at(-1); step !== undefined; step = countingBefore(step, known)) counting.add(step);
   return new Set(known.flatMap((step) => (counting.has(step) ? [] : (step.epoch ?? []))));
