@@ -503,6 +503,11 @@ export interface components {
                         erased?: true;
                     };
                 };
+                /**
+                 * @description The dataset that said so was withdrawn by this service: an operator went back to another one. Not part of the license’s history, unless a change without this mark says the same
+                 * @constant
+                 */
+                withdrawn?: true;
             }[];
         };
         Status: {

@@ -53,3 +53,9 @@ export const storedChange = z.object({
 });
 
 export type StoredChange = Readonly<z.output<typeof storedChange>>;
+
+/** A change in the history of a license. */
+export interface HistoryChange extends StoredChange {
+  /** Present where a rollback has undone it: the dataset that said so was withdrawn by this service. */
+  readonly withdrawn?: true | undefined;
+}

@@ -92,8 +92,16 @@ const FEED_ID_CHARACTERS = 12;
 
 /** A feed that begins with a publication, without changes. */
 export function newFeed({ publication, epoch, date }: FeedBeginning): FeedState {
-  const feed = hash('sha256', `feed ${publication} ${epoch}`).slice(0, FEED_ID_CHARACTERS);
-  return { feed, since: date, start: positionOf(epoch, 0), segments: [] };
+  return { feed: feedId(publication, epoch), since: date, start: positionOf(epoch, 0), segments: [] };
+}
+
+function feedId(publication: string, epoch: number): string {
+  return hash('sha256', `feed ${publication} ${epoch}`).slice(0, FEED_ID_CHARACTERS);
+}
+
+/** Whether a feed began with a publication, or with the rollback to it. Not known once its first segments are gone. */
+export function isBegunBy({ feed, start }: Feed, publication: string): boolean {
+  return feed === feedId(publication, Math.floor(start / POSITIONS_OF_EPOCH));
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Board } from '../licenses/boards.ts';
 import { numberKey } from '../licenses/number.ts';
 import { SearchUnavailableError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
-import type { StoredChange } from './change.ts';
+import type { HistoryChange, StoredChange } from './change.ts';
 import { cursorText, readCursor } from './cursor.ts';
 import {
   coverageOf,
@@ -14,6 +14,7 @@ import {
   unbrokenFeeds,
 } from './feed-state.ts';
 import { type ChangeFilters, changesAfter, changesOfNumber } from './read-changes.ts';
+import { readWithdrawnEpochs } from './withdrawn.ts';
 
 /** The feed of the live publication. */
 export interface LiveFeed {
@@ -73,7 +74,7 @@ export interface Changes {
 }
 
 interface History<Result> {
-  readonly changes: readonly StoredChange[];
+  readonly changes: readonly HistoryChange[];
   readonly since: string;
   readonly gaps: readonly HistoryGap[];
   readonly result: Result;
@@ -81,23 +82,38 @@ interface History<Result> {
 
 const MAX_TRIES = 5;
 
+const NONE: ReadonlySet<number> = new Set();
+
 /**
  * @param live asks OpenSearch which publication is live; it must not answer from what it knew before the call
  */
 export function changesService(store: Store, live: () => Promise<LiveFeed>): Changes {
   /** Reads from one publication: when another goes live meanwhile, everything is read again. */
-  async function fromOne<Result>(read: (state: FeedState, date: string) => Promise<Result>): Promise<Result> {
+  async function fromOne<Result>(read: (live: LiveFeed) => Promise<Result>): Promise<Result> {
     for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
       const before = await live();
-      const result = await read(before.state, before.date);
+      const result = await read(before);
       if (isSame(before, await live())) return result;
     }
     throw new SearchUnavailableError('Publications went live faster than changes could be read.');
   }
 
+  let known: { readonly live: LiveFeed; readonly epochs: Promise<ReadonlySet<number>> } | undefined;
+
+  /** The epochs that rollbacks have undone. They are read once for each live publication. */
+  function withdrawnOf(live: LiveFeed): Promise<ReadonlySet<number>> {
+    if (known !== undefined && isSame(known.live, live)) return known.epochs;
+    const epochs = readWithdrawnEpochs(store, live.state);
+    known = { live, epochs };
+    epochs.catch(() => {
+      if (known?.epochs === epochs) known = undefined;
+    });
+    return epochs;
+  }
+
   return {
     page: ({ since, limit, filters }) =>
-      fromOne(async (state) => {
+      fromOne(async ({ state }) => {
         let page = await changesAfter(store, state, { after: placeOf(since, state), limit, filters });
         while (!page.isWhole) {
           // A client that has a copy must begin anew; who has none begins after what can't be read.
@@ -113,11 +129,16 @@ export function changesService(store: Store, live: () => Promise<LiveFeed>): Cha
         };
       }),
     history: ({ board, number }, work) =>
-      fromOne(async (state, date) => {
-        const [{ changes, isCutOff }, result] = await Promise.all([
+      fromOne(async (live) => {
+        const { state, date } = live;
+        const [{ changes: found, isCutOff }, result] = await Promise.all([
           changesOfNumber(store, state, { board, number: numberKey(number) }),
           work(),
         ]);
+        const withdrawn = found.length === 0 ? NONE : await withdrawnOf(live);
+        const changes = found.map((change) =>
+          withdrawn.has(change.epoch) ? { ...change, withdrawn: true as const } : change,
+        );
         const coverage = coverageOf(state);
         if (!isCutOff) return { changes, ...coverage, result };
         // Before the change that can't be read, nothing is certain.

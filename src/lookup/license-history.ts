@@ -1,4 +1,4 @@
-import type { StoredChange } from '../changes/change.ts';
+import type { HistoryChange } from '../changes/change.ts';
 import type { HistoryGap } from '../changes/feed-state.ts';
 import { changesOfOne } from '../changes/history.ts';
 import type { Changes } from '../changes/service.ts';
@@ -17,7 +17,7 @@ export interface LicenseHistory extends DatedOutcome {
   /** The license as it is now; `undefined` when it is not in the dataset. */
   readonly record: LicenseRecord | undefined;
   /** The newest first. */
-  readonly changes: readonly StoredChange[];
+  readonly changes: readonly HistoryChange[];
 }
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CHANGE_CAUSES, CHANGE_KINDS, fieldChange, type StoredChange } from '../changes/change.ts';
+import { CHANGE_CAUSES, CHANGE_KINDS, fieldChange, type HistoryChange } from '../changes/change.ts';
 import { historyGap } from '../changes/feed-state.ts';
 import type { Changes } from '../changes/service.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
@@ -25,6 +25,10 @@ const change = z.object({
     .describe(
       'data: the State’s dataset says something else. All others come from this service, not from the board',
     ),
+  withdrawn: z
+    .literal(true)
+    .optional()
+    .describe('Present where this service withdrew the dataset that said so: not part of the history'),
   fields: z.record(z.string(), fieldChange).describe('What changed, before and after'),
 });
 
@@ -80,6 +84,11 @@ async function boardOfNumber(lookups: Lookups, number: string): Promise<Board> {
   );
 }
 
+/** A later dataset may say the same: then a change that is not marked says so. */
+const WITHDRAWN =
+  'Changes marked withdrawn are from datasets that this service withdrew: unless a change without the mark says the ' +
+  'same, no later dataset of the State has confirmed them, so do not tell them as the license’s history.';
+
 function messages(history: LicenseHistory, today: string): string[] {
   const { isSampleData, outcome, record, licenseNumber, changes, since, gaps, date } = history;
   return [
@@ -94,11 +103,12 @@ function messages(history: LicenseHistory, today: string): string[] {
     licenseNumber !== undefined && changes.length === 0
       ? `${gaps.length === 0 ? 'Nothing has changed' : 'No change is known'} since ${since}.`
       : '',
+    changes.some(({ withdrawn }) => withdrawn === true) ? WITHDRAWN : '',
     ...gaps.map(({ after, before }) => `Changes between ${after} and ${before} are not known here.`),
     `What happened before ${since} is not known here.`,
   ];
 }
 
-function changeForModel({ date, kind, cause, fields }: StoredChange): z.output<typeof change> {
-  return { date, kind, cause, fields };
+function changeForModel({ date, kind, cause, withdrawn, fields }: HistoryChange): z.output<typeof change> {
+  return { date, kind, cause, ...(withdrawn === true && { withdrawn }), fields };
 }

@@ -12,6 +12,8 @@ const shownChange = z.object({
   date: z.iso.date(),
   kind: z.enum(CHANGE_KINDS),
   cause: z.enum(CHANGE_CAUSES),
+  /** Present where a rollback had undone it by then. */
+  withdrawn: z.literal(true).optional(),
   /** The fields that differ, by name. */
   fields: z.record(z.string(), fieldChange),
 });

@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { CHANGE_CAUSES, CHANGE_KINDS, fieldChange, type StoredChange } from '../changes/change.ts';
+import {
+  CHANGE_CAUSES,
+  CHANGE_KINDS,
+  fieldChange,
+  type HistoryChange,
+  type StoredChange,
+} from '../changes/change.ts';
 
 /** A change of one license in responses. */
 export const changeBody = z.object({
@@ -29,4 +35,20 @@ export const changeBody = z.object({
 export function changeResponse(change: StoredChange): z.output<typeof changeBody> {
   const { at, publication, date, kind, cause, board, license_number, full_name, fields } = change;
   return { at, publication, date, kind, cause, board, license_number, full_name, fields };
+}
+
+/** A change in the history of a license. */
+export const historyChangeBody = changeBody.extend({
+  withdrawn: z
+    .literal(true)
+    .optional()
+    .describe(
+      'The dataset that said so was withdrawn by this service: an operator went back to another one. Not part of the ' +
+        'license’s history, unless a change without this mark says the same',
+    ),
+});
+
+/** A change in the history of a license, as responses have it. */
+export function historyChangeResponse(change: HistoryChange): z.output<typeof historyChangeBody> {
+  return { ...changeResponse(change), ...(change.withdrawn === true && { withdrawn: true }) };
 }

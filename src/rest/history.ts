@@ -12,7 +12,7 @@ import { lookupOutcome } from '../telemetry/outcome.ts';
 import { REST_PATH } from './base-path.ts';
 import { boardName, boardNamed } from './board-name.ts';
 import { CHANGE_EXAMPLE } from './change-examples.ts';
-import { changeBody, changeResponse } from './change-response.ts';
+import { historyChangeBody, historyChangeResponse } from './change-response.ts';
 import { COMMON_ERRORS, errorEntry, responseEntry } from './openapi-responses.ts';
 import { queryOf } from './query.ts';
 import { EXAMPLE, EXAMPLE_DATE, MISSED_NUMBER } from './verify-examples.ts';
@@ -40,7 +40,7 @@ const historyResponse = z.object({
   license_number: z.string(),
   ...coverage,
   record: responseRecord.nullable().describe('The license as it is now; null once it was removed'),
-  changes: z.array(changeBody).describe('The newest first'),
+  changes: z.array(historyChangeBody).describe('The newest first'),
 });
 
 const neverSeenBody = z.object({ detail: z.string(), reason: notFoundReason, ...coverage });
@@ -82,7 +82,7 @@ export function historyRoute(changes: Changes, lookups: Lookups): Route {
               license_number: EXAMPLE.license_number,
               coverage_start: '2025-01-02',
               record: toResponseRecord(EXAMPLE, EXAMPLE_DATE, EXAMPLE_DATE),
-              changes: [changeResponse(CHANGE_EXAMPLE)],
+              changes: [historyChangeResponse(CHANGE_EXAMPLE)],
             },
           },
         }),
@@ -116,7 +116,7 @@ export function historyRoute(changes: Changes, lookups: Lookups): Route {
         license_number: licenseNumber ?? number,
         ...covered,
         record: record === undefined ? null : toResponseRecord(record, history.date, todayInOhio()),
-        changes: history.changes.map(changeResponse),
+        changes: history.changes.map(historyChangeResponse),
       } satisfies z.output<typeof historyResponse>;
     },
   };

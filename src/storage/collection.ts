@@ -66,7 +66,7 @@ export interface Collection<Stored> {
    * @throws {BadDocumentError} when it is not valid
    */
   read(store: Store, id: string, timeoutMs?: number): Promise<Version<Stored> | undefined>;
-  /** The valid documents of some ids, in their order. */
+  /** The valid documents of some ids, in their order. @throws {SearchUnavailableError} when some could not be read */
   readAll(store: Store, ids: readonly string[]): Promise<readonly Stored[]>;
   /** @throws {SearchUnavailableError} when the response is partial */
   search(store: Store, body: SearchBody): Promise<Found<Stored>>;
@@ -114,7 +114,12 @@ const stored = z.object({
 });
 const several = z.object({
   docs: z.array(
-    z.object({ _id: z.string(), found: z.boolean().default(false), _source: z.unknown().optional() }),
+    z.object({
+      _id: z.string(),
+      found: z.boolean().default(false),
+      error: z.unknown().optional(),
+      _source: z.unknown().optional(),
+    }),
   ),
 });
 const hits = z.object({
@@ -176,7 +181,10 @@ export function collection<Schema extends DocumentSchema>(
     read,
     readAll: async (store, ids) => {
       const { body } = await store.client.mget({ index: store.names[index], body: { ids: [...ids] } });
-      return several.parse(body).docs.flatMap(({ _id, found, _source }) => {
+      const { docs } = several.parse(body);
+      if (docs.some(({ error }) => error !== undefined))
+        throw new SearchUnavailableError(`OpenSearch did not read every document of ${store.names[index]}.`);
+      return docs.flatMap(({ _id, found, _source }) => {
         const { document } = found ? checkedAndReported(store, _id, _source) : {};
         return document === undefined ? [] : [document];
       });

@@ -1,9 +1,17 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { changesService } from '../../src/changes/service.ts';
+import { boardByName } from '../../src/licenses/boards.ts';
+import { trackLivePublication } from '../../src/publications/live.ts';
+import { liveFeed } from '../../src/publications/live-feed.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
+import { SearchUnavailableError } from '../../src/storage/errors.ts';
+import { openStore } from '../../src/storage/store.ts';
 import { allChanges, askChanges, changesPage } from '../support/changes.ts';
 import { type DayRow, writeDay } from '../support/day-files.ts';
 import { takeEpoch } from '../support/epoch.ts';
 import { type FeedService, NURSES, NURSING, PHARMACIES, startFeedService } from '../support/feed-service.ts';
+import { openSearchProxy } from '../support/open-search-proxy.ts';
 import { publishFiles } from '../support/publishing.ts';
 
 let service: FeedService;
@@ -165,6 +173,115 @@ test('the history of a license', async () => {
     changes: [expect.objectContaining({ kind: 'removed' })],
   });
   expect((await history('RN.1')).status).toBe(404);
+});
+
+describe('what a rollback withdrew', () => {
+  const [first, second, ...others] = NURSES;
+  if (first === undefined || second === undefined) throw new Error('There are no nurses.');
+  const number = first.number;
+  const suspended = { ...first, subStatus: 'Suspended', boardAction: 'Yes' };
+  const SAID = 'that this service withdrew said: Status Active - Suspended; Board Action Yes.';
+  const TOLD = /marked withdrawn .* do not tell/;
+
+  const marked = z.object({ date: z.string(), cause: z.string(), withdrawn: z.literal(true).optional() });
+
+  /** The changes as REST has them, the text of the tool's result, and the timeline of the page. */
+  async function told() {
+    const query = new URLSearchParams({ board: NURSING, license_number: number });
+    const { body } = await rest.get(`/api/v1/history?${query}`);
+    const { changes } = z.object({ changes: z.array(marked) }).parse(body);
+    const tool = await rest.callTool('license_history', { board: NURSING, license_number: number });
+    const page = (await rest.get(`/licenses/NUR/${number}`)).text;
+    return {
+      changes: changes.map(({ date, cause, withdrawn }) => [date.slice(-2), cause, withdrawn === true]),
+      tool: tool.text,
+      timeline: /<h2>History<\/h2>(.*?)<\/section>/s.exec(page)?.[1] ?? '',
+    };
+  }
+
+  test('is marked, and the page tells it once, as no fact', async () => {
+    await publishDay(NURSES);
+    await publishDay([suspended, second, ...others]);
+    await rollBack(environment.store);
+    const again = await publishDay([suspended, renewed(second), ...others]);
+    await rollBack(environment.store);
+    await publishDay([renewed(first), second, ...others]);
+
+    const { changes, tool, timeline } = await told();
+    expect(changes).toEqual([
+      ['04', 'data', false],
+      ['01', 'rollback', false],
+      ['03', 'data', true],
+      ['01', 'rollback', false],
+      ['02', 'data', true],
+    ]);
+    expect(tool).toMatch(TOLD);
+    expect(tool.split('"withdrawn":true')).toHaveLength(3);
+    const dates = [...timeline.matchAll(/<time datetime="([^"]+)"/g)].map(([, date]) => date);
+    expect(dates).toEqual(['2026-11-04', '2026-11-03', '2026-11-02']);
+    expect(timeline).toContain(`A dataset of November 2, 2026 ${SAID}`);
+    expect(timeline).toContain(`A dataset of November 3, 2026 ${SAID}`);
+    expect(timeline).not.toContain('Status changed');
+    expect(timeline).not.toContain('went back');
+
+    // It counts again once it is live again, and so does nothing that came in between.
+    await rollBack(environment.store, again);
+    const restored = await told();
+    expect(restored.changes).toEqual([
+      ['03', 'rollback', false],
+      ['04', 'data', true],
+      ['01', 'rollback', true],
+      ['03', 'data', false],
+      ['01', 'rollback', false],
+      ['02', 'data', true],
+    ]);
+    expect(restored.timeline.split('Status changed from Active to Active - Suspended.')).toHaveLength(2);
+    expect(restored.timeline).toContain('this service withdrew said: Expiry date January 1, 2101.');
+  });
+
+  test('is marked also where a later publication had changed it back', async () => {
+    const good = await publishDay(NURSES);
+    await publishDay([suspended, second, ...others]);
+    await publishDay(NURSES);
+    expect((await told()).tool).not.toMatch(/withdrawn|withdrew/);
+    await rollBack(environment.store, good);
+    const { changes } = await told();
+    expect(changes).toEqual([
+      ['03', 'data', true],
+      ['02', 'data', true],
+    ]);
+  });
+
+  test('is read once for each live publication, and never from a part of the segments', async () => {
+    await publishDay(NURSES);
+    await publishDay([suspended, second, ...others]);
+    await rollBack(environment.store);
+    let reads = 0;
+    let isFailing = true;
+    const proxy = await openSearchProxy(environment.config.OPENSEARCH_URL, async (request) => {
+      const answer = await request.forward();
+      if (!request.path.includes('_mget')) return answer;
+      reads += 1;
+      return isFailing ? { ...answer, body: answer.body.replaceAll('"found":true', '"error":{}') } : answer;
+    });
+    const through = openStore({ ...environment.config, OPENSEARCH_URL: proxy.url }, 30_000);
+    const tracker = trackLivePublication(through, () => undefined);
+    const changes = changesService(through, () => liveFeed(through, tracker));
+    const board = boardByName(NURSING);
+    if (board === undefined) throw new Error('There is no such board.');
+    const read = () => changes.history({ board, number }, async () => undefined);
+    try {
+      await expect(read()).rejects.toThrow(SearchUnavailableError);
+      isFailing = false;
+      for (let times = 0; times < 3; times += 1)
+        expect((await read()).changes.map(({ withdrawn }) => withdrawn)).toEqual([undefined, true]);
+      expect(reads).toBe(2);
+    } finally {
+      tracker.stop();
+      await through.client.close();
+      await proxy.close();
+    }
+  });
 });
 
 test('changes of a publication that a newer one fences are never visible', async () => {

@@ -21,6 +21,13 @@ export function shownNurse(fields: Partial<SavedRecord> = {}): Omit<SavedRecord,
           city: { before: null, after: null, erased: true },
         },
       },
+      {
+        date: '2026-11-11',
+        kind: 'changed',
+        cause: 'data',
+        withdrawn: true,
+        fields: { raw_status: { before: 'Inactive', after: 'Inactive - Suspended' } },
+      },
     ],
     ...fields,
   };

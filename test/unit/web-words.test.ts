@@ -104,6 +104,111 @@ describe('the timeline', () => {
     }
   });
 
+  describe('of what this service withdrew', () => {
+    const day = (day: number) => `2026-11-${day}`;
+    const status = (before: string, after: string) => ({ raw_status: { before, after } });
+    const [suspended, active] = [
+      status('Active', 'Active - Suspended'),
+      status('Active - Suspended', 'Active'),
+    ];
+    const bad = { ...change, date: day(21), fields: suspended, withdrawn: true as const };
+    const back = { ...change, date: day(20), cause: 'rollback', fields: active } as const;
+    const entriesOf = (...changes: Parameters<typeof historyTimeline>[0]) =>
+      [...String(historyTimeline(changes, '2026-11-01', [])).matchAll(/<li.*?<\/li>/gs)].map(([entry]) =>
+        entry
+          .replaceAll(/<[^>]+>/g, ' ')
+          .replaceAll(/\s+/g, ' ')
+          .trim(),
+      );
+    const SAID =
+      'November 21, 2026 A dataset of November 21, 2026 that this service withdrew said: Status Active - Suspended.';
+
+    test.each<[string, Parameters<typeof historyTimeline>[0], string[]]>([
+      ['it and its rollback are one entry', [back, bad], [SAID]],
+      ['twice the same is told once', [back, bad, back, bad], [SAID]],
+      [
+        'a rollback that is undone is not told',
+        [
+          { ...back, date: day(21), fields: suspended },
+          { ...back, withdrawn: true },
+          { ...change, date: day(21), fields: suspended },
+        ],
+        ['November 21, 2026 Status changed from Active to Active - Suspended.'],
+      ],
+      [
+        'a rollback is told where what it undid is no longer known',
+        [{ ...back, fields: { ...active, city: { before: 'AKRON', after: 'LIMA' } } }, bad],
+        [
+          SAID,
+          'November 20, 2026 City changed from AKRON to LIMA. This service went back to an earlier dataset. The board did nothing.',
+        ],
+      ],
+      [
+        'a rollback is told where nothing of what it undid is known',
+        [back],
+        [
+          'November 20, 2026 Status changed from Active - Suspended to Active. This service went back to an earlier dataset. The board did nothing.',
+        ],
+      ],
+      [
+        'entries have the order of their datasets',
+        [
+          { ...change, date: day(22), fields: { city: { before: 'AKRON', after: 'CANTON' } } },
+          { ...change, date: day(21), fields: { city: { before: 'LIMA', after: 'AKRON' } } },
+          back,
+          { ...bad, date: day(22), kind: 'removed', fields: {} },
+          bad,
+        ],
+        [
+          'November 22, 2026 City changed from AKRON to CANTON.',
+          'November 22, 2026 A dataset of November 22, 2026 that this service withdrew did not have the license.',
+          'November 21, 2026 City changed from LIMA to AKRON.',
+          SAID,
+        ],
+      ],
+      [
+        'several fields, of which some say nothing',
+        [
+          {
+            ...bad,
+            cause: 'release',
+            fields: {
+              ...suspended,
+              status: { before: null, after: 'ACTIVE' },
+              expiry_date: { before: '2027-10-31', after: null },
+              city: { before: null, after: null, erased: true },
+            },
+          },
+        ],
+        [
+          `${SAID.slice(0, -1)}; Expiry date not stated; City no longer published. A new version of this service reads the State’s data differently. The board did nothing.`,
+        ],
+      ],
+      [
+        'a license that it did not have',
+        [
+          { ...back, kind: 'added', fields: { ...active, city: { before: null, after: 'LIMA' } } },
+          { ...bad, kind: 'removed' },
+        ],
+        [
+          'November 21, 2026 A dataset of November 21, 2026 that this service withdrew did not have the license.',
+        ],
+      ],
+      [
+        'a license that only it had',
+        [{ ...bad, kind: 'added' }],
+        ['November 21, 2026 A dataset of November 21, 2026 that this service withdrew had the license.'],
+      ],
+    ])('%s', (_what, changes, expected) => {
+      expect(entriesOf(...changes)).toEqual(expected);
+    });
+
+    test('nothing has changed where a rollback and what undid it are all that is known', () => {
+      const undone = { ...back, fields: suspended };
+      expect(textOf(undone, { ...back, withdrawn: true })).toContain('Nothing has changed since');
+    });
+  });
+
   test('says the same only once', () => {
     const fields = {
       status: 1,
