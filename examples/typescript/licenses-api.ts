@@ -35,7 +35,7 @@ export interface paths {
         put?: never;
         /**
          * Verify a roster
-         * @description Up to 1,000 lookups, each answered as /lookup/verify answers it, and all of them from one day’s dataset. 10 items count as one request. CSV: a header row with the names of the fields; any other column is kept. Commas or semicolons, UTF-8. The response repeats the rows and columns and adds result_outcome, result_license_number, result_full_name, result_license_type, result_status, result_raw_status, result_expiry_date, result_days_until_expiry, result_board_action, result_matches, result_detail, result_last_scraped. A cell that a spreadsheet would run as a formula begins with an apostrophe.
+         * @description Up to 1,000 lookups, each answered as /lookup/verify answers it, and all of them from one day’s dataset. 10 items count as one request. CSV: a header row with the names of the fields; any other column is kept. Commas or semicolons, UTF-8. The response repeats the rows and columns and adds result_outcome, result_license_number, result_full_name, result_license_type, result_status, result_raw_status, result_expiry_date, result_days_until_expiry, result_board_action, result_cautions, result_name_match, result_found_by, result_reason, result_matches, result_detail, result_last_scraped. A cell that a spreadsheet would run as a formula begins with an apostrophe.
          */
         post: operations["verifyRoster"];
         delete?: never;
@@ -268,6 +268,8 @@ export interface components {
             found: true;
             /** @description Calendar days in Ohio; negative once past */
             days_until_expiry: number | null;
+            /** @description What a reader must not miss, in this order: name_mismatch (a name was sent with the number and is not the holder's), not_active (the primary status is not Active), sub_status (the raw status has a sub-status, such as Probation or Active In Renewal), past_expiry (Active, but the expiry date has passed), board_action (Board Action is Yes), endorsed_license (the license that this one endorses is not active, has a sub-status or a board action, or is past its expiry date) */
+            cautions: ("name_mismatch" | "not_active" | "sub_status" | "past_expiry" | "board_action" | "endorsed_license")[];
             /** @constant */
             source: "dataset";
             /** @description The run date of the dataset that answered, YYYY-MM-DDT00:00:00 */
@@ -312,14 +314,21 @@ export interface components {
         NumberMiss: {
             /** @description What was searched, in which dataset, and what to do */
             detail: string;
+            /**
+             * @description unknown: no board has the number. ambiguous: several licenses have it, or are written like it. other_board: only another board has it. not_a_business: it is a person’s, and search_type is business.
+             * @enum {string}
+             */
+            reason: "unknown" | "ambiguous" | "other_board" | "not_a_business";
             /** @description Numbers that exist and may be meant, never with holders */
             did_you_mean: string[];
         };
         RosterAnswer: {
             count: number;
-            /** @description How many items ended in each way */
+            /** @description How many items ended in each way; clear is part of found */
             summary: {
                 found: number;
+                /** @description Those of the found, by number or as the only match, that have no cautions */
+                clear: number;
                 ambiguous: number;
                 not_found: number;
                 invalid: number;
@@ -336,6 +345,11 @@ export interface components {
                 reference: string | null;
                 /** @constant */
                 outcome: "found";
+                /**
+                 * @description name: the only match, so compare it with the person or business meant
+                 * @enum {string}
+                 */
+                found_by: "number" | "name";
                 record: components["schemas"]["LicenseRecord"];
             } | {
                 /** @description The place of the item in the roster, from 0 */
@@ -357,6 +371,11 @@ export interface components {
                 outcome: "not_found";
                 /** @description What was searched, in which dataset, and what to do */
                 detail: string;
+                /**
+                 * @description Of an item with a number, as in the 404 of /lookup/verify
+                 * @enum {string}
+                 */
+                reason?: "unknown" | "ambiguous" | "other_board" | "not_a_business";
                 /** @description Numbers or names that exist and may be meant, as in /lookup/verify */
                 did_you_mean: string[];
                 /**
@@ -469,6 +488,8 @@ export interface components {
                 found: true;
                 /** @description Calendar days in Ohio; negative once past */
                 days_until_expiry: number | null;
+                /** @description What a reader must not miss, in this order: name_mismatch (a name was sent with the number and is not the holder's), not_active (the primary status is not Active), sub_status (the raw status has a sub-status, such as Probation or Active In Renewal), past_expiry (Active, but the expiry date has passed), board_action (Board Action is Yes), endorsed_license (the license that this one endorses is not active, has a sub-status or a board action, or is past its expiry date) */
+                cautions: ("name_mismatch" | "not_active" | "sub_status" | "past_expiry" | "board_action" | "endorsed_license")[];
                 /** @constant */
                 source: "dataset";
                 /** @description The run date of the dataset that answered, YYYY-MM-DDT00:00:00 */
@@ -852,9 +873,9 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["RosterAnswer"];
                     /**
-                     * @example reference,license_number,last_name,result_outcome,result_license_number,result_full_name,result_license_type,result_status,result_raw_status,result_expiry_date,result_days_until_expiry,result_board_action,result_matches,result_detail,result_last_scraped
-                     *     A-17,RN.987654321,Example,found,RN.987654321,"EXAMPLE, PAT SAMPLE",Registered Nurse (RN),ACTIVE,Active,2035-10-31,3267,No,,,2026-11-20T00:00:00
-                     *     A-19,RN.987654312,,not_found,,,,,,,,,,No license with this number is in the State's dataset of 2026-11-20. Similar numbers that exist: RN.987654321. The issuing board is the authority; ask it before you conclude anything.,2026-11-20T00:00:00
+                     * @example reference,license_number,last_name,result_outcome,result_license_number,result_full_name,result_license_type,result_status,result_raw_status,result_expiry_date,result_days_until_expiry,result_board_action,result_cautions,result_name_match,result_found_by,result_reason,result_matches,result_detail,result_last_scraped
+                     *     A-17,RN.987654321,Example,found,RN.987654321,"EXAMPLE, PAT SAMPLE",Registered Nurse (RN),ACTIVE,Active,2035-10-31,3267,No,,true,number,,,,2026-11-20T00:00:00
+                     *     A-19,RN.987654312,,not_found,,,,,,,,,,,,unknown,,"No license with the number ""RN.987654312"" is in the State's dataset of 2026-11-20. Similar numbers that exist: RN.987654321. The issuing board is the authority; ask it before you conclude anything.",2026-11-20T00:00:00
                      */
                     "text/csv": string;
                 };
@@ -1910,6 +1931,11 @@ export interface operations {
                 content: {
                     "application/json": {
                         detail: string;
+                        /**
+                         * @description unknown: no board has the number. ambiguous: several licenses have it, or are written like it. other_board: only another board has it. not_a_business: it is a person’s, and search_type is business.
+                         * @enum {string}
+                         */
+                        reason: "unknown" | "ambiguous" | "other_board" | "not_a_business";
                         /** @description Changes are known since the dataset of this date, YYYY-MM-DD */
                         coverage_start: string;
                         /** @description Changes between the datasets of these two dates are not known; absent when there is no gap */
