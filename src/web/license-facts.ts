@@ -34,7 +34,7 @@ export function licenseFacts(record: LicenseRecord, today: string): Html {
     ],
   ];
   return html`${endorsedFirst(record, today)}
-<p class="verdict">${statusTags(record, today)} ${sentences.join(' ')}</p>
+<p class="verdict">${endorsedLicense(record) === undefined ? '' : 'The endorsement itself: '}${statusTags(record, today)} ${sentences.join(' ')}</p>
 <dl class="facts main-facts">${facts.map(([name, value]) =>
     value === undefined ? NOTHING : html`<div><dt>${name}</dt><dd>${value}</dd></div>`,
   )}</dl>`;

@@ -30,7 +30,9 @@ function nearNames({ surnameExists, nameExists, didYouMean }: NoMatch, fields: S
     ...(nameExists
       ? [['Search without the filters', { by, board, last_name, first_name, business_name }] as const]
       : []),
-    ...(surnameExists ? [['Search for the last name alone', { by, board, last_name }] as const] : []),
+    ...(surnameExists && first_name !== undefined
+      ? [['Search for the last name alone', { by, board, last_name }] as const]
+      : []),
   ];
   return html`${similarNames(didYouMean, fields)}${links.map(
     ([words, search]) => html`
