@@ -10,7 +10,7 @@ export const LATER_QUESTIONS: readonly Question[] = [
         NURSING,
         'Abernathy',
         { ...NOBODY, did_you_mean: ['ABERNATHY, WILLIAM'] },
-        { with: { first_name: 'Bill' }, says: /licenses of this surname/ },
+        { with: { first_name: 'Bill' }, says: /licenses of the surname/ },
       ),
       byName(NURSING, 'Abernathy', one({ license_number: 'RN.900300450', raw_status: 'Closed - Deceased' }), {
         with: { first_name: 'William' },

@@ -167,7 +167,7 @@ export const QUESTIONS: readonly Question[] = [
       byNumber(
         'APRN.CNP.900144500',
         { ...NOBODY, did_you_mean: ['APRN.CNP.0900144500'] },
-        { never: ['FARROW'], says: /No license with this number/ },
+        { never: ['FARROW'], says: /No license with the number/ },
       ),
     ],
   },
@@ -278,7 +278,7 @@ export const QUESTIONS: readonly Question[] = [
         { ...NOBODY },
         {
           with: { board: NURSING },
-          says: /not one of the board asked, but one of the Medical Board/,
+          says: /not one of the Nursing Board, but one of the Medical Board/,
           never: ['VANCE'],
         },
       ),

@@ -75,7 +75,7 @@ const GROUPED = new Intl.NumberFormat('en-US');
 export function summaryInWords({ found, clear, ambiguous, not_found, invalid }: RosterSummary): string {
   const parts = [
     [clear, 'clear'],
-    [found - clear + ambiguous, 'need attention'],
+    [found - clear + ambiguous, found - clear + ambiguous === 1 ? 'needs attention' : 'need attention'],
     [not_found, 'not found'],
     [invalid, 'not understood'],
   ] as const;

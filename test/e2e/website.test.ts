@@ -74,7 +74,7 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
     await page.getByLabel('Last name').fill('whitfeld');
     await page.getByRole('button', { name: 'Look up' }).click();
     expect(await page.locator('main').textContent()).toContain(
-      'No license at any of the 24 boards fits whitfeld.',
+      `No license of any of the 24 boards matches the name "whitfeld" in the State's dataset of November 20, 2026.`,
     );
     await page.getByRole('link', { name: 'WHITFIELD' }).click();
     expect(await page.getByRole('rowheader').allTextContents()).toEqual(['PN.900118830', 'RN.900402255']);
@@ -185,9 +185,11 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
       );
     await page.getByLabel('Board of every row').selectOption('Nursing Board');
     await page.getByRole('button', { name: 'Check the list' }).click();
-    expect(await page.locator('.summary').textContent()).toMatch(
-      /2 found\s*1 several fit\s*1 not found\s*1 not understood/,
+    expect(await page.locator('.summary').textContent()).toBe(
+      '1 clear, 2 need attention, 1 not found, 1 not understood',
     );
+    const order = await page.locator('.results tbody th').allTextContents();
+    expect(order).toEqual(['B', 'C', 'D', 'E', 'A']);
     expect(await page.getByRole('row', { name: /^B/ }).textContent()).toContain(
       'The name given is not the holder’s',
     );
@@ -208,7 +210,7 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
       buffer: Buffer.from('board;license_number\nNursing Board;RN.900418822\n'),
     });
     await page.getByRole('button', { name: 'Check the list' }).click();
-    expect(await page.locator('.summary').textContent()).toContain('1 found');
+    expect(await page.locator('.summary').textContent()).toContain('1 clear');
     await open('/roster');
     await page.getByLabel('Or a CSV file').setInputFiles({
       name: 'picture.png',
