@@ -111,11 +111,10 @@ test('the same question gets the same answer over every interface', async () => 
     const answers = Object.fromEntries([...said].map(([name, answer]) => [name, inWords(answer)]));
     return different.length === 0 ? [] : [{ question, different, answers }];
   });
-  expect({ seed: SEED, count: differences.length, first: differences.slice(0, 3) }).toEqual({
-    seed: SEED,
-    count: 0,
-    first: [],
-  });
+  // One of each kind is enough to read.
+  const kinds = Map.groupBy(differences, ({ different }) => different.join());
+  const examples = [...kinds.values()].map(([first, ...others]) => ({ ...first, others: others.length }));
+  expect({ seed: SEED, examples }).toEqual({ seed: SEED, examples: [] });
   // Each has no field for some of the questions.
   const few = asked.filter(({ name, isSingle }) => (compared.get(name) ?? 0) < (isSingle ? 1000 : 3000));
   expect({ few: few.map(({ name }) => name), compared: [...compared] }).toMatchObject({ few: [] });
