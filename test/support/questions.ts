@@ -63,6 +63,7 @@ export const ODD_ROWS: readonly FixtureRow[] = [
   nurseRow("O'ODD, ANNE, MARIE", 'RN.740005', { STATUS: 'Closed', SUB_STATUS: 'Deceased' }),
   nurseRow('-', 'RN.740006'),
   nurseRow(', ONLYGIVEN', 'RN.740007'),
+  nurseRow('COMMAS, JR, MARTIN', 'RN.740008', { BOARD_ACTION: 'Yes' }),
 ];
 
 function endorsement(number: string): FixtureRow {
