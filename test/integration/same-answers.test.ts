@@ -101,6 +101,7 @@ test('the same question gets the same answer over every interface', async () => 
     const said = new Map([['POST /lookup/verify', rest]]);
     const different = asked.flatMap(({ name, searchesAllBoards, expected, given }) => {
       const answer = given.get(question);
+      // REST asks for the board. Without one, the others are compared with the first that searches all boards.
       const isStatewide = searchesAllBoards && question.board === undefined;
       const reference = isStatewide ? statewide?.get(question) : rest;
       if (answer === undefined || reference === undefined) return [];

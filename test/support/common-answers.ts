@@ -3,7 +3,10 @@ import { z } from 'zod';
 import { BOARDS } from '../../src/licenses/boards.ts';
 import type { ApiAnswer } from './api.ts';
 
-/** Whether the website has an element for each caution: `<span class="tag" data-caution="CODE">`. */
+/**
+ * Whether the website has an element for each caution: `<span class="tag" data-caution="CODE">` in the row of a
+ * license, and on its page in the element of the class `verdict`. While it has none, only its cautions are not compared.
+ */
 export const WEBSITE_HAS_TAGS = false;
 
 /** What every interface says of a question, each in its own form. */
@@ -117,6 +120,7 @@ export const resultRow = z
 const toolAnswer = z.object({
   result: z.object({
     isError: z.literal(true).optional(),
+    content: z.tuple([z.object({ text: z.string() })]),
     structuredContent: z
       .object({
         outcome: z.enum(['found', 'not_found', 'ambiguous']),
@@ -130,8 +134,13 @@ const toolAnswer = z.object({
 
 /** A result of one of the lookup tools. A number of several licenses is `ambiguous` there, and a 404 in REST. */
 export function ofTool({ body }: ApiAnswer): CommonAnswer {
-  const { isError, structuredContent: content } = toolAnswer.parse(body).result;
-  if (isError || content === undefined) return INVALID;
+  const { isError, content: texts, structuredContent: content } = toolAnswer.parse(body).result;
+  if (isError || content === undefined) {
+    // An outage is told in the same form.
+    expect(texts[0].text).not.toMatch(/try again|went wrong/);
+    return INVALID;
+  }
+  expect(content.outcome === 'ambiguous').toBe(content.reason === 'ambiguous');
   const [only, another] = content.licenses;
   if (content.outcome !== 'found' || only === undefined) return none(content.reason);
   return another === undefined ? found(only) : several(content.licenses, content.truncated);
