@@ -28,20 +28,33 @@ interface NameParts {
 }
 
 /**
- * Splits a LICENSEE_NAME: `LAST SUFFIX, FIRST MIDDLE`, also with a blank before the comma or none after it. A name
- * without a comma is taken as the surname.
+ * Splits a LICENSEE_NAME: `LAST SUFFIX, FIRST MIDDLE`, also with a blank before the comma or none after it, or with a
+ * comma before the suffix. A name without a comma is taken as the surname.
  */
 export function nameParts(licenseeName: string): NameParts {
-  const comma = licenseeName.indexOf(',');
+  const comma = commaAfterSurname(licenseeName);
   return {
     last: (comma < 0 ? licenseeName : licenseeName.slice(0, comma)).trim(),
     given: comma < 0 ? '' : licenseeName.slice(comma + 1).trim(),
   };
 }
 
+/** The first comma, or the second in `LAST, SUFFIX, FIRST`; -1 without one. */
+function commaAfterSurname(licenseeName: string): number {
+  const first = licenseeName.indexOf(',');
+  const second = first < 0 ? -1 : licenseeName.indexOf(',', first + 1);
+  const isSuffix = second > 0 && GENERATIONAL_SUFFIXES.has(fold(licenseeName.slice(first + 1, second)));
+  return isSuffix ? second : first;
+}
+
+/** Given names one by one, as they are written. */
+export function givenNames(given: string): string[] {
+  return given.split(/[\s,]+/).filter((name) => name !== '');
+}
+
 /** The first of the given names, as it is written. */
 export function firstGivenName(given: string): string {
-  return given.trim().split(/\s+/)[0] ?? '';
+  return givenNames(given)[0] ?? '';
 }
 
 /** What finds a holder by name: a part without a letter or digit is left out, for a search by it is refused. */
@@ -75,7 +88,7 @@ export function nameToSearch(licenseeName: string): string {
   const { last, given } = nameParts(licenseeName);
   const surname = withoutGenerationalSuffix(last).trim();
   const first = firstGivenName(given);
-  return first === '' ? surname : `${surname}, ${first}`;
+  return fold(first) === '' ? surname : `${surname}, ${first}`;
 }
 
 /** The key of a surname: folded, without a generational suffix at its end. */

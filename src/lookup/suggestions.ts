@@ -9,6 +9,7 @@ import { numberKey } from '../licenses/number.ts';
 import {
   firstGivenName,
   foldPersonName,
+  givenNames,
   givenNamesKey,
   nameParts,
   nameToSearch,
@@ -174,7 +175,7 @@ function surnameForms(name: string): readonly string[] {
 
 /** Whether the first given name is the typed one but for a slip, or a later name begins with it. */
 function hasSimilarGivenName({ full_name: name }: StoredLicense, typed: string): boolean {
-  const [first = '', ...later] = nameParts(name).given.split(/\s+/).map(fold);
+  const [first = '', ...later] = givenNames(nameParts(name).given).map(fold);
   return isOneSlip(typed, first) || later.some((each) => each.startsWith(typed));
 }
 

@@ -20,7 +20,7 @@ export interface ApiClient {
   /** A call of the tool server, as a client of before 2026 makes it. */
   callTool(
     name: string,
-    parameters: Readonly<Record<string, string>>,
+    parameters: Readonly<Record<string, unknown>>,
     headers?: Record<string, string>,
   ): Promise<ApiAnswer>;
 }

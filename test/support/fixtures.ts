@@ -25,9 +25,10 @@ export async function fixturesAnd(
   };
 }
 
-async function withRows(from: string, to: string, rows: readonly FixtureRow[]): Promise<string> {
+/** A copy of a file with these rows added. @returns its path */
+export async function withRows(from: string, to: string, rows: readonly FixtureRow[]): Promise<string> {
   const text = await readFile(from, 'utf8');
-  const columns = text.slice(0, text.indexOf('\n')).split(',');
+  const columns = text.slice(0, text.indexOf('\n')).replace('\ufeff', '').split(',');
   await writeFile(to, text + rows.map((row) => line(columns, row)).join(''));
   return to;
 }

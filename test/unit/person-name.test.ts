@@ -2,11 +2,15 @@ import { globSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import {
+  firstGivenName,
   foldPersonName,
+  fullName,
+  givenNames,
   givenNamesKey,
   holderToSearch,
   matchesPersonName,
   nameParts,
+  nameToSearch,
   surnameKey,
 } from '../../src/licenses/person-name.ts';
 
@@ -85,7 +89,11 @@ describe('nameParts', () => {
     ['SMITH,MARY', 'SMITH', 'MARY'],
     ['SMITH , MARY', 'SMITH', 'MARY'],
     ['SMITH JR, MARY', 'SMITH JR', 'MARY'],
-    ['SMITH, JR, MARY', 'SMITH', 'JR, MARY'],
+    ['SMITH, JR, MARY', 'SMITH, JR', 'MARY'],
+    ['SMITH,III,MARY ANN', 'SMITH,III', 'MARY ANN'],
+    ['SMITH, IVY, MARY', 'SMITH', 'IVY, MARY'],
+    ['SMITH, MARY, JR', 'SMITH', 'MARY, JR'],
+    ['SMITH,, MARY', 'SMITH', ', MARY'],
     ['SMITH, -', 'SMITH', '-'],
     ['SMITH,', 'SMITH', ''],
     [', MARY', '', 'MARY'],
@@ -110,16 +118,218 @@ describe('holderToSearch', () => {
   });
 });
 
+/** What each reader of a holder's name makes of it. */
+interface Read {
+  /** As responses show it. */
+  readonly shown: string;
+  readonly surnames: readonly string[];
+  readonly given: string;
+  /** What finds the holder: the last name, and the given names; nothing where the surname has no letter or digit. */
+  readonly search: readonly [lastName: string, firstName?: string] | undefined;
+  /** As it is suggested to somebody who searched for another name. */
+  readonly suggested: string;
+  /** What people type who mean the holder. */
+  readonly typed: readonly (readonly [lastName: string, firstName?: string])[];
+}
+
+const ODD_NAMES: Readonly<Record<string, Read>> = {
+  'SMITH,MARY': {
+    ...{ shown: 'SMITH,MARY', surnames: ['SMITH'], given: 'MARY' },
+    ...{ search: ['SMITH', 'MARY'], suggested: 'SMITH, MARY' },
+    typed: [['smith'], ['Smith', 'Mary'], ['Smith', 'M']],
+  },
+  'SMITH , MARY ANN': {
+    ...{ shown: 'SMITH, MARY ANN', surnames: ['SMITH'], given: 'MARYANN' },
+    ...{ search: ['SMITH', 'MARY ANN'], suggested: 'SMITH, MARY' },
+    typed: [
+      ['Smith', 'Mary Ann'],
+      ['Smith', 'Mary-Ann'],
+      ['Smith', 'Mary A.'],
+    ],
+  },
+  'KING JR , MARTIN LEE': {
+    ...{ shown: 'KING JR, MARTIN LEE', surnames: ['KING'], given: 'MARTINLEE' },
+    ...{ search: ['KING JR', 'MARTIN LEE'], suggested: 'KING, MARTIN' },
+    typed: [
+      ['King', 'Martin'],
+      ['King Jr.', 'Martin'],
+      ['King, Jr', 'Martin Lee'],
+      ['King', 'Martin Jr'],
+    ],
+  },
+  'KING, MARTIN SR': {
+    ...{ shown: 'KING, MARTIN SR', surnames: ['KING'], given: 'MARTIN' },
+    ...{ search: ['KING', 'MARTIN SR'], suggested: 'KING, MARTIN' },
+    typed: [
+      ['King', 'Martin'],
+      ['King Sr', 'Martin'],
+    ],
+  },
+  'SMITH, JR, MARY': {
+    ...{ shown: 'SMITH, JR, MARY', surnames: ['SMITH'], given: 'MARY' },
+    ...{ search: ['SMITH, JR', 'MARY'], suggested: 'SMITH, MARY' },
+    typed: [
+      ['Smith', 'Mary'],
+      ['Smith Jr', 'Mary'],
+    ],
+  },
+  'SMITH, MARY, ANN': {
+    ...{ shown: 'SMITH, MARY, ANN', surnames: ['SMITH'], given: 'MARYANN' },
+    ...{ search: ['SMITH', 'MARY, ANN'], suggested: 'SMITH, MARY' },
+    typed: [
+      ['Smith', 'Mary'],
+      ['Smith', 'Mary Ann'],
+    ],
+  },
+  'SMITH,, MARY': {
+    ...{ shown: 'SMITH,, MARY', surnames: ['SMITH'], given: 'MARY' },
+    ...{ search: ['SMITH', ', MARY'], suggested: 'SMITH, MARY' },
+    typed: [['Smith', 'Mary']],
+  },
+  MADONNA: {
+    ...{ shown: 'MADONNA', surnames: ['MADONNA'], given: '' },
+    ...{ search: ['MADONNA'], suggested: 'MADONNA' },
+    typed: [['Madonna']],
+  },
+  'MADONNA III': {
+    ...{ shown: 'MADONNA III', surnames: ['MADONNA'], given: '' },
+    ...{ search: ['MADONNA III'], suggested: 'MADONNA' },
+    typed: [['Madonna'], ['Madonna III']],
+  },
+  'SMITH,': {
+    ...{ shown: 'SMITH,', surnames: ['SMITH'], given: '' },
+    ...{ search: ['SMITH'], suggested: 'SMITH' },
+    typed: [['Smith']],
+  },
+  'SMITH, -': {
+    ...{ shown: 'SMITH, -', surnames: ['SMITH'], given: '' },
+    ...{ search: ['SMITH'], suggested: 'SMITH' },
+    typed: [['Smith']],
+  },
+  'DE LA CRUZ, ANA MARÍA': {
+    ...{ shown: 'DE LA CRUZ, ANA MARÍA', surnames: ['DELACRUZ'], given: 'ANAMARIA' },
+    ...{ search: ['DE LA CRUZ', 'ANA MARÍA'], suggested: 'DE LA CRUZ, ANA' },
+    typed: [['de la Cruz', 'Ana'], ['Delacruz', 'ana maria'], ['De La Cruz']],
+  },
+  'SMITH-JONES II, ANN-MARIE': {
+    ...{ shown: 'SMITH-JONES II, ANN-MARIE', surnames: ['SMITHJONES', 'SMITH', 'JONES'], given: 'ANNMARIE' },
+    ...{ search: ['SMITH-JONES II', 'ANN-MARIE'], suggested: 'SMITH-JONES, ANN-MARIE' },
+    typed: [['Smith-Jones', 'Ann'], ['Smith', 'Annmarie'], ['Jones', 'Ann Marie'], ['Smith Jones']],
+  },
+  "O'BRIEN IV, D'ANDRE": {
+    ...{ shown: "O'BRIEN IV, D'ANDRE", surnames: ['OBRIEN'], given: 'DANDRE' },
+    ...{ search: ["O'BRIEN IV", "D'ANDRE"], suggested: "O'BRIEN, D'ANDRE" },
+    typed: [
+      ['OBrien', 'Dandre'],
+      ['O\u2019Brien', 'D\u2019Andre'],
+      ["O'Brien IV", 'D'],
+    ],
+  },
+  'ST. JOHN, MARY': {
+    ...{ shown: 'ST. JOHN, MARY', surnames: ['STJOHN'], given: 'MARY' },
+    ...{ search: ['ST. JOHN', 'MARY'], suggested: 'ST. JOHN, MARY' },
+    typed: [['St John', 'Mary'], ['StJohn'], ['ST. JOHN']],
+  },
+  'MUÑOZ-PEÑA, JOSÉ': {
+    ...{ shown: 'MUÑOZ-PEÑA, JOSÉ', surnames: ['MUNOZPENA', 'MUNOZ', 'PENA'], given: 'JOSE' },
+    ...{ search: ['MUÑOZ-PEÑA', 'JOSÉ'], suggested: 'MUÑOZ-PEÑA, JOSÉ' },
+    typed: [['Munoz', 'Jose'], ['Pena'], ['Mun\u0303oz-Pen\u0303a', 'Jose\u0301']],
+  },
+  // The State hides places, not names: this is a name like any other.
+  HIDDEN: {
+    ...{ shown: 'HIDDEN', surnames: ['HIDDEN'], given: '' },
+    ...{ search: ['HIDDEN'], suggested: 'HIDDEN' },
+    typed: [['Hidden']],
+  },
+  'JR, PAT': {
+    ...{ shown: 'JR, PAT', surnames: ['JR'], given: 'PAT' },
+    ...{ search: ['JR', 'PAT'], suggested: 'JR, PAT' },
+    typed: [['Jr', 'Pat']],
+  },
+  '-': { ...nobody('-'), suggested: '-' },
+  '-, MARY': { ...nobody('-, MARY'), given: 'MARY', suggested: '-, MARY' },
+  ', MARY': { ...nobody(', MARY'), given: 'MARY', suggested: ', MARY' },
+  ',': { ...nobody(','), suggested: '' },
+  ' , ': { ...nobody(', '), suggested: '' },
+  '': { ...nobody(''), suggested: '' },
+};
+
+/** A name by which nobody can be searched for. */
+function nobody(shown: string): Omit<Read, 'suggested'> {
+  return { shown, surnames: [], given: '', search: undefined, typed: [] };
+}
+
+describe.each(Object.entries(ODD_NAMES))('the odd name %j', (name, read) => {
+  test('is read in the same way by everything that reads it', () => {
+    const [lastName, firstName] = read.search ?? [];
+    const { surnameForms, given } = foldPersonName(name);
+    expect({
+      shown: fullName(name),
+      surnames: surnameForms,
+      given,
+      search: holderToSearch(name),
+      suggested: nameToSearch(name),
+    }).toEqual({
+      shown: read.shown,
+      surnames: read.surnames,
+      given: read.given,
+      search: read.search && { lastName, ...(firstName !== undefined && { firstName }) },
+      suggested: read.suggested,
+    });
+    // A record has the name as it is shown.
+    expect(foldPersonName(read.shown)).toEqual(foldPersonName(name));
+    expect(holderToSearch(read.shown)).toEqual(holderToSearch(name));
+  });
+
+  test('is matched by what finds its holder, by what is suggested, and by what people type', () => {
+    const { last, given } = nameParts(read.suggested);
+    const suggested = [last, given === '' ? undefined : given] as const;
+    for (const [lastName, firstName] of read.search ? [read.search, suggested, ...read.typed] : []) {
+      expect([lastName, firstName, matchesPersonName(name, lastName, firstName)]).toEqual([
+        ...[lastName, firstName, true],
+      ]);
+    }
+  });
+
+  test.each(['-', '', ',', ' ', 'JR SMITH', 'Zzyzx'])('is not matched by %j', (lastName) => {
+    expect(matchesPersonName(name, lastName, undefined)).toBe(false);
+  });
+});
+
+describe('givenNames', () => {
+  test.each([
+    ['MARY ANN', ['MARY', 'ANN']],
+    [' MARY  ANN ', ['MARY', 'ANN']],
+    ['MARY, ANN', ['MARY', 'ANN']],
+    ['MARY,ANN', ['MARY', 'ANN']],
+    [', MARY', ['MARY']],
+    ['ANN-MARIE', ['ANN-MARIE']],
+    ['', []],
+    [' , ', []],
+  ])('of %j are %j', (given, names) => {
+    expect(givenNames(given)).toEqual(names);
+    expect(firstGivenName(given)).toBe(names[0] ?? '');
+  });
+});
+
+/** Splits, finds or replaces commas. */
+const AT_COMMAS =
+  /\b(?:split|indexOf|lastIndexOf|search|match|matchAll|replace|replaceAll)\((?:(['"`]), ?\1|\/[^/\n]*,[^/\n]*\/)/;
+
 test('no other file takes a name apart at its comma', () => {
-  const splitsAtCommas = globSync('{src,workers}/**/*.ts', { cwd: ROOT }).filter((file) =>
-    /split\((['"`]), ?\1|split\(\/,/.test(readFileSync(resolve(ROOT, file), 'utf8')),
-  );
+  const files = globSync('{src,workers}/**/*.ts', { cwd: ROOT });
+  const splitsAtCommas = files.filter((file) => AT_COMMAS.test(readFileSync(resolve(ROOT, file), 'utf8')));
   expect(splitsAtCommas.toSorted()).toEqual([
+    // The others: lists in settings and headers, the cells of CSV files, and sentences.
+    'src/cli/verify.ts',
     'src/config.ts',
     'src/dataset/csv.ts',
     'src/dataset/source-file.ts',
     'src/http/proxies.ts',
+    'src/licenses/person-name.ts',
+    'src/rest/verify-response.ts',
     'src/storage/client.ts',
+    'workers/publish/rejected-numbers.ts',
   ]);
 });
 

@@ -1,0 +1,209 @@
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import pLimit from 'p-limit';
+import { z } from 'zod';
+import { writeSampleData } from '../../sample-data/write-sample-data.ts';
+import { CAUTIONS } from '../../src/licenses/cautions.ts';
+import { addTo } from '../../src/licenses/counts.ts';
+import { type StoredLicense, storedLicense } from '../../src/licenses/license-document.ts';
+import { NUMBER_NOT_FOUND_REASONS } from '../../src/licenses/lookup-outcome.ts';
+import { numberKey } from '../../src/licenses/number.ts';
+import { MAX_ITEMS_WITH_SUGGESTIONS, type RosterResult } from '../../src/rosters/roster.ts';
+import { search } from '../../src/storage/checked-search.ts';
+import type { ApiAnswer } from '../support/api.ts';
+import { type CommonAnswer, ofVerify } from '../support/common-answers.ts';
+import { FIXTURES_DATE, withRows } from '../support/fixtures.ts';
+import { hasNumber, type Interface, interfacesOf, TOGETHER } from '../support/interfaces.ts';
+import { CROWD, ODD_NUMBERS, ODD_ROWS, type Question, questionsAbout } from '../support/questions.ts';
+import { sendRoster } from '../support/rosters.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+/** Enough that some names have more matches than a roster lists, and some more than a lookup returns. */
+const ROWS = 20_000;
+const QUESTIONS = 4000;
+/** Rosters of one item, of one window, of a window and one, and of the most that there may be. */
+const ROSTER_SIZES = [1, 100, 250, 251, 1000];
+const SEED = Math.floor(Math.random() * 1_000_000);
+
+let service: TestService;
+let questions: Question[];
+/** What POST /lookup/verify answers to each question. */
+let answers: ApiAnswer[];
+
+beforeAll(async () => {
+  service = await startService({
+    files: async (folder) => {
+      const options = { directory: folder, rows: ROWS, seed: 7, date: FIXTURES_DATE };
+      const { individual, business } = await writeSampleData(options);
+      const withOdd = await withRows(individual, join(folder, 'and-odd.csv'), [...ODD_ROWS, ...CROWD]);
+      return { individual: withOdd, business };
+    },
+  });
+  const many = await someLicenses({ size: 2000, from: SEED % 8000, sort: ['_doc'] });
+  const odd = await someLicenses({
+    size: 100,
+    query: { terms: { 'keys.number': ODD_NUMBERS.map(numberKey) } },
+  });
+  expect(odd.length).toBeGreaterThanOrEqual(ODD_NUMBERS.length);
+  questions = questionsAbout(many, odd, QUESTIONS, SEED);
+  const inTurn = pLimit(TOGETHER);
+  answers = await Promise.all(questions.map((question) => inTurn(() => service.rest.verify(question))));
+}, 240_000);
+afterAll(() => service.stop());
+
+const hits = z.object({ hits: z.object({ hits: z.array(z.object({ _source: storedLicense })) }) });
+
+async function someLicenses(body: Record<string, unknown>): Promise<StoredLicense[]> {
+  const { client, store } = service.environment;
+  const { hits: found } = await search(client, hits, { index: store.names.alias, body });
+  return found.hits.map(({ _source }) => _source);
+}
+
+/** So many questions end in each of the four ways, and so many are of each rarer kind. */
+const FEWEST_OF_AN_OUTCOME = QUESTIONS / 50;
+const FEWEST_OF_A_KIND = 5;
+
+test('the questions are of all the kinds that there are', () => {
+  const counts = new Map<string, number>();
+  for (const { outcome, isCut, reason, licenses } of answers.map(ofVerify)) {
+    const cautions = licenses.flatMap(({ cautions: codes = '' }) => codes.split(' '));
+    for (const kind of new Set([outcome, isCut && 'cut', reason, ...cautions])) {
+      if (kind) addTo(counts, kind);
+    }
+  }
+  const isBelow = (fewest: number) => (kind: string) => (counts.get(kind) ?? 0) < fewest;
+  const few = [
+    ...['found', 'several', 'none', 'invalid'].filter(isBelow(FEWEST_OF_AN_OUTCOME)),
+    ...['cut', ...NUMBER_NOT_FOUND_REASONS, ...CAUTIONS].filter(isBelow(FEWEST_OF_A_KIND)),
+  ];
+  expect({ seed: SEED, counts: Object.fromEntries(counts), few }).toMatchObject({ few: [] });
+});
+
+/** Interfaces with a request for each question are asked only so many: they take the time. */
+const QUESTIONS_OF_SINGLE_REQUESTS = 1500;
+
+/** The interface's answers to the questions that it takes, by question. */
+async function answersOf({ takes, isSingle, ask }: Interface) {
+  const taken = questions.slice(0, isSingle ? QUESTIONS_OF_SINGLE_REQUESTS : QUESTIONS).filter(takes);
+  const given = await ask(taken);
+  return new Map(taken.map((question, at) => [question, given[at]]));
+}
+
+test('the same question gets the same answer over every interface', async () => {
+  const asked: (Interface & { readonly given: Awaited<ReturnType<typeof answersOf>> })[] = [];
+  // One after the other: rosters wait while single lookups are under way.
+  for (const each of interfacesOf(service)) asked.push({ ...each, given: await answersOf(each) });
+  const statewide = asked.find(({ searchesAllBoards }) => searchesAllBoards)?.given;
+  const compared = new Map<string, number>();
+  const differences = questions.flatMap((question, at) => {
+    const rest = ofVerify(answerAt(at));
+    const said = new Map([['POST /lookup/verify', rest]]);
+    const different = asked.flatMap(({ name, searchesAllBoards, expected, given }) => {
+      const answer = given.get(question);
+      // REST asks for the board. Without one, the others are compared with the first that searches all boards.
+      const isStatewide = searchesAllBoards && question.board === undefined;
+      const reference = isStatewide ? statewide?.get(question) : rest;
+      if (answer === undefined || reference === undefined) return [];
+      said.set(name, answer);
+      addTo(compared, name);
+      return isDeepStrictEqual(answer, expected(reference)) ? [] : [name];
+    });
+    const answers = Object.fromEntries([...said].map(([name, answer]) => [name, inWords(answer)]));
+    return different.length === 0 ? [] : [{ question, different, answers }];
+  });
+  // One of each kind is enough to read.
+  const kinds = Map.groupBy(differences, ({ different }) => different.join());
+  const examples = [...kinds.values()].map(([first, ...others]) => ({ ...first, others: others.length }));
+  expect({ seed: SEED, examples }).toEqual({ seed: SEED, examples: [] });
+  // Each has no field for some of the questions.
+  const few = asked.filter(({ name, isSingle }) => (compared.get(name) ?? 0) < (isSingle ? 1000 : 3000));
+  expect({ few: few.map(({ name }) => name), compared: [...compared] }).toMatchObject({ few: [] });
+}, 300_000);
+
+function answerAt(at: number): ApiAnswer {
+  const answer = answers[at];
+  if (answer === undefined) throw new Error('There are fewer answers than questions.');
+  return answer;
+}
+
+function inWords({ outcome, licenses, isCut, reason }: CommonAnswer): string {
+  const listed = licenses.map(
+    ({ board, number, cautions }) => `${board} ${number}${cautions === undefined ? '' : ` [${cautions}]`}`,
+  );
+  return [outcome, reason, listed.join(', '), isCut && 'and more'].filter(Boolean).join(': ');
+}
+
+const rosterBody = z.object({
+  count: z.int(),
+  summary: z.record(z.string(), z.int()),
+  results: z.array(z.looseObject({ outcome: z.string() })),
+});
+
+const verified = z.looseObject({
+  multiple: z.array(z.unknown()).optional(),
+  truncated: z.boolean().optional(),
+  found: z.boolean().optional(),
+  cautions: z.array(z.string()).optional(),
+  reason: z.string().optional(),
+  detail: z.string().optional(),
+  message: z.string().optional(),
+  did_you_mean: z.array(z.string()).optional(),
+});
+
+/** What a roster's result must be, by the answer of /lookup/verify to the same fields. */
+function expectedResult(
+  question: Question,
+  { status, body }: ApiAnswer,
+  maxMatches: number,
+  isOmitted: boolean,
+): object {
+  const { multiple, truncated, found, reason, detail, message, did_you_mean } = verified.parse(body);
+  if (status === 400) return { outcome: 'invalid', detail };
+  if (status === 404 || found === false) {
+    const why = { outcome: 'not_found', ...(reason !== undefined && { reason }) };
+    return isOmitted
+      ? { ...why, detail: expect.any(String), did_you_mean: [], suggestions_omitted: true }
+      : { ...why, detail: detail ?? message, did_you_mean };
+  }
+  expect(status).toBe(200);
+  if (multiple === undefined) {
+    return { outcome: 'found', found_by: hasNumber(question) ? 'number' : 'name', record: body };
+  }
+  return {
+    outcome: 'ambiguous',
+    matches: multiple.slice(0, maxMatches),
+    truncated: truncated === true || multiple.length > maxMatches,
+  };
+}
+
+test('every item of a roster is answered with all that a single lookup answers', async () => {
+  let [start, round] = [0, 0];
+  while (start < questions.length) {
+    const items = questions.slice(start, start + (ROSTER_SIZES[round % ROSTER_SIZES.length] ?? 1));
+    const maxMatches = 1 + ((round * 7) % 20);
+    const { status, body } = await sendRoster(service.rest, { items, max_matches: maxMatches });
+    expect(status).toBe(200);
+    const { count, summary, results } = rosterBody.parse(body);
+    expect([count, results.length]).toEqual([items.length, items.length]);
+    const counted = { found: 0, clear: 0, ambiguous: 0, not_found: 0, invalid: 0 };
+    for (const [index, question] of items.entries()) {
+      const single = answerAt(start + index);
+      const { outcome, ...rest } = results[index] ?? { outcome: 'missing' };
+      if (outcome === 'found' && verified.parse(single.body).cautions?.length === 0) counted.clear += 1;
+      if (isOutcome(outcome)) counted[outcome] += 1;
+      const isOmitted = counted.not_found > MAX_ITEMS_WITH_SUGGESTIONS;
+      expect({ question, seed: SEED, outcome, ...rest }).toEqual({
+        ...{ question, seed: SEED, index, reference: null },
+        ...expectedResult(question, single, maxMatches, isOmitted),
+      });
+    }
+    expect(summary).toEqual(counted);
+    start += items.length;
+    round += 1;
+  }
+}, 300_000);
+
+function isOutcome(outcome: string): outcome is RosterResult['outcome'] {
+  return ['found', 'ambiguous', 'not_found', 'invalid'].includes(outcome);
+}

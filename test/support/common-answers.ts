@@ -1,0 +1,278 @@
+import { expect } from '@jest/globals';
+import { z } from 'zod';
+import { BOARDS } from '../../src/licenses/boards.ts';
+import type { ApiAnswer } from './api.ts';
+
+/**
+ * Whether the website has an element for each caution: `<span class="tag" data-caution="CODE">` in the row of a
+ * license, and on its page in the element of the class `verdict`. While it has none, only its cautions are not compared.
+ */
+export const WEBSITE_HAS_TAGS = false;
+
+/** What every interface says of a question, each in its own form. */
+export interface CommonAnswer {
+  readonly outcome: 'found' | 'several' | 'none' | 'invalid';
+  /** In the order of the answer. */
+  readonly licenses: readonly CommonLicense[];
+  /** Whether more licenses match than are listed. */
+  readonly isCut?: true;
+  /** Why a number was not found. */
+  readonly reason?: string;
+}
+
+export interface CommonLicense {
+  readonly board: string | undefined;
+  readonly number: string;
+  /** The codes of its cautions; left out where the interface does not say them. */
+  readonly cautions?: string;
+}
+
+const INVALID: CommonAnswer = { outcome: 'invalid', licenses: [] };
+
+function none(reason: string | undefined): CommonAnswer {
+  return { outcome: 'none', licenses: [], ...(reason !== undefined && { reason }) };
+}
+
+function several(licenses: readonly CommonLicense[], isCut: boolean): CommonAnswer {
+  return { outcome: 'several', licenses, ...(isCut && { isCut }) };
+}
+
+function found(license: CommonLicense): CommonAnswer {
+  return { outcome: 'found', licenses: [license] };
+}
+
+const license = z
+  .object({ board: z.string(), license_number: z.string(), cautions: z.array(z.string()) })
+  .transform(
+    ({ board, license_number: number, cautions }): CommonLicense => ({
+      board,
+      number,
+      cautions: cautions.join(' '),
+    }),
+  );
+
+const verified = z.object({
+  found: z.boolean().optional(),
+  multiple: z.array(license).optional(),
+  truncated: z.boolean().default(false),
+  reason: z.string().optional(),
+});
+
+/** An answer of /lookup/verify. */
+export function ofVerify({ status, body }: ApiAnswer): CommonAnswer {
+  if (status === 400) return INVALID;
+  const { found: isFound, multiple, truncated, reason } = verified.parse(body);
+  if (status === 404 && reason !== undefined) return none(reason);
+  expect(status).toBe(200);
+  if (isFound === false) return none(undefined);
+  return multiple === undefined ? found(license.parse(body)) : several(multiple, truncated);
+}
+
+/** A result of /lookup/batch as JSON. */
+export const batchResult = z
+  .discriminatedUnion('outcome', [
+    z.object({ outcome: z.literal('found'), record: license }),
+    z.object({ outcome: z.literal('ambiguous'), matches: z.array(license), truncated: z.boolean() }),
+    z.object({ outcome: z.literal('not_found'), reason: z.string().optional() }),
+    z.object({ outcome: z.literal('invalid') }),
+  ])
+  .transform((result): CommonAnswer => {
+    switch (result.outcome) {
+      case 'found':
+        return found(result.record);
+      case 'ambiguous':
+        return several(result.matches, result.truncated);
+      case 'not_found':
+        return none(result.reason);
+      case 'invalid':
+        return INVALID;
+    }
+  });
+
+/** A row of a CSV answer of /lookup/batch, or of `licenses verify`. Of several matches it lists only the numbers. */
+export const resultRow = z
+  .object({
+    board: z.string(),
+    result_outcome: z.enum(['found', 'ambiguous', 'not_found', 'invalid']),
+    result_license_number: z.string(),
+    result_cautions: z.string(),
+    result_reason: z.string().transform((reason) => reason || undefined),
+    result_matches: z.string(),
+    result_detail: z.string(),
+  })
+  .transform((row): CommonAnswer => {
+    const of = (number: string) => ({ board: row.board, number });
+    switch (row.result_outcome) {
+      case 'found':
+        return found({
+          ...of(row.result_license_number),
+          cautions: row.result_cautions.replaceAll(';', ' '),
+        });
+      case 'ambiguous':
+        return several(row.result_matches.split('; ').map(of), row.result_detail.startsWith('More than '));
+      case 'not_found':
+        return none(row.result_reason);
+      case 'invalid':
+        return INVALID;
+    }
+  });
+
+const toolAnswer = z.object({
+  result: z.object({
+    isError: z.literal(true).optional(),
+    content: z.tuple([z.object({ text: z.string() })]),
+    structuredContent: z
+      .object({
+        outcome: z.enum(['found', 'not_found', 'ambiguous']),
+        licenses: z.array(license),
+        truncated: z.boolean(),
+        reason: z.string().optional(),
+      })
+      .optional(),
+  }),
+});
+
+/** A result of one of the lookup tools. A number of several licenses is `ambiguous` there, and a 404 in REST. */
+export function ofTool({ body }: ApiAnswer): CommonAnswer {
+  const { isError, content: texts, structuredContent: content } = toolAnswer.parse(body).result;
+  if (isError || content === undefined) {
+    // An outage is told in the same form.
+    expect(texts[0].text).not.toMatch(/try again|went wrong/);
+    return INVALID;
+  }
+  expect(content.outcome === 'ambiguous').toBe(content.reason === 'ambiguous');
+  const [only, another] = content.licenses;
+  if (content.outcome !== 'found' || only === undefined) return none(content.reason);
+  return another === undefined ? found(only) : several(content.licenses, content.truncated);
+}
+
+/** A result of verify_roster. */
+export const toolRosterItem = z
+  .object({
+    outcome: z.enum(['found', 'ambiguous', 'not_found', 'invalid']),
+    licenses: z.array(license).default([]),
+    truncated: z.boolean().default(false),
+    reason: z.string().optional(),
+  })
+  .transform(({ outcome, licenses, truncated, reason }): CommonAnswer => {
+    const [first] = licenses;
+    if (outcome === 'invalid') return INVALID;
+    if (first === undefined) return none(reason);
+    return outcome === 'found' ? found(first) : several(licenses, truncated);
+  });
+
+/** A page of the website and the address that led to it. */
+export interface AnsweredPage {
+  readonly address: URL;
+  readonly status: number;
+  readonly html: string;
+}
+
+/** The page that the form of `GET /` leads to: a license's, a list, a miss, or the form again. */
+export function ofPage({ address, status, html }: AnsweredPage): CommonAnswer {
+  if (status === 400) return INVALID;
+  expect({ status, address: address.href }).toMatchObject({ status: 200 });
+  if (address.pathname.startsWith('/licenses/')) {
+    return found({
+      ...licenseAt(address.pathname),
+      ...tagsIn(html, 'verdict'),
+    });
+  }
+  // Nothing was asked: the empty form.
+  if (html.includes('<title>Look up a license |')) return INVALID;
+  const rows = rowsOf(html).map((row): CommonLicense => {
+    const [only] = licensesIn(row);
+    if (only === undefined) throw new Error(`A row has no license:\n${row}`);
+    return { ...only, ...tagsIn(row) };
+  });
+  const [only, another] = rows;
+  if (only === undefined) return none(reasonIn(html));
+  return another === undefined ? found(only) : several(rows, /More than \d+ licenses fit/.test(html));
+}
+
+const ROW_OUTCOMES = new Map([
+  ['Found', 'found'],
+  ['Several fit', 'several'],
+  ['Not found', 'none'],
+  ['Not understood', 'invalid'],
+] as const);
+
+/** The rows of the page that `POST /roster` answers with, in whatever order, by what stands in their first cell. */
+export function ofRosterPage(html: string): ReadonlyMap<string, CommonAnswer> {
+  return new Map(rowsOf(html).map((row) => [/<th[^>]*>([^<]*)</.exec(row)?.[1] ?? '', ofRosterRow(row)]));
+}
+
+function ofRosterRow(row: string): CommonAnswer {
+  const words = / data-label="Result">([^<]*)</.exec(row)?.[1] ?? '';
+  const [, outcome] = [...ROW_OUTCOMES].find(([label]) => label === words) ?? [];
+  const licenses = licensesIn(row);
+  const [only] = licenses;
+  switch (outcome) {
+    case 'found':
+      if (only === undefined) throw new Error(`A row has no license:\n${row}`);
+      return found({ ...only, ...tagsIn(row) });
+    case 'several':
+      return several(licenses, / data-label="Note">More than /.test(row));
+    case 'none':
+      return none(reasonIn(row));
+    case 'invalid':
+      return INVALID;
+    case undefined:
+      throw new Error(`A row has the result "${words}".`);
+  }
+}
+
+/** The rows of a page's tables, without their headings. */
+function rowsOf(html: string): string[] {
+  return html
+    .split(/<tr[ >]/)
+    .slice(1)
+    .map((row) => row.slice(0, row.indexOf('</tr>')))
+    .filter((row) => row.includes('<th scope="row"'));
+}
+
+function licensesIn(html: string): CommonLicense[] {
+  return [...html.matchAll(/ href="(\/licenses\/[^"]*)"/g)].map(([, path = '']) => licenseAt(plain(path)));
+}
+
+function licenseAt(path: string): CommonLicense {
+  const [, , code, number = ''] = path.split('/');
+  const board = BOARDS.find((each) => each.code === code);
+  return { board: board?.name, number: decodeURIComponent(number) };
+}
+
+function plain(escaped: string): string {
+  return escaped.replaceAll('&#39;', "'").replaceAll('&quot;', '"').replaceAll('&amp;', '&');
+}
+
+/** The cautions that have a tag, in the whole or in the first element of a class. */
+function tagsIn(html: string, className?: string): Pick<CommonLicense, 'cautions'> {
+  if (!WEBSITE_HAS_TAGS) return {};
+  const shown = className === undefined ? html : elementOfClass(html, className);
+  return { cautions: [...shown.matchAll(/ data-caution="(\w+)"/g)].map(([, code]) => code).join(' ') };
+}
+
+/** The first element of this class, with all that is in it. */
+function elementOfClass(html: string, name: string): string {
+  const begin = new RegExp(`<(\\w+)[^>]* class="[^"]*\\b${name}\\b[^"]*"`).exec(html);
+  if (begin === null) throw new Error(`The page has no element of the class ${name}.`);
+  const rest = html.slice(begin.index);
+  let depth = 0;
+  for (const { 0: tag, index } of rest.matchAll(new RegExp(`</?${begin[1]}[ >]`, 'g'))) {
+    depth += tag.startsWith('</') ? -1 : 1;
+    if (depth === 0) return rest.slice(0, index);
+  }
+  return rest;
+}
+
+/** A page says why a number has no license in words only: those of a miss and those of a roster's row. */
+const REASONS_IN_WORDS: readonly (readonly [RegExp, string])[] = [
+  [/is a person(’|&#39;|')s license/, 'not_a_business'],
+  [/is not one of (this board,|the )/, 'other_board'],
+  [/More than one (license|board) has |fits more than one license/, 'ambiguous'],
+  [/No license (at [^<]*has|with) the number /, 'unknown'],
+];
+
+function reasonIn(html: string): string | undefined {
+  return REASONS_IN_WORDS.find(([words]) => words.test(html))?.[1];
+}

@@ -1,0 +1,249 @@
+import { createRandom, type Random } from '../../sample-data/generator/random.ts';
+import { BOARDS } from '../../src/licenses/boards.ts';
+import type { StoredLicense } from '../../src/licenses/license-document.ts';
+import { type FixtureRow, nurseRow, times } from './fixtures.ts';
+
+/** The fields of a question in the names of the REST API. A field may have a value that is no text. */
+export const QUESTION_FIELDS = [
+  'board',
+  'license_number',
+  'last_name',
+  'first_name',
+  'search_type',
+  'business_name',
+  'license_type',
+  'status',
+  'city',
+  'county',
+] as const;
+
+/** A question, as a client sends it to /lookup/verify or as an item of a roster. */
+export type Question = { readonly [Field in QuestionField]?: unknown };
+
+type QuestionField = (typeof QUESTION_FIELDS)[number];
+
+/** A field's text without blanks around it; empty where it is left out, blank, or no text. */
+export function textOf(question: Question, field: QuestionField): string {
+  const value = question[field];
+  return typeof value === 'string' ? value.trim() : '';
+}
+
+/** Licenses that interfaces answered differently before, or easily could; the generated files have few of them. */
+export const ODD_ROWS: readonly FixtureRow[] = [
+  // One number at two boards.
+  nurseRow('SHARED, NURSE', 'RN.72.0001'),
+  nurseRow('SHARED, DOCTOR', 'RN.72.0001', { BOARD: 'Medical Board', TYPE: 'Doctor of Medicine (MD)' }),
+  nurseRow('SHARED, SPEECH', 'SP.72001', { BOARD: 'Speech and Hearing Professionals Board', TYPE: '' }),
+  nurseRow('SHARED, SCHOOL', 'SP.72001', { BOARD: 'Psychology Board', TYPE: '', STATUS: 'Inactive' }),
+  // Two numbers of one board that some ways of writing do not tell apart.
+  ...times(8, (at) => nurseRow('TWIN, DOT', `RN.71.000${at}`)),
+  ...times(8, (at) => nurseRow('TWIN, NODOT', `RN.710.00${at}`)),
+  // A name with more matches than a lookup returns.
+  ...times(6, (at) => nurseRow('CROWD, FIRST', `RN.75900${at}`, { STATUS: 'Inactive' })),
+  // Endorsements whose own line is clear.
+  nurseRow('ENDORSED, SUSPENDED', 'RN.730001', {
+    ...endorsement('APRN.CNP.730001'),
+    ...{ STATUS: 'Inactive', SUB_STATUS: 'Suspended' },
+  }),
+  nurseRow('ENDORSED, ACTED ON', 'RN.730002', { ...endorsement('APRN.CNP.730002'), BOARD_ACTION: 'Yes' }),
+  nurseRow('ENDORSED, PAST', 'RN.730003', {
+    ...endorsement('APRN.CNP.730003'),
+    EXPIRATION_DATE: '2019-10-31',
+  }),
+  nurseRow('ENDORSED, RENEWING', 'RN.730004', {
+    ...endorsement('APRN.CNP.730004'),
+    SUB_STATUS: 'Active In Renewal',
+  }),
+  nurseRow('ENDORSED, CLEAR', 'RN.730005', endorsement('APRN.CNP.730005')),
+  // Names that are read in an odd way.
+  nurseRow('COMMALESS,MARY', 'RN.740001'),
+  nurseRow('SINGLENAME', 'RN.740002', { BOARD_ACTION: 'Yes' }),
+  nurseRow('BLANKJUNIOR JR , MARTIN LEE', 'RN.740003', { SUB_STATUS: 'Probation' }),
+  nurseRow('DE LA ODD-CRUZ III, MARÍA ELENA', 'RN.740004', { STATUS: '' }),
+  nurseRow("O'ODD, ANNE, MARIE", 'RN.740005', { STATUS: 'Closed', SUB_STATUS: 'Deceased' }),
+  nurseRow('-', 'RN.740006'),
+  nurseRow(', ONLYGIVEN', 'RN.740007'),
+  nurseRow('COMMAS, JR, MARTIN', 'RN.740008', { BOARD_ACTION: 'Yes' }),
+];
+
+function endorsement(number: string): FixtureRow {
+  return {
+    ENDORSEMENT_NUMBER_1: number,
+    ENDORSEMENT_TYPE_1: 'APRN - Certified Nurse Practitioner (CNP)',
+    ENDORSEMENT_STATUS_1: 'Active',
+    ENDORSEMENT_EXPIRATION_DATE_1: '2099-10-31',
+  };
+}
+
+/** What makes the crowd one. */
+export const CROWD = times(110, (at) => nurseRow(`CROWD, GIVEN ${at}`, `RN.${750_000 + at}`));
+
+/** The numbers of the odd rows, with those of their endorsements. */
+export const ODD_NUMBERS = ODD_ROWS.flatMap(({ LICENSE_NUMBER, ENDORSEMENT_NUMBER_1 }) =>
+  [LICENSE_NUMBER, ENDORSEMENT_NUMBER_1].filter((number) => number !== undefined),
+);
+
+type Habit = (license: StoredLicense, random: Random) => Question;
+
+function surnameOf({ full_name: name }: StoredLicense): string {
+  return name.replace(/,.*/, '');
+}
+
+function givenOf({ full_name: name }: StoredLicense): string {
+  return name.replace(/^[^,]*,?\s*/, '');
+}
+
+/** Another digit for one of the last four. */
+function mistyped(number: string, random: Random): string {
+  const at = number.length - 1 - Math.floor(random() * 4);
+  return number.slice(0, at) + String(Math.floor(random() * 10)) + number.slice(at + 1);
+}
+
+function withoutLetter(text: string, random: Random): string {
+  const at = 1 + Math.floor(random() * (text.length - 2));
+  return text.slice(0, at) + text.slice(at + 1);
+}
+
+function anyOf<Thing>(things: readonly Thing[], random: Random): Thing {
+  const thing = things[Math.floor(random() * things.length)];
+  if (thing === undefined) throw new Error('There is nothing to choose from.');
+  return thing;
+}
+
+/** Ways to write a number that all mean the same. */
+const WAYS: readonly ((number: string) => string)[] = [
+  (number) => ` ${number.toLowerCase().replace(/\W/g, ' ')}`,
+  (number) => number.replace(/\W/g, ''),
+  (number) => number.replace(/\W/g, '/'),
+  (number) => `\t${number.replace(/\W/g, ' - ')} `,
+  (number) => number.toLowerCase().replace(/\W/g, '\u2013'),
+  (number) => number.split('').join(' '),
+];
+
+const NONSENSE = [
+  'Xqzzkwv',
+  '***',
+  "' OR 1=1 --",
+  'Smith*',
+  '=1+1',
+  '\u{1f9ff}',
+  '\u03a3',
+  '0',
+  'a'.repeat(200),
+];
+
+const number: Habit = ({ board, license_number }) => ({ board, license_number });
+
+const OF_EVERYBODY: readonly Habit[] = [
+  number,
+  number,
+  ({ board, license_number: written }, random) => ({ board, license_number: anyOf(WAYS, random)(written) }),
+  ({ board, license_number: written }, random) => ({ board, license_number: anyOf(WAYS, random)(written) }),
+  ({ board, license_number: written }, random) => ({ board, license_number: mistyped(written, random) }),
+  ({ license_number }) => ({ board: 'Dental Board', license_number }),
+  ({ license_number }, random) => ({ board: anyOf(BOARDS, random).name, license_number }),
+  ({ license_number: written }, random) => ({ license_number: anyOf(WAYS, random)(written) }),
+  ({ license_number }) => ({ license_number }),
+  ({ board, license_number }) => ({ board, license_number, search_type: 'business' }),
+  ({ board, license_number }) => ({ board, license_number, last_name: 'Somebody' }),
+  ({ board, license_number }) => ({ board, license_number, license_type: 'Astronaut', city: 'Nowhere' }),
+  ({ board, license_number }) => ({ board, license_number, last_name: ' ', first_name: '', city: '\t' }),
+];
+
+/** Nonsense, and what no interface understands. */
+const HOPELESS: readonly Habit[] = [
+  ({ board }, random) => ({ board, last_name: anyOf(NONSENSE, random), first_name: 'Mary' }),
+  ({ board }, random) => ({ board, license_number: anyOf(NONSENSE, random) }),
+  ({ board }, random) => ({ board, search_type: 'business', business_name: anyOf(NONSENSE, random) }),
+  ({ board }) => ({ board, license_number: '9'.repeat(250) }),
+  ({ board }) => ({ board }),
+  ({ board }) => ({ board, license_number: '  ', last_name: '', business_name: '\t' }),
+  ({ board, license_number }) => ({ board: board.toLowerCase(), license_number }),
+  ({ board }) => ({ board, last_name: ' - ' }),
+  ({ board }) => ({ board, first_name: 'Mary' }),
+  ({ board }) => ({ board, license_number: 5 }),
+  ({ board }) => ({ board, search_type: 'firm', last_name: 'Smith' }),
+  ({ board }) => ({ board, search_type: 'business', last_name: 'Smith' }),
+];
+
+const OF_PERSONS: readonly Habit[] = [
+  (license) => ({ ...named(license), license_number: license.license_number }),
+  (license) => ({
+    ...named(license),
+    license_number: license.license_number,
+    first_name: givenOf(license).slice(0, 4),
+  }),
+  named,
+  named,
+  (license) => ({ ...named(license), license_number: ' ', first_name: '\t', city: '' }),
+  (license) => ({ ...named(license), first_name: givenOf(license).slice(0, 1) }),
+  (license) => ({ ...named(license), first_name: givenOf(license).slice(0, 3) }),
+  (license) => ({ ...named(license), first_name: givenOf(license).slice(0, 3) }),
+  (license) => ({ ...named(license), first_name: givenOf(license) }),
+  (license) => ({ ...named(license), city: license.city }),
+  (license) => ({ ...named(license), status: 'active', license_type: license.license_type }),
+  (license) => ({ ...named(license), license_type: 'Astronaut' }),
+  (license) => ({ ...named(license), city: 'Nowhere' }),
+  (license) => ({ ...named(license), status: license.status === 'CLOSED' ? 'Active' : 'closed' }),
+  (license) => ({ ...named(license), first_name: 'Xq' }),
+  (license, random) => ({ board: license.board, last_name: withoutLetter(surnameOf(license), random) }),
+  (license, random) => ({ board: anyOf(BOARDS, random).name, last_name: surnameOf(license) }),
+  (license) => ({
+    board: license.board,
+    search_type: 'business',
+    business_name: surnameOf(license),
+  }),
+];
+
+function named(license: StoredLicense): Question {
+  return { board: license.board, last_name: surnameOf(license) };
+}
+
+const OF_BUSINESSES: readonly Habit[] = [
+  (license) => ({ ...establishment(license), license_number: license.license_number }),
+  (license) => ({
+    ...establishment(license),
+    license_number: license.license_number,
+    business_name: 'Somebody Else Inc',
+  }),
+  (license) => ({ ...establishment(license), business_name: license.full_name.slice(0, 8) }),
+  (license) => ({ ...establishment(license), city: license.city }),
+  (license) => ({ ...establishment(license), city: 'Nowhere' }),
+  (license) => ({ ...establishment(license), board: undefined }),
+  (license) => ({
+    ...establishment(license),
+    business_name: license.full_name.split(' ').toReversed().join(' '),
+  }),
+  (license, random) => ({
+    ...establishment(license),
+    business_name: anyOf(license.full_name.split(' '), random),
+  }),
+  (license, random) => ({
+    ...establishment(license),
+    business_name: withoutLetter(license.full_name, random),
+  }),
+  (license) => ({ board: license.board, business_name: license.full_name }),
+  (license) => ({ board: license.board, last_name: license.full_name }),
+];
+
+function establishment(license: StoredLicense): Question {
+  return { board: license.board, search_type: 'business', business_name: license.full_name };
+}
+
+/** Of the odd licenses there are few, so that every fourth question is about one of them. */
+const SHARE_OF_ODD = 0.25;
+
+/** Questions as people ask them about these licenses: right, mistyped and impossible ones. */
+export function questionsAbout(
+  licenses: readonly StoredLicense[],
+  odd: readonly StoredLicense[],
+  count: number,
+  seed: number,
+): Question[] {
+  const random = createRandom(seed, 'questions');
+  return Array.from({ length: count }, () => {
+    const license = anyOf(random() < SHARE_OF_ODD ? odd : licenses, random);
+    const own = license.keys.kind === 'person' ? OF_PERSONS : OF_BUSINESSES;
+    return anyOf([...own, ...own, ...OF_EVERYBODY, ...OF_EVERYBODY, ...HOPELESS], random)(license, random);
+  });
+}
