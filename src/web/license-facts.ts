@@ -69,10 +69,10 @@ function endorsedFirst(record: LicenseRecord, today: string): Html {
   const { number, standing } = endorsed;
   const link = licenseLink({ board: record.board, license_number: number });
   if (standing === undefined) {
-    return html`<p class="verdict endorsed">This is an endorsement of the license ${link}: look at that license, too.</p>`;
+    return html`<p class="endorsed">This is an endorsement of the license ${link}: look at that license, too.</p>`;
   }
   const { sentences } = plainStatus(standing, cautionsOf(standing, today));
-  return html`<div class="verdict endorsed"><p>This is an endorsement of the license ${link}, which stands like this:</p>
+  return html`<div class="endorsed"><p>This is an endorsement of the license ${link}, which stands like this:</p>
 <p>${statusTags(standing, today)} ${sentences.join(' ')} Expires: ${expiry(standing, today)}. Board action: ${boardAction(standing)}</p></div>`;
 }
 

@@ -43,7 +43,7 @@ export function rosterResults(
 <form class="no-print" action="/roster" method="post" enctype="multipart/form-data"><textarea class="sent" name="roster" aria-hidden="true" tabindex="-1" readonly>${sent.text}</textarea><input type="hidden" name="board" value="${sent.board}"><input type="hidden" name="format" value="csv"><button class="usa-button usa-button--outline" type="submit">Download as CSV</button></form>
 <table class="usa-table usa-table--borderless cards results"><caption>${counted(results.length, 'row')}, those that need attention first <span class="source">State of Ohio dataset of ${longDate(origin.date)}</span></caption>
 <thead><tr><th scope="col">Row</th><th scope="col">Result</th><th scope="col">License</th><th scope="col">Name</th><th scope="col">Status</th><th scope="col">Expires</th><th scope="col">Note</th></tr></thead>
-<tbody>${ordered.map(({ result, need }) => row(result, RESULT_WORDS[need], origin.date, today))}</tbody></table>
+<tbody>${ordered.map(({ result, need }) => row(result, result.outcome === 'ambiguous' ? 'Several fit' : RESULT_WORDS[need], origin.date, today))}</tbody></table>
 <div class="no-print"><h2>Check another list</h2>
 ${rosterForm('', sent.board)}</div>`;
 }

@@ -55,7 +55,12 @@ async function fixturesOf({ folder }: TestEnvironment, date: string, ...nurses: 
 
 const createdKey = z.object({ id: z.string(), key: z.string() });
 const listed = z.object({ publications: z.array(z.object({ publication: z.string(), state: z.string() })) });
-const license = z.object({ license_number: z.string(), last_scraped: z.string() });
+const license = z.object({
+  license_number: z.string(),
+  last_scraped: z.string(),
+  // Computed from what an old publication holds.
+  cautions: z.array(z.string()),
+});
 
 /** Runs a `licenses` command that must succeed and returns what it printed. */
 async function run({ variables }: TestEnvironment, ...parameters: string[]): Promise<string> {

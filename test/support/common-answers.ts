@@ -1,13 +1,8 @@
 import { expect } from '@jest/globals';
 import { z } from 'zod';
 import { BOARDS } from '../../src/licenses/boards.ts';
+import { CAUTIONS } from '../../src/licenses/cautions.ts';
 import type { ApiAnswer } from './api.ts';
-
-/**
- * Whether the website has an element for each caution: `<span class="tag" data-caution="CODE">` in the row of a
- * license, and on its page in the element of the class `verdict`. While it has none, only its cautions are not compared.
- */
-export const WEBSITE_HAS_TAGS = false;
 
 /** What every interface says of a question, each in its own form. */
 export interface CommonAnswer {
@@ -191,7 +186,8 @@ export function ofPage({ address, status, html }: AnsweredPage): CommonAnswer {
 }
 
 const ROW_OUTCOMES = new Map([
-  ['Found', 'found'],
+  ['Clear', 'found'],
+  ['Needs attention', 'found'],
   ['Several fit', 'several'],
   ['Not found', 'none'],
   ['Not understood', 'invalid'],
@@ -205,14 +201,19 @@ export function ofRosterPage(html: string): ReadonlyMap<string, CommonAnswer> {
 function ofRosterRow(row: string): CommonAnswer {
   const words = / data-label="Result">([^<]*)</.exec(row)?.[1] ?? '';
   const [, outcome] = [...ROW_OUTCOMES].find(([label]) => label === words) ?? [];
-  const licenses = licensesIn(row);
-  const [only] = licenses;
+  const [only] = licensesIn(row);
   switch (outcome) {
     case 'found':
       if (only === undefined) throw new Error(`A row has no license:\n${row}`);
       return found({ ...only, ...tagsIn(row) });
     case 'several':
-      return several(licenses, / data-label="Note">More than /.test(row));
+      return several(
+        row
+          .split('<p>')
+          .slice(1)
+          .flatMap((match) => licensesIn(match).map((each) => ({ ...each, ...tagsIn(match) }))),
+        / data-label="Note">More than /.test(row),
+      );
     case 'none':
       return none(reasonIn(row));
     case 'invalid':
@@ -245,11 +246,13 @@ function plain(escaped: string): string {
   return escaped.replaceAll('&#39;', "'").replaceAll('&quot;', '"').replaceAll('&amp;', '&');
 }
 
-/** The cautions that have a tag, in the whole or in the first element of a class. */
+/** The cautions that a tag says, in the whole or in the first element of a class, in their order. */
 function tagsIn(html: string, className?: string): Pick<CommonLicense, 'cautions'> {
-  if (!WEBSITE_HAS_TAGS) return {};
   const shown = className === undefined ? html : elementOfClass(html, className);
-  return { cautions: [...shown.matchAll(/ data-caution="(\w+)"/g)].map(([, code]) => code).join(' ') };
+  const codes = new Set(
+    [...shown.matchAll(/ data-caution="([\w ]+)"/g)].flatMap(([, said]) => said?.split(' ') ?? []),
+  );
+  return { cautions: CAUTIONS.filter((code) => codes.has(code)).join(' ') };
 }
 
 /** The first element of this class, with all that is in it. */
@@ -268,9 +271,9 @@ function elementOfClass(html: string, name: string): string {
 /** A page says why a number has no license in words only: those of a miss and those of a roster's row. */
 const REASONS_IN_WORDS: readonly (readonly [RegExp, string])[] = [
   [/is a person(’|&#39;|')s license/, 'not_a_business'],
-  [/is not one of (this board,|the )/, 'other_board'],
-  [/More than one (license|board) has |fits more than one license/, 'ambiguous'],
-  [/No license (at [^<]*has|with) the number /, 'unknown'],
+  [/is not one of the /, 'other_board'],
+  [/More than one board has |fits more than one license/, 'ambiguous'],
+  [/No license with the number /, 'unknown'],
 ];
 
 function reasonIn(html: string): string | undefined {

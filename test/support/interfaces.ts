@@ -16,7 +16,6 @@ import {
   ofTool,
   resultRow,
   toolRosterItem,
-  WEBSITE_HAS_TAGS,
 } from './common-answers.ts';
 import { QUESTION_FIELDS, type Question, textOf } from './questions.ts';
 import { sendRoster, sendTable } from './rosters.ts';
@@ -165,7 +164,7 @@ function pages(service: TestService): Interface {
     },
     searchesAllBoards: true,
     // A list has a table for each board.
-    expected: (answer) => byBoard(WEBSITE_HAS_TAGS ? answer : withoutCautions(answer)),
+    expected: byBoard,
     isSingle: true,
     ask: each(async (question) => {
       const response = await fetch(`${originOf(service)}/?${formOf(question)}`, {
@@ -199,11 +198,7 @@ function rosterPage(service: TestService): Interface {
     name: 'website, POST /roster',
     takes: isAllText,
     searchesAllBoards: false,
-    // The links of several licenses stand in one cell, without their cautions.
-    expected: (answer) =>
-      answer.outcome === 'several' || !WEBSITE_HAS_TAGS
-        ? withoutCautions(listing(answer, PAGE_MATCHES))
-        : answer,
+    expected: (answer) => (answer.outcome === 'several' ? listing(answer, PAGE_MATCHES) : answer),
     isSingle: false,
     ask: inParts(500, async (questions) => {
       const form = new FormData();
