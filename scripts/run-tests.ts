@@ -16,6 +16,10 @@ const IS_LONG_FORM = process.env.FAULTS === 'full';
 /** Only then must every requirement be verified: any argument may leave tests out. */
 const RUNS_EVERY_TEST = JEST_ARGUMENTS.length === 0 && !IS_LONG_FORM;
 
+/** Unit tests alone need neither OpenSearch nor Redis. */
+const UNIT_TESTS = /^test\/unit(\/|$)/;
+const NEEDS_SERVERS = JEST_ARGUMENTS.length === 0 || !JEST_ARGUMENTS.every((path) => UNIT_TESTS.test(path));
+
 /**
  * Test files at a time. Most tests wait: three files took four fifths of the time of two, on two cores. Fault tests
  * measure time, so nothing runs beside them.
@@ -73,23 +77,27 @@ async function test(signal: AbortSignal): Promise<Counts> {
   refuseOtherMachines();
   const stateDir = resolve(readConfig().STATE_DIR);
   const reportFile = join(stateDir, 'jest.json');
-  const services = await startServices({ signal, isShortLived: true }, print);
+  const services = NEEDS_SERVERS ? await startServices({ signal, isShortLived: true }, print) : undefined;
   mkdirSync(stateDir, { recursive: true });
   rmSync(reportFile, { force: true });
-  const addresses = { OPENSEARCH_URL: services.opensearch, REDIS_URL: services.redis };
+  const addresses = services && { OPENSEARCH_URL: services.opensearch, REDIS_URL: services.redis };
   const jest = startJest(reportFile, addresses);
   try {
-    const lost = await Promise.race([jest.ended.then(() => undefined), services.lost, aborted(signal)]);
+    const lost = await Promise.race([
+      jest.ended.then(() => undefined),
+      ...(services === undefined ? [] : [services.lost]),
+      aborted(signal),
+    ]);
     if (lost !== undefined) throw new StartError(lost);
     return countsIn(reportFile);
   } finally {
     await jest.stop(JEST_STOP_MS);
-    await services.stop();
+    await services?.stop();
   }
 }
 
 /** Runs jest on this terminal, with the arguments that this was called with. */
-function startJest(reportFile: string, addresses: NodeJS.ProcessEnv): RunningProcess {
+function startJest(reportFile: string, addresses: NodeJS.ProcessEnv | undefined): RunningProcess {
   const args = [
     ...NODE_OPTIONS,
     JEST,

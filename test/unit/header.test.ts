@@ -181,6 +181,14 @@ describe('mapHeader', () => {
     expect(labels(header)).toEqual({ 'Full Name': 6 });
   });
 
+  test('gives no column a label with which the service says how an endorsed license stands', () => {
+    const columns = ['ENDORSED_LICENSE', 'ENDORSED_LICENSE_STATUS'];
+    expect(labels(mapHeader('individual', [...REQUIRED, ...columns]))).toEqual({
+      'Endorsed License (ENDORSED_LICENSE)': REQUIRED.length,
+      'Endorsed License Status (ENDORSED_LICENSE_STATUS)': REQUIRED.length + 1,
+    });
+  });
+
   test('gives two columns labels of their own where their readable names are the same', () => {
     const header = mapHeader('individual', [...REQUIRED, 'MED_UNIT', 'MEDICAL_UNIT']);
     expect(labels(header)).toEqual({ 'Medical Unit': 7, 'Medical Unit (MED_UNIT)': 6 });
