@@ -29,6 +29,12 @@ function isLedgerEvent(event: string): RequestFilter {
   return ({ path, body }) => path.includes('publications/_doc') && body.includes(`"event":"${event}"`);
 }
 
+/** One call of `_aliases` flips the alias; others delete an index, in the same moment in which another one is live. */
+const isAliases = isRequest('POST', '_aliases');
+const isDelete: RequestFilter = (request, made) =>
+  isAliases(request, made) && request.body.includes('"remove_index"');
+const isFlip: RequestFilter = (request, made) => isAliases(request, made) && !isDelete(request, made);
+
 const MOMENTS: readonly Moment[] = [
   { name: 'the index has been created', isDone: true, is: isRequest('PUT', INDEX) },
   { name: 'the ledger is about to record the load', isDone: false, is: isLedgerEvent('loading') },
@@ -40,8 +46,8 @@ const MOMENTS: readonly Moment[] = [
     isDone: false,
     is: isRequest('PUT', `${INDEX}/_settings`),
   },
-  { name: 'the alias is about to flip', isDone: false, is: isRequest('POST', '_aliases') },
-  { name: 'the alias has flipped', isDone: true, is: isRequest('POST', '_aliases') },
+  { name: 'the alias is about to flip', isDone: false, is: isFlip },
+  { name: 'the alias has flipped', isDone: true, is: isFlip },
   { name: 'the ledger is about to record that it is live', isDone: false, is: isLedgerEvent('live') },
   { name: 'the ledger has recorded that it is live', isDone: true, is: isLedgerEvent('live') },
   {
@@ -49,7 +55,7 @@ const MOMENTS: readonly Moment[] = [
     isDone: false,
     is: isLedgerEvent('superseded'),
   },
-  { name: 'the oldest index is about to be deleted', isDone: false, is: isRequest('DELETE', INDEX) },
+  { name: 'the oldest index is about to be deleted', isDone: false, is: isDelete },
 ];
 
 const SHORT: ReadonlySet<string> = new Set(['the alias has flipped']);
