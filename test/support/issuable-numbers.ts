@@ -1,7 +1,7 @@
 import { BOARDS } from '../../src/licenses/boards.ts';
 
 /** No board is known to write more digits after the prefix: `02` of the pharmacy board has eight. */
-export const MOST_DIGITS = 8;
+export const MAX_DIGITS = 8;
 
 const PREFIXES = new Set(BOARDS.flatMap((board) => board.license_types.map(({ prefix }) => prefix)));
 
@@ -20,6 +20,6 @@ const NUMBER = new RegExp(`(?<![\\w.]|\\w-)(?:${[...PREFIXES].map(pattern).join(
 export function issuableNumbers(text: string): string[] {
   const withoutEscapes = text.replaceAll(/\\[nrt]/g, ' ');
   return [...withoutEscapes.matchAll(NUMBER)].flatMap(([number, digits = '']) =>
-    digits.length > MOST_DIGITS ? [] : [number],
+    digits.length > MAX_DIGITS ? [] : [number],
   );
 }

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import numbering from '../../sample-data/data/numbers.json' with { type: 'json' };
 import { DOCUMENTS, documentText } from '../support/documented.ts';
-import { issuableNumbers, MOST_DIGITS } from '../support/issuable-numbers.ts';
+import { issuableNumbers, MAX_DIGITS } from '../support/issuable-numbers.ts';
 
 const FILES = [
   ...DOCUMENTS,
@@ -23,7 +23,7 @@ test('no document, example or source file has a license number that a board coul
 
 test('no number of the sample data has as many digits as an example', () => {
   for (const { last, widths } of Object.values(numbering)) {
-    expect(Math.max(String(last).length, ...widths)).toBeLessThanOrEqual(MOST_DIGITS);
+    expect(Math.max(String(last).length, ...widths)).toBeLessThanOrEqual(MAX_DIGITS);
   }
 });
 
