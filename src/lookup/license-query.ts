@@ -7,8 +7,8 @@ import { misreadNumberKeys } from '../licenses/misreadings.ts';
 import { numberDigits, numberKey } from '../licenses/number.ts';
 import { givenNamesKey, surnameKey } from '../licenses/person-name.ts';
 
-/** Whether to return all matches, only those with exactly the name, or any 50 or ten of them. */
-type Selection = 'all' | 'exact' | 'few' | 'some';
+/** Whether to return all matches, only those with exactly the name, the first 50, or any one of them. */
+type Selection = 'all' | 'exact' | 'few' | 'any';
 
 /** Persons at one board or at all, by surname and the beginning of the given names. */
 export interface PersonQuery {
@@ -48,7 +48,7 @@ export interface BusinessWordsQuery {
   /** Whether words that differ in one letter match too. Such matches come last. */
   readonly isFuzzy: boolean;
   readonly filters: Filters;
-  readonly select: Extract<Selection, 'all' | 'some'>;
+  readonly select: Extract<Selection, 'all' | 'any'>;
 }
 
 /** Licenses with a similar number, to suggest when no license has the requested one. */
@@ -224,7 +224,7 @@ export function likelyPersonsQuery(
   board: Board | undefined,
   names: readonly LikelyName[],
   filters: Filters,
-  select: Extract<Selection, 'few' | 'some'>,
+  select: Extract<Selection, 'few' | 'any'>,
 ): PersonQuery | undefined {
   if (names.length === 0) return undefined;
   return {

@@ -119,7 +119,7 @@ async function existsWithoutFilters(
 ): Promise<boolean> {
   const isFiltered = Object.values(filters).some((value) => value !== undefined);
   if (!isFiltered || query === undefined) return false;
-  return (await search({ ...query, select: 'some' })).licenses.length > 0;
+  return (await search({ ...query, select: 'any' })).licenses.length > 0;
 }
 
 async function lookUpBusiness(

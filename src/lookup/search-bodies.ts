@@ -54,7 +54,7 @@ export function searchBody(query: LicenseQuery, maxMatches = MAX_MATCHES): Searc
     case 'person':
       return personBody(query, maxMatches);
     case 'near_given_name':
-      return { ...namesBody([nearGivenNameClause(query)], query.filters, MAX_FEW), sort: ['_doc'] };
+      return namesBody([nearGivenNameClause(query)], query.filters, MAX_FEW);
     case 'business':
       return selected(query, namesBody([businessClause(query)], query.filters, maxMatches + 1));
     case 'business_words':
@@ -99,15 +99,14 @@ function personBody(query: PersonQuery, maxMatches: number): SearchBody {
   return selected(query, namesBody([personClause(query)], query.filters, maxMatches + 1));
 }
 
-/** Some licenses are found without sorting all that match. */
+/** One license of any is found without sorting all that match. */
 function selected({ select }: Pick<PersonQuery, 'select'>, all: SearchBody): SearchBody {
-  if (select === 'some') return { ...all, size: MAX_SOME, sort: ['_doc'] };
-  return select === 'few' ? { ...all, size: MAX_FEW, sort: ['_doc'] } : all;
+  if (select === 'any') return { ...all, size: 1, sort: ['_doc'] };
+  return select === 'few' ? { ...all, size: MAX_FEW } : all;
 }
 
-/** How many persons suggestions are chosen from, and how many show whether a surname exists. */
+/** How many persons suggestions are chosen from. They are the first by name, whichever shards hold them. */
 const MAX_FEW = 50;
-const MAX_SOME = 10;
 
 function personClause({ names, hasGivenName, select }: PersonQuery): Clause {
   const clauses = names.map((name): Clause => {

@@ -88,18 +88,19 @@ export async function suggestedPersons(
   search: Search,
   nearSurnames: NearSurnames,
 ): Promise<SuggestedPersons> {
+  const { board } = request;
   const { surname } = keysOf(request);
-  const otherNames = namesWithOtherSurname(request);
-  // Without given name and filters, the first search has shown that nobody has the surname.
-  const names = isNarrowed(request) ? [{ surname, given: '' }, ...otherNames] : otherNames;
-  const [found, surnames] = await Promise.all([
-    searchOptional(likelyPersonsQuery(request.board, names, {}, 'some'), search),
+  const ofSurname = [{ surname, given: '' }];
+  const [found, others, surnames] = await Promise.all([
+    // Without given name and filters, the first search has shown that nobody has the surname.
+    isNarrowed(request) ? searchOptional(likelyPersonsQuery(board, ofSurname, {}, 'any'), search) : [],
+    searchOptional(likelyPersonsQuery(board, namesWithOtherSurname(request), {}, 'few'), search),
     similarSurnames(request, nearSurnames),
   ]);
-  const surnameExists = found.some(({ full_name: name }) => surnameForms(name).includes(surname));
+  const surnameExists = found.length > 0;
   const suggested = surnameExists
     ? await similarPersons(request, surnames, search)
-    : [...namesOf(request, found.filter(hasAnyOf(otherNames))), ...surnames];
+    : [...namesOf(request, others), ...surnames];
   return { surnameExists, names: [...new Set(suggested)].slice(0, MAX_SUGGESTED_NAMES) };
 }
 
@@ -159,18 +160,6 @@ async function similarPersons(
     ...nearestSpellings(`${surname}${given}`, similarGiven, MAX_SUGGESTED_NAMES),
     ...namesOf(request, ofOtherSurname),
   ];
-}
-
-/** Whether a license's name begins with one of these. */
-function hasAnyOf(names: readonly LikelyName[]) {
-  return ({ full_name: name }: StoredLicense): boolean => {
-    const { surnameForms: forms, given } = foldPersonName(name);
-    return names.some((each) => forms.includes(each.surname) && given.startsWith(each.given));
-  };
-}
-
-function surnameForms(name: string): readonly string[] {
-  return foldPersonName(name).surnameForms;
 }
 
 /** Whether the first given name is the typed one but for a slip, or a later name begins with it. */

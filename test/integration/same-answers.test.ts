@@ -15,6 +15,7 @@ import type { ApiAnswer } from '../support/api.ts';
 import { type CommonAnswer, ofVerify } from '../support/common-answers.ts';
 import { FIXTURES_DATE, withRows } from '../support/fixtures.ts';
 import { hasNumber, type Interface, interfacesOf, TOGETHER } from '../support/interfaces.ts';
+import type { DatasetFiles } from '../support/publishing.ts';
 import { CROWD, ODD_NUMBERS, ODD_ROWS, type Question, questionsAbout } from '../support/questions.ts';
 import { sendRoster } from '../support/rosters.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -31,15 +32,15 @@ let questions: Question[];
 /** What POST /lookup/verify answers to each question. */
 let answers: ApiAnswer[];
 
+async function sampleAndOddRows(folder: string): Promise<DatasetFiles> {
+  const options = { directory: folder, rows: ROWS, seed: 7, date: FIXTURES_DATE };
+  const { individual, business } = await writeSampleData(options);
+  const withOdd = await withRows(individual, join(folder, 'and-odd.csv'), [...ODD_ROWS, ...CROWD]);
+  return { individual: withOdd, business };
+}
+
 beforeAll(async () => {
-  service = await startService({
-    files: async (folder) => {
-      const options = { directory: folder, rows: ROWS, seed: 7, date: FIXTURES_DATE };
-      const { individual, business } = await writeSampleData(options);
-      const withOdd = await withRows(individual, join(folder, 'and-odd.csv'), [...ODD_ROWS, ...CROWD]);
-      return { individual: withOdd, business };
-    },
-  });
+  service = await startService({ files: sampleAndOddRows });
   const many = await someLicenses({ size: 2000, from: SEED % 8000, sort: ['_doc'] });
   const odd = await someLicenses({
     size: 100,
@@ -47,10 +48,14 @@ beforeAll(async () => {
   });
   expect(odd.length).toBeGreaterThanOrEqual(ODD_NUMBERS.length);
   questions = questionsAbout(many, odd, QUESTIONS, SEED);
-  const inTurn = pLimit(TOGETHER);
-  answers = await Promise.all(questions.map((question) => inTurn(() => service.rest.verify(question))));
+  answers = await verifiedBy(service);
 }, 240_000);
 afterAll(() => service.stop());
+
+function verifiedBy({ rest }: TestService): Promise<ApiAnswer[]> {
+  const inTurn = pLimit(TOGETHER);
+  return Promise.all(questions.map((question) => inTurn(() => rest.verify(question))));
+}
 
 const hits = z.object({ hits: z.object({ hits: z.array(z.object({ _source: storedLicense })) }) });
 
@@ -120,6 +125,24 @@ test('the same question gets the same answer over every interface', async () => 
   const few = asked.filter(({ name, isSingle }) => (compared.get(name) ?? 0) < (isSingle ? 1000 : 3000));
   expect({ few: few.map(({ name }) => name), compared: [...compared] }).toMatchObject({ few: [] });
 }, 300_000);
+
+test('the number of shards changes no answer', async () => {
+  const sharded = await startService({ files: sampleAndOddRows, settings: { INDEX_SHARDS: '5' } });
+  try {
+    const given = await verifiedBy(sharded);
+    const differences = questions.flatMap((question, at) => {
+      const [one, other] = [answerAt(at).body, given[at]?.body];
+      return isDeepStrictEqual(one, other) ? [] : [{ question, one, other }];
+    });
+    expect({ seed: SEED, differences: differences.length, examples: differences.slice(0, 3) }).toEqual({
+      seed: SEED,
+      differences: 0,
+      examples: [],
+    });
+  } finally {
+    await sharded.stop();
+  }
+}, 240_000);
 
 function answerAt(at: number): ApiAnswer {
   const answer = answers[at];

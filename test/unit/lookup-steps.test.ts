@@ -639,22 +639,29 @@ describe('a person whom nobody matches', () => {
     expect(nearQueries).toEqual([nearSurnamesQuery(NURSING, 'Smiht')]);
   });
 
-  const NARROWED: LookupRequest[] = [
-    byPerson('Smith'),
-    { by: 'person', board: NURSING, lastName: 'Smith', firstName: 'Ann', filters: {} },
-    { by: 'person', board: NURSING, lastName: 'Smith', filters: { county: 'Allen' } },
+  /** Requests that a given name or filters narrow, and the searches that are made of each: `select` of each query. */
+  const NARROWED: (readonly [LookupRequest, readonly string[]])[] = [
+    [byPerson('Smith'), ['all', 'any', 'few', 'any']],
+    [
+      { by: 'person', board: NURSING, lastName: 'Smith', firstName: 'Ann', filters: {} },
+      ['all', 'any', 'few'],
+    ],
+    [
+      { by: 'person', board: NURSING, lastName: 'Smith', filters: { county: 'Allen' } },
+      ['all', 'any', 'any'],
+    ],
   ];
 
   function hasFilters(request: LookupRequest): boolean {
     return request.by !== 'number' && Object.keys(request.filters).length > 0;
   }
 
-  test.each(NARROWED.map(labeled))(
+  test.each(NARROWED.map(([request]) => labeled(request)))(
     'is offered no other surname where the surname exists: %s',
     async (_what, request) => {
       const smith = [storedLicense({ full_name: 'SMITH, ZOE' })];
       const search: Search = async (query) =>
-        result('select' in query && query.select === 'some' ? smith : []);
+        result('select' in query && query.select === 'any' ? smith : []);
       const { nearSurnames } = surnamesNear({ 'NUR/SMITH': ['NUR/SMIT'] });
       expect(await lookUp(request, search, nearSurnames)).toEqual({
         outcome: 'no_match',
@@ -665,14 +672,14 @@ describe('a person whom nobody matches', () => {
     },
   );
 
-  test.each(NARROWED.map(labeled))(
+  test.each(NARROWED.map(([request, selects]) => [...labeled(request), selects] as const))(
     'is offered other surnames where the surname does not exist: %s',
-    async (_what, request) => {
-      const { queries, search } = publicationAnswering([], [], []);
+    async (_what, request, selects) => {
+      const { queries, search } = publicationAnswering([], [], [], []);
       const { nearSurnames } = surnamesNear({ 'NUR/SMITH': ['NUR/SMIT'] });
       const outcome = await lookUp(request, search, nearSurnames);
       expect(outcome).toEqual({ outcome: 'no_match', didYouMean: ['SMIT'] });
-      expect(queries).toHaveLength(hasFilters(request) ? 3 : 2);
+      expect(queries.map((query) => ('select' in query ? query.select : query.by))).toEqual(selects);
     },
   );
 
@@ -702,7 +709,7 @@ describe('a business that no prefix matches', () => {
   /** The searches that tell whether the filters alone exclude all. */
   function withoutFilters(board: Board | undefined, name: string) {
     const queries = [businessQuery(board, name, {}), businessWordsQuery(board, name, {}, false)];
-    return queries.map((query) => ({ ...query, select: 'some' }));
+    return queries.map((query) => ({ ...query, select: 'any' }));
   }
 
   test.each([
