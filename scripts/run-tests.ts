@@ -10,11 +10,11 @@ import { startServices } from './services.ts';
 import { print } from './terminal.ts';
 import { testReport, unverifiedRequirements } from './test-report.ts';
 
-const JEST_ARGUMENTS = process.argv.slice(2);
+/** `all` is every test, as in CI. Without arguments, those of `npm run test:faults` are left out. */
+const ARGUMENTS = process.argv.slice(2);
+const RUNS_EVERY_TEST = ARGUMENTS[0] === 'all';
+const JEST_ARGUMENTS = RUNS_EVERY_TEST ? ARGUMENTS.slice(1) : ARGUMENTS;
 const IS_LONG_FORM = process.env.FAULTS === 'full';
-
-/** Only then must every requirement be verified: any argument may leave tests out. */
-const RUNS_EVERY_TEST = JEST_ARGUMENTS.length === 0 && !IS_LONG_FORM;
 
 /** Unit tests alone need neither OpenSearch nor Redis. */
 const UNIT_TESTS = /^test\/unit(\/|$)/;
@@ -108,7 +108,12 @@ function startJest(reportFile: string, addresses: NodeJS.ProcessEnv | undefined)
   return startProcess('jest', process.execPath, [...args, ...JEST_ARGUMENTS], {
     ownsTerminal: true,
     stopsGroup: true,
-    env: { ...process.env, ...addresses, NODE_ENV: 'test' },
+    env: {
+      ...process.env,
+      ...addresses,
+      NODE_ENV: 'test',
+      ...(ARGUMENTS.length === 0 && { LEAVE_OUT: '<rootDir>/test/(faults|browser)/' }),
+    },
   });
 }
 

@@ -39,15 +39,17 @@ export async function indexTemplate(family: (typeof TEMPLATES)[number]): Promise
  * @throws {Error} when an index stands where the alias of the live publication belongs
  */
 export async function prepareIndices(store: Store): Promise<void> {
-  for (const family of TEMPLATES) {
-    const body = await indexTemplate(family);
-    await store.client.indices.putIndexTemplate({
-      name: `${store.prefix}${family}`,
-      body: { ...body, index_patterns: body.index_patterns.map((pattern) => `${store.prefix}${pattern}`) },
-    });
-  }
-  for (const index of lastingIndices(store)) await createIfMissing(store.client, index);
+  await Promise.all(TEMPLATES.map((family) => installTemplate(store, family)));
+  await Promise.all(lastingIndices(store).map((index) => createIfMissing(store.client, index)));
   await refuseIndexInPlaceOfAlias(store.client, store.names.alias);
+}
+
+async function installTemplate({ client, prefix }: Store, family: (typeof TEMPLATES)[number]): Promise<void> {
+  const body = await indexTemplate(family);
+  await client.indices.putIndexTemplate({
+    name: `${prefix}${family}`,
+    body: { ...body, index_patterns: body.index_patterns.map((pattern) => `${prefix}${pattern}`) },
+  });
 }
 
 /** The indices that hold what must survive. */

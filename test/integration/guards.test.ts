@@ -110,10 +110,15 @@ describe('the guards', () => {
       day('older', { date: '2026-11-19' }),
       ['older: The files are of 2026-11-19, 1 day older than the live publication of 2026-11-20'],
     ],
-  ])('refuse files when %s, unless forced', async (_what, files, starts) => {
-    const written = await files();
-    const reasons = await publishRefused(environment, written);
+  ])('refuse files when %s', async (_what, files, starts) => {
+    const reasons = await publishRefused(environment, await files());
     expect(reasons).toEqual(starts.map((start) => expect.stringContaining(start)));
+  });
+
+  test('let forced files go live, and the ledger has every reason against them', async () => {
+    const written = await day('forced', { individual: nurses, business: without(pharmacies, 1) })();
+    const reasons = await publishRefused(environment, written);
+    expect(reasons).toHaveLength(2);
     await publishForced(environment, written, reasons);
   });
 

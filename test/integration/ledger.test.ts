@@ -81,8 +81,8 @@ describe('a ledger written by processes whose clocks differ', () => {
 });
 
 describe('the ledger of a publication', () => {
-  /** The proxy delays bulk requests by this much. */
-  const LOADS_FOR_MS = 1500;
+  /** The proxy delays the bulk requests of licenses by this much. */
+  const LOADS_FOR_MS = 300;
   let environment: TestEnvironment;
   let result: PublishResult;
   let tookMs: number;
@@ -98,7 +98,7 @@ describe('the ledger of a publication', () => {
       ],
     });
     const proxy = await openSearchProxy(environment.config.OPENSEARCH_URL, async (request) => {
-      if (request.path.includes('_bulk')) await sleep(LOADS_FOR_MS);
+      if (/licenses-[^/]+\/_bulk/.test(request.path)) await sleep(LOADS_FOR_MS);
       return request.forward();
     });
     const store = openStore({ ...environment.config, OPENSEARCH_URL: proxy.url }, 30_000);

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { prune } from '../../src/publications/prune.ts';
 import { newRecordCode, writtenRecordCode } from '../../src/records/code.ts';
@@ -23,12 +23,19 @@ const AFTER = new Date(LAST.getTime() + 1);
 let environment: TestEnvironment;
 let store: TestEnvironment['store'];
 
-beforeEach(async () => {
+beforeAll(async () => {
   environment = await testEnvironment();
   ({ store } = environment);
   await prepareIndices(store);
 });
-afterEach(() => environment.cleanUp());
+beforeEach(() =>
+  store.client.deleteByQuery({
+    index: store.names.savedRecords,
+    refresh: true,
+    body: { query: { match_all: {} } },
+  }),
+);
+afterAll(() => environment.cleanUp());
 
 function count(): Promise<number> {
   return countDocuments(store.client, store.names.savedRecords);
@@ -177,7 +184,7 @@ describe('a record that was saved 400 days ago', () => {
   }
 
   test.each<[string, () => Promise<unknown>]>([
-    ['prune, where nothing is published', () => prune(store, 3)],
+    ['prune', () => prune(store, 3)],
     ['a publication', () => publishFiles(environment, FIXTURES)],
   ])('is deleted by %s', async (_what, act) => {
     const young = await saveOldAndYoung();

@@ -11,13 +11,15 @@ import { newRunId } from '../../src/publications/run-id.ts';
 import { openStore } from '../../src/storage/store.ts';
 import { apiClient } from '../support/api.ts';
 import { allChanges } from '../support/changes.ts';
+import { times } from '../support/fixtures.ts';
 import { openSearchProxy } from '../support/open-search-proxy.ts';
 import { newEnvironment } from '../support/publication-days.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 
 /** What stands in every place of the nurse, and nowhere else in the files. */
 const MARK = 'QUXVILLE';
-const NUMBER = 'RN.777777';
+const FIRST_NUMBER = 777_777;
+const NUMBER = `RN.${FIRST_NUMBER}`;
 
 const COLUMNS =
   'BOARD,LICENSE_NUMBER,TYPE,STATUS,EXPIRATION_DATE,PARCEL_CITY,PARCEL_COUNTY,PARCEL_ZIP_CODE,PARCEL_STREET_ADDRESS,PARCEL_SUITE,QUERY_RUN_DATE';
@@ -31,9 +33,12 @@ const MISSING: Places = undefined;
 /** Her row can't be read on that day. */
 const BROKEN: Places = [...MOVED, 'too', 'many', 'cells'];
 
+/** The requests of one erasure to the index of the changes, and more. */
+const MOST_REQUESTS = 20;
+
 let day = 0;
 
-async function filesWith({ folder }: TestEnvironment, places: Places): Promise<DatasetFiles> {
+async function filesWith({ folder }: TestEnvironment, ...nurses: readonly Places[]): Promise<DatasetFiles> {
   day += 1;
   const date = new Date(Date.UTC(2026, 0, day)).toISOString().slice(0, 10);
   const row = (name: string, board: string, number: string, cells: readonly string[]) =>
@@ -41,16 +46,18 @@ async function filesWith({ folder }: TestEnvironment, places: Places): Promise<D
   const others = Array.from({ length: 30 }, (_, at) =>
     row(`HOLDER, ${at}`, 'Nursing Board', `RN.${900_001 + at}`, ['LIMA', '', '', '', '']),
   );
-  const nurse = places === undefined ? '' : row('DOE, JANE', 'Nursing Board', NUMBER, places);
+  const marked = nurses.flatMap((places, at) =>
+    places === undefined ? [] : [row('DOE, JANE', 'Nursing Board', `RN.${FIRST_NUMBER + at}`, places)],
+  );
   const [individual, business] = [join(folder, `i-${newRunId()}.csv`), join(folder, `b-${newRunId()}.csv`)];
-  await writeFile(individual, `LICENSEE_NAME,${COLUMNS}\n${others.join('')}${nurse}`);
+  await writeFile(individual, `LICENSEE_NAME,${COLUMNS}\n${others.join('')}${marked.join('')}`);
   const pharmacy = row('PHARMACY', 'Board of Pharmacy', '02900001', ['LIMA', '', '', '', '']);
   await writeFile(business, `BUSINESS_NAME,${COLUMNS}\n${pharmacy}`);
   return { individual, business };
 }
 
-async function publishWith(environment: TestEnvironment, places: Places): Promise<string> {
-  const result = await publishFiles(environment, await filesWith(environment, places));
+async function publishWith(environment: TestEnvironment, ...nurses: readonly Places[]): Promise<string> {
+  const result = await publishFiles(environment, await filesWith(environment, ...nurses));
   if (result.state !== 'live') throw new Error(JSON.stringify(result));
   return result.publication;
 }
@@ -63,13 +70,13 @@ const found = z.object({
 });
 
 /** The documents of all indices of the installation that have the mark, by index. */
-async function documentsWithMark({ client, store }: TestEnvironment): Promise<string[]> {
+async function documentsWithMark({ client, store }: TestEnvironment, mark = MARK): Promise<string[]> {
   await client.indices.refresh({ index: `${store.prefix}*` });
   const { body } = await client.search({ index: `${store.prefix}*`, body: { size: 10_000 } });
   const { hits, total } = found.parse(body).hits;
   expect(hits).toHaveLength(total.value);
   return hits
-    .filter(({ _source }) => JSON.stringify(_source).includes(MARK))
+    .filter(({ _source }) => JSON.stringify(_source).includes(mark))
     .map(({ _index, _source }) => `${_index.slice(store.prefix.length)}: ${JSON.stringify(_source)}`);
 }
 
@@ -112,10 +119,15 @@ describe('a place that the State withholds', () => {
     ['while the license was missing', [AT_HOME, MOVED, MISSING, HIDDEN]],
     ['after a row that could not be read', [AT_HOME, BROKEN, HIDDEN]],
     ['twice', [AT_HOME, HIDDEN, MOVED, MISSING, AT_HOME, MISSING, HIDDEN]],
-  ])('%s is in no index and in nothing that is said', async (_how, days) => {
+  ])('%s is in no index', async (_how, days) => {
     const environment = await newEnvironment({ KEEP_PUBLICATIONS: '1' });
     for (const places of days) await publishWith(environment, places);
     expect(await documentsWithMark(environment)).toEqual([]);
+  });
+
+  test('is in no response, page or output of a command', async () => {
+    const environment = await newEnvironment({ KEEP_PUBLICATIONS: '1' });
+    for (const places of [AT_HOME, MOVED, MISSING, HIDDEN]) await publishWith(environment, places);
     const text = await said(environment);
     expect(text).toContain(NUMBER);
     expect(text).not.toContain(MARK);
@@ -142,10 +154,12 @@ describe('a place that the State withholds', () => {
   test('is erased although the erasure was killed at any of its requests', async () => {
     const environment = await newEnvironment({ KEEP_PUBLICATIONS: '1' });
     const { config } = environment;
-    for (let killedAt = 1; ; killedAt += 1) {
-      await publishWith(environment, AT_HOME);
-      await publishWith(environment, MOVED);
-      await publishWith(environment, MISSING);
+    // One nurse for each request at which the erasure is killed.
+    const nurses = times(MOST_REQUESTS, (number) => String.fromCharCode(64 + number));
+    const placesOf = (marked: Places) =>
+      nurses.map((name) => marked?.map((cell) => cell.replaceAll(MARK, `${MARK}${name}`)));
+    for (const marked of [AT_HOME, MOVED, MISSING]) await publishWith(environment, ...placesOf(marked));
+    for (let killedAt = 1; killedAt <= MOST_REQUESTS; killedAt += 1) {
       let made = 0;
       let isPruning = false;
       const proxy = await openSearchProxy(config.OPENSEARCH_URL, async (request) => {
@@ -157,17 +171,19 @@ describe('a place that the State withholds', () => {
         return undefined;
       });
       const through = { ...environment, store: openStore({ ...config, OPENSEARCH_URL: proxy.url }, 30_000) };
-      const files = await filesWith(environment, HIDDEN);
+      const files = await filesWith(environment, ...times(killedAt, () => HIDDEN));
       const [ended] = await Promise.allSettled([publishFiles(through, files)]);
       await through.store.client.close();
       await proxy.close();
       await prune(environment.store, 1);
-      expect({ killedAt, left: await documentsWithMark(environment) }).toEqual({ killedAt, left: [] });
+      const left = await documentsWithMark(environment, `${MARK}${nurses[killedAt - 1]}`);
+      expect({ killedAt, left }).toEqual({ killedAt, left: [] });
       if (ended.status === 'fulfilled') {
         expect(made).toBeGreaterThan(3);
         return;
       }
     }
+    throw new Error(`The erasure makes more than ${MOST_REQUESTS} requests.`);
   }, 240_000);
 });
 

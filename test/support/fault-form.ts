@@ -5,22 +5,22 @@ import { seedNote } from './fault-seed.ts';
 
 const isFull = process.env.FAULTS === 'full';
 
-/** How much is done: a little of each in `npm test`, all of it in `npm run test:faults`. */
+/** How much is done: a little of each, all of it with `FAULTS=full`. */
 export function inForm<Value>({ short, full }: { readonly short: Value; readonly full: Value }): Value {
   return isFull ? full : short;
 }
 
-/** Tests that `npm run test:faults` alone runs, on every machine; `npm test` skips them and says why. */
+/** Tests of the long form alone. Otherwise they are skipped, and their names say why. */
 export function describeInLongForm(why: string, name: string, tests: () => void): void {
   if (isFull) describe(name, tests);
-  else describe.skip(`${name} (skipped: ${why}; npm run test:faults runs it)`, tests);
+  else describe.skip(`${name} (skipped: ${why}; FAULTS=full runs it)`, tests);
 }
 
 /** What a test saw of one fault: nothing here is written before the test has seen it. */
 export type ObservedFault = Pick<RecordedFault, 'hit' | 'seconds' | 'outcome'>;
 
 /**
- * A test that breaks something on purpose. What it saw goes into the table of `npm run test:faults`.
+ * A test that breaks something on purpose. What it saw goes into the table of the long form.
  *
  * @param fault the table's line, which several tests may share
  * @param name what sets this test apart from the others of the line

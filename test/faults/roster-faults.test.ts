@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
@@ -23,18 +23,18 @@ let environment: TestEnvironment;
 let proxy: OpenSearchProxy;
 let api: RunningProcess;
 let rest: ApiClient;
-/** The index of the day that is live before each test. */
+/** The indices of two days. The first is live before each test. */
 let firstDay: string;
+let secondDay: string;
 /** Requests for licenses by id that reached OpenSearch. */
 let requests: number;
 /** What happens before the request of this number is answered; `false` breaks its connection. */
 let before: (request: number) => Promise<boolean>;
 
-beforeEach(async () => {
-  requests = 0;
-  before = async () => true;
+beforeAll(async () => {
   environment = await testEnvironment({ REST_REQUESTS_PER_MINUTE: '1000000' });
   firstDay = await publishDay('2026-11-20', 'LIMA');
+  secondDay = await publishDay('2026-11-21', 'AKRON');
   proxy = await openSearchProxy(environment.config.OPENSEARCH_URL, async (request) => {
     if (!/licenses-.*_mget/.test(request.path)) return request.forward();
     requests += 1;
@@ -43,7 +43,14 @@ beforeEach(async () => {
   api = await startApi({ ...environment.variables, OPENSEARCH_URL: proxy.url });
   rest = await apiClient(environment);
 });
-afterEach(async () => {
+beforeEach(async () => {
+  before = async () => true;
+  // The API looks once a second which publication is live.
+  await makeLive(firstDay);
+  await untilAnswering(firstDay);
+  requests = 0;
+});
+afterAll(async () => {
   await api.stop();
   await proxy.close();
   await environment.cleanUp();
@@ -108,17 +115,6 @@ function untilInFlight(items: number): Promise<void> {
 }
 
 describe('with two publications', () => {
-  let secondDay: string;
-
-  beforeEach(async () => {
-    secondDay = await publishDay('2026-11-21', 'AKRON');
-    // The API looks once a second which publication is live. It has seen the one, and then the other.
-    await untilAnswering(secondDay);
-    await makeLive(firstDay);
-    await untilAnswering(firstDay);
-    requests = 0;
-  });
-
   test('while the other goes live, a roster is answered from one', async () => {
     before = async (request) => {
       if (request === 2) await makeLive(secondDay);
@@ -128,10 +124,13 @@ describe('with two publications', () => {
   });
 
   test('when the one that it reads is pruned, a roster is answered whole from the other', async () => {
+    const thirdDay = await publishDay('2026-11-22', 'TOLEDO');
+    await untilAnswering(thirdDay);
+    requests = 0;
     before = async (request) => {
       if (request !== 2) return true;
       await makeLive(secondDay);
-      await environment.client.indices.delete({ index: firstDay });
+      await environment.client.indices.delete({ index: thirdDay });
       return true;
     };
     expectDay(await sendRoster(rest, ROSTER), '2026-11-21', 'AKRON');
