@@ -132,8 +132,30 @@ test('the endorsements of a license are those with a number, as its row says the
   ]);
 });
 
-test('the sentence about an endorsed license says what there is to tell of it', () => {
-  expect(cautionSentences(SUSPENDED, cautionsOf(SUSPENDED, TODAY))).toEqual([
-    'Tell of the license that it endorses, too (RN.1): its status is Inactive - Suspended, its expiry date 2027-10-31, the board has acted on it.',
-  ]);
+test.each<[string, StandingFields, string[]]>([
+  ['nothing of a clear license', license(), []],
+  [
+    'a sub-status',
+    license({ raw_status: 'Active - Probation' }),
+    ['Tell its whole status: Active - Probation.'],
+  ],
+  [
+    'another status than Active',
+    license({ status: 'INACTIVE', raw_status: 'Inactive - Suspended' }),
+    ['Tell its whole status: Inactive - Suspended, whatever its expiry date.'],
+  ],
+  [
+    'a blank status',
+    license({ status: null, raw_status: null }),
+    ['Tell its whole status: the State does not state one, whatever its expiry date.'],
+  ],
+  [
+    'an endorsed license, its status, expiry date and board action',
+    SUSPENDED,
+    [
+      'Tell of the license that it endorses, too (RN.1): its status is Inactive - Suspended, its expiry date 2027-10-31, the board has acted on it.',
+    ],
+  ],
+])('the sentences tell of %s', (_what, each, sentences) => {
+  expect(cautionSentences(each, cautionsOf(each, TODAY))).toEqual(sentences);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { boardKey, licenseDocument, licenseId, storedLicense } from '../../src/licenses/license-document.ts';
+import { licenseDocument, licenseId, storedLicense } from '../../src/licenses/license-document.ts';
 import { nurseRecord } from '../support/records.ts';
 
 describe('licenseDocument', () => {
@@ -83,18 +83,6 @@ describe('licenseDocument', () => {
     ]);
   });
 
-  test('keys a number by its last digits without leading zeros', () => {
-    const record = nurseRecord({ license_number: 'APRN.CNP.0014484' });
-    expect(licenseDocument(record, 'person', 'individual:2:1').keys.digits).toBe('14484');
-  });
-
-  test('gives a person no key as a business, and a business none as a holder', () => {
-    const { keys: person } = licenseDocument(nurseRecord(), 'person', 'individual:2:0');
-    const { keys: business } = licenseDocument(nurseRecord(), 'business', 'business:2:0');
-    for (const key of ['business', 'words']) expect(person).not.toHaveProperty(key);
-    for (const key of ['holder', 'surname']) expect(business).not.toHaveProperty(key);
-  });
-
   test('has no empty keys for missing values, so that no request can match them', () => {
     const record = nurseRecord({
       license_type: null,
@@ -167,14 +155,4 @@ test.each([
   ['Board of Tarot Readers', 'T 1', 'BOARDOFTAROTREADERS/T 1'],
 ])('at the %s the number %s has the document id %s', (board, number, id) => {
   expect(licenseId(board, number)).toBe(id);
-});
-
-describe('boardKey', () => {
-  test.each([
-    ['Nursing Board', 'NUR'],
-    ['Div. of Industrial Compliance: Elevator', 'ELV'],
-    ['Board of Caf\u00e9s & Bars', 'BOARDOFCAFESBARS'],
-  ])('of %j is %s', (name, key) => {
-    expect(boardKey(name)).toBe(key);
-  });
 });

@@ -75,10 +75,4 @@ describe('the nearest boards', () => {
     expect(BOARDS).toContain(nearest);
     expect(others).toEqual([]);
   });
-
-  test('of each board’s name and former names are the board alone', () => {
-    for (const { code, name, aliases } of BOARDS) {
-      for (const label of [name, ...aliases]) expect([label, codes(label)]).toEqual([label, [code]]);
-    }
-  });
 });
