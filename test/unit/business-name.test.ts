@@ -10,7 +10,7 @@ import {
   tradeNameWords,
 } from '../../src/licenses/business-name.ts';
 
-describe('matchesBusinessName', () => {
+describe('the name of a business', () => {
   const ACME = "THE ACME & SONS LLC D.B.A JOE'S DRUGS #2";
 
   test.each([
@@ -26,7 +26,7 @@ describe('matchesBusinessName', () => {
     ['THE within', 'the Acme & Sons, the drugs'],
     ['a pattern character between words', 'Jo?s'],
     ['a number', '2'],
-  ])('finds the business by %s: %s', (_what, typed) => {
+  ])('matches %s: %s', (_what, typed) => {
     expect(matchesBusinessName(ACME, typed)).toBe(true);
   });
 
@@ -41,7 +41,7 @@ describe('matchesBusinessName', () => {
     ['D.B.A alone', 'd.b.a.'],
     ['nothing', ''],
     ['a sign', '&'],
-  ])('does not find it by %s: %s', (_what, typed) => {
+  ])('does not match %s: %s', (_what, typed) => {
     expect(matchesBusinessName(ACME, typed)).toBe(false);
   });
 
@@ -67,7 +67,7 @@ test.each([
   expect(hasSearchedWords(name, typed)).toBe(expected);
 });
 
-describe('searchedWords', () => {
+describe('the words searched for', () => {
   test.each([
     ['The Acme & Sons, LLC', ['ACME', 'SONS']],
     ['Acme LLC DBA The Widgets Inc', ['ACME', 'WIDGETS']],
@@ -80,12 +80,12 @@ describe('searchedWords', () => {
     ['', []],
     ['a1 a2 a3 a4 a5 a6 a7 a8 a9 a10', 'A1 A2 A3 A4 A5 A6 A7 A8 A9 A10'.split(' ')],
     ['the a1 a2 a3 a4 a5 a6 a7 a8 a9 a10 a11', 'A1 A2 A3 A4 A5 A6 A7 A8 A9 A10'.split(' ')],
-  ])('of %j are %j', (typed, words) => {
+  ])('in %j are %j', (typed, words) => {
     expect(searchedWords(typed)).toEqual(words);
   });
 });
 
-describe('businessNameKeys', () => {
+describe('the keys of a business name', () => {
   test.each([
     ['ACME LLC D.B.A WIDGETS', ['ACME', 'ACMELLC', 'WIDGETS', 'ACMELLCDBAWIDGETS']],
     ['THE WIDGETS', ['WIDGETS']],
@@ -107,7 +107,7 @@ test('the words of a trade name are split at blanks and hyphens, not at periods 
   ]);
 });
 
-describe('tradeNames', () => {
+describe('the trade names', () => {
   test.each([
     ['ACME LLC', ['ACME LLC']],
     ['ACME LLC D.B.A WIDGETS', ['ACME LLC', 'WIDGETS']],
@@ -125,12 +125,12 @@ describe('tradeNames', () => {
     ['MELDBA SALON', ['MELDBA SALON']],
     ['ACME DXBXA WIDGETS', ['ACME DXBXA WIDGETS']],
     ['', []],
-  ])('of %j are %j', (name, names) => {
+  ])('in %j are %j', (name, names) => {
     expect(tradeNames(name)).toEqual(names);
   });
 });
 
-describe('tradeNameKey', () => {
+describe('the key of a trade name', () => {
   test.each([
     ['THE GROOMERY', 'GROOMERY'],
     ['The Groomery', 'GROOMERY'],
@@ -162,7 +162,7 @@ describe('tradeNameKey', () => {
     ['SMITH CO PHARMACY', 'SMITHCOPHARMACY'],
     ['ZINC', 'ZINC'],
     ['TEXACO', 'TEXACO'],
-  ])('of %j keeps a legal form that is not at the end', (name, key) => {
+  ])('of %j has a legal form that is not at the end', (name, key) => {
     expect(tradeNameKey(name)).toBe(key);
   });
 
@@ -171,7 +171,7 @@ describe('tradeNameKey', () => {
     ['THEODORE LLC', 'THEODORE'],
     ['ANDERSON & ANDERSON', 'ANDERSONANDERSON'],
     ['BANDAID', 'BANDAID'],
-  ])('of %j keeps THE and AND where they are no such word or not at the start', (name, key) => {
+  ])('of %j has THE and AND if they are within the name or part of a word', (name, key) => {
     expect(tradeNameKey(name)).toBe(key);
   });
 
@@ -183,15 +183,15 @@ describe('tradeNameKey', () => {
     ['LLC', 'LLC'],
     ['INC LLC', 'INC'],
     ['AND THE', 'THE'],
-  ])('of %j, made only of such words, is not empty', (name, key) => {
+  ])('of %j, which has only such words, is not empty', (name, key) => {
     expect(tradeNameKey(name)).toBe(key);
   });
 
-  test.each(['', ' ', '&', '***', '"?"', '...'])('of %j, without letter or digit, is empty', (name) => {
+  test.each(['', ' ', '&', '***', '"?"', '...'])('of %j, which has no letter or digit, is empty', (name) => {
     expect(tradeNameKey(name)).toBe('');
   });
 
-  test('with the legal form kept goes on from the key without it', () => {
+  test('with the legal form begins with the key without it', () => {
     expect(tradeNameKeyWithLegalForm('The Acme & Sons, L.L.C.')).toBe('ACMESONSLLC');
     expect(tradeNameKeyWithLegalForm('The Acme & Sons')).toBe(tradeNameKey('The Acme & Sons'));
   });

@@ -67,7 +67,7 @@ describe('the cautions', () => {
     expect(cautionsOf(each, TODAY).join(' ')).toBe(expected);
   });
 
-  test('are in their order, with the name first', () => {
+  test('are in a fixed order, name_mismatch first', () => {
     const all = {
       ...license({ status: 'ACTIVE', raw_status: 'Active - Probation', expiry_date: '2026-11-20' }),
       extra_data: { ...SUSPENDED.extra_data, 'Board Action': 'Yes' },
@@ -79,7 +79,7 @@ describe('the cautions', () => {
   });
 });
 
-test('what an endorsement says of its license is read as it was written', () => {
+test('what an endorsement stores of the license that it endorses is read back unchanged', () => {
   expect(endorsedLicense(SUSPENDED)).toEqual({
     number: 'RN.1',
     standing: {
@@ -98,7 +98,7 @@ test('what an endorsement says of its license is read as it was written', () => 
   expect(endorsedLicense(license())).toBeUndefined();
 });
 
-test('the endorsements of a license are those with a number, as its row says them', () => {
+test('the endorsements of a license are those that have a number, with the values of its row', () => {
   const endorsements = endorsementsOf({
     extra_data: {
       ZIP: '43215',
@@ -156,6 +156,6 @@ test.each<[string, StandingFields, string[]]>([
       'Tell of the license that it endorses, too (RN.1): its status is Inactive - Suspended, its expiry date 2027-10-31, the board has acted on it.',
     ],
   ],
-])('the sentences tell of %s', (_what, each, sentences) => {
+])('the sentences for a reader say %s', (_what, each, sentences) => {
   expect(cautionSentences(each, cautionsOf(each, TODAY))).toEqual(sentences);
 });

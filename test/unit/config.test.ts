@@ -20,7 +20,7 @@ function refusal(environment: Readonly<Record<string, string>>): string {
   throw new Error('The settings were not refused.');
 }
 
-describe('without any setting', () => {
+describe('without any setting, the configuration', () => {
   const defaults = {
     HOST: '127.0.0.1',
     PORT: 8080,
@@ -62,13 +62,13 @@ describe('without any setting', () => {
     expect(config).toEqual(defaults);
   });
 
-  test('keeps its state in .local', () => {
+  test('stores its state in .local', () => {
     expect(
       readConfig({ OPENSEARCH_URL: 'http://127.0.0.1:1', REDIS_URL: 'redis://127.0.0.1:1' }).STATE_DIR,
     ).toBe('.local');
   });
 
-  test.each(['', ' ', '\t'])('takes the blank %j for none', (blank) => {
+  test.each(['', ' ', '\t'])('treats the blank value %j as absent', (blank) => {
     const names = [...Object.keys(defaults), 'OPENSEARCH_PASSWORD', 'DATASET_INDIVIDUAL', 'PUBLISH_SCHEDULE'];
     const { STATE_DIR: _folder, ...config } = configOf(
       Object.fromEntries(names.map((name) => [name, blank])),
@@ -76,12 +76,12 @@ describe('without any setting', () => {
     expect(config).toEqual(defaults);
   });
 
-  test('leaves out what other programs have in the environment', () => {
+  test('ignores other environment variables', () => {
     expect(configOf({ HOME: '/root', PATH: '/bin' })).not.toHaveProperty('HOME');
   });
 });
 
-describe('a setting', () => {
+describe('the setting', () => {
   test.each<[string, string, unknown]>([
     ['PORT', '0', 0],
     ['PORT', '65535', 65_535],
@@ -103,7 +103,7 @@ describe('a setting', () => {
     ['GUARD_BOARD_ROWS_FEWER', '0', 0],
     ['GUARD_MAX_REJECTED_PERCENT', '100', 100],
     ['LOG_LEVEL', 'silent', 'silent'],
-  ])('%s may be %j', (name, value, read) => {
+  ])('%s accepts %j', (name, value, read) => {
     expect(configOf({ [name]: value })).toHaveProperty(name, read);
   });
 
@@ -149,7 +149,7 @@ describe('a setting', () => {
     ['RATE_LIMIT_RANGES', '203.0.113.0/24=0', RANGES],
     ['RATE_LIMIT_RANGES', '198.51.100.0/24=5,example.org/24=5', RANGES],
     ['MCP_RATE_LIMIT_RANGES', '203.0.113.0/24', RANGES],
-  ])('%s is refused as %j, in one line that names it, its value and what it may be', (name, value, may) => {
+  ])('%s refuses %j with one line that has the name, the value and what is allowed', (name, value, may) => {
     expect(refusal({ [name]: value })).toBe(`${name} is "${value}", but must be ${may}.`);
   });
 
@@ -161,11 +161,11 @@ describe('a setting', () => {
     ['REDIS_URL', 'http://:secret@redis.example', 'a redis or rediss URL'],
     ['REDIS_URL', 'secret', 'a redis or rediss URL'],
     ['QUEUE_BOARD_PASSWORD', 'too short', '16 to 200 characters'],
-  ])('%s, which may hold a password, is refused without being shown', (name, value, may) => {
+  ])('%s, which may contain a password, is refused without being shown', (name, value, may) => {
     expect(refusal({ [name]: value })).toBe(`${name} is something else (not shown), but must be ${may}.`);
   });
 
-  test('with a line break in it is refused in one line all the same', () => {
+  test('with a line break in its value is refused in one line', () => {
     expect(refusal({ PORT: '80\n80' })).not.toContain('\n');
   });
 });
@@ -173,11 +173,14 @@ describe('a setting', () => {
 describe('PUBLISH_SCHEDULE', () => {
   const SOURCES = { DATASET_INDIVIDUAL: 'individual.csv', DATASET_BUSINESS: 'business.csv' };
 
-  test.each(['0 4 * * *', '*/5 * * * 1-5', '30 0 4 * * *'])('may be %j beside both sources', (pattern) => {
-    expect(configOf({ ...SOURCES, PUBLISH_SCHEDULE: pattern }).PUBLISH_SCHEDULE).toBe(pattern);
-  });
+  test.each(['0 4 * * *', '*/5 * * * 1-5', '30 0 4 * * *'])(
+    'accepts %j if both sources are set',
+    (pattern) => {
+      expect(configOf({ ...SOURCES, PUBLISH_SCHEDULE: pattern }).PUBLISH_SCHEDULE).toBe(pattern);
+    },
+  );
 
-  test.each(['daily', '0 4 * *', '@daily', '0 4 * * * * *'])('is refused as %j', (pattern) => {
+  test.each(['daily', '0 4 * *', '@daily', '0 4 * * * * *'])('refuses %j', (pattern) => {
     expect(refusal({ ...SOURCES, PUBLISH_SCHEDULE: pattern })).toBe(
       `PUBLISH_SCHEDULE is "${pattern}", but must be a cron pattern of five fields, in the time of America/New_York.`,
     );
@@ -197,7 +200,7 @@ describe('RATE_LIMIT_RANGES', () => {
     RATE_LIMIT_RANGES: '203.0.113.0/24=6000, 198.51.100.7/32=10,2001:db8::/32=70',
   });
 
-  test('gives each range its limit, in their order', () => {
+  test('gives each range its limit, in order', () => {
     expect(ranges.map(({ requestsPerMinute }) => requestsPerMinute)).toEqual([6000, 10, 70]);
   });
 
@@ -209,7 +212,7 @@ describe('RATE_LIMIT_RANGES', () => {
     ['198.51.100.8', 'ipv4', undefined],
     ['2001:db8:ffff::1', 'ipv6', 70],
     ['2001:db9::1', 'ipv6', undefined],
-  ] as const)('has %s (%s) under the limit %j', (address, family, limit) => {
+  ] as const)('gives %s (%s) the limit %j', (address, family, limit) => {
     const found = ranges.find(({ addresses }) => addresses.check(address, family));
     expect(found?.requestsPerMinute).toBe(limit);
   });
@@ -225,14 +228,14 @@ describe('the servers that were started locally', () => {
 
   const SERVICES = JSON.stringify({ opensearch: 'http://127.0.0.1:9333', redis: 'redis://127.0.0.1:6333' });
 
-  test('are used where no address is given', async () => {
+  test('are used if no address is set', async () => {
     expect(configOf({ STATE_DIR: await started('both', SERVICES) })).toMatchObject({
       OPENSEARCH_URL: 'http://127.0.0.1:9333',
       REDIS_URL: 'redis://127.0.0.1:6333',
     });
   });
 
-  test('give way to an address that is given', async () => {
+  test('are not used if an address is set', async () => {
     const stateDir = await started('given', SERVICES);
     expect(configOf({ STATE_DIR: stateDir, REDIS_URL: 'redis://redis.example' })).toMatchObject({
       OPENSEARCH_URL: 'http://127.0.0.1:9333',
@@ -245,7 +248,7 @@ describe('the servers that were started locally', () => {
     ['no JSON', '{'],
     ['a list', '[]'],
     ['of wrong types', '{"opensearch": 9200}'],
-  ])('are passed over where their file is %s', async (what, services) => {
+  ])('are ignored if their file is %s', async (what, services) => {
     expect(configOf({ STATE_DIR: await started(what, services) })).toMatchObject({
       OPENSEARCH_URL: 'http://127.0.0.1:9200',
       REDIS_URL: 'redis://127.0.0.1:6379',

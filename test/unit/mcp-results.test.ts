@@ -31,15 +31,15 @@ function record(fields: Partial<LicenseRecord> = {}) {
   return { outcome: 'record', record: storedLicense(fields) } as const;
 }
 
-describe('the result of a number that is found', () => {
-  test('has the whole record as REST answers it, and whether the board has acted', () => {
+describe('the tool result for a number that is found', () => {
+  test('has the whole record as in REST, and the board action', () => {
     const answered = result(record());
     expect(answered).toMatchObject({ outcome: 'found', count: 1, truncated: false, did_you_mean: [] });
     expect(answered.licenses).toStrictEqual([{ ...ANSWERED_LICENSE, board_action: null }]);
     expect(answered.message).toBe(AUTHORITY);
   });
 
-  test('gives every caution in one message, generated data first', () => {
+  test('has every caution in one message, with the notice about sample data first', () => {
     const license = record({
       status: 'ACTIVE',
       raw_status: 'Active - Probation',
@@ -62,14 +62,14 @@ describe('the result of a number that is found', () => {
     );
   });
 
-  test('of a business has its street at first sight', () => {
+  test('has the street of a business beside its name', () => {
     const { licenses } = result(record({ extra_data: { 'Street Address': '1 MAIN ST' } }));
     expect(licenses).toMatchObject([{ street: '1 MAIN ST', extra_data: { 'Street Address': '1 MAIN ST' } }]);
   });
 });
 
-describe('the result of a miss', () => {
-  test('by name offers the names that are spelled nearly alike', () => {
+describe('the tool result for nothing found', () => {
+  test('by name suggests similar names', () => {
     const answered = result({ outcome: 'no_match', request: BY_NAME, didYouMean: ['SMITH', 'SMYTHE'] });
     expect(answered).toMatchObject({ outcome: 'not_found', count: 0, licenses: [], truncated: false });
     expect(answered.did_you_mean).toEqual(['SMITH', 'SMYTHE']);
@@ -78,7 +78,7 @@ describe('the result of a miss', () => {
     );
   });
 
-  test('by number never suggests the requested number itself', () => {
+  test('by number does not suggest the number that was asked for', () => {
     const outcome = {
       outcome: 'number_not_found',
       request: BY_NUMBER,
@@ -94,7 +94,7 @@ describe('the result of a miss', () => {
     ['ambiguous', 'ambiguous', 'Send it as the board writes it.'],
     ['other_board', 'not_found', 'Ask again with that board.'],
     ['not_a_business', 'not_found', 'verify_license looks it up.'],
-  ])('by number (%s) is %s, with what to do', (reason, word, advice) => {
+  ])('by number (%s) is %s, and says what to do', (reason, word, advice) => {
     const didYouMean = ['RN.123', 'RN.0123'];
     const boards = ['Nursing Board', 'Medical Board'];
     const answered = result({ outcome: 'number_not_found', request: BY_NUMBER, reason, didYouMean, boards });
@@ -109,11 +109,11 @@ describe('the result of a miss', () => {
   });
 });
 
-describe('several matches', () => {
+describe('the tool result for several matches', () => {
   const records = times(57, (number) => storedLicense({ license_number: `RN.${number}` }));
   const several = { outcome: 'matches', records, truncated: false } as const;
 
-  test('are listed in a compact form, with what tells them apart', () => {
+  test('lists them with only the fields that distinguish licenses', () => {
     const { licenses, count, truncated, message } = result(several);
     expect([licenses.length, count, truncated]).toEqual([57, 57, false]);
     expect(licenses[0]).toStrictEqual({
@@ -135,7 +135,7 @@ describe('several matches', () => {
     );
   });
 
-  test('of businesses tell their streets, by which the places of a chain differ', () => {
+  test('has the streets of businesses, which distinguish the shops of a chain', () => {
     const shops = ['1 MAIN ST', '9 ELM ST'].map((street) =>
       storedLicense({ extra_data: { 'Street Address': street } }),
     );
@@ -143,7 +143,7 @@ describe('several matches', () => {
     expect(licenses.map(({ street }) => street)).toEqual(['1 MAIN ST', '9 ELM ST']);
   });
 
-  test('are listed up to the limit, and the message says that there are more', () => {
+  test('lists as many as the limit, and says how many there are', () => {
     const { licenses, count, truncated, message } = result(several, { limit: 10 });
     expect([licenses.length, count, truncated]).toEqual([10, 10, true]);
     expect(licenses.map(({ license_number }) => license_number)).toEqual(
@@ -157,19 +157,22 @@ describe('several matches', () => {
   test.each([
     [57, true],
     [50, false],
-  ])('of which there are more than come say so, with a limit of 100 or less (%s listed)', (limit, isAll) => {
-    const { truncated, message } = result({ ...several, truncated: true }, { limit: isAll ? 100 : limit });
-    expect(truncated).toBe(true);
-    expect(message).toContain(`More than 57 licenses match (${limit} listed`);
-    expect(/A higher limit/.test(message)).toBe(!isAll);
-  });
+  ])(
+    'says so if there are more matches than were returned, with a limit of 100 or less (%s listed)',
+    (limit, isAll) => {
+      const { truncated, message } = result({ ...several, truncated: true }, { limit: isAll ? 100 : limit });
+      expect(truncated).toBe(true);
+      expect(message).toContain(`More than 57 licenses match (${limit} listed`);
+      expect(/A higher limit/.test(message)).toBe(!isAll);
+    },
+  );
 
-  test('that are narrowed by everything are not said to be narrowed further', () => {
+  test('does not advise to narrow the search if all filters are used', () => {
     const { message } = result({ ...several, truncated: true }, { unusedFilters: [] });
     expect(message).toBe(`More than 57 licenses match (57 listed, exact names first). ${AUTHORITY}`);
   });
 
-  test('all have what tells licenses apart: the schema refuses one that lacks any of it', () => {
+  test('has an output schema that requires every field that distinguishes licenses', () => {
     const { licenses, ...rest } = result(several, { limit: 1 });
     const [license] = licenses;
     const refused = Object.keys(license ?? {}).filter((field) => {

@@ -28,7 +28,7 @@ test('the detail of a miss is its message and the authority', () => {
   );
 });
 
-describe('a number', () => {
+describe('the message about a number that was not found', () => {
   test.each<[NumberNotFoundReason, Missed, string]>([
     ['unknown', {}, `No license with the number "RN 1" is ${DATASET}.`],
     [
@@ -61,12 +61,12 @@ describe('a number', () => {
       {},
       `The number "RN 1" is a person's license ${DATASET}, not a business's. Ask for persons.`,
     ],
-  ])('(%s, %j)', (reason, fields, words) => {
+  ])('for the reason %s, %j', (reason, fields, words) => {
     expect(notFoundMessage(number(reason, fields), DATE, 'Ask for persons.')).toBe(words);
   });
 });
 
-describe('a name', () => {
+describe('the message about a name that was not found', () => {
   const filters = { city: 'Tolede', status: 'ACTIVE' };
   const su = { ...PERSON, firstName: 'Su' };
   test.each<[string, NoMatch, string]>([

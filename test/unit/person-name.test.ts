@@ -13,7 +13,7 @@ import {
 } from '../../src/licenses/person-name.ts';
 
 describe('the surname of a holder', () => {
-  test.each(['JR', 'SR', 'II', 'III', 'IV', 'Jr.', 'jr'])('is folded without the suffix %s', (suffix) => {
+  test.each(['JR', 'SR', 'II', 'III', 'IV', 'Jr.', 'jr'])('does not include the suffix %s', (suffix) => {
     expect(foldPersonName(`SMITH ${suffix}, JOHN`).surname).toBe('SMITH');
   });
 
@@ -24,7 +24,7 @@ describe('the surname of a holder', () => {
     ['DE LA IV ROSA, PAT', 'DELAIVROSA'],
     [' JR, PAT', 'JR'],
     ['- JR, PAT', 'JR'],
-  ])('of %j keeps what is no suffix at its end', (name, surname) => {
+  ])('of %j includes a suffix that is not at its end or is all of it', (name, surname) => {
     expect(foldPersonName(name).surname).toBe(surname);
   });
 
@@ -41,7 +41,7 @@ describe('the surname of a holder', () => {
   });
 });
 
-describe('nameParts', () => {
+describe("a holder's name", () => {
   test.each([
     ['SMITH, JR, MARY', 'SMITH, JR', 'MARY'],
     ['SMITH,III,MARY ANN', 'SMITH,III', 'MARY ANN'],
@@ -49,7 +49,7 @@ describe('nameParts', () => {
     ['SMITH, MARY, JR', 'SMITH', 'MARY, JR'],
     ['SMITH,, MARY', 'SMITH', ', MARY'],
     ['', '', ''],
-  ])('splits %j at the comma before the given names', (name, last, given) => {
+  ])('%j is split at the comma before the given names', (name, last, given) => {
     expect(nameParts(name)).toEqual({ last, given });
   });
 });
@@ -196,7 +196,7 @@ function nobody(shown: string): Omit<Read, 'suggested'> {
 }
 
 describe.each(Object.entries(ODD_NAMES))('the odd name %j', (name, read) => {
-  test('is shown, found and suggested by the same parts', () => {
+  test('is shown, searched and suggested by the same parts', () => {
     const [lastName, firstName] = read.search ?? [];
     const { surnameForms, given } = foldPersonName(name);
     expect({
@@ -217,7 +217,7 @@ describe.each(Object.entries(ODD_NAMES))('the odd name %j', (name, read) => {
     expect(holderToSearch(read.shown)).toEqual(holderToSearch(name));
   });
 
-  test('is matched by the name that finds its holder, the suggested name and what people type', () => {
+  test('is matched by the name that finds its holder, by the suggested name and by what people type', () => {
     const { last, given } = nameParts(read.suggested);
     const suggested = [last, given === '' ? undefined : given] as const;
     for (const [lastName, firstName] of read.search ? [read.search, suggested, ...read.typed] : []) {
@@ -227,14 +227,14 @@ describe.each(Object.entries(ODD_NAMES))('the odd name %j', (name, read) => {
     }
   });
 
-  test('is not matched by blanks and signs', () => {
+  test('is not matched by blanks and punctuation', () => {
     for (const lastName of ['-', '', ',', ' ']) {
       expect([lastName, matchesPersonName(name, lastName, undefined)]).toEqual([lastName, false]);
     }
   });
 });
 
-describe('givenNames', () => {
+describe('the given names', () => {
   test.each([
     ['MARY ANN', ['MARY', 'ANN']],
     [' MARY  ANN ', ['MARY', 'ANN']],
@@ -244,7 +244,7 @@ describe('givenNames', () => {
     ['ANN-MARIE', ['ANN-MARIE']],
     ['', []],
     [' , ', []],
-  ])('of %j are %j', (given, names) => {
+  ])('in %j are %j', (given, names) => {
     expect(givenNames(given)).toEqual(names);
     expect(firstGivenName(given)).toBe(names[0] ?? '');
   });
@@ -254,7 +254,7 @@ test.each(['', ' ', '*', '-', "'", '"', '\u2019'])('the key of the surname %j is
   expect(surnameKey(typed)).toBe('');
 });
 
-describe('givenNamesKey', () => {
+describe('the key of given names', () => {
   test.each([
     ['Mary Ann', 'MARYANN'],
     ['mary-ann', 'MARYANN'],
@@ -276,7 +276,7 @@ describe('givenNamesKey', () => {
   });
 });
 
-describe('matchesPersonName', () => {
+describe('a name that was typed', () => {
   const CRUZ = 'DE LA CRUZ, MARIA ELENA';
   const JONES = 'SMITH-JONES III, MARY ANN';
 
@@ -287,7 +287,7 @@ describe('matchesPersonName', () => {
     [JONES, 'Smith-Jones Jr.', 'mary-a'],
     [JONES, undefined, 'Mary-Ann'],
     [', MARY', undefined, 'Mary'],
-  ])('%j is the holder of the typed name %j, %j', (name, lastName, firstName) => {
+  ])('for the holder %j matches: %j, %j', (name, lastName, firstName) => {
     expect(matchesPersonName(name, lastName, firstName)).toBe(true);
   });
 
@@ -309,7 +309,7 @@ describe('matchesPersonName', () => {
     [', MARY', '-', 'Mary'],
     ['MADONNA', 'madonna', 'm'],
     ['MADONNA', undefined, 'Madonna'],
-  ])('%j is not the holder of the typed name %j, %j', (name, lastName, firstName) => {
+  ])('for the holder %j does not match: %j, %j', (name, lastName, firstName) => {
     expect(matchesPersonName(name, lastName, firstName)).toBe(false);
   });
 });
