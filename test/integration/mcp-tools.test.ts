@@ -64,7 +64,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
+describe.each(ERAS)('over the protocol of the %s era', (era, versionNegotiation) => {
   let client: Client;
 
   beforeAll(async () => {
@@ -76,7 +76,7 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
 
   verifies(
     ['SERVICE-06', 'MCP-01', 'KEYS-05'],
-    'connects over Streamable HTTP without a key and gets the server’s name and instructions',
+    'a client connects over Streamable HTTP without a key and gets the server’s name and instructions',
     async () => {
       expect(client.getProtocolEra()).toBe(era);
       const { name, title, version } = serverJson;
@@ -86,7 +86,7 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
     },
   );
 
-  verifies('MCP-02', 'gets the list of tools with titles, input schemas and output schemas', async () => {
+  verifies('MCP-02', 'the list of tools has titles, input schemas and output schemas', async () => {
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name).sort()).toEqual(TOOLS);
     for (const { title, description, inputSchema, outputSchema, annotations } of tools) {
@@ -119,7 +119,7 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
 
   verifies(
     ['MCP-03', 'MCP-08', 'MCP-09', 'SERVICE-01'],
-    'verifies a license by its number alone, and gets the same record as REST returns',
+    'verify_license finds a license by its number alone, with the same record as REST',
     async () => {
       const result = await found('verify_license', { license_number: ' rn 700001 ' });
       expect(result).toMatchObject({ outcome: 'found', count: 1, truncated: false, did_you_mean: [] });
@@ -129,7 +129,7 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
     },
   );
 
-  verifies('INPUT-04', 'gets an error that names the invalid parameter or the unknown tool', async () => {
+  verifies('INPUT-04', 'an invalid parameter or an unknown tool returns an error that names it', async () => {
     for (const license_number of [7, null, '', '   ', 'x'.repeat(201), ['RN.700001'], undefined]) {
       expect(await refused('verify_license', { license_number })).toMatch(/license_number/);
     }
@@ -137,7 +137,7 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
   });
 });
 
-describe('a tool call', () => {
+describe('the tools', () => {
   let client: Client;
 
   beforeAll(async () => {
@@ -150,7 +150,7 @@ describe('a tool call', () => {
 
   verifies(
     'INPUT-02',
-    'may have null or blank optional parameters, and gets a warning about unknown ones',
+    'null and blank parameters of a tool count as absent, and unknown ones cause a warning',
     async () => {
       const filled = {
         ...{ license_number: 'RN.700001', board: null, last_name: '', first_name: ' ' },
@@ -165,7 +165,7 @@ describe('a tool call', () => {
 
   verifies(
     ['MCP-07', 'MCP-08', 'SERVICE-04'],
-    'of list_ohio_boards returns the 24 boards with their license types',
+    'list_ohio_boards returns the 24 boards with their license types',
     async () => {
       const { boards } = boardsResult.parse(await answered('list_ohio_boards'));
       expect(boards.map(({ name }) => name)).toEqual(BOARDS.map(({ name }) => name));
@@ -178,12 +178,12 @@ describe('a tool call', () => {
     ['verify_license', { license_number: 'RN.700001' }],
     ['search_licenses_by_name', { last_name: 'Smith' }],
     ['verify_business_license', { business_name: 'Smith' }],
-  ])('of %s with an unknown board gets an error that names the nearest board', async (tool, parameters) => {
+  ])('%s with an unknown board returns an error that names the nearest board', async (tool, parameters) => {
     const error = await refused(tool, { ...parameters, board: 'Nursing Bord' });
     expect(error).toContain('The nearest: "Nursing Board"');
   });
 
-  test('with a number and a name that is not the holder’s returns name_match false and a warning', async () => {
+  test('a number with a name that is not the holder’s returns name_match false and a warning', async () => {
     for (const [tool, parameters, name_match] of [
       ['verify_license', { license_number: 'RN.700001', last_name: 'Delacruz' }, true],
       ['verify_license', { license_number: 'RN.700001', last_name: 'Smith' }, false],
@@ -197,7 +197,7 @@ describe('a tool call', () => {
 
   verifies(
     ['MCP-08', 'MISS-01', 'SERVICE-03'],
-    'that finds nothing returns what was searched, the date and the authority, and never says unlicensed',
+    'a tool that finds nothing returns what was searched, the date and the authority, and never says unlicensed',
     async () => {
       for (const [tool, parameters] of [
         ['verify_license', { license_number: 'RN.999999' }],
@@ -213,7 +213,7 @@ describe('a tool call', () => {
     },
   );
 
-  test('that finds nothing suggests existing numbers, surnames and business names', async () => {
+  test('a tool that finds nothing suggests existing numbers, surnames and business names', async () => {
     for (const [tool, parameters, did_you_mean] of [
       ['verify_license', { license_number: 'APRN.CNP.70001' }, ['APRN.CNP.0070001']],
       ['search_licenses_by_name', { board: NURSING, last_name: 'Smiht' }, ['SMITH']],
@@ -229,7 +229,7 @@ describe('a tool call', () => {
 
   verifies(
     ['NUMBER-04', 'MCP-03'],
-    'of verify_license asks for the board, if two boards have the number',
+    'verify_license asks for the board if two boards have the number',
     async () => {
       const shared = await found('verify_license', { license_number: 'RN.72.0001' });
       expect(shared).toMatchObject({ outcome: 'ambiguous', licenses: [], did_you_mean: [] });
@@ -242,7 +242,7 @@ describe('a tool call', () => {
 
   verifies(
     ['MCP-04', 'MCP-09', 'MCP-08', 'FILTERS-01'],
-    'of search_licenses_by_name returns the same licenses as REST, several in a compact form',
+    'search_licenses_by_name returns the same licenses as REST, several in a compact form',
     async () => {
       const search = { board: NURSING, last_name: 'smith', first_name: 'mary' };
       const result = await found('search_licenses_by_name', search);
@@ -264,7 +264,7 @@ describe('a tool call', () => {
 
   verifies(
     ['MCP-05', 'LIMITS-04'],
-    'returns at most 100 matches, with the advice to use filters when there are more',
+    'search_licenses_by_name returns at most 100 matches, and advises to narrow the search if there are more',
     async () => {
       const crowd = await found('search_licenses_by_name', { board: NURSING, last_name: 'Crowd' });
       expect([crowd.licenses.length, crowd.count, crowd.truncated]).toEqual([100, 100, true]);
@@ -274,7 +274,7 @@ describe('a tool call', () => {
     },
   );
 
-  test('with a limit returns so many matches, and says how many there are', async () => {
+  test('limit bounds the matches in a result, which says how many there are', async () => {
     const few = { board: NURSING, last_name: 'Crowd', first_name: 'given11' };
     const limited = await found('search_licenses_by_name', { ...few, limit: 3 });
     expect([limited.licenses.length, limited.count, limited.truncated]).toEqual([3, 3, true]);
@@ -290,7 +290,7 @@ describe('a tool call', () => {
 
   verifies(
     'MCP-06',
-    'of verify_business_license verifies a business by name or number, with and without a board, and no person',
+    'verify_business_license finds a business by name or number, with and without a board, but no person',
     async () => {
       const search = { business_name: 'smith funeral' };
       expect(await numbers('verify_business_license', search)).toEqual(['FH.70004', '0290000001']);
@@ -307,7 +307,7 @@ describe('a tool call', () => {
     },
   );
 
-  describe('of verify_roster', () => {
+  describe('verify_roster', () => {
     async function verified(items: readonly unknown[], more: object = {}) {
       return rosterResult.parse(await answered('verify_roster', { items, ...more }));
     }
@@ -361,7 +361,7 @@ describe('a tool call', () => {
       );
     });
 
-    test('may have null and blank in items; an item with an unknown parameter or an invalid value is invalid', async () => {
+    test('accepts null and blank in items; an item with an unknown parameter or an invalid value is invalid', async () => {
       const { results } = await verified([
         { reference: '', license_number: 'RN.700001', board: null, last_name: ' ' },
         { number: 'RN.700001' },
