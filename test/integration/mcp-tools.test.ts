@@ -3,13 +3,18 @@ import type { Client } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import serverJson from '../../server.json' with { type: 'json' };
 import { BOARDS } from '../../src/licenses/boards.ts';
-import { MISTYPED_BOARDS } from '../fixtures/mistyped-boards.ts';
+import { recordAnswer, recordIn } from '../support/answers.ts';
 import { times } from '../support/fixtures.ts';
-import { connected, ERAS, startMcpService, toolCalls } from '../support/mcp-tools.ts';
+import { compactLicense, connected, ERAS, startMcpService, toolCalls } from '../support/mcp-tools.ts';
 import type { TestService } from '../support/service.ts';
 import { verifies } from '../support/verifies.ts';
 
+// What is particular to the tools. same-answers.test.ts compares what they find with what REST finds.
+
 const NURSING = 'Nursing Board';
+const PHARMACY = 'Board of Pharmacy';
+const MEDICAL = 'Medical Board';
+const FUNERALS = 'Embalmers and Funeral Directors Board';
 const TOOLS = [
   'license_history',
   'list_ohio_boards',
@@ -26,6 +31,32 @@ const boardsResult = z.strictObject({
   ),
 });
 
+const rosterResult = z.strictObject({
+  data_as_of: z.literal('2026-11-20'),
+  message: z.string().regex(/not_found never means that somebody is unlicensed/),
+  count: z.int(),
+  summary: z.strictObject({
+    found: z.int(),
+    clear: z.int(),
+    ambiguous: z.int(),
+    not_found: z.int(),
+    invalid: z.int(),
+  }),
+  results: z.array(
+    z.strictObject({
+      index: z.int(),
+      reference: z.string().nullable(),
+      outcome: z.enum(['found', 'ambiguous', 'not_found', 'invalid']),
+      reason: z.enum(['unknown', 'ambiguous', 'other_board', 'not_a_business']).optional(),
+      message: z.string().optional(),
+      name_match: z.boolean().optional(),
+      licenses: z.array(z.strictObject(compactLicense.shape)).optional(),
+      truncated: z.literal(true).optional(),
+      did_you_mean: z.array(z.string()).optional(),
+    }),
+  ),
+});
+
 let service: TestService;
 
 beforeAll(async () => {
@@ -33,7 +64,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
+describe.each(ERAS)('over the protocol of the %s era', (era, versionNegotiation) => {
   let client: Client;
 
   beforeAll(async () => {
@@ -41,22 +72,21 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
   });
   afterAll(() => client.close());
 
-  const { answered, found, numbers, refused } = toolCalls(() => client);
+  const { found, refused } = toolCalls(() => client);
 
   verifies(
     ['SERVICE-06', 'MCP-01', 'KEYS-05'],
-    'connects over Streamable HTTP without a key and gets the server’s name',
+    'a client connects over Streamable HTTP without a key and gets the server’s name and instructions',
     async () => {
       expect(client.getProtocolEra()).toBe(era);
       const { name, title, version } = serverJson;
       expect(client.getServerVersion()).toEqual({ name: name.split('/')[1], title, version });
       expect(client.getInstructions()).toMatch(/the issuing board is the authority/);
       expect(client.getServerCapabilities()).toEqual({ tools: { listChanged: false } });
-      expect((await client.listTools()).tools).toHaveLength(TOOLS.length);
     },
   );
 
-  verifies('MCP-02', 'lists its tools with titles, input schemas and output schemas', async () => {
+  verifies('MCP-02', 'the list of tools has titles, input schemas and output schemas', async () => {
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name).sort()).toEqual(TOOLS);
     for (const { title, description, inputSchema, outputSchema, annotations } of tools) {
@@ -87,56 +117,268 @@ describe.each(ERAS)('a client of the %s era', (era, versionNegotiation) => {
     });
   });
 
-  test('may send null or blank for optional parameters, and is warned about unknown ones', async () => {
-    const filled = { license_number: 'RN.700001', board: null, last_name: '', first_name: ' ', zip: '43215' };
-    const result = await found('verify_license', filled);
-    expect(result).toMatchObject({ outcome: 'found', searched: { license_number: 'RN.700001' } });
-    expect(result.message).toMatch(/^Passed over.*"zip"/);
-    expect(await answered('list_ohio_boards', { random_string: 'x' })).toHaveProperty('boards');
-  });
+  verifies(
+    ['MCP-03', 'MCP-08', 'MCP-09', 'SERVICE-01'],
+    'verify_license finds a license by its number alone, with the same record as REST',
+    async () => {
+      const result = await found('verify_license', { license_number: ' rn 700001 ' });
+      expect(result).toMatchObject({ outcome: 'found', count: 1, truncated: false, did_you_mean: [] });
+      const rest = await service.rest.verify({ board: NURSING, license_number: 'RN.700001' });
+      expect(result.licenses).toEqual([{ ...recordIn(rest), board_action: 'No' }]);
+      expect(result.message).toMatch(/issuing board is the authority/);
+    },
+  );
 
-  verifies(['MCP-07', 'MCP-08', 'SERVICE-04'], 'lists the 24 boards with their license types', async () => {
-    const { boards } = boardsResult.parse(await answered('list_ohio_boards'));
-    expect(boards.map(({ name }) => name)).toEqual(BOARDS.map(({ name }) => name));
-    const nursing = boards.find(({ name }) => name === NURSING);
-    expect(nursing?.license_types).toContain('Registered Nurse (RN)');
-  });
-
-  verifies('ERRORS-08', 'learns the nearest board when it sends an unknown one', async () => {
-    for (const [tool, parameters] of [
-      ['verify_license', { license_number: 'RN.700001' }],
-      ['search_licenses_by_name', { last_name: 'Smith' }],
-      ['verify_business_license', { business_name: 'Smith' }],
-    ] as const) {
-      for (const [board, nearest] of MISTYPED_BOARDS) {
-        const error = await refused(tool, { ...parameters, board });
-        const [, first] = /The nearest: "([^"]+)"/.exec(error) ?? [];
-        expect([tool, board, first]).toEqual([tool, board, nearest]);
-      }
-    }
-  });
-
-  verifies('INPUT-04', 'learns what is wrong with an invalid parameter', async () => {
-    for (const license_number of [7, null, '', '   ', 'x'.repeat(201), ['RN.700001']]) {
+  verifies('INPUT-04', 'an invalid parameter or an unknown tool returns an error that names it', async () => {
+    for (const license_number of [7, null, '', '   ', 'x'.repeat(201), ['RN.700001'], undefined]) {
       expect(await refused('verify_license', { license_number })).toMatch(/license_number/);
     }
-    expect(await refused('verify_license', {})).toMatch(/license_number/);
     await expect(client.callTool({ name: 'drop_licenses', arguments: {} })).rejects.toThrow(/drop_licenses/);
   });
+});
 
-  verifies('INPUT-01', 'finds nothing by wildcards', async () => {
-    for (const written of ['?mith', 'S*th', 'Sm[a-z]th']) {
-      expect(await numbers('search_licenses_by_name', { board: NURSING, last_name: written })).toEqual([]);
-      expect(await numbers('verify_business_license', { business_name: written })).toEqual([]);
-      expect(await numbers('verify_license', { license_number: written })).toEqual([]);
+describe('the tools', () => {
+  let client: Client;
+
+  beforeAll(async () => {
+    const [[, modern]] = ERAS;
+    client = await connected(service, modern);
+  });
+  afterAll(() => client.close());
+
+  const { answered, found, numbers, refused } = toolCalls(() => client);
+
+  verifies(
+    'INPUT-02',
+    'null and blank parameters of a tool count as absent, and unknown ones cause a warning',
+    async () => {
+      const filled = {
+        ...{ license_number: 'RN.700001', board: null, last_name: '', first_name: ' ' },
+        zip: '43215',
+      };
+      const result = await found('verify_license', filled);
+      expect(result).toMatchObject({ outcome: 'found', searched: { license_number: 'RN.700001' } });
+      expect(result.message).toMatch(/^Passed over.*"zip"/);
+      expect(await answered('list_ohio_boards', { random_string: 'x' })).toHaveProperty('boards');
+    },
+  );
+
+  verifies(
+    ['MCP-07', 'MCP-08', 'SERVICE-04'],
+    'list_ohio_boards returns the 24 boards with their license types',
+    async () => {
+      const { boards } = boardsResult.parse(await answered('list_ohio_boards'));
+      expect(boards.map(({ name }) => name)).toEqual(BOARDS.map(({ name }) => name));
+      const nursing = boards.find(({ name }) => name === NURSING);
+      expect(nursing?.license_types).toContain('Registered Nurse (RN)');
+    },
+  );
+
+  test.each([
+    ['verify_license', { license_number: 'RN.700001' }],
+    ['search_licenses_by_name', { last_name: 'Smith' }],
+    ['verify_business_license', { business_name: 'Smith' }],
+  ])('%s with an unknown board returns an error that names the nearest board', async (tool, parameters) => {
+    const error = await refused(tool, { ...parameters, board: 'Nursing Bord' });
+    expect(error).toContain('The nearest: "Nursing Board"');
+  });
+
+  test('a number with a name that is not the holder’s returns name_match false and a warning', async () => {
+    for (const [tool, parameters, name_match] of [
+      ['verify_license', { license_number: 'RN.700001', last_name: 'Delacruz' }, true],
+      ['verify_license', { license_number: 'RN.700001', last_name: 'Smith' }, false],
+      ['verify_business_license', { license_number: 'FH.70004', business_name: 'Acme' }, false],
+    ] as const) {
+      const result = await found(tool, parameters);
+      expect([parameters, result.licenses]).toEqual([parameters, [expect.objectContaining({ name_match })]]);
+      expect(/not the holder’s/.test(result.message)).toBe(!name_match);
     }
   });
 
-  test('gets the right result for each of 50 simultaneous calls', async () => {
-    const asked = times(50, (number) => `RN.${810_000 + number}`);
-    const answers = await Promise.all(
-      asked.map((license_number) => numbers('verify_license', { license_number })),
-    );
-    expect(answers).toEqual(asked.map((number) => [number]));
+  verifies(
+    ['MCP-08', 'MISS-01', 'SERVICE-03'],
+    'a tool that finds nothing returns what was searched, the date and the authority, and never says unlicensed',
+    async () => {
+      for (const [tool, parameters] of [
+        ['verify_license', { license_number: 'RN.999999' }],
+        ['search_licenses_by_name', { board: NURSING, last_name: 'Nobody' }],
+        ['verify_business_license', { business_name: 'Nowhere Drugs' }],
+        ['verify_business_license', { license_number: '0299999999' }],
+      ] as const) {
+        const result = await found(tool, parameters);
+        expect(result).toMatchObject({ outcome: 'not_found', count: 0, licenses: [], searched: parameters });
+        expect(result.message).toMatch(/2026-11-20.*issuing board is the authority/s);
+        expect(result.message).not.toMatch(/unlicensed|not licensed/);
+      }
+    },
+  );
+
+  test('a tool that finds nothing suggests existing numbers, surnames and business names', async () => {
+    for (const [tool, parameters, did_you_mean] of [
+      ['verify_license', { license_number: 'APRN.CNP.70001' }, ['APRN.CNP.0070001']],
+      ['search_licenses_by_name', { board: NURSING, last_name: 'Smiht' }, ['SMITH']],
+      ['verify_business_license', { business_name: 'smith funerel home' }, ['SMITH FUNERAL HOME']],
+    ] as const) {
+      expect(await found(tool, parameters)).toMatchObject({
+        outcome: 'not_found',
+        licenses: [],
+        did_you_mean,
+      });
+    }
+  });
+
+  verifies(
+    ['NUMBER-04', 'MCP-03'],
+    'verify_license asks for the board if two boards have the number',
+    async () => {
+      const shared = await found('verify_license', { license_number: 'RN.72.0001' });
+      expect(shared).toMatchObject({ outcome: 'ambiguous', licenses: [], did_you_mean: [] });
+      expect(shared.message).toContain('the Medical Board and the Nursing Board. Name the board');
+      expect(JSON.stringify(shared)).not.toContain('SHARED');
+      const one = await found('verify_license', { license_number: 'RN.72.0001', board: MEDICAL });
+      expect(one).toMatchObject({ outcome: 'found', licenses: [{ full_name: 'SHARED, DOCTOR' }] });
+    },
+  );
+
+  verifies(
+    ['MCP-04', 'MCP-09', 'MCP-08', 'FILTERS-01'],
+    'search_licenses_by_name returns the same licenses as REST, several in a compact form',
+    async () => {
+      const search = { board: NURSING, last_name: 'smith', first_name: 'mary' };
+      const result = await found('search_licenses_by_name', search);
+      expect(result).toMatchObject({ outcome: 'found', count: 3, searched: search });
+      const rest = z
+        .object({ multiple: z.array(recordAnswer) })
+        .parse((await service.rest.verify(search)).body);
+      expect(result.licenses).toEqual(
+        rest.multiple.map((record) =>
+          compactLicense.strip().parse({ ...record, board_action: record.extra_data['Board Action'] }),
+        ),
+      );
+      const filtered = { board: NURSING, last_name: 'Narrow', city: 'akron' };
+      expect(await numbers('search_licenses_by_name', filtered)).toEqual(['RN.850001']);
+      expect(await refused('search_licenses_by_name', { last_name: 'Smith' })).toMatch(/board/);
+      expect(await refused('search_licenses_by_name', { board: NURSING })).toMatch(/last_name/);
+    },
+  );
+
+  verifies(
+    ['MCP-05', 'LIMITS-04'],
+    'search_licenses_by_name returns at most 100 matches, and advises to narrow the search if there are more',
+    async () => {
+      const crowd = await found('search_licenses_by_name', { board: NURSING, last_name: 'Crowd' });
+      expect([crowd.licenses.length, crowd.count, crowd.truncated]).toEqual([100, 100, true]);
+      expect(crowd.message).toMatch(/^More than 100 licenses match \(100 listed.*narrow/);
+      const few = { board: NURSING, last_name: 'Crowd', first_name: 'given11' };
+      expect(await found('search_licenses_by_name', few)).toMatchObject({ count: 10, truncated: false });
+    },
+  );
+
+  test('limit bounds the matches in a result, which says how many there are', async () => {
+    const few = { board: NURSING, last_name: 'Crowd', first_name: 'given11' };
+    const limited = await found('search_licenses_by_name', { ...few, limit: 3 });
+    expect([limited.licenses.length, limited.count, limited.truncated]).toEqual([3, 3, true]);
+    expect(limited.searched).toEqual(few);
+    expect(limited.message).toMatch(/^10 licenses match \(3 listed/);
+    const all = await found('search_licenses_by_name', few);
+    expect(limited.licenses).toEqual(all.licenses.slice(0, 3));
+    const chain = await found('verify_business_license', { business_name: 'chain', limit: 2 });
+    expect([chain.licenses.length, chain.truncated]).toEqual([2, true]);
+    expect(chain.message).toMatch(/^More than 100 licenses match \(2 listed.*city/);
+    expect(await refused('search_licenses_by_name', { ...few, limit: 101 })).toMatch(/limit must be/);
+  });
+
+  verifies(
+    'MCP-06',
+    'verify_business_license finds a business by name or number, with and without a board, but no person',
+    async () => {
+      const search = { business_name: 'smith funeral' };
+      expect(await numbers('verify_business_license', search)).toEqual(['FH.70004', '0290000001']);
+      expect(await numbers('verify_business_license', { ...search, board: FUNERALS })).toEqual(['FH.70004']);
+      expect(await numbers('verify_business_license', { license_number: 'coss.70003' })).toEqual([
+        'COSS.70003',
+      ]);
+      const person = await found('verify_business_license', { license_number: 'RN.700001' });
+      expect(person).toMatchObject({ outcome: 'not_found', licenses: [] });
+      expect(person.message).toContain('verify_license looks it up');
+      expect(await refused('verify_business_license', { board: PHARMACY })).toMatch(
+        /business_name or license_number/,
+      );
+    },
+  );
+
+  describe('verify_roster', () => {
+    async function verified(items: readonly unknown[], more: object = {}) {
+      return rosterResult.parse(await answered('verify_roster', { items, ...more }));
+    }
+
+    test('verifies persons and businesses, by number and by name, in order', async () => {
+      const { count, summary, results } = await verified([
+        { reference: 'a', license_number: 'rn 700001', last_name: 'Nobody' },
+        { reference: 'b', board: NURSING, last_name: 'Narrow' },
+        { reference: 'c', business_name: 'Smith Funeral Supplies' },
+        { reference: 'd', license_number: 'RN.70001' },
+        { reference: 'e', license_number: 'rn 710001' },
+        { reference: 'f', last_name: 'Narrow' },
+      ]);
+      expect([count, summary]).toEqual([6, { found: 2, clear: 1, ambiguous: 1, not_found: 2, invalid: 1 }]);
+      expect(results).toEqual([
+        {
+          ...{ index: 0, reference: 'a', outcome: 'found', name_match: false },
+          message: expect.stringContaining('do not take this license for that person’s'),
+          licenses: [expect.objectContaining({ license_number: 'RN.700001' })],
+        },
+        {
+          ...{ index: 1, reference: 'b', outcome: 'ambiguous' },
+          licenses: [
+            expect.objectContaining({ license_number: 'RN.850001', city: 'AKRON' }),
+            expect.objectContaining({ license_number: 'RN.850002', raw_status: 'Inactive - Lapsed' }),
+          ],
+        },
+        expect.objectContaining({ index: 2, reference: 'c', outcome: 'found' }),
+        expect.objectContaining({ index: 3, outcome: 'not_found', did_you_mean: expect.any(Array) }),
+        expect.objectContaining({
+          index: 4,
+          outcome: 'not_found',
+          reason: 'ambiguous',
+          message: expect.stringContaining('fits more than one'),
+        }),
+        { index: 5, reference: 'f', outcome: 'invalid', message: expect.stringContaining('needs board') },
+      ]);
+    });
+
+    test('lists three matches of a name, or as many as max_matches says', async () => {
+      const crowd = { board: NURSING, last_name: 'Crowd' };
+      const listed = async (more: object) =>
+        (await verified([crowd], more)).results.map(({ licenses, truncated }) => [
+          licenses?.length,
+          truncated,
+        ]);
+      expect(await listed({})).toEqual([[3, true]]);
+      expect(await listed({ max_matches: 10 })).toEqual([[10, true]]);
+      expect(await refused('verify_roster', { items: [crowd], max_matches: 11 })).toMatch(
+        /max_matches must be/,
+      );
+    });
+
+    test('accepts null and blank in items; an item with an unknown parameter or an invalid value is invalid', async () => {
+      const { results } = await verified([
+        { reference: '', license_number: 'RN.700001', board: null, last_name: ' ' },
+        { number: 'RN.700001' },
+        { license_number: 7 },
+        { license_number: 'RN.700001', board: 'Nursing' },
+      ]);
+      expect(results.map(({ outcome }) => outcome)).toEqual(['found', 'invalid', 'invalid', 'invalid']);
+      expect(results[1]?.message).toMatch(/"number"/);
+      expect(results[3]?.message).toMatch(/The nearest: "Nursing Board"/);
+    });
+
+    test('is refused without items or with more than 50', async () => {
+      const item = { license_number: 'RN.700001' };
+      for (const items of [undefined, [], 'RN.700001', [5], times(51, () => item)]) {
+        expect(await refused('verify_roster', { items })).toMatch(/items must be a list of 1 to 50 objects/);
+      }
+      expect((await verified(times(50, () => item))).summary.found).toBe(50);
+    });
   });
 });

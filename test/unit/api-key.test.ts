@@ -13,22 +13,22 @@ describe('a new key', () => {
     },
   );
 
-  test('is well formed', () => {
+  test('has a valid checksum', () => {
     for (let round = 0; round < 200; round += 1) expect(isWellFormedKey('olv', newApiKey('olv'))).toBe(true);
   });
 
-  test('is another one each time', () => {
+  test('is different each time', () => {
     expect(new Set(Array.from({ length: 1000 }, () => newApiKey('olv'))).size).toBe(1000);
   });
 
-  test('uses every letter and digit of its alphabet', () => {
+  test('uses every letter and digit', () => {
     const seen = new Set(Array.from({ length: 200 }, () => newApiKey('olv').slice(4, 47)).join(''));
     expect([...seen].sort()).toEqual([...ALPHABET].sort());
   });
 });
 
 describe('isWellFormedKey', () => {
-  test('tells any one letter mistyped', () => {
+  test('refuses a key with one character mistyped', () => {
     const key = newApiKey('olv');
     for (let at = 0; at < key.length; at += 1) {
       for (const letter of ['0', 'z', '_', '*', '\u00e9']) {
@@ -39,7 +39,7 @@ describe('isWellFormedKey', () => {
     }
   });
 
-  test('tells two neighbors exchanged', () => {
+  test('refuses a key with two neighboring characters swapped', () => {
     const key = newApiKey('olv');
     for (let at = 4; at + 1 < key.length; at += 1) {
       const swapped = key.slice(0, at) + key.charAt(at + 1) + key.charAt(at) + key.slice(at + 2);
@@ -68,7 +68,7 @@ describe('isWellFormedKey', () => {
   });
 });
 
-describe('apiKeyHash', () => {
+describe('the hash of a key', () => {
   test.each([
     ['', 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'],
     ['abc', 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'],

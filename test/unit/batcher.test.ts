@@ -18,8 +18,8 @@ function sent(): Promise<void> {
   return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 }
 
-describe('shared requests', () => {
-  test('those who ask at the same moment share one, and each gets its own answer', async () => {
+describe('a batcher', () => {
+  test('sends queries of the same moment as one request, and returns to each its own answer', async () => {
     const { requests, request, asked } = heldRequests();
     const ask = batcher(request, { maxBatchSize: 10, concurrency: 1 });
     const answers = Promise.all([ask(1), ask(2), ask(3)]);
@@ -29,12 +29,12 @@ describe('shared requests', () => {
     expect(await answers).toEqual([2, 4, 6]);
   });
 
-  test('one alone does not wait for others', async () => {
+  test('sends a query alone at once, without waiting for others', async () => {
     const ask = batcher(async (asks: readonly number[]) => asks, { maxBatchSize: 10, concurrency: 1 });
     expect(await ask(7)).toBe(7);
   });
 
-  test('who asks while as many as may be are under way shares the next', async () => {
+  test('collects queries in the next request while the maximum of requests is under way', async () => {
     const { requests, request, asked } = heldRequests();
     const ask = batcher(request, { maxBatchSize: 10, concurrency: 2 });
     const answers: Promise<number>[] = [];
@@ -52,7 +52,7 @@ describe('shared requests', () => {
     expect(await Promise.all(answers)).toEqual([2, 4, 6, 8]);
   });
 
-  test('none carries more than it may', async () => {
+  test('sends no more queries in a request than its maximum', async () => {
     const { requests, request, asked } = heldRequests();
     const ask = batcher(request, { maxBatchSize: 2, concurrency: 5 });
     const answers = Promise.all([1, 2, 3, 4, 5].map(ask));
@@ -63,7 +63,7 @@ describe('shared requests', () => {
     expect(await answers).toEqual([2, 4, 6, 8, 10]);
   });
 
-  test('one that fails fails those who share it, and no other', async () => {
+  test('fails the queries of a failed request, and no others', async () => {
     const { requests, request } = heldRequests();
     const ask = batcher(request, { maxBatchSize: 2, concurrency: 1 });
     const answers = Promise.allSettled([ask(1), ask(2), ask(3)]);
@@ -79,7 +79,7 @@ describe('shared requests', () => {
     ]);
   });
 
-  test('who has waited too long for a turn is refused and not asked for', async () => {
+  test('refuses queries that have waited too long for their request, without sending them', async () => {
     const now = jest.spyOn(performance, 'now').mockReturnValue(1000);
     try {
       const { requests, request, asked } = heldRequests();
@@ -104,7 +104,7 @@ describe('shared requests', () => {
     }
   });
 
-  test('one answer can fail alone', async () => {
+  test('fails one query alone if only its answer failed', async () => {
     const failure = new Error('only this');
     const ask = batcher(
       async (asks: readonly number[]) =>
@@ -118,7 +118,7 @@ describe('shared requests', () => {
     ]);
   });
 
-  test('a request that leaves asks unanswered fails them all', async () => {
+  test('fails all queries of a request that returned too few answers', async () => {
     const ask = batcher(async (asks: readonly number[]) => asks.slice(1), {
       maxBatchSize: 10,
       concurrency: 1,

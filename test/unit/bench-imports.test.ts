@@ -20,7 +20,7 @@ async function importedBy(files: readonly string[], seen = new Map<string, strin
   return seen;
 }
 
-test('what benches import, of the tests’ support too, starts without Jest', async () => {
+test('benches, and the test support that they import, do not import Jest', async () => {
   const files = await importedBy(globSync('**/*.ts', { cwd: BENCH }).map((name) => resolve(BENCH, name)));
   expect(files.size).toBeGreaterThan(50);
   const needJest = [...files].filter(([, text]) => text.includes("from '@jest/globals'"));

@@ -2,27 +2,27 @@ import { describe, expect, test } from '@jest/globals';
 import { BOARDS, boardByLabel, boardByName, isLicenseTypeOf } from '../../src/licenses/boards.ts';
 import { boardOfCode } from '../support/boards.ts';
 
-describe('the catalog', () => {
-  test('has 24 boards, each with a name and a code of its own', () => {
+describe('the catalog of boards', () => {
+  test('has 24 boards, each with its own name and code', () => {
     expect(BOARDS).toHaveLength(24);
     expect(new Set(BOARDS.map(({ name }) => name)).size).toBe(24);
     expect(new Set(BOARDS.map(({ code }) => code)).size).toBe(24);
   });
 
-  test('leads each name and each alias to its own board', () => {
+  test('maps each name and each alias to its board', () => {
     for (const board of BOARDS) {
       for (const label of [board.name, ...board.aliases]) expect(boardByLabel(label)).toBe(board);
     }
   });
 
-  test('names each license type of a board once', () => {
+  test('has no license type of a board twice', () => {
     for (const { license_types: types } of BOARDS) {
       const names = types.map(({ name }) => name);
       expect(names).toEqual([...new Set(names)]);
     }
   });
 
-  test('names as endorsed only a type of the same board that is no endorsement itself', () => {
+  test('lets only types of the same board that are no endorsements themselves be endorsed', () => {
     const endorsements = BOARDS.flatMap((board) =>
       board.license_types.flatMap((type) => (type.endorses === undefined ? [] : [{ board, ...type }])),
     );
@@ -53,13 +53,13 @@ describe('the catalog', () => {
     ['ELV', 'Div. of Industrial Compliance: Elevator'],
     ['MFH', 'Department of Commerce - Manufactured Homes Program'],
     ['MVR', 'Motor Vehicle Repair Board'],
-  ])('calls %s by the label read literally in the BOARD column: %s', (code, name) => {
+  ])('calls %s as the BOARD column does: %s', (code, name) => {
     expect(boardOfCode(code).name).toBe(name);
   });
 });
 
-describe('boardByName', () => {
-  test('finds the board of exactly the name', () => {
+describe('the board of a name', () => {
+  test('is found by exactly its name', () => {
     expect(boardByName('Nursing Board')).toBe(boardOfCode('NUR'));
   });
 
@@ -71,17 +71,20 @@ describe('boardByName', () => {
     'Board of Nursing',
     'NUR',
     '',
-  ])('does not find %j', (name) => {
+  ])('is not found by %j', (name) => {
     expect(boardByName(name)).toBeUndefined();
   });
 
-  test.each(['constructor', '__proto__', 'toString'])('does not find %j, which every object has', (name) => {
-    expect(boardByName(name)).toBeUndefined();
-    expect(boardByLabel(name)).toBeUndefined();
-  });
+  test.each(['constructor', '__proto__', 'toString'])(
+    'is not found by %j, a property of every object',
+    (name) => {
+      expect(boardByName(name)).toBeUndefined();
+      expect(boardByLabel(name)).toBeUndefined();
+    },
+  );
 });
 
-describe('boardByLabel', () => {
+describe('the board of a label', () => {
   test.each([
     ['NURSING BOARD', 'NUR'],
     ['nursing-board', 'NUR'],
@@ -89,27 +92,27 @@ describe('boardByLabel', () => {
     ['COUNSELOR, SOCIAL WORKER & MARRIAGE AND FAMILY THERAPIST BOARD', 'CSW'],
     ['Occupational Therapy Physical Therapy and Athletic Trainers Board', 'OPA'],
     ['Div of Industrial Compliance - Elevator', 'ELV'],
-  ])('understands %j as the board %s', (label, code) => {
+  ])('of %j is %s, whatever the case and punctuation', (label, code) => {
     expect(boardByLabel(label)?.code).toBe(code);
   });
 
-  test.each(['', '???', 'Nursing', 'Board', 'Plumbing Board'])('knows no board called %j', (label) => {
+  test.each(['', '???', 'Nursing', 'Board', 'Plumbing Board'])('of %j does not exist', (label) => {
     expect(boardByLabel(label)).toBeUndefined();
   });
 });
 
-describe('isLicenseTypeOf', () => {
+describe('whether a license type is one of a board', () => {
   test.each([
     ['NUR', 'Registered Nurse (RN)', true],
     ['NUR', 'registered nurse (rn)', false],
     ['NUR', 'RN', false],
     ['NUR', '', false],
     ['MED', 'Registered Nurse (RN)', false],
-  ])('of the board %s and %j is %s', (code, licenseType, expected) => {
+  ])('is answered for %s and %j with %s', (code, licenseType, expected) => {
     expect(isLicenseTypeOf(boardOfCode(code), licenseType)).toBe(expected);
   });
 
-  test('of a board that the catalog does not have is false', () => {
+  test('is false for a board that is not in the catalog', () => {
     const unknown = { ...boardOfCode('NUR'), code: 'XXX' };
     expect(isLicenseTypeOf(unknown, 'Registered Nurse (RN)')).toBe(false);
   });

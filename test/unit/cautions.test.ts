@@ -67,7 +67,7 @@ describe('the cautions', () => {
     expect(cautionsOf(each, TODAY).join(' ')).toBe(expected);
   });
 
-  test('are in their order, with the name first', () => {
+  test('are in a fixed order, name_mismatch first', () => {
     const all = {
       ...license({ status: 'ACTIVE', raw_status: 'Active - Probation', expiry_date: '2026-11-20' }),
       extra_data: { ...SUSPENDED.extra_data, 'Board Action': 'Yes' },
@@ -79,7 +79,7 @@ describe('the cautions', () => {
   });
 });
 
-test('what an endorsement says of its license is read as it was written', () => {
+test('what an endorsement stores of the license that it endorses is read back unchanged', () => {
   expect(endorsedLicense(SUSPENDED)).toEqual({
     number: 'RN.1',
     standing: {
@@ -98,7 +98,7 @@ test('what an endorsement says of its license is read as it was written', () => 
   expect(endorsedLicense(license())).toBeUndefined();
 });
 
-test('the endorsements of a license are those with a number, as its row says them', () => {
+test('the endorsements of a license are those that have a number, with the values of its row', () => {
   const endorsements = endorsementsOf({
     extra_data: {
       ZIP: '43215',
@@ -132,8 +132,30 @@ test('the endorsements of a license are those with a number, as its row says the
   ]);
 });
 
-test('the sentence about an endorsed license says what there is to tell of it', () => {
-  expect(cautionSentences(SUSPENDED, cautionsOf(SUSPENDED, TODAY))).toEqual([
-    'Tell of the license that it endorses, too (RN.1): its status is Inactive - Suspended, its expiry date 2027-10-31, the board has acted on it.',
-  ]);
+test.each<[string, StandingFields, string[]]>([
+  ['nothing of a clear license', license(), []],
+  [
+    'a sub-status',
+    license({ raw_status: 'Active - Probation' }),
+    ['Tell its whole status: Active - Probation.'],
+  ],
+  [
+    'another status than Active',
+    license({ status: 'INACTIVE', raw_status: 'Inactive - Suspended' }),
+    ['Tell its whole status: Inactive - Suspended, whatever its expiry date.'],
+  ],
+  [
+    'a blank status',
+    license({ status: null, raw_status: null }),
+    ['Tell its whole status: the State does not state one, whatever its expiry date.'],
+  ],
+  [
+    'an endorsed license, its status, expiry date and board action',
+    SUSPENDED,
+    [
+      'Tell of the license that it endorses, too (RN.1): its status is Inactive - Suspended, its expiry date 2027-10-31, the board has acted on it.',
+    ],
+  ],
+])('the sentences for a reader say %s', (_what, each, sentences) => {
+  expect(cautionSentences(each, cautionsOf(each, TODAY))).toEqual(sentences);
 });

@@ -28,7 +28,7 @@ declare const size: 'small' | 'large';
 declare const list: number[];
 `;
 
-describe('check-keys finds', () => {
+describe('check-keys reports', () => {
   test.each([
     ['a read', 'export const a = record[text];', 'record[text]'],
     ['a write', 'record[text] = 1;', 'record[text]'],
@@ -48,7 +48,7 @@ describe('check-keys finds', () => {
   });
 });
 
-test('check-keys takes lists, keys of known names, Maps and properties that Object.hasOwn has checked', async () => {
+test('check-keys accepts lists, known keys, Maps and keys that Object.hasOwn has checked', async () => {
   const safe = [
     'list[0]',
     'list[list.length - 1]',
@@ -63,7 +63,7 @@ test('check-keys takes lists, keys of known names, Maps and properties that Obje
   expect(await check(DECLARED + source)).toEqual({ code: 0, lines: [] });
 });
 
-test('check-keys fails where it has nothing to check', async () => {
+test('check-keys fails if it finds no files to check', async () => {
   const nowhere = await runProgram([process.execPath, SCRIPT, '/'], { cwd: '/' });
   expect(nowhere.code).toBe(1);
 });

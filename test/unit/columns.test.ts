@@ -10,7 +10,7 @@ function numbered(numbers: readonly number[], names: readonly string[]): string[
   return numbers.flatMap((number) => names.map((name) => name.replace('#', String(number))));
 }
 
-test('the individual file has the 154 columns of its header, in its order', () => {
+test('the individual file has the 154 columns of the State, in order', () => {
   expect(INDIVIDUAL_COLUMNS).toHaveLength(154);
   expect(INDIVIDUAL_COLUMNS).toEqual([
     ...words(
@@ -44,7 +44,7 @@ test('the individual file has the 154 columns of its header, in its order', () =
   ]);
 });
 
-test('the business file has the 18 columns of its header, in its order', () => {
+test('the business file has the 18 columns of the State, in order', () => {
   expect(BUSINESS_COLUMNS).toEqual(
     words(
       'BUSINESS_NAME BOARD LICENSE_NUMBER TYPE STATUS SUB_STATUS SUB_CATEGORY BOARD_ACTION',

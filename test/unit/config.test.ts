@@ -20,7 +20,7 @@ function refusal(environment: Readonly<Record<string, string>>): string {
   throw new Error('The settings were not refused.');
 }
 
-describe('without any setting', () => {
+describe('without any setting, the configuration', () => {
   const defaults = {
     HOST: '127.0.0.1',
     PORT: 8080,
@@ -62,13 +62,13 @@ describe('without any setting', () => {
     expect(config).toEqual(defaults);
   });
 
-  test('keeps its state in .local', () => {
+  test('stores its state in .local', () => {
     expect(
       readConfig({ OPENSEARCH_URL: 'http://127.0.0.1:1', REDIS_URL: 'redis://127.0.0.1:1' }).STATE_DIR,
     ).toBe('.local');
   });
 
-  test.each(['', ' ', '\t'])('takes the blank %j for none', (blank) => {
+  test.each(['', ' ', '\t'])('treats the blank value %j as absent', (blank) => {
     const names = [...Object.keys(defaults), 'OPENSEARCH_PASSWORD', 'DATASET_INDIVIDUAL', 'PUBLISH_SCHEDULE'];
     const { STATE_DIR: _folder, ...config } = configOf(
       Object.fromEntries(names.map((name) => [name, blank])),
@@ -76,35 +76,24 @@ describe('without any setting', () => {
     expect(config).toEqual(defaults);
   });
 
-  test('leaves out what other programs have in the environment', () => {
+  test('ignores other environment variables', () => {
     expect(configOf({ HOME: '/root', PATH: '/bin' })).not.toHaveProperty('HOME');
   });
 });
 
-describe('a setting', () => {
+describe('the setting', () => {
   test.each<[string, string, unknown]>([
-    ['HOST', '::', '::'],
     ['PORT', '0', 0],
     ['PORT', '65535', 65_535],
-    ['ADMIN_PORT', '1234', 1234],
     ['OPENSEARCH_URL', 'https://search.example:9200/', 'https://search.example:9200'],
-    ['OPENSEARCH_URL', 'http://127.0.0.1:9200', 'http://127.0.0.1:9200'],
     ['OPENSEARCH_URL', 'http://one:9200/, https://two,', 'http://one:9200,https://two'],
     ['INDEX_SHARDS', '64', 64],
-    ['OPENSEARCH_USERNAME', 'admin', 'admin'],
     ['OPENSEARCH_PASSWORD', ' secret ', ' secret '],
-    ['OPENSEARCH_CA', '/etc/ca.pem', '/etc/ca.pem'],
-    ['INDEX_PREFIX', 'test-1_', 'test-1_'],
     ['INDEX_PREFIX', 'a'.repeat(40), 'a'.repeat(40)],
     ['REDIS_URL', 'rediss://:secret@redis.example:6380/2', 'rediss://:secret@redis.example:6380/2'],
-    ['DATASET_INDIVIDUAL', 'https://data.example/individual.csv', 'https://data.example/individual.csv'],
-    ['DATASET_BUSINESS', '/data/business.csv', '/data/business.csv'],
     ['REST_REQUESTS_PER_MINUTE', '1', 1],
-    ['MCP_REQUESTS_PER_MINUTE', '60000', 60_000],
     ['TRUSTED_PROXIES', '10', 10],
     ['MCP_ALLOWED_HOSTS', ' a.example, ,b.example:8080,', ['a.example', 'b.example:8080']],
-    ['MCP_ALLOWED_ORIGINS', 'https://a.example', ['https://a.example']],
-    ['API_KEY_PREFIX', 'a', 'a'],
     ['API_KEY_PREFIX', 'abcdefghijklmno1', 'abcdefghijklmno1'],
     ['DRAIN_SECONDS', '0', 0],
     ['DRAIN_SECONDS', '300', 300],
@@ -113,11 +102,8 @@ describe('a setting', () => {
     ['GUARD_MIN_ROWS_PERCENT', '99.5', 99.5],
     ['GUARD_BOARD_ROWS_FEWER', '0', 0],
     ['GUARD_MAX_REJECTED_PERCENT', '100', 100],
-    ['GUARD_MAX_DUPLICATES', '12', 12],
-    ['GUARD_MAX_UNKNOWN_PERCENT', '0', 0],
-    ['GUARD_MAX_DAYS_OLDER', '365', 365],
     ['LOG_LEVEL', 'silent', 'silent'],
-  ])('%s may be %j', (name, value, read) => {
+  ])('%s accepts %j', (name, value, read) => {
     expect(configOf({ [name]: value })).toHaveProperty(name, read);
   });
 
@@ -132,10 +118,7 @@ describe('a setting', () => {
     ['PORT', '-1', PORT],
     ['PORT', '65536', PORT],
     ['PORT', '80.5', PORT],
-    ['PORT', 'http', PORT],
-    ['PORT', 'Infinity', PORT],
     ['ADMIN_PORT', '9464x', PORT],
-    ['WORKER_ADMIN_PORT', '9465x', PORT],
     ['INDEX_PREFIX', 'Test-', 'empty, or up to 40 lower-case letters, digits, - and _'],
     ['INDEX_PREFIX', '-test', 'empty, or up to 40 lower-case letters, digits, - and _'],
     ['INDEX_PREFIX', 'a*', 'empty, or up to 40 lower-case letters, digits, - and _'],
@@ -144,7 +127,6 @@ describe('a setting', () => {
     ['MCP_REQUESTS_PER_MINUTE', '1.5', WHOLE],
     ['TRUSTED_PROXIES', '-1', 'how many proxies, 0 to 10'],
     ['TRUSTED_PROXIES', '11', 'how many proxies, 0 to 10'],
-    ['TRUSTED_PROXIES', 'true', 'how many proxies, 0 to 10'],
     ['API_KEY_PREFIX', 'OLV', 'up to 16 lower-case letters and digits, a letter first'],
     ['API_KEY_PREFIX', '1olv', 'up to 16 lower-case letters and digits, a letter first'],
     ['API_KEY_PREFIX', 'olv_', 'up to 16 lower-case letters and digits, a letter first'],
@@ -155,24 +137,19 @@ describe('a setting', () => {
     ['INDEX_SHARDS', '65', 'a whole number, 1 to 64'],
     ['KEEP_PUBLICATIONS', '0', 'a whole number, 1 to 100'],
     ['KEEP_PUBLICATIONS', '101', 'a whole number, 1 to 100'],
-    ['GUARD_MIN_ROWS_PERCENT', '97%', PERCENT],
     ['GUARD_MIN_ROWS_PERCENT', '-1', PERCENT],
     ['GUARD_BOARD_ROWS_FEWER', '0.5', COUNT],
     ['GUARD_MAX_REJECTED_PERCENT', '100.1', PERCENT],
-    ['GUARD_MAX_DUPLICATES', '-1', COUNT],
-    ['GUARD_MAX_UNKNOWN_PERCENT', 'none', PERCENT],
     ['GUARD_MAX_DAYS_OLDER', '1.5', COUNT],
     ['LOG_LEVEL', 'verbose', 'one of fatal, error, warn, info, debug, trace, silent'],
     ['RATE_LIMIT_RANGES', '203.0.113.0/24', RANGES],
-    ['RATE_LIMIT_RANGES', '203.0.113.0=10', RANGES],
     ['RATE_LIMIT_RANGES', '203.0.113.0/33=10', RANGES],
     ['RATE_LIMIT_RANGES', '2001:db8::/129=10', RANGES],
     ['RATE_LIMIT_RANGES', '203.0.113/24=10', RANGES],
     ['RATE_LIMIT_RANGES', '203.0.113.0/24=0', RANGES],
-    ['RATE_LIMIT_RANGES', '203.0.113.0/24=-5', RANGES],
     ['RATE_LIMIT_RANGES', '198.51.100.0/24=5,example.org/24=5', RANGES],
     ['MCP_RATE_LIMIT_RANGES', '203.0.113.0/24', RANGES],
-  ])('%s is refused as %j, in one line that names it, its value and what it may be', (name, value, may) => {
+  ])('%s refuses %j with one line that has the name, the value and what is allowed', (name, value, may) => {
     expect(refusal({ [name]: value })).toBe(`${name} is "${value}", but must be ${may}.`);
   });
 
@@ -184,11 +161,11 @@ describe('a setting', () => {
     ['REDIS_URL', 'http://:secret@redis.example', 'a redis or rediss URL'],
     ['REDIS_URL', 'secret', 'a redis or rediss URL'],
     ['QUEUE_BOARD_PASSWORD', 'too short', '16 to 200 characters'],
-  ])('%s, which may hold a password, is refused without being shown', (name, value, may) => {
+  ])('%s, which may contain a password, is refused without being shown', (name, value, may) => {
     expect(refusal({ [name]: value })).toBe(`${name} is something else (not shown), but must be ${may}.`);
   });
 
-  test('with a line break in it is refused in one line all the same', () => {
+  test('with a line break in its value is refused in one line', () => {
     expect(refusal({ PORT: '80\n80' })).not.toContain('\n');
   });
 });
@@ -196,11 +173,14 @@ describe('a setting', () => {
 describe('PUBLISH_SCHEDULE', () => {
   const SOURCES = { DATASET_INDIVIDUAL: 'individual.csv', DATASET_BUSINESS: 'business.csv' };
 
-  test.each(['0 4 * * *', '*/5 * * * 1-5', '30 0 4 * * *'])('may be %j beside both sources', (pattern) => {
-    expect(configOf({ ...SOURCES, PUBLISH_SCHEDULE: pattern }).PUBLISH_SCHEDULE).toBe(pattern);
-  });
+  test.each(['0 4 * * *', '*/5 * * * 1-5', '30 0 4 * * *'])(
+    'accepts %j if both sources are set',
+    (pattern) => {
+      expect(configOf({ ...SOURCES, PUBLISH_SCHEDULE: pattern }).PUBLISH_SCHEDULE).toBe(pattern);
+    },
+  );
 
-  test.each(['daily', '0 4 * *', '@daily', '0 4 * * * * *'])('is refused as %j', (pattern) => {
+  test.each(['daily', '0 4 * *', '@daily', '0 4 * * * * *'])('refuses %j', (pattern) => {
     expect(refusal({ ...SOURCES, PUBLISH_SCHEDULE: pattern })).toBe(
       `PUBLISH_SCHEDULE is "${pattern}", but must be a cron pattern of five fields, in the time of America/New_York.`,
     );
@@ -220,7 +200,7 @@ describe('RATE_LIMIT_RANGES', () => {
     RATE_LIMIT_RANGES: '203.0.113.0/24=6000, 198.51.100.7/32=10,2001:db8::/32=70',
   });
 
-  test('gives each range its limit, in their order', () => {
+  test('gives each range its limit, in order', () => {
     expect(ranges.map(({ requestsPerMinute }) => requestsPerMinute)).toEqual([6000, 10, 70]);
   });
 
@@ -232,7 +212,7 @@ describe('RATE_LIMIT_RANGES', () => {
     ['198.51.100.8', 'ipv4', undefined],
     ['2001:db8:ffff::1', 'ipv6', 70],
     ['2001:db9::1', 'ipv6', undefined],
-  ] as const)('has %s (%s) under the limit %j', (address, family, limit) => {
+  ] as const)('gives %s (%s) the limit %j', (address, family, limit) => {
     const found = ranges.find(({ addresses }) => addresses.check(address, family));
     expect(found?.requestsPerMinute).toBe(limit);
   });
@@ -248,14 +228,14 @@ describe('the servers that were started locally', () => {
 
   const SERVICES = JSON.stringify({ opensearch: 'http://127.0.0.1:9333', redis: 'redis://127.0.0.1:6333' });
 
-  test('are used where no address is given', async () => {
+  test('are used if no address is set', async () => {
     expect(configOf({ STATE_DIR: await started('both', SERVICES) })).toMatchObject({
       OPENSEARCH_URL: 'http://127.0.0.1:9333',
       REDIS_URL: 'redis://127.0.0.1:6333',
     });
   });
 
-  test('give way to an address that is given', async () => {
+  test('are not used if an address is set', async () => {
     const stateDir = await started('given', SERVICES);
     expect(configOf({ STATE_DIR: stateDir, REDIS_URL: 'redis://redis.example' })).toMatchObject({
       OPENSEARCH_URL: 'http://127.0.0.1:9333',
@@ -268,7 +248,7 @@ describe('the servers that were started locally', () => {
     ['no JSON', '{'],
     ['a list', '[]'],
     ['of wrong types', '{"opensearch": 9200}'],
-  ])('are passed over where their file is %s', async (what, services) => {
+  ])('are ignored if their file is %s', async (what, services) => {
     expect(configOf({ STATE_DIR: await started(what, services) })).toMatchObject({
       OPENSEARCH_URL: 'http://127.0.0.1:9200',
       REDIS_URL: 'redis://127.0.0.1:6379',

@@ -213,13 +213,13 @@ describe('statuses', () => {
     expect(rows).toEqual(['bad', 'caution', 'neutral', 'none'].map((tone) => byTone.get(tone)));
   });
 
-  test('that speak against nothing are Active and a renewal under way', () => {
+  test('without a caution are Active and a renewal in progress', () => {
     for (const raw of ['Active', 'Active - Active In Renewal']) {
       expect(plainStatus({ ...EXAMPLE, raw_status: raw }, []).tone).toBe('good');
     }
   });
 
-  test('and all else that needs the board have a caution', () => {
+  test('have a caution if the reader must ask the board', () => {
     const active = { ...EXAMPLE, raw_status: 'Active', extra_data: { 'Board Action': 'No' } };
     expect(cautionsOf(active, EXAMPLE_DATE, true)).toEqual([]);
     for (const change of [
@@ -233,17 +233,17 @@ describe('statuses', () => {
   });
 });
 
-describe('answers to questions', () => {
+describe('the answers to questions', () => {
   const text = documentText(FILE);
 
-  test('name ways of writing that are one number', () => {
+  test('list spellings of the same number', () => {
     const [, ways = ''] = /differently: (.*?) are the same number/.exec(text) ?? [];
     expect(codeIn(ways).length).toBeGreaterThan(3);
     expect(new Set(codeIn(ways).map(numberKey)).size).toBe(1);
     expect(numberKey('RN.0987654321')).not.toBe(numberKey('RN.987654321'));
   });
 
-  test('name boards that have the professions', () => {
+  test('name boards that license the professions', () => {
     const typesOf = (name: string) =>
       (BOARDS.find((board) => board.name === name)?.license_types ?? []).map((type) => type.name).join();
     expect(text).toContain('massage therapists and dietitians are with the Medical Board');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { daysBefore, daysBetween, isoDate, todayInOhio } from '../../src/licenses/dates.ts';
 
-describe('isoDate', () => {
+describe('a date of the dataset', () => {
   test.each([
     ['2027-10-31', '2027-10-31'],
     ['2027-10-31T00:00:00', '2027-10-31'],
@@ -18,7 +18,7 @@ describe('isoDate', () => {
     ['2027-12-31', '2027-12-31'],
     ['9999-12-31', '9999-12-31'],
     ['1923-01-01', '1923-01-01'],
-  ])('reads %j as %s', (text, date) => {
+  ])('%j is read as %s', (text, date) => {
     expect(isoDate(text)).toBe(date);
   });
 
@@ -51,12 +51,12 @@ describe('isoDate', () => {
     '10/31/2027x',
     'HIDDEN',
     'N/A',
-  ])('takes %j for no date', (text) => {
+  ])('%j is not a date', (text) => {
     expect(isoDate(text)).toBeUndefined();
   });
 });
 
-describe('todayInOhio', () => {
+describe('today in Ohio', () => {
   test.each([
     ['2026-11-21T17:00:00Z', '2026-11-21'],
     ['2026-11-21T04:59:59Z', '2026-11-20'],
@@ -73,7 +73,7 @@ describe('todayInOhio', () => {
   });
 });
 
-describe('daysBetween', () => {
+describe('the days between two dates', () => {
   test.each([
     ['2026-11-21', '2026-11-21', 0],
     ['2026-11-21', '2026-11-22', 1],
@@ -89,7 +89,7 @@ describe('daysBetween', () => {
   });
 });
 
-describe('daysBefore', () => {
+describe('the date some days earlier', () => {
   test.each([
     ['2026-11-21', 0, '2026-11-21'],
     ['2026-11-21', 1, '2026-11-20'],

@@ -39,7 +39,7 @@ describe('docker-compose.yml', () => {
     expect(services.map(([name]) => name).sort()).toEqual(['api', 'opensearch', 'proxy', 'redis', 'worker']);
   });
 
-  test('the processes of this service are built here, all else is fetched', () => {
+  test('the images of this service are built, all others are downloaded', () => {
     const built = services.filter(([, { build }]) => build !== undefined);
     expect(built.map(([name, { build }]) => [name, build]).sort()).toEqual([
       ['api', '.'],
@@ -98,7 +98,7 @@ describe('docker-compose.yml', () => {
     expect(settings).toContain(name === 'api' ? 'DRAIN_SECONDS' : 'GUARD_MAX_DUPLICATES');
   });
 
-  test.each(['api', 'worker'])('%s can write nothing but its volumes, and gain no privilege', (name) => {
+  test.each(['api', 'worker'])('%s can write only to its volumes and gain no privileges', (name) => {
     const { read_only, cap_drop, security_opt } = compose.services[name] ?? {};
     expect({ read_only, cap_drop, security_opt }).toEqual({
       read_only: true,
@@ -143,7 +143,7 @@ describe('docker-compose.yml', () => {
     expect(environment).toMatchObject({ 'action.auto_create_index': 'false' });
   });
 
-  test('Redis keeps its queue on disk and refuses rather than forgets', () => {
+  test('Redis stores its queue on disk, and refuses writes instead of evicting data when its memory is full', () => {
     const command = (compose.services.redis?.command ?? []).join(' ');
     expect(command).toContain('--appendonly yes');
     expect(command).toContain('--maxmemory-policy noeviction');
@@ -169,7 +169,7 @@ describe('Dockerfile', () => {
     expect(dockerfile.join('\n')).toContain('STATE_DIR=/var/lib/licenses');
   });
 
-  test('sets and starts what exists', async () => {
+  test('sets only settings that exist and starts a command that exists', async () => {
     const command = dockerfile.find((line) => line.startsWith('CMD '))?.slice(4) ?? '[]';
     const [program, script = ''] = z.array(z.string()).parse(JSON.parse(command));
     expect(program).toBe('node');

@@ -50,7 +50,7 @@ function compared(before: readonly DigestEntry[], after: readonly DigestEntry[])
   ]).flat();
 }
 
-test('a digest gives back every entry, also of long and accented numbers', () => {
+test('a digest returns every entry, also those with long or accented numbers', () => {
   const ids = [
     'NUR/RN.1',
     'NUR/ÉÑ-1',
@@ -62,7 +62,7 @@ test('a digest gives back every entry, also of long and accented numbers', () =>
   expect(entriesIn(digestOf(entries)).toSorted(byId)).toEqual(entries.toSorted(byId));
 });
 
-test('digests that take half of the memory are refused, before the process is killed', () => {
+test('digests larger than half of the memory are refused before the process runs out of memory', () => {
   const digest = digestOf(Array.from({ length: 30_000 }, (_, at) => entry(`NUR/RN.${at}`)));
   const stored = Array.from({ length: DIGEST_PARTS }, (_, part) => digest.part(part).length);
   expect(digest.bytes()).toBeGreaterThanOrEqual(stored.reduce((sum, bytes) => sum + bytes));
@@ -76,7 +76,7 @@ test('digests that take half of the memory are refused, before the process is ki
   expect(memoryForDigests(2 ** 64)).toBe(totalmem() / 2);
 });
 
-test('a part that is cut off is an error', () => {
+test('reading a part of a digest that is cut off fails', () => {
   const digest = digestOf([entry('NUR/RN.1')]);
   const part = Array.from({ length: DIGEST_PARTS }, (_, at) => digest.part(at)).find(
     ({ length }) => length > 0,
@@ -84,7 +84,7 @@ test('a part that is cut off is an error', () => {
   expect(() => [...digestEntries(part?.subarray(0, -1) ?? Buffer.alloc(0))]).toThrow('cut off');
 });
 
-test('a settled license has the entry that was settled, or none', () => {
+test('settling a license that two rows have leaves the chosen entry, or none', () => {
   const digest = digestOf([entry('NUR/1'), entry('NUR/1', 'b'), entry('NUR/2'), entry('NUR/3')]);
   digest.settle('NUR/1', entry('NUR/1', 'c'));
   digest.settle('NUR/2', undefined);
@@ -109,11 +109,11 @@ test.each([
     [entry('A/1', 'b', 'y')],
     [{ id: 'A/1', kind: 'changed', rowBefore: crc32('x'), rowAfter: crc32('y') }],
   ],
-])('two digests compared: %s', (_what, before, after, expected) => {
+])('the difference of two digests: %s', (_what, before, after, expected) => {
   expect(compared(before, after)).toEqual(expected);
 });
 
-test('the hash of a record depends on every field', () => {
+test('the hash of a record changes with every field', () => {
   const hashOf = (record: LicenseRecord) => recordHash(recordText(record));
   const hash = hashOf(RECORD);
   expect(hash).toMatch(/^[0-9a-f]{12}$/);
@@ -139,7 +139,7 @@ test('the hash of a record depends on every field', () => {
 test.each([
   RECORD,
   { ...RECORD, full_name: 'A ","source_row":" B', extra_data: { source_row: 'x', ',"source_row":"': '"' } },
-])('the text of a record is the same in any document of it, whatever its keys and its row', (record) => {
+])('the text of a record does not depend on the keys and the row of its document', (record) => {
   const text = recordText(record);
   expect(JSON.parse(`${text}}`)).toEqual(record);
   for (const kind of ['person', 'business'] as const) {

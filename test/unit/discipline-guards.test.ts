@@ -51,7 +51,7 @@ function namesOf(sentences: readonly string[]): string[] {
   return sentences.map((sentence) => sentence.slice(0, sentence.indexOf(': ')));
 }
 
-describe('fewer licenses with Board Action Yes', () => {
+describe('a guard stops a drop of licenses with Board Action Yes', () => {
   test.each<[number, number, string, string[]]>([
     [1000, 800, '20', []],
     [1000, 799, '20', ['fewer_board_actions']],
@@ -69,7 +69,7 @@ describe('fewer licenses with Board Action Yes', () => {
     expect(namesOf(reasons({ board_actions: before }, { board_actions: now }, settings))).toEqual(names);
   });
 
-  test('say how many there are, and which setting stands against it', () => {
+  test('and gives the reason with both counts and the setting', () => {
     expect(reasons({ board_actions: 1000 }, { board_actions: 7 })).toEqual([
       'fewer_board_actions: 7 licenses have Board Action Yes, in the live publication 1000; more than 20 % fewer ' +
         '(GUARD_MAX_DISCIPLINE_DROP_PERCENT).',
@@ -77,7 +77,7 @@ describe('fewer licenses with Board Action Yes', () => {
   });
 });
 
-describe('fewer licenses with a disciplinary sub-status', () => {
+describe('a guard stops a drop of licenses with a disciplinary sub-status', () => {
   test.each<[string, Record<string, number>, Record<string, number>, string[]]>([
     ['as many', { SUSPENDED: 100, PROBATION: 100 }, { SUSPENDED: 100, PROBATION: 100 }, []],
     ['some changed to another', { SUSPENDED: 100, REVOKED: 100 }, { SUSPENDED: 91, REVOKED: 109 }, []],
@@ -92,7 +92,7 @@ describe('fewer licenses with a disciplinary sub-status', () => {
     expect(new Set(namesOf(said))).toEqual(new Set(groups.length === 0 ? [] : ['fewer_disciplined']));
   });
 
-  test('at one board are noticed where the other boards hide it in the total', () => {
+  test('even if it is at one board only and small in the total', () => {
     const before = { board_actions: 1000, boards: { [DENTAL]: 40 } };
     expect(reasons(before, { board_actions: 960, boards: { [DENTAL]: 0 } })).toEqual([
       'fewer_disciplined: 0 licenses of the board "Dental Board" tell of discipline, in the live publication 40; ' +
@@ -101,20 +101,20 @@ describe('fewer licenses with a disciplinary sub-status', () => {
   });
 });
 
-describe('columns that tell of discipline', () => {
-  test('must not go missing', () => {
+describe('a guard stops a file without a column about discipline', () => {
+  test("if the live publication's file had it", () => {
     expect(reasons({}, { missing_columns: ['individual.BOARD_ACTION'] })).toEqual([
       "discipline_columns: The column individual.BOARD_ACTION is missing; the live publication's file had it.",
     ]);
   });
 
-  test('may be missing where the live publication did not have them', () => {
+  test("but not if the live publication's file did not have it either", () => {
     const missing_columns = ['business.BOARD_ACTION'];
     expect(reasons({ missing_columns }, { missing_columns })).toEqual([]);
   });
 });
 
-test('a publication without counts of discipline, as of version 0.2.0, is not compared', () => {
+test('no guard about discipline applies if the live publication, of version 0.2.0, has no counts of it', () => {
   expect(reasons(undefined, { missing_columns: ['individual.SUB_STATUS'] })).toEqual([]);
 });
 
@@ -125,7 +125,7 @@ test.each<[number, number, string[]]>([
   [11, 989, ['unknown_board_actions']],
   [1000, 0, ['unknown_board_actions']],
 ])(
-  '%d Board Actions other than Yes, No and blank, beside %d with Yes: %j',
+  'a guard stops many unknown Board Actions: %d unknown beside %d with Yes: %j',
   (unknown, board_actions, names) => {
     expect(namesOf(reasons(undefined, { unknown, board_actions }))).toEqual(names);
   },

@@ -10,7 +10,7 @@ test('.env.example names every setting', () => {
   expect(named).toEqual([...SETTING_NAMES].sort());
 });
 
-test('.env.example gives the defaults', () => {
+test('.env.example has the default of each setting', () => {
   const given = Object.fromEntries(
     [...text.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name, value]),
   );

@@ -21,15 +21,15 @@ const AWAY = {
 };
 const OURS = { status: 500, detail: 'Something went wrong on our side; the request was not answered.' };
 
-describe('errorResponse', () => {
+describe('the response to an error', () => {
   test.each([
     [
-      'a bad request, in its own words',
+      'a bad request, with its own message',
       new BadRequestError('Say more.'),
       { status: 400, detail: 'Say more.' },
     ],
     [
-      'a missing, wrong or revoked key, always in the same words',
+      'a missing, invalid or revoked key, always with the same message',
       new InvalidKeyError(SECRET),
       { status: 401, detail: 'Invalid or inactive API key' },
     ],
@@ -39,37 +39,37 @@ describe('errorResponse', () => {
       { status: 429, detail: 'Too many requests; try again in 17 seconds.', retryAfter: 17 },
     ],
     [
-      'more sent than is taken',
+      'a body that is too large',
       new TooLargeError('A roster takes at most 1 MB.'),
       { status: 413, detail: 'A roster takes at most 1 MB.' },
     ],
     [
-      'a body of another type',
+      'a body of an unsupported media type',
       new UnsupportedMediaTypeError('Send CSV.'),
       { status: 415, detail: 'Send CSV.' },
     ],
     [
-      'nothing published',
+      'no publication yet',
       new NothingPublishedError(SECRET),
       { status: 503, detail: 'No dataset has been published yet; try again later.', retryAfter: 60 },
     ],
     [
-      'more asked than can be answered',
+      'too many lookups in progress',
       new TooBusyError(SECRET),
       { status: 503, detail: 'More is asked than can be answered now; try again shortly.', retryAfter: 1 },
     ],
-    ['an answer of OpenSearch that is not whole', new SearchUnavailableError(SECRET), AWAY],
-    ['OpenSearch not reached', new errors.ConnectionError(SECRET), AWAY],
-    ['OpenSearch not answering in time', openSearchTimeout(SECRET), AWAY],
-    ['OpenSearch refusing for load', openSearchError(429), AWAY],
-    ['OpenSearch failing', openSearchError(503), AWAY],
-    ['OpenSearch refusing a query, which is our fault', openSearchError(400), OURS],
-    ['a document that is not there, which is our fault', openSearchError(404), OURS],
+    ['a partial response of OpenSearch', new SearchUnavailableError(SECRET), AWAY],
+    ['no connection to OpenSearch', new errors.ConnectionError(SECRET), AWAY],
+    ['a timeout of OpenSearch', openSearchTimeout(SECRET), AWAY],
+    ['OpenSearch rejecting requests because of load', openSearchError(429), AWAY],
+    ['a failure of OpenSearch', openSearchError(503), AWAY],
+    ['a query that OpenSearch rejects as invalid', openSearchError(400), OURS],
+    ['a missing document', openSearchError(404), OURS],
     ['any other error', new TypeError(SECRET), OURS],
     ['an internal error of the HTTP layer', createError(500, SECRET), OURS],
-    ['what is no error at all', SECRET, OURS],
-    ['nothing', undefined, OURS],
-  ])('knows %s', (_what, error, failure) => {
+    ['a thrown text', SECRET, OURS],
+    ['undefined', undefined, OURS],
+  ])('is status, detail and Retry-After for %s', (_what, error, failure) => {
     expect(errorResponse(error)).toEqual(failure);
   });
 
@@ -79,7 +79,7 @@ describe('errorResponse', () => {
     [405, 'This address does not take that method; the Allow header names those it takes.'],
     [415, 'Send the body as JSON, with Content-Type: application/json.'],
     [418, 'The request can not be answered.'],
-  ])('has words of its own for what the HTTP layer refuses with %d', (status, detail) => {
+  ])('has its own text for status %d of the HTTP layer', (status, detail) => {
     expect(errorResponse(createError(status, SECRET))).toEqual({ status, detail });
   });
 });

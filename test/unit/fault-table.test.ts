@@ -10,7 +10,7 @@ function cellsOf(seen: Parameters<typeof faultTable>[0]): string[] {
 }
 
 describe('the table of faults', () => {
-  test('has one line for each fault, with what its one test saw', () => {
+  test('has one line for each fault, with what its tests observed', () => {
     const seen = [{ ...KILLED, hit: 'loading at 40 %', seconds: 1.26, outcome: '2 attempts; live' }];
     expect(faultTable(seen)).toBe(
       [
@@ -22,7 +22,7 @@ describe('the table of faults', () => {
     );
   });
 
-  test('makes ranges of numbers, by their values', () => {
+  test('shows several numbers as a range', () => {
     const seen = ['9', '1,200', '100'].map((count, at) => ({
       ...KILLED,
       hit: `${count} requests`,
@@ -32,7 +32,7 @@ describe('the table of faults', () => {
     expect(cellsOf(seen).slice(2, -1)).toEqual(['3', '9 to 1,200 requests', '9.0 to 11.0', '2 attempts']);
   });
 
-  test('counts what differs in more than its numbers', () => {
+  test('counts outcomes that differ in more than numbers', () => {
     const seen = ['loading at 3 %', 'going live', 'loading at 97 %'].map((hit) => ({
       ...KILLED,
       hit,
@@ -41,7 +41,7 @@ describe('the table of faults', () => {
     expect(cellsOf(seen)[3]).toBe('loading at 3 to 97 % (2 of 3); or going live (1 of 3)');
   });
 
-  test('says how many failed', () => {
+  test('shows how many tests failed', () => {
     const failed = { fault: 'worker killed', hasPassed: false, hit: '', outcome: '' };
     const seen = [{ ...KILLED, hit: 'reading', outcome: 'live' }, failed];
     expect(cellsOf(seen).slice(2, -1)).toEqual(['1 of 2', 'reading', '', 'live; or **failed**']);

@@ -24,10 +24,13 @@ const BEGINNING = newFeed({ publication: 'p-1', epoch: 3, date: '2026-11-01' });
 const FEED = extendedFeed(extendedFeed(BEGINNING, 4, 10), 6, 0);
 
 describe('a cursor', () => {
-  test.each([0, 1, positionOf(1, 1), positionOf(2 ** 20, 2 ** 23)])('stands for position %d', (position) => {
-    const place = { feed: BEGINNING.feed, position };
-    expect(readCursor(cursorText(place))).toEqual(place);
-  });
+  test.each([0, 1, positionOf(1, 1), positionOf(2 ** 20, 2 ** 23)])(
+    'can be read back (position %d)',
+    (position) => {
+      const place = { feed: BEGINNING.feed, position };
+      expect(readCursor(cursorText(place))).toEqual(place);
+    },
+  );
 
   const cursor = cursorText({ feed: BEGINNING.feed, position: 77 });
   test.each([
@@ -39,17 +42,17 @@ describe('a cursor', () => {
     `${cursor}0`,
     cursor.toUpperCase(),
     cursor.replace('.', '.1'),
-  ])('that was altered is none: %s', (altered) => {
+  ])('that was altered is invalid: %s', (altered) => {
     expect(readCursor(altered)).toBeUndefined();
   });
 });
 
 describe('the state of a feed', () => {
-  test('two publications of the same epoch number begin different feeds', () => {
+  test('has a different feed id for another publication with the same epoch', () => {
     expect(newFeed({ publication: 'p-2', epoch: 3, date: '2026-11-01' }).feed).not.toBe(BEGINNING.feed);
   });
 
-  test('ends with its last change, and begins before its first', () => {
+  test('knows the position of its first and last change', () => {
     expect(lastPosition(BEGINNING)).toBe(BEGINNING.start);
     expect(lastPosition(FEED)).toBe(positionOf(4, 10));
     expect(lastPosition(extendedFeed(FEED, 7, 2))).toBe(positionOf(7, 2));
@@ -63,11 +66,11 @@ describe('the state of a feed', () => {
     [positionOf(4, 10), true],
     [positionOf(4, 11), false],
     [positionOf(6, 1), false],
-  ])('position %d: %p', (position, isThere) => {
+  ])('knows whether position %d exists: %p', (position, isThere) => {
     expect(hasPosition(FEED, position)).toBe(isThere);
   });
 
-  test('without its first segments, it begins after them', () => {
+  test('without its oldest segments starts after them', () => {
     const trimmed = trimmedFeed(extendedFeed(FEED, 7, 2), 1, '2026-11-02');
     expect(trimmed).toEqual({
       feed: BEGINNING.feed,
@@ -83,16 +86,16 @@ describe('the state of a feed', () => {
   });
 });
 
-test('a publication never has a place of the next epoch', () => {
+test('more changes in one epoch than there are positions are refused', () => {
   expect(positionOf(4, MAX_CHANGES_OF_EPOCH)).toBeLessThan(positionOf(5, 0));
   expect(() => positionOf(4, MAX_CHANGES_OF_EPOCH + 1)).toThrow(TooManyChangesError);
 });
 
-describe('a feed that begins after another one', () => {
+describe('a new feed after another one', () => {
   const next = { publication: 'p-9', epoch: 9, date: '2026-11-09' };
   const feeds = (state: typeof FEED) => unbrokenFeeds(state).map(({ feed }) => feed);
 
-  test('keeps its changes in the history, and says which are not known', () => {
+  test('keeps the earlier changes in the history, and reports the gap between them', () => {
     const state = nextFeed([FEED], '2026-11-05', next);
     expect(coverageOf(state)).toEqual({
       since: '2026-11-01',
@@ -101,13 +104,13 @@ describe('a feed that begins after another one', () => {
     expect(feeds(state)).toEqual([newFeed(next).feed]);
   });
 
-  test('is read as one with it where no change is missing', () => {
+  test('has no gap if no change is missing, and both are read as one', () => {
     const state = nextFeed([FEED], undefined, next);
     expect(coverageOf(state)).toEqual({ since: '2026-11-01', gaps: [] });
     expect(feeds(state)).toEqual([FEED.feed, newFeed(next).feed]);
   });
 
-  test('without changes before a gap has no history', () => {
+  test('has no history if there were no changes before the gap', () => {
     expect(nextFeed([BEGINNING], '2026-11-01', next)).toEqual(newFeed(next));
     expect(nextFeed([], undefined, next)).toEqual(newFeed(next));
     const { earlier = [], ...current } = nextFeed([BEGINNING], undefined, next);
@@ -142,7 +145,7 @@ function changeOf(before: LicenseRecord | undefined, after: LicenseRecord | unde
   return makeChange(ORIGIN, { license: 'NUR/RN.1', before, after }, 'data', 1);
 }
 
-describe('a change', () => {
+describe('a change of a license', () => {
   test.each([
     ['no difference', RECORD, { ...RECORD }, undefined],
     ['neither', undefined, undefined, undefined],
@@ -166,7 +169,7 @@ describe('a change', () => {
       { city: ERASED(), 'extra_data.ZIP': ERASED() },
     ],
     ['a place appears', { ...RECORD, city: null }, RECORD, { city: { before: null, after: 'LIMA' } }],
-  ])('%s', (_what, before, after, fields) => {
+  ])('has the fields that differ: %s', (_what, before, after, fields) => {
     expect(changeOf(before, after)?.fields).toEqual(fields);
   });
 
@@ -174,7 +177,7 @@ describe('a change', () => {
     return { before: null, after: null, erased: true };
   }
 
-  test('of an added and of a removed license has every field that is not null', () => {
+  test('has every field that is not null if the license was added or removed', () => {
     expect(changeOf(undefined, RECORD)).toMatchObject({
       kind: 'added',
       fields: { city: { before: null, after: 'LIMA' } },
@@ -187,7 +190,7 @@ describe('a change', () => {
     expect(removed?.fields).not.toHaveProperty('license_type');
   });
 
-  test('of a removed license says no place, and that of an added one erases those that it does not have', () => {
+  test('has no places if the license was removed, and erases those that an added license does not have', () => {
     const removed = changeOf(RECORD, undefined);
     expect(Object.keys(removed?.fields ?? {}).filter(isPlaceField)).toEqual([]);
     expect(removed?.erases).toBeUndefined();
@@ -205,12 +208,12 @@ describe('a change', () => {
     ['extra_data.ZIP', true],
     ['status', false],
     ['extra_data.Board Action', false],
-  ])('%s is a place: %p', (name, isPlace) => {
+  ])('of %s is about a place: %p', (name, isPlace) => {
     expect(isPlaceField(name)).toBe(isPlace);
   });
 });
 
-describe('the changes of one license', () => {
+describe('the changes of one license number', () => {
   const one = { ...(changeOf(undefined, RECORD) ?? never()), license: 'NUR/RN.1' };
   const other = { ...one, license: 'NUR/RN-1', license_number: 'RN-1' };
   function never(): never {
@@ -222,12 +225,12 @@ describe('the changes of one license', () => {
     ['another form of the only number', [one], 'rn 1', [one]],
     ['a form that two numbers have', [one, other], 'rn1', []],
     ['no change', [], 'RN.1', []],
-  ])('%s', (_what, changes, number, expected) => {
+  ])('are found: %s', (_what, changes, number, expected) => {
     expect(changesOfOne(changes, number)).toEqual(expected);
   });
 });
 
-test('the hash of a row depends on no order of columns, and not on empty ones', () => {
+test('the hash of a row does not depend on the order of columns or on empty columns', () => {
   const row = (...fields: string[]) => ({ line: 1, raw: '', fields });
   const columns = (...names: string[]) =>
     names.map(namedColumn).toSorted((a, b) => (a.name < b.name ? -1 : 1));
@@ -239,7 +242,7 @@ test('the hash of a row depends on no order of columns, and not on empty ones', 
   expect(rowHash(row('', ' '), columns('A', 'B'))).toBe(0);
 });
 
-test('what may be a number in a row that cannot be read', () => {
+test('the possible license numbers of an unreadable row are found', () => {
   expect(numbersInRow('"DOE, JANE","Nursing Board","RN.0012"unclosed,43215')).toEqual(
     expect.arrayContaining(['RN0012', '43215']),
   );

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { fold, unaccent } from '../../src/licenses/fold.ts';
 
-describe('fold', () => {
+describe('the folded form', () => {
   test.each([
     ["O'Brien", 'OBRIEN'],
     ['O\u2019Brien', 'OBRIEN'],
@@ -18,7 +18,7 @@ describe('fold', () => {
     ['Room 12b', 'ROOM12B'],
     ['*?"\\()[]{}~^|&+!:/', ''],
     ['', ''],
-  ])('leaves only letters and digits of %j, in upper case: %j', (text, folded) => {
+  ])('of %j has only letters and digits, in upper case: %j', (text, folded) => {
     expect(fold(text)).toBe(folded);
   });
 
@@ -43,7 +43,7 @@ describe('fold', () => {
     ['\uff33mith', 'SMITH'],
     ['M\u00aa', 'MA'],
     ['N\u00ba 5', 'NO5'],
-  ])('writes %j without accents, joined letters or letters of its own: %j', (text, folded) => {
+  ])('of %j has no accents, ligatures or special letters: %j', (text, folded) => {
     expect(fold(text)).toBe(folded);
   });
 
@@ -57,26 +57,26 @@ describe('fold', () => {
   });
 
   test.each(["O'Brien", 'Mu\u00f1oz', 'Wei\u00df', 'M\u00aa', '\u1fb3\u1f80', '\u0130\u0131', '\u738b'])(
-    'leaves what is folded already as it is: %j',
+    'of a folded text is the same: %j',
     (text) => {
       expect(fold(fold(text))).toBe(fold(text));
     },
   );
 
-  test('gives the same for either case of a name', () => {
+  test('does not depend on the case', () => {
     for (const name of ['\u00e9clair', '\u00f8stg\u00e5rd', 'wei\u00df', '\u03ac\u03c3\u03c2']) {
       expect(fold(name.toUpperCase())).toBe(fold(name.toLowerCase()));
     }
   });
 });
 
-describe('unaccent', () => {
+describe('the text without accents', () => {
   test.each([
     ["Jos\u00e9 O'Neil-Nu\u00f1ez, Jr.", "JOSE O'NEIL-NUNEZ, JR."],
     ['plain text & more', 'PLAIN TEXT & MORE'],
     ['Soci\u00e9t\u00e9 & S\u00f8n', 'SOCIETE & SON'],
     ['O\u02bcBrien, Ka\u02bbahumanu', "O'BRIEN, KA'AHUMANU"],
-  ])('keeps the punctuation and blanks of %j', (text, expected) => {
+  ])('of %j keeps punctuation and blanks', (text, expected) => {
     expect(unaccent(text)).toBe(expected);
   });
 });

@@ -11,6 +11,6 @@ test.each([
   [7, 'late'],
   [8, 'stale'],
   [365, 'stale'],
-])('data of %d days ago is %s', (age, expected) => {
+])('data that is %d days old is %s', (age, expected) => {
   expect(freshness(age)).toBe(expected);
 });

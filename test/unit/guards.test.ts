@@ -67,8 +67,8 @@ function loaded(
   };
 }
 
-describe('good files', () => {
-  test('are stopped by no guard, with a publication to compare with and without', () => {
+describe('files without faults', () => {
+  test('pass all guards, with and without a live publication', () => {
     const boards = { [NURSING]: 9000, [DENTAL]: 1000 };
     for (const baseline of [undefined, baselineWith({ boards })]) {
       expect(guardFiles(candidateFiles(), baseline, [], CONFIG)).toEqual([]);
@@ -85,12 +85,12 @@ describe('the dates of the files', () => {
     [undefined, undefined, []],
     ['2026-11-20', '2026-11-19', ['dates_differ']],
     ['2026-11-19', '2026-11-20', ['dates_differ']],
-  ])('%s and %s: %j', (individual, business, names) => {
+  ])('%s (individual) and %s (business) give the reasons %j', (individual, business, names) => {
     const files = candidateFiles({ runDates: { individual, business } });
     expect(namesOf(guardFiles(files, undefined, [], CONFIG))).toEqual(names);
   });
 
-  test('that differ are both named', () => {
+  test('are both in the reason if they differ', () => {
     const runDates = { individual: '2026-11-20', business: '2026-11-18' };
     expect(guardFiles(candidateFiles({ runDates }), undefined, [], CONFIG)).toEqual([
       'dates_differ: The individual file is of 2026-11-20, the business file of 2026-11-18.',
@@ -111,7 +111,7 @@ describe('the dates of the files', () => {
     );
   });
 
-  test('that are older say by how much, and which setting stands against it', () => {
+  test('if too old, give a reason with the age and the setting', () => {
     expect(guardFiles(candidateFiles(), baselineWith({ date: '2026-11-21' }), [], CONFIG)).toEqual([
       'older: The files are of 2026-11-20, 1 day older than the live publication of 2026-11-21 (GUARD_MAX_DAYS_OLDER=0).',
     ]);
@@ -121,35 +121,35 @@ describe('the dates of the files', () => {
     ]);
   });
 
-  test('are older than nothing where nothing is compared with', () => {
+  test('are never too old without a live publication', () => {
     expect(guardFiles(candidateFiles({ date: '1999-01-01' }), undefined, [], CONFIG)).toEqual([]);
   });
 });
 
-describe('files of a day that has not come yet', () => {
+describe('a date in the future', () => {
   test.each<[string, string[]]>([
     ['2026-11-20', []],
     ['2026-11-21', []],
     ['2026-11-22', ['future']],
     ['2062-11-20', ['future']],
-  ])('of %s, on 2026-11-20 in Ohio: %j', (date, names) => {
+  ])('%s, if today is 2026-11-20: %j', (date, names) => {
     const files = candidateFiles({ date, runDates: { individual: date, business: date } });
     expect(namesOf(guardFiles(files, undefined, [], CONFIG))).toEqual(names);
     expect(namesOf(guardFiles(files, baselineWith(), [], CONFIG))).toEqual(names);
   });
 
-  test('say which day it is', () => {
+  test("gives a reason with today's date", () => {
     expect(guardFiles(candidateFiles({ date: '2062-01-01' }), undefined, [], CONFIG)).toEqual([
       'future: The files are of 2062-01-01, but today is 2026-11-20 in Ohio.',
     ]);
   });
 
-  test('that were forced do not keep the next files out', () => {
+  test('of the live publication, which was forced, does not stop the next files', () => {
     expect(guardFiles(candidateFiles(), baselineWith({ date: '2062-11-20' }), [], CONFIG)).toEqual([]);
   });
 });
 
-describe('files that were rolled back', () => {
+describe('files of a publication that was rolled back', () => {
   function rolledBack(sha256: PublicationSummary['sha256']): PublicationSummary {
     return { publication: 'regretted', state: 'rolled_back', at: '2026-11-20T06:00:00.000Z', sha256 };
   }
@@ -159,11 +159,11 @@ describe('files that were rolled back', () => {
     ['the individual file alone the same', { ...HASHES, business: 'c'.repeat(64) }, []],
     ['the business file alone the same', { ...HASHES, individual: 'c'.repeat(64) }, []],
     ['unknown', undefined, []],
-  ])('%s: %j', (_which, sha256, names) => {
+  ])('are refused if both are the same; %s: %j', (_which, sha256, names) => {
     expect(namesOf(guardFiles(candidateFiles(), undefined, [rolledBack(sha256)], CONFIG))).toEqual(names);
   });
 
-  test('are found among several, and named with the publication', () => {
+  test('are found among several rollbacks, and the reason names the publication', () => {
     const others = [rolledBack(undefined), rolledBack({ individual: 'c', business: 'd' })];
     expect(guardFiles(candidateFiles(), undefined, [...others, rolledBack(HASHES)], CONFIG)).toEqual([
       'rolled_back: Publication regretted had the same files and was rolled back.',
@@ -192,13 +192,13 @@ describe('fewer licenses than the live publication has', () => {
     expect(namesOf(reasons)).toEqual(names);
   });
 
-  test('say how many there are, and which setting stands against it', () => {
+  test('give a reason with both counts and the setting', () => {
     expect(guardLicenses(loaded({ counts: { licenses: 9699 } }), baselineWith(), CONFIG)).toEqual([
       'fewer_rows: 9699 rows give a license, the live publication has 10000; fewer than 97 % (GUARD_MIN_ROWS_PERCENT).',
     ]);
   });
 
-  test('are no matter where nothing is compared with, or the live one has no counts', () => {
+  test('are accepted if nothing is live, or if the live publication has no counts', () => {
     const nothing = loaded({ counts: { licenses: 0 } });
     expect(guardLicenses(nothing, undefined, CONFIG)).toEqual([]);
     const { counts: _none, ...withoutCounts } = baselineWith({ boards: { [NURSING]: 9000 } });
@@ -206,7 +206,7 @@ describe('fewer licenses than the live publication has', () => {
   });
 });
 
-describe('fewer licenses at a board', () => {
+describe('fewer licenses at one board', () => {
   test.each<[string, number, number | undefined, Record<string, string>, string[]]>([
     ['as many', 1000, 1000, {}, []],
     ['50 fewer, under 97 %', 1000, 950, {}, []],
@@ -226,7 +226,7 @@ describe('fewer licenses at a board', () => {
     expect(namesOf(guardLicenses(loaded({ boards }), baseline, configOf(settings)))).toEqual(names);
   });
 
-  test('name the board, both counts and both settings', () => {
+  test('give a reason with the board, both counts and both settings', () => {
     const baseline = baselineWith({ boards: { [NURSING]: 1000 } });
     expect(guardLicenses(loaded({ boards: { [NURSING]: 900 } }), baseline, CONFIG)).toEqual([
       'fewer_rows_at_board: Nursing Board has 900 licenses, in the live publication 1000; fewer than 97 % ' +
@@ -234,14 +234,14 @@ describe('fewer licenses at a board', () => {
     ]);
   });
 
-  test('are told of each board, in the order of the catalog', () => {
+  test('give a reason for each board, in the order of the catalog', () => {
     const baseline = baselineWith({ boards: { [DENTAL]: 1000, [NURSING]: 1000 } });
     const [first, second] = guardLicenses(loaded(), baseline, CONFIG);
     expect(first).toContain(NURSING);
     expect(second).toContain(DENTAL);
   });
 
-  test('a board that is new, or has more, is no matter', () => {
+  test('are not reported for a new or growing board', () => {
     const baseline = baselineWith({ boards: { [NURSING]: 1000 } });
     expect(guardLicenses(loaded({ boards: { [NURSING]: 5000, [DENTAL]: 5 } }), baseline, CONFIG)).toEqual([]);
   });
@@ -295,7 +295,7 @@ describe('rows', () => {
   });
 });
 
-test('everything that is wrong is told at once, and what has a threshold names its setting', () => {
+test('all faults are reported at once, and each with a threshold names its setting', () => {
   const bad = loaded({
     counts: { licenses: 5000, rejected: 5000 },
     boards: { [NURSING]: 1 },

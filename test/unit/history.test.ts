@@ -14,13 +14,13 @@ function states(events: readonly LedgerEvent[], live: string | undefined): [stri
   return summarize(events, live).map(({ publication, state }) => [publication, state]);
 }
 
-describe('summarize', () => {
-  test('of no events is empty', () => {
+describe('the state of publications by the events in the ledger', () => {
+  test('is empty without events', () => {
     expect(summarize([], undefined)).toEqual([]);
     expect(summarize([], 'a')).toEqual([]);
   });
 
-  test('gathers what the events of a publication tell, the latest word counting', () => {
+  test('has what the events of a publication say, the latest last', () => {
     const counts = { rows: 10, licenses: 9, endorsements: 2, rejected: 1 };
     expect(
       summarize(
@@ -49,13 +49,13 @@ describe('summarize', () => {
   });
 
   test.each(['queued', 'reading', 'loading', 'verifying', 'refused', 'failed', 'rolled_back'] as const)(
-    'says of a publication whose last event is %s that it is so',
+    'is %s after that event',
     (last) => {
       expect(states([event('a', 'queued'), event('a', last)], undefined)).toEqual([['a', last]]);
     },
   );
 
-  test("is not misled by a word of the queue that comes after the worker's", () => {
+  test("does not change by an event of the queue that is stored after the worker's", () => {
     const late = event('a', 'queued', { at: '2026-11-20T05:59:00.000Z', forced: 'as seen' });
     const ended = event('a', 'refused', { reasons: ['no_rows: The business file has no rows.'] });
     expect(summarize([event('a', 'reading'), ended, late], undefined)).toEqual([
@@ -69,14 +69,14 @@ describe('summarize', () => {
     ]);
   });
 
-  test('keeps the reasons of a refusal', () => {
+  test('has the reasons of a refusal', () => {
     const reasons = ['The individual file lacks BOARD.'];
     expect(summarize([event('a', 'queued'), event('a', 'refused', { reasons })], undefined)).toMatchObject([
       { state: 'refused', reasons },
     ]);
   });
 
-  test('keeps publications in the order in which they began, whatever came later', () => {
+  test('is listed in the order in which the publications began', () => {
     const events = [
       event('a', 'queued'),
       event('b', 'queued'),
@@ -93,7 +93,7 @@ describe('summarize', () => {
 
   test.each<[string, LedgerEvent[], string | undefined, [string, string][]]>([
     [
-      'has one live where the ledger tells of two',
+      'the ledger has two live ones',
       [event('a', 'live'), event('b', 'live')],
       'b',
       [
@@ -102,7 +102,7 @@ describe('summarize', () => {
       ],
     ],
     [
-      'goes back with the alias',
+      'the alias was rolled back',
       [event('a', 'live'), event('b', 'live'), event('a', 'superseded'), event('b', 'rolled_back')],
       'a',
       [
@@ -110,15 +110,15 @@ describe('summarize', () => {
         ['b', 'rolled_back'],
       ],
     ],
-    ['knows a flip that the ledger missed', [event('a', 'verifying')], 'a', [['a', 'live']]],
+    ['the alias switched, but the ledger lacks the event', [event('a', 'verifying')], 'a', [['a', 'live']]],
     [
-      'is live though its canary failed',
+      'the canary of the live one failed',
       [event('a', 'live'), event('a', 'canary_failed', { differences: ['RN.1'] })],
       'a',
       [['a', 'live']],
     ],
     [
-      'is superseded though its canary failed, and that was told late',
+      'the canary of a superseded one failed, and the event is late',
       [event('a', 'live'), event('b', 'live'), event('a', 'superseded'), event('a', 'canary_failed')],
       'b',
       [
@@ -126,9 +126,14 @@ describe('summarize', () => {
         ['b', 'live'],
       ],
     ],
-    ['has nothing live where the alias has nothing', [event('a', 'live')], undefined, [['a', 'superseded']]],
-    ['has nothing live that the ledger does not know', [event('a', 'live')], 'z', [['a', 'superseded']]],
-  ])('%s: what is live is what the alias says', (_what, events, live, expected) => {
+    ['the alias has nothing', [event('a', 'live')], undefined, [['a', 'superseded']]],
+    [
+      'the alias has a publication that the ledger does not know',
+      [event('a', 'live')],
+      'z',
+      [['a', 'superseded']],
+    ],
+  ])('follows the alias: %s', (_what, events, live, expected) => {
     expect(states(events, live)).toEqual(expected);
   });
 });

@@ -4,14 +4,14 @@ import { indexNames, licensesIndexName, parseLicensesIndexName } from '../../src
 
 const PREFIXES = ['', 'test-', 'a_b-1'];
 
-describe('the name of a physical index', () => {
-  test('says the date and the run behind the prefix', () => {
+describe('the name of a licenses index', () => {
+  test('has the prefix, the date and the run', () => {
     expect(licensesIndexName('test-', { date: '2026-11-20', run: 'abc123' })).toBe(
       'test-licenses-2026-11-20-abc123',
     );
   });
 
-  test.each(PREFIXES)('is read back with the prefix %j', (prefix) => {
+  test.each(PREFIXES)('is parsed back with the prefix %j', (prefix) => {
     const name = { date: '2026-11-20', run: newRunId() };
     expect(parseLicensesIndexName(prefix, licensesIndexName(prefix, name))).toEqual(name);
   });
@@ -35,7 +35,7 @@ describe('the name of a physical index', () => {
     expect(parseLicensesIndexName(prefix, name)).toBeUndefined();
   });
 
-  test('is never that of another index of the service', () => {
+  test('is not the name of any other index of the service', () => {
     for (const prefix of PREFIXES) {
       const { licensesPattern, ...others } = indexNames(prefix);
       for (const other of Object.values(others)) {
@@ -46,7 +46,7 @@ describe('the name of a physical index', () => {
   });
 });
 
-test('every index, and the alias, stands behind the prefix', () => {
+test('every index and the alias have the prefix', () => {
   expect(indexNames('p-')).toEqual({
     alias: 'p-licenses',
     licensesPattern: 'p-licenses-*',
@@ -62,7 +62,7 @@ test('every index, and the alias, stands behind the prefix', () => {
   });
 });
 
-test('a run has lower-case letters and digits, another id each time, sorted by time', () => {
+test('run ids have lower-case letters and digits, are different and sort by time', () => {
   const now = Date.parse('2026-11-21T12:00:00Z');
   const ids = Array.from({ length: 1000 }, (_, at) => newRunId(now + at));
   expect(ids.filter((id) => !/^[a-z0-9]+$/.test(id))).toEqual([]);

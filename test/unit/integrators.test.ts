@@ -129,7 +129,7 @@ test('the limits are those of the code', () => {
   expect(table?.rows.map(([limit, value]) => [limit, value])).toEqual(limits());
 });
 
-test('sentences repeat the numbers of the code', () => {
+test('the numbers in sentences are those of the code', () => {
   const { REST_REQUESTS_PER_MINUTE: requests, ROSTER_ITEMS_PER_REQUEST: items } = readConfig({
     STATE_DIR: '/nowhere',
   });

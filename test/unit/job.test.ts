@@ -19,8 +19,8 @@ function fieldsRefused(job: Parameters<typeof publicationOf>[0]): string[] {
   }
 }
 
-describe('the publication that a job asks for', () => {
-  test('is the one in its data', () => {
+describe('the publication of a job', () => {
+  test('has the data of the job', () => {
     const data = {
       publication: 'mwqabc',
       individual: { location: '/data/individual.csv', sha256: 'a' },
@@ -31,7 +31,7 @@ describe('the publication that a job asks for', () => {
     expect(publicationOf({ id: 'mwqabc', data })).toEqual(data);
   });
 
-  test('of a scheduled job is made from the moment it was scheduled for, the same at each attempt', () => {
+  test('of a schedule has an id made of the scheduled time, the same for each attempt', () => {
     const id = 'repeat:publish-schedule:1795251600000';
     const first = publicationOf({ id, data: SOURCES });
     expect(first).toEqual({ ...SOURCES, publication: `${(1_795_251_600_000).toString(36)}scheduled` });
@@ -41,7 +41,7 @@ describe('the publication that a job asks for', () => {
     expect(next.publication > first.publication).toBe(true);
   });
 
-  test('of a scheduled job can stand in the name of nothing else, letters and digits alone', () => {
+  test('of a schedule has an id of letters and digits only', () => {
     const { publication } = publicationOf({ id: 'repeat:publish-schedule:1795251600000', data: SOURCES });
     expect(publication).toMatch(/^[a-z0-9]+$/);
   });
@@ -60,33 +60,33 @@ describe('the publication that a job asks for', () => {
       { id: 'repeat:publish-schedule:1795251600000', data: {} },
       ['individual', 'business'],
     ],
-  ])('is refused with %s, naming what is wrong', (_what, job, fields) => {
+  ])('is refused with the names of the invalid fields: %s', (_what, job, fields) => {
     expect(fieldsRefused(job)).toEqual(fields);
   });
 });
 
-describe('what a job tells', () => {
+describe('a job', () => {
   const progress = { step: 'loading', bytes: 1, total_bytes: 2, rows: 3, documents: 4 };
 
   test.each(['downloading', 'reading', 'loading', 'verifying', 'making durable', 'going live'])(
-    'of its progress has the step %j',
+    'may report the step %j',
     (step) => {
       expect(publishProgress.parse({ ...progress, step })).toMatchObject({ step });
     },
   );
 
-  test('of its progress has no other step', () => {
+  test('may not report an unknown step', () => {
     expect(publishProgress.safeParse({ ...progress, step: 'resting' }).success).toBe(false);
   });
 
   test.each([
     { state: 'refused', publication: 'a', reasons: ['older: …'] },
     { state: 'skipped', publication: 'a', live: 'b', date: '2026-11-20' },
-  ])('of its end: %j', (result) => {
+  ])('may end with %j', (result) => {
     expect(publishResult.parse(result)).toEqual(result);
   });
 });
 
-test("the queue stands under the installation's prefix", () => {
+test('the queue has the prefix of the installation', () => {
   expect([queuePrefix(''), queuePrefix('test-')]).toEqual(['bull', 'test-bull']);
 });

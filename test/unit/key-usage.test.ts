@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { addedUp } from '../../src/access/key-usage.ts';
 
-test('what several processes counted for a key and a day is added up, outcome by outcome', () => {
+test('the counts of several processes are added up by key, day and outcome', () => {
   const stored = [
     { key: 'a', day: '2026-11-22', counts: { found: 2, none: 1 } },
     { key: 'b', day: '2026-11-22', counts: { refused: 4 } },

@@ -227,7 +227,7 @@ describe('deploy/kubernetes', () => {
     expect(kinds).toEqual(expect.arrayContaining(manifest.options.map(({ shape }) => shape.kind.value)));
   });
 
-  test('all is in the one namespace, which comes first', () => {
+  test('all resources are in one namespace, which comes first', () => {
     const [first, ...others] = manifests;
     expect(first?.kind).toBe('Namespace');
     expect(new Set(others.map(({ metadata }) => metadata.namespace))).toEqual(
@@ -267,7 +267,7 @@ describe('settings', () => {
 });
 
 describe('probes', () => {
-  test.each(processes)('%s is asked on its admin port, which it opens to the node', (_, each) => {
+  test.each(processes)('%s is probed on its admin port, which the node can reach', (_, each) => {
     const { startupProbe, livenessProbe, readinessProbe } = containerOf(each);
     const asked = [startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet);
     expect(asked.map(({ path }) => path)).toEqual(['/healthz', '/healthz', '/readyz']);
@@ -340,7 +340,7 @@ describe('containers', () => {
     }
   });
 
-  test('one API process may be away, and never are there two workers', () => {
+  test('one API process may be unavailable, and there are never two workers', () => {
     const [budget] = ofKind('PodDisruptionBudget');
     expect(budget?.spec.minAvailable).toBe(deploymentOf('api').spec.replicas - 1);
     expect(deploymentOf('worker').spec).toMatchObject({ replicas: 1, strategy: { type: 'Recreate' } });
@@ -364,7 +364,7 @@ describe('selectors', () => {
   });
 });
 
-describe('the way of a request', () => {
+describe('the path of a request', () => {
   const [api] = ofKind('Service');
   const [entrance] = ofKind('Ingress');
 
@@ -403,7 +403,7 @@ describe('network policies', () => {
     return rules.flatMap(({ ports }) => ports.map(({ port }) => port)).sort((one, other) => one - other);
   }
 
-  test('allow nothing else', () => {
+  test('deny all other traffic', () => {
     const all = policies.filter(({ spec }) => Object.keys(spec.podSelector.matchLabels).length === 0);
     expect(all.map(({ spec }) => spec)).toEqual([
       { podSelector: { matchLabels: {} }, policyTypes: ['Ingress', 'Egress'], ingress: [], egress: [] },

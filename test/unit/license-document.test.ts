@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import { boardKey, licenseDocument, licenseId, storedLicense } from '../../src/licenses/license-document.ts';
+import { licenseDocument, licenseId, storedLicense } from '../../src/licenses/license-document.ts';
 import { nurseRecord } from '../support/records.ts';
 
-describe('licenseDocument', () => {
-  test('keeps the record as it is and says where it was read', () => {
+describe('the document of a license', () => {
+  test('has the record unchanged and the place of its row', () => {
     const record = nurseRecord();
     expect(licenseDocument(record, 'person', 'individual:120:0')).toMatchObject({
       ...record,
@@ -11,7 +11,7 @@ describe('licenseDocument', () => {
     });
   });
 
-  test('keys a person by number, name, type, status and place', () => {
+  test('of a person has keys for number, name, type, status and place', () => {
     const record = nurseRecord({
       full_name: "O'BRIEN JR, MARY ANN",
       raw_status: 'Active - Probation',
@@ -32,7 +32,7 @@ describe('licenseDocument', () => {
     });
   });
 
-  test('keys a hyphenated surname by the whole, which is the name, and by either half', () => {
+  test('of a person with a hyphenated surname has keys for the whole and for each half', () => {
     const { keys } = licenseDocument(
       nurseRecord({ full_name: 'SMITH-JONES, ANN B' }),
       'person',
@@ -43,7 +43,7 @@ describe('licenseDocument', () => {
     expect(keys.surname).toEqual(['NUR/SMITHJONES', 'NUR/SMITH', 'NUR/JONES']);
   });
 
-  test('keys a business by both trade names, with and without legal form, at its board and over all', () => {
+  test('of a business has keys for both trade names, with and without legal form, with and without board', () => {
     const record = nurseRecord({
       license_number: '02-1234567',
       full_name: 'THE ACME & SONS LLC D.B.A WIDGETS',
@@ -73,7 +73,7 @@ describe('licenseDocument', () => {
     });
   });
 
-  test('keys a word that stands in both trade names once', () => {
+  test('of a business has a word of both trade names once', () => {
     const record = nurseRecord({ full_name: 'ACME DRUGS LLC D.B.A ACME', board: 'Board of Pharmacy' });
     expect(licenseDocument(record, 'business', 'business:2:0').keys.words).toEqual([
       'PRX/ACME',
@@ -81,18 +81,6 @@ describe('licenseDocument', () => {
       'PRX/DRUGS',
       '/DRUGS',
     ]);
-  });
-
-  test('keys a number by its last digits without leading zeros', () => {
-    const record = nurseRecord({ license_number: 'APRN.CNP.0014484' });
-    expect(licenseDocument(record, 'person', 'individual:2:1').keys.digits).toBe('14484');
-  });
-
-  test('gives a person no key as a business, and a business none as a holder', () => {
-    const { keys: person } = licenseDocument(nurseRecord(), 'person', 'individual:2:0');
-    const { keys: business } = licenseDocument(nurseRecord(), 'business', 'business:2:0');
-    for (const key of ['business', 'words']) expect(person).not.toHaveProperty(key);
-    for (const key of ['holder', 'surname']) expect(business).not.toHaveProperty(key);
   });
 
   test('has no empty keys for missing values, so that no request can match them', () => {
@@ -113,14 +101,14 @@ describe('licenseDocument', () => {
     }
   });
 
-  test('keys a business whose name is nothing but D.B.A by its board alone', () => {
+  test('of a business named only D.B.A has a name key with its board only', () => {
     const { keys } = licenseDocument(nurseRecord({ full_name: 'D.B.A' }), 'business', 'business:2:0');
     expect(keys.name).toBe('NUR/');
     expect(keys.words).toEqual([]);
   });
 });
 
-describe('the keys of a license type', () => {
+describe('the keys of the license type', () => {
   test.each([
     ['Registered Nurse (RN)', ['REGISTEREDNURSERN', 'REGISTEREDNURSE', 'RN']],
     ['Pharmacist', ['PHARMACIST']],
@@ -136,8 +124,8 @@ describe('the keys of a license type', () => {
   });
 });
 
-describe('storedLicense', () => {
-  test('reads a person with the keys that answers need', () => {
+describe('a stored license', () => {
+  test('of a person is read with the keys that responses need', () => {
     const document = licenseDocument(nurseRecord(), 'person', 'individual:2:0');
     expect(storedLicense.parse(document)).toEqual({
       ...nurseRecord(),
@@ -146,7 +134,7 @@ describe('storedLicense', () => {
     });
   });
 
-  test('reads a business, which has no holder', () => {
+  test('of a business has no holder keys', () => {
     const document = licenseDocument(nurseRecord({ full_name: 'ACME LLC' }), 'business', 'business:2:0');
     expect(storedLicense.parse(document).keys).toEqual({ kind: 'business', name: 'NUR/ACME', holder: [] });
   });
@@ -155,7 +143,7 @@ describe('storedLicense', () => {
     ['without a source row', { source_row: undefined }],
     ['without keys', { keys: undefined }],
     ['of another kind', { keys: { kind: '', name: 'NUR/ACME' } }],
-  ])('refuses a document %s', (_what, fields) => {
+  ])('%s is refused', (_what, fields) => {
     const document = licenseDocument(nurseRecord(), 'person', 'individual:2:0');
     expect(storedLicense.safeParse({ ...document, ...fields }).success).toBe(false);
   });
@@ -165,16 +153,6 @@ test.each([
   ['Nursing Board', 'RN.123456', 'NUR/RN.123456'],
   ['Board of Pharmacy', '02-123/4', 'PRX/02-123/4'],
   ['Board of Tarot Readers', 'T 1', 'BOARDOFTAROTREADERS/T 1'],
-])('at the %s the number %s has the document id %s', (board, number, id) => {
+])('at the %s, the number %s has the document id %s', (board, number, id) => {
   expect(licenseId(board, number)).toBe(id);
-});
-
-describe('boardKey', () => {
-  test.each([
-    ['Nursing Board', 'NUR'],
-    ['Div. of Industrial Compliance: Elevator', 'ELV'],
-    ['Board of Caf\u00e9s & Bars', 'BOARDOFCAFESBARS'],
-  ])('of %j is %s', (name, key) => {
-    expect(boardKey(name)).toBe(key);
-  });
 });

@@ -2,12 +2,12 @@ import { describe, expect, test } from '@jest/globals';
 import { lastScraped, responseRecord, toResponseRecord } from '../../src/licenses/license-record.ts';
 import { ANSWERED_LICENSE, nurseRecord, storedLicense } from '../support/records.ts';
 
-describe('toResponseRecord', () => {
-  test('has every required field, and no other', () => {
+describe('a record in a response', () => {
+  test('has exactly the required fields', () => {
     expect(toResponseRecord(storedLicense(), '2026-11-20', '2026-11-21')).toEqual(ANSWERED_LICENSE);
   });
 
-  test.each([true, false])("says whether the name sent along is the holder's: %s", (nameMatch) => {
+  test.each([true, false])("says whether the name sent with the number is the holder's: %s", (nameMatch) => {
     const plain = toResponseRecord(storedLicense(), '2026-11-20', '2026-11-21');
     const compared = toResponseRecord(storedLicense(), '2026-11-20', '2026-11-21', nameMatch);
     const cautions = nameMatch ? [] : ['name_mismatch'];
@@ -15,7 +15,7 @@ describe('toResponseRecord', () => {
     expect(responseRecord.parse(compared)).toEqual(compared);
   });
 
-  test('has no name_match, not even an empty one, without a name', () => {
+  test('has no name_match if no name was sent', () => {
     expect(toResponseRecord(storedLicense(), '2026-11-20', '2026-11-21')).not.toHaveProperty('name_match');
   });
 
@@ -25,12 +25,12 @@ describe('toResponseRecord', () => {
     ['2026-11-20', -1],
     ['2025-11-21', -365],
     [null, null],
-  ])('counts the days to %s from today in Ohio, not from the publication: %j', (expiry, days) => {
+  ])('with the expiry date %s counts the days from today, not from the publication: %j', (expiry, days) => {
     const record = nurseRecord({ expiry_date: expiry });
     expect(toResponseRecord(record, '2026-11-01', '2026-11-21').days_until_expiry).toBe(days);
   });
 
-  test('answers null, and the field, for what the dataset lacks', () => {
+  test('has null for missing values', () => {
     const blank = {
       license_type: null,
       status: null,
@@ -47,6 +47,6 @@ describe('toResponseRecord', () => {
   });
 });
 
-test('last_scraped is midnight of the run date, without a zone', () => {
+test('last_scraped is midnight of the run date, without a time zone', () => {
   expect(lastScraped('2026-11-20')).toBe('2026-11-20T00:00:00');
 });

@@ -12,7 +12,7 @@ function status(primary: string | null, raw: string | null, expiry_date: string 
   return plainStatus(license, cautionsOf(license, TODAY));
 }
 
-describe('plainStatus', () => {
+describe('the status on the website', () => {
   test.each([
     ['Active', 'Active', 'good'],
     ['Active', 'Active - Active In Renewal', 'caution'],
@@ -38,23 +38,26 @@ describe('plainStatus', () => {
     ['2026-11-22', 'caution'],
     ['2026-11-23', 'good'],
     [null, 'good'],
-  ])('an active license that expires on %j is %s', (expiry, tone) => {
+  ])('of an active license that expires on %j is %s', (expiry, tone) => {
     expect(status('Active', 'Active', expiry).tone).toBe(tone);
   });
 
-  test('says that an active license has expired, and leaves a suspended one as it is', () => {
+  test('says that an active license has expired, unless it is suspended', () => {
     expect(status('Active', 'Active', '2020-01-01').label).toBe('Active – date passed');
     expect(status('Active', 'Active', '2020-01-01').sentences.at(-1)).toContain('Its expiry date has passed');
     expect(status('Active', 'Active - Suspended', '2020-01-01').tone).toBe('bad');
   });
 
-  test.each(['Active - Something New', 'Dormant'])('refers to the board for %j', (raw) => {
-    expect(status(raw.split(' - ')[0] ?? '', raw).sentences).toContain(
-      'Ask the board what this status means.',
-    );
-  });
+  test.each(['Active - Something New', 'Dormant'])(
+    'says to ask the board about an unknown status: %j',
+    (raw) => {
+      expect(status(raw.split(' - ')[0] ?? '', raw).sentences).toContain(
+        'Ask the board what this status means.',
+      );
+    },
+  );
 
-  test('every status of the catalog has a meaning, and every meaning is of a status', () => {
+  test('has a meaning for every status of the catalog and no other', () => {
     const upper = (names: readonly string[]) => names.map((name) => name.toUpperCase()).toSorted();
     expect(Object.keys(statusMeanings.primary).toSorted()).toEqual(upper(statuses.primary));
     expect(Object.keys(statusMeanings.sub).toSorted()).toEqual(upper(statuses.sub));

@@ -28,13 +28,13 @@ function refusal(work: () => unknown): string {
   throw new Error('They were taken.');
 }
 
-describe('a tool’s parameters', () => {
-  test('are taken as given, blanks around them aside', () => {
+describe('the parameters of a tool', () => {
+  test('are read without the blanks around them', () => {
     const given = { ...PERSON, last_name: '  de la Cruz ', limit: 5, status: 'ACTIVE' };
     expect(read(given)).toEqual({ values: { ...given, last_name: 'de la Cruz' }, note: '' });
   });
 
-  test.each([null, '', '   '])('that are %j count as absent', (blank) => {
+  test.each([null, '', '   '])('count as absent if they are %j', (blank) => {
     expect(read({ ...PERSON, first_name: blank, limit: blank, city: blank })).toEqual({
       values: PERSON,
       note: '',
@@ -42,7 +42,7 @@ describe('a tool’s parameters', () => {
     expect(refusal(() => read({ ...PERSON, last_name: blank }))).toMatch(/^last_name is missing\./);
   });
 
-  test('with names that there are not are passed over, and a note says so and which there are', () => {
+  test('with unknown names are ignored, and a note lists them and the known ones', () => {
     const { values, note } = read({ ...PERSON, zip: '43215', 'na"me': 'x' });
     expect(values).toEqual(PERSON);
     expect(note).toContain('no such parameter: "zip", "na\\"me".');
@@ -53,7 +53,7 @@ describe('a tool’s parameters', () => {
     expect(fault).toMatch(/^license_number is missing\. Send: .*, e\.g\. "RN\.987654321"\. .*: "number"\./);
   });
 
-  test('with very many or long unknown names: the message names a few', () => {
+  test('with many or long unknown names get a short note', () => {
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`${'x'.repeat(500)}${at}`, 1]));
     expect(read({ ...PERSON, ...many }).note.length).toBeLessThan(500);
   });
@@ -75,17 +75,17 @@ describe('a tool’s parameters', () => {
     [{ limit: 101 }, /^limit must be/],
     [{ limit: 2.5 }, /^limit must be/],
     [{ limit: '5' }, /^limit must be/],
-  ])('that are wrong are refused with what to send instead: %j', (wrong, message) => {
+  ])('that are invalid are refused with what to send instead: %j', (wrong, message) => {
     expect(refusal(() => read({ ...PERSON, ...wrong }))).toMatch(message);
   });
 
-  test('that are wrong are all named in one message', () => {
+  test('that are invalid are all named in one message', () => {
     expect(refusal(() => read({ limit: 0 }))).toMatch(
       /board is missing.* last_name is missing.* limit must be/,
     );
   });
 
-  test.each(['__proto__', 'constructor', 'toString'])('named %s are passed over', (name) => {
+  test.each(['__proto__', 'constructor', 'toString'])('named %s are ignored', (name) => {
     const given = JSON.parse(
       `{"board": "Nursing Board", "last_name": "Smith", ${JSON.stringify(name)}: {"limit": 1}}`,
     );
@@ -93,10 +93,10 @@ describe('a tool’s parameters', () => {
   });
 });
 
-describe('what clients are shown', () => {
+describe('the input schema of a tool', () => {
   const ALL = [numberParameters, personParameters, businessParameters];
 
-  test('lists the 24 boards for every board parameter', () => {
+  test('lists the 24 boards for each parameter board', () => {
     for (const parameters of ALL) {
       const schema = objectSchema(parameters, 'input');
       expect(schema).toMatchObject({
@@ -106,7 +106,7 @@ describe('what clients are shown', () => {
     }
   });
 
-  test('describes every parameter in plain JSON Schema, with an example where it is not a choice', () => {
+  test('describes every parameter in plain JSON Schema, with an example unless it has a list of values', () => {
     for (const parameters of ALL) {
       const schema = objectSchema(parameters, 'input');
       const { properties } = z.object({ properties: z.record(z.string(), z.unknown()) }).parse(schema);

@@ -10,11 +10,6 @@ const TODAY = '2026-11-21';
 const SEARCHED = { license_number: 'RN.123456', last_name: 'Example' };
 const AUTHORITY =
   'The data is the State of Ohio’s daily dataset, not primary-source verification; the issuing board is the authority.';
-const OTHER_NAME = /The name given is not the holder’s/;
-const ACTED = /The board has acted on this license/;
-const ACTIVE_BUT_EXPIRED = /lists it as active although its expiry date has passed/;
-const ONLY_ONE = /the only license that fits/;
-const SAMPLE = /^SAMPLE DATA/;
 
 const BY_NAME = { by: 'person', lastName: 'Smiht', filters: {} } as const;
 const BY_NUMBER = { by: 'number', number: 'RN 123', businessOnly: false } as const;
@@ -36,22 +31,24 @@ function record(fields: Partial<LicenseRecord> = {}) {
   return { outcome: 'record', record: storedLicense(fields) } as const;
 }
 
-describe('the result of a number that is found', () => {
-  test('has the whole record as REST answers it, and whether the board has acted', () => {
+describe('the tool result for a number that is found', () => {
+  test('has the whole record as in REST, and the board action', () => {
     const answered = result(record());
     expect(answered).toMatchObject({ outcome: 'found', count: 1, truncated: false, did_you_mean: [] });
     expect(answered.licenses).toStrictEqual([{ ...ANSWERED_LICENSE, board_action: null }]);
     expect(answered.message).toBe(AUTHORITY);
   });
 
-  test('gives every caution in one message, generated data first', () => {
+  test('has every caution in one message, with the notice about sample data first', () => {
     const license = record({
       status: 'ACTIVE',
       raw_status: 'Active - Probation',
       expiry_date: '2026-11-20',
       extra_data: { 'Board Action': 'Yes' },
     });
-    const { message } = result({ ...license, nameMatch: false }, { isByName: true }, { isSampleData: true });
+    const call = { isByName: true };
+    const { licenses, message } = result({ ...license, nameMatch: false }, call, { isSampleData: true });
+    expect(licenses).toMatchObject([{ name_match: false, board_action: 'Yes' }]);
     expect(message).toBe(
       [
         'SAMPLE DATA: generated, of no real person or business.',
@@ -65,68 +62,14 @@ describe('the result of a number that is found', () => {
     );
   });
 
-  test('with a name that is not the holder’s says so and warns against taking the license', () => {
-    const answered = result({ ...record(), nameMatch: false });
-    expect(answered.licenses[0]).toHaveProperty('name_match', false);
-    expect(answered.message).toMatch(OTHER_NAME);
-    expect(answered.message).toMatch(/may be mistyped.*do not take this license for that person’s/);
-  });
-
-  test('with the holder’s name says so in the license, without a warning', () => {
-    const answered = result({ ...record(), nameMatch: true });
-    expect(answered.licenses[0]).toHaveProperty('name_match', true);
-    expect(answered.message).not.toMatch(OTHER_NAME);
-  });
-
-  test.each([
-    ['Yes', true],
-    ['YES', true],
-    ['No', false],
-    ['', false],
-  ])('tells of the board’s action: %j', (action, warns) => {
-    const { licenses, message } = result(record({ extra_data: { 'Board Action': action } }));
-    expect(licenses[0]).toHaveProperty('board_action', action);
-    expect(ACTED.test(message)).toBe(warns);
-  });
-
-  test.each([
-    ['ACTIVE', '2026-11-20', true],
-    ['ACTIVE', '2026-11-21', false],
-    ['ACTIVE', null, false],
-    ['INACTIVE', '2020-01-01', false],
-  ])('%s until %s has the warning that an active license has expired: %s', (status, expiry_date, warns) => {
-    expect(ACTIVE_BUT_EXPIRED.test(result(record({ status, expiry_date })).message)).toBe(warns);
-  });
-
-  test.each([
-    ['ACTIVE', 'Active', undefined],
-    ['ACTIVE', 'Active - Probation', 'Active - Probation.'],
-    ['INACTIVE', 'Inactive - Suspended', 'Inactive - Suspended, whatever its expiry date.'],
-    ['CLOSED', 'Closed', 'Closed, whatever its expiry date.'],
-    [null, null, 'the State does not state one, whatever its expiry date.'],
-  ])('has the whole status in a warning unless it is just active: %j, %j', (status, raw_status, expected) => {
-    const { message } = result(record({ status, raw_status }));
-    expect(/Tell its whole status: ([^.]+\.)/.exec(message)?.[1]).toBe(expected);
-  });
-
-  test('of a business has its street at first sight', () => {
+  test('has the street of a business beside its name', () => {
     const { licenses } = result(record({ extra_data: { 'Street Address': '1 MAIN ST' } }));
     expect(licenses).toMatchObject([{ street: '1 MAIN ST', extra_data: { 'Street Address': '1 MAIN ST' } }]);
   });
-
-  test('by name says that the one meant may be another', () => {
-    expect(result(record(), { isByName: true }).message).toMatch(ONLY_ONE);
-  });
 });
 
-test('generated data say so first', () => {
-  expect(result(record(), {}, { isSampleData: true }).message).toMatch(SAMPLE);
-  const miss = { outcome: 'no_match', request: BY_NAME, didYouMean: [] } as const;
-  expect(result(miss, {}, { isSampleData: true }).message).toMatch(SAMPLE);
-});
-
-describe('the result of a miss', () => {
-  test('by name offers the names that are spelled nearly alike', () => {
+describe('the tool result for nothing found', () => {
+  test('by name suggests similar names', () => {
     const answered = result({ outcome: 'no_match', request: BY_NAME, didYouMean: ['SMITH', 'SMYTHE'] });
     expect(answered).toMatchObject({ outcome: 'not_found', count: 0, licenses: [], truncated: false });
     expect(answered.did_you_mean).toEqual(['SMITH', 'SMYTHE']);
@@ -135,7 +78,7 @@ describe('the result of a miss', () => {
     );
   });
 
-  test('by number never suggests the requested number itself', () => {
+  test('by number does not suggest the number that was asked for', () => {
     const outcome = {
       outcome: 'number_not_found',
       request: BY_NUMBER,
@@ -147,46 +90,30 @@ describe('the result of a miss', () => {
   });
 
   test.each<[NumberNotFoundReason, 'not_found' | 'ambiguous', string]>([
-    [
-      'unknown',
-      'not_found',
-      'No license with the number "RN 123" is in the State\'s dataset of 2026-11-20. Similar numbers that exist: RN.123, RN.0123.',
-    ],
-    [
-      'ambiguous',
-      'ambiguous',
-      'The number "RN 123", written like this, fits more than one license in the State\'s dataset of 2026-11-20. Similar numbers that exist: RN.123, RN.0123. Send it as the board writes it.',
-    ],
-    [
-      'other_board',
-      'not_found',
-      'The number "RN 123" is not one of the board asked, but one of the Nursing Board and the Medical Board in the State\'s dataset of 2026-11-20. Ask again with that board.',
-    ],
-    [
-      'not_a_business',
-      'not_found',
-      "The number \"RN 123\" is a person's license in the State's dataset of 2026-11-20, not a business's. verify_license looks it up.",
-    ],
-  ])('by number (%s) is %s, with the numbers that exist and a message', (reason, word, message) => {
-    const outcome: Extract<LookupOutcome, { outcome: 'number_not_found' }> = {
-      outcome: 'number_not_found',
-      request: BY_NUMBER,
+    ['unknown', 'not_found', 'Similar numbers that exist: RN.123, RN.0123.'],
+    ['ambiguous', 'ambiguous', 'Send it as the board writes it.'],
+    ['other_board', 'not_found', 'Ask again with that board.'],
+    ['not_a_business', 'not_found', 'verify_license looks it up.'],
+  ])('by number (%s) is %s, and says what to do', (reason, word, advice) => {
+    const didYouMean = ['RN.123', 'RN.0123'];
+    const boards = ['Nursing Board', 'Medical Board'];
+    const answered = result({ outcome: 'number_not_found', request: BY_NUMBER, reason, didYouMean, boards });
+    expect(answered).toMatchObject({
+      outcome: word,
       reason,
-      didYouMean: ['RN.123', 'RN.0123'],
-      boards: ['Nursing Board', 'Medical Board'],
-    };
-    const answered = result(outcome);
-    expect(answered).toMatchObject({ outcome: word, reason, count: 0, licenses: [] });
-    expect(answered.did_you_mean).toEqual(['RN.123', 'RN.0123']);
-    expect(answered.message).toBe(`${message} ${AUTHORITY}`);
+      count: 0,
+      licenses: [],
+      did_you_mean: didYouMean,
+    });
+    expect(answered.message.endsWith(`${advice} ${AUTHORITY}`)).toBe(true);
   });
 });
 
-describe('several matches', () => {
+describe('the tool result for several matches', () => {
   const records = times(57, (number) => storedLicense({ license_number: `RN.${number}` }));
   const several = { outcome: 'matches', records, truncated: false } as const;
 
-  test('are listed in a compact form, with what tells them apart', () => {
+  test('lists them with only the fields that distinguish licenses', () => {
     const { licenses, count, truncated, message } = result(several);
     expect([licenses.length, count, truncated]).toEqual([57, 57, false]);
     expect(licenses[0]).toStrictEqual({
@@ -208,7 +135,7 @@ describe('several matches', () => {
     );
   });
 
-  test('of businesses tell their streets, by which the places of a chain differ', () => {
+  test('has the streets of businesses, which distinguish the shops of a chain', () => {
     const shops = ['1 MAIN ST', '9 ELM ST'].map((street) =>
       storedLicense({ extra_data: { 'Street Address': street } }),
     );
@@ -216,7 +143,7 @@ describe('several matches', () => {
     expect(licenses.map(({ street }) => street)).toEqual(['1 MAIN ST', '9 ELM ST']);
   });
 
-  test('are listed up to the limit, and the message says that there are more', () => {
+  test('lists as many as the limit, and says how many there are', () => {
     const { licenses, count, truncated, message } = result(several, { limit: 10 });
     expect([licenses.length, count, truncated]).toEqual([10, 10, true]);
     expect(licenses.map(({ license_number }) => license_number)).toEqual(
@@ -230,19 +157,22 @@ describe('several matches', () => {
   test.each([
     [57, true],
     [50, false],
-  ])('of which there are more than come say so, with a limit of 100 or less (%s listed)', (limit, isAll) => {
-    const { truncated, message } = result({ ...several, truncated: true }, { limit: isAll ? 100 : limit });
-    expect(truncated).toBe(true);
-    expect(message).toContain(`More than 57 licenses match (${limit} listed`);
-    expect(/A higher limit/.test(message)).toBe(!isAll);
-  });
+  ])(
+    'says so if there are more matches than were returned, with a limit of 100 or less (%s listed)',
+    (limit, isAll) => {
+      const { truncated, message } = result({ ...several, truncated: true }, { limit: isAll ? 100 : limit });
+      expect(truncated).toBe(true);
+      expect(message).toContain(`More than 57 licenses match (${limit} listed`);
+      expect(/A higher limit/.test(message)).toBe(!isAll);
+    },
+  );
 
-  test('that are narrowed by everything are not said to be narrowed further', () => {
+  test('does not advise to narrow the search if all filters are used', () => {
     const { message } = result({ ...several, truncated: true }, { unusedFilters: [] });
     expect(message).toBe(`More than 57 licenses match (57 listed, exact names first). ${AUTHORITY}`);
   });
 
-  test('all have what tells licenses apart: the schema refuses one that lacks any of it', () => {
+  test('has an output schema that requires every field that distinguishes licenses', () => {
     const { licenses, ...rest } = result(several, { limit: 1 });
     const [license] = licenses;
     const refused = Object.keys(license ?? {}).filter((field) => {

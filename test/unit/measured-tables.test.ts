@@ -15,7 +15,7 @@ test('the tables and charts of the documents are what npm run bench report makes
   }
 });
 
-test('a changed raw result would change a document', async () => {
+test('a change in a raw result changes a document', async () => {
   const { origin } = await readResult('lookups');
   const performance = [...(await generatedFiles())].find(([path]) => path.endsWith('docs/performance.md'));
   expect(performance?.[1]).toContain(`Measured on ${origin.measuredOn} with \`${origin.command}\``);
@@ -39,12 +39,15 @@ test.each([
   [3, 3],
   [5, 5],
   [13, 5],
-])('of %d contenders in %d rounds, none always comes first or follows the same other', (count, rounds) => {
-  const contenders = Array.from({ length: count }, (_, at) => at);
-  const orders = Array.from({ length: rounds }, (_, round) => turnsOf(contenders, round));
-  for (const order of orders) expect(order.toSorted((one, other) => one - other)).toEqual(contenders);
-  for (const contender of contenders) {
-    const before = new Set(orders.map((order) => order[order.indexOf(contender) - 1] ?? 'first'));
-    expect(before.size).toBeGreaterThan(1);
-  }
-});
+])(
+  'with %d contenders in %d rounds, none is always first or always after the same other',
+  (count, rounds) => {
+    const contenders = Array.from({ length: count }, (_, at) => at);
+    const orders = Array.from({ length: rounds }, (_, round) => turnsOf(contenders, round));
+    for (const order of orders) expect(order.toSorted((one, other) => one - other)).toEqual(contenders);
+    for (const contender of contenders) {
+      const before = new Set(orders.map((order) => order[order.indexOf(contender) - 1] ?? 'first'));
+      expect(before.size).toBeGreaterThan(1);
+    }
+  },
+);

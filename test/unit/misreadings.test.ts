@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { givenNameVariants } from '../../src/licenses/given-name-variants.ts';
 import { misreadNames, misreadNumberKeys } from '../../src/licenses/misreadings.ts';
 
-describe('misreadNumberKeys', () => {
+describe('the numbers that may have been meant by a mistyped one', () => {
   test.each<[string, string, string]>([
     ['neighbors swapped', 'RN.124369', 'RN124396'],
     ['the first two digits swapped', 'RN.214396', 'RN124396'],
@@ -16,7 +16,7 @@ describe('misreadNumberKeys', () => {
     ['digits swapped before a suffix', 'E.2134567-SUPV', 'E1234567SUPV'],
     ['digits swapped in a number of digits', '30-312345', '03312345'],
     ['a digit in the prefix', '0T.012345', 'OT012345'],
-  ])('undoes %s: %s', (_what, typed, meant) => {
+  ])('include the one without %s: %s', (_what, typed, meant) => {
     expect(misreadNumberKeys(typed)).toContain(meant);
   });
 
@@ -31,7 +31,7 @@ describe('misreadNumberKeys', () => {
     expect(misreadNumberKeys(typed).toSorted()).toEqual(keys.toSorted());
   });
 
-  test('are never the number itself, and each is there once', () => {
+  test('do not include the number itself, and each is there once', () => {
     for (const typed of ['RN.111222', 'S.5O5', '0T.0I2345', 'APRN.CNP.0014484']) {
       const keys = misreadNumberKeys(typed);
       expect(new Set(keys).size).toBe(keys.length);
@@ -40,7 +40,7 @@ describe('misreadNumberKeys', () => {
   });
 });
 
-describe('misreadNames', () => {
+describe('the names that may have been meant by one with digits', () => {
   test.each<[string, string[]]>([
     ['SM1TH', ['SMITH', 'SMLTH']],
     ['0C0NN0R', ['OCONNOR']],
@@ -53,18 +53,18 @@ describe('misreadNames', () => {
   });
 });
 
-describe('givenNameVariants', () => {
+describe('other forms of a given name', () => {
   test.each<[string, string, string[]]>([
     ['a nickname', 'BOB', ['ROBERT']],
     ['a full name', 'MARGARET', ['PEGGY', 'MAGGIE']],
     ['a nickname of several names', 'ALEX', ['ALEXANDER', 'ALEXANDRA']],
     ['another spelling', 'KATHRYN', ['CATHERINE', 'KATHERINE']],
-  ])('of %s, %s, are among others %j', (_what, name, variants) => {
+  ])('%s, %s, include %j', (_what, name, variants) => {
     expect(givenNameVariants(name)).toEqual(expect.arrayContaining(variants));
     expect(givenNameVariants(name)).not.toContain(name);
   });
 
-  test('are none for a name in no group, and full names come first', () => {
+  test('are none for an unknown name; full names come first', () => {
     expect(givenNameVariants('ZEBEDEE')).toEqual([]);
     expect(givenNameVariants('')).toEqual([]);
     expect(givenNameVariants('JERRY').slice(0, 1)).toEqual(['GERALD']);

@@ -179,13 +179,13 @@ describe('an expression', () => {
     expect(problemsOf(expression)).toEqual(problems);
   });
 
-  test('that can not be read is found', () => {
+  test('that is invalid is reported', () => {
     expect(problemsOf('sum(licenses_queue_jobs')).not.toEqual([]);
     expect(problemsOf('maximum(licenses_queue_jobs)')).not.toEqual([]);
   });
 });
 
-test('counters have each reason from the start, or an increase would miss the first', async () => {
+test('counters have every reason from the start, so that the first increase is seen', async () => {
   const text = await metrics.metrics();
   for (const reason of ['address', 'all'])
     expect(text).toContain(`licenses_connections_refused_total{reason="${reason}"} 0\n`);
@@ -195,7 +195,7 @@ test('counters have each reason from the start, or an increase would miss the fi
 
 describe('the rules for Prometheus', () => {
   test.each(rules.map((each) => ['alert' in each ? each.alert : each.record, each.expr]))(
-    '%s asks for what the code registers',
+    '%s uses only metrics that the code registers',
     (_, expression) => {
       expect(problemsOf(expression)).toEqual([]);
     },
@@ -239,7 +239,7 @@ describe('the tests of the rules, for promtool', () => {
     expect([...new Set(expected)].toSorted()).toEqual(defined.toSorted());
   });
 
-  test('have series that the code registers', () => {
+  test('have only series that the code registers', () => {
     const series = ruleTests.flatMap(({ input_series }) => input_series.map((each) => each.series));
     // The values of these labels are not in the code.
     const isElsewhere = (problem: string) => /^no (instance|le|tool) /.test(problem);
@@ -269,7 +269,7 @@ describe('the Grafana dashboard', () => {
     expect(names.filter((name) => !shown.includes(name))).toEqual([]);
   });
 
-  test('has panels with ids of their own, beside each other', () => {
+  test('has panels with unique ids that do not overlap', () => {
     const ids = panels.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     const places = panels.map(({ gridPos: { x, y } }) => `${x},${y}`);
@@ -277,7 +277,7 @@ describe('the Grafana dashboard', () => {
     expect(panels.filter(({ gridPos: { x, w } }) => x + w > 24)).toEqual([]);
   });
 
-  test('asks the data source that its variable names', () => {
+  test('uses the data source of its variable', () => {
     const [variable] = templating.list.filter(({ type }) => type === 'datasource');
     expect(variable).toMatchObject({ query: 'prometheus' });
     const charts = panels.filter(({ type }) => type !== 'row');
@@ -290,7 +290,7 @@ describe('the Grafana dashboard', () => {
   });
 
   test.each(panels.flatMap(({ title, targets }) => targets.map(({ expr }) => [title, expr] as const)))(
-    '%s asks for what the code registers',
+    '%s uses only metrics that the code registers',
     (_, expression) => {
       expect(problemsOf(expression)).toEqual([]);
     },

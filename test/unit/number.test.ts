@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { isExactNumber, numberDigits, numberKey } from '../../src/licenses/number.ts';
 
-describe('numberKey', () => {
+describe('the key of a number', () => {
   test.each([
     ['RN.123456', 'rn.123456'],
     ['RN.123456', 'rn 123456'],
@@ -21,7 +21,7 @@ describe('numberKey', () => {
     ['021234567', '02-1234567'],
     ['E.1234567-SUPV', 'e.1234567-supv'],
     ['E.1234567-SUPV', 'E/1234567 \u2013 SUPV'],
-  ])('is the same for %s and for %j', (number, written) => {
+  ])('%s is also that of %j', (number, written) => {
     expect(numberKey(written)).toBe(numberKey(number));
   });
 
@@ -42,16 +42,16 @@ describe('numberKey', () => {
     ['APRN.CNP.026867', 'APRN.CNP.0026867'],
     ['E.1234567', 'E.1234567-SUPV'],
     ['APRN.CNP.14484', 'CNP.14484'],
-  ])('of %s is not that of %j', (number, other) => {
+  ])('%s is not that of %j', (number, other) => {
     expect(numberKey(other)).not.toBe(numberKey(number));
   });
 
-  test('is upper-case letters and digits', () => {
+  test('has only upper-case letters and digits', () => {
     expect(numberKey(' aprn.cnp/00-12345 ')).toBe('APRNCNP0012345');
   });
 });
 
-describe('numberDigits', () => {
+describe('the last digits of a number', () => {
   test.each([
     ['RN.123456', '123456'],
     ['rn 123 456', '123456'],
@@ -79,12 +79,12 @@ describe('numberDigits', () => {
     expect(numberDigits(written)).toBe(digits);
   });
 
-  test('are found at once in a long text without any', () => {
+  test('are found fast in a long text without digits', () => {
     expect(numberDigits('x'.repeat(100_000))).toBe('');
   });
 });
 
-describe('isExactNumber', () => {
+describe('a number is exactly the one typed, case and blanks aside', () => {
   test.each([
     ['RN.123456', 'RN.123456', true],
     ['  rn.123456\t', 'RN.123456', true],
@@ -96,7 +96,7 @@ describe('isExactNumber', () => {
     ['DC\u201301234', 'DC-01234', false],
     ['RN.123456-SUPV', 'RN.123456', false],
     ['RN.12345', 'RN.123456', false],
-  ])('of %j and %s is %s', (written, number, expected) => {
+  ])('%j and %s: %s', (written, number, expected) => {
     expect(isExactNumber(written, number)).toBe(expected);
   });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { grouped, printable, table } from '../../src/cli/output.ts';
 
-describe('table', () => {
-  test('aligns the columns under their headings, without blanks at the ends of lines', () => {
+describe('a table of the command line', () => {
+  test('has columns aligned under their headings, and no blanks at the end of lines', () => {
     expect(
       table(
         ['ID', 'STATE', 'ROWS'],
@@ -14,16 +14,16 @@ describe('table', () => {
     ).toEqual(['ID      STATE       ROWS', 'a       superseded  1', 'longer  live']);
   });
 
-  test('of no rows is its headings', () => {
+  test('without rows is its headings', () => {
     expect(table(['ID', 'STATE'], [])).toEqual(['ID  STATE']);
   });
 
-  test('takes a row with fewer cells', () => {
+  test('may have rows with fewer cells', () => {
     expect(table(['ID', 'STATE'], [['a'], ['b', 'live']])).toEqual(['ID  STATE', 'a', 'b   live']);
   });
 });
 
-describe('printable', () => {
+describe('text of the dataset in the terminal', () => {
   test.each([
     ['RN \u001b[31mred\u0007', 'RN \\u001b[31mred\\u0007'],
     ['two\r\nlines', 'two\\u000d\\u000alines'],
@@ -33,31 +33,31 @@ describe('printable', () => {
     ['\ud800', '\\ud800'],
     ['\u{e0001}', '\\udb40\\udc01'],
     ['Muñoz 🩺 “x”', 'Muñoz 🩺 “x”'],
-  ])('writes %j as %j', (text, printed) => {
+  ])('%j is printed as %j', (text, printed) => {
     expect(printable(text)).toBe(printed);
   });
 });
 
-test('a table of more rows than a function takes arguments is written', () => {
+test('a table may have 200,000 rows', () => {
   const rows = Array.from({ length: 200_000 }, () => ['a']);
   expect(table(['ID'], rows)).toHaveLength(200_001);
 });
 
-test('a cell cannot begin a line of its own', () => {
+test('a line break in a cell does not begin a new line of the table', () => {
   expect(table(['TYPE', 'ROWS'], [['x\nLive: y', '1']])).toEqual([
     'TYPE            ROWS',
     'x\\u000aLive: y  1',
   ]);
 });
 
-describe('grouped', () => {
+describe('a number in the terminal', () => {
   test.each([
     [0, '0'],
     [999, '999'],
     [1000, '1,000'],
     [2_600_000, '2,600,000'],
     [-1234, '-1,234'],
-  ])('writes %d as %s', (value, text) => {
+  ])('%d is printed as %s', (value, text) => {
     expect(grouped(value)).toBe(text);
   });
 });

@@ -6,7 +6,7 @@ function progress(details: Partial<PublishProgress> = {}): PublishProgress {
   return { step: 'loading', bytes: 0, total_bytes: 1000, rows: 0, documents: 0, ...details };
 }
 
-describe('the pace of a step', () => {
+describe('the rate and remaining time of a step', () => {
   test.each<[string, Partial<PublishProgress>, number, string, string]>([
     ['half a load in ten seconds', { bytes: 500, rows: 52_000 }, 10_000, '52,000 rows, 5,200 rows/s', '10 s'],
     ['a tenth of a load in 20 s', { bytes: 100, rows: 1000 }, 20_000, '1,000 rows, 50 rows/s', '3 min 0 s'],
@@ -53,7 +53,7 @@ describe('progress without a terminal', () => {
     written.length = 0;
   });
 
-  test('is a line at each new step, and one every five seconds within it', () => {
+  test('is printed at each new step, and every five seconds within a step', () => {
     const display = progressDisplay('mwq1');
     display.show(progress({ step: 'reading' }));
     display.show(progress());
@@ -72,7 +72,7 @@ describe('progress without a terminal', () => {
     ]);
   });
 
-  test('says nothing of a length that is not known', () => {
+  test('has no percentage if the length is unknown', () => {
     const display = progressDisplay('mwq1');
     display.show(progress({ step: 'downloading', total_bytes: 0 }));
     expect(written).toEqual(['mwq1: downloading\n']);

@@ -8,7 +8,7 @@ import {
   sharedCounting,
 } from '../../src/access/rate-limit.ts';
 
-describe('plainAddress', () => {
+describe('the plain form of an address', () => {
   test.each([
     ['192.0.2.1', '192.0.2.1'],
     ['::ffff:192.0.2.1', '192.0.2.1'],
@@ -30,7 +30,7 @@ describe('plainAddress', () => {
   });
 });
 
-describe('addressKey', () => {
+describe('the address that is counted', () => {
   test.each([
     ['192.0.2.1', '192.0.2.1'],
     ['::ffff:192.0.2.1', '192.0.2.1'],
@@ -39,7 +39,7 @@ describe('addressKey', () => {
     ['::1', '0:0:0:0::/64'],
     ['unknown', 'unknown'],
     ['', ''],
-  ])('of %j is %j', (address, key) => {
+  ])('for %j is %j', (address, key) => {
     expect(addressKey(address)).toBe(key);
   });
 
@@ -50,12 +50,12 @@ describe('addressKey', () => {
     ['192.0.2.1', '::ffff:192.0.2.1', true],
     ['192.0.2.1', '192.0.2.2', false],
     ['192.0.2.1', '2001:db8::192.0.2.1', false],
-  ])('counts %s and %s together: %s', (one, other, together) => {
+  ])('is the same for %s and %s: %s', (one, other, together) => {
     expect(addressKey(one) === addressKey(other)).toBe(together);
   });
 });
 
-test('without Redis each address is counted, in so many counters at the most', async () => {
+test('without Redis, addresses are counted in a bounded number of counters', async () => {
   const redis = limitsConnection('redis://127.0.0.1:1');
   redis.on('error', () => undefined);
   try {
@@ -77,8 +77,8 @@ test('without Redis each address is counted, in so many counters at the most', a
   }
 });
 
-describe('limits', () => {
-  test('count apart from the moment that one counts in memory, and together a minute after the last one', () => {
+describe('rate limits', () => {
+  test('are counted by each process alone after one lost Redis, and together again a minute later', () => {
     jest.useFakeTimers();
     try {
       const counting = sharedCounting({ status: 'ready' }, pino({ level: 'silent' }));
@@ -94,7 +94,7 @@ describe('limits', () => {
     }
   });
 
-  test('count apart while Redis is away', () => {
+  test('are counted by each process alone while Redis does not answer', () => {
     const counting = sharedCounting({ status: 'reconnecting' }, pino({ level: 'silent' }));
     expect(counting.isShared()).toBe(false);
   });

@@ -48,19 +48,19 @@ function missing(events: readonly LedgerEvent[], alias: LicensesIndex | undefine
 
 const WRITTEN = [event('a', 'live', 1), event('b', 'live', 2), event('a', 'superseded')];
 
-describe('the events that are missing', () => {
+describe('the events that the ledger lacks', () => {
   test.each<[string, LedgerEvent[], LicensesIndex | undefined, string[]]>([
     ['nothing was published', [], undefined, []],
     ['a publication runs', [event('a', 'reading', 1), event('a', 'loading', 1)], undefined, []],
-    ['all is told', WRITTEN, live('b', 2), []],
+    ['the ledger has all events', WRITTEN, live('b', 2), []],
     [
-      'the first publication was killed behind its flip',
+      'the first publication was killed after the alias switched',
       [event('a', 'verifying', 1)],
       live('a', 1),
       ['a live'],
     ],
     [
-      'a publication was killed behind its flip',
+      'a publication was killed after the alias switched',
       [event('a', 'live', 1), event('b', 'verifying', 2)],
       live('b', 2),
       ['b live', 'a superseded'],
@@ -71,7 +71,7 @@ describe('the events that are missing', () => {
       live('b', 2),
       ['a superseded'],
     ],
-    ['a rollback was killed behind its flip', WRITTEN, live('a', 1), ['a live', 'b rolled_back']],
+    ['a rollback was killed after the alias switched', WRITTEN, live('a', 1), ['a live', 'b rolled_back']],
     [
       'a rollback was killed between its two events',
       [...WRITTEN, event('b', 'rolled_back', 3)],
@@ -79,19 +79,19 @@ describe('the events that are missing', () => {
       ['a live'],
     ],
     [
-      'a publication after a rollback was killed behind its flip',
+      'a publication after a rollback was killed after the alias switched',
       [...WRITTEN, event('b', 'rolled_back', 3), event('a', 'live', 3), event('c', 'verifying', 4)],
       live('c', 4),
       ['c live', 'a superseded'],
     ],
     [
-      'a rollback that took one back was killed behind its flip',
+      'a rollback that undid another one was killed after the alias switched',
       [...WRITTEN, event('b', 'rolled_back', 3), event('a', 'live', 3)],
       live('b', 2),
       ['b live', 'a superseded'],
     ],
     [
-      'a live publication failed all the same, as when its last event could not be written',
+      'a live publication is marked as failed, because its last event could not be written',
       [event('a', 'live', 1), event('b', 'verifying', 2), event('b', 'failed', 2)],
       live('b', 2),
       ['b live', 'a superseded'],
@@ -103,23 +103,23 @@ describe('the events that are missing', () => {
       [],
     ],
     [
-      'a publication whose canary failed was followed by one that was killed behind its flip',
+      'a publication followed one whose canary failed, and was killed after the alias switched',
       [event('a', 'live', 1), event('a', 'canary_failed', 1), event('b', 'verifying', 2)],
       live('b', 2),
       ['b live', 'a superseded'],
     ],
     ['the ledger was lost', [], live('b', 2), ['b live']],
     [
-      'a word of the queue came late',
+      'an event of the queue was stored late',
       [event('a', 'reading', 1), event('a', 'live', 1), event('a', 'queued')],
       live('a', 1),
       [],
     ],
-  ])('where %s', (_what, events, alias, expected) => {
+  ])('if %s', (_what, events, alias, expected) => {
     expect(missing(events, alias)).toEqual(expected);
   });
 
-  test('make the ledger say what the alias says, and are missing no more', () => {
+  test('make the ledger agree with the alias', () => {
     const events = [event('a', 'live', 1), event('b', 'verifying', 2)];
     const added = missingEvents(events, live('b', 2)).map((each): LedgerEvent => ({ at: AT, ...each }));
     expect(missing([...events, ...added], live('b', 2))).toEqual([]);
@@ -129,7 +129,7 @@ describe('the events that are missing', () => {
     ]);
   });
 
-  test('name the index of what was superseded, so that it can be rolled back to', () => {
+  test('include the index of the superseded publication, so that a rollback to it is possible', () => {
     expect(missingEvents([event('a', 'live', 1)], live('b', 2))).toContainEqual({
       publication: 'a',
       event: 'superseded',
@@ -138,8 +138,8 @@ describe('the events that are missing', () => {
   });
 });
 
-describe('the event of an index that is live', () => {
-  test('tells what the index says of itself', () => {
+describe('the event for the live index', () => {
+  test('has what the index says of itself', () => {
     const { index, metadata } = live('b', 2);
     expect(liveEvent(index, metadata)).toEqual({
       publication: 'b',
@@ -156,7 +156,7 @@ describe('the event of an index that is live', () => {
     });
   });
 
-  test('names no files where the index does not', () => {
+  test('has no files if the index names none', () => {
     const { index, metadata } = live('b', 2);
     const { sources: _none, ...bare } = metadata;
     expect(liveEvent(index, bare)).not.toHaveProperty('sha256');

@@ -3,24 +3,23 @@ import { newRecordCode, readRecordCode, writtenRecordCode } from '../../src/reco
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-describe('a new code', () => {
+describe('a new code of a saved record', () => {
   const codes = Array.from({ length: 4000 }, newRecordCode);
 
-  test('has 16 characters of the alphabet, so 80 bits', () => {
+  test('has 16 characters of the alphabet, which are 80 bits', () => {
     expect(codes.filter((code) => !/^[0-9A-HJKMNP-TV-Z]{16}$/.test(code))).toEqual([]);
   });
 
-  test.each(Array.from({ length: 16 }, (_, at) => at))(
-    'has every character of the alphabet at place %i, about as often as the others',
-    (at) => {
+  test('has every character about as often at each position', () => {
+    for (let at = 0; at < 16; at += 1) {
       const counts = Map.groupBy(codes, (code) => code.charAt(at));
       expect([...counts.keys()].toSorted()).toEqual([...ALPHABET]);
       // 125 each on average, with a standard deviation of 11.
       for (const { length } of counts.values()) expect(Math.abs(length - 125)).toBeLessThan(90);
-    },
-  );
+    }
+  });
 
-  test('is another one each time, and has no place that repeats another', () => {
+  test('is different each time, also from position to position', () => {
     expect(new Set(codes).size).toBe(codes.length);
     for (let at = 1; at < 16; at += 1) {
       const alike = codes.filter((code) => code[at] === code[at - 1]).length;
@@ -28,7 +27,7 @@ describe('a new code', () => {
     }
   });
 
-  test('is read as it is, and as it is written for people', () => {
+  test('is read in the stored and in the written form, in either case', () => {
     for (const code of codes.slice(0, 500)) {
       expect(readRecordCode(code)).toBe(code);
       expect(readRecordCode(writtenRecordCode(code))).toBe(code);
@@ -40,7 +39,7 @@ describe('a new code', () => {
 test.each([
   ['0123456789ABCDEF', '0123-4567-89AB-CDEF'],
   ['GHJKMNPQRSTVWXYZ', 'GHJK-MNPQ-RSTV-WXYZ'],
-])('the code %s is written %s', (code, written) => {
+])('the code %s is shown as %s', (code, written) => {
   expect(writtenRecordCode(code)).toBe(written);
 });
 
@@ -92,7 +91,7 @@ describe('a typed code', () => {
     ['a Kelvin sign, whose lower case is k', '\u212a123456789ABCDEF'],
     ['full-width digits', '\uff10123456789ABCDEF'],
     ['Greek letters', '0123456789\u0391\u0392CDEF'],
-  ])('that is %s is none', (_what, typed) => {
+  ])('is refused: %s', (_what, typed) => {
     expect(readRecordCode(typed)).toBeUndefined();
   });
 });

@@ -26,7 +26,7 @@ test('every call of verifies is one that the page can read', () => {
   }
 });
 
-test('every requirement is in one topic, with an id that counts on, and no sentence stands twice', () => {
+test('every requirement is in one topic, has the next id, and a sentence that no other has', () => {
   const inTopics = TOPICS.flatMap(({ requirements }) => Object.keys(requirements));
   expect(inTopics).toEqual(IDS);
   for (const { requirements } of TOPICS) {

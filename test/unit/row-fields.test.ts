@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { canSkipChecks, checkedFields } from '../../src/dataset/row-fields.ts';
 
-describe('canSkipChecks', () => {
+describe("the checks of a row's fields", () => {
   const common = {
     name: 'EXAMPLE, JANE Q',
     board: 'Nursing Board',
@@ -34,7 +34,7 @@ describe('canSkipChecks', () => {
     [false, { expirationDate: '2023-02-29' }],
     [false, { expirationDate: '10/31/2027' }],
     [false, { runDate: '2026-11-20 04:00:00' }],
-  ])('is %s with %j', (expected, changed) => {
+  ])('can be skipped: %s, with %j', (expected, changed) => {
     expect(canSkipChecks({ ...common, ...changed })).toBe(expected);
   });
 
@@ -43,7 +43,7 @@ describe('canSkipChecks', () => {
     { number: 'E.1234567-SUPV' },
     { issueDate: '', runDate: '' },
     { expirationDate: '2024-02-29' },
-  ])('the schema would not change what can skip it: %j', (changed) => {
+  ])('would change nothing if they can be skipped: %j', (changed) => {
     const fields = { ...common, ...changed };
     const dates = {
       issueDate: fields.issueDate || null,

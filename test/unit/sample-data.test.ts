@@ -69,7 +69,7 @@ function share(values: readonly string[], matches: (value: string) => boolean): 
   return values.filter(matches).length / values.length;
 }
 
-test('the same arguments give the same bytes, another seed gives others', async () => {
+test('the same arguments generate the same files, another seed others', async () => {
   const options = { rows: 2000, seed: 3, date: DAY, changed: 0.1 };
   const bytes = async (name: string, seed: number) => {
     const files = await writeSampleData({ ...options, seed, directory: join(folder, name) });
@@ -84,7 +84,7 @@ test('the same arguments give the same bytes, another seed gives others', async 
   expect(other[1]).not.toEqual(first[1]);
 });
 
-test('each file has a byte order mark and exactly the columns of the State', async () => {
+test("each file has a byte order mark and exactly the State's columns", async () => {
   for (const [path, columns] of [
     [day1.individual, INDIVIDUAL_COLUMNS],
     [day1.business, BUSINESS_COLUMNS],
@@ -92,25 +92,23 @@ test('each file has a byte order mark and exactly the columns of the State', asy
     const text = await readFile(path, 'utf8');
     expect(text.slice(0, text.indexOf('\n'))).toBe(`\ufeff${columns.join(',')}`);
   }
-  expect(INDIVIDUAL_COLUMNS).toHaveLength(154);
-  expect(BUSINESS_COLUMNS).toHaveLength(18);
 });
 
-test('rows add up exactly, about one in thirteen a business', () => {
+test('the number of rows is exact, and about one in thirteen is a business', () => {
   expect(people).toHaveLength(day1.individualRows);
   expect(businesses).toHaveLength(day1.businessRows);
   expect(people.length + businesses.length).toBe(ROWS);
   expect(businesses.length / ROWS).toBeCloseTo(200 / 2600, 1);
 });
 
-test.each([1000, 1001, 5000])('%i rows come out as that many', async (rows) => {
+test.each([1000, 1001, 5000])('%i rows are generated when asked for', async (rows) => {
   const files = await writeSampleData({ directory: join(folder, `of${rows}`), rows, seed: 1, date: DAY });
   const written = [...(await readRows(files.individual)), ...(await readRows(files.business))];
   expect(written).toHaveLength(rows);
   expect(new Set(column(written, 'BOARD')).size).toBe(BOARDS.length);
 });
 
-test('every license type of every board is there, with its numbers, where it belongs', () => {
+test('every license type of every board has rows, with its own form of numbers', () => {
   for (const board of BOARDS) {
     for (const { name, kind, prefix, suffix = '', endorses } of board.license_types) {
       if (endorses !== undefined) continue;
@@ -127,7 +125,7 @@ test('every license type of every board is there, with its numbers, where it bel
   }
 });
 
-test('endorsement types stand in the rows of the endorsed type alone', () => {
+test('endorsements are only in rows of the type that they endorse', () => {
   for (const { license_types } of BOARDS) {
     for (const { name, prefix, endorses } of license_types) {
       if (endorses === undefined) continue;
@@ -143,7 +141,7 @@ test('endorsement types stand in the rows of the endorsed type alone', () => {
   expect(people.some((row) => row.ENDORSEMENT_TYPE_1 && !row.ENDORSEMENT_NUMBER_1)).toBe(true);
 });
 
-test('no two licenses have the same number, zeros after the prefix aside', () => {
+test('no two licenses have the same number, not even without leading zeros', () => {
   const numbers = [
     ...column(people, 'LICENSE_NUMBER'),
     ...column(businesses, 'LICENSE_NUMBER'),
@@ -154,14 +152,14 @@ test('no two licenses have the same number, zeros after the prefix aside', () =>
   expect(new Set(withoutZeros).size).toBe(numbers.length);
 });
 
-test('numbers are padded now with more zeros, now with fewer', () => {
+test('numbers have different amounts of leading zeros', () => {
   const numbers = endorsements(people, 'NUMBER').filter((number) => number.startsWith('APRN.CNP.'));
   const widths = new Set(numbers.map((number) => number.slice('APRN.CNP.'.length).length));
   const ofExample = 9;
   expect([...widths].sort()).toEqual([5, 6, 7, ofExample]);
 });
 
-test('a supervising counselor has two licenses, one below the other', () => {
+test('a supervising counselor has two licenses in consecutive rows', () => {
   const numbers = column(people, 'LICENSE_NUMBER');
   const supervising = numbers.flatMap((number, at) => (number.endsWith('-SUPV') ? [at] : []));
   expect(supervising.length).toBeGreaterThanOrEqual(3);
@@ -179,30 +177,30 @@ test.each([
   ['suffix', /^[A-Z' -]+ (JR|SR|II|III|IV), /],
   ['blank before the comma', / , /],
   ['single', /^[A-Z]+$/],
-])('among the names: %s', (_, form) => {
+])('some names are of this form: %s', (_, form) => {
   expect(column(people, 'LICENSEE_NAME').filter((name) => form.test(name))).not.toHaveLength(0);
 });
 
-test('names are upper case, few of them the same', () => {
+test('names are in upper case, and most are different', () => {
   const names = column(people, 'LICENSEE_NAME');
   expect(share(names, (name) => /^[\p{Lu}ß'. -]+(, [\p{Lu}ß'. -]+)?$/u.test(name))).toBe(1);
   expect(new Set(names).size).toBeGreaterThan(ROWS * 0.8);
 });
 
-test('some businesses do business as another name, some names have commas and quotes', () => {
+test('some businesses have a second trade name, some a comma or quotes in the name', () => {
   const names = column(businesses, 'BUSINESS_NAME');
   expect(share(names, (name) => / D\.B\.A /.test(name))).toBeGreaterThan(0.1);
   expect(names.some((name) => name.includes('"'))).toBe(true);
   expect(names.some((name) => name.includes(','))).toBe(true);
 });
 
-test('fields with quotes and line breaks occur in both files', () => {
+test('both files have fields with quotes and line breaks', () => {
   expect(column(businesses, 'PARCEL_STREET_ADDRESS').some((street) => street.includes('\n'))).toBe(true);
   const specialties = [1, 2, 3].flatMap((n) => column(people, `MED_OTHER_SPECIALTY_${n}`));
   expect(specialties.some((text) => text.includes('"'))).toBe(true);
 });
 
-test('most places are in Ohio, 12 to 18 percent elsewhere, blank or HIDDEN', () => {
+test('12 to 18 percent of places are outside Ohio, blank or HIDDEN; the others are in all 88 counties', () => {
   const states = column(people, 'PARCEL_STATE');
   const elsewhere = share(states, (state) => state !== 'OH');
   expect(elsewhere).toBeGreaterThan(0.12);
@@ -218,7 +216,7 @@ test('most places are in Ohio, 12 to 18 percent elsewhere, blank or HIDDEN', () 
   expect(share(column(people, 'PARCEL_ZIP_CODE'), (zip) => /^(\d{5}(-\d{4})?|HIDDEN|)$/.test(zip))).toBe(1);
 });
 
-test('statuses come in their proportions', () => {
+test('statuses have the intended shares, and revoked licenses a board action', () => {
   const both = [...people, ...businesses].map((row) => `${row.STATUS}/${row.SUB_STATUS}`);
   expect(share(both, (status) => status === 'Active/')).toBeCloseTo(0.31, 1);
   expect(share(both, (status) => status === 'Inactive/Expired')).toBeCloseTo(0.26, 1);
@@ -230,7 +228,7 @@ test('statuses come in their proportions', () => {
   expect(new Set(column(people, 'BOARD_ACTION'))).toEqual(new Set(['Yes', 'No']));
 });
 
-test('dates exist, in order, and some active licenses have expired', () => {
+test('all dates exist and are in order, and some active licenses have expired', () => {
   const dateColumns = INDIVIDUAL_COLUMNS.filter((name) => name.includes('DATE'));
   for (const row of [...people, ...businesses]) {
     for (const name of dateColumns) {
@@ -251,7 +249,7 @@ test('dates exist, in order, and some active licenses have expired', () => {
   expect(new Set(column(people, 'QUERY_RUN_DATE'))).toEqual(new Set([DAY]));
 });
 
-test('nurses have compact eligibility, doctors specialties, advanced-practice nurses certifications', () => {
+test('only nurses have compact eligibility, only doctors specialties, only nurses certifications', () => {
   const compact = people.filter((row) => row.COMPACT_ELIGIBILITY !== '');
   expect(new Set(column(compact, 'BOARD'))).toEqual(new Set(['Nursing Board']));
   expect(new Set(column(compact, 'COMPACT_ELIGIBILITY'))).toEqual(new Set(['Multi-State', 'Single-State']));
@@ -261,7 +259,7 @@ test('nurses have compact eligibility, doctors specialties, advanced-practice nu
   expect(new Set(column(certified, 'TYPE'))).toEqual(new Set(['Registered Nurse (RN)']));
 });
 
-test('another day differs in the run date alone, but for the share that changed', async () => {
+test('the next day differs only in the run date and in the given share of rows', async () => {
   const next = { rows: ROWS, seed: SEED, date: '2026-07-02' };
   const unchanged = await writeSampleData({ ...next, directory: join(folder, 'unchanged') });
   for (const file of ['individual', 'business'] as const) {
@@ -290,7 +288,7 @@ test('another day differs in the run date alone, but for the share that changed'
     expect(differing).not.toContain(name);
 });
 
-test('a change of all rows leaves none but the examples as it was', async () => {
+test('with a share of 1, every row but the examples changes', async () => {
   const options = { rows: 5000, seed: SEED, date: DAY };
   const before = await writeSampleData({ ...options, directory: join(folder, 'before') });
   const after = await writeSampleData({ ...options, changed: 1, directory: join(folder, 'after') });
@@ -310,7 +308,7 @@ test.each([
   ['the fewest rows', { rows: 1000 }],
   ['another seed', { seed: 8 }],
   ['a later day', { date: '2026-08-01', changed: 1, added: 1, removed: 1, renamed: 1, renumbered: 1 }],
-])('the examples are there as they are, also with %s', async (name, options) => {
+])('the examples are the same with %s', async (name, options) => {
   const examplesOf = async (files: SampleDataFiles) =>
     [...(await readRows(files.individual)), ...(await readRows(files.business))]
       .filter(isExample)
@@ -324,7 +322,7 @@ test.each([
   ).toEqual(expected);
 });
 
-test('no example says anything of discipline', () => {
+test('no example has a board action or a disciplinary status', () => {
   const examples = [...people, ...businesses].filter(isExample);
   expect(new Set(column(examples, 'BOARD_ACTION'))).toEqual(new Set(['No']));
   expect(new Set(examples.map((row) => `${row.STATUS} ${row.SUB_STATUS}`))).toEqual(
@@ -332,7 +330,7 @@ test('no example says anything of discipline', () => {
   );
 });
 
-test('the manifest tells what was generated, with the hashes of both files', async () => {
+test('the manifest has the arguments and the hashes of both files', async () => {
   const sha256 = async (path: string) =>
     createHash('sha256')
       .update(await readFile(path))
@@ -351,7 +349,7 @@ test('the manifest tells what was generated, with the hashes of both files', asy
   });
 });
 
-test('progress ends with all rows', async () => {
+test('progress is reported up to the last row', async () => {
   const seen: number[] = [];
   const onProgress = (rows: number) => seen.push(rows);
   await writeSampleData({ directory: join(folder, 'seen'), rows: ROWS, seed: 1, date: DAY, onProgress });
@@ -360,7 +358,7 @@ test('progress ends with all rows', async () => {
   expect(seen).toEqual([...seen].sort((a, b) => a - b));
 });
 
-test('a stop leaves no file behind', async () => {
+test('an aborted generation leaves no file', async () => {
   const directory = join(folder, 'stopped');
   const stop = new AbortController();
   const onProgress = () => stop.abort();
@@ -378,7 +376,7 @@ test.each([
   ['date', { date: '02/03/2026' }],
   ['changed', { changed: 1.01 }],
   ['changed', { changed: Number.NaN }],
-])('%s out of range is refused by name: %o', async (name, wrong) => {
+])('the argument %s is refused by name if it is out of range: %o', async (name, wrong) => {
   const directory = join(folder, 'refused');
   const written = writeSampleData({ directory, rows: 1000, seed: 1, date: DAY, ...wrong });
   await expect(written).rejects.toThrow(RangeError);

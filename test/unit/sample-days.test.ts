@@ -62,19 +62,19 @@ function expectShare(ids: readonly string[]): void {
   expect(ids.length / first.size).toBeLessThan(SHARE * 1.3);
 }
 
-test('added licenses have new numbers, and the others are as they were', async () => {
+test('added licenses have new numbers, and all others are unchanged', async () => {
   const day = await dayOf({ added: SHARE });
   expectShare(missing(day, first));
   expect([missing(first, day), differing(day)]).toEqual([[], []]);
 });
 
-test('removed licenses are not there, and the others are as they were', async () => {
+test('removed licenses are missing, and all others are unchanged', async () => {
   const day = await dayOf({ removed: SHARE });
   expectShare(missing(first, day));
   expect([missing(day, first), differing(day)]).toEqual([[], []]);
 });
 
-test('renamed persons have another surname and nothing else', async () => {
+test('renamed persons have another surname and are otherwise unchanged', async () => {
   const day = await dayOf({ renamed: SHARE });
   expect([missing(first, day), missing(day, first)]).toEqual([[], []]);
   const renamed = differing(day);
@@ -84,7 +84,7 @@ test('renamed persons have another surname and nothing else', async () => {
   }
 });
 
-test('renumbered licenses have another number and nothing else', async () => {
+test('renumbered licenses have another number and are otherwise unchanged', async () => {
   const day = await dayOf({ renumbered: SHARE });
   expect(day.size).toBe(first.size);
   const [before, after] = [missing(first, day), missing(day, first)];
@@ -93,7 +93,7 @@ test('renumbered licenses have another number and nothing else', async () => {
   expect(differing(day)).toEqual([]);
 });
 
-test('a larger share differs in the same licenses and in more', async () => {
+test('a larger share changes the same licenses and more', async () => {
   const [few, many] = [await dayOf({ removed: SHARE }), await dayOf({ removed: 2 * SHARE })];
   expect(missing(first, few).filter((id) => many.has(id))).toEqual([]);
   expect(missing(first, many).length).toBeGreaterThan(missing(first, few).length);

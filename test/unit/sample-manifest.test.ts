@@ -12,7 +12,7 @@ async function written(name: string, content: string): Promise<string> {
   return path;
 }
 
-describe('isSampleFile', () => {
+describe('a file is sample data', () => {
   async function sampleIn(name: string, manifest: (sha256: string) => string): Promise<boolean> {
     await mkdir(folder.path(name));
     const file = await inspectFile(await written(`${name}/individual.csv`, `rows of ${name}`));
@@ -20,16 +20,13 @@ describe('isSampleFile', () => {
     return isSampleFile(file);
   }
 
-  test.each(['individual', 'business'])(
-    'is true where the manifest beside the file names its hash as %s',
-    async (which) => {
-      const hashes = { individual: '0', business: '0' };
-      const isSample = await sampleIn(`sample-${which}`, (sha256) =>
-        JSON.stringify({ generated: true, sha256: { ...hashes, [which]: sha256 } }),
-      );
-      expect(isSample).toBe(true);
-    },
-  );
+  test.each(['individual', 'business'])('if the manifest beside it has its hash as %s', async (which) => {
+    const hashes = { individual: '0', business: '0' };
+    const isSample = await sampleIn(`sample-${which}`, (sha256) =>
+      JSON.stringify({ generated: true, sha256: { ...hashes, [which]: sha256 } }),
+    );
+    expect(isSample).toBe(true);
+  });
 
   test.each<[string, (sha256: string) => string]>([
     ['another hash', () => JSON.stringify({ generated: true, sha256: { individual: 'a', business: 'b' } })],
@@ -38,11 +35,11 @@ describe('isSampleFile', () => {
       (sha256) => JSON.stringify({ sha256: { individual: sha256, business: sha256 } }),
     ],
     ['no JSON', () => '{'],
-  ])('is false where the manifest says %s', async (what, manifest) => {
+  ])('but not if the manifest has %s', async (what, manifest) => {
     expect(await sampleIn(what, manifest)).toBe(false);
   });
 
-  test('is false without a manifest', async () => {
+  test('but not without a manifest', async () => {
     await mkdir(folder.path('alone'));
     expect(await isSampleFile(await inspectFile(await written('alone/individual.csv', 'rows')))).toBe(false);
   });

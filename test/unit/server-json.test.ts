@@ -25,7 +25,7 @@ test('server.json has the name and the version of package.json', () => {
   expect(serverJson.version).toBe(packageJson.version);
 });
 
-test('its address is the endpoint’s, by TLS, and no variable of it is left over', () => {
+test('server.json has the address of the endpoint, with https and without unresolved variables', () => {
   expect([address.protocol, address.pathname]).toEqual(['https:', MCP_PATH]);
   const used = [...remote.url.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
   expect(Object.keys(remote.variables)).toEqual(used);

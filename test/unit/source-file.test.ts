@@ -33,8 +33,8 @@ async function decoded(path: string): Promise<{ text: string; lines: number }> {
   return { text, lines };
 }
 
-describe('inspectFile', () => {
-  test('returns name, size and SHA-256', async () => {
+describe('a source file is inspected', () => {
+  test('for its name, size and SHA-256', async () => {
     const content = 'LICENSEE_NAME,BOARD\r\n"MU\u00d1OZ, ANA",Nursing Board\r\n';
     const path = await written('people.csv', content);
     expect(await inspectFile(path)).toEqual({
@@ -45,14 +45,14 @@ describe('inspectFile', () => {
     });
   });
 
-  test('knows the hash of an empty file', async () => {
+  test('also if it is empty', async () => {
     expect(await inspectFile(await written('empty.csv', ''))).toMatchObject({
       bytes: 0,
       sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
     });
   });
 
-  test('hashes a file of many chunks whole', async () => {
+  test('also if it is read in many chunks', async () => {
     const content = Buffer.alloc(2 * MEGABYTE + 17, 'row,of,text\n');
     expect(await inspectFile(await written('large.csv', content))).toMatchObject({
       bytes: content.length,
@@ -60,12 +60,12 @@ describe('inspectFile', () => {
     });
   });
 
-  test('fails for a file that is not there', async () => {
+  test('and a missing one is an error', async () => {
     await expect(inspectFile(folder.path('missing.csv'))).rejects.toThrow('ENOENT');
   });
 });
 
-describe('the encoding of a file is decided field by field', () => {
+describe('the encoding is decided for each field', () => {
   const N = '\u00d1';
   const utf8 = (text: string) => Buffer.from(text);
   const latin1 = (text: string) => Buffer.from(text, 'latin1');
@@ -111,38 +111,38 @@ describe('the encoding of a file is decided field by field', () => {
     }
   });
 
-  test('also of a file without line breaks', async () => {
+  test('also without line breaks', async () => {
     const content = Buffer.concat([Buffer.alloc(20 * MEGABYTE, 'x'), latin1(N)]);
     const { text, lines } = await decoded(await written('no-line-break.csv', content));
     expect([text.length, text.at(-1), lines]).toEqual([content.length, N, 1]);
   });
 });
 
-describe('fileText', () => {
+describe('the text of a source file', () => {
   test.each<[string, Uint8Array]>([
     ['UTF-8', Buffer.from('"MU\u00d1OZ, ANA"\r\n')],
     ['UTF-8 with a byte order mark', Buffer.from(`${BOM}"MU\u00d1OZ, ANA"\r\n`)],
     ['Latin-1', Buffer.from('"MU\u00d1OZ, ANA"\r\n', 'latin1')],
-  ])('reads %s', async (name, content) => {
+  ])('is read from %s', async (name, content) => {
     expect(await textOf(await written(name, content))).toBe('"MU\u00d1OZ, ANA"\r\n');
   });
 
-  test('leaves a byte order mark off even where letters of Latin-1 follow it', async () => {
+  test('has no byte order mark, also before Latin-1', async () => {
     const content = Buffer.concat([Buffer.from(BOM), Buffer.from('LICENSEE_NAME\nMU\u00d1OZ\n', 'latin1')]);
     expect(await textOf(await written('marked-latin1.csv', content))).toBe('LICENSEE_NAME\nMU\u00d1OZ\n');
   });
 
-  test('reads the quotes and dashes that Windows adds to Latin-1', async () => {
+  test('has the quotes and dashes that Windows-1252 adds to Latin-1', async () => {
     const content = Buffer.from([0x4f, 0x92, 0x42, 0x96, 0x0a]);
     expect(await textOf(await written('windows.csv', content))).toBe('O\u2019B\u2013\n');
   });
 
-  test('does not break a letter that two chunks share', async () => {
+  test('has a character whole that two chunks share', async () => {
     const text = `${'x'.repeat(MEGABYTE - 1)}\u00d1\ud83d\ude00 ${'y'.repeat(MEGABYTE)}`;
     expect((await textOf(await written('straddling-text.csv', text))) === text).toBe(true);
   });
 
-  test('reports the bytes of each chunk', async () => {
+  test('is read with reports of the bytes read', async () => {
     const path = await written('counted.csv', Buffer.alloc(MEGABYTE + 5, '\u00d1'));
     const reported: number[] = [];
     for await (const _chunk of fileText(path, { onBytes: (bytes) => reported.push(bytes) }));
@@ -184,7 +184,7 @@ describe('a packed file', () => {
         content: latin1,
       }),
     ],
-  ])('reads %s as it reads the plain text, whatever its name', async (name, content) => {
+  ])('is read like the plain file, whatever its name: %s', async (name, content) => {
     const path = await written(`${name}.csv`, content);
     expect(await inspectFile(path)).toEqual({
       path,
@@ -199,7 +199,7 @@ describe('a packed file', () => {
     ['gzip', (content) => gzipSync(content)],
     ['zip', (content) => zip(csv(content))],
     ['stored zip', (content) => zip({ ...csv(content), isStored: true })],
-  ])('of many chunks comes whole out of %s, and its bytes on disk are counted', async (name, pack) => {
+  ])('of many chunks is read whole from %s, with reports of the bytes on disk', async (name, pack) => {
     const content = manyRows();
     const packed = pack(content);
     const path = await written(`many-${name}`, packed);
@@ -218,11 +218,11 @@ describe('a packed file', () => {
     ['gzip', gzipSync('')],
     ['zip', zip(csv(Buffer.alloc(0)))],
     ['stored zip', zip({ ...csv(Buffer.alloc(0)), isStored: true })],
-  ])('may be empty in %s', async (name, content) => {
+  ])('may be empty: %s', async (name, content) => {
     expect(await textOf(await written(`empty-${name}`, content))).toBe('');
   });
 
-  test('is let go when its reader has enough', async () => {
+  test('is closed when its reader stops early', async () => {
     const path = await written('enough.gz', gzipSync(manyRows()));
     for await (const text of fileText(path)) {
       expect(text.startsWith('NAME,NUMBER\n')).toBe(true);
@@ -267,7 +267,7 @@ describe('a packed file', () => {
     ['zip of two CSV files', two, 'holds more than one .csv file (people.csv and b.csv); pack each alone.'],
     ['zip without a CSV file', zip({ name: 'a.txt', content: utf8 }), 'holds no .csv file'],
     ['zip of nothing', zip(), 'holds no .csv file'],
-  ])('is refused as %s', async (name, content, message) => {
+  ])('is refused: %s', async (name, content, message) => {
     const path = await written(name, content);
     const reading = async () => {
       for await (const _text of fileText(path));

@@ -10,7 +10,7 @@ function written(cell: string | number | null, format = COMMAS): string {
   return spreadsheetCsv([[cell]], format).slice(0, -1);
 }
 
-describe('CSV for people', () => {
+describe('a cell in CSV for spreadsheets', () => {
   test.each([
     ['plain', 'plain'],
     ['', ''],
@@ -26,12 +26,12 @@ describe('CSV for people', () => {
     ['=1\n', `"'=1\n"`],
     ["'=1", `"'=1"`],
     ['x;=1', `"x;'=1"`],
-  ])('has %j as %j', (cell, text) => {
+  ])('%j is written as %j', (cell, text) => {
     expect(written(cell)).toBe(text);
   });
 
   test.each(['=1', ' =1', '\tx', '-7', '＝1', "'=1", "'x", "''=1", 'x'])(
-    'that is read again has %j as it was, and is written the same',
+    '%j is unchanged after it is read and written again',
     (cell) => {
       const [[once = ''] = []] = parse(spreadsheetCsv([[cell]], COMMAS));
       const [[twice = ''] = []] = parse(spreadsheetCsv([[once]], COMMAS));
@@ -41,7 +41,7 @@ describe('CSV for people', () => {
     },
   );
 
-  test('takes time in proportion to its length', () => {
+  test('is written in time proportional to its length', () => {
     for (const piece of ['\n', '; ', ';', '" ', '=', ';=', "'", '\u200b', ' -']) {
       const before = process.threadCpuUsage();
       written(piece.repeat(MEGABYTE / piece.length));
@@ -52,7 +52,7 @@ describe('CSV for people', () => {
   });
 });
 
-test('CSV for programs has the cells as they are', () => {
+test('cells in CSV for programs are written unchanged', () => {
   const rows = [['=1', 'x;=1', '\tx', 'a,b', 'a"b', '', ' ']];
   expect(parse(plainCsv(rows, COMMAS))).toEqual(rows);
 });

@@ -12,31 +12,31 @@ test.each([
   ['Some New Status', 'OnDeposit', 'SOME NEW STATUS', 'Some New Status - OnDeposit'],
   ['', 'Expired', null, 'Expired'],
   ['', '', null, null],
-])('STATUS %j with SUB_STATUS %j gives the status %j and the raw status %j', (primary, sub, status, raw) => {
+])('STATUS %j with SUB_STATUS %j gives status %j and raw_status %j', (primary, sub, status, raw) => {
   expect(recordStatus(primary, sub)).toEqual({ status, raw_status: raw });
 });
 
 test.each(['', 'Active', 'ACTIVE', 'inactive', 'Closed', 'In Review', 'Submitted', 'Relinquished'])(
-  'knows the STATUS %j',
+  'the STATUS %j is known',
   (primary) => {
     expect(isKnownStatus(primary)).toBe(true);
   },
 );
 
 test.each(['Expired', 'Active - Expired', 'InReview', ' Active', 'Current'])(
-  'does not know the STATUS %j',
+  'the STATUS %j is unknown',
   (primary) => {
     expect(isKnownStatus(primary)).toBe(false);
   },
 );
 
 test.each(['', 'Expired', 'PROBATION', 'Active In Renewal', 'permanent revocation', 'OnDeposit'])(
-  'knows the SUB_STATUS %j',
+  'the SUB_STATUS %j is known',
   (sub) => {
     expect(isKnownSubStatus(sub)).toBe(true);
   },
 );
 
-test.each(['Active', 'Probated', 'Active - Probation'])('does not know the SUB_STATUS %j', (sub) => {
+test.each(['Active', 'Probated', 'Active - Probation'])('the SUB_STATUS %j is unknown', (sub) => {
   expect(isKnownSubStatus(sub)).toBe(false);
 });

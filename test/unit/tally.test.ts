@@ -51,8 +51,8 @@ function sent(count: number): { tally: Tally; operations: BulkOperation[] } {
   return { tally, operations };
 }
 
-describe('what was sent', () => {
-  test('is counted by board and by status', () => {
+describe('the tally of licenses that were sent to OpenSearch', () => {
+  test('counts them by board and by status', () => {
     const tally = newTally();
     noteSent(tally, operation(2));
     noteSent(tally, operation(3, { status: 'INACTIVE' }));
@@ -61,13 +61,13 @@ describe('what was sent', () => {
     expect(Object.fromEntries(tally.statuses)).toEqual({ ACTIVE: 1, INACTIVE: 1, '': 1 });
   });
 
-  test('is sampled whole where a board has at most 20', () => {
+  test('samples all licenses of a board with at most 20', () => {
     const { tally, operations } = sent(20);
     const ids = operations.map(({ document }) => document.id);
     expect(tally.samples.get(NURSING)?.map(({ id }) => id)).toEqual(ids);
   });
 
-  test('is sampled by 20 of each board, from all over the file', () => {
+  test('samples 20 licenses of each board, from the whole file', () => {
     const { tally } = sent(2000);
     noteSent(tally, operation(9000, { board: 'Dental Board' }));
     const lines = (tally.samples.get(NURSING) ?? []).map(({ sourceRow }) => Number(sourceRow.split(':')[1]));
@@ -78,7 +78,7 @@ describe('what was sent', () => {
     expect(lines.some((line) => line >= 1002)).toBe(true);
   });
 
-  test('refuses a BOARD column of more than 100 labels', () => {
+  test('refuses a file with more than 100 labels in BOARD', () => {
     const tally = newTally();
     for (let at = 0; at < 100; at += 1) noteSent(tally, operation(at + 2, { board: `Board ${at}` }));
     expect(() => noteSent(tally, operation(102, { board: 'Board 0' }))).not.toThrow();
@@ -89,8 +89,8 @@ describe('what was sent', () => {
   });
 });
 
-describe('what was sent but not taken', () => {
-  test('is taken back from the counts and from the sample', () => {
+describe('a license that OpenSearch did not accept', () => {
+  test('is taken out of the counts and the sample', () => {
     const { tally, operations } = sent(3);
     const [, second] = operations;
     if (second === undefined) throw new Error('There are three.');
@@ -104,7 +104,7 @@ describe('what was sent but not taken', () => {
     ]);
   });
 
-  test('for its number leaves the earlier row of that number in the sample', () => {
+  test('because of a duplicate number leaves the first row of the number in the sample', () => {
     const tally = newTally();
     const [first, second] = [operation(2), operation(3)];
     const duplicate = { ...second, document: { ...second.document, id: first.document.id } };
@@ -117,7 +117,7 @@ describe('what was sent but not taken', () => {
     ]);
   });
 
-  test('is taken back from the endorsements where it was one', () => {
+  test('is taken out of the endorsements if it is one', () => {
     const { tally } = sent(1);
     const endorsement = operation(2, { place: 1 });
     tally.counts.endorsements = 1;
@@ -127,8 +127,8 @@ describe('what was sent but not taken', () => {
   });
 });
 
-describe('statuses, where the column has free text', () => {
-  test('are counted one by one up to 50 of them, in 100 characters each, and taken back from the same count', () => {
+describe('statuses with free text', () => {
+  test('are counted for 50 texts of up to 100 characters, the others together, and taken out of the same count', () => {
     const tally = newTally();
     const operations = Array.from({ length: 60_000 }, (_, at) =>
       operation(at + 2, { status: `${at} ${'x'.repeat(500)}` }),
@@ -141,7 +141,7 @@ describe('statuses, where the column has free text', () => {
     expect(new Set(tally.statuses.values())).toEqual(new Set([0]));
   });
 
-  test('and every other label leave a summary of a few dozen KB', () => {
+  test('and all other labels give a summary of less than 150 KB', () => {
     const tally = newTally();
     for (let at = 0; at < 60_000; at += 1) {
       const label = `${at} ${'\u6f22'.repeat(3900)}`;
@@ -153,7 +153,7 @@ describe('statuses, where the column has free text', () => {
   });
 });
 
-describe('a document that is far longer than any of the State', () => {
+describe('a license with a very long document', () => {
   test('is counted but not sampled', () => {
     const tally = newTally();
     noteSent(tally, operation(2, { text: 'x'.repeat(50_000) }));
@@ -163,8 +163,8 @@ describe('a document that is far longer than any of the State', () => {
   });
 });
 
-describe('discipline', () => {
-  test('is counted by what tells of it and by board, and taken back', () => {
+describe('licenses with discipline', () => {
+  test('are counted by kind and by board, and taken out again', () => {
     const tally = newTally(['business.BOARD_ACTION']);
     const suspended = operation(2, { discipline: { hasBoardAction: true, subStatus: 'SUSPENDED' } });
     noteSent(tally, suspended);
@@ -190,7 +190,7 @@ function told({ unknownLabels }: Tally): Record<string, number> {
   return Object.fromEntries(unknownLabels);
 }
 
-describe('labels that no catalog knows', () => {
+describe('unknown labels', () => {
   test('of Board Action are counted for their guard', () => {
     const tally = newTally();
     noteUnknown(tally, [
@@ -201,7 +201,7 @@ describe('labels that no catalog knows', () => {
     expect(told(tally)).toEqual({ 'board action: Y': 1 });
   });
 
-  test('are told by kind, with how many rows have them', () => {
+  test('are listed by kind, with the number of rows', () => {
     const tally = newTally();
     noteUnknown(tally, [{ kind: 'board', label: 'Board of Wizardry' }]);
     noteUnknown(tally, [{ kind: 'board', label: 'Board of Wizardry' }]);
@@ -214,13 +214,13 @@ describe('labels that no catalog knows', () => {
     ['status', 1],
     ['sub-status', 0],
     ['license type', 0],
-  ] as const)('of the kind %j make the row unknown to the guard: %d', (kind, rows) => {
+  ] as const)('of the kind %j count as unknown rows for the guard: %d', (kind, rows) => {
     const tally = newTally();
     noteUnknown(tally, [{ kind, label: 'Unheard of' }]);
     expect(tally.unknownRows).toBe(rows);
   });
 
-  test('of two kinds in one row make it one unknown row', () => {
+  test('of two kinds in one row count as one row', () => {
     const tally = newTally();
     noteUnknown(tally, [
       { kind: 'board', label: 'Board of Wizardry' },
@@ -230,7 +230,7 @@ describe('labels that no catalog knows', () => {
     expect(told(tally)).toEqual({ 'board: Board of Wizardry': 1, 'status: Hovering': 1 });
   });
 
-  test('are told one by one up to 200 of them, in 100 characters each; further rows still count', () => {
+  test('are listed up to 200 of up to 100 characters each; all rows are counted', () => {
     const tally = newTally();
     for (let at = 0; at < 300; at += 1) {
       noteUnknown(tally, [{ kind: 'status', label: `${at} ${'x'.repeat(500)}` }]);

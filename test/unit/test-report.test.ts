@@ -42,7 +42,7 @@ test('a requirement is verified by a test that ran and passed, and by no other',
   ]);
 });
 
-test('a name gives back the ids that it was made with, and no others', () => {
+test('the ids that a test name was made with are read back, and no others', () => {
   expect(idsInName(nameWithIds('is answered', ['SERVICE-01']))).toEqual(['SERVICE-01']);
   expect(idsInName(nameWithIds('is in [a] list', ['SERVICE-01', 'MCP-09']))).toEqual([
     'SERVICE-01',

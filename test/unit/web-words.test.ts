@@ -11,12 +11,12 @@ import {
   shortDate,
 } from '../../src/web/words.ts';
 
-describe('words', () => {
+describe('on the website', () => {
   test.each([
     ['2027-10-31', 'October 31, 2027', 'Oct 31, 2027'],
     ['2028-02-29', 'February 29, 2028', 'Feb 29, 2028'],
     ['not a date', 'not a date', 'not a date'],
-  ])('the date %j', (date, long, short) => {
+  ])('the date %j is written in a long and a short form', (date, long, short) => {
     expect([longDate(date), shortDate(date)]).toEqual([long, short]);
   });
 
@@ -26,7 +26,7 @@ describe('words', () => {
     [1200, 'in 1,200 days'],
     [-1, '1 day ago'],
     [-366, '366 days ago'],
-  ])('%d days from today', (days, words) => {
+  ])('%d days from today is written as words', (days, words) => {
     expect(fromToday(days)).toBe(words);
   });
 
@@ -35,11 +35,11 @@ describe('words', () => {
     [['a'], 'a'],
     [['a', 'b'], 'a and b'],
     [['a', 'b', 'c'], 'a, b and c'],
-  ])('a list of %j', (words, text) => {
+  ])('the list %j is written with commas and "and"', (words, text) => {
     expect(listed(words)).toBe(text);
   });
 
-  test('numbers, an instant in Ohio, and values of a record', () => {
+  test('numbers, times and values of a record are written as people read them', () => {
     expect([count(2600000), counted(1, 'license'), counted(2, 'license')]).toEqual([
       '2,600,000',
       '1 license',
@@ -54,7 +54,7 @@ describe('words', () => {
   });
 });
 
-describe('the timeline', () => {
+describe('the history of a license on the website', () => {
   const change = { date: '2026-11-20', kind: 'changed', cause: 'data', fields: {} } as const;
   const textOf = (...changes: Parameters<typeof historyTimeline>[0]) => textWith([], ...changes);
   const textWith = (
@@ -77,7 +77,7 @@ describe('the timeline', () => {
       { 'extra_data.Compact Eligibility': { before: 'a', after: 'b' } },
       'Compact Eligibility changed from a to b.',
     ],
-  ])('says %j in a sentence', (fields, sentence) => {
+  ])('has %j as a sentence', (fields, sentence) => {
     expect(textOf({ ...change, fields })).toContain(sentence);
   });
 
@@ -90,12 +90,12 @@ describe('the timeline', () => {
     expect(textOf({ ...change, kind, cause })).toContain(sentence);
   });
 
-  test('says since when changes are known, and that there are none', () => {
+  test('says since when changes are known, and if there are none', () => {
     expect(textOf()).toContain('Nothing has changed since November 1, 2026.');
     expect(textOf(change)).toContain('What happened before November 1, 2026 is not known here.');
   });
 
-  test('says of which time no changes are known, and never that nothing changed in it', () => {
+  test('says for which time changes are not known, and never that nothing changed then', () => {
     const gaps = [{ after: '2026-11-05', before: '2026-11-09' }];
     expect(textWith(gaps)).toContain('No change is known since November 1, 2026.');
     expect(textWith(gaps)).not.toContain('Nothing has changed');
@@ -104,7 +104,7 @@ describe('the timeline', () => {
     }
   });
 
-  describe('of what this service withdrew', () => {
+  describe('with publications that were withdrawn', () => {
     const day = (day: number) => `2026-11-${day}`;
     const status = (before: string, after: string) => ({ raw_status: { before, after } });
     const [suspended, active] = [
@@ -203,13 +203,13 @@ describe('the timeline', () => {
       expect(entriesOf(...changes)).toEqual(expected);
     });
 
-    test('nothing has changed where a rollback and what undid it are all that is known', () => {
+    test('says that nothing changed if a rollback and its reversal are all that is known', () => {
       const undone = { ...back, fields: suspended };
       expect(textOf(undone, { ...back, withdrawn: true })).toContain('Nothing has changed since');
     });
   });
 
-  test('says the same only once', () => {
+  test('has each fact once', () => {
     const fields = {
       status: 1,
       raw_status: 2,

@@ -41,7 +41,7 @@ function historyOf(feeds: readonly (readonly [string, ...Went[]])[], fates: Read
 const DATA = 'data';
 const BACK = 'rollback';
 
-describe('a rollback withdraws every epoch after the publication that it goes back to', () => {
+describe('a rollback withdraws the publications after the one that it goes back to', () => {
   test.each<[string, readonly (readonly [string, ...Went[]])[], Readonly<Record<number, Fate>>, number[]]>([
     ['no publication', [['p1']], {}, []],
     ['no rollback', [['p1', ['p2', DATA], ['p3', DATA]]], {}, []],
