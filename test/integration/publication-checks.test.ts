@@ -4,6 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { zipSync } from 'fflate';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { numberQuery } from '../../src/lookup/license-query.ts';
 import { searchLicenses } from '../../src/lookup/opensearch-requests.ts';
@@ -28,7 +29,6 @@ import {
 } from '../support/guarded-days.ts';
 import { throughProxy } from '../support/proxy.ts';
 import { publishFiles } from '../support/publishing.ts';
-import { zip } from '../support/zip-file.ts';
 
 /** Many publications are kept, so that each test can roll back to the base. */
 const SETTINGS = { KEEP_PUBLICATIONS: '100' };
@@ -167,7 +167,7 @@ describe('the guards do not refuse', () => {
 
   test.each<[string, (text: Buffer, name: string) => Buffer]>([
     ['gzip', (text) => gzipSync(text)],
-    ['zip', (text, name) => zip({ name: `${name}.csv`, content: text })],
+    ['zip', (text, name) => Buffer.from(zipSync({ [`${name}.csv`]: text }))],
   ])('files compressed with %s', async (packing, pack) => {
     const day = nextDay({ individual: [...BASE.individual, { board: NURSING, number: `RN.${packing}` }] });
     const plain = await writeDay(environment.folder, packing, day);
