@@ -9,8 +9,9 @@ import { isInstalled } from './program-path.ts';
 import { run } from './programs.ts';
 import { startProgress } from './terminal.ts';
 
-const VERSION = '3.8.0';
-const ARTIFACT = `org.opensearch.distribution.integ-test-zip:opensearch:${VERSION}:zip`;
+/** The release that `npm start` and the tests use. */
+export const OPENSEARCH_VERSION = '3.8.0';
+const ARTIFACT = `org.opensearch.distribution.integ-test-zip:opensearch:${OPENSEARCH_VERSION}:zip`;
 const SHA256 = '196c3cf4602c394f2e40e6174ccbf2a924eae37246f08fa6bbb6b75f9fd5ff1f';
 const MAVEN_GOAL = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy';
 
@@ -32,18 +33,18 @@ export interface OpenSearchSource {
  * @throws {StartError} when it can't be had, or isn't what was pinned
  */
 export async function openSearchDistribution(source: OpenSearchSource): Promise<string> {
-  const home = join(source.stateDir, `opensearch-${VERSION}`);
+  const home = join(source.stateDir, `opensearch-${OPENSEARCH_VERSION}`);
   if (existsSync(home)) return home;
 
   const downloads = join(source.stateDir, 'downloads');
   await rm(downloads, { recursive: true, force: true });
   await mkdir(downloads, { recursive: true });
-  const zip = join(downloads, `opensearch-${VERSION}.zip`);
+  const zip = join(downloads, `opensearch-${OPENSEARCH_VERSION}.zip`);
   await fetchWithMaven(downloads, source);
   await verify(zip);
   source.report('Unpacking OpenSearch …');
   await unpack(zip, downloads, source);
-  await rename(join(downloads, `opensearch-${VERSION}`), home);
+  await rename(join(downloads, `opensearch-${OPENSEARCH_VERSION}`), home);
   await rm(downloads, { recursive: true, force: true });
   return home;
 }
@@ -55,7 +56,7 @@ async function fetchWithMaven(folder: string, { signal, report }: OpenSearchSour
     );
   }
   signal.throwIfAborted();
-  report(`Fetching OpenSearch ${VERSION} (161 MB, once) …`);
+  report(`Fetching OpenSearch ${OPENSEARCH_VERSION} (161 MB, once) …`);
   const progress = startProgress(report);
   const onLine = (line: string) => {
     const [, done, total] = MAVEN_PROGRESS.exec(line) ?? [];
@@ -85,6 +86,6 @@ async function unpack(zip: string, folder: string, { javaHome, signal }: OpenSea
   else if (jar !== undefined) await run(jar, ['xf', zip], { cwd: folder, signal });
   else await run('python3', ['-m', 'zipfile', '-e', zip, folder], { cwd: folder, signal });
 
-  const programs = join(folder, `opensearch-${VERSION}`, 'bin');
+  const programs = join(folder, `opensearch-${OPENSEARCH_VERSION}`, 'bin');
   for (const name of await readdir(programs)) await chmod(join(programs, name), 0o755);
 }

@@ -11,7 +11,8 @@ import { publishCommand } from './publish.ts';
 import { sampleDataCommand } from './sample-data.ts';
 import { verifyCommand } from './verify.ts';
 
-const program = new Command('licenses')
+/** `licenses` with all its commands. */
+export const program = new Command('licenses')
   .description('Operates the Ohio License Verification Service')
   .version(SERVICE_VERSION)
   .showHelpAfterError();
@@ -42,10 +43,12 @@ program.addCommand(restoreCommand());
 program.addCommand(sampleDataCommand());
 program.addCommand(verifyCommand());
 
-try {
-  await program.parseAsync();
-} catch (error) {
-  printError((error instanceof Error ? error.message : String(error)).split('\n'));
-  // `serve` and `work` may have begun to listen.
-  process.exit(1);
+if (import.meta.main) {
+  try {
+    await program.parseAsync();
+  } catch (error) {
+    printError((error instanceof Error ? error.message : String(error)).split('\n'));
+    // `serve` and `work` may have begun to listen.
+    process.exit(1);
+  }
 }

@@ -15,7 +15,7 @@ import { queueBoard } from '../../src/http/queue-board.ts';
 import { publishQueue } from '../../src/publications/job.ts';
 import { daysBetween, onOneDay } from '../support/days.ts';
 import { FIXTURES, FIXTURES_DATE } from '../support/fixtures.ts';
-import { openSearchProxy } from '../support/open-search-proxy.ts';
+import { startProxy } from '../support/proxy.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { until } from '../support/worker-installation.ts';
 
@@ -88,7 +88,7 @@ describe("the worker's admin port", () => {
 
   test('has metrics of the canary’s findings, which are in the log, too', async () => {
     let isSwitched = false;
-    const proxy = await openSearchProxy(environment.config.OPENSEARCH_URL, async (request) => {
+    const proxy = await startProxy(environment.config.OPENSEARCH_URL, async (request) => {
       const answer = await request.forward();
       isSwitched ||= request.path.startsWith('/_aliases') && request.method === 'POST';
       const isLookup = /licenses-.*\/_(m?search|mget)\b/.test(request.path);
@@ -116,7 +116,7 @@ describe("the worker's admin port", () => {
   }
 
   test('reports OpenSearch as away, and has no metrics from OpenSearch meanwhile', async () => {
-    const proxy = await openSearchProxy(environment.config.OPENSEARCH_URL, (request) => request.forward());
+    const proxy = await startProxy(environment.config.OPENSEARCH_URL, (request) => request.forward());
     const { origin } = await worker({ OPENSEARCH_URL: proxy.url });
     expect(await publish(...FORCE)).toBe('live');
     await expectReady(origin, 200, { ready: true, opensearch: true, redis: true });

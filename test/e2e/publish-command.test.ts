@@ -8,7 +8,7 @@ import { licenses } from '../../scripts/licenses-processes.ts';
 import { publishQueue } from '../../src/publications/job.ts';
 import { type CommandLine, commandLine } from '../support/command-line.ts';
 import { FIXTURES, FIXTURES_DATE } from '../support/fixtures.ts';
-import { openSearchProxy } from '../support/open-search-proxy.ts';
+import { startProxy } from '../support/proxy.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 
 const SAMPLE_ROWS = 2000;
@@ -50,7 +50,7 @@ describe('licenses publish', () => {
   test('waits if OpenSearch is away when the publication ends, and then reports that it is live', async () => {
     const { files } = await nextSample();
     let dropped = 0;
-    const proxy = await openSearchProxy(cli.environment.config.OPENSEARCH_URL, async (request) => {
+    const proxy = await startProxy(cli.environment.config.OPENSEARCH_URL, async (request) => {
       if (!/publications\/_search/.test(request.path) || dropped === 3) return request.forward();
       dropped += 1;
       return undefined;

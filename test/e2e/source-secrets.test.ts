@@ -1,13 +1,11 @@
 import { readFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { z } from 'zod';
 import { licenses, startApi } from '../../scripts/licenses-processes.ts';
 import { freePort } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
+import { type WebServer, webServer } from '../support/proxy.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { filesOf, type Installation, installation, until } from '../support/worker-installation.ts';
 
@@ -16,7 +14,7 @@ const SECRETS = ['usersecret', 'passwordsecret', 'individualtoken', 'businesstok
 const BASIC = `Basic ${Buffer.from('usersecret:passwordsecret').toString('base64')}`;
 
 let installed: Installation;
-let files: Server;
+let files: WebServer;
 let settings: Record<string, string>;
 let worker: RunningProcess;
 let api: RunningProcess;
@@ -28,14 +26,12 @@ beforeAll(async () => {
     ['/file.csv?token=individualtoken', await readFile(day.individual)],
     ['/file.csv?token=businesstoken', await readFile(day.business)],
   ]);
-  files = createServer(({ headers, url = '' }, response) => {
+  files = await webServer(({ headers, url = '' }, response) => {
     const content = headers.authorization === BASIC ? contents.get(url) : undefined;
     response.writeHead(content === undefined ? 401 : 200).end(content);
   });
-  await new Promise<void>((resolve) => files.listen(0, '127.0.0.1', resolve));
-  const { port } = z.custom<AddressInfo>().parse(files.address());
   const address = (token: string) =>
-    `http://usersecret:passwordsecret@127.0.0.1:${port}/file.csv?token=${token}`;
+    `http://usersecret:passwordsecret@${new URL(files.url).host}/file.csv?token=${token}`;
   settings = {
     DATASET_INDIVIDUAL: address('individualtoken'),
     DATASET_BUSINESS: address('businesstoken'),
@@ -48,8 +44,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await api.stop();
   await installed.cleanUp();
-  files.closeAllConnections();
-  files.close();
+  await files.close();
 });
 
 /** Everything that Redis has of this installation, as text. */

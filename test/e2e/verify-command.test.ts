@@ -4,25 +4,25 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
 import { type CommandResult, runProgram } from '../../scripts/programs.ts';
 import { RESULT_COLUMNS } from '../../src/rosters/result-columns.ts';
-import { type ApiFate, type ApiProxy, apiProxy } from '../support/api-proxy.ts';
 import { times } from '../support/fixtures.ts';
+import { answer, cut, hang, type ProxyStep, pass, startProxy, type WebServer } from '../support/proxy.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../src/cli/main.ts');
 const NURSING = 'Nursing Board';
 
 let service: TestService;
-let proxy: ApiProxy;
+let proxy: WebServer;
 let folder: string;
 /** Decides what becomes of the request of this number, from 1. */
-let fate: (request: number, rows: number) => ApiFate | Promise<ApiFate>;
+let fate: (request: number, rows: number) => ProxyStep;
 let requests: number;
 
 beforeAll(async () => {
   service = await startService();
-  proxy = await apiProxy(`http://127.0.0.1:${service.environment.config.PORT}`, async (body) => {
+  proxy = await startProxy(`http://127.0.0.1:${service.environment.config.PORT}`, (request) => {
     requests += 1;
-    return fate(requests, body.trimEnd().split('\r\n').length - 1);
+    return fate(requests, request.body.trimEnd().split('\r\n').length - 1)(request);
   });
 });
 afterAll(async () => {
@@ -32,7 +32,7 @@ afterAll(async () => {
 beforeEach(async () => {
   folder = await mkdtemp(join(service.environment.folder, 'verify-'));
   requests = 0;
-  fate = () => 'forward';
+  fate = () => pass;
 });
 
 interface Options {
@@ -94,12 +94,13 @@ test('keeps semicolons and a byte order mark, and exits with 2 when rows are inv
 }, 60_000);
 
 test('waits as told on 429 and 503, and tries again after a lost connection', async () => {
-  const faults: ApiFate[] = [
-    { status: 429, body: '{"detail": "Too many requests; try again in 1 seconds."}', retryAfter: 1 },
-    { status: 503, body: '{"detail": "Lookups are not available right now."}', retryAfter: 1 },
-    'break',
+  const later = { 'retry-after': '1' };
+  const faults = [
+    answer(429, '{"detail": "Too many requests; try again in 1 seconds."}', later),
+    answer(503, '{"detail": "Lookups are not available right now."}', later),
+    cut,
   ];
-  fate = (request) => faults[request - 1] ?? 'forward';
+  fate = (request) => faults[request - 1] ?? pass;
   const { code, stderr } = await verify(rosterOf(1500));
   expect(code).toBe(0);
   expect(stderr).toMatch(/waiting: /);
@@ -107,7 +108,7 @@ test('waits as told on 429 and 503, and tries again after a lost connection', as
 }, 60_000);
 
 test('splits what is too much for the address’s limit', async () => {
-  fate = (_, rows) => (rows > 300 ? { status: 413, body: '{"detail": "Split it."}' } : 'forward');
+  fate = (_, rows) => (rows > 300 ? answer(413, '{"detail": "Split it."}') : pass);
   expect(await verify(rosterOf(1500))).toMatchObject({ code: 0 });
   await expectAnswered(1500);
 }, 60_000);
@@ -116,9 +117,9 @@ test('continues where it was interrupted', async () => {
   const interrupted = new AbortController();
   fate = (request) => {
     // Three are under way at a time, so the fifth is sent when two are written.
-    if (request <= 4) return 'forward';
+    if (request <= 4) return pass;
     interrupted.abort();
-    return new Promise(() => undefined);
+    return hang;
   };
   const first = await verify(rosterOf(5000), { signal: interrupted.signal });
   expect(first).toMatchObject({ code: 1, stderr: expect.stringContaining('The same command continues') });
@@ -127,7 +128,7 @@ test('continues where it was interrupted', async () => {
   // What a killed process wrote without having saved its progress is written again.
   await writeFile(join(folder, 'result.csv'), 'half a ro', { flag: 'a' });
   const before = requests;
-  fate = () => 'forward';
+  fate = () => pass;
   expect(await verify(rosterOf(5000))).toMatchObject({
     code: 0,
     stdout: expect.stringContaining('5,000 rows'),
@@ -139,12 +140,12 @@ test('continues where it was interrupted', async () => {
 test('begins anew for another roster', async () => {
   const interrupted = new AbortController();
   fate = (request) => {
-    if (request === 1) return 'forward';
+    if (request === 1) return pass;
     interrupted.abort();
-    return new Promise(() => undefined);
+    return hang;
   };
   await verify(rosterOf(3000), { signal: interrupted.signal });
-  fate = () => 'forward';
+  fate = () => pass;
   expect(await verify(rosterOf(2000))).toMatchObject({ code: 0 });
   await expectAnswered(2000);
 }, 60_000);

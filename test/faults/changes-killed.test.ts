@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import { faultTest, inForm } from '../support/fault-form.ts';
 import { type FollowedPublisher, followedPublisher } from '../support/followed-publisher.ts';
-import { killAtRequest } from '../support/interrupting-proxy.ts';
 import { lapseLocks } from '../support/publisher.ts';
 import { randomRequests } from '../support/random-moments.ts';
 
@@ -25,7 +24,7 @@ for (const random of randomRequests(KILLS, 'changes')) {
     random.name,
     async () => {
       const { publications, proxy, requestAt, expectCurrentCopy } = followed;
-      const seen = await killAtRequest(proxy, publications, requestAt(random), {
+      const seen = await proxy.killAt(requestAt(random), {
         kill: () => publications.worker().kill(),
         recover: async () => {
           await lapseLocks(publications.environment);

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import { faultTest, inForm } from '../support/fault-form.ts';
 import { type FollowedPublisher, followedPublisher } from '../support/followed-publisher.ts';
 import { type OwnServer, ownOpenSearch } from '../support/own-servers.ts';
-import { endOf } from '../support/publication-run.ts';
 import { randomRequests } from '../support/random-moments.ts';
 
 const KILLS = inForm({ short: 1, full: 4 });
@@ -31,20 +30,17 @@ for (const random of randomRequests(KILLS, 'changes and OpenSearch')) {
     'OpenSearch killed (SIGKILL) while a worker compares: a copy kept current by the feed equals what is live',
     random.name,
     async () => {
-      const { publications, proxy, requestAt, expectCurrentCopy } = followed;
-      const { at, hit, publication } = await proxy.interrupt(
-        requestAt(random),
-        () => publications.begin('large'),
-        () => openSearch.kill(),
-      );
-      await sleep(AWAY_MS);
-      await openSearch.start();
-      await publications.expectPublished(publication);
-      const seconds = (Date.now() - at) / 1000;
-      const outcome = await endOf(publications.environment, publication.publication);
-      await publications.expectRecovered('large');
+      const { proxy, requestAt, expectCurrentCopy } = followed;
+      const seen = await proxy.killAt(requestAt(random), {
+        kill: () => openSearch.kill(),
+        recover: async () => {
+          await sleep(AWAY_MS);
+          await openSearch.start();
+        },
+        mayContinue: true,
+      });
       await expectCurrentCopy();
-      return { hit, seconds, outcome };
+      return seen;
     },
     300_000,
   );

@@ -7,9 +7,8 @@ import { licensesIndices } from '../../src/publications/metadata.ts';
 import type { PublishResult } from '../../src/publications/result.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { countDocuments } from '../../src/storage/checked-search.ts';
-import { openStore } from '../../src/storage/store.ts';
 import { licensesOf, writeDay } from '../support/day-files.ts';
-import { openSearchProxy } from '../support/open-search-proxy.ts';
+import { throughProxy } from '../support/proxy.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 
 let environment: TestEnvironment;
@@ -51,30 +50,27 @@ async function pausedAt(
   at: RegExp,
   meanwhile: () => Promise<unknown>,
 ): Promise<{ result: PublishResult; expected: string[]; hasFlipped: boolean }> {
-  const { config } = environment;
+  const files = await filesOf(date, 29);
   let expected: string[] = [];
   let isDone = false;
   let hasFlipped = false;
-  const proxy = await openSearchProxy(config.OPENSEARCH_URL, async (request) => {
-    const asked = `${request.method} ${request.path}`;
-    const isFlip = AT['is about to flip'].test(asked) && !request.body.includes('remove_index');
-    if (isDone && isFlip) hasFlipped = true;
-    if (!isDone && at.test(asked)) {
-      isDone = true;
-      await meanwhile();
-      expected = await live();
-    }
-    return request.forward();
-  });
-  const store = openStore({ ...config, OPENSEARCH_URL: proxy.url }, 30_000);
-  try {
-    const result = await publishFiles({ ...environment, store }, await filesOf(date, 29));
-    expect(isDone).toBe(true);
-    return { result, expected, hasFlipped };
-  } finally {
-    await store.client.close();
-    await proxy.close();
-  }
+  const result = await throughProxy(
+    environment,
+    async (request) => {
+      const asked = `${request.method} ${request.path}`;
+      const isFlip = AT['is about to flip'].test(asked) && !request.body.includes('remove_index');
+      if (isDone && isFlip) hasFlipped = true;
+      if (!isDone && at.test(asked)) {
+        isDone = true;
+        await meanwhile();
+        expected = await live();
+      }
+      return request.forward();
+    },
+    (through) => publishFiles(through, files),
+  );
+  expect(isDone).toBe(true);
+  return { result, expected, hasFlipped };
 }
 
 const AT = {
@@ -163,33 +159,31 @@ describe('who is refused fences nobody:', () => {
 
 test('a flip that arrives only when its publication has given up leaves one live index', async () => {
   await published('2026-11-21');
-  const { config } = environment;
+  const files = await filesOf('2026-11-22');
   let late: (() => Promise<unknown>) | undefined;
   let isLate = false;
-  const proxy = await openSearchProxy(config.OPENSEARCH_URL, async (request) => {
-    const isFlip = request.path.startsWith('/_aliases') && !request.body.includes('remove_index');
-    if (isFlip && late === undefined) {
-      late = request.forward;
-      return undefined;
-    }
-    const isDiscard = request.body.includes('remove_index') || /^\/[^/]*licenses-\d[^/]*$/.test(request.path);
-    if (late !== undefined && !isLate && isDiscard && request.method !== 'GET') {
-      isLate = true;
-      await late();
-    }
-    return request.forward();
-  });
-  const store = openStore({ ...config, OPENSEARCH_URL: proxy.url }, 30_000);
-  try {
-    await publishFiles({ ...environment, store }, await filesOf('2026-11-22')).catch(() => undefined);
-    expect(isLate).toBe(true);
-    const [index = '', ...others] = await live();
-    expect(others).toEqual([]);
-    expect(await countDocuments(environment.client, index)).toBeGreaterThan(0);
-  } finally {
-    await store.client.close();
-    await proxy.close();
-  }
+  await throughProxy(
+    environment,
+    async (request) => {
+      const isFlip = request.path.startsWith('/_aliases') && !request.body.includes('remove_index');
+      if (isFlip && late === undefined) {
+        late = request.forward;
+        return undefined;
+      }
+      const isDiscard =
+        request.body.includes('remove_index') || /^\/[^/]*licenses-\d[^/]*$/.test(request.path);
+      if (late !== undefined && !isLate && isDiscard && request.method !== 'GET') {
+        isLate = true;
+        await late();
+      }
+      return request.forward();
+    },
+    (through) => publishFiles(through, files).catch(() => undefined),
+  );
+  expect(isLate).toBe(true);
+  const [index = '', ...others] = await live();
+  expect(others).toEqual([]);
+  expect(await countDocuments(environment.client, index)).toBeGreaterThan(0);
 });
 
 describe('two simultaneous first publications', () => {

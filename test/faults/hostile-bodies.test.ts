@@ -9,7 +9,7 @@ import { MAX_IN_FLIGHT, MAX_IN_FLIGHT_PER_ADDRESS } from '../../src/mcp/endpoint
 
 import { type ApiAnswer, apiClient } from '../support/api.ts';
 import { FIXTURES, times } from '../support/fixtures.ts';
-import { openSearchProxy } from '../support/open-search-proxy.ts';
+import { startProxy } from '../support/proxy.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { ROSTER_PATH } from '../support/rosters.ts';
@@ -254,7 +254,7 @@ describe('while OpenSearch is slow', () => {
     await publishFiles(environment, FIXTURES);
     await apiClient(environment);
     const held = Promise.withResolvers<void>();
-    const proxy = await openSearchProxy(environment.config.OPENSEARCH_URL, async (request) => {
+    const proxy = await startProxy(environment.config.OPENSEARCH_URL, async (request) => {
       if (/licenses-.*_search/.test(request.path)) await held.promise;
       return request.forward();
     });

@@ -8,12 +8,12 @@ import { rollBack } from '../../src/publications/rollback.ts';
 import { newRunId } from '../../src/publications/run-id.ts';
 import { countDocuments } from '../../src/storage/checked-search.ts';
 import { licensesIndexName } from '../../src/storage/index-names.ts';
+import type { Store } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { licensesOf, writeDay } from '../support/day-files.ts';
 import { takeEpoch } from '../support/epoch.ts';
 import { inForm } from '../support/fault-form.ts';
-import { interleaved, type Operation } from '../support/interleaving.ts';
-import type { ProxiedRequest } from '../support/open-search-proxy.ts';
+import { type ProxiedRequest, throughProxy } from '../support/proxy.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 
 const NURSING = 'Nursing Board';
@@ -71,6 +71,9 @@ async function threePublications(): Promise<void> {
   await client.indices.updateAliases({ body: { actions: [{ add }] } });
 }
 
+/** What works on the publications of an installation, as a command or the worker does. */
+type Operation = (store: Store) => Promise<unknown>;
+
 const OPERATIONS = {
   prune: (store) => prune(store, 1),
   rollback: (store) => rollBack(store),
@@ -125,6 +128,43 @@ async function expectAnswers(): Promise<void> {
   expect(await countDocuments(client, store.names.alias)).toBeGreaterThan(0);
 }
 
+/** Runs an operation with its own store, and looks at what lookups get after each of its requests. */
+async function ran(
+  operation: Operation,
+  before: (request: ProxiedRequest) => Promise<void>,
+): Promise<PromiseSettledResult<unknown>> {
+  const running = throughProxy(
+    environment,
+    async (request) => {
+      await before(request);
+      const answer = await request.forward();
+      await expectAnswers();
+      return answer;
+    },
+    ({ store }) => operation(store),
+  );
+  const [ended] = await Promise.allSettled([running]);
+  return ended;
+}
+
+/**
+ * Runs an operation, pauses it before its counted request of this number, runs another to its end, and continues.
+ * `second` and `pausedAt` are undefined if the first one makes fewer requests.
+ */
+async function interleaved(first: Operation, second: Operation, number: number) {
+  const isCounted = countedRequests();
+  let made = 0;
+  let pausedAt: string | undefined;
+  let secondEnded: PromiseSettledResult<unknown> | undefined;
+  const firstEnded = await ran(first, async (request) => {
+    if (isCounted(request)) made += 1;
+    if (made !== number || pausedAt !== undefined) return;
+    pausedAt = `${request.method} ${request.path.replaceAll(environment.store.prefix, '')}`;
+    secondEnded = await ran(second, async () => undefined);
+  });
+  return { first: firstEnded, second: secondEnded, pausedAt };
+}
+
 const rollbackResult = z.object({ to: z.object({ index: z.string() }) });
 const liveResult = z.object({ state: z.literal('live'), index: z.string() });
 
@@ -145,10 +185,7 @@ describe('one live index is left, and lookups are answered all the time, when be
     async (first, second) => {
       for (let number = 1; ; number += 1) {
         await threePublications();
-        const ended = await interleaved(environment, [OPERATIONS[first], OPERATIONS[second]], number, {
-          isCounted: countedRequests(),
-          afterEach: expectAnswers,
-        });
+        const ended = await interleaved(OPERATIONS[first], OPERATIONS[second], number);
         if (ended.pausedAt === undefined) {
           expect([number, ended.first]).toEqual([
             expect.any(Number),

@@ -2,21 +2,19 @@ import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import { killChildrenOf } from '../../scripts/children.ts';
 import { faultTest, inForm } from '../support/fault-form.ts';
 import {
-  type InterruptedRequest,
-  type InterruptingProxy,
-  interruptingProxy,
-  killAtRequest,
-} from '../support/interrupting-proxy.ts';
+  type FatalRequest,
+  type KillingProxy,
+  killingProxy,
+  type RequestFilter,
+} from '../support/kill-at-request.ts';
 import { lapseLocks, type Publisher, publisher } from '../support/publisher.ts';
 
 const ROWS = 2000;
 
 /** A request of a publication, during which the worker and its child process are killed. */
-interface Moment extends InterruptedRequest {
+interface Moment extends Omit<FatalRequest, 'after'> {
   readonly name: string;
 }
-
-type RequestFilter = InterruptedRequest['is'];
 
 const INDEX = /licenses-\d{4}-\d{2}-\d{2}-\w+/.source;
 
@@ -31,9 +29,8 @@ function isLedgerEvent(event: string): RequestFilter {
 
 /** One call of `_aliases` flips the alias; others delete an index, in the same moment in which another one is live. */
 const isAliases = isRequest('POST', '_aliases');
-const isDelete: RequestFilter = (request, made) =>
-  isAliases(request, made) && request.body.includes('"remove_index"');
-const isFlip: RequestFilter = (request, made) => isAliases(request, made) && !isDelete(request, made);
+const isDelete: RequestFilter = (request) => isAliases(request) && request.body.includes('"remove_index"');
+const isFlip: RequestFilter = (request) => isAliases(request) && !isDelete(request);
 
 const MOMENTS: readonly Moment[] = [
   { name: 'the index has been created', isDone: true, is: isRequest('PUT', INDEX) },
@@ -61,11 +58,11 @@ const MOMENTS: readonly Moment[] = [
 const SHORT: ReadonlySet<string> = new Set(['the alias has flipped']);
 
 let publications: Publisher;
-let proxy: InterruptingProxy;
+let proxy: KillingProxy;
 
 beforeAll(async () => {
   publications = await publisher({ rows: ROWS });
-  proxy = await interruptingProxy(publications);
+  proxy = await killingProxy(publications);
 }, 300_000);
 beforeEach(async () => {
   await publications.makeReady();
@@ -88,13 +85,16 @@ for (const moment of MOMENTS.filter(({ name }) => inForm({ short: SHORT.has(name
     'worker and its child process killed (SIGKILL) at a chosen request',
     `when ${moment.name}`,
     () =>
-      killAtRequest(proxy, publications, moment, {
-        kill: killAll,
-        recover: async () => {
-          await lapseLocks(publications.environment);
-          await publications.startWorker();
+      proxy.killAt(
+        { ...moment, after: 0 },
+        {
+          kill: killAll,
+          recover: async () => {
+            await lapseLocks(publications.environment);
+            await publications.startWorker();
+          },
         },
-      }),
+      ),
     300_000,
   );
 }

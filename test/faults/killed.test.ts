@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, beforeEach, expect } from '@jest/globals';
 import { killChildrenOf } from '../../scripts/children.ts';
+import { isBulk } from '../support/bulk-faults.ts';
 import { faultTest, inForm } from '../support/fault-form.ts';
 import {
-  type InterruptedRequest,
-  type InterruptingProxy,
-  interruptingProxy,
-  isBulk,
-  killAtRequest,
-  type RequestCounts,
-} from '../support/interrupting-proxy.ts';
+  type FatalRequest,
+  type KillingProxy,
+  killingProxy,
+  type RequestFilter,
+} from '../support/kill-at-request.ts';
 import { lapseLocks, type Publisher, publisher } from '../support/publisher.ts';
 import { type RandomRequest, randomRequests } from '../support/random-moments.ts';
 
@@ -21,19 +20,20 @@ const PROCESS_KILLS = inForm({ short: 1, full: 10 });
 const SETTINGS = { KEEP_PUBLICATIONS: '2' };
 
 let publications: Publisher;
-let proxy: InterruptingProxy;
+let proxy: KillingProxy;
 
 /** How many requests a publication of the large files makes without a fault. */
-let undisturbed: Readonly<RequestCounts>;
+let undisturbed: { readonly bulk: number; readonly other: number };
+
+const isOther: RequestFilter = (request) => !isBulk(request);
 
 beforeAll(async () => {
   publications = await publisher({ rows: ROWS, settings: SETTINGS });
-  proxy = await interruptingProxy(publications);
+  proxy = await killingProxy(publications);
   await publications.startWorker({ OPENSEARCH_URL: proxy.url });
-  proxy.countAnew();
-  await publications.expectPublished(await publications.begin('large'));
-  undisturbed = { ...proxy.counted() };
-  expect(undisturbed.bulk).toBeGreaterThan(1);
+  const [bulk = 0, other = 0] = await proxy.requestsWithoutFault(isBulk, isOther);
+  expect(bulk).toBeGreaterThan(1);
+  undisturbed = { bulk, other };
 }, 300_000);
 beforeEach(async () => {
   await publications.makeReady();
@@ -45,12 +45,9 @@ afterAll(async () => {
 });
 
 /** The request at this random place of a publication without a fault. */
-function requestAt({ isBulk: isBulkDrawn, share, isDone }: RandomRequest): InterruptedRequest {
-  const kind = isBulkDrawn ? 'bulk' : 'other';
-  return {
-    is: (request, made) => isBulk(request) === isBulkDrawn && made[kind] > share * undisturbed[kind],
-    isDone,
-  };
+function requestAt({ isBulk: isBulkDrawn, share, isDone }: RandomRequest): FatalRequest {
+  const count = isBulkDrawn ? undisturbed.bulk : undisturbed.other;
+  return { is: isBulkDrawn ? isBulk : isOther, after: Math.floor(share * count), isDone };
 }
 
 function killWorker(): Promise<void> {
@@ -62,7 +59,7 @@ for (const random of randomRequests(WORKER_KILLS, 'worker')) {
     'worker killed (SIGKILL) at a random request, its job lock expires immediately',
     random.name,
     () =>
-      killAtRequest(proxy, publications, requestAt(random), {
+      proxy.killAt(requestAt(random), {
         kill: killWorker,
         recover: async () => {
           await lapseLocks(publications.environment);
@@ -78,7 +75,7 @@ for (const random of randomRequests(PATIENT_WORKER_KILLS, 'worker, lock waited f
     'worker killed (SIGKILL) at a random request, its job lock expires after its normal time',
     random.name,
     () =>
-      killAtRequest(proxy, publications, requestAt(random), {
+      proxy.killAt(requestAt(random), {
         kill: killWorker,
         recover: () => publications.startWorker(),
       }),
@@ -91,7 +88,7 @@ for (const random of randomRequests(PROCESS_KILLS, 'process')) {
     "the publication's child process killed (SIGKILL) at a random request",
     random.name,
     () =>
-      killAtRequest(proxy, publications, requestAt(random), {
+      proxy.killAt(requestAt(random), {
         kill: () => killChildrenOf(publications.worker().child.pid ?? 0),
         recover: () => publications.worker().printed('signal: SIGKILL'),
       }),

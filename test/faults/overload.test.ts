@@ -3,10 +3,10 @@ import { afterAll, beforeAll, beforeEach, expect } from '@jest/globals';
 import { publicationHistory } from '../../src/publications/history.ts';
 import { licensesIndices } from '../../src/publications/metadata.ts';
 import { isIndexNotFound } from '../../src/storage/client.ts';
-import { openStore } from '../../src/storage/store.ts';
-import { type BulkFault, type BulkProxy, bulkProxy } from '../support/bulk-proxy.ts';
+import { BULK_FAULTS, type BulkFault, type BulkProxy, bulkProxy, isBulk } from '../support/bulk-faults.ts';
 import { livePublished } from '../support/complete-publication.ts';
 import { faultTest, inForm, type ObservedFault } from '../support/fault-form.ts';
+import { throughProxy } from '../support/proxy.ts';
 import { counted, endOf } from '../support/publication-run.ts';
 import { type Publisher, publisher } from '../support/publisher.ts';
 import { publishFiles } from '../support/publishing.ts';
@@ -137,30 +137,27 @@ faultTest(
   async () => {
     const { environment, files } = publications;
     const before = await livePublished(environment);
-    const full = await bulkProxy(environment.config.OPENSEARCH_URL);
-    full.disturb('disk full');
-    const store = openStore({ ...environment.config, OPENSEARCH_URL: full.url }, 30_000);
+    let refused = 0;
     const begunAt = Date.now();
-    try {
-      const error: unknown = await publishFiles({ ...environment, store }, files.large, {
-        giveUpAfterMs: GIVE_UP_AFTER_MS,
-      }).catch((reason: unknown) => reason);
-      expect(error).toBeInstanceOf(Error);
-      expect(String(error)).toContain('disk usage exceeded flood-stage watermark');
-    } finally {
-      await store.client.close();
-      await full.close();
-    }
+    const publishing = throughProxy(
+      environment,
+      (request) => {
+        if (!isBulk(request)) return request.forward();
+        refused += 1;
+        return BULK_FAULTS['disk full'](request);
+      },
+      (through) => publishFiles(through, files.large, { giveUpAfterMs: GIVE_UP_AFTER_MS }),
+    );
+    await expect(publishing).rejects.toThrow('disk usage exceeded flood-stage watermark');
     const seconds = (Date.now() - begunAt) / 1000;
-    expect(full.requests.length).toBeGreaterThan(1);
-    expect(full.refused()).toBe(full.requests.length);
+    expect(refused).toBeGreaterThan(1);
     const indices = await licensesIndices(environment.store);
     expect(indices.filter(({ metadata }) => metadata.verified_at === undefined)).toEqual([]);
     const { publications: runs, live } = await publicationHistory(environment.store);
     expect(await livePublished(environment)).toEqual(before);
     await publications.expectRecovered('small');
     return {
-      hit: counted(full.refused(), 'bulk request'),
+      hit: counted(refused, 'bulk request'),
       seconds,
       outcome: `ended while ${runs[0]?.state}, its index deleted; ${live?.date} stays live`,
     };

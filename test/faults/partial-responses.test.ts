@@ -15,7 +15,7 @@ import { SearchUnavailableError } from '../../src/storage/errors.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import type { ApiAnswer, ApiClient } from '../support/api.ts';
 import { FIXTURES } from '../support/fixtures.ts';
-import { type OpenSearchProxy, openSearchProxy } from '../support/open-search-proxy.ts';
+import { startProxy, type WebServer } from '../support/proxy.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { unassignOneShard } from '../support/unassigned-shard.ts';
@@ -90,7 +90,7 @@ describe('with an unassigned shard', () => {
 
 describe('with a failed shard', () => {
   let service: TestService;
-  let proxy: OpenSearchProxy;
+  let proxy: WebServer;
   let isFailing = false;
 
   /** Turns a complete response from one shard into OpenSearch's response when that shard has failed. */
@@ -104,7 +104,7 @@ describe('with a failed shard', () => {
     service = await startService();
     const { environment } = service;
     await service.api.stop();
-    proxy = await openSearchProxy(environment.config.OPENSEARCH_URL, async (request) => {
+    proxy = await startProxy(environment.config.OPENSEARCH_URL, async (request) => {
       const answer = await request.forward();
       const isSearch = /_m?search/.test(request.path);
       return isFailing && isSearch ? { ...answer, body: failed(answer.body) } : answer;

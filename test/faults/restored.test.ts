@@ -11,11 +11,10 @@ import type { PublishResult } from '../../src/publications/result.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { restoreBackup, writeBackup } from '../../src/storage/backup.ts';
 import { readBackup } from '../../src/storage/backup-file.ts';
-import { openStore } from '../../src/storage/store.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
 import { allChanges, askChanges, changesPage } from '../support/changes.ts';
 import { type DayRow, licensesOf, writeDay } from '../support/day-files.ts';
-import { openSearchProxy } from '../support/open-search-proxy.ts';
+import { throughProxy } from '../support/proxy.ts';
 import { newEnvironment } from '../support/publication-days.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 
@@ -258,20 +257,17 @@ async function publicationOf({ store }: TestEnvironment, day: number): Promise<s
 
 test('a prune before each request of a restore takes nothing away from it', async () => {
   const environment = await newEnvironment();
-  const { config } = environment;
+  const { counts } = await readBackup(backup, DOCUMENT_CHECKS);
   let pruned = 0;
-  const proxy = await openSearchProxy(config.OPENSEARCH_URL, async (request) => {
-    await prune(environment.store, 1);
-    pruned += 1;
-    return request.forward();
-  });
-  const through = openStore({ ...config, OPENSEARCH_URL: proxy.url }, 30_000);
-  try {
-    const { counts } = await readBackup(backup, DOCUMENT_CHECKS);
-    expect(await restoreBackup(through, backup, DOCUMENT_CHECKS)).toEqual({ documents: counts, leftOut: [] });
-    expect(pruned).toBeGreaterThan(10);
-  } finally {
-    await through.client.close();
-    await proxy.close();
-  }
+  const restored = await throughProxy(
+    environment,
+    async (request) => {
+      await prune(environment.store, 1);
+      pruned += 1;
+      return request.forward();
+    },
+    ({ store }) => restoreBackup(store, backup, DOCUMENT_CHECKS),
+  );
+  expect(restored).toEqual({ documents: counts, leftOut: [] });
+  expect(pruned).toBeGreaterThan(10);
 });

@@ -4,22 +4,54 @@ import { z } from 'zod';
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { freePorts } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
-import { type Balancer, balancer, type Upstream } from '../support/balancer.ts';
 import { faultTest, inForm } from '../support/fault-form.ts';
+import { answer, startProxy, type WebServer } from '../support/proxy.ts';
 import { counted } from '../support/publication-run.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const CLIENTS = 16;
 const ROUNDS = inForm({ short: 1, full: 5 });
-/** The balancer checks the processes five times a second, less often on a busy machine. */
+const CHECKED_EVERY_MS = 200;
+/** Far longer than the load balancer needs to see that a process is not ready. */
 const DRAIN_SECONDS = '2';
 const ANSWERING_WITHIN_MS = 30_000;
+
+/** An API process, as a load balancer knows it. */
+interface Upstream {
+  readonly port: number;
+  readonly adminPort: number;
+}
 
 let service: TestService;
 let processes: RunningProcess[];
 let upstreams: readonly Upstream[];
-let behind: Balancer;
+let balancer: WebServer;
+let checks: readonly Promise<void>[] = [];
+let isOver = false;
+const ready = new Set<Upstream>();
+
+/** Checks again and again whether a process is ready. */
+async function check(upstream: Upstream): Promise<void> {
+  while (!isOver) {
+    const checked = await fetch(`http://127.0.0.1:${upstream.adminPort}/readyz`).catch(() => undefined);
+    await checked?.body?.cancel();
+    if (checked?.status === 200) ready.add(upstream);
+    else ready.delete(upstream);
+    await sleep(CHECKED_EVERY_MS);
+  }
+}
+
+/** Forwards each request once, to the processes that are ready in turn: what fails there fails for the client. */
+function startBalancer(): Promise<WebServer> {
+  let turn = 0;
+  return startProxy('', (request) => {
+    turn += 1;
+    const upstream = [...ready][turn % ready.size];
+    if (upstream === undefined) return answer(502)(request);
+    return request.forward({ to: `http://127.0.0.1:${upstream.port}` });
+  });
+}
 
 function variablesOf({ port, adminPort }: Upstream): Record<string, string> {
   return {
@@ -38,10 +70,14 @@ beforeAll(async () => {
     { port: otherPort, adminPort: otherAdminPort },
   ];
   processes = await Promise.all(upstreams.map((upstream) => startApi(variablesOf(upstream))));
-  behind = await balancer(upstreams);
+  checks = upstreams.map(check);
+  while (ready.size < upstreams.length) await sleep(CHECKED_EVERY_MS);
+  balancer = await startBalancer();
 }, 300_000);
 afterAll(async () => {
-  await behind.close();
+  isOver = true;
+  await Promise.all(checks);
+  await balancer.close();
   await Promise.all(processes.map((each) => each.stop()));
   await service.stop();
 });
@@ -58,7 +94,7 @@ interface Load {
 async function ask(load: Load, hasEnded: () => boolean, at: number): Promise<void> {
   const number = `RN.${700_001 + (at % 2)}`;
   while (!hasEnded()) {
-    const answer = await fetch(`${behind.url}/api/v1/lookup/verify`, {
+    const answer = await fetch(`${balancer.url}/api/v1/lookup/verify`, {
       method: 'POST',
       headers: { 'x-api-key': service.rest.key, 'content-type': 'application/json' },
       body: JSON.stringify({ board: 'Nursing Board', license_number: number }),

@@ -7,7 +7,7 @@ import type { RunningProcess } from '../../scripts/processes.ts';
 import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
 import { licensesOf, writeDay } from '../support/day-files.ts';
 import { times } from '../support/fixtures.ts';
-import { type OpenSearchProxy, openSearchProxy } from '../support/open-search-proxy.ts';
+import { startProxy, type WebServer } from '../support/proxy.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { ROSTER_PATH, sendRoster } from '../support/rosters.ts';
@@ -20,7 +20,7 @@ const ROSTER = { board: NURSING, items: NURSES.map(({ number }) => ({ license_nu
 const UNAVAILABLE = { detail: 'Lookups are not available right now; try again shortly.' };
 
 let environment: TestEnvironment;
-let proxy: OpenSearchProxy;
+let proxy: WebServer;
 let api: RunningProcess;
 let rest: ApiClient;
 /** The indices of two days. The first is live before each test. */
@@ -35,7 +35,7 @@ beforeAll(async () => {
   environment = await testEnvironment({ REST_REQUESTS_PER_MINUTE: '1000000' });
   firstDay = await publishDay('2026-11-20', 'LIMA');
   secondDay = await publishDay('2026-11-21', 'AKRON');
-  proxy = await openSearchProxy(environment.config.OPENSEARCH_URL, async (request) => {
+  proxy = await startProxy(environment.config.OPENSEARCH_URL, async (request) => {
     if (!/licenses-.*_mget/.test(request.path)) return request.forward();
     requests += 1;
     return (await before(requests)) ? request.forward() : undefined;

@@ -6,7 +6,7 @@ import type { RunningProcess } from '../../scripts/processes.ts';
 import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
 import { faultTest } from '../support/fault-form.ts';
 import { FIXTURES } from '../support/fixtures.ts';
-import { type OpenSearchProxy, openSearchProxy } from '../support/open-search-proxy.ts';
+import { startProxy, type WebServer } from '../support/proxy.ts';
 import { counted } from '../support/publication-run.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { rawRequest } from '../support/raw-http.ts';
@@ -36,7 +36,7 @@ let mode: 'answers' | 'hangs' | 'lookups hang' | 'away' = 'answers';
 /** The API's requests to OpenSearch without a response since the test started. */
 let broken: number;
 let held: { keys: number; others: number };
-let proxy: OpenSearchProxy;
+let proxy: WebServer;
 let environment: TestEnvironment;
 let api: RunningProcess;
 let rest: ApiClient;
@@ -49,7 +49,7 @@ beforeAll(async () => {
     TRUSTED_PROXIES: '1',
   });
   await publishFiles(environment, FIXTURES);
-  proxy = await openSearchProxy(environment.config.OPENSEARCH_URL, async ({ path, forward }) => {
+  proxy = await startProxy(environment.config.OPENSEARCH_URL, async ({ path, forward }) => {
     const isAboutKeys = /(api-keys|accounts)\/_doc\//.test(path);
     if (mode === 'away') {
       broken += 1;

@@ -3,7 +3,7 @@ import { QueueEvents } from 'bullmq';
 import { z } from 'zod';
 import { PUBLISH_QUEUE, queueConnection, queuePrefix } from '../../src/publications/job.ts';
 import { readEvents } from '../../src/publications/ledger.ts';
-import { type BulkProxy, bulkProxy } from '../support/bulk-proxy.ts';
+import { type BulkProxy, bulkProxy } from '../support/bulk-faults.ts';
 import { faultTest, inForm } from '../support/fault-form.ts';
 import { counted, endOf } from '../support/publication-run.ts';
 import { type Publisher, publisher } from '../support/publisher.ts';

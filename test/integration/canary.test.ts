@@ -4,11 +4,10 @@ import { type TestEnvironment, testEnvironment } from '../../scripts/environment
 import { publicationDetails } from '../../src/publications/history.ts';
 import { publishResult } from '../../src/publications/result.ts';
 import { newRunId } from '../../src/publications/run-id.ts';
-import { openStore } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { writeDay } from '../support/day-files.ts';
 import { FIXTURES } from '../support/fixtures.ts';
-import { openSearchProxy, type ProxyHandler } from '../support/open-search-proxy.ts';
+import { type ProxyStep, throughProxy } from '../support/proxy.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 
 /** How many boards of the catalog the fixtures have; the canary looks up each by number and by name. */
@@ -35,26 +34,23 @@ interface Published {
 
 /** Publishes the fixtures; after the alias has switched, this handles the requests to OpenSearch. */
 async function publishedWith(
-  afterSwitch: ProxyHandler,
+  afterSwitch: ProxyStep,
   { files = FIXTURES, publication = newRunId(), isLive = false }: Published = {},
 ) {
   let isSwitched = isLive;
-  const proxy = await openSearchProxy(environment.config.OPENSEARCH_URL, async (request) => {
-    if (isSwitched) return afterSwitch(request);
-    const answer = await request.forward();
-    isSwitched = request.path.startsWith('/_aliases') && request.method === 'POST';
-    return answer;
-  });
-  const store = openStore({ ...environment.config, OPENSEARCH_URL: proxy.url }, 30_000);
-  try {
-    const result = publishResult.parse(await publishFiles({ ...environment, store }, files, { publication }));
-    if (result.state !== 'live') throw new Error(`The publication is ${result.state}.`);
-    const details = await publicationDetails(environment.store, publication);
-    return { result, differences: result.canary_differences, ...details };
-  } finally {
-    await store.client.close();
-    await proxy.close();
-  }
+  const result = await throughProxy(
+    environment,
+    async (request) => {
+      if (isSwitched) return afterSwitch(request);
+      const answer = await request.forward();
+      isSwitched = request.path.startsWith('/_aliases') && request.method === 'POST';
+      return answer;
+    },
+    async (through) => publishResult.parse(await publishFiles(through, files, { publication })),
+  );
+  if (result.state !== 'live') throw new Error(`The publication is ${result.state}.`);
+  const details = await publicationDetails(environment.store, publication);
+  return { result, differences: result.canary_differences, ...details };
 }
 
 /** Whether a request to this path is a lookup. */

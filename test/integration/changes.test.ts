@@ -6,12 +6,11 @@ import { trackLivePublication } from '../../src/publications/live.ts';
 import { liveFeed } from '../../src/publications/live-feed.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { SearchUnavailableError } from '../../src/storage/errors.ts';
-import { openStore } from '../../src/storage/store.ts';
 import { allChanges, askChanges, changesPage } from '../support/changes.ts';
 import { type DayRow, writeDay } from '../support/day-files.ts';
 import { takeEpoch } from '../support/epoch.ts';
 import { type FeedService, NURSES, NURSING, PHARMACIES, startFeedService } from '../support/feed-service.ts';
-import { openSearchProxy } from '../support/open-search-proxy.ts';
+import { throughProxy } from '../support/proxy.ts';
 import { publishFiles } from '../support/publishing.ts';
 
 let service: FeedService;
@@ -258,29 +257,31 @@ describe('what a rollback withdrew', () => {
     await rollBack(environment.store);
     let reads = 0;
     let isFailing = true;
-    const proxy = await openSearchProxy(environment.config.OPENSEARCH_URL, async (request) => {
-      const answer = await request.forward();
-      if (!request.path.includes('_mget')) return answer;
-      reads += 1;
-      return isFailing ? { ...answer, body: answer.body.replaceAll('"found":true', '"error":{}') } : answer;
-    });
-    const through = openStore({ ...environment.config, OPENSEARCH_URL: proxy.url }, 30_000);
-    const tracker = trackLivePublication(through, () => undefined);
-    const changes = changesService(through, () => liveFeed(through, tracker));
     const board = boardByName(NURSING);
     if (board === undefined) throw new Error('There is no such board.');
-    const read = () => changes.history({ board, number }, async () => undefined);
-    try {
-      await expect(read()).rejects.toThrow(SearchUnavailableError);
-      isFailing = false;
-      for (let times = 0; times < 3; times += 1)
-        expect((await read()).changes.map(({ withdrawn }) => withdrawn)).toEqual([undefined, true]);
-      expect(reads).toBe(2);
-    } finally {
-      tracker.stop();
-      await through.client.close();
-      await proxy.close();
-    }
+    await throughProxy(
+      environment,
+      async (request) => {
+        const answer = await request.forward();
+        if (!request.path.includes('_mget')) return answer;
+        reads += 1;
+        return isFailing ? { ...answer, body: answer.body.replaceAll('"found":true', '"error":{}') } : answer;
+      },
+      async ({ store }) => {
+        const tracker = trackLivePublication(store, () => undefined);
+        const changes = changesService(store, () => liveFeed(store, tracker));
+        const read = () => changes.history({ board, number }, async () => undefined);
+        try {
+          await expect(read()).rejects.toThrow(SearchUnavailableError);
+          isFailing = false;
+          for (let times = 0; times < 3; times += 1)
+            expect((await read()).changes.map(({ withdrawn }) => withdrawn)).toEqual([undefined, true]);
+          expect(reads).toBe(2);
+        } finally {
+          tracker.stop();
+        }
+      },
+    );
   });
 });
 

@@ -10,7 +10,7 @@ import type { RunningProcess } from '../../scripts/processes.ts';
 import { matchesIn, numberMissIn, recordIn } from '../support/answers.ts';
 import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
 import { fixturesAnd, nurseRow, times } from '../support/fixtures.ts';
-import { type OpenSearchProxy, openSearchProxy, type ProxyAnswer } from '../support/open-search-proxy.ts';
+import { type ProxyAnswer, startProxy, type WebServer } from '../support/proxy.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { sentTogether } from '../support/sent-together.ts';
 
@@ -22,7 +22,7 @@ const AT_ONCE = 64;
 const CROWD = 1001;
 
 let environment: TestEnvironment;
-let proxy: OpenSearchProxy;
+let proxy: WebServer;
 let api: RunningProcess;
 let rest: ApiClient;
 /** The kind of each search that reached OpenSearch. */
@@ -39,7 +39,7 @@ beforeAll(async () => {
     ],
   });
   await publishFiles(environment, files);
-  proxy = await openSearchProxy(environment.config.OPENSEARCH_URL, async (request) => {
+  proxy = await startProxy(environment.config.OPENSEARCH_URL, async (request) => {
     const kind = /\/(_search|_msearch|_count|_doc|_mget)\b/.exec(request.path)?.[1];
     const isLookup =
       kind !== undefined && request.path.includes('licenses-') && !request.body.includes('aggs');

@@ -7,7 +7,7 @@ import { readConfig } from '../../src/config.ts';
 import { numbersIn, recordIn } from '../support/answers.ts';
 import { type ApiAnswer, apiClient } from '../support/api.ts';
 import { GOOD_LOOKUP, issueKey, requestWith } from '../support/keys.ts';
-import { openSearchProxy } from '../support/open-search-proxy.ts';
+import { startProxy } from '../support/proxy.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { verifies } from '../support/verifies.ts';
@@ -119,7 +119,7 @@ test('a key in use keeps working while it is read again, even if its address is 
   let isHeld = false;
   const held = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
-  const proxy = await openSearchProxy(readConfig().OPENSEARCH_URL, async (request) => {
+  const proxy = await startProxy(readConfig().OPENSEARCH_URL, async (request) => {
     if (isHeld && /api-keys\/_doc\//.test(request.path)) {
       held.resolve();
       await released.promise;

@@ -2,9 +2,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
 import { appendEvent, readEvents } from '../../src/publications/ledger.ts';
-import { openStore } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
-import { openSearchProxy } from '../support/open-search-proxy.ts';
+import { throughProxy } from '../support/proxy.ts';
 
 const AT = '2026-11-20T00:00:00.000Z';
 
@@ -37,15 +36,15 @@ test('the ledger is read by pages, in order, without the labels that an earlier 
   });
 
   let bytes = 0;
-  const proxy = await openSearchProxy(environment.config.OPENSEARCH_URL, async (request) => {
-    const answer = await request.forward();
-    bytes += answer.body.length;
-    return answer;
-  });
-  const slow = openStore({ ...environment.config, OPENSEARCH_URL: proxy.url }, 30_000);
-  const { publications } = await publicationHistory(slow);
-  await slow.client.close();
-  await proxy.close();
+  const { publications } = await throughProxy(
+    environment,
+    async (request) => {
+      const answer = await request.forward();
+      bytes += answer.body.length;
+      return answer;
+    },
+    (through) => publicationHistory(through.store),
+  );
   const listed = publications.map(({ publication }) => publication).filter((id) => id.startsWith('run'));
   expect(listed).toEqual(ids.toReversed());
   expect(publications.find(({ publication }) => publication === 'large3')).toMatchObject({

@@ -10,10 +10,9 @@ import { reconcileLedger } from '../../src/publications/reconcile.ts';
 import type { PublishResult } from '../../src/publications/result.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { newRunId } from '../../src/publications/run-id.ts';
-import { openStore } from '../../src/storage/store.ts';
 import { licensesOf } from '../support/day-files.ts';
 import { takeEpoch } from '../support/epoch.ts';
-import { openSearchProxy } from '../support/open-search-proxy.ts';
+import { cut, throughProxy } from '../support/proxy.ts';
 import { filesOf, newEnvironment, published } from '../support/publication-days.ts';
 import { publishFiles } from '../support/publishing.ts';
 
@@ -97,16 +96,16 @@ describe('the ledger of a publication', () => {
         { board: NURSING, number: 'RN.2', status: 'Inactive', expires: 'never' },
       ],
     });
-    const proxy = await openSearchProxy(environment.config.OPENSEARCH_URL, async (request) => {
-      if (/licenses-[^/]+\/_bulk/.test(request.path)) await sleep(LOADS_FOR_MS);
-      return request.forward();
-    });
-    const store = openStore({ ...environment.config, OPENSEARCH_URL: proxy.url }, 30_000);
     const startedAt = Date.now();
-    result = await publishFiles({ ...environment, store }, files);
+    result = await throughProxy(
+      environment,
+      async (request) => {
+        if (/licenses-[^/]+\/_bulk/.test(request.path)) await sleep(LOADS_FOR_MS);
+        return request.forward();
+      },
+      (through) => publishFiles(through, files),
+    );
     tookMs = Date.now() - startedAt;
-    await store.client.close();
-    await proxy.close();
   });
 
   test('has each step in order', async () => {
@@ -175,19 +174,14 @@ describe('a publication killed between its flip and its last ledger event', () =
     environment: TestEnvironment,
     date: string,
   ): Promise<{ publication: string }> {
-    const { config } = environment;
-    const proxy = await openSearchProxy(config.OPENSEARCH_URL, async (request) =>
-      request.body.includes('"event":"live"') ? undefined : request.forward(),
-    );
-    const store = openStore({ ...config, OPENSEARCH_URL: proxy.url }, 30_000);
     const publication = newRunId();
     const files = await filesOf(environment, date);
-    try {
-      await expect(publishFiles({ ...environment, store }, files, { publication })).rejects.toThrow();
-    } finally {
-      await store.client.close();
-      await proxy.close();
-    }
+    const publishing = throughProxy(
+      environment,
+      (request) => (request.body.includes('"event":"live"') ? cut(request) : request.forward()),
+      (through) => publishFiles(through, files, { publication }),
+    );
+    await expect(publishing).rejects.toThrow();
     const { events } = await publicationDetails(environment.store, publication);
     expect(events.map(({ event }) => event)).toEqual(['reading', 'loading', 'verifying']);
     return { publication };

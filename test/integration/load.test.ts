@@ -7,7 +7,7 @@ import { licensesIndexName } from '../../src/storage/index-names.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { loadDocuments, type RefusedDocument } from '../../workers/publish/load.ts';
 import type { BulkOperation } from '../../workers/publish/parse.ts';
-import { type BulkFault, bulkProxy } from '../support/bulk-proxy.ts';
+import { type BulkFault, bulkProxy } from '../support/bulk-faults.ts';
 
 const DOCUMENTS = 100;
 

@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { accountNamed, setAccountActive } from '../../src/access/accounts.ts';
 import { createKey, keyById, listKeys, revokeKey } from '../../src/access/api-keys.ts';
-import { openStore, type Store } from '../../src/storage/store.ts';
+import type { Store } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
-import { openSearchProxy } from '../support/open-search-proxy.ts';
+import { throughProxy } from '../support/proxy.ts';
 
 let environment: TestEnvironment;
 
@@ -30,23 +30,20 @@ async function withWriteAfterRead(
   work: (store: Store) => Promise<unknown>,
 ): Promise<unknown> {
   let isWritten = false;
-  const proxy = await openSearchProxy(environment.config.OPENSEARCH_URL, async (request) => {
-    const answer = await request.forward();
-    if (!isWritten && request.method === 'GET' && request.path.startsWith(`/${index}/_doc/`)) {
-      isWritten = true;
-      await write();
-    }
-    return answer;
-  });
-  const store = openStore({ ...environment.config, OPENSEARCH_URL: proxy.url }, 30_000);
-  try {
-    const result = await work(store).catch((error: unknown) => error);
-    expect(isWritten).toBe(true);
-    return result;
-  } finally {
-    await store.client.close();
-    await proxy.close();
-  }
+  const result = await throughProxy(
+    environment,
+    async (request) => {
+      const answer = await request.forward();
+      if (!isWritten && request.method === 'GET' && request.path.startsWith(`/${index}/_doc/`)) {
+        isWritten = true;
+        await write();
+      }
+      return answer;
+    },
+    ({ store }) => work(store).catch((error: unknown) => error),
+  );
+  expect(isWritten).toBe(true);
+  return result;
 }
 
 describe('what another command wrote after this one had read', () => {

@@ -4,6 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { zipSync } from 'fflate';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { numberQuery } from '../../src/lookup/license-query.ts';
 import { searchLicenses } from '../../src/lookup/opensearch-requests.ts';
@@ -12,7 +13,6 @@ import { indicesUnderAlias } from '../../src/publications/alias.ts';
 import { publicationDetails } from '../../src/publications/history.ts';
 import { readMetadata } from '../../src/publications/metadata.ts';
 import { newRunId } from '../../src/publications/run-id.ts';
-import { openStore } from '../../src/storage/store.ts';
 import { VerificationError } from '../../workers/publish/verify.ts';
 import { textOf, writeDay } from '../support/day-files.ts';
 import { fileServer, served } from '../support/file-server.ts';
@@ -27,9 +27,8 @@ import {
   publishBase,
   rollBackToBase,
 } from '../support/guarded-days.ts';
-import { openSearchProxy } from '../support/open-search-proxy.ts';
+import { throughProxy } from '../support/proxy.ts';
 import { publishFiles } from '../support/publishing.ts';
-import { zip } from '../support/zip-file.ts';
 
 /** Many publications are kept, so that each test can roll back to the base. */
 const SETTINGS = { KEEP_PUBLICATIONS: '100' };
@@ -87,30 +86,25 @@ describe('even with force, nothing goes live from', () => {
     name: string,
     disturb: (index: string) => Promise<unknown>,
   ): Promise<unknown> {
-    const { config } = environment;
     const pattern = new RegExp(`^/([^/]*licenses-[^/]+)/${request}`);
-    let isDone = false;
-    const proxy = await openSearchProxy(config.OPENSEARCH_URL, async (asked) => {
-      const [, index] = pattern.exec(asked.path) ?? [];
-      if (index !== undefined && !isDone) {
-        isDone = true;
-        await disturb(index);
-      }
-      return asked.forward();
-    });
-    const store = openStore({ ...config, OPENSEARCH_URL: proxy.url }, 30_000);
     const publication = newRunId();
-    try {
-      const files = await writeDay(environment.folder, name, nextDay());
-      return await publishFiles({ ...environment, store }, files, { publication }).catch(
-        (error: unknown) => error,
-      );
-    } finally {
-      await store.client.close();
-      await proxy.close();
-      const { events } = await publicationDetails(environment.store, publication);
-      expect(events.map(({ event }) => event)).toEqual(['reading', 'loading', 'verifying']);
-    }
+    const files = await writeDay(environment.folder, name, nextDay());
+    let isDone = false;
+    const result = await throughProxy(
+      environment,
+      async (asked) => {
+        const [, index] = pattern.exec(asked.path) ?? [];
+        if (index !== undefined && !isDone) {
+          isDone = true;
+          await disturb(index);
+        }
+        return asked.forward();
+      },
+      (through) => publishFiles(through, files, { publication }).catch((error: unknown) => error),
+    );
+    const { events } = await publicationDetails(environment.store, publication);
+    expect(events.map(({ event }) => event)).toEqual(['reading', 'loading', 'verifying']);
+    return result;
   }
 
   test.each<[string, (index: string) => Promise<unknown>, string]>([
@@ -173,7 +167,7 @@ describe('the guards do not refuse', () => {
 
   test.each<[string, (text: Buffer, name: string) => Buffer]>([
     ['gzip', (text) => gzipSync(text)],
-    ['zip', (text, name) => zip({ name: `${name}.csv`, content: text })],
+    ['zip', (text, name) => Buffer.from(zipSync({ [`${name}.csv`]: text }))],
   ])('files compressed with %s', async (packing, pack) => {
     const day = nextDay({ individual: [...BASE.individual, { board: NURSING, number: `RN.${packing}` }] });
     const plain = await writeDay(environment.folder, packing, day);
@@ -233,19 +227,16 @@ test('when OpenSearch creates no index since its disk is nearly full, the public
     type: 'index_create_block_exception',
     reason: 'blocked by: [FORBIDDEN/10/cluster create-index blocked (api)];',
   };
-  const proxy = await openSearchProxy(environment.config.OPENSEARCH_URL, async (request) =>
-    request.method === 'PUT' && /^\/[^/]*licenses-[^/]+$/.test(request.path)
-      ? { status: 403, body: JSON.stringify({ error: { root_cause: [error], ...error }, status: 403 }) }
-      : request.forward(),
+  const files = await writeDay(environment.folder, 'full', nextDay());
+  const publishing = throughProxy(
+    environment,
+    async (request) =>
+      request.method === 'PUT' && /^\/[^/]*licenses-[^/]+$/.test(request.path)
+        ? { status: 403, body: JSON.stringify({ error: { root_cause: [error], ...error }, status: 403 }) }
+        : request.forward(),
+    (through) => publishFiles(through, files),
   );
-  const store = openStore({ ...environment.config, OPENSEARCH_URL: proxy.url }, 30_000);
-  try {
-    const files = await writeDay(environment.folder, 'full', nextDay());
-    await expect(publishFiles({ ...environment, store }, files)).rejects.toThrow(
-      'OpenSearch refuses to create an index, as it does when less than 10 % of its disk is free.',
-    );
-  } finally {
-    await store.client.close();
-    await proxy.close();
-  }
+  await expect(publishing).rejects.toThrow(
+    'OpenSearch refuses to create an index, as it does when less than 10 % of its disk is free.',
+  );
 });

@@ -12,14 +12,14 @@ import { readMetadata } from '../../src/publications/metadata.ts';
 import { noMatchIn, recordIn } from '../support/answers.ts';
 import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
 import { FIXTURES, fixturesAnd, nurseRow, pharmacyRow } from '../support/fixtures.ts';
-import { type OpenSearchProxy, openSearchProxy } from '../support/open-search-proxy.ts';
+import { startProxy, type WebServer } from '../support/proxy.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 import { verifies } from '../support/verifies.ts';
 
 const BOTH = ['individual', 'business'] as const;
 
 let environment: TestEnvironment;
-let proxy: OpenSearchProxy;
+let proxy: WebServer;
 let api: RunningProcess;
 let rest: ApiClient;
 /** Lookup requests that reached OpenSearch. */
@@ -31,7 +31,7 @@ beforeAll(async () => {
     MCP_REQUESTS_PER_MINUTE: '1000000',
   });
   await publishFiles(environment, FIXTURES);
-  proxy = await openSearchProxy(environment.config.OPENSEARCH_URL, (request) => {
+  proxy = await startProxy(environment.config.OPENSEARCH_URL, (request) => {
     const isLookup = /\blicenses-.*\/(_search|_msearch|_mget|_doc)\b/.test(request.path);
     if (isLookup && !request.body.includes('aggs')) searches += 1;
     return request.forward();

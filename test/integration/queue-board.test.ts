@@ -1,13 +1,12 @@
-import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Queue } from 'bullmq';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
-import { freePorts } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { publishQueue } from '../../src/publications/job.ts';
+import { ownRedis } from '../support/own-servers.ts';
 
 /** Far longer than a response takes, so that a request without a response fails. */
 const ANSWERED_WITHIN_MS = 30_000;
@@ -162,43 +161,6 @@ describe('the queue board', () => {
   });
 });
 
-/** A TCP proxy to Redis that can be cut, paused and reopened. */
-async function redisProxy(redisUrl: string) {
-  const { hostname, port } = new URL(redisUrl);
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    const onward = connect(Number(port), hostname);
-    socket.pipe(onward).pipe(socket);
-    for (const each of [socket, onward]) {
-      sockets.add(each);
-      each.on('error', () => undefined);
-      each.on('close', () => {
-        sockets.delete(each);
-        socket.destroy();
-        onward.destroy();
-      });
-    }
-  });
-  const [own = 0] = await freePorts(1);
-  const open = () => new Promise<void>((resolve) => server.listen(own, '127.0.0.1', resolve));
-  await open();
-  return {
-    url: `redis://127.0.0.1:${own}`,
-    open,
-    cut: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
-      }),
-    hold: () => {
-      for (const socket of sockets) socket.pause();
-    },
-    letGo: () => {
-      for (const socket of sockets) socket.resume();
-    },
-  };
-}
-
 describe('while Redis is away, the admin server', () => {
   const OUTAGE_LOGGED = 'Redis is away; the queue can not be shown';
 
@@ -241,8 +203,8 @@ describe('while Redis is away, the admin server', () => {
   });
 
   test('shows the queue again when Redis is back after a stop or a hang, and logs each outage once', async () => {
-    const way = await redisProxy(environment.config.REDIS_URL);
-    const elsewhere = await testEnvironment({ REDIS_URL: way.url });
+    const redis = await ownRedis();
+    const elsewhere = await testEnvironment({ REDIS_URL: redis.url });
     const running = await startApi(elsewhere.variables);
     try {
       const { ADMIN_PORT: port } = elsewhere.config;
@@ -254,34 +216,35 @@ describe('while Redis is away, the admin server', () => {
       }
       await comesBack();
 
-      await way.cut();
+      await redis.kill();
       await running.printed(OUTAGE_LOGGED);
       await expectBoardAway(port);
       await sleep(1500);
       expect(timesLogged(running)).toBe(1);
-      await way.open();
+      await redis.start();
       await comesBack();
 
-      way.hold();
+      redis.pause();
       await expectBoardAway(port);
       await expectHealthFirst(port);
-      way.letGo();
+      redis.resume();
       await comesBack();
 
-      await way.cut();
+      await redis.kill();
       await expectBoardAway(port);
       await sleep(1500);
       expect(timesLogged(running)).toBe(2);
 
-      await way.open();
+      await redis.start();
       await comesBack();
-      way.hold();
+      redis.pause();
       await running.stop();
       expect(running.child.exitCode).toBe(0);
     } finally {
       await running.stop();
-      await way.cut();
+      redis.resume();
       await elsewhere.cleanUp();
+      await redis.stop();
     }
   });
 });

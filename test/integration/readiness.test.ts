@@ -11,7 +11,7 @@ import { readMetadata } from '../../src/publications/metadata.ts';
 import { publicationTimes } from '../../src/publications/times.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
 import { FIXTURES, FIXTURES_DATE, times } from '../support/fixtures.ts';
-import { type OpenSearchProxy, openSearchProxy } from '../support/open-search-proxy.ts';
+import { startProxy, type WebServer } from '../support/proxy.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { until } from '../support/worker-installation.ts';
@@ -20,7 +20,7 @@ const LOOKUP = { board: 'Nursing Board', license_number: 'RN.700001' };
 const NEXT_CHECK_MS = 1100;
 
 let environment: TestEnvironment;
-let proxy: OpenSearchProxy;
+let proxy: WebServer;
 let rest: ApiClient;
 let workerPort: number;
 const running: RunningProcess[] = [];
@@ -30,7 +30,7 @@ let change: (text: string) => string;
 
 beforeAll(async () => {
   environment = await testEnvironment();
-  proxy = await openSearchProxy(environment.config.OPENSEARCH_URL, async (request) => {
+  proxy = await startProxy(environment.config.OPENSEARCH_URL, async (request) => {
     asked.push({ path: `${request.method} ${request.path}`, body: request.body });
     const answer = await request.forward();
     return { ...answer, body: change(answer.body) };

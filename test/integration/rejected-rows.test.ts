@@ -5,11 +5,10 @@ import { readCsv } from '../../src/dataset/csv.ts';
 import { fileText } from '../../src/dataset/source-file.ts';
 import { writeRejects } from '../../src/publications/rejected-rows.ts';
 import { newRunId } from '../../src/publications/run-id.ts';
-import { openStore } from '../../src/storage/store.ts';
 import { licensesOf } from '../support/day-files.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 import { rejectedOf } from '../support/ledger.ts';
-import { openSearchProxy } from '../support/open-search-proxy.ts';
+import { answer, loseResponse, throughProxy } from '../support/proxy.ts';
 import { filesOf, newEnvironment, published } from '../support/publication-days.ts';
 import { publishFiles } from '../support/publishing.ts';
 
@@ -111,24 +110,17 @@ describe('the rows that a publication rejected', () => {
 
   test('are stored exactly once even if OpenSearch refuses them or its responses are lost', async () => {
     const environment = await newEnvironment();
-    const { config } = environment;
-    const faults = ['refuse', 'lose the answer', 'refuse'];
-    const proxy = await openSearchProxy(config.OPENSEARCH_URL, async (request) => {
-      if (!request.path.includes('rejected-rows/_bulk')) return request.forward();
-      const fault = faults.shift();
-      if (fault === 'refuse') return { status: 429, body: '{"error":"by the test"}' };
-      const answer = await request.forward();
-      return fault === undefined ? answer : undefined;
-    });
-    const store = openStore({ ...config, OPENSEARCH_URL: proxy.url }, 30_000);
-    try {
-      const { publication } = await publishFiles({ ...environment, store }, FIXTURES);
-      expect(faults).toEqual([]);
-      expect(await rejectedOf(environment, publication)).toHaveLength(6);
-    } finally {
-      await store.client.close();
-      await proxy.close();
-    }
+    const faults = [answer(429), loseResponse, answer(429)];
+    const { publication } = await throughProxy(
+      environment,
+      (request) => {
+        const fault = request.path.includes('rejected-rows/_bulk') ? faults.shift() : undefined;
+        return fault === undefined ? request.forward() : fault(request);
+      },
+      (through) => publishFiles(through, FIXTURES),
+    );
+    expect(faults).toEqual([]);
+    expect(await rejectedOf(environment, publication)).toHaveLength(6);
   });
 
   test('are not stored twice by a second attempt', async () => {

@@ -5,10 +5,9 @@ import { publicationDetails, publicationHistory } from '../../src/publications/h
 import { feedOf } from '../../src/publications/metadata.ts';
 import { reconcileLedger } from '../../src/publications/reconcile.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
-import { openStore } from '../../src/storage/store.ts';
 import { licensesOf } from '../support/day-files.ts';
 import { takeEpoch } from '../support/epoch.ts';
-import { openSearchProxy } from '../support/open-search-proxy.ts';
+import { cut, throughProxy } from '../support/proxy.ts';
 import { filesOf, newEnvironment, published } from '../support/publication-days.ts';
 import { publishFiles } from '../support/publishing.ts';
 
@@ -74,21 +73,22 @@ describe('a rollback', () => {
 
   test('that is killed at any of its requests can be done again, and no change is lost', async () => {
     const environment = await newEnvironment();
-    const { store, config } = environment;
+    const { store } = environment;
     const first = await published(environment, '2026-11-20');
     const second = await publishFiles(environment, await filesOf(environment, '2026-11-21', MOVED));
     if (second.state !== 'live') throw new Error(JSON.stringify(second));
     const files = { [first.publication]: first.index, [second.publication]: second.index };
     for (let killedAt = 1, to = first.publication; ; killedAt += 1) {
       let made = 0;
-      const proxy = await openSearchProxy(config.OPENSEARCH_URL, async (request) => {
-        made += 1;
-        return made < killedAt ? request.forward() : undefined;
-      });
-      const through = openStore({ ...config, OPENSEARCH_URL: proxy.url }, 30_000);
-      const [ended] = await Promise.allSettled([rollBack(through, to)]);
-      await through.client.close();
-      await proxy.close();
+      const rollingBack = throughProxy(
+        environment,
+        (request) => {
+          made += 1;
+          return made < killedAt ? request.forward() : cut(request);
+        },
+        (through) => rollBack(through.store, to),
+      );
+      const [ended] = await Promise.allSettled([rollingBack]);
       await reconcileLedger(store);
       if ((await liveIndex(store)) !== files[to]) await rollBack(store, to);
       expect(await indicesUnderAlias(store)).toEqual([files[to]]);

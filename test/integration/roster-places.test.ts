@@ -5,7 +5,7 @@ import type { RunningProcess } from '../../scripts/processes.ts';
 import { MAX_ROSTERS_WAITING_WITHOUT_KEY } from '../../src/rosters/service.ts';
 import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
 import { FIXTURES, times } from '../support/fixtures.ts';
-import { type OpenSearchProxy, openSearchProxy } from '../support/open-search-proxy.ts';
+import { startProxy, type WebServer } from '../support/proxy.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { sendRoster } from '../support/rosters.ts';
@@ -15,7 +15,7 @@ import { until } from '../support/worker-installation.ts';
 const PLACES_WITHOUT_KEY = 1 + MAX_ROSTERS_WAITING_WITHOUT_KEY;
 
 let environment: TestEnvironment;
-let proxy: OpenSearchProxy;
+let proxy: WebServer;
 let api: RunningProcess;
 let rest: ApiClient;
 const held = Promise.withResolvers<void>();
@@ -23,7 +23,7 @@ const held = Promise.withResolvers<void>();
 beforeAll(async () => {
   environment = await testEnvironment({ MCP_REQUESTS_PER_MINUTE: '1000' });
   // Lookups by number are held; those by name are answered.
-  proxy = await openSearchProxy(environment.config.OPENSEARCH_URL, async (request) => {
+  proxy = await startProxy(environment.config.OPENSEARCH_URL, async (request) => {
     if (request.path.includes('/_mget')) await held.promise;
     return request.forward();
   });

@@ -8,11 +8,10 @@ import { publicationHistory } from '../../src/publications/history.ts';
 import { prune } from '../../src/publications/prune.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { newRunId } from '../../src/publications/run-id.ts';
-import { openStore } from '../../src/storage/store.ts';
 import { apiClient } from '../support/api.ts';
 import { allChanges } from '../support/changes.ts';
 import { times } from '../support/fixtures.ts';
-import { openSearchProxy } from '../support/open-search-proxy.ts';
+import { cut, loseResponse, throughProxy } from '../support/proxy.ts';
 import { newEnvironment } from '../support/publication-days.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 
@@ -153,7 +152,6 @@ describe('a place that the State withholds', () => {
 
   test('is erased although the erasure was killed at any of its requests', async () => {
     const environment = await newEnvironment({ KEEP_PUBLICATIONS: '1' });
-    const { config } = environment;
     // One nurse for each request at which the erasure is killed.
     const nurses = times(MOST_REQUESTS, (number) => String.fromCharCode(64 + number));
     const placesOf = (marked: Places) =>
@@ -162,19 +160,18 @@ describe('a place that the State withholds', () => {
     for (let killedAt = 1; killedAt <= MOST_REQUESTS; killedAt += 1) {
       let made = 0;
       let isPruning = false;
-      const proxy = await openSearchProxy(config.OPENSEARCH_URL, async (request) => {
-        if (request.body.includes('"event":"live"')) isPruning = true;
-        if (isPruning && request.path.includes('changes/')) made += 1;
-        if (made < killedAt) return request.forward();
-        // OpenSearch does what it was asked for, but nobody is left to hear it.
-        if (made === killedAt && killedAt % 2 === 0) await request.forward();
-        return undefined;
-      });
-      const through = { ...environment, store: openStore({ ...config, OPENSEARCH_URL: proxy.url }, 30_000) };
       const files = await filesWith(environment, ...times(killedAt, () => HIDDEN));
-      const [ended] = await Promise.allSettled([publishFiles(through, files)]);
-      await through.store.client.close();
-      await proxy.close();
+      const publishing = throughProxy(
+        environment,
+        (request) => {
+          if (request.body.includes('"event":"live"')) isPruning = true;
+          if (isPruning && request.path.includes('changes/')) made += 1;
+          if (made < killedAt) return request.forward();
+          return made === killedAt && killedAt % 2 === 0 ? loseResponse(request) : cut(request);
+        },
+        (through) => publishFiles(through, files),
+      );
+      const [ended] = await Promise.allSettled([publishing]);
       await prune(environment.store, 1);
       const left = await documentsWithMark(environment, `${MARK}${nurses[killedAt - 1]}`);
       expect({ killedAt, left }).toEqual({ killedAt, left: [] });

@@ -22,6 +22,17 @@ export function documentText(file: string): string {
   return readFileSync(resolve(ROOT, file), 'utf8');
 }
 
+/** The anchors of a Markdown file's headings, as GitHub makes them. */
+export function anchorsIn(file: string): string[] {
+  const headings = documentText(file).matchAll(/^#+ (.*)$/gm);
+  return [...headings].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
 /** The blocks of code in a Markdown file, without their indentation. */
 export function codeBlocks(file: string): string[] {
   const blocks = documentText(file).matchAll(/(?<=\n\n)(?: {4}.*\n)+/g);

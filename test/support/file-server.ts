@@ -1,4 +1,5 @@
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { type WebServer, webServer } from './proxy.ts';
 
 /** How one request is answered. */
 export type FileAnswer = (request: IncomingMessage, response: ServerResponse) => void;
@@ -10,35 +11,20 @@ export interface ServedFile {
 }
 
 /** A web server on this machine, of one file. */
-export interface FileServer {
-  readonly url: string;
+export interface FileServer extends WebServer {
   /** The headers of each request so far. */
   readonly requests: readonly IncomingHttpHeaders[];
-  /** Cuts the connections of the moment; it goes on to listen. */
-  cut(): void;
-  close(): Promise<void>;
 }
 
 /** @param answers to the first request, the second, …; the last one to all that follow too */
 export async function fileServer(...answers: readonly FileAnswer[]): Promise<FileServer> {
   const requests: IncomingHttpHeaders[] = [];
-  const server = createServer((request, response) => {
+  const server = await webServer((request, response) => {
     const answer = answers[Math.min(requests.length, answers.length - 1)];
     requests.push(request.headers);
     answer?.(request, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  return {
-    url: `http://127.0.0.1:${port}/individual.csv`,
-    requests,
-    cut: () => server.closeAllConnections(),
-    close: () => {
-      server.closeAllConnections();
-      return new Promise((resolve) => server.close(() => resolve()));
-    },
-  };
+  return { ...server, url: `${server.url}/individual.csv`, requests };
 }
 
 /** The file, as by a server that knows conditions and ranges. */

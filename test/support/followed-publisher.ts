@@ -4,12 +4,7 @@ import { apiClient } from './api.ts';
 import { changesPage } from './changes.ts';
 import { inForm } from './fault-form.ts';
 import { type FeedCopy, feedCopy, type LicenseCopy, licensesInIndex } from './feed-copy.ts';
-import {
-  type InterruptedRequest,
-  type InterruptingProxy,
-  interruptingProxy,
-  isComparing,
-} from './interrupting-proxy.ts';
+import { type FatalRequest, isComparing, type KillingProxy, killingProxy } from './kill-at-request.ts';
 import { type Publisher, publisher } from './publisher.ts';
 import type { RandomRequest } from './random-moments.ts';
 
@@ -17,12 +12,12 @@ const ROWS = inForm({ short: 3000, full: 20_000 });
 const DIFFERENCES = { changed: 0.1, added: 0.02, removed: 0.02, renamed: 0.02, renumbered: 0.02 };
 const PAGE = 100;
 
-/** Publications that a client follows by the feed, and a proxy that interrupts them while they are compared. */
+/** Publications that a client follows by the feed, and a proxy that kills at a request while they are compared. */
 export interface FollowedPublisher {
   readonly publications: Publisher;
-  readonly proxy: InterruptingProxy;
+  readonly proxy: KillingProxy;
   /** The request for digests and changes at this share of all of them. */
-  requestAt(random: RandomRequest): InterruptedRequest;
+  requestAt(random: RandomRequest): FatalRequest;
   /** Expects that the client's copy, after it has read the feed, is what is live. */
   expectCurrentCopy(): Promise<void>;
   stop(): Promise<void>;
@@ -46,19 +41,14 @@ export async function followedPublisher(settings: Record<string, string> = {}): 
   }
 
   const copy: FeedCopy = feedCopy(await liveLicenses(), (await changesPage(rest, { since: 'latest' })).next);
-  const proxy = await interruptingProxy(publications);
+  const proxy = await killingProxy(publications);
   await publications.startWorker({ OPENSEARCH_URL: proxy.url });
-  proxy.countAnew();
-  await publications.expectPublished(await publications.begin('large'));
-  const undisturbed = proxy.counted().comparing;
+  const [undisturbed = 0] = await proxy.requestsWithoutFault(isComparing);
   expect(undisturbed).toBeGreaterThan(10);
   return {
     publications,
     proxy,
-    requestAt: ({ share, isDone }) => ({
-      is: (request, made) => isComparing(request) && made.comparing > share * undisturbed,
-      isDone,
-    }),
+    requestAt: ({ share, isDone }) => ({ is: isComparing, after: Math.floor(share * undisturbed), isDone }),
     expectCurrentCopy: async () => {
       await copy.catchUp(rest, PAGE);
       expect(copy.licenses).toEqual(await liveLicenses());

@@ -17,6 +17,10 @@ export interface OwnServer {
   readonly url: string;
   /** SIGKILL. @throws {Error} when it had ended before */
   kill(): Promise<void>;
+  /** SIGSTOP: it takes connections but answers nothing. */
+  pause(): void;
+  /** SIGCONT */
+  resume(): void;
   /** Whether anything takes connections at its address. */
   isListening(): Promise<boolean>;
   /** Starts it again and waits until it answers. */
@@ -86,6 +90,8 @@ async function running({ url, folder, data, start }: ServerKind): Promise<OwnSer
   return {
     url,
     kill: () => server.kill(),
+    pause: () => void server.child.kill('SIGSTOP'),
+    resume: () => void server.child.kill('SIGCONT'),
     isListening: () => isListening(url),
     start: async () => {
       server = await start(AbortSignal.timeout(START_WITHIN_MS));

@@ -5,7 +5,7 @@ import { licenses, startWorker } from '../../scripts/licenses-processes.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { publishQueue } from '../../src/publications/job.ts';
 import { licensesOf, writeDay } from './day-files.ts';
-import { type OpenSearchProxy, openSearchProxy } from './open-search-proxy.ts';
+import { startProxy, type WebServer } from './proxy.ts';
 import type { DatasetFiles } from './publishing.ts';
 
 const NURSING = 'Nursing Board';
@@ -28,7 +28,7 @@ export async function installation(): Promise<Installation> {
   const queue = publishQueue(environment.config);
   let workers: RunningProcess[] = [];
   let awaited: { request: RegExp; work: (path: string) => Promise<void> } | undefined;
-  const proxy: OpenSearchProxy = await openSearchProxy(environment.config.OPENSEARCH_URL, async (request) => {
+  const proxy: WebServer = await startProxy(environment.config.OPENSEARCH_URL, async (request) => {
     if (awaited?.request.test(`${request.method} ${request.path}`)) {
       const { work } = awaited;
       awaited = undefined;

@@ -5,14 +5,11 @@ import statuses from '../../data/statuses.json' with { type: 'json' };
 import { BUSINESS_COLUMNS, type DatasetFile, INDIVIDUAL_COLUMNS } from '../../src/dataset/columns.ts';
 import { mapHeader } from '../../src/dataset/header.ts';
 import { licensesOfRow } from '../../src/dataset/row-to-licenses.ts';
-import { BOARDS } from '../../src/licenses/boards.ts';
-import { CAUTION_MEANINGS, cautionsOf } from '../../src/licenses/cautions.ts';
+import { CAUTION_MEANINGS } from '../../src/licenses/cautions.ts';
 import type { LicenseDocument } from '../../src/licenses/license-document.ts';
 import { type ResponseRecord, responseRecord, toResponseRecord } from '../../src/licenses/license-record.ts';
-import { numberKey } from '../../src/licenses/number.ts';
 import { EXAMPLE, EXAMPLE_DATE } from '../../src/rest/verify-examples.ts';
-import { plainStatus } from '../../src/web/license-status.ts';
-import { documentedTables, documentText } from '../support/documented.ts';
+import { documentedTables } from '../support/documented.ts';
 
 const FILE = 'docs/integrators.md';
 const COLUMNS = { individual: INDIVIDUAL_COLUMNS, business: BUSINESS_COLUMNS };
@@ -100,23 +97,6 @@ describe('the record', () => {
       documented(field, 3).map((name) => name.replace(/_n$/, '_3')),
     );
   });
-
-  test.each(FROM_ROW)('%s is null when the document says so', (field) => {
-    const when = FIELDS.find(([name]) => name === `\`${field}\``)?.[4] ?? '';
-    const isNullable = responseRecord.shape[field].safeParse(null).success;
-    expect(when.startsWith('never')).toBe(!isNullable);
-    if (!isNullable) return;
-    const emptied = (text: string) => Object.fromEntries(documented(field, 2).map((name) => [name, text]));
-    expect(recordIn('individual', fullRow('individual', emptied('')))[field]).toBeNull();
-    const isHidden =
-      recordIn('individual', fullRow('individual', emptied(hiddenText(field))))[field] === null;
-    expect(when.includes('`HIDDEN`')).toBe(isHidden);
-  });
-
-  /** Dates can't be HIDDEN: such a row is rejected. */
-  function hiddenText(field: string): string {
-    return documented(field, 2).some((name) => name.includes('_DATE')) ? EXAMPLE_DATE : 'HIDDEN';
-  }
 });
 
 /** A type in words. */
@@ -211,47 +191,5 @@ describe('statuses', () => {
     const byTone = Map.groupBy(statuses.sub, (name) => tones.get(name.toUpperCase()));
     const rows = documentedTables(FILE, 'says')[0]?.rows.map(([, names]) => names?.split(', '));
     expect(rows).toEqual(['bad', 'caution', 'neutral', 'none'].map((tone) => byTone.get(tone)));
-  });
-
-  test('without a caution are Active and a renewal in progress', () => {
-    for (const raw of ['Active', 'Active - Active In Renewal']) {
-      expect(plainStatus({ ...EXAMPLE, raw_status: raw }, []).tone).toBe('good');
-    }
-  });
-
-  test('have a caution if the reader must ask the board', () => {
-    const active = { ...EXAMPLE, raw_status: 'Active', extra_data: { 'Board Action': 'No' } };
-    expect(cautionsOf(active, EXAMPLE_DATE, true)).toEqual([]);
-    for (const change of [
-      { raw_status: 'Active - Probation' },
-      { expiry_date: '2026-11-19' },
-      { extra_data: { 'Board Action': 'Yes' } },
-    ]) {
-      expect(cautionsOf({ ...active, ...change }, EXAMPLE_DATE, true)).toHaveLength(1);
-    }
-    expect(cautionsOf(active, EXAMPLE_DATE, false)).toEqual(['name_mismatch']);
-  });
-});
-
-describe('the answers to questions', () => {
-  const text = documentText(FILE);
-
-  test('list spellings of the same number', () => {
-    const [, ways = ''] = /differently: (.*?) are the same number/.exec(text) ?? [];
-    expect(codeIn(ways).length).toBeGreaterThan(3);
-    expect(new Set(codeIn(ways).map(numberKey)).size).toBe(1);
-    expect(numberKey('RN.0987654321')).not.toBe(numberKey('RN.987654321'));
-  });
-
-  test('name boards that license the professions', () => {
-    const typesOf = (name: string) =>
-      (BOARDS.find((board) => board.name === name)?.license_types ?? []).map((type) => type.name).join();
-    expect(text).toContain('massage therapists and dietitians are with the Medical Board');
-    expect(typesOf('Medical Board')).toMatch(/Massage Therapist.*Dietitian/);
-    expect(text).toContain('manicurists with the Cosmetology and Barber Board');
-    expect(typesOf('Cosmetology and Barber Board')).toContain('Manicurist');
-    const all = BOARDS.map(({ name }) => typesOf(name)).join();
-    expect(text).toContain('lawyers, teachers, real estate agents and electricians are not');
-    expect(all).not.toMatch(/attorney|lawyer|teacher|real estate|electrician/i);
   });
 });

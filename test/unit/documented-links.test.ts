@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { DOCUMENTS, documentText } from '../support/documented.ts';
+import { anchorsIn, DOCUMENTS, documentText } from '../support/documented.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -10,17 +10,6 @@ function prose(file: string): string {
   return documentText(file)
     .replaceAll(/^ {4}.*$/gm, '')
     .replaceAll(/`[^`\n]*`/g, '');
-}
-
-/** The anchors of a file's headings, as GitHub makes them. */
-function anchorsIn(file: string): string[] {
-  const headings = documentText(file).matchAll(/^#+ (.*)$/gm);
-  return [...headings].map(([, heading = '']) =>
-    heading
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
-      .replaceAll(' ', '-'),
-  );
 }
 
 /** What is wrong with a link of a file; `undefined` when it leads somewhere. */

@@ -1,16 +1,12 @@
-import { describe, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import pino from 'pino';
-import { KEY_BELIEVED_MS } from '../../src/access/key-check.ts';
-import { TooManyRequestsError } from '../../src/access/rate-limit.ts';
-import { CursorExpiredError } from '../../src/changes/service.ts';
 import { readConfig } from '../../src/config.ts';
 import { httpApp } from '../../src/http/app.ts';
 import { type BodyLimit, LOOKUP_LIMIT, MAX_RECEIVED_OF_ADDRESS } from '../../src/http/body.ts';
-import { errorResponse, HttpsRequiredError, InvalidKeyError, TooLargeError } from '../../src/http/errors.ts';
+import { errorResponse } from '../../src/http/errors.ts';
 import { RESPONSE_LIMITS } from '../../src/http/held-responses.ts';
 import { httpServer, MAX_CONNECTIONS_OF_ADDRESS } from '../../src/http/server.ts';
 import { freshness } from '../../src/http/status.ts';
-import { BadRequestError } from '../../src/licenses/bad-request.ts';
 import { MAX_MATCHES } from '../../src/licenses/lookup-outcome.ts';
 import * as lookups from '../../src/lookup/service.ts';
 import {
@@ -28,10 +24,9 @@ import * as rosters from '../../src/rosters/service.ts';
 import { badKeysPerMinute, SAVES_PER_MINUTE } from '../../src/server.ts';
 import { SearchUnavailableError, TooBusyError } from '../../src/storage/errors.ts';
 import { MAX_PAGE_ROWS } from '../../src/web/roster-form.ts';
-import { documentedTables, documentText } from '../support/documented.ts';
+import { documentedTables } from '../support/documented.ts';
 
 const FILE = 'docs/integrators.md';
-const TEXT = documentText(FILE);
 
 function number(count: number | undefined): string {
   return (count ?? Number.NaN).toLocaleString('en-US');
@@ -129,52 +124,12 @@ test('the limits are those of the code', () => {
   expect(table?.rows.map(([limit, value]) => [limit, value])).toEqual(limits());
 });
 
-test('the numbers in sentences are those of the code', () => {
-  const { REST_REQUESTS_PER_MINUTE: requests, ROSTER_ITEMS_PER_REQUEST: items } = readConfig({
-    STATE_DIR: '/nowhere',
-  });
-  const most = rosterLimits.MAX_ITEMS;
-  expect(TEXT).toContain(
-    `of ${number(most)} items counts as ${most / items} requests. So ${requests} requests a minute are ${number(requests * items)} items`,
-  );
-  expect(TEXT).toContain(`At ${requests} requests a minute, ten lookups a second use up the limit`);
-  expect(requests / 60).toBe(10);
-  expect(TEXT).toContain(
-    `Above ${lookups.MAX_IN_FLIGHT_WITH_SUGGESTIONS} in progress in a process, answers may lack suggestions; above ${number(lookups.MAX_IN_FLIGHT)}, the service refuses`,
-  );
-  expect(KEY_BELIEVED_MS).toBeLessThanOrEqual(10_000);
-  expect([lookups.TIMEOUT_MS < 5000, rosters.TIMEOUT_MS < 15_000]).toEqual([true, true]);
-});
-
-describe('retries', () => {
-  const statuses = () =>
-    new Map(documentedTables(FILE, 'status')[0]?.rows.map(([status = '', , again = '']) => [status, again]));
-
-  test('are advised where the service sends Retry-After, and nowhere else except after a lost request', () => {
-    const advised = [...statuses()].filter(([, again]) => again.startsWith('yes')).map(([status]) => status);
-    expect(advised).toEqual(['408', '429', '503', 'no answer']);
-    for (const error of [
-      new BadRequestError(''),
-      new InvalidKeyError(),
-      new HttpsRequiredError(),
-      new CursorExpiredError(''),
-      new TooLargeError(''),
-      new Error(),
-    ]) {
-      const { status, retryAfter } = errorResponse(error);
-      expect(retryAfter).toBeUndefined();
-      expect(statuses().get(String(status))).toMatch(/^no|^once/);
-    }
-    expect(errorResponse(new TooManyRequestsError(7))).toMatchObject({ status: 429, retryAfter: 7 });
-  });
-
-  test('after a 503 wait as the service says', () => {
-    const errors = [new NothingPublishedError(), new SearchUnavailableError(), new TooBusyError()];
-    const answers = errors.map(errorResponse);
-    expect(answers.map(({ status }) => status)).toEqual([503, 503, 503]);
-    const waits = documentedTables(FILE, 'reason')[0]?.rows.map(([, wait]) => Number(wait));
-    expect(waits).toEqual(answers.map(({ retryAfter }) => retryAfter));
-  });
+test('retries after a 503 wait as the service says', () => {
+  const errors = [new NothingPublishedError(), new SearchUnavailableError(), new TooBusyError()];
+  const answers = errors.map(errorResponse);
+  expect(answers.map(({ status }) => status)).toEqual([503, 503, 503]);
+  const waits = documentedTables(FILE, 'reason')[0]?.rows.map(([, wait]) => Number(wait));
+  expect(waits).toEqual(answers.map(({ retryAfter }) => retryAfter));
 });
 
 test('freshness is by age', () => {

@@ -1,298 +1,136 @@
-import { readFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { parser } from '@prometheus-io/lezer-promql';
-import { parse } from 'yaml';
-import { z } from 'zod';
+import { isInstalled } from '../../scripts/program-path.ts';
+import { runProgram } from '../../scripts/programs.ts';
 import { stateGauges } from '../../src/http/admin.ts';
 import { PUBLICATION_STATES } from '../../src/publications/steps.ts';
 import { metrics } from '../../src/telemetry/metrics.ts';
 import { OUTCOMES } from '../../src/telemetry/outcome.ts';
 import { workerMetrics } from '../../workers/metrics.ts';
+import { describeUnless } from '../support/describe-unless.ts';
+import { anchorsIn, documentText } from '../support/documented.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
-const ROOT = resolve(import.meta.dirname, '../..');
-const read = (file: string) => readFile(resolve(ROOT, file), 'utf8');
-
+const FOLDER = resolve(import.meta.dirname, '../../deploy/prometheus');
 const OPERATIONS = 'docs/operations.md';
+const RULES = documentText('deploy/prometheus/rules.yml');
+const RULE_TESTS = documentText('deploy/prometheus/rules.test.yml');
+const DASHBOARD = documentText('deploy/grafana/dashboard.json');
 
-const rule = z.union([
-  z.strictObject({ record: z.string(), expr: z.string() }),
-  z.strictObject({
-    alert: z.string(),
-    expr: z.string(),
-    for: z
-      .string()
-      .regex(/^\d+[mh]$/)
-      .optional(),
-    labels: z.strictObject({ severity: z.enum(['critical', 'warning']) }),
-    annotations: z.strictObject({ summary: z.string().min(10), runbook: z.string() }),
-  }),
-]);
-const rules = z
-  .strictObject({ groups: z.array(z.strictObject({ name: z.string(), rules: z.array(rule).min(1) })) })
-  .parse(parse(await read('deploy/prometheus/rules.yml')))
-  .groups.flatMap((group) => group.rules);
-const alerts = rules.flatMap((each) => ('alert' in each ? [each] : []));
+/** The alerts with their runbooks. */
+const ALERTS = new Map(
+  [...RULES.matchAll(/- alert: (\w+)$.*?runbook: (\S+)$/gms)].map(([, alert = '', runbook = '']) => [
+    alert,
+    runbook,
+  ]),
+);
 
-const ruleTests = z
-  .object({
-    rule_files: z.tuple([z.literal('rules.yml')]),
-    tests: z.array(
-      z.object({
-        input_series: z.array(z.object({ series: z.string() })),
-        alert_rule_test: z.array(
-          z.object({
-            alertname: z.string(),
-            exp_alerts: z.array(
-              z.object({
-                exp_labels: z.object({ severity: z.string() }),
-                exp_annotations: z.object({ runbook: z.string() }),
-              }),
-            ),
-          }),
-        ),
-      }),
-    ),
-  })
-  .parse(parse(await read('deploy/prometheus/rules.test.yml'))).tests;
+const folder = temporaryFolder();
 
-const dataSource = z.strictObject({ type: z.literal('prometheus'), uid: z.string() });
-const panel = z.looseObject({
-  id: z.int().positive(),
-  type: z.enum(['row', 'stat', 'timeseries']),
-  title: z.string().min(1),
-  datasource: dataSource.optional(),
-  gridPos: z.strictObject({ x: z.int(), y: z.int(), w: z.int(), h: z.int() }),
-  targets: z
-    .array(z.looseObject({ refId: z.string(), expr: z.string(), datasource: dataSource }))
-    .default([]),
+const NO_PROMTOOL = isInstalled('promtool')
+  ? undefined
+  : 'promtool is missing; install it (Debian: apt-get install prometheus)';
+
+describeUnless(NO_PROMTOOL, 'promtool', () => {
+  test.each([
+    ['check', 'rules.yml'],
+    ['test', 'rules.test.yml'],
+  ])('finds nothing wrong: promtool %s rules %s', async (command, file) => {
+    const { code, output } = await runProgram(['promtool', command, 'rules', file], { cwd: FOLDER });
+    expect([code, output]).toEqual([0, expect.stringContaining('SUCCESS')]);
+  });
+
+  test('can read the expressions of the dashboard', async () => {
+    const expressions = [...DASHBOARD.matchAll(/"expr": (".*")/g)].map(([, expression = '']) =>
+      expression.replaceAll('$__rate_interval', '5m'),
+    );
+    const rules = expressions.map((expression, at) => `{ record: "panel:${at}", expr: ${expression} }`);
+    await writeFile(folder.path('panels.yml'), `groups: [{ name: panels, rules: [${rules.join()}] }]`);
+    const { output } = await runProgram(['promtool', 'check', 'rules', folder.path('panels.yml')]);
+    expect(output).toContain(`SUCCESS: ${expressions.length} rules found`);
+  });
 });
-const dashboard = z
-  .looseObject({
-    uid: z.string(),
-    title: z.string(),
-    templating: z.looseObject({ list: z.array(z.looseObject({ name: z.string(), type: z.string() })) }),
-    panels: z.array(panel),
-  })
-  .parse(JSON.parse(await read('deploy/grafana/dashboard.json')));
 
-/** The metrics that can be asked for, with their labels: those that the code registers, and those of the rules. */
-const known = new Map<string, readonly string[]>([
-  ['up', []],
-  ...rules.flatMap((each) => ('record' in each ? [[each.record, []] as const] : [])),
-  ...(await registered()),
-]);
-
-/** Labels that Prometheus adds to each series that it scrapes. */
-const ADDED_LABELS = ['job', 'instance'];
-
-/** The values of a label, where the code lists them. */
-const VALUES: Readonly<Record<string, readonly string[]>> = {
-  job: ['licenses'],
-  interface: ['rest', 'mcp', 'web'],
-  outcome: OUTCOMES,
-  state: [...PUBLICATION_STATES, 'waiting', 'active', 'delayed'],
-  reason: ['address', 'all', 'slow', 'memory'],
-};
-
-async function registered(): Promise<Map<string, readonly string[]>> {
+/** What `/metrics` of the API and of the worker show. */
+async function shownMetrics(): Promise<string> {
   const nothing = { current: () => undefined, refresh: async () => undefined, stop: () => undefined };
-  stateGauges(
-    nothing,
-    { inFlight: () => 0 },
-    () => 0,
-    () => true,
-    () => 0,
-  );
-  const ofApi = z
-    .array(z.looseObject({ name: z.string(), labelNames: z.array(z.string()) }))
-    .parse(metrics.getMetricsAsArray());
+  const zero = () => 0;
+  stateGauges(nothing, { inFlight: zero }, zero, () => true, zero);
   const worker = workerMetrics();
   worker.ended('live');
   const times = { lastEvents: new Map([['live', 0]]), live: { date: '2026-11-22', differences: 0 } };
-  const text = [await metrics.metrics(), await worker.text(times, { waiting: 0 })].join('\n');
-  const labelsOf = (name: string): string[] => {
-    const [, labels = ''] = new RegExp(`^${name}\\{(.*)\\} `, 'm').exec(text) ?? [];
-    const declared = ofApi.find((metric) => metric.name === name)?.labelNames ?? [];
-    return [...declared, ...[...labels.matchAll(/(\w+)="/g)].flatMap(([, label]) => label ?? [])];
-  };
-  const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)];
-  return new Map(
-    types.flatMap(([, name = '', type]): [string, string[]][] => {
-      const labels = labelsOf(name);
-      if (type !== 'histogram') return [[name, labels]];
-      return [
-        [`${name}_bucket`, [...labels, 'le']],
-        [`${name}_sum`, labels],
-        [`${name}_count`, labels],
-      ];
-    }),
-  );
+  return [await metrics.metrics(), await worker.text(times, { waiting: 0 })].join('\n');
 }
 
-/** What is wrong with an expression: its syntax, a metric or label that nothing has, or a value that no label has. */
-function problemsOf(expression: string): string[] {
-  const text = expression.replaceAll('$__rate_interval', '5m');
-  const problems: string[] = [];
-  const labels = new Set(ADDED_LABELS);
-  const grouped: string[] = [];
-  let ofMetric: readonly string[] = [];
-  let label = '';
-  parser.parse(text).iterate({
-    enter: ({ name, from, to, type, node }) => {
-      const written = text.slice(from, to);
-      if (type.isError) problems.push(`syntax at ${from}: ${text.slice(from)}`);
-      else if (name === 'VectorSelector') {
-        const metric = node.getChild('Identifier');
-        const metricName = metric === null ? '' : text.slice(metric.from, metric.to);
-        ofMetric = [...(known.get(metricName) ?? []), ...ADDED_LABELS];
-        for (const each of ofMetric) labels.add(each);
-        if (!known.has(metricName)) problems.push(`no metric ${metricName}`);
-      } else if (name === 'LabelName') {
-        label = written;
-        if (node.parent?.name === 'GroupingLabels') grouped.push(label);
-        else if (!ofMetric.includes(label)) problems.push(`no label ${label}`);
-      } else if (name === 'StringLiteral') {
-        const asked = written.slice(1, -1).split('|');
-        const values = VALUES[label];
-        problems.push(
-          ...asked.filter((value) => values?.includes(value) !== true).map((value) => `no ${label} ${value}`),
-        );
-      }
-    },
-  });
-  return [
-    ...problems,
-    ...grouped.filter((name) => !labels.has(name)).map((name) => `nothing to group by ${name}`),
-  ];
-}
+const shown = await shownMetrics();
 
-describe('an expression', () => {
-  test.each([
-    ['sum by (le) (rate(licenses_request_seconds_bucket{interface="rest"}[5m]))', []],
-    ['max(licenses_publications)', ['no metric licenses_publications']],
-    ['licenses_request_seconds', ['no metric licenses_request_seconds']],
-    ['licenses_queue_jobs{status="waiting"}', ['no label status', 'no status waiting']],
-    ['licenses_tool_calls_total{outcome=~"failed|broken"}', ['no outcome broken']],
-    ['sum by (interface) (licenses_tool_calls_total)', ['nothing to group by interface']],
-  ])('%s is checked', (expression, problems) => {
-    expect(problemsOf(expression)).toEqual(problems);
+/** The series that can be asked for: those of the metrics, and those that the rules record. */
+const SERIES = new Set([
+  ...[...shown.matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name = '', type]) =>
+    type === 'histogram' ? ['bucket', 'sum', 'count'].map((suffix) => `${name}_${suffix}`) : [name],
+  ),
+  ...[...RULES.matchAll(/- record: (\S+)/g)].map(([, name]) => name),
+]);
+
+/** The values that a label can have, where the code lists them. */
+const VALUES = new Map<string, readonly string[]>([
+  ['interface', ['rest', 'mcp', 'web']],
+  ['outcome', OUTCOMES],
+  ['state', [...PUBLICATION_STATES, 'waiting', 'active', 'delayed']],
+  ['reason', ['address', 'all', 'slow', 'memory']],
+]);
+
+/** Labels that Prometheus adds, and labels with free values. */
+const OTHER_LABELS = ['job', 'instance', 'le', 'tool'];
+
+describe.each([
+  ['rules.yml', RULES],
+  ['rules.test.yml', RULE_TESTS],
+  ['dashboard.json', DASHBOARD.replaceAll('\\"', '"')],
+])('%s names', (_, text) => {
+  test('series that the code has', () => {
+    const named = new Set(text.match(/\blicenses[_:][\w:]+/g));
+    expect(named.size).toBeGreaterThan(10);
+    expect([...named].filter((name) => !SERIES.has(name))).toEqual([]);
   });
 
-  test('that is invalid is reported', () => {
-    expect(problemsOf('sum(licenses_queue_jobs')).not.toEqual([]);
-    expect(problemsOf('maximum(licenses_queue_jobs)')).not.toEqual([]);
-  });
-});
-
-test('counters have every reason from the start, so that the first increase is seen', async () => {
-  const text = await metrics.metrics();
-  for (const reason of ['address', 'all'])
-    expect(text).toContain(`licenses_connections_refused_total{reason="${reason}"} 0\n`);
-  for (const reason of ['slow', 'memory'])
-    expect(text).toContain(`licenses_responses_cut_total{reason="${reason}"} 0\n`);
-});
-
-describe('the rules for Prometheus', () => {
-  test.each(rules.map((each) => ['alert' in each ? each.alert : each.record, each.expr]))(
-    '%s uses only metrics that the code registers',
-    (_, expression) => {
-      expect(problemsOf(expression)).toEqual([]);
-    },
-  );
-
-  test('have alerts with names of their own', () => {
-    const names = alerts.map(({ alert }) => alert);
-    expect(new Set(names).size).toBe(names.length);
-    expect(names.length).toBeGreaterThan(0);
-  });
-
-  test('link each alert to a heading of the operations page', async () => {
-    const headings = headingsOf(await read(OPERATIONS));
-    const missing = alerts.filter(({ annotations: { runbook } }) => {
-      const [page, heading = ''] = runbook.split('#');
-      return page !== OPERATIONS || !headings.includes(heading);
+  test('labels and values that the code has', () => {
+    const wrong = [...text.matchAll(/[{,](\w+)=~?"([^"]*)"/g)].filter(([, label = '', values = '']) => {
+      const known = VALUES.get(label);
+      if (known === undefined) return !OTHER_LABELS.includes(label);
+      return !values.split('|').every((value) => known.includes(value));
     });
-    expect(missing.map(({ alert, annotations }) => `${alert}: ${annotations.runbook}`)).toEqual([]);
-  });
-
-  test('are in the table of alerts of the operations page, and no other is', async () => {
-    const named = [...(await read(OPERATIONS)).matchAll(/^\|.*$/gm)]
-      .flatMap(([row]) => [...row.matchAll(/`([A-Z][a-z]+[A-Za-z]+)`/g)])
-      .flatMap(([, name]) => name ?? []);
-    expect(named.toSorted()).toEqual(alerts.map(({ alert }) => alert).toSorted());
+    expect(wrong.map(([selector]) => selector)).toEqual([]);
   });
 });
 
-describe('the tests of the rules, for promtool', () => {
-  test('expect each alert to fire, with its severity and its runbook', () => {
-    const expected = ruleTests.flatMap(({ alert_rule_test }) =>
-      alert_rule_test.flatMap(({ alertname, exp_alerts }) =>
-        exp_alerts.map(({ exp_labels: { severity }, exp_annotations: { runbook } }) =>
-          [alertname, severity, runbook].join(' '),
-        ),
-      ),
-    );
-    const defined = alerts.map(({ alert, labels: { severity }, annotations: { runbook } }) =>
-      [alert, severity, runbook].join(' '),
-    );
-    expect([...new Set(expected)].toSorted()).toEqual(defined.toSorted());
-  });
-
-  test('have only series that the code registers', () => {
-    const series = ruleTests.flatMap(({ input_series }) => input_series.map((each) => each.series));
-    // The values of these labels are not in the code.
-    const isElsewhere = (problem: string) => /^no (instance|le|tool) /.test(problem);
-    expect(series.flatMap(problemsOf).filter((problem) => !isElsewhere(problem))).toEqual([]);
-  });
+test('counters have each reason from the start, or an increase would miss the first', () => {
+  for (const reason of ['address', 'all'])
+    expect(shown).toContain(`licenses_connections_refused_total{reason="${reason}"} 0\n`);
+  for (const reason of ['slow', 'memory'])
+    expect(shown).toContain(`licenses_responses_cut_total{reason="${reason}"} 0\n`);
 });
 
-/** The names by which a page's headings are linked. */
-function headingsOf(page: string): string[] {
-  return [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
-    heading
-      .toLowerCase()
-      .replaceAll(/[^\w\- ]/g, '')
-      .replaceAll(' ', '-'),
-  );
-}
+describe('each alert', () => {
+  const names = [...ALERTS.keys()].toSorted();
 
-describe('the Grafana dashboard', () => {
-  const { panels, templating } = dashboard;
+  test('links to a heading of the operations page, and is in its table', () => {
+    const anchors = anchorsIn(OPERATIONS).map((anchor) => `${OPERATIONS}#${anchor}`);
+    expect([...ALERTS].filter(([, runbook]) => !anchors.includes(runbook))).toEqual([]);
+    const rows =
+      documentText(OPERATIONS)
+        .match(/^\|.*$/gm)
+        ?.join('\n') ?? '';
+    const listed = [...rows.matchAll(/`([A-Z][a-z]+[A-Za-z]+)`/g)].map(([, name]) => name);
+    expect(listed.toSorted()).toEqual(names);
+  });
 
-  test('shows every metric of the service', () => {
-    const shown = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)).join(' ');
-    const names = [...known.keys()].filter(
-      (name) => /^licenses_/.test(name) && !/_(bucket|sum|count)$/.test(name),
+  test('fires in a test for promtool', () => {
+    const fired = RULE_TESTS.matchAll(
+      /alertname: (\w+)\s+exp_alerts:(?! \[\])|alertname: (\w+), exp_alerts: \*/g,
     );
-    expect(names.length).toBeGreaterThan(10);
-    expect(names.filter((name) => !shown.includes(name))).toEqual([]);
+    const tested = new Set([...fired].map(([, name, other]) => name ?? other));
+    expect([...tested].toSorted()).toEqual(names);
   });
-
-  test('has panels with unique ids that do not overlap', () => {
-    const ids = panels.map(({ id }) => id);
-    expect(new Set(ids).size).toBe(ids.length);
-    const places = panels.map(({ gridPos: { x, y } }) => `${x},${y}`);
-    expect(new Set(places).size).toBe(places.length);
-    expect(panels.filter(({ gridPos: { x, w } }) => x + w > 24)).toEqual([]);
-  });
-
-  test('uses the data source of its variable', () => {
-    const [variable] = templating.list.filter(({ type }) => type === 'datasource');
-    expect(variable).toMatchObject({ query: 'prometheus' });
-    const charts = panels.filter(({ type }) => type !== 'row');
-    const uids = charts.flatMap(({ datasource, targets }) => [
-      datasource?.uid,
-      ...targets.map((target) => target.datasource.uid),
-    ]);
-    expect(new Set(uids)).toEqual(new Set([`\${${variable?.name}}`]));
-    expect(charts.filter(({ targets }) => targets.length === 0)).toEqual([]);
-  });
-
-  test.each(panels.flatMap(({ title, targets }) => targets.map(({ expr }) => [title, expr] as const)))(
-    '%s uses only metrics that the code registers',
-    (_, expression) => {
-      expect(problemsOf(expression)).toEqual([]);
-    },
-  );
 });

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { requirementsPage, verifyingTests } from '../../scripts/requirements-page.ts';
-import { REQUIREMENTS, requirement, TOPICS } from '../requirements.ts';
+import { REQUIREMENTS, requirement } from '../requirements.ts';
 import { documentText } from '../support/documented.ts';
 
 const IDS = Object.keys(REQUIREMENTS);
@@ -24,16 +24,4 @@ test('every call of verifies is one that the page can read', () => {
       verifyingTests().filter((each) => each.file === file).length,
     ]);
   }
-});
-
-test('every requirement is in one topic, has the next id, and a sentence that no other has', () => {
-  const inTopics = TOPICS.flatMap(({ requirements }) => Object.keys(requirements));
-  expect(inTopics).toEqual(IDS);
-  for (const { requirements } of TOPICS) {
-    const [first = ''] = Object.keys(requirements);
-    const topic = first.slice(0, first.indexOf('-'));
-    const expected = Object.keys(requirements).map((_, at) => `${topic}-${String(at + 1).padStart(2, '0')}`);
-    expect(Object.keys(requirements)).toEqual(expected);
-  }
-  expect(new Set(Object.values(REQUIREMENTS)).size).toBe(IDS.length);
 });

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
+import { type ZipOptions, type Zippable, zipSync } from 'fflate';
 import { fileText, inspectFile } from '../../src/dataset/source-file.ts';
 import { BrokenSourceError } from '../../src/dataset/unpack/errors.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { type Zipped, zip } from '../support/zip-file.ts';
 
 const folder = temporaryFolder();
 const BOM = '\ufeff';
@@ -33,8 +33,8 @@ async function decoded(path: string): Promise<{ text: string; lines: number }> {
   return { text, lines };
 }
 
-describe('a source file is inspected', () => {
-  test('for its name, size and SHA-256', async () => {
+describe('inspectFile', () => {
+  test('returns name, size and SHA-256', async () => {
     const content = 'LICENSEE_NAME,BOARD\r\n"MU\u00d1OZ, ANA",Nursing Board\r\n';
     const path = await written('people.csv', content);
     expect(await inspectFile(path)).toEqual({
@@ -45,14 +45,14 @@ describe('a source file is inspected', () => {
     });
   });
 
-  test('also if it is empty', async () => {
+  test('knows the hash of an empty file', async () => {
     expect(await inspectFile(await written('empty.csv', ''))).toMatchObject({
       bytes: 0,
       sha256: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
     });
   });
 
-  test('also if it is read in many chunks', async () => {
+  test('hashes a file of many chunks whole', async () => {
     const content = Buffer.alloc(2 * MEGABYTE + 17, 'row,of,text\n');
     expect(await inspectFile(await written('large.csv', content))).toMatchObject({
       bytes: content.length,
@@ -60,12 +60,12 @@ describe('a source file is inspected', () => {
     });
   });
 
-  test('and a missing one is an error', async () => {
+  test('fails for a file that is not there', async () => {
     await expect(inspectFile(folder.path('missing.csv'))).rejects.toThrow('ENOENT');
   });
 });
 
-describe('the encoding is decided for each field', () => {
+describe('the encoding of a file is decided field by field', () => {
   const N = '\u00d1';
   const utf8 = (text: string) => Buffer.from(text);
   const latin1 = (text: string) => Buffer.from(text, 'latin1');
@@ -111,38 +111,38 @@ describe('the encoding is decided for each field', () => {
     }
   });
 
-  test('also without line breaks', async () => {
+  test('also of a file without line breaks', async () => {
     const content = Buffer.concat([Buffer.alloc(20 * MEGABYTE, 'x'), latin1(N)]);
     const { text, lines } = await decoded(await written('no-line-break.csv', content));
     expect([text.length, text.at(-1), lines]).toEqual([content.length, N, 1]);
   });
 });
 
-describe('the text of a source file', () => {
+describe('fileText', () => {
   test.each<[string, Uint8Array]>([
     ['UTF-8', Buffer.from('"MU\u00d1OZ, ANA"\r\n')],
     ['UTF-8 with a byte order mark', Buffer.from(`${BOM}"MU\u00d1OZ, ANA"\r\n`)],
     ['Latin-1', Buffer.from('"MU\u00d1OZ, ANA"\r\n', 'latin1')],
-  ])('is read from %s', async (name, content) => {
+  ])('reads %s', async (name, content) => {
     expect(await textOf(await written(name, content))).toBe('"MU\u00d1OZ, ANA"\r\n');
   });
 
-  test('has no byte order mark, also before Latin-1', async () => {
+  test('leaves a byte order mark off even where letters of Latin-1 follow it', async () => {
     const content = Buffer.concat([Buffer.from(BOM), Buffer.from('LICENSEE_NAME\nMU\u00d1OZ\n', 'latin1')]);
     expect(await textOf(await written('marked-latin1.csv', content))).toBe('LICENSEE_NAME\nMU\u00d1OZ\n');
   });
 
-  test('has the quotes and dashes that Windows-1252 adds to Latin-1', async () => {
+  test('reads the quotes and dashes that Windows adds to Latin-1', async () => {
     const content = Buffer.from([0x4f, 0x92, 0x42, 0x96, 0x0a]);
     expect(await textOf(await written('windows.csv', content))).toBe('O\u2019B\u2013\n');
   });
 
-  test('has a character whole that two chunks share', async () => {
+  test('does not break a letter that two chunks share', async () => {
     const text = `${'x'.repeat(MEGABYTE - 1)}\u00d1\ud83d\ude00 ${'y'.repeat(MEGABYTE)}`;
     expect((await textOf(await written('straddling-text.csv', text))) === text).toBe(true);
   });
 
-  test('is read with reports of the bytes read', async () => {
+  test('reports the bytes of each chunk', async () => {
     const path = await written('counted.csv', Buffer.alloc(MEGABYTE + 5, '\u00d1'));
     const reported: number[] = [];
     for await (const _chunk of fileText(path, { onBytes: (bytes) => reported.push(bytes) }));
@@ -159,12 +159,28 @@ function manyRows(): Buffer {
   return Buffer.from(`NAME,NUMBER\n${random.replace(/.{30}/g, '$&,\u00d1\n')}`);
 }
 
+function zip(files: Zippable, options: ZipOptions = {}): Buffer {
+  return Buffer.from(zipSync(files, options));
+}
+
+const STORED: ZipOptions = { level: 0 };
+
+/** Where these are in a zip file's entry of its directory (APPNOTE.TXT, 4.3.12). */
+const PLACES = { flags: 8, method: 10, checksum: 16, size: 24 } as const;
+
+/** The zip file, with another number in the first entry of its directory. */
+function withWrong(place: keyof typeof PLACES, value: number, content: Buffer): Buffer {
+  const copy = Buffer.from(content);
+  copy.writeUInt16LE(value, copy.indexOf('PK\x01\x02') + PLACES[place]);
+  return copy;
+}
+
 describe('a packed file', () => {
   const TEXT = 'LICENSEE_NAME\r\n"MU\u00d1OZ, ANA"\r\n';
   const utf8 = Buffer.from(TEXT);
   const latin1 = Buffer.from(TEXT, 'latin1');
   const marked = Buffer.from(`${BOM}${TEXT}`);
-  const csv = (content: Buffer): Zipped => ({ name: 'people.csv', content });
+  const csv = (content: Buffer) => ({ 'people.csv': content });
   const members = [utf8.subarray(0, 20), utf8.subarray(20)].map((part) => gzipSync(part));
 
   test.each<[string, Buffer]>([
@@ -175,16 +191,13 @@ describe('a packed file', () => {
     ['zip', zip(csv(utf8))],
     ['zip of Latin-1', zip(csv(latin1))],
     ['zip with a byte order mark', zip(csv(marked))],
-    ['zip without compression', zip({ ...csv(utf8), isStored: true })],
-    ['zip in capitals and a folder', zip({ name: 'out/PEOPLE.CSV', content: utf8 })],
+    ['zip without compression', zip(csv(utf8), STORED)],
+    ['zip in capitals and a folder', zip({ 'out/PEOPLE.CSV': utf8 })],
     [
       'zip with other files in it',
-      zip({ name: 'read me.txt', content: latin1 }, csv(utf8), {
-        name: '__MACOSX/._people.csv',
-        content: latin1,
-      }),
+      zip({ 'read me.txt': latin1, ...csv(utf8), '__MACOSX/._people.csv': latin1 }),
     ],
-  ])('is read like the plain file, whatever its name: %s', async (name, content) => {
+  ])('reads %s as it reads the plain text, whatever its name', async (name, content) => {
     const path = await written(`${name}.csv`, content);
     expect(await inspectFile(path)).toEqual({
       path,
@@ -198,8 +211,8 @@ describe('a packed file', () => {
   test.each<[string, (content: Buffer) => Buffer]>([
     ['gzip', (content) => gzipSync(content)],
     ['zip', (content) => zip(csv(content))],
-    ['stored zip', (content) => zip({ ...csv(content), isStored: true })],
-  ])('of many chunks is read whole from %s, with reports of the bytes on disk', async (name, pack) => {
+    ['stored zip', (content) => zip(csv(content), STORED)],
+  ])('of many chunks comes whole out of %s, and its bytes on disk are counted', async (name, pack) => {
     const content = manyRows();
     const packed = pack(content);
     const path = await written(`many-${name}`, packed);
@@ -210,19 +223,19 @@ describe('a packed file', () => {
     };
     for await (const chunk of fileText(path, { onBytes })) text += chunk;
     expect(Buffer.from(text).equals(content)).toBe(true);
-    const around = name === 'gzip' ? 0 : zip({ ...csv(Buffer.alloc(0)), isStored: true }).length;
+    const around = name === 'gzip' ? 0 : zip(csv(Buffer.alloc(0)), STORED).length;
     expect(reported).toBe(packed.length - around);
   });
 
   test.each<[string, Buffer]>([
     ['gzip', gzipSync('')],
     ['zip', zip(csv(Buffer.alloc(0)))],
-    ['stored zip', zip({ ...csv(Buffer.alloc(0)), isStored: true })],
-  ])('may be empty: %s', async (name, content) => {
+    ['stored zip', zip(csv(Buffer.alloc(0)), STORED)],
+  ])('may be empty in %s', async (name, content) => {
     expect(await textOf(await written(`empty-${name}`, content))).toBe('');
   });
 
-  test('is closed when its reader stops early', async () => {
+  test('is let go when its reader has enough', async () => {
     const path = await written('enough.gz', gzipSync(manyRows()));
     for await (const text of fileText(path)) {
       expect(text.startsWith('NAME,NUMBER\n')).toBe(true);
@@ -237,7 +250,7 @@ describe('a packed file', () => {
     copy.writeUInt8(copy.readUInt8(at) ^ 255, at);
     return copy;
   };
-  const two = zip(csv(utf8), { name: 'b.csv', content: latin1 });
+  const two = zip({ ...csv(utf8), 'b.csv': latin1 });
 
   test.each<[string, Buffer, string]>([
     ['gzip cut off', gz.subarray(0, gz.length / 2), "can't be read as a gzip file (unexpected end of file)"],
@@ -255,19 +268,31 @@ describe('a packed file', () => {
     ['zip cut off', zipped.subarray(0, zipped.length / 2), "can't be read as a zip file (End of central dir"],
     ['zip cut off at its very end', zipped.subarray(0, -1), "can't be read as a zip file"],
     ['zip damaged in the middle', flipped(zipped, zipped.length / 2), "can't be read as a zip file"],
-    ['zip with a wrong CRC', zip({ ...csv(utf8), checksum: 1 }), '(the checksum of people.csv is wrong)'],
     [
-      'stored zip with a wrong CRC',
-      zip({ ...csv(utf8), isStored: true, checksum: 1 }),
+      'zip with a wrong CRC',
+      withWrong('checksum', 1, zip(csv(utf8))),
       '(the checksum of people.csv is wrong)',
     ],
-    ['zip with a wrong size', zip({ ...csv(utf8), size: 7 }), `(people.csv has ${utf8.length} bytes, not 7)`],
-    ['encrypted zip', zip({ ...csv(utf8), flags: 1 }), '(people.csv is encrypted)'],
-    ['zip of another method', zip({ ...csv(utf8), method: 9 }), '(people.csv is compressed by method 9)'],
+    [
+      'stored zip with a wrong CRC',
+      withWrong('checksum', 1, zip(csv(utf8), STORED)),
+      '(the checksum of people.csv is wrong)',
+    ],
+    [
+      'zip with a wrong size',
+      withWrong('size', 7, zip(csv(utf8))),
+      `(people.csv has ${utf8.length} bytes, not 7)`,
+    ],
+    ['encrypted zip', withWrong('flags', 1, zip(csv(utf8))), '(people.csv is encrypted)'],
+    [
+      'zip of another method',
+      withWrong('method', 9, zip(csv(utf8))),
+      '(people.csv is compressed by method 9)',
+    ],
     ['zip of two CSV files', two, 'holds more than one .csv file (people.csv and b.csv); pack each alone.'],
-    ['zip without a CSV file', zip({ name: 'a.txt', content: utf8 }), 'holds no .csv file'],
-    ['zip of nothing', zip(), 'holds no .csv file'],
-  ])('is refused: %s', async (name, content, message) => {
+    ['zip without a CSV file', zip({ 'a.txt': utf8 }), 'holds no .csv file'],
+    ['zip of nothing', zip({}), 'holds no .csv file'],
+  ])('is refused as %s', async (name, content, message) => {
     const path = await written(name, content);
     const reading = async () => {
       for await (const _text of fileText(path));

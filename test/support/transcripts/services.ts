@@ -9,7 +9,7 @@ import { newApiKey } from '../../../src/access/key-format.ts';
 import { numberKey } from '../../../src/licenses/number.ts';
 import { apiClient } from '../api.ts';
 import { fixturesAnd, nurseRow } from '../fixtures.ts';
-import { openSearchProxy } from '../open-search-proxy.ts';
+import { startProxy } from '../proxy.ts';
 import { publishFiles } from '../publishing.ts';
 import { rawRequest } from '../raw-http.ts';
 import type { Stage } from './play.ts';
@@ -147,7 +147,7 @@ async function keysOf(environment: TestEnvironment): Promise<Values> {
 
 async function openSearchWithFaults(url: string) {
   let mode: 'answers' | 'hangs' | 'away' = 'answers';
-  const proxy = await openSearchProxy(url, async ({ forward }) => {
+  const proxy = await startProxy(url, async ({ forward }) => {
     while (mode === 'hangs') await sleep(50);
     return mode === 'away' ? undefined : forward();
   });

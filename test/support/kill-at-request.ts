@@ -1,0 +1,97 @@
+import type { ObservedFault } from './fault-form.ts';
+import { type ProxiedRequest, type ProxyStep, pass, startProxy } from './proxy.ts';
+import { describeProgress, endOf, expectInterrupted, loadProgress } from './publication-run.ts';
+import type { Publisher } from './publisher.ts';
+
+export type RequestFilter = (request: ProxiedRequest) => boolean;
+
+/** A request of a publication that is never answered. */
+export interface FatalRequest {
+  readonly is: RequestFilter;
+  /** How many such requests come before it. */
+  readonly after: number;
+  /** Whether OpenSearch still does what it asks for. */
+  readonly isDone: boolean;
+}
+
+interface KillAndRecovery {
+  /** Must throw when it kills nothing. */
+  readonly kill: () => Promise<unknown>;
+  readonly recover: () => Promise<unknown>;
+  /** Whether the publication may go live at its first attempt, as when OpenSearch is killed instead of the worker. */
+  readonly mayContinue?: boolean;
+}
+
+/** A proxy between the workers and OpenSearch that holds a request of a publication while something is killed. */
+export interface KillingProxy {
+  readonly url: string;
+  /** Publishes the large files without a fault. @returns how many requests of each kind that took */
+  requestsWithoutFault(...kinds: readonly RequestFilter[]): Promise<number[]>;
+  /**
+   * Publishes the large files and kills at this request. Expects that the publication goes live nevertheless, at a
+   * later attempt unless it may continue.
+   *
+   * @throws {Error} when the publication ends without this request, or nothing was killed
+   */
+  killAt(request: FatalRequest, steps: KillAndRecovery): Promise<ObservedFault>;
+  close(): Promise<void>;
+}
+
+/** Whether it reads or writes digests or changes. */
+export const isComparing: RequestFilter = ({ path }) => /\/[^/]*(license-digests-|changes\/)/.test(path);
+
+/** A worker asks for it until it is answered, so there may be any number. */
+const isWaiting: RequestFilter = ({ path }) => path.startsWith('/_cluster/health');
+
+export async function killingProxy(publications: Publisher): Promise<KillingProxy> {
+  const { environment, documents } = publications;
+  let step: ProxyStep = pass;
+  const { url, close } = await startProxy(environment.config.OPENSEARCH_URL, (request) =>
+    isWaiting(request) ? request.forward() : step(request),
+  );
+  return {
+    url,
+    requestsWithoutFault: async (...kinds) => {
+      const counts = new Map(kinds.map((isKind) => [isKind, 0]));
+      step = (request) => {
+        for (const [isKind, count] of counts) if (isKind(request)) counts.set(isKind, count + 1);
+        return request.forward();
+      };
+      await publications.expectPublished(await publications.begin('large'));
+      return [...counts.values()];
+    },
+    killAt: async ({ is, after, isDone }, { kill, recover, mayContinue = false }) => {
+      const held = Promise.withResolvers<'held'>();
+      const released = Promise.withResolvers<void>();
+      let before = 0;
+      step = async (request) => {
+        if (!is(request) || before++ !== after) return request.forward();
+        if (isDone) await request.forward();
+        held.resolve('held');
+        await released.promise;
+        return undefined;
+      };
+      const publication = await publications.begin('large');
+      if ((await Promise.race([held.promise, publication.ended])) !== 'held') {
+        throw new Error('The publication ended without the request at which it was to be interrupted.');
+      }
+      let hit: string;
+      let killedAt: number;
+      try {
+        hit = describeProgress(await loadProgress(environment, publication.publication, documents));
+        killedAt = Date.now();
+        await kill();
+      } finally {
+        released.resolve();
+      }
+      await recover();
+      await publications.expectPublished(publication);
+      const seconds = (Date.now() - killedAt) / 1000;
+      if (!mayContinue) await expectInterrupted(environment, publication.publication);
+      const outcome = await endOf(environment, publication.publication);
+      await publications.expectRecovered('large');
+      return { hit, seconds, outcome };
+    },
+    close,
+  };
+}
