@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { changesService } from '../../src/changes/service.ts';
 import { boardByName } from '../../src/licenses/boards.ts';
@@ -18,19 +18,27 @@ let environment: FeedService['environment'];
 let rest: FeedService['rest'];
 let publishDay: FeedService['publishDay'];
 
-beforeEach(async () => {
+async function startService(): Promise<void> {
   service = await startFeedService();
   ({ environment, rest, publishDay } = service);
-});
-afterEach(() => service.stop());
+}
+const stopService = () => service.stop();
+
+/** The cursor after the latest change. */
+async function latest(): Promise<string> {
+  return (await changesPage(rest, { since: 'latest' })).next;
+}
 
 const renewed = (row: DayRow): DayRow => ({ ...row, expires: '2101-01-01' });
 
 describe('the feed', () => {
+  beforeAll(startService);
+  afterAll(stopService);
+
   test('has what a publication adds, changes and removes', async () => {
     await publishDay(NURSES);
-    const { changes, next, more } = await changesPage(rest);
-    expect([changes, more]).toEqual([[], false]);
+    const next = await latest();
+    expect(await changesPage(rest, { since: next })).toEqual({ changes: [], next, more: false });
     const [first, second, ...others] = NURSES;
     if (first === undefined || second === undefined) throw new Error('There are no nurses.');
     const added = { board: NURSING, number: 'RN.1', name: 'NEW, NURSE' };
@@ -38,7 +46,7 @@ describe('the feed', () => {
     const page = await changesPage(rest, { since: next });
     const common = {
       publication,
-      date: '2026-11-02',
+      date: expect.any(String),
       cause: 'data',
       board: NURSING,
       at: expect.any(String),
@@ -82,8 +90,9 @@ describe('the feed', () => {
 
   test('a rollback takes the changes back, and going forward makes them again', async () => {
     const before = await publishDay(NURSES);
+    const atFirst = await latest();
     const after = await publishDay(NURSES.slice(1).map(renewed));
-    const { next } = await changesPage(rest, { since: 'latest' });
+    const next = await latest();
     await rollBack(environment.store, before);
     const back = await allChanges(rest, next);
     expect(back).toHaveLength(20);
@@ -95,13 +104,13 @@ describe('the feed', () => {
     const forward = await allChanges(rest, back.at(-1)?.cursor);
     expect(forward.filter(({ kind }) => kind === 'removed')).toHaveLength(1);
     expect(forward.filter(({ kind }) => kind === 'changed')).toHaveLength(19);
-    expect(await allChanges(rest)).toHaveLength(60);
+    expect(await allChanges(rest, atFirst)).toHaveLength(60);
   });
 
   test('shows two rollbacks in a row at once, although the same index is live again', async () => {
     const before = await publishDay(NURSES);
     const after = await publishDay(NURSES.map(renewed));
-    const { next } = await changesPage(rest, { since: 'latest' });
+    const next = await latest();
     await rollBack(environment.store, before);
     await rollBack(environment.store, after);
     expect(await allChanges(rest, next)).toHaveLength(40);
@@ -109,7 +118,7 @@ describe('the feed', () => {
 
   test('a cursor that was never given out is 400, one of an earlier feed 410', async () => {
     await publishDay(NURSES);
-    const { next } = await changesPage(rest);
+    const next = await latest();
     for (const since of ['x', `${next}0`, next.replace(/[0-9a-f]$/, (last) => (last === '0' ? '1' : '0'))]) {
       expect((await askChanges(rest, { since })).status).toBe(400);
     }
@@ -117,198 +126,205 @@ describe('the feed', () => {
     await publishDay(NURSES.map(renewed));
     expect((await askChanges(rest, { since: next })).status).toBe(410);
   });
-});
 
-test('when a place is withdrawn, its earlier values are erased', async () => {
-  await publishDay(NURSES);
-  const { next } = await changesPage(rest);
-  const withCity = (city: string) => NURSES.map((row, at) => (at === 0 ? { ...row, city } : row));
-  await publishDay(withCity('AKRON'));
-  expect(JSON.stringify(await allChanges(rest, next))).toContain('AKRON');
-  await publishDay(withCity('HIDDEN'));
-  const changes = await allChanges(rest, next);
-  expect(changes.map(({ fields }) => fields)).toEqual([
-    { city: { before: null, after: null, erased: true } },
-    { city: { before: null, after: null, erased: true } },
-  ]);
-});
-
-test('a guard refuses a publication that changes too many licenses', async () => {
-  await publishDay(NURSES);
-  await expect(
-    publishDay(
-      NURSES.map((row) => ({ ...row, city: 'AKRON' })),
-      { isGuarded: true },
-    ),
-  ).rejects.toThrow(
-    /many_changes: 20 of 25 licenses changed or were removed, more than 20 % \(GUARD_MAX_CHANGED_PERCENT\)\. Boards: NUR 20\. Fields of those compared: city 20\./,
-  );
-});
-
-test('the history of a license', async () => {
-  await publishDay(NURSES);
-  await publishDay(NURSES.slice(1).map(renewed));
-  const history = (license_number: string) =>
-    rest.get(`/api/v1/history?${new URLSearchParams({ board: NURSING, license_number })}`);
-  const changed = await history('RN.900002');
-  expect(changed.body).toEqual({
-    board: NURSING,
-    license_number: 'RN.900002',
-    coverage_start: '2026-11-01',
-    record: expect.objectContaining({ license_number: 'RN.900002', expiry_date: '2101-01-01' }),
-    changes: [
-      expect.objectContaining({
-        kind: 'changed',
-        fields: { expiry_date: { before: '2099-01-01', after: '2101-01-01' } },
-      }),
-    ],
-  });
-  const removed = await history('rn900001');
-  expect(removed.body).toEqual({
-    board: NURSING,
-    license_number: 'RN.900001',
-    coverage_start: '2026-11-01',
-    record: null,
-    changes: [expect.objectContaining({ kind: 'removed' })],
-  });
-  expect((await history('RN.1')).status).toBe(404);
-});
-
-describe('what a rollback withdrew', () => {
-  const [first, second, ...others] = NURSES;
-  if (first === undefined || second === undefined) throw new Error('There are no nurses.');
-  const number = first.number;
-  const suspended = { ...first, subStatus: 'Suspended', boardAction: 'Yes' };
-  const SAID = 'that this service withdrew said: Status Active - Suspended; Board Action Yes.';
-  const TOLD = /marked withdrawn .* do not tell/;
-
-  const marked = z.object({ date: z.string(), cause: z.string(), withdrawn: z.literal(true).optional() });
-
-  /** The changes as REST has them, the text of the tool's result, and the timeline of the page. */
-  async function told() {
-    const query = new URLSearchParams({ board: NURSING, license_number: number });
-    const { body } = await rest.get(`/api/v1/history?${query}`);
-    const { changes } = z.object({ changes: z.array(marked) }).parse(body);
-    const tool = await rest.callTool('license_history', { board: NURSING, license_number: number });
-    const page = (await rest.get(`/licenses/NUR/${number}`)).text;
-    return {
-      changes: changes.map(({ date, cause, withdrawn }) => [date.slice(-2), cause, withdrawn === true]),
-      tool: tool.text,
-      timeline: /<h2>History<\/h2>(.*?)<\/section>/s.exec(page)?.[1] ?? '',
-    };
-  }
-
-  test('is marked, and the page tells it once, as no fact', async () => {
+  test('when a place is withdrawn, its earlier values are erased', async () => {
     await publishDay(NURSES);
-    await publishDay([suspended, second, ...others]);
-    await rollBack(environment.store);
-    const again = await publishDay([suspended, renewed(second), ...others]);
-    await rollBack(environment.store);
-    await publishDay([renewed(first), second, ...others]);
-
-    const { changes, tool, timeline } = await told();
-    expect(changes).toEqual([
-      ['04', 'data', false],
-      ['01', 'rollback', false],
-      ['03', 'data', true],
-      ['01', 'rollback', false],
-      ['02', 'data', true],
-    ]);
-    expect(tool).toMatch(TOLD);
-    expect(tool.split('"withdrawn":true')).toHaveLength(3);
-    const dates = [...timeline.matchAll(/<time datetime="([^"]+)"/g)].map(([, date]) => date);
-    expect(dates).toEqual(['2026-11-04', '2026-11-03', '2026-11-02']);
-    expect(timeline).toContain(`A dataset of November 2, 2026 ${SAID}`);
-    expect(timeline).toContain(`A dataset of November 3, 2026 ${SAID}`);
-    expect(timeline).not.toContain('Status changed');
-    expect(timeline).not.toContain('went back');
-
-    // It counts again once it is live again, and so does nothing that came in between.
-    await rollBack(environment.store, again);
-    const restored = await told();
-    expect(restored.changes).toEqual([
-      ['03', 'rollback', false],
-      ['04', 'data', true],
-      ['01', 'rollback', true],
-      ['03', 'data', false],
-      ['01', 'rollback', false],
-      ['02', 'data', true],
-    ]);
-    expect(restored.timeline.split('Status changed from Active to Active - Suspended.')).toHaveLength(2);
-    expect(restored.timeline).toContain('this service withdrew said: Expiry date January 1, 2101.');
-  });
-
-  test('is marked also where a later publication had changed it back', async () => {
-    const good = await publishDay(NURSES);
-    await publishDay([suspended, second, ...others]);
-    await publishDay(NURSES);
-    expect((await told()).tool).not.toMatch(/withdrawn|withdrew/);
-    await rollBack(environment.store, good);
-    const { changes } = await told();
-    expect(changes).toEqual([
-      ['03', 'data', true],
-      ['02', 'data', true],
+    const next = await latest();
+    const withCity = (city: string) => NURSES.map((row, at) => (at === 0 ? { ...row, city } : row));
+    await publishDay(withCity('AKRON'));
+    expect(JSON.stringify(await allChanges(rest, next))).toContain('AKRON');
+    await publishDay(withCity('HIDDEN'));
+    const changes = await allChanges(rest, next);
+    expect(changes.map(({ fields }) => fields)).toEqual([
+      { city: { before: null, after: null, erased: true } },
+      { city: { before: null, after: null, erased: true } },
     ]);
   });
 
-  test('is read once for each live publication, and never from a part of the segments', async () => {
+  test('a guard refuses a publication that changes too many licenses', async () => {
     await publishDay(NURSES);
-    await publishDay([suspended, second, ...others]);
-    await rollBack(environment.store);
-    let reads = 0;
-    let isFailing = true;
-    const board = boardByName(NURSING);
-    if (board === undefined) throw new Error('There is no such board.');
-    await throughProxy(
-      environment,
-      async (request) => {
-        const answer = await request.forward();
-        if (!request.path.includes('_mget')) return answer;
-        reads += 1;
-        return isFailing ? { ...answer, body: answer.body.replaceAll('"found":true', '"error":{}') } : answer;
-      },
-      async ({ store }) => {
-        const tracker = trackLivePublication(store, () => undefined);
-        const changes = changesService(store, () => liveFeed(store, tracker));
-        const read = () => changes.history({ board, number }, async () => undefined);
-        try {
-          await expect(read()).rejects.toThrow(SearchUnavailableError);
-          isFailing = false;
-          for (let times = 0; times < 3; times += 1)
-            expect((await read()).changes.map(({ withdrawn }) => withdrawn)).toEqual([undefined, true]);
-          expect(reads).toBe(2);
-        } finally {
-          tracker.stop();
-        }
-      },
+    await expect(
+      publishDay(
+        NURSES.map((row) => ({ ...row, city: 'AKRON' })),
+        { isGuarded: true },
+      ),
+    ).rejects.toThrow(
+      /many_changes: 20 of 25 licenses changed or were removed, more than 20 % \(GUARD_MAX_CHANGED_PERCENT\)\. Boards: NUR 20\. Fields of those compared: city 20\./,
     );
   });
+
+  test('changes of a publication that a newer one fences are never visible', async () => {
+    await publishDay(NURSES);
+    const next = await latest();
+    const files = await writeDay(environment.folder, 'fenced', {
+      date: '2026-11-02',
+      individual: NURSES.map(renewed),
+      business: PHARMACIES,
+    });
+    let fenced: Promise<number> | undefined;
+    const result = await publishFiles(environment, files, {
+      onProgress: ({ step }) => {
+        if (step === 'comparing') fenced = takeEpoch(environment.store, 'a newer one');
+      },
+    });
+    await fenced;
+    expect(result).toMatchObject({ state: 'refused', reasons: [expect.stringMatching(/^fenced: /)] });
+    expect(await allChanges(rest, next)).toEqual([]);
+    await publishDay(NURSES.slice(0, 19).map((row) => ({ ...row, city: 'AKRON' })));
+    const changes = await allChanges(rest, next);
+    expect(changes.map(({ kind }) => kind).toSorted()).toEqual([
+      ...Array.from({ length: 19 }, () => 'changed'),
+      'removed',
+    ]);
+    expect(
+      changes.some(({ fields }) => 'expiry_date' in fields && fields.expiry_date?.after === '2101-01-01'),
+    ).toBe(false);
+  });
 });
 
-test('changes of a publication that a newer one fences are never visible', async () => {
-  await publishDay(NURSES);
-  const { next } = await changesPage(rest);
-  const files = await writeDay(environment.folder, 'fenced', {
-    date: '2026-11-02',
-    individual: NURSES.map(renewed),
-    business: PHARMACIES,
+describe('the history', () => {
+  beforeEach(startService);
+  afterEach(stopService);
+
+  test('the history of a license', async () => {
+    await publishDay(NURSES);
+    await publishDay(NURSES.slice(1).map(renewed));
+    const history = (license_number: string) =>
+      rest.get(`/api/v1/history?${new URLSearchParams({ board: NURSING, license_number })}`);
+    const changed = await history('RN.900002');
+    expect(changed.body).toEqual({
+      board: NURSING,
+      license_number: 'RN.900002',
+      coverage_start: '2026-11-01',
+      record: expect.objectContaining({ license_number: 'RN.900002', expiry_date: '2101-01-01' }),
+      changes: [
+        expect.objectContaining({
+          kind: 'changed',
+          fields: { expiry_date: { before: '2099-01-01', after: '2101-01-01' } },
+        }),
+      ],
+    });
+    const removed = await history('rn900001');
+    expect(removed.body).toEqual({
+      board: NURSING,
+      license_number: 'RN.900001',
+      coverage_start: '2026-11-01',
+      record: null,
+      changes: [expect.objectContaining({ kind: 'removed' })],
+    });
+    expect((await history('RN.1')).status).toBe(404);
   });
-  let fenced: Promise<number> | undefined;
-  const result = await publishFiles(environment, files, {
-    onProgress: ({ step }) => {
-      if (step === 'comparing') fenced = takeEpoch(environment.store, 'a newer one');
-    },
+
+  describe('what a rollback withdrew', () => {
+    const [first, second, ...others] = NURSES;
+    if (first === undefined || second === undefined) throw new Error('There are no nurses.');
+    const number = first.number;
+    const suspended = { ...first, subStatus: 'Suspended', boardAction: 'Yes' };
+    const SAID = 'that this service withdrew said: Status Active - Suspended; Board Action Yes.';
+    const TOLD = /marked withdrawn .* do not tell/;
+
+    const marked = z.object({ date: z.string(), cause: z.string(), withdrawn: z.literal(true).optional() });
+
+    /** The changes as REST has them, the text of the tool's result, and the timeline of the page. */
+    async function told() {
+      const query = new URLSearchParams({ board: NURSING, license_number: number });
+      const { body } = await rest.get(`/api/v1/history?${query}`);
+      const { changes } = z.object({ changes: z.array(marked) }).parse(body);
+      const tool = await rest.callTool('license_history', { board: NURSING, license_number: number });
+      const page = (await rest.get(`/licenses/NUR/${number}`)).text;
+      return {
+        changes: changes.map(({ date, cause, withdrawn }) => [date.slice(-2), cause, withdrawn === true]),
+        tool: tool.text,
+        timeline: /<h2>History<\/h2>(.*?)<\/section>/s.exec(page)?.[1] ?? '',
+      };
+    }
+
+    test('is marked, and the page tells it once, as no fact', async () => {
+      await publishDay(NURSES);
+      await publishDay([suspended, second, ...others]);
+      await rollBack(environment.store);
+      const again = await publishDay([suspended, renewed(second), ...others]);
+      await rollBack(environment.store);
+      await publishDay([renewed(first), second, ...others]);
+
+      const { changes, tool, timeline } = await told();
+      expect(changes).toEqual([
+        ['04', 'data', false],
+        ['01', 'rollback', false],
+        ['03', 'data', true],
+        ['01', 'rollback', false],
+        ['02', 'data', true],
+      ]);
+      expect(tool).toMatch(TOLD);
+      expect(tool.split('"withdrawn":true')).toHaveLength(3);
+      const dates = [...timeline.matchAll(/<time datetime="([^"]+)"/g)].map(([, date]) => date);
+      expect(dates).toEqual(['2026-11-04', '2026-11-03', '2026-11-02']);
+      expect(timeline).toContain(`A dataset of November 2, 2026 ${SAID}`);
+      expect(timeline).toContain(`A dataset of November 3, 2026 ${SAID}`);
+      expect(timeline).not.toContain('Status changed');
+      expect(timeline).not.toContain('went back');
+
+      // It counts again once it is live again, and so does nothing that came in between.
+      await rollBack(environment.store, again);
+      const restored = await told();
+      expect(restored.changes).toEqual([
+        ['03', 'rollback', false],
+        ['04', 'data', true],
+        ['01', 'rollback', true],
+        ['03', 'data', false],
+        ['01', 'rollback', false],
+        ['02', 'data', true],
+      ]);
+      expect(restored.timeline.split('Status changed from Active to Active - Suspended.')).toHaveLength(2);
+      expect(restored.timeline).toContain('this service withdrew said: Expiry date January 1, 2101.');
+    });
+
+    test('is marked also where a later publication had changed it back', async () => {
+      const good = await publishDay(NURSES);
+      await publishDay([suspended, second, ...others]);
+      await publishDay(NURSES);
+      expect((await told()).tool).not.toMatch(/withdrawn|withdrew/);
+      await rollBack(environment.store, good);
+      const { changes } = await told();
+      expect(changes).toEqual([
+        ['03', 'data', true],
+        ['02', 'data', true],
+      ]);
+    });
+
+    test('is read once for each live publication, and never from a part of the segments', async () => {
+      await publishDay(NURSES);
+      await publishDay([suspended, second, ...others]);
+      await rollBack(environment.store);
+      let reads = 0;
+      let isFailing = true;
+      const board = boardByName(NURSING);
+      if (board === undefined) throw new Error('There is no such board.');
+      await throughProxy(
+        environment,
+        async (request) => {
+          const answer = await request.forward();
+          if (!request.path.includes('_mget')) return answer;
+          reads += 1;
+          return isFailing
+            ? { ...answer, body: answer.body.replaceAll('"found":true', '"error":{}') }
+            : answer;
+        },
+        async ({ store }) => {
+          const tracker = trackLivePublication(store, () => undefined);
+          const changes = changesService(store, () => liveFeed(store, tracker));
+          const read = () => changes.history({ board, number }, async () => undefined);
+          try {
+            await expect(read()).rejects.toThrow(SearchUnavailableError);
+            isFailing = false;
+            for (let times = 0; times < 3; times += 1)
+              expect((await read()).changes.map(({ withdrawn }) => withdrawn)).toEqual([undefined, true]);
+            expect(reads).toBe(2);
+          } finally {
+            tracker.stop();
+          }
+        },
+      );
+    });
   });
-  await fenced;
-  expect(result).toMatchObject({ state: 'refused', reasons: [expect.stringMatching(/^fenced: /)] });
-  expect(await allChanges(rest, next)).toEqual([]);
-  await publishDay(NURSES.slice(0, 19).map((row) => ({ ...row, city: 'AKRON' })));
-  const changes = await allChanges(rest, next);
-  expect(changes.map(({ kind }) => kind).toSorted()).toEqual([
-    ...Array.from({ length: 19 }, () => 'changed'),
-    'removed',
-  ]);
-  expect(
-    changes.some(({ fields }) => 'expiry_date' in fields && fields.expiry_date?.after === '2101-01-01'),
-  ).toBe(false);
 });
