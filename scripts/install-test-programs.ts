@@ -15,6 +15,7 @@ const TEST_PROGRAMS: readonly TestProgram[] = [
     debianPackages: ['chromium'],
   },
   { isThere: () => isInstalled('curl'), debianPackages: ['curl'] },
+  { isThere: () => isInstalled('openssl'), debianPackages: ['openssl'] },
   { isThere: () => isInstalled('promtool'), debianPackages: ['prometheus'] },
   { isThere: hasPip, debianPackages: ['python3', 'python3-pip'] },
 ];

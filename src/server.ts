@@ -14,7 +14,7 @@ import {
   sharedCounting,
 } from './access/rate-limit.ts';
 import { type Changes, changesService } from './changes/service.ts';
-import { type Config, ConfigError, type RateLimitRange, readConfig } from './config.ts';
+import { type Config, type RateLimitRange, readConfig } from './config.ts';
 import { adminRoutes, stateGauges } from './http/admin.ts';
 import { httpApp, logFailure, under } from './http/app.ts';
 import { authenticated } from './http/authenticate.ts';
@@ -40,10 +40,11 @@ import { type SavedRecords, savedRecords } from './records/store-records.ts';
 import { REST_PATH } from './rest/base-path.ts';
 import { restRoutes } from './rest/routes.ts';
 import { type LiveRosters, liveRosters } from './rosters/service.ts';
+import { refusal } from './storage/client.ts';
 import { openStore, type Store } from './storage/store.ts';
 import { BAD_DOCUMENT } from './storage/stored.ts';
 import { bufferedLog } from './telemetry/log.ts';
-import { endOnUncaughtError } from './telemetry/uncaught.ts';
+import { endOnUncaughtError, endUnstarted } from './telemetry/uncaught.ts';
 import { website } from './web/routes.ts';
 
 /** Nobody saves more by hand. */
@@ -83,10 +84,14 @@ async function connect(config: Config, log: Logger, isStopping: () => boolean): 
   });
   const redis = limitsConnection(config.REDIS_URL);
   redis.on('error', (error) => log.warn({ error: error.message }, 'Redis is away; limits count in memory'));
+  const reasonOf = (error: unknown) => refusal(error, config) ?? String(error);
   const tracker = trackLivePublication(store, (error) =>
-    log.warn({ error: String(error) }, 'the live publication can not be read; the last known one answers'),
+    log.warn({ error: reasonOf(error) }, 'the live publication can not be read; the last known one answers'),
   );
-  await tracker.refresh().catch((error: unknown) => log.warn({ error: String(error) }, 'OpenSearch is away'));
+  await tracker.refresh().catch((error: unknown) => {
+    const isAway = refusal(error, config) === undefined;
+    log.warn({ error: reasonOf(error) }, isAway ? 'OpenSearch is away' : 'OpenSearch can not be used');
+  });
   const usage = keyUsage(store, (error) =>
     log.warn({ error: String(error) }, 'counts of API keys can not be written yet'),
   );
@@ -262,8 +267,6 @@ if (import.meta.main) {
   try {
     await serve();
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    process.stderr.write(`${error.message}\n`);
-    process.exit(1);
+    endUnstarted(error);
   }
 }

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { type Job, type Queue, Worker } from 'bullmq';
 import { type Logger, pino } from 'pino';
-import { type Config, ConfigError, readConfig } from '../src/config.ts';
+import { type Config, readConfig } from '../src/config.ts';
 import { close, httpServer, listen } from '../src/http/server.ts';
 import {
   PUBLISH_QUEUE,
@@ -14,10 +14,11 @@ import { appendEvent } from '../src/publications/ledger.ts';
 import { reconcileLedger } from '../src/publications/reconcile.ts';
 import { publishResult } from '../src/publications/result.ts';
 import { schedulePublications } from '../src/publications/schedule.ts';
+import { trouble } from '../src/storage/client.ts';
 import { openStore, type Store } from '../src/storage/store.ts';
 import { BAD_DOCUMENT } from '../src/storage/stored.ts';
 import { prepareIndices } from '../src/storage/templates.ts';
-import { endOnUncaughtError, UNCAUGHT, uncaughtErrors } from '../src/telemetry/uncaught.ts';
+import { endOnUncaughtError, endUnstarted, UNCAUGHT, uncaughtErrors } from '../src/telemetry/uncaught.ts';
 import { adminApp } from './admin.ts';
 import { type WorkerMetrics, workerMetrics } from './metrics.ts';
 
@@ -48,8 +49,7 @@ export async function work(): Promise<void> {
   const store = openStore(config, REQUEST_TIMEOUT_MS, {
     onBadDocument: (bad) => log.error(bad, BAD_DOCUMENT),
   });
-  await prepareIndices(store);
-  await reconcileLedger(store);
+  await prepare(store, config, log);
 
   const queue = publishQueue(config);
   queue.on('error', (error) => log.error({ error: error.message }, 'queue error'));
@@ -89,6 +89,19 @@ export async function work(): Promise<void> {
   });
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
+}
+
+/** Prepares what the worker needs in OpenSearch. Where OpenSearch can't be used, it logs why and ends the process. */
+async function prepare(store: Store, config: Config, log: Logger): Promise<void> {
+  try {
+    await prepareIndices(store);
+    await reconcileLedger(store);
+  } catch (error) {
+    const words = trouble(error, config);
+    if (words === undefined) throw error;
+    log.fatal(words);
+    process.exit(1);
+  }
 }
 
 /** Takes publish jobs and runs each in a child process; logs, counts and records how it ended. */
@@ -172,8 +185,6 @@ if (import.meta.main) {
   try {
     await work();
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    process.stderr.write(`${error.message}\n`);
-    process.exit(1);
+    endUnstarted(error);
   }
 }

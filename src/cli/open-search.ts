@@ -1,11 +1,5 @@
 import { type Config, readConfig } from '../config.ts';
-import {
-  isDiskFull,
-  isIndexNotFound,
-  isTransient,
-  openSearchHosts,
-  responseStatus,
-} from '../storage/client.ts';
+import { isIndexNotFound, trouble } from '../storage/client.ts';
 import { openStore, type Store } from '../storage/store.ts';
 import { prepareIndices, upgradeIndices } from '../storage/templates.ts';
 
@@ -13,19 +7,6 @@ const REQUEST_TIMEOUT_MS = 30_000;
 
 const NOT_PREPARED =
   'This installation has no indices yet. The worker creates them: npx licenses work (npm start runs one, too).';
-
-/** What an operator reads when OpenSearch did not do what a command asked of it. */
-function trouble(error: unknown, config: Config): string {
-  const hosts = openSearchHosts(config);
-  if (isDiskFull(error)) {
-    return `OpenSearch at ${hosts} refuses to write: its disk is full. Free space there, then run the command again.`;
-  }
-  const status = responseStatus(error);
-  if (status !== undefined) {
-    return `OpenSearch at ${hosts} answered with status ${status}. Its log says why. Try again when it has recovered.`;
-  }
-  return `OpenSearch does not answer at ${hosts}. Is it running (npm start), and is OPENSEARCH_URL right?`;
-}
 
 interface Options {
   /** Whether the command creates the indices of a new installation; others need a worker to have done so. */
@@ -50,7 +31,8 @@ export async function withOpenSearch<Result>(
     return await work(store, config);
   } catch (error) {
     if (isIndexNotFound(error)) throw new Error(NOT_PREPARED);
-    throw isTransient(error) || isDiskFull(error) ? new Error(trouble(error, config)) : error;
+    const words = trouble(error, config);
+    throw words === undefined ? error : new Error(words);
   } finally {
     await store.client.close();
   }

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { writeChangesFile } from '../changes/changes-file.ts';
 import { liveLicensesIndex } from '../publications/alias.ts';
+import { feedOf } from '../publications/copy-feed.ts';
 import { type PublicationDetails, publicationDetails, publicationHistory } from '../publications/history.ts';
-import { feedOf } from '../publications/metadata.ts';
 import { prune } from '../publications/prune.ts';
 import { writeRejects } from '../publications/rejected-rows.ts';
 import { rollBack } from '../publications/rollback.ts';
@@ -72,7 +72,7 @@ interface ShowOptions {
 async function writeChanges(store: Store, publication: string, path: string) {
   const live = await liveLicensesIndex(store);
   if (live === undefined) throw new Error('Nothing is live, so there are no changes.');
-  return writeChangesFile(store, feedOf(live.metadata), publication, path);
+  return writeChangesFile(store, await feedOf(store, live.metadata), publication, path);
 }
 
 function printDetails({ summary, events }: PublicationDetails): void {

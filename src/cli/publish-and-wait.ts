@@ -5,6 +5,7 @@ import { Redis } from 'ioredis';
 import { type Config, readConfig } from '../config.ts';
 import { hasSecrets } from '../dataset/download/source-url.ts';
 import {
+  NOT_PRINTED,
   PUBLISH_QUEUE,
   publishProgress,
   publishQueue,
@@ -64,6 +65,7 @@ export async function publishAndWait(options: PublishOptions): Promise<void> {
     connection: queueConnection(config),
     prefix: queuePrefix(config.INDEX_PREFIX),
   });
+  events.on('error', NOT_PRINTED);
   const ended = new AbortController();
   // From here on Ctrl-C may leave a job behind, so it is taken back in order.
   const interrupted = once(process, 'SIGINT', { signal: ended.signal }).then(
@@ -110,18 +112,32 @@ function refuseSecrets(file: 'individual' | 'business', given = ''): void {
   );
 }
 
-/** @throws {Error} in words for the operator when Redis is away: the queue itself would wait forever */
+/** @throws {Error} in words for the operator when Redis can't be used: the queue itself would wait forever */
 async function requireRedis(config: Config): Promise<void> {
   const redis = new Redis(config.REDIS_URL, { lazyConnect: true, retryStrategy: () => null });
-  redis.on('error', () => undefined);
+  let problem = '';
+  redis.on('error', (error) => {
+    problem = error.message;
+  });
   try {
     await redis.ping();
   } catch {
-    const where = new URL(config.REDIS_URL).host;
-    throw new Error(`Redis does not answer at ${where}. Is it running (npm start), and is REDIS_URL right?`);
+    throw new Error(redisTrouble(new URL(config.REDIS_URL).host, problem));
   } finally {
     redis.disconnect();
   }
+}
+
+/** @param problem what Redis or its connection said first: `WRONGPASS invalid username-password pair …` */
+function redisTrouble(host: string, problem: string): string {
+  if (/^(WRONGPASS|NOAUTH|NOPERM)/.test(problem)) {
+    return `Redis at ${host} refuses the user or the password of REDIS_URL: ${problem}`;
+  }
+  if (problem.includes('certificate')) {
+    const [reason] = problem.split(';');
+    return `The certificate of Redis at ${host} is not trusted: ${reason}. Set NODE_EXTRA_CA_CERTS to the PEM file of its authority.`;
+  }
+  return `Redis does not answer at ${host}. Is it running (npm start), and is REDIS_URL right?`;
 }
 
 function recordQueued(publication: string, at: string, forced: string | undefined): Promise<void> {

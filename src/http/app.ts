@@ -5,6 +5,7 @@ import Koa from 'koa';
 import type compose from 'koa-compose';
 import type { Logger } from 'pino';
 import { BadRequestError } from '../licenses/bad-request.ts';
+import { responseStatus } from '../storage/client.ts';
 import { stackOf, uncaughtErrors } from '../telemetry/uncaught.ts';
 import type { Context, RequestState } from './context.ts';
 import { errorResponse } from './errors.ts';
@@ -155,7 +156,8 @@ function answerError(ctx: Context, error: unknown, log: Logger): void {
 /** Logs an error of the service with its stack. */
 export function logFailure({ state }: Context, error: unknown, log: Logger): void {
   const { requestId, route, path } = state;
-  log.error({ requestId, path: route ?? path, stack: stackOf(error) }, 'request failed');
+  const openSearchStatus = responseStatus(error);
+  log.error({ requestId, path: route ?? path, openSearchStatus, stack: stackOf(error) }, 'request failed');
 }
 
 /** One log line for each request, never with a key, a name that was searched for or data of a holder. */

@@ -3,7 +3,7 @@ import { TooManyRequestsError } from '../access/rate-limit.ts';
 import { CursorExpiredError } from '../changes/service.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { NothingPublishedError } from '../publications/live.ts';
-import { isTransient } from '../storage/client.ts';
+import { isDenied, isTransient } from '../storage/client.ts';
 import { SearchUnavailableError, TooBusyError } from '../storage/errors.ts';
 
 /** The body came with a Content-Encoding that is not taken. */
@@ -59,7 +59,7 @@ export function errorResponse(error: unknown): ErrorResponse {
   if (error instanceof NothingPublishedError) {
     return { status: 503, detail: 'No dataset has been published yet; try again later.', retryAfter: 60 };
   }
-  if (error instanceof SearchUnavailableError || isTransient(error)) {
+  if (error instanceof SearchUnavailableError || isTransient(error) || isDenied(error)) {
     return { status: 503, detail: 'Lookups are not available right now; try again shortly.', retryAfter: 5 };
   }
   if (error instanceof TooBusyError) {

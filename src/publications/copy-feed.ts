@@ -2,13 +2,21 @@ import { readFeedCopy, writeFeedCopy } from '../changes/feed-copy.ts';
 import { type FeedState, newFeed, nextFeed } from '../changes/feed-state.ts';
 import { readableHistory } from '../changes/segment.ts';
 import type { Store } from '../storage/store.ts';
-import { feedOf, type PublicationMetadata } from './metadata.ts';
+import type { PublicationMetadata } from './metadata.ts';
+
+/**
+ * The feed of changes as it is while a publication is live. One of version 0.2.0 has none: if it went live after one of
+ * a later version, as when an operator goes back, the feed begins anew, and the changes that are stored stay in the
+ * history.
+ */
+export async function feedOf(store: Store, live: PublicationMetadata): Promise<FeedState> {
+  return live.feed ?? (await feedWithoutLive(store, live));
+}
 
 /** Copies the feed of the live publication to where backups have it. */
 export async function copyFeed(store: Store, live: PublicationMetadata): Promise<void> {
-  const { sources, sample, service_version } = live;
-  if (sources === undefined) return;
-  const state = feedOf(live);
+  const { sources, sample, service_version, feed: state } = live;
+  if (sources === undefined || state === undefined) return;
   const sha256 = { individual: sources.individual.sha256, business: sources.business.sha256 };
   await writeFeedCopy(store, { feed: state.feed, state, sha256, sample, service_version });
 }

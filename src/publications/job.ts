@@ -70,10 +70,15 @@ export function queueConnection(config: Config): ConnectionOptions {
   return { url: config.REDIS_URL, maxRetriesPerRequest: null };
 }
 
+/** For errors of a queue: BullMQ prints those that nobody listens to, with the password where Redis refuses it. */
+export const NOT_PRINTED = (): void => undefined;
+
 /** The publish queue; the caller closes it. */
 export function publishQueue(config: Config): Queue {
-  return new Queue(PUBLISH_QUEUE, {
+  const queue = new Queue(PUBLISH_QUEUE, {
     connection: queueConnection(config),
     prefix: queuePrefix(config.INDEX_PREFIX),
   });
+  queue.on('error', NOT_PRINTED);
+  return queue;
 }

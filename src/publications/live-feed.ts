@@ -1,8 +1,8 @@
 import type { LiveFeed } from '../changes/service.ts';
 import type { Store } from '../storage/store.ts';
 import { liveLicensesIndex } from './alias.ts';
+import { feedOf } from './copy-feed.ts';
 import { type LivePublicationTracker, NothingPublishedError } from './live.ts';
-import { feedOf } from './metadata.ts';
 
 /** A refresh that is under way may have asked too early; the one after it has not. */
 const MAX_REFRESHES = 2;
@@ -25,5 +25,5 @@ export async function liveFeed(store: Store, tracker: LivePublicationTracker): P
 async function askForFeed(store: Store): Promise<LiveFeed> {
   const live = await liveLicensesIndex(store);
   if (live === undefined) throw new NothingPublishedError('Nothing has been published yet.');
-  return { index: live.index, date: live.metadata.date, state: feedOf(live.metadata) };
+  return { index: live.index, date: live.metadata.date, state: await feedOf(store, live.metadata) };
 }

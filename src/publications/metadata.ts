@@ -1,7 +1,7 @@
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { changeCounts } from '../changes/counts.ts';
-import { type FeedState, feedState, newFeed } from '../changes/feed-state.ts';
+import { feedState } from '../changes/feed-state.ts';
 import { countsByName } from '../licenses/counts.ts';
 import { parseLicensesIndexName } from '../storage/index-names.ts';
 import type { Store } from '../storage/store.ts';
@@ -70,11 +70,6 @@ export const publicationMetadata = z.object({
 });
 
 export type PublicationMetadata = z.output<typeof publicationMetadata>;
-
-/** The feed of changes as it is while a publication is live. */
-export function feedOf(metadata: PublicationMetadata): FeedState {
-  return metadata.feed ?? newFeed(metadata);
-}
 
 export interface LicensesIndex {
   readonly index: string;

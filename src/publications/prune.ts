@@ -5,11 +5,11 @@ import { deleteExpiredRecords } from '../records/store-records.ts';
 import { digestIndexName } from '../storage/index-names.ts';
 import type { Store } from '../storage/store.ts';
 import { liveIndex } from './alias.ts';
-import { copyFeed } from './copy-feed.ts';
+import { copyFeed, feedOf } from './copy-feed.ts';
 import { deleteIndex, deleteObsolete, readEpoch } from './fence.ts';
 import { summarize } from './history.ts';
 import { indicesOnceLive, type LedgerEvent, readEvents } from './ledger.ts';
-import { feedOf, type LicensesIndex, licensesIndices } from './metadata.ts';
+import { type LicensesIndex, licensesIndices } from './metadata.ts';
 import { deleteRejectedRows } from './rejected-rows.ts';
 
 /**
@@ -65,7 +65,7 @@ function previous(
 /** @param epoch the epoch taken last, read before the live index */
 async function pruneChanges(store: Store, live: LicensesIndex | undefined, epoch: number): Promise<void> {
   if (live === undefined) return;
-  const feed = feedOf(live.metadata);
+  const feed = await feedOf(store, live.metadata);
   await eraseWithdrawnPlaces(store, feed);
   // Before anything is deleted: what a backup has of the feed names no change that is gone.
   await copyFeed(store, live.metadata);

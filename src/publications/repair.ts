@@ -5,9 +5,10 @@ import { parseLicensesIndexName } from '../storage/index-names.ts';
 import type { Repaired } from '../storage/repair.ts';
 import type { Store } from '../storage/store.ts';
 import { indicesUnderAlias, readableLiveIndex } from './alias.ts';
+import { feedOf } from './copy-feed.ts';
 import { deleteUnlessLive, repairEpochDocument } from './fence.ts';
 import { readEvents } from './ledger.ts';
-import { checkedIndices, feedOf, isOurs, licensesIndices, META_ID, writeMetadata } from './metadata.ts';
+import { checkedIndices, isOurs, licensesIndices, META_ID, writeMetadata } from './metadata.ts';
 
 /**
  * Finds the metadata of publications that are not valid.
@@ -44,7 +45,7 @@ export async function repairMetadata(store: Store, isRepaired: boolean): Promise
 export async function repairFeed(store: Store, isRepaired: boolean): Promise<Repaired[]> {
   const live = await readableLiveIndex(store);
   if (live === undefined) return [];
-  const state = feedOf(live.metadata);
+  const state = await feedOf(store, live.metadata);
   const found: Repaired[] = [];
   let dropped = 0;
   for (const [at, [epoch, changes]] of state.segments.entries()) {

@@ -5,8 +5,8 @@ import { readSegments } from '../changes/segment.ts';
 import { storeDifferences } from '../changes/store-differences.ts';
 import { writeSegment } from '../changes/write-changes.ts';
 import type { Store } from '../storage/store.ts';
-import { feedAfterGap, feedWithoutLive } from './copy-feed.ts';
-import { feedOf, type LicensesIndex } from './metadata.ts';
+import { feedAfterGap, feedOf, feedWithoutLive } from './copy-feed.ts';
+import type { LicensesIndex } from './metadata.ts';
 
 /** What a rollback makes of the feed. */
 export interface RollbackChanges {
@@ -29,7 +29,7 @@ export async function storeRollbackChanges(
 ): Promise<RollbackChanges> {
   const beginning = { ...to.metadata, epoch };
   if (from === undefined) return { feed: await feedWithoutLive(store, beginning), changes: noChanges() };
-  const state = feedOf(from.metadata);
+  const state = await feedOf(store, from.metadata);
   const epochs = await epochsSince(store, state, to);
   try {
     const stored =

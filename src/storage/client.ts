@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Client, errors } from '@opensearch-project/opensearch';
-import type { Config } from '../config.ts';
+import { type Config, ConfigError } from '../config.ts';
 
 /** The addresses of OpenSearch's nodes. */
 export function openSearchNodes({ OPENSEARCH_URL: urls }: Pick<Config, 'OPENSEARCH_URL'>): string[] {
@@ -23,6 +23,7 @@ export interface ClientOptions {
  * A client for OpenSearch that never retries at the node that failed: who asks decides what a failure means.
  *
  * @param timeoutMs how long one request may take
+ * @throws {ConfigError} when the file of the certificate authority can't be read
  */
 export function openSearchClient(
   config: Config,
@@ -38,8 +39,16 @@ export function openSearchClient(
     // Every answer is checked against a schema, which takes over known fields only.
     disablePrototypePoisoningProtection: true,
     ...(username !== undefined && password !== undefined ? { auth: { username, password } } : {}),
-    ...(ca !== undefined ? { ssl: { ca: readFileSync(ca) } } : {}),
+    ...(ca !== undefined ? { ssl: { ca: certificateIn(ca) } } : {}),
   });
+}
+
+function certificateIn(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch {
+    throw new ConfigError(`OPENSEARCH_CA is ${JSON.stringify(file)}, but that file can't be read.`);
+  }
 }
 
 /** The HTTP status of an error that OpenSearch answered with; `undefined` for any other error. */
@@ -56,6 +65,55 @@ export function isTransient(error: unknown): boolean {
     error instanceof errors.TimeoutError ||
     error instanceof errors.NoLivingConnectionsError
   );
+}
+
+/**
+ * Whether OpenSearch refused the user: a wrong name or password, or no permission. (It answers 403 to a write into a
+ * blocked index, too.)
+ */
+export function isDenied(error: unknown): boolean {
+  const status = responseStatus(error);
+  return status === 401 || (status === 403 && !messageOf(error).startsWith('cluster_block_exception'));
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * Why OpenSearch takes nothing from this service until an operator sets something right: the user, or the certificate.
+ *
+ * @returns one line for the operator; `undefined` for any other error
+ */
+export function refusal(error: unknown, config: Pick<Config, 'OPENSEARCH_URL'>): string | undefined {
+  const hosts = openSearchHosts(config);
+  if (responseStatus(error) === 401) {
+    return `OpenSearch at ${hosts} refuses the user or the password. Check OPENSEARCH_USERNAME and OPENSEARCH_PASSWORD.`;
+  }
+  if (isDenied(error)) {
+    return `OpenSearch at ${hosts} does not permit this to its user OPENSEARCH_USERNAME: ${messageOf(error)}`;
+  }
+  if (!(error instanceof errors.ConnectionError && error.message.includes('certificate'))) return undefined;
+  const [problem] = error.message.split(';');
+  return `The certificate of OpenSearch at ${hosts} is not trusted: ${problem}. Set OPENSEARCH_CA to the PEM file of its authority.`;
+}
+
+/**
+ * Why OpenSearch did not do what was asked.
+ *
+ * @returns one line for the operator; `undefined` for any other error
+ */
+export function trouble(error: unknown, config: Pick<Config, 'OPENSEARCH_URL'>): string | undefined {
+  const hosts = openSearchHosts(config);
+  if (isDiskFull(error)) {
+    return `OpenSearch at ${hosts} refuses to write: its disk is full. Free space there, then run the command again.`;
+  }
+  const refused = refusal(error, config);
+  if (refused !== undefined || !isTransient(error)) return refused;
+  const status = responseStatus(error);
+  return status === undefined
+    ? `OpenSearch does not answer at ${hosts}. Is it running (npm start), and is OPENSEARCH_URL right?`
+    : `OpenSearch at ${hosts} answered with status ${status}. Its log says why. Try again when it has recovered.`;
 }
 
 /**

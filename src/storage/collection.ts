@@ -50,12 +50,15 @@ export interface Found<Stored> {
 
 type SearchBody = NonNullable<API.Search_RequestBody>;
 
+type DocumentSchema = z.ZodType<Readonly<Record<string, unknown>>>;
+
 /**
  * All documents of one kind. What is written is checked by the schema by which it is read. A reader of several leaves
  * out what is not valid, and the store reports it.
  */
 export interface Collection<Stored> {
   readonly index: StoredIndex;
+  readonly schema: DocumentSchema;
   /** Checks a document as it lies in OpenSearch. */
   check(stored: unknown, id: string): Checked<Stored>;
   /** @throws {ZodError} for a document that could not be read again */
@@ -94,8 +97,6 @@ export interface Collection<Stored> {
     change: (current: Stored | undefined) => Stored | undefined,
   ): Promise<Stored | undefined>;
 }
-
-type DocumentSchema = z.ZodType<Readonly<Record<string, unknown>>>;
 
 interface Options<Stored> {
   /** What else must hold. */
@@ -176,6 +177,7 @@ export function collection<Schema extends DocumentSchema>(
 
   return {
     index,
+    schema,
     check,
     valid,
     read,

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { Counter } from 'prom-client';
+import { ConfigError } from '../config.ts';
 
 /** Of every process; each adds it to its own metrics. */
 export const uncaughtErrors = new Counter({
@@ -11,6 +12,15 @@ export const uncaughtErrors = new Counter({
 /** The text of an error for the log: its stack where it has one. */
 export function stackOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+/**
+ * Ends a process that can't start. Node itself would print the error with all its properties: those of an error of
+ * OpenSearch or Redis have the password.
+ */
+export function endUnstarted(error: unknown): never {
+  process.stderr.write(`${error instanceof ConfigError ? error.message : stackOf(error)}\n`);
+  process.exit(1);
 }
 
 /**

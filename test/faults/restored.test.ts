@@ -5,12 +5,14 @@ import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import type { TestEnvironment } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { DOCUMENT_CHECKS } from '../../src/cli/stored-documents.ts';
-import { licensesIndices } from '../../src/publications/metadata.ts';
+import { readableLiveIndex } from '../../src/publications/alias.ts';
+import { licensesIndices, writeMetadata } from '../../src/publications/metadata.ts';
 import { prune } from '../../src/publications/prune.ts';
 import type { PublishResult } from '../../src/publications/result.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { restoreBackup, writeBackup } from '../../src/storage/backup.ts';
 import { readBackup } from '../../src/storage/backup-file.ts';
+import { digestIndexName } from '../../src/storage/index-names.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
 import { allChanges, askChanges, changesPage } from '../support/changes.ts';
 import { type DayRow, licensesOf, writeDay } from '../support/day-files.ts';
@@ -247,6 +249,41 @@ describe('when nothing is live although there are publications', () => {
     const environment = await withoutAlias();
     expect(await prune(environment.store, 1)).toEqual([]);
     await publishDay(environment, 4);
+  });
+});
+
+/** Publishes a day as version 0.2.0 does, which knows nothing of changes. */
+async function publishDayAsEarlierVersion(environment: TestEnvironment, day: number): Promise<void> {
+  const { client, store } = environment;
+  const copy = { index: store.names.changes, id: 'feed' };
+  const { body: before } = await client.get(copy);
+  await publishDay(environment, day);
+  const live = await readableLiveIndex(store);
+  if (live === undefined) throw new Error('Nothing is live.');
+  const { feed: _feed, changes: _changes, discipline: _discipline, ...metadata } = live.metadata;
+  await writeMetadata(client, live.index, metadata);
+  await client.indices.delete({ index: digestIndexName(store.prefix, live.index) });
+  await client.index({ ...copy, body: before._source ?? {}, refresh: true });
+}
+
+test('after an operator went back to version 0.2.0 and came back, the history goes on, with gaps', async () => {
+  const environment = await newEnvironment();
+  for (const day of [1, 2, 3]) await publishDay(environment, day);
+  await withApi(environment, async (rest) => {
+    const { next } = await changesPage(rest, { since: 'latest' });
+    await publishDayAsEarlierVersion(environment, 4);
+    const gaps = [{ after: '2026-11-03', before: '2026-11-04' }];
+    expect(await historyOf(rest)).toMatchObject({ coverage_start: '2026-11-01', gaps });
+    expect(await statusOf(rest, next)).toBe(410);
+    await publishDay(environment, 5);
+    await publishDay(environment, 6);
+    const { changes, ...coverage } = await historyOf(rest);
+    expect(coverage).toEqual({
+      coverage_start: '2026-11-01',
+      gaps: [...gaps, { after: '2026-11-04', before: '2026-11-05' }],
+    });
+    expect(changes.map(({ date }) => date)).toEqual(['2026-11-06', '2026-11-03', '2026-11-02']);
+    expect(await statusOf(rest, next)).toBe(410);
   });
 });
 

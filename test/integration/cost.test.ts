@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
+import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { z } from 'zod';
@@ -10,6 +12,7 @@ import type { RunningProcess } from '../../scripts/processes.ts';
 import { matchesIn, numberMissIn, recordIn } from '../support/answers.ts';
 import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
 import { fixturesAnd, nurseRow, times } from '../support/fixtures.ts';
+import { type FunctionCalls, functionCalls } from '../support/function-calls.ts';
 import { type ProxyAnswer, startProxy, type WebServer } from '../support/proxy.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { sentTogether } from '../support/sent-together.ts';
@@ -31,7 +34,12 @@ let searches: string[] = [];
 let failedId: string | undefined;
 
 beforeAll(async () => {
-  environment = await testEnvironment({ REST_REQUESTS_PER_MINUTE: '1000000' });
+  environment = await testEnvironment({
+    REST_REQUESTS_PER_MINUTE: '1000000',
+    MCP_REQUESTS_PER_MINUTE: '1000000',
+    // For what counts function calls.
+    NODE_OPTIONS: '--inspect=127.0.0.1:0',
+  });
   const files = await fixturesAnd(environment.folder, {
     individual: [
       ...times(AT_ONCE, (number) => nurseRow(`COST, C${number}`, `RN.${910_000 + number}`)),
@@ -76,6 +84,10 @@ function byName(last_name: string, first_name?: string): Promise<ApiAnswer> {
   return rest.verify({ board: NURSING, last_name, ...(first_name === undefined ? {} : { first_name }) });
 }
 
+function byAssistant(license_number: string): Promise<ApiAnswer> {
+  return rest.callTool('verify_license', { board: NURSING, license_number });
+}
+
 /** Lookups at this board that arrive in one turn of the event loop. */
 function together(lookups: readonly object[]): Promise<ApiAnswer[]> {
   const bodies = lookups.map((lookup) => ({ board: NURSING, ...lookup }));
@@ -97,6 +109,7 @@ describe('OpenSearch requests of a single lookup:', () => {
     ['a number takes one fetch by id', () => byNumber('RN.910002'), ['_mget']],
     ['a number in another form takes a fetch and a search', () => byNumber('rn910002'), ['_mget', '_search']],
     ['a name takes one search', () => byName('Cost', 'C'), ['_search']],
+    ['a number asked for by an assistant takes one fetch by id', () => byAssistant('RN.910002'), ['_mget']],
     [
       'a number that is not found takes a second search, for suggestions',
       () => byNumber('RN.9199999'),
@@ -213,6 +226,50 @@ describe('simultaneous lookups', () => {
     }
   });
 });
+
+/** The calls of each kind of lookup, as recorded with `RECORD=1 npm test -- test/integration/cost.test.ts`. */
+const RECORDED_CALLS = resolve(import.meta.dirname, 'cost.json');
+/** Ten runs differed by 0.3 % at most. To check the response of OpenSearch twice takes 7 % more calls. */
+const MAX_DEARER = 1.05;
+const WARM_UP = 20;
+const COUNTED = 21;
+
+describe('function calls of a lookup', () => {
+  /** The calls of one lookup: the median, for what a timer does meanwhile is counted, too. */
+  async function callsOf(calls: FunctionCalls, ask: () => Promise<ApiAnswer>): Promise<number> {
+    for (const _ of times(WARM_UP, Number)) expect((await ask()).status).toBe(200);
+    const counts: number[] = [];
+    for (const _ of times(COUNTED, Number)) counts.push(await calls.during(ask));
+    return counts.toSorted((one, other) => one - other)[Math.floor(COUNTED / 2)] ?? 0;
+  }
+
+  test('are at most 5 % more than recorded', async () => {
+    const calls = await functionCalls(api);
+    try {
+      const numbers = times(AT_ONCE, (number) => `RN.${910_000 + number}`);
+      await byNumbers(numbers);
+      const counted = {
+        'by number': await callsOf(calls, () => byNumber('RN.910002')),
+        'by number, beside 63 others': Math.round((await calls.during(() => byNumbers(numbers))) / AT_ONCE),
+        'by name': await callsOf(calls, () => byName('Cost', 'C64')),
+        'by number, from an assistant': await callsOf(calls, () => byAssistant('RN.910002')),
+      };
+      if (process.env.RECORD === '1')
+        await writeFile(RECORDED_CALLS, `${JSON.stringify(counted, undefined, 2)}\n`);
+      const recorded = new Map(
+        Object.entries(recordedCalls.parse(JSON.parse(await readFile(RECORDED_CALLS, 'utf8')))),
+      );
+      const dearer = Object.entries(counted)
+        .map(([kind, count]) => ({ kind, count, recorded: recorded.get(kind) ?? 0 }))
+        .filter((each) => each.count > each.recorded * MAX_DEARER);
+      expect(dearer).toEqual([]);
+    } finally {
+      calls.close();
+    }
+  });
+});
+
+const recordedCalls = z.record(z.string(), z.int());
 
 function isOne({ body }: ApiAnswer): boolean {
   return typeof body === 'object' && body !== null && 'license_number' in body;

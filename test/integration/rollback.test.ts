@@ -2,7 +2,6 @@ import { describe, expect, test } from '@jest/globals';
 import { indicesUnderAlias, liveIndex, liveLicensesIndex } from '../../src/publications/alias.ts';
 import { flip } from '../../src/publications/fence.ts';
 import { publicationDetails, publicationHistory } from '../../src/publications/history.ts';
-import { feedOf } from '../../src/publications/metadata.ts';
 import { reconcileLedger } from '../../src/publications/reconcile.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { licensesOf } from '../support/day-files.ts';
@@ -92,7 +91,7 @@ describe('a rollback', () => {
       await reconcileLedger(store);
       if ((await liveIndex(store)) !== files[to]) await rollBack(store, to);
       expect(await indicesUnderAlias(store)).toEqual([files[to]]);
-      const { segments } = feedOf((await liveLicensesIndex(store))?.metadata ?? never());
+      const { segments } = (await liveLicensesIndex(store))?.metadata.feed ?? never();
       // Each change of what is live is one of the 20 nurses' city: back and forth, and none is left out.
       expect({
         killedAt,

@@ -66,11 +66,17 @@ async function documentsOf(client: Client, index: string) {
   return hits.map(({ _id: id, _source: source }) => ({ id, source }));
 }
 
+/** What `saveStoredData` wrote. */
+export async function readStoredData(file: string, prefix = PREFIX) {
+  const text = await readFile(file, 'utf8');
+  const lines = text.trimEnd().replaceAll(PREFIX, prefix).split('\n');
+  return lines.map((line) => storedIndex.parse(JSON.parse(line)));
+}
+
 /** Creates the indices that `saveStoredData` wrote, under another prefix, without help of any index template. */
 export async function loadStoredData(store: Store, file: string): Promise<void> {
-  const text = await readFile(file, 'utf8');
-  for (const line of text.trimEnd().replaceAll(PREFIX, store.prefix).split('\n')) {
-    const { index, documents, blocks, ...definition } = storedIndex.parse(JSON.parse(line));
+  for (const stored of await readStoredData(file, store.prefix)) {
+    const { index, documents, blocks, ...definition } = stored;
     await store.client.indices.create({ index, body: definition });
     for (const { id, source } of documents) await store.client.index({ index, id, body: source });
     if (Object.keys(blocks).length > 0) await store.client.indices.putSettings({ index, body: { blocks } });

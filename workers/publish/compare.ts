@@ -11,8 +11,8 @@ import { storeDifferences } from '../../src/changes/store-differences.ts';
 import { writeSegment } from '../../src/changes/write-changes.ts';
 import { addTo } from '../../src/licenses/counts.ts';
 import { recordText } from '../../src/licenses/license-document.ts';
-import { feedAfterGap, feedWithoutLive } from '../../src/publications/copy-feed.ts';
-import { feedOf, type LicensesIndex } from '../../src/publications/metadata.ts';
+import { feedAfterGap, feedOf, feedWithoutLive } from '../../src/publications/copy-feed.ts';
+import type { LicensesIndex } from '../../src/publications/metadata.ts';
 import { BadDocumentError } from '../../src/storage/stored.ts';
 import type { Built } from './build.ts';
 import type { Digests } from './digests.ts';
@@ -45,7 +45,7 @@ export async function compare(run: PublishRun, built: Built): Promise<Compared> 
   if (live === undefined) return { feed: await feedWithoutLive(store, metadata), changes: noChanges() };
   if (live.metadata.sample && !metadata.sample) return { feed: newFeed(metadata), changes: noChanges() };
 
-  const before = await keptFeed(store, feedOf(live.metadata), run.config.CHANGES_KEPT_DAYS);
+  const before = await keptFeed(store, await feedOf(store, live.metadata), run.config.CHANGES_KEPT_DAYS);
   const unknown = async () => ({ feed: await feedAfterGap(store, before, metadata), changes: noChanges() });
   if (digests.comparable.individual === undefined) return unknown();
   const { epoch, publication, date } = metadata;

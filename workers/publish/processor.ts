@@ -1,8 +1,9 @@
-import { type SandboxedJob, WaitingError } from 'bullmq';
+import { type SandboxedJob, UnrecoverableError, WaitingError } from 'bullmq';
 import { pino } from 'pino';
 import { readConfig } from '../../src/config.ts';
 import { type PublishProgress, publicationOf } from '../../src/publications/job.ts';
 import type { PublishResult } from '../../src/publications/result.ts';
+import { refusal } from '../../src/storage/client.ts';
 import { openStore } from '../../src/storage/store.ts';
 import { nameUncaughtErrors } from '../../src/telemetry/uncaught.ts';
 import { untilAvailable } from './available.ts';
@@ -31,7 +32,8 @@ export default async function processPublishJob(
     await untilAvailable(store, signal);
     return await publish(publicationOf(job), { store, config, signal, onProgress: reportProgress(job) });
   } catch (error) {
-    if (!signal.aborted) throw error;
+    const refused = refusal(error, config);
+    if (!signal.aborted) throw refused === undefined ? error : new UnrecoverableError(refused);
     job.log(`${new Date().toISOString()} handed back: the worker stops`);
     await job.moveToWait(token);
     throw new WaitingError();

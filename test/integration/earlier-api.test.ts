@@ -1,0 +1,264 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { z } from 'zod';
+import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { licenses, startApi } from '../../scripts/licenses-processes.ts';
+import { ACCOUNTS } from '../../src/access/accounts.ts';
+import { API_KEYS } from '../../src/access/api-keys.ts';
+import { KEY_USAGE } from '../../src/access/key-usage.ts';
+import { FEED_COPIES } from '../../src/changes/feed-copy.ts';
+import { SEGMENTS } from '../../src/changes/segment.ts';
+import { CHANGES } from '../../src/changes/stored-changes.ts';
+import { SERVICE_VERSION } from '../../src/config.ts';
+import { storedLicense } from '../../src/licenses/license-document.ts';
+import { liveIndex } from '../../src/publications/alias.ts';
+import { LEDGER_EPOCH } from '../../src/publications/fence.ts';
+import { LEDGER_EVENTS } from '../../src/publications/ledger.ts';
+import { publicationMetadata } from '../../src/publications/metadata.ts';
+import { REJECTED_ROWS } from '../../src/publications/rejected-rows.ts';
+import { SAVED_RECORDS, savedRecords } from '../../src/records/store-records.ts';
+import { AUDIT_ENTRIES } from '../../src/storage/audit-log.ts';
+import { apiClient } from '../support/api.ts';
+import { licensesOf, writeDay } from '../support/day-files.ts';
+import { FIXTURES } from '../support/fixtures.ts';
+import { startProxy } from '../support/proxy.ts';
+import { publishFiles } from '../support/publishing.ts';
+import { shownNurse } from '../support/saved-records.ts';
+import { readStoredData, saveStoredData } from '../support/stored-data.ts';
+
+/**
+ * What the API of each released version asks OpenSearch for each kind of lookup, what that finds in the fixtures, and
+ * the schemas of what it reads. During an upgrade, and after going back, an earlier API reads what this version wrote.
+ */
+const STORED = resolve(import.meta.dirname, '../fixtures/stored-data');
+/** The schemas in the first line, then a request in each. */
+const READER_FILE = 'reader.ndjson';
+
+/** JSON Schemas by the name of the index, and of what in it is not like its other documents: `publications/epoch`. */
+const readerSchemas = z.record(z.string(), z.record(z.string(), z.unknown()));
+
+const readerRequest = z.object({
+  lookup: z.string(),
+  method: z.string(),
+  path: z.string(),
+  body: z.string(),
+  /** The numbers of the licenses, and the surnames, in their order. */
+  finds: z.array(z.string()),
+});
+
+const NURSING = 'Nursing Board';
+const PHARMACY = 'Board of Pharmacy';
+
+const LOOKUPS: readonly (readonly [string, object])[] = [
+  ['a number', { board: NURSING, license_number: 'RN.700001' }],
+  ['a number in another form', { board: NURSING, license_number: 'rn 700 001' }],
+  ['the number of an endorsement', { board: NURSING, license_number: 'APRN.CNP.0070001' }],
+  ['a number under an earlier name of the board', { board: NURSING, license_number: 'RN.700020' }],
+  ['a number that is not found', { board: NURSING, license_number: 'RN.0700001' }],
+  ['a surname', { board: NURSING, last_name: 'Smith' }],
+  ['a surname of several words', { board: NURSING, last_name: 'Delacruz' }],
+  ['a surname with accents', { board: 'Medical Board', last_name: 'Munoz' }],
+  ['a full name', { board: NURSING, last_name: 'Smith', first_name: 'Mary' }],
+  [
+    'a full name with filters',
+    {
+      ...{ board: NURSING, last_name: 'Smith', first_name: 'Mary', city: 'Akron', county: 'Summit' },
+      ...{ license_type: 'Registered Nurse (RN)', status: 'Active' },
+    },
+  ],
+  ['a surname that is not found', { board: NURSING, last_name: 'Smiht' }],
+  ['a business', { board: PHARMACY, search_type: 'business', business_name: 'Best Little Pharmacy' }],
+  [
+    'a business by its other trade name',
+    { board: PHARMACY, search_type: 'business', business_name: "Joe and Son's" },
+  ],
+  ['words of a business', { board: PHARMACY, search_type: 'business', business_name: 'lima pharmacy' }],
+  [
+    'words of a business, misspelled',
+    { board: PHARMACY, search_type: 'business', business_name: 'bset lima' },
+  ],
+];
+
+const searched = z.object({ hits: z.object({ hits: z.array(z.object({ _source: z.unknown() })) }) });
+const fetched = z.object({
+  docs: z.array(z.object({ found: z.boolean(), _source: z.unknown().optional() })),
+});
+const suggested = z.object({
+  suggest: z.record(z.string(), z.array(z.object({ options: z.array(z.object({ text: z.string() })) }))),
+});
+const numbered = z.object({ license_number: z.string() });
+
+/** The licenses in an answer of OpenSearch. */
+function sourcesIn(answer: unknown): unknown[] {
+  const several = z.object({ responses: z.array(z.unknown()) }).safeParse(answer);
+  if (several.success) return several.data.responses.flatMap(sourcesIn);
+  const byId = fetched.safeParse(answer);
+  if (byId.success) return byId.data.docs.flatMap(({ found, _source }) => (found ? [_source] : []));
+  const search = searched.safeParse(answer);
+  return search.success ? search.data.hits.hits.map(({ _source }) => _source) : [];
+}
+
+function foundIn(answer: unknown): string[] {
+  const suggestions = suggested.safeParse(answer);
+  if (suggestions.success) {
+    const entries = Object.values(suggestions.data.suggest).flat();
+    return entries.flatMap(({ options }) => options.map(({ text }) => text));
+  }
+  return sourcesIn(answer).map((source) => numbered.parse(source).license_number);
+}
+
+/** What a document of an index is, by its id. */
+function kindOf(index: string, id: string): string {
+  const [, other] = /^(epoch|segment|feed)(?:-|$)/.exec(id) ?? [];
+  return other === undefined ? index : `${index}/${other}`;
+}
+
+/** The schemas by which this version reads. */
+function schemas(): z.output<typeof readerSchemas> {
+  const all = {
+    licenses: storedLicense,
+    'licenses/_meta': publicationMetadata,
+    publications: LEDGER_EVENTS.schema,
+    'publications/epoch': LEDGER_EPOCH.schema,
+    'rejected-rows': REJECTED_ROWS.schema,
+    'saved-records': SAVED_RECORDS.schema,
+    changes: CHANGES.schema,
+    'changes/segment': SEGMENTS.schema,
+    'changes/feed': FEED_COPIES.schema,
+    accounts: ACCOUNTS.schema,
+    'api-keys': API_KEYS.schema,
+    'api-key-usage': KEY_USAGE.schema,
+    audit: AUDIT_ENTRIES.schema,
+  };
+  return Object.fromEntries(
+    Object.entries(all).map(([index, schema]) => [
+      index,
+      z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }),
+    ]),
+  );
+}
+
+/** Records what this version's API asks. */
+async function record(file: string): Promise<void> {
+  const environment = await testEnvironment();
+  const requests: z.output<typeof readerRequest>[] = [];
+  let lookup: string | undefined;
+  const proxy = await startProxy(environment.config.OPENSEARCH_URL, async (request) => {
+    const answer = await request.forward();
+    const { method, path, body } = request;
+    if (lookup !== undefined && path.includes(live)) {
+      const finds = foundIn(JSON.parse(answer.body));
+      requests.push({ lookup, method, path: path.replace(live, '{index}'), body, finds });
+    }
+    return answer;
+  });
+  await publishFiles(environment, FIXTURES);
+  const live = (await liveIndex(environment.store)) ?? '';
+  const api = await startApi({ ...environment.variables, OPENSEARCH_URL: proxy.url });
+  try {
+    const rest = await apiClient(environment);
+    await rest.get('/api/v1/lookup/boards');
+    for (const [name, body] of LOOKUPS) {
+      lookup = name;
+      await rest.verify(body);
+    }
+    await writeFile(file, [schemas(), ...requests].map((line) => `${JSON.stringify(line)}\n`).join(''));
+  } finally {
+    await api.stop();
+    await proxy.close();
+    await environment.cleanUp();
+  }
+}
+
+if (process.env.RECORD === '1') await record(join(STORED, SERVICE_VERSION, READER_FILE));
+
+const VERSIONS = (await readdir(STORED, { withFileTypes: true }))
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name);
+
+let environment: TestEnvironment;
+let live: string;
+
+/** Two publications, one refused and one rolled back, an account with two keys, one revoked, what they were used for, and a saved record. */
+beforeAll(async () => {
+  environment = await testEnvironment({ GUARD_MAX_DUPLICATES: '0' });
+  const { folder, variables } = environment;
+  await publishFiles(environment, FIXTURES);
+  const rest = await apiClient(environment);
+  const small = await writeDay(folder, 'small', {
+    date: '2026-11-21',
+    individual: licensesOf(NURSING, 'RN.', 3),
+    business: licensesOf(PHARMACY, '02', 1),
+  });
+  const refused = await publishFiles(environment, small, { isGuarded: true });
+  const forced = await publishFiles(environment, small);
+  expect([refused.state, forced.state]).toEqual(['refused', 'live']);
+  const api = await startApi(variables);
+  await rest.verify({ board: NURSING, license_number: 'RN.900001' });
+  await rest.verify({ board: NURSING, license_number: 'RN.1' });
+  await api.stop();
+  const key = z.object({ id: z.string() });
+  const created = await licenses(variables, 'keys', 'create', 'Acme', '--verified-by', 'Ada', '--json');
+  for (const command of [['keys', 'revoke', key.parse(JSON.parse(created.stdout)).id], ['rollback']]) {
+    expect(await licenses(variables, ...command)).toMatchObject({ code: 0 });
+  }
+  await savedRecords(environment.store, 10).save(shownNurse());
+  live = (await liveIndex(environment.store)) ?? '';
+});
+afterAll(() => environment.cleanUp());
+
+describe.each(VERSIONS)('the API of version %s', (version) => {
+  const ajv = new Ajv2020({ strict: false });
+
+  async function recorded() {
+    const text = await readFile(join(STORED, version, READER_FILE), 'utf8');
+    const [first, ...others] = text
+      .trimEnd()
+      .split('\n')
+      .map((line): unknown => JSON.parse(line));
+    return { schemas: readerSchemas.parse(first), requests: others.map((line) => readerRequest.parse(line)) };
+  }
+
+  function problemIn(schema: object | undefined, stored: unknown): string | undefined {
+    return schema === undefined || ajv.validate(schema, stored) ? undefined : ajv.errorsText();
+  }
+
+  test('finds what this version published', async () => {
+    const { requests, schemas: read } = await recorded();
+    expect(new Set(requests.map(({ lookup }) => lookup)).size).toBeGreaterThan(10);
+    for (const { lookup, method, path, body, finds } of requests) {
+      const headers = {
+        'content-type': path.includes('_msearch') ? 'application/x-ndjson' : 'application/json',
+      };
+      const url = environment.config.OPENSEARCH_URL + path.replace('{index}', live);
+      const response = await fetch(url, { method, headers, body });
+      const answer: unknown = await response.json();
+      expect([lookup, response.status, foundIn(answer)]).toEqual([lookup, 200, finds]);
+      for (const source of sourcesIn(answer)) expect(problemIn(read.licenses, source)).toBeUndefined();
+    }
+  });
+
+  test('can read all that this version stores', async () => {
+    const { schemas: read } = await recorded();
+    const file = join(environment.folder, 'stored.ndjson');
+    await saveStoredData(environment.store, file);
+    const checked = new Set<string>();
+    const problems: (string | undefined)[] = [];
+    for (const { index, mappings, documents } of await readStoredData(file)) {
+      const [, family = ''] = /^\{prefix\}([a-z-]+?)(?:-\d.*)?$/.exec(index) ?? [];
+      const kinds = [
+        ...documents.map(({ id, source }) => [kindOf(family, id), source] as const),
+        ...('_meta' in mappings ? [[`${family}/_meta`, mappings._meta] as const] : []),
+      ];
+      for (const [kind, source] of kinds) {
+        checked.add(kind);
+        const problem = problemIn(read[kind], source);
+        if (problem !== undefined) problems.push(`${kind}: ${problem} in ${JSON.stringify(source)}`);
+      }
+    }
+    expect(problems).toEqual([]);
+    expect([...checked]).toEqual(expect.arrayContaining(Object.keys(read)));
+  });
+});

@@ -1,0 +1,19 @@
+import { join } from 'node:path';
+import { isInstalled } from '../../scripts/program-path.ts';
+import { run } from '../../scripts/programs.ts';
+
+/** Why this machine can't make a certificate; `undefined` where it can. */
+export const NO_OPENSSL = isInstalled('openssl')
+  ? undefined
+  : 'openssl is missing; install it (Debian: apt-get install openssl)';
+
+/** A certificate for 127.0.0.1 that is its own authority, as PEM files. */
+export async function selfSigned(folder: string): Promise<{ key: string; certificate: string }> {
+  const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
+  await run('openssl', [
+    ...['req', '-x509', '-nodes', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-days', '2'],
+    ...['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'],
+    ...['-keyout', key, '-out', certificate],
+  ]);
+  return { key, certificate };
+}
