@@ -73,9 +73,18 @@ function expectCutOff({ by, ms, answer }: Ended, boundMs: number, expected: RegE
   expect(ms).toBeGreaterThan(boundMs - CLOCK_ERROR_MS);
 }
 
+/** The whole 408. */
+const TOO_LATE =
+  /^HTTP\/1\.1 408 Request Timeout\r\nConnection: close\r\n.*\r\n\r\n\{"detail":"This is not a request that can be answered\."\}$/s;
+
 describe('the server closes the connection of a client', () => {
   test.concurrent('that sends nothing', async () => {
-    expectCutOff(await slowClient('').ended, HEADERS_WITHIN_MS, /^HTTP\/1\.1 408 /);
+    expectCutOff(await slowClient('').ended, HEADERS_WITHIN_MS, TOO_LATE);
+  });
+
+  test.concurrent('that stops in its second request', async () => {
+    const { ended } = slowClient('GET /docs/page.js HTTP/1.1\r\nHost: localhost\r\n\r\nGET /docs');
+    expectCutOff(await ended, HEADERS_WITHIN_MS, /^HTTP\/1\.1 200 .*\}\);\n?HTTP\/1\.1 408 /s);
   });
 
   test.concurrent('that sends its headers slowly, sooner than one that sends its body slowly', async () => {
@@ -83,8 +92,8 @@ describe('the server closes the connection of a client', () => {
       slowClient(post(''), { drip: 'X-More: 1\r\n' }).ended,
       slowClient(post('Content-Length: 5000\r\n\r\n{'), { drip: ' ' }).ended,
     ]);
-    expectCutOff(headers, HEADERS_WITHIN_MS, /^HTTP\/1\.1 408 /);
-    expectCutOff(body, WHOLE_REQUEST_WITHIN_MS, /^HTTP\/1\.1 408 /);
+    expectCutOff(headers, HEADERS_WITHIN_MS, TOO_LATE);
+    expectCutOff(body, WHOLE_REQUEST_WITHIN_MS, TOO_LATE);
     expect(headers.ms).toBeLessThan(body.ms);
   });
 

@@ -6,7 +6,7 @@ import { FIXTURES } from './fixtures.ts';
 import { type DatasetFiles, publishFiles } from './publishing.ts';
 
 /** Limits that no test reaches by accident. */
-const HIGH_LIMITS = {
+export const HIGH_LIMITS = {
   REST_REQUESTS_PER_MINUTE: '1000000',
   MCP_REQUESTS_PER_MINUTE: '1000000',
   WEB_REQUESTS_PER_MINUTE: '1000000',

@@ -1,20 +1,21 @@
 import { EventEmitter, once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { type Answer, readAnswer } from './answer.ts';
+
+/** An HTTP response as it came. */
+export interface RawResponse {
+  readonly statusLine: string;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Buffer;
+}
 
 /** Longer than any of the service's own time limits. */
 const GIVEN_UP_AFTER_MS = 40_000;
 
-/** A request that no service knows, with an id by which its answer is recognized. */
+/** A request that no service knows, with an id by which its response is recognized. */
 const PROBE =
   'HEAD /probe HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: the-probe\r\nConnection: close\r\n\r\n';
-const PROBE_ANSWER = /HTTP\/1\.1 (?:(?!HTTP\/1\.1 ).)*x-request-id: the-probe\r\n/is;
-
-/** Where a client connects to, and from which address. */
-export interface Route {
-  readonly port: number;
-  readonly localAddress: string;
-}
+const PROBE_RESPONSE = /HTTP\/1\.1 (?:(?!HTTP\/1\.1 ).)*x-request-id: the-probe\r\n/is;
 
 /** A client's connection, over which bytes go as they are. */
 export class Connection {
@@ -25,21 +26,17 @@ export class Connection {
   #isHalfClosed = false;
 
   private constructor(socket: Socket) {
-    this.#socket = socket;
-    socket.setNoDelay();
-    socket.on('data', (bytes: Buffer) => {
-      this.#received = Buffer.concat([this.#received, bytes]);
-      this.#events.emit('more');
-    });
-    for (const event of ['end', 'close', 'error']) {
-      socket.on(event, () => {
-        this.#isEnded = true;
+    this.#socket = socket.setNoDelay();
+    for (const event of ['data', 'end', 'close', 'error']) {
+      socket.on(event, (bytes: unknown) => {
+        if (Buffer.isBuffer(bytes)) this.#received = Buffer.concat([this.#received, bytes]);
+        else this.#isEnded = true;
         this.#events.emit('more');
       });
     }
   }
 
-  static async open({ port, localAddress }: Route): Promise<Connection> {
+  static async open(port: number, localAddress: string): Promise<Connection> {
     const socket = connect({ host: '127.0.0.1', port, localAddress, allowHalfOpen: true });
     const connection = new Connection(socket);
     await once(socket, 'connect');
@@ -48,11 +45,6 @@ export class Connection {
 
   send(bytes: Buffer): void {
     this.#socket.write(bytes);
-  }
-
-  /** Sends these bytes again and again until the service closes the connection. */
-  drip(bytes: Buffer, everyMs: number): void {
-    const timer = setInterval(() => (this.#isEnded ? clearInterval(timer) : this.send(bytes)), everyMs);
   }
 
   /** Says that nothing more will be sent. */
@@ -66,13 +58,13 @@ export class Connection {
     this.#socket.resetAndDestroy();
   }
 
-  /** The next answer; `undefined` when the service closes the connection without one. */
-  async answer(method: string): Promise<Answer | undefined> {
+  /** The next response; `undefined` when the service closes the connection without one. */
+  async response(method: string): Promise<RawResponse | undefined> {
     for (;;) {
-      const read = readAnswer(this.#received, method, this.#isEnded);
+      const read = readResponse(this.#received, method);
       if (read !== undefined) {
         this.#received = this.#received.subarray(read.size);
-        return read.answer;
+        return read.response;
       }
       if (this.#isEnded) return undefined;
       await this.#more();
@@ -80,27 +72,44 @@ export class Connection {
   }
 
   /**
-   * Whether the connection could still be used, told by another request over it, and what came before that was
-   * answered. The connection is closed in any case.
+   * Closes the connection. Another request over it tells whether it could still be used, and what the service sent
+   * before that was answered.
    *
-   * @param isClosing whether the last answer said that the service closes it
+   * @param last the last response, which may say that the service closes the connection
    */
-  async end(isClosing: boolean): Promise<{ wasOpen: boolean; more: Buffer }> {
-    if (!isClosing && !this.#isHalfClosed) this.send(Buffer.from(PROBE));
+  async end(last: RawResponse | undefined): Promise<{ wasOpen: boolean; more: Buffer }> {
+    if (last?.headers.get('connection') !== 'close' && !this.#isHalfClosed) this.send(Buffer.from(PROBE));
     while (!this.#isEnded) await this.#more();
     this.#socket.destroy();
     const text = this.#received.toString('latin1');
-    const probeAnswer = PROBE_ANSWER.exec(text);
-    const more = Buffer.from(text.slice(0, probeAnswer?.index), 'latin1');
-    return { wasOpen: probeAnswer !== null, more };
+    const probed = PROBE_RESPONSE.exec(text);
+    return { wasOpen: probed !== null, more: Buffer.from(text.slice(0, probed?.index), 'latin1') };
   }
 
   async #more(): Promise<void> {
     const signal = AbortSignal.timeout(GIVEN_UP_AFTER_MS);
     await once(this.#events, 'more', { signal }).catch(() => {
-      throw new Error(
-        `Nothing came for ${GIVEN_UP_AFTER_MS} ms after "${this.#received.toString('latin1')}"`,
-      );
+      const received = this.#received.toString('latin1');
+      throw new Error(`Nothing came for ${GIVEN_UP_AFTER_MS} ms after "${received}"`);
     });
   }
+}
+
+/** The response at the beginning of these bytes and its size; `undefined` while it is not complete. */
+function readResponse(bytes: Buffer, method: string) {
+  const headSize = bytes.indexOf('\r\n\r\n');
+  if (headSize < 0) return undefined;
+  const [statusLine = '', ...lines] = bytes.toString('latin1', 0, headSize).split('\r\n');
+  const status = Number(/^HTTP\/1\.1 ([1-5]\d\d)/.exec(statusLine)?.[1]);
+  if (Number.isNaN(status)) throw new Error(`This is no HTTP response: ${statusLine}`);
+  const headers = new Headers();
+  for (const line of lines) headers.append(line.replace(/:.*/s, ''), line.replace(/^[^:]*:/, '').trim());
+  const hasBody = method !== 'HEAD' && status >= 200 && status !== 204 && status !== 304;
+  const length = hasBody ? Number(headers.get('content-length') ?? Number.NaN) : 0;
+  // The service sends no chunks.
+  if (Number.isNaN(length)) throw new Error(`The response does not say its length: ${statusLine}`);
+  const start = headSize + '\r\n\r\n'.length;
+  if (bytes.length < start + length) return undefined;
+  const body = bytes.subarray(start, start + length);
+  return { response: { statusLine, status, headers, body }, size: start + length };
 }

@@ -1,19 +1,4 @@
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
-
-/** What `<tag>text</tag>` in a request stands for; texts are Latin-1, one character for each byte. */
-const TAGS: Readonly<Record<string, (text: Buffer, count: number) => Buffer>> = {
-  gzip: (text) => gzipSync(text),
-  deflate: (text) => deflateSync(text),
-  'raw-deflate': (text) => deflateRawSync(text),
-  br: (text) => brotliCompressSync(text),
-  zstd: (text) => zstdCompressSync(text),
-  'utf-16': (text) => Buffer.from(`\ufeff${text.toString('utf8')}`, 'utf16le'),
-  chunk: (text) => Buffer.concat([Buffer.from(`${text.length.toString(16)}\r\n`), text, Buffer.from('\r\n')]),
-  repeat: (text, count) => Buffer.alloc(text.length * count, text),
-};
-
-const names = Object.keys(TAGS).join('|');
-const INNERMOST_TAG = new RegExp(`<(${names})(?: (\\d+))?>((?:(?!</?(?:${names})\\b).)*)</\\1>`, 's');
+import { gzipSync } from 'node:zlib';
 
 /** Texts by the name that stands for them in angle brackets, such as `<key>`. */
 export type Values = Readonly<Record<string, string>>;
@@ -29,21 +14,22 @@ export function requestBytes(lines: readonly string[], values: Values): Buffer {
   return Buffer.concat([bytesOf(head, { ...values, length: String(body.length) }), body]);
 }
 
-/** The bytes of the rest of a request, lines ending with CR and LF. */
-export function restBytes(lines: readonly string[], values: Values): Buffer {
-  return bytesOf(lines.join('\r\n'), values);
+/** The bytes of the rest of a request. */
+export function bytesOf(text: string, values: Values): Buffer {
+  if (/[^\t\n\r -~]/.test(text)) throw new Error(`Write bytes outside ASCII as \\xNN: ${text}`);
+  const latin1 = text
+    .replace(/<([a-z ]+)>/g, (whole, name: string) => values[name] ?? whole)
+    .replace(/\\x([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return Buffer.from(expanded(latin1), 'latin1');
 }
 
-function bytesOf(text: string, values: Values): Buffer {
-  if (/[^\t\r\n -~]/.test(text)) throw new Error(`Write bytes outside ASCII as \\xNN: ${text}`);
-  const withValues = text.replace(/<([a-z ]+)>/g, (whole, name: string) => values[name] ?? whole);
-  let expanded = withValues.replace(/\\x([0-9A-F]{2})/g, (_, hex: string) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
-  );
-  for (;;) {
-    const [whole, name = '', count, inner = ''] = INNERMOST_TAG.exec(expanded) ?? [];
-    if (whole === undefined) return Buffer.from(expanded, 'latin1');
-    const made = TAGS[name]?.(Buffer.from(inner, 'latin1'), Number(count ?? 1)).toString('latin1') ?? '';
-    expanded = expanded.replace(whole, () => made);
-  }
+const INNERMOST_TAG = /<(gzip|repeat)(?: (\d+))?>((?:(?!<\/?(?:gzip|repeat)\b).)*)<\/\1>/s;
+
+/** With what `<gzip>text</gzip>` and `<repeat 9>text</repeat>` stand for, one character for each byte. */
+function expanded(text: string): string {
+  const [whole, tag, count, inner = ''] = INNERMOST_TAG.exec(text) ?? [];
+  if (whole === undefined) return text;
+  const made =
+    tag === 'gzip' ? gzipSync(Buffer.from(inner, 'latin1')).toString('latin1') : inner.repeat(Number(count));
+  return expanded(text.replace(whole, () => made));
 }

@@ -2,18 +2,17 @@
 export interface Exchange {
   /** What it shows. */
   readonly name: string;
-  readonly steps: readonly Step[];
-  /** All its lines, the recorded answers included. */
+  /** What the client does: it sends something, or what the `*` line says. */
+  readonly steps: readonly (Request | string)[];
+  /** All its lines, the recorded responses included. */
   readonly recorded: string;
 }
 
-/** What the client does, in order. */
-export type Step =
-  /** Bytes that it sends: a request, or the rest of one. */
-  | { readonly kind: 'send'; readonly lines: readonly string[]; readonly isRest: boolean }
-  /** Anything else, in the words of its `*` line. */
-  | { readonly kind: 'act'; readonly action: string }
-  | { readonly kind: 'note'; readonly line: string };
+/** A request, or the rest of one. */
+export interface Request {
+  readonly lines: readonly string[];
+  readonly isRest: boolean;
+}
 
 /** A transcript file. */
 export interface Transcript {
@@ -25,16 +24,8 @@ export interface Transcript {
 /** `*` lines that a recording writes; all others are actions of the client. */
 export const OUTCOMES = {
   closes: '* the service closes the connection',
-  sendsMore: '* the service sends more than its answer',
+  sendsMore: '* the service sends more than its response',
 } as const;
-
-/** After these, the next bytes are another request; after any other action, the rest of the same one. */
-const BEFORE_A_REQUEST = [
-  'in the same write',
-  'after the answer',
-  'on a new connection',
-  'on the admin port',
-];
 
 /**
  * Reads a transcript file.
@@ -46,31 +37,24 @@ export function readTranscript(text: string): Transcript {
   return { introduction: introduction.trim(), exchanges: sections.map(readExchange) };
 }
 
-/** A transcript file's text; `readTranscript` reads the same again. */
-export function transcriptText(introduction: string, exchanges: readonly string[]): string {
-  return `${[introduction, ...exchanges].join('\n\n')}\n`;
-}
-
 function readExchange(section: string): Exchange {
   const recorded = section.trim();
   const [title = '', ...lines] = recorded.split('\n');
-  const steps: Step[] = [];
+  const steps: (Request | string)[] = [];
   let isRest = false;
   for (const line of lines) {
     const [mark, content] = [line.slice(0, 1), line.slice(2)];
     const last = steps.at(-1);
-    if (mark === '>' && last?.kind === 'send') {
+    if (mark === '>' && typeof last === 'object') {
       steps[steps.length - 1] = { ...last, lines: [...last.lines, content] };
     } else if (mark === '>') {
-      steps.push({ kind: 'send', lines: [content], isRest });
-      isRest = true;
-    } else if (mark === '#') {
-      steps.push({ kind: 'note', line });
+      steps.push({ lines: [content], isRest });
+      isRest = false;
     } else if (mark === '*' && !Object.values<string>(OUTCOMES).includes(line)) {
-      steps.push({ kind: 'act', action: content });
-      if (BEFORE_A_REQUEST.includes(content)) isRest = false;
+      steps.push(content);
+      if (content === 'after 100 Continue') isRest = true;
     } else if (!['', '<', '*'].includes(mark)) {
-      throw new Error(`"${title}" has a line that begins with none of > < * #: ${line}`);
+      throw new Error(`"${title}" has a line that begins with none of > < *: ${line}`);
     }
   }
   return { name: title.slice('### '.length), steps, recorded };
