@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { readCommonHeaders, withoutCommonHeaders } from '../support/transcripts/response-lines.ts';
+import {
+  readCommonHeaders,
+  responseLines,
+  withoutCommonHeaders,
+} from '../support/transcripts/response-lines.ts';
 
 const FILE = resolve(import.meta.dirname, '../http-transcripts/common-headers.http');
 const common = readCommonHeaders(readFileSync(FILE, 'utf8'));
@@ -13,28 +17,34 @@ describe.each([...common])('of a response with the common headers of %s, a trans
     expect(withoutCommonHeaders(headers, common)).toEqual([title]);
   });
 
-  test('shows each header that is missing', () => {
+  test('shows each header that is missing, by its name or as another kind', () => {
     for (const [at, header] of headers.entries()) {
-      const name = header.split(':', 1);
-      const shown = withoutCommonHeaders(headers.toSpliced(at, 1), common);
-      expect([header, shown]).not.toEqual([header, [title]]);
-      if (shown[0] === title) expect(shown).toEqual([title, `- ${name}`]);
+      const [shown, ...differences] = withoutCommonHeaders(headers.toSpliced(at, 1), common);
+      if (shown === title) expect(differences).toEqual([`- ${header.split(':', 1)}`]);
     }
+    expect(headers.length).toBeGreaterThan(2);
   });
 
-  test('shows each header with another value', () => {
+  test('shows each header that has another value', () => {
     for (const [at, header] of headers.entries()) {
       const other = `${header}, x`;
       expect(withoutCommonHeaders(headers.with(at, other), common)).toContain(other);
     }
   });
 
-  test('shows a header more', () => {
+  test('shows an additional header', () => {
     expect(withoutCommonHeaders([...headers, 'x-new: 1'], common)).toEqual([title, 'x-new: 1']);
   });
 });
 
-test('every kind has a name and headers of its own', () => {
-  expect(common.size).toBeGreaterThan(1);
-  expect(new Set([...common.values()].map(String)).size).toBe(common.size);
+test('a placeholder stands only for values of its form', () => {
+  const headers = new Headers({
+    ...{ date: 'yesterday', 'content-length': 'many', 'x-request-id': 'abc' },
+    ...{ 'x-ratelimit-remaining': '7', 'x-ratelimit-reset': '0' },
+  });
+  const lines = responseLines(
+    { statusLine: 'HTTP/1.1 200 OK', status: 200, headers, body: Buffer.alloc(0) },
+    common,
+  );
+  expect(lines).toEqual(expect.arrayContaining([...headers].map(([name, value]) => `${name}: ${value}`)));
 });
