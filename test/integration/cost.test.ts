@@ -208,6 +208,12 @@ describe('simultaneous lookups', () => {
     expect(asked).toEqual(['_search', '_search']);
   });
 
+  test('by name with and without a filter do not share matches', async () => {
+    const lookup = { last_name: 'Cost', first_name: 'C64' };
+    const answers = await together([{ ...lookup, city: 'Akron' }, lookup, { ...lookup, city: 'Lima' }]);
+    expect(answers.map(isOne)).toEqual([false, true, true]);
+  });
+
   test('by name get all their matches when another lookup in the batch has a thousand', async () => {
     const names = times(8, (number) => (number === 1 ? ['Crowd', 'A'] : ['Cost', `C${number}`]));
     const [answers] = await searchesFor(() =>
