@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { collection } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
+import { BadDocumentError } from '../storage/stored.ts';
 import { feedState } from './feed-state.ts';
 
 /**
@@ -27,8 +28,12 @@ export function writeFeedCopy(store: Store, copy: FeedCopy): Promise<void> {
   return FEED_COPIES.put(store, FEED_COPY_ID, copy);
 }
 
-/** The copy; `undefined` before the first publication, and when it is not valid. */
+/** The copy; `undefined` before the first publication, before the index of changes exists, and when it is not valid. */
 export async function readFeedCopy(store: Store): Promise<FeedCopy | undefined> {
-  const [copy] = await FEED_COPIES.readAll(store, [FEED_COPY_ID]);
-  return copy;
+  try {
+    return (await FEED_COPIES.read(store, FEED_COPY_ID))?.document;
+  } catch (error) {
+    if (error instanceof BadDocumentError) return undefined;
+    throw error;
+  }
 }

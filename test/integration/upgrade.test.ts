@@ -186,6 +186,20 @@ describe.each(VERSIONS)('stored data of version %s', (version) => {
     expect(await run(environment, 'audit')).toContain('keys revoke');
   });
 
+  test('is answered, with pages and histories, by an API that is upgraded before the worker', async () => {
+    await load();
+    await withApi(environment, async () => {
+      for (const path of [
+        '/licenses/NUR/RN.700001',
+        '/api/v1/history?board=Nursing%20Board&license_number=RN.700001',
+      ]) {
+        const url = `http://127.0.0.1:${environment.config.PORT}${path}`;
+        const { status } = await fetch(url, { headers: { 'X-API-Key': known.key } });
+        expect([path, status]).toEqual([path, 200]);
+      }
+    });
+  });
+
   test('can be rolled back, and the next publication goes live', async () => {
     await load();
     const { first, second } = known;
