@@ -40,7 +40,10 @@ export async function indexTemplate(family: (typeof TEMPLATES)[number]): Promise
  */
 export async function prepareIndices(store: Store): Promise<void> {
   await Promise.all(TEMPLATES.map((family) => installTemplate(store, family)));
-  await Promise.all(lastingIndices(store).map((index) => createIfMissing(store.client, index)));
+  const lasting = lastingIndices(store);
+  // One after the other: OpenSearch starts four new shards at a time, and lets the others wait for seconds.
+  for (const index of lasting) await createIfMissing(store.client, index);
+  await untilSearchable(store.client, lasting);
   await refuseIndexInPlaceOfAlias(store.client, store.names.alias);
 }
 
@@ -68,6 +71,18 @@ export async function upgradeIndices(store: Store): Promise<boolean> {
   if (!(await indices.exists({ index: store.names.ledger })).body) return false;
   await prepareIndices(store);
   return true;
+}
+
+const NOT_IN_TIME = 408;
+
+/** Another process may have created an index a moment ago: then it exists, but no search of it succeeds yet. */
+async function untilSearchable(client: Client, index: string[]): Promise<void> {
+  try {
+    await client.cluster.health({ index, wait_for_status: 'yellow', timeout: '10s' });
+  } catch (error) {
+    // What needs the index says what is wrong with it.
+    if (responseStatus(error) !== NOT_IN_TIME) throw error;
+  }
 }
 
 async function createIfMissing(client: Client, index: string): Promise<void> {

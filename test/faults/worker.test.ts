@@ -112,6 +112,27 @@ describe('a worker', () => {
     ]);
   }, 120_000);
 
+  test('waits until OpenSearch has found every index again, and uses no attempt up meanwhile', async () => {
+    const { client, store } = installed.environment;
+    const index = store.names.changes;
+    const worker = await installed.startWorker();
+    const filter = 'index.routing.allocation.include._name';
+    await client.indices.delete({ index });
+    await client.indices.create({
+      index,
+      wait_for_active_shards: '0',
+      body: { settings: { [filter]: 'nowhere' } },
+    });
+    const publishing = publish(installed, await filesOf(installed, '2026-10-24'));
+    await installed.at(/_cluster\/health/, () => undefined);
+    // The first request has waited for the index in vain.
+    await installed.at(/_cluster\/health/, () =>
+      client.indices.putSettings({ index, body: { [filter]: null } }),
+    );
+    expect((await publishing).code).toBe(0);
+    expect(worker.output().split('"msg":"publishing"')).toHaveLength(2);
+  }, 90_000);
+
   test('writes its progress and log lines to the job', async () => {
     const worker = await installed.startWorker();
     const { code, stdout } = await publish(installed, await filesOf(installed, '2026-10-26'));

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { isTransient, responseStatus } from '../../src/storage/client.ts';
+import { STORED_INDICES } from '../../src/storage/collection.ts';
 import type { Store } from '../../src/storage/store.ts';
 
 const MAX_WAIT_MS = 300_000;
@@ -16,7 +17,8 @@ const NOT_IN_TIME = 408;
  */
 export async function untilAvailable(store: Store, signal: AbortSignal): Promise<void> {
   const deadline = Date.now() + MAX_WAIT_MS;
-  while (!(await takesWrites(store.client, store.names.ledger)) && Date.now() < deadline) {
+  const indices = STORED_INDICES.map((index) => store.names[index]);
+  while (!(await takeWrites(store.client, indices)) && Date.now() < deadline) {
     await sleep(BETWEEN_TRIES_MS, undefined, { signal });
   }
 }
@@ -29,11 +31,14 @@ const settingsResponse = z.record(
   z.object({ settings: z.object({ [DISK_BLOCK]: z.string().optional() }) }),
 );
 
-async function takesWrites(client: Client, index: string): Promise<boolean> {
+/** After a restart, OpenSearch answers before it has found every index again. */
+async function takeWrites(client: Client, index: string[]): Promise<boolean> {
   try {
     await client.cluster.health({ index, wait_for_status: 'yellow', timeout: '5s' });
     const { body } = await client.indices.getSettings({ index, name: DISK_BLOCK, flat_settings: true });
-    return Object.values(settingsResponse.parse(body))[0]?.settings[DISK_BLOCK] !== 'true';
+    return Object.values(settingsResponse.parse(body)).every(
+      ({ settings }) => settings[DISK_BLOCK] !== 'true',
+    );
   } catch (error) {
     return !isTransient(error) && responseStatus(error) !== NOT_IN_TIME;
   }
