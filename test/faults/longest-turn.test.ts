@@ -18,7 +18,7 @@ import {
   WORST_VALUES,
 } from '../support/worst-bodies.ts';
 
-/** So long a request may keep the event loop at a time, in CPU time: all others wait for it. */
+/** So long a request may keep the event loop at a time, in user CPU time: all others wait for it. */
 const MAX_TURN_MS = 100;
 
 const FORM = 'application/x-www-form-urlencoded';
