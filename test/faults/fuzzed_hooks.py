@@ -10,9 +10,10 @@ import unicodedata
 
 import schemathesis
 
-VIOLATED_AT = re.compile(r"violates `\w+` at (\S+)")
-OF_ITEMS = "/properties/items/items/"
-VIOLATES = re.compile(r"violates `pattern` at \S*/properties/(\w+)")
+# One or several keywords, then the place.
+VIOLATED_AT = re.compile(r"violates `\w+`(?:, `\w+`)* at (\S+)")
+OF_ITEMS = "/properties/items/items"
+VIOLATES = re.compile(r"violates [^\n]*`pattern`[^\n]* at \S*/properties/(\w+)")
 
 
 # Headers by which the service or a library of it chooses something, and names that every object of JavaScript has.
@@ -36,7 +37,8 @@ def is_blank(place, case):
     """Whether the field is blank, in the query or in the body: then it counts as absent."""
     field = re.match(r"/properties/(\w+)", place)
     sent = [fields for fields in (case.query, case.body) if isinstance(fields, dict)]
-    return field is not None and any(fields.get(field.group(1)) == "" for fields in sent)
+    values = [fields.get(field.group(1)) for fields in sent] if field else []
+    return any(isinstance(value, str) and value.strip() == "" for value in values)
 
 
 def is_of_items(message, case):
