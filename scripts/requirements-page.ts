@@ -45,7 +45,7 @@ export function requirementsPage(): string {
   });
   return `# Requirements
 
-What the service must do, one sentence each, with the tests that verify it. \`npm run requirements-page\` writes this page from \`test/requirements.ts\` and the tests. A whole run of \`npm test\` fails if a requirement has no test that ran and passed.
+What the service must do, one sentence each, with the tests that verify it. \`npm run requirements-page\` writes this page from \`test/requirements.ts\` and the tests. A run of every test, as in CI, fails if a requirement has no test that ran and passed.
 
 ${topics.join('\n\n')}
 `;

@@ -7,8 +7,11 @@ import { misreadNumberKeys } from '../licenses/misreadings.ts';
 import { numberDigits, numberKey } from '../licenses/number.ts';
 import { givenNamesKey, surnameKey } from '../licenses/person-name.ts';
 
-/** Whether to return all matches, only those with exactly the name, the first 50, or any one of them. */
-type Selection = 'all' | 'exact' | 'few' | 'any';
+/**
+ * Whether to return the matches that an interface lists, only those with exactly the name, or any one of them; or, to
+ * choose suggestions from, the first 50 or 101, whatever an interface lists.
+ */
+type Selection = 'all' | 'exact' | 'few' | 'many' | 'any';
 
 /** Persons at one board or at all, by surname and the beginning of the given names. */
 export interface PersonQuery {
@@ -48,7 +51,7 @@ export interface BusinessWordsQuery {
   /** Whether words that differ in one letter match too. Such matches come last. */
   readonly isFuzzy: boolean;
   readonly filters: Filters;
-  readonly select: Extract<Selection, 'all' | 'any'>;
+  readonly select: Extract<Selection, 'all' | 'many' | 'any'>;
 }
 
 /** Licenses with a similar number, to suggest when no license has the requested one. */
@@ -172,7 +175,7 @@ export function businessWordsQuery(
   const words = searchedWords(businessName);
   return words.length === 0
     ? undefined
-    : { by: 'business_words', board, words, isFuzzy, filters, select: 'all' };
+    : { by: 'business_words', board, words, isFuzzy, filters, select: isFuzzy ? 'many' : 'all' };
 }
 
 /** Very many numbers have the same shorter beginning. */

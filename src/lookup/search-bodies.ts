@@ -102,11 +102,13 @@ function personBody(query: PersonQuery, maxMatches: number): SearchBody {
 /** One license of any is found without sorting all that match. */
 function selected({ select }: Pick<PersonQuery, 'select'>, all: SearchBody): SearchBody {
   if (select === 'any') return { ...all, size: 1, sort: ['_doc'] };
-  return select === 'few' ? { ...all, size: MAX_FEW } : all;
+  if (select === 'few') return { ...all, size: MAX_FEW };
+  return select === 'many' ? { ...all, size: MAX_MANY } : all;
 }
 
-/** How many persons suggestions are chosen from. They are the first by name, whichever shards hold them. */
+/** How many licenses suggestions are chosen from. They are the first by name, whichever shards hold them. */
 const MAX_FEW = 50;
+const MAX_MANY = MAX_MATCHES + 1;
 
 function personClause({ names, hasGivenName, select }: PersonQuery): Clause {
   const clauses = names.map((name): Clause => {

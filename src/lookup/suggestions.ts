@@ -70,8 +70,13 @@ export async function suggestedNumbers(request: ByNumber, search: Search): Promi
 /** The licenses of the name that was sent with a number. */
 function nameQuery({ board, name }: ByNumber): LicenseQuery | undefined {
   if (name === undefined) return undefined;
-  if ('businessName' in name) return businessQuery(board, name.businessName, {});
-  return name.lastName === undefined ? undefined : personQuery(board, name.lastName, name.firstName, {});
+  const query =
+    'businessName' in name
+      ? businessQuery(board, name.businessName, {})
+      : name.lastName === undefined
+        ? undefined
+        : personQuery(board, name.lastName, name.firstName, {});
+  return query && { ...query, select: 'many' };
 }
 
 /** What is suggested when no license matches a person's name. */

@@ -27,22 +27,39 @@ let undisturbed: { readonly bulk: number; readonly other: number };
 
 const isOther: RequestFilter = (request) => !isBulk(request);
 
-beforeAll(async () => {
+/**
+ * Each publication of the large files, and each of the small ones before it, changes nearly all licenses. After more
+ * kills, the changes of each would take most of the time.
+ */
+const KILLS_OF_ONE_INSTALLATION = 8;
+let kills = 0;
+
+async function install(): Promise<void> {
   publications = await publisher({ rows: ROWS, settings: SETTINGS });
   proxy = await killingProxy(publications);
   await publications.startWorker({ OPENSEARCH_URL: proxy.url });
   const [bulk = 0, other = 0] = await proxy.requestsWithoutFault(isBulk, isOther);
   expect(bulk).toBeGreaterThan(1);
   undisturbed = { bulk, other };
-}, 300_000);
+}
+
+async function uninstall(): Promise<void> {
+  await publications.stop();
+  await proxy.close();
+}
+
+beforeAll(install, 300_000);
 beforeEach(async () => {
+  if (kills === KILLS_OF_ONE_INSTALLATION) {
+    kills = 0;
+    await uninstall();
+    await install();
+  }
+  kills += 1;
   await publications.makeReady();
   await publications.startWorker({ OPENSEARCH_URL: proxy.url });
 }, 300_000);
-afterAll(async () => {
-  await publications.stop();
-  await proxy.close();
-});
+afterAll(uninstall);
 
 /** The request at this random place of a publication without a fault. */
 function requestAt({ isBulk: isBulkDrawn, share, isDone }: RandomRequest): FatalRequest {

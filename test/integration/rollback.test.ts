@@ -1,19 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { indicesUnderAlias, liveIndex, liveLicensesIndex } from '../../src/publications/alias.ts';
-import { flip } from '../../src/publications/fence.ts';
-import { publicationDetails, publicationHistory } from '../../src/publications/history.ts';
-import { reconcileLedger } from '../../src/publications/reconcile.ts';
+import { indicesUnderAlias } from '../../src/publications/alias.ts';
+import { publicationHistory } from '../../src/publications/history.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
-import { licensesOf } from '../support/day-files.ts';
-import { takeEpoch } from '../support/epoch.ts';
-import { cut, throughProxy } from '../support/proxy.ts';
-import { filesOf, newEnvironment, published } from '../support/publication-days.ts';
-import { publishFiles } from '../support/publishing.ts';
-
-/** The nurses of every day, in another city. */
-const MOVED = {
-  individual: licensesOf('Nursing Board', 'RN.', 20).map((row) => ({ ...row, city: 'AKRON' })),
-};
+import { newEnvironment, published } from '../support/publication-days.ts';
 
 describe('a rollback', () => {
   test('skips publications that were rolled back', async () => {
@@ -48,64 +37,4 @@ describe('a rollback', () => {
       from: { metadata: { publication: later.publication } },
     });
   });
-
-  test('that is killed after its flip counts as a rollback, and the rolled-back files stay refused', async () => {
-    const environment = await newEnvironment();
-    const { store } = environment;
-    const first = await published(environment, '2026-11-20');
-    const files = await filesOf(environment, '2026-11-21');
-    const bad = await publishFiles(environment, files);
-    const epoch = await takeEpoch(store, 'a rollback that is killed');
-    await flip(store, first.index, epoch);
-
-    expect(await publishFiles(environment, files, { isGuarded: true })).toMatchObject({
-      state: 'refused',
-      reasons: [`rolled_back: Publication ${bad.publication} had the same files and was rolled back.`],
-    });
-    expect((await publicationDetails(environment.store, bad.publication)).summary).toMatchObject({
-      state: 'rolled_back',
-    });
-    expect((await publicationHistory(environment.store)).live).toMatchObject({
-      publication: first.publication,
-    });
-  });
-
-  test('that is killed at any of its requests can be done again, and no change is lost', async () => {
-    const environment = await newEnvironment();
-    const { store } = environment;
-    const first = await published(environment, '2026-11-20');
-    const second = await publishFiles(environment, await filesOf(environment, '2026-11-21', MOVED));
-    if (second.state !== 'live') throw new Error(JSON.stringify(second));
-    const files = { [first.publication]: first.index, [second.publication]: second.index };
-    for (let killedAt = 1, to = first.publication; ; killedAt += 1) {
-      let made = 0;
-      const rollingBack = throughProxy(
-        environment,
-        (request) => {
-          made += 1;
-          return made < killedAt ? request.forward() : cut(request);
-        },
-        (through) => rollBack(through.store, to),
-      );
-      const [ended] = await Promise.allSettled([rollingBack]);
-      await reconcileLedger(store);
-      if ((await liveIndex(store)) !== files[to]) await rollBack(store, to);
-      expect(await indicesUnderAlias(store)).toEqual([files[to]]);
-      const { segments } = (await liveLicensesIndex(store))?.metadata.feed ?? never();
-      // Each change of what is live is one of the 20 nurses' city: back and forth, and none is left out.
-      expect({
-        killedAt,
-        counts: segments.map(([, count]) => count).filter((count) => count !== 20),
-      }).toEqual({
-        killedAt,
-        counts: [],
-      });
-      if (ended.status === 'fulfilled') return;
-      to = to === first.publication ? second.publication : first.publication;
-    }
-  }, 240_000);
 });
-
-function never(): never {
-  throw new Error('Nothing is live.');
-}
