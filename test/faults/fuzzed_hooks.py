@@ -10,8 +10,8 @@ import unicodedata
 
 import schemathesis
 
-# One or several keywords, then the place.
-VIOLATED_AT = re.compile(r"violates `\w+`(?:, `\w+`)* at (\S+)")
+# One or several keywords, such as `pattern` or `$ref`, then the place.
+VIOLATED_AT = re.compile(r"violates `[^\n]+?` at (\S+)")
 OF_ITEMS = "/properties/items/items"
 VIOLATES = re.compile(r"violates [^\n]*`pattern`[^\n]* at \S*/properties/(\w+)")
 
