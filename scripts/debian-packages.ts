@@ -1,5 +1,4 @@
-import { isRoot } from './process-groups.ts';
-import { isInstalled } from './program-path.ts';
+import { isInstalled, isRoot } from './program-path.ts';
 import { run } from './programs.ts';
 
 /**

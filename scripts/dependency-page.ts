@@ -1,7 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { markdownTable } from './markdown-table.ts';
+import { run } from './programs.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
@@ -171,4 +173,26 @@ function otherLicenses(packages: readonly LockedPackage[]): string {
         `- \`${name}\` (${license}): ${OTHER_LICENSES.get(name)?.note ?? 'not known here'}`,
     )
     .join('\n');
+}
+
+const viewed = z.object({ version: z.string(), time: z.record(z.string(), z.string()) });
+
+/** Asks the package registry for the newest release of each direct dependency. */
+async function newestReleases(): Promise<Releases> {
+  const { dependencies, devDependencies, optionalDependencies } = directDependencies();
+  const newest: Releases['newest'] = {};
+  for (const name of Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies })) {
+    const { version, time } = viewed.parse(
+      JSON.parse(await run('npm', ['view', name, 'version', 'time', '--json'])),
+    );
+    newest[name] = { version, released: time[version]?.slice(0, 10) ?? 'unknown' };
+  }
+  return { read_on: new Date().toISOString().slice(0, 10), newest };
+}
+
+/** Writes docs/dependencies.md. With `--refresh`, it first reads the newest releases; else it needs no network. */
+if (import.meta.main) {
+  const { values } = parseArgs({ options: { refresh: { type: 'boolean', default: false } } });
+  if (values.refresh) writeFileSync(RELEASES, `${JSON.stringify(await newestReleases(), null, 2)}\n`);
+  writeFileSync(PAGE, dependencyPage());
 }

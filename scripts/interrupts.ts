@@ -1,4 +1,4 @@
-import { killAll } from './process-groups.ts';
+import { killAll } from './processes.ts';
 
 /** The operator asked for the end. */
 export class Interrupted extends Error {
@@ -37,11 +37,6 @@ export function watchInterrupts(): AbortSignal {
   process.on('SIGINT', () => onSignal('SIGINT'));
   process.on('SIGTERM', () => onSignal('SIGTERM'));
   return controller.signal;
-}
-
-/** Resolves once a signal is aborted. */
-export function untilAborted(signal: AbortSignal): Promise<void> {
-  return aborted(signal).catch(() => undefined);
 }
 
 /** Rejects with the signal's reason once it is aborted. */

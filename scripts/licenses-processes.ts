@@ -13,7 +13,12 @@ const ENVIRONMENT = {
   NODE_COMPILE_CACHE: resolve(ROOT, '.local/compile-cache'),
 };
 
-const SCRIPTS = { API: 'src/server.ts', worker: 'workers/main.ts', licenses: 'src/cli/main.ts' } as const;
+/** The programs of the checkout. */
+export const SCRIPTS = {
+  API: 'src/server.ts',
+  worker: 'workers/main.ts',
+  licenses: 'src/cli/main.ts',
+} as const;
 
 const READY_MS = 60_000;
 const ANSWER_MS = 2_000;

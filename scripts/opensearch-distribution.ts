@@ -7,7 +7,6 @@ import { installDebianPackage } from './debian-packages.ts';
 import { StartError } from './processes.ts';
 import { isInstalled } from './program-path.ts';
 import { run } from './programs.ts';
-import { startProgress } from './terminal.ts';
 
 /** The release that `npm start` and the tests use. */
 export const OPENSEARCH_VERSION = '3.8.0';
@@ -17,6 +16,7 @@ const MAVEN_GOAL = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy'
 
 /** Maven's own progress, such as `Progress (1): 12/161 MB`; its plugins' files are far smaller. */
 const MAVEN_PROGRESS = /([\d.]+)\/(\d{3}) MB/;
+const REPORTED_EVERY_MS = 5000;
 
 /** Files needed on the way from the state folder to an unpacked OpenSearch. */
 export interface OpenSearchSource {
@@ -57,17 +57,15 @@ async function fetchWithMaven(folder: string, { signal, report }: OpenSearchSour
   }
   signal.throwIfAborted();
   report(`Fetching OpenSearch ${OPENSEARCH_VERSION} (161 MB, once) …`);
-  const progress = startProgress(report);
+  let reportedAt = Date.now();
   const onLine = (line: string) => {
     const [, done, total] = MAVEN_PROGRESS.exec(line) ?? [];
-    if (done !== undefined) progress.show(`Fetching OpenSearch: ${done} of ${total} MB`);
+    if (done === undefined || Date.now() - reportedAt < REPORTED_EVERY_MS) return;
+    reportedAt = Date.now();
+    report(`Fetching OpenSearch: ${done} of ${total} MB`);
   };
   const args = [MAVEN_GOAL, `-Dartifact=${ARTIFACT}`, `-DoutputDirectory=${folder}`];
-  try {
-    await run('mvn', args, { cwd: folder, signal, onLine });
-  } finally {
-    progress.end();
-  }
+  await run('mvn', args, { cwd: folder, signal, onLine });
 }
 
 async function verify(zip: string): Promise<void> {

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import getPort from 'get-port';
 import { StartError } from './processes.ts';
@@ -42,28 +43,16 @@ export async function checkPortsAreFree(ports: readonly WantedPort[]): Promise<v
   const servers: Server[] = [];
   try {
     for (const { setting, host, port } of ports) {
-      servers.push(
-        await listen(host, port).catch((error: NodeJS.ErrnoException) => {
-          const what = error.code === 'EADDRINUSE' ? 'is taken' : `can't be listened on (${error.code})`;
-          throw new StartError(
-            `Port ${port} of ${host} ${what}: stop what uses it, or set ${setting} to another.`,
-          );
-        }),
-      );
+      const server = createServer().listen(port, host);
+      servers.push(server);
+      await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+        const what = error.code === 'EADDRINUSE' ? 'is taken' : `can't be listened on (${error.code})`;
+        throw new StartError(
+          `Port ${port} of ${host} ${what}: stop what uses it, or set ${setting} to another.`,
+        );
+      });
     }
   } finally {
-    for (const server of servers) await close(server);
+    for (const server of servers) await new Promise((closed) => server.close(closed));
   }
-}
-
-function listen(host: string, port: number): Promise<Server> {
-  return new Promise((listening, failed) => {
-    const server = createServer();
-    server.once('error', failed);
-    server.listen(port, host, () => listening(server));
-  });
-}
-
-function close(server: Server): Promise<void> {
-  return new Promise((closed) => server.close(() => closed()));
 }

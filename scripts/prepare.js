@@ -17,39 +17,14 @@ const programs = join(root, 'node_modules', '.bin');
  */
 export async function installDependencies() {
   if (dependenciesAreInstalled()) return;
-  const stopProgress = showProgress('Installing dependencies (npm ci)');
+  process.stdout.write('Installing dependencies (npm ci) …\n');
   const options = ['--include=dev', '--include=optional', '--no-audit', '--no-fund'];
   const { code, output } = await runForwardingSignals('npm', ['ci', ...options], { isQuiet: true });
-  stopProgress();
   if (code === 0) return;
   process.stderr.write(
     `${output}\nThe dependencies could not be installed: npm ci failed (exit code ${code}).\n`,
   );
   process.exit(code);
-}
-
-/**
- * Shows on a terminal how long something takes; elsewhere it prints one line.
- *
- * @param {string} what
- * @returns {() => void} ends it
- */
-function showProgress(what) {
-  process.stdout.write(`${what} …`);
-  if (!process.stdout.isTTY) {
-    process.stdout.write('\n');
-    return () => undefined;
-  }
-  const since = Date.now();
-  const show = () => {
-    process.stdout.write(`\r${what} … ${Math.round((Date.now() - since) / 1000)} s`);
-  };
-  const timer = setInterval(show, 1000);
-  return () => {
-    clearInterval(timer);
-    show();
-    process.stdout.write('\n');
-  };
 }
 
 /**

@@ -3,7 +3,7 @@ import { createWriteStream, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { endingWithThisProcess, endOrKill, rememberGroup, signalGroup } from './process-groups.ts';
+import { hasSetpriv } from './program-path.ts';
 
 /** Something needed can't be had. The message says in words what to do and is shown without a stack. */
 export class StartError extends Error {}
@@ -22,8 +22,8 @@ export interface RunningProcess {
   readonly child: ChildProcess;
   /** Resolves once it and its output have ended, with how: `exit code 1`, `SIGKILL`. Never rejects. */
   readonly ended: Promise<string>;
-  /** What it has printed. */
-  output(): string;
+  /** What it has printed, to both streams or to one. */
+  output(stream?: 'stdout' | 'stderr'): string;
   /** The last lines it printed. */
   lastLines(): string;
   /** Waits until it has printed this. @throws {Error} with its output when it ends or two minutes pass first */
@@ -43,6 +43,8 @@ export interface ProcessOptions {
   /** Its whole environment; that of this process when left out. */
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
+  /** What it reads from standard input. */
+  readonly input?: string;
   /** What it prints is appended to this file. */
   readonly logFile?: string;
   readonly onLine?: (line: string) => void;
@@ -54,7 +56,10 @@ export interface ProcessOptions {
   readonly privileges?: readonly string[];
 }
 
-/** Starts a process that is meant to stay. */
+/** The groups of the processes that were started here and still run. A group's id is that of its first process. */
+const running = new Set<number>();
+
+/** Starts a process in a group of its own. */
 export function startProcess(
   name: string,
   command: string,
@@ -64,7 +69,11 @@ export function startProcess(
   const child = spawnInGroup([command, ...parameters], options);
   const { output, hasEnded } = collected(child, options);
   const exited = endOf(child, 'exit');
-  rememberGroup(child.pid, exited);
+  const { pid } = child;
+  if (pid !== undefined) {
+    running.add(pid);
+    void exited.then(() => running.delete(pid));
+  }
   const ended = endOf(child, 'close').finally(hasEnded);
 
   async function printed(text: string): Promise<void> {
@@ -78,9 +87,12 @@ export function startProcess(
   }
 
   async function stop(deadlineMs?: number): Promise<void> {
-    if (options.stopsGroup === true) signalGroup(child.pid, 'SIGTERM');
+    if (options.stopsGroup === true) signalGroup(pid, 'SIGTERM');
     else child.kill('SIGTERM');
-    await endOrKill(child.pid, exited, deadlineMs);
+    const timer =
+      deadlineMs === undefined ? undefined : setTimeout(() => signalGroup(pid, 'SIGKILL'), deadlineMs);
+    await exited;
+    clearTimeout(timer);
   }
 
   async function kill(): Promise<void> {
@@ -122,36 +134,60 @@ function startFailure(started: RunningProcess, what: string): StartError {
   return new StartError(`${started.name} ${what}. Its last lines:\n  ${lines}`);
 }
 
-/** execa would end the process alone at a deadline; here its whole group is killed. */
+/** Kills at once, without a chance to tidy up, all that was started here and still runs. */
+export function killAll(): void {
+  for (const pid of running) signalGroup(pid, 'SIGKILL');
+}
+
+/** Sends a signal to a group, unless its first process has ended. */
+function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+  if (pid === undefined || !running.has(pid)) return;
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // It has ended already.
+  }
+}
+
+/** The kernel ends the process should this one be killed without a chance to stop it. */
 function spawnInGroup(
   command: readonly [string, ...string[]],
-  { env, cwd, ownsTerminal = false, privileges }: ProcessOptions,
+  { env, cwd, input, ownsTerminal = false, privileges = [] }: ProcessOptions,
 ): ChildProcess {
-  const [file, ...parameters] = endingWithThisProcess(command, privileges);
-  return spawn(file, parameters, {
+  const [file, ...parameters]: readonly [string, ...string[]] = hasSetpriv()
+    ? ['setpriv', ...privileges, '--pdeathsig', 'TERM', '--', ...command]
+    : command;
+  const printing = ownsTerminal ? 'inherit' : 'pipe';
+  const child = spawn(file, parameters, {
     detached: true,
-    stdio: ownsTerminal ? ['ignore', 'inherit', 'inherit'] : ['ignore', 'pipe', 'pipe'],
+    stdio: [input === undefined ? 'ignore' : 'pipe', printing, printing],
     ...(env === undefined ? {} : { env }),
     ...(cwd === undefined ? {} : { cwd }),
   });
+  // It may end before it has read all.
+  child.stdin?.on('error', () => undefined).end(input);
+  return child;
 }
 
 /** Keeps what a process prints, and hands it to its log file and its listener. */
 function collected(child: ChildProcess, { logFile, onLine }: ProcessOptions) {
   const log = logFile === undefined ? undefined : openLog(logFile);
   // Joined only when it is asked for: to cut one long string at each piece took a third of a core in benches.
-  const pieces: string[] = [];
+  const pieces: { readonly from: 'stdout' | 'stderr'; readonly text: string }[] = [];
   let kept = 0;
-  for (const stream of [child.stdout, child.stderr]) {
+  for (const from of ['stdout', 'stderr'] as const) {
+    const stream = child[from];
     stream?.setEncoding('utf8').on('data', (text: string) => {
       log?.write(text);
-      pieces.push(text);
+      pieces.push({ from, text });
       kept += text.length;
-      while (kept > MAX_OUTPUT) kept -= pieces.shift()?.length ?? 0;
+      while (kept > MAX_OUTPUT) kept -= pieces.shift()?.text.length ?? 0;
     });
     if (stream !== null && onLine !== undefined) createInterface({ input: stream }).on('line', onLine);
   }
-  return { output: () => pieces.join(''), hasEnded: () => log?.end() };
+  const output = (stream?: 'stdout' | 'stderr') =>
+    pieces.map(({ from, text }) => (from === (stream ?? from) ? text : '')).join('');
+  return { output, hasEnded: () => log?.end() };
 }
 
 function openLog(file: string) {

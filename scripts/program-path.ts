@@ -20,3 +20,16 @@ function isExecutable(path: string): boolean {
     return false;
   }
 }
+
+let setprivFound: boolean | undefined;
+
+/** Whether `setpriv` (util-linux) is there to change a process's user. */
+export function hasSetpriv(): boolean {
+  setprivFound ??= process.platform === 'linux' && isInstalled('setpriv');
+  return setprivFound;
+}
+
+/** Whether this process may do all that the administrator may. */
+export function isRoot(): boolean {
+  return process.getuid?.() === 0;
+}

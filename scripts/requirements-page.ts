@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { TOPICS } from '../test/requirements.ts';
 
@@ -59,3 +59,5 @@ function testLine({ file, name }: VerifyingTest): string {
 function escaped(text: string): string {
   return text.replaceAll(/[\\`*_[\]<>]/g, '\\$&');
 }
+
+if (import.meta.main) writeFileSync(PAGE, requirementsPage());

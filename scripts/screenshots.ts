@@ -62,26 +62,11 @@ async function publishDays({ folder, variables, store }: TestEnvironment): Promi
     for (let day = 0; day < DAYS; day += 1) {
       const date = daysBefore(todayInOhio(), DAYS - 1 - day);
       const changes = day === 0 ? {} : { changed: CHANGED * day, added: 0.002 * day, removed: 0.001 * day };
-      const files = await writeSampleData({
-        directory: join(folder, date),
-        rows: ROWS,
-        seed: SEED,
-        date,
-        ...changes,
-      });
-      const { code, stdout, stderr } = await licenses(
-        variables,
-        ...[
-          'publish',
-          '--individual',
-          files.individual,
-          '--business',
-          files.business,
-          '--force',
-          'screenshots',
-        ],
-      );
-      if (code !== 0) throw new Error(`${stdout}${stderr}`);
+      const directory = join(folder, date);
+      const files = await writeSampleData({ directory, rows: ROWS, seed: SEED, date, ...changes });
+      const paths = ['--individual', files.individual, '--business', files.business];
+      const { code, output } = await licenses(variables, 'publish', ...paths, '--force', 'screenshots');
+      if (code !== 0) throw new Error(output);
     }
   } finally {
     await worker.stop();

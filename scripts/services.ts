@@ -54,23 +54,18 @@ export async function startServices(
   report: (line: string) => void,
 ): Promise<Services> {
   const config = readConfig(environment);
-  const given = { opensearch: isSet(environment.OPENSEARCH_URL), redis: isSet(environment.REDIS_URL) };
-  if (given.opensearch) await checkGivenOpenSearch(config);
-  if (given.redis) await checkGivenRedis(config);
-  const wanted = (['redis', 'opensearch'] as const).filter((name) => !given[name]);
-  const servers = await obtainServers({
-    wanted,
-    stateDir: resolve(config.STATE_DIR),
-    environment,
-    signal,
-    isShortLived,
-    report,
-  });
+  const wanted: ServerName[] = [];
+  if (!isSet(environment.REDIS_URL)) wanted.push('redis');
+  else await checkGivenRedis(config);
+  if (!isSet(environment.OPENSEARCH_URL)) wanted.push('opensearch');
+  else await checkGivenOpenSearch(config);
+  const stateDir = resolve(config.STATE_DIR);
+  const task = { wanted, stateDir, environment, signal, isShortLived, report };
+  const servers = wanted.length === 0 ? NONE : ((await borrowedServers(task)) ?? (await ownServers(task)));
   return {
+    ...servers,
     opensearch: servers.addresses.opensearch ?? config.OPENSEARCH_URL,
     redis: servers.addresses.redis ?? config.REDIS_URL,
-    lost: servers.lost,
-    stop: servers.stop,
   };
 }
 
@@ -91,11 +86,7 @@ interface Servers {
 
 const never = new Promise<never>(() => {});
 
-async function obtainServers(task: Task): Promise<Servers> {
-  if (task.wanted.length === 0) return { addresses: {}, lost: never, stop: async () => {} };
-
-  return (await borrowedServers(task)) ?? (await ownServers(task));
-}
+const NONE: Servers = { addresses: {}, lost: never, stop: async () => {} };
 
 /** Those of another command of this checkout; `undefined` once the right to start them is ours. */
 async function borrowedServers({ wanted, stateDir, signal, report }: Task): Promise<Servers | undefined> {

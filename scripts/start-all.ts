@@ -1,16 +1,14 @@
 import { join, resolve } from 'node:path';
+import { z } from 'zod';
 import { type Config, ConfigError, readConfig } from '../src/config.ts';
-import { commandsToTry } from './commands-to-try.ts';
-import { Interrupted, untilAborted, watchInterrupts } from './interrupts.ts';
-import { type LicensesCommand, licensesCommand } from './licenses-command.ts';
-import { originOf, startLogged, waitForApi, waitForWorker } from './licenses-processes.ts';
+import { aborted, Interrupted, watchInterrupts } from './interrupts.ts';
+import { originOf, SCRIPTS, startLogged, waitForApi, waitForWorker } from './licenses-processes.ts';
 import { checkPortsAreFree, freePort } from './ports.ts';
-import { killAll } from './process-groups.ts';
-import { type RunningProcess, StartError } from './processes.ts';
+import { killAll, type RunningProcess, StartError } from './processes.ts';
+import { run } from './programs.ts';
 import { startServices } from './services.ts';
-import { startSample } from './start-sample.ts';
 import { print } from './terminal.ts';
-import { welcome } from './welcome.ts';
+import { commandsToTry, startSample, welcome } from './welcome.ts';
 
 const STOP_MS = 15_000;
 
@@ -43,7 +41,10 @@ async function startAll(signal: AbortSignal, stops: Stops): Promise<void> {
   const trouble = Promise.race([services.lost, endOf(worker), endOf(api)]);
   await unless(trouble, waitForWorker(worker, config, signal));
   await unless(trouble, serve(config, env, api, signal));
-  await unless(trouble, untilAborted(signal));
+  await unless(
+    trouble,
+    aborted(signal).catch(() => undefined),
+  );
   print('\nStopping …');
 }
 
@@ -69,33 +70,51 @@ async function endOf(process: RunningProcess): Promise<string> {
   return `The ${process.name} has ended (${how}). Its last lines:\n${process.lastLines()}`;
 }
 
+const publications = z.object({ live: z.looseObject({}).nullable() });
+const keys = z.array(z.looseObject({}));
+const newKey = z.object({ key: z.string() });
+
 async function serve(
   config: Config,
   env: NodeJS.ProcessEnv,
   api: RunningProcess,
   signal: AbortSignal,
 ): Promise<void> {
-  const licenses = licensesCommand(env, signal);
+  const licenses = (args: readonly string[], ownsTerminal: boolean) => {
+    const options = { name: `licenses ${args[0]}`, env, signal, ownsTerminal };
+    return run(process.execPath, [resolve(import.meta.dirname, '..', SCRIPTS.licenses), ...args], options);
+  };
+  const ask = async (...args: readonly string[]): Promise<unknown> =>
+    JSON.parse(await licenses([...args, '--json'], false));
+  const show = (...args: readonly string[]) => licenses(args, true);
+
   await waitForApi(api, '/healthz', config, signal);
-  if (!(await licenses.hasPublication())) await publishFirst(licenses, config);
+  const { live } = publications.parse(await ask('publications'));
+  if (live === null) await publishFirst(config, show);
   await waitForApi(api, '/readyz', config, signal);
-  const key = (await licenses.hasKeys()) ? undefined : await licenses.createTrialKey();
+  const hasKeys = keys.parse(await ask('keys', 'list')).length > 0;
+  const create = ['keys', 'create', 'Local trial', '--verified-by', 'npm start'];
+  const key = hasKeys ? undefined : newKey.parse(await ask(...create)).key;
   const address = originOf(config.HOST, config.PORT);
   const commands = await commandsToTry(address, key ?? '$KEY');
   for (const line of welcome(address, key, commands)) print(line);
 }
 
-async function publishFirst(licenses: LicensesCommand, config: Config): Promise<void> {
-  const { DATASET_INDIVIDUAL: individual, DATASET_BUSINESS: business } = config;
+async function publishFirst(
+  { DATASET_INDIVIDUAL: individual, DATASET_BUSINESS: business, STATE_DIR }: Config,
+  show: (...args: readonly string[]) => Promise<unknown>,
+): Promise<void> {
   if (individual !== undefined && business !== undefined) {
     print('Publishing the dataset …');
-    await licenses.publish(individual, business);
+    await show('publish');
     return;
   }
   print('Publishing generated sample data …');
-  const folder = join(resolve(config.STATE_DIR), 'sample');
-  await licenses.generateSample(folder, startSample());
-  await licenses.publish(join(folder, 'individual.csv'), join(folder, 'business.csv'));
+  const folder = join(resolve(STATE_DIR), 'sample');
+  const { rows, seed, date } = startSample();
+  await show('sample-data', folder, '--rows', String(rows), '--seed', String(seed), '--date', date);
+  const files = ['--individual', join(folder, 'individual.csv'), '--business', join(folder, 'business.csv')];
+  await show('publish', ...files);
 }
 
 async function stopAll(stops: Stops): Promise<void> {

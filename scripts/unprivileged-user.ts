@@ -1,6 +1,6 @@
 import { lstat } from 'node:fs/promises';
-import { hasSetpriv, isRoot } from './process-groups.ts';
 import { StartError } from './processes.ts';
+import { hasSetpriv, isRoot } from './program-path.ts';
 import { run } from './programs.ts';
 
 const USER = 'nobody';

@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
-import { isRoot } from '../../scripts/process-groups.ts';
 import { type RunningProcess, startProcess, waitUntilReady } from '../../scripts/processes.ts';
+import { isRoot } from '../../scripts/program-path.ts';
 import { run } from '../../scripts/programs.ts';
 import { unprivilegedUser } from '../../scripts/unprivileged-user.ts';
 import type { RowFiles } from './rows.ts';

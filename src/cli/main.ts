@@ -1,14 +1,11 @@
 #!/usr/bin/env node
 import { Command } from 'commander';
 import { SERVICE_VERSION } from '../config.ts';
-import { accountsCommand } from './accounts.ts';
-import { auditCommand } from './audit.ts';
-import { backupCommand, restoreCommand } from './backup.ts';
-import { keysCommand } from './keys.ts';
+import { accountsCommand, auditCommand, keysCommand } from './access.ts';
 import { printError } from './output.ts';
-import { pruneCommand, publicationsCommand, rollbackCommand } from './publications.ts';
-import { publishCommand } from './publish.ts';
+import { pruneCommand, publicationsCommand, publishCommand, rollbackCommand } from './publications.ts';
 import { sampleDataCommand } from './sample-data.ts';
+import { backupCommand, restoreCommand } from './stored-documents.ts';
 import { verifyCommand } from './verify.ts';
 
 /** `licenses` with all its commands. */

@@ -1,6 +1,3 @@
-/** The option of every command that prints JSON where it is asked to. */
-export const JSON_OPTION = ['--json', 'print JSON'] as const;
-
 /** Control and formatting characters: a terminal would obey them, and a line break would begin a line of its own. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 

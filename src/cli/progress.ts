@@ -1,77 +1,67 @@
 import { Presets, SingleBar } from 'cli-progress';
 import type { PublishProgress } from '../publications/job.ts';
 import type { PublishStep } from '../publications/steps.ts';
-import { grouped, print } from './output.ts';
+import { grouped, printable } from './output.ts';
 
 const LINE_EVERY_MS = 5000;
 
-/** Shows how far a publication is: a bar for each step on a terminal, else a line every few seconds. */
-export interface ProgressDisplay {
-  show(progress: PublishProgress): void;
+/** Shows how far something is: a bar on a terminal, else a line every few seconds. */
+export interface Display {
+  /** @param part how much is done, from 0 to 1 */
+  show(text: string, part: number): void;
+  /** Ends the bar, and lets the next text be shown at once. */
   end(): void;
 }
 
-export function progressDisplay(publication: string): ProgressDisplay {
-  return process.stdout.isTTY ? barDisplay() : lineDisplay(publication);
+export function startDisplay(stream: NodeJS.WriteStream): Display {
+  let bar: SingleBar | undefined;
+  let lastAt: number | undefined;
+  return {
+    show(text, part) {
+      if (!stream.isTTY) {
+        if (lastAt !== undefined && Date.now() - lastAt < LINE_EVERY_MS) return;
+        lastAt = Date.now();
+        stream.write(`${printable(text)}\n`);
+        return;
+      }
+      if (bar === undefined) {
+        bar = new SingleBar({ format: '{bar} {text}', hideCursor: true, stream }, Presets.shades_classic);
+        bar.start(1, 0, { text: '' });
+      }
+      bar.update(part, { text: printable(text) });
+    },
+    end() {
+      bar?.stop();
+      [bar, lastAt] = [undefined, undefined];
+    },
+  };
+}
+
+/** Shows how far a publication is, step by step. */
+export function progressDisplay(publication: string) {
+  const display = startDisplay(process.stdout);
+  let step: PublishStep | undefined;
+  let startedAt = Date.now();
+  return {
+    show(progress: PublishProgress): void {
+      const { step: now, bytes, total_bytes: total } = progress;
+      if (now !== step) {
+        display.end();
+        [step, startedAt] = [now, Date.now()];
+      }
+      const isMeasured = MEASURED.has(now) && total > 0;
+      const percent = isMeasured ? `${Math.floor((100 * bytes) / total)} %` : '';
+      const { rate, left } = pace(progress, Date.now() - startedAt);
+      const parts = [now, percent, rate, left === '' ? '' : `${left} left`];
+      const text = parts.filter((part) => part !== '').join(', ');
+      display.show(`${publication}: ${text}`, isMeasured ? bytes / total : 0);
+    },
+    end: display.end,
+  };
 }
 
 /** The steps that take long enough to have a length. */
 const MEASURED: ReadonlySet<PublishStep> = new Set(['downloading', 'loading']);
-
-function barDisplay(): ProgressDisplay {
-  let bar: SingleBar | undefined;
-  let step: PublishStep | undefined;
-  let startedAt = Date.now();
-
-  function end(): void {
-    if (bar !== undefined) {
-      bar.update(bar.getTotal(), { left: `${seconds(Date.now() - startedAt)}` });
-      bar.stop();
-    }
-    bar = undefined;
-  }
-  return {
-    show: (progress) => {
-      const isMeasured = MEASURED.has(progress.step) && progress.total_bytes > 0;
-      const total = isMeasured ? progress.total_bytes : 1;
-      if (progress.step !== step) {
-        end();
-        step = progress.step;
-        startedAt = Date.now();
-      }
-      if (bar === undefined) {
-        bar = new SingleBar(
-          { format: '{step} {bar} {percentage} %  {rows}  {left}', hideCursor: true },
-          Presets.shades_classic,
-        );
-        bar.start(total, 0, { step: progress.step.padEnd(14), rows: '', left: '' });
-      }
-      const { rate, left } = pace(progress, Date.now() - startedAt);
-      bar.setTotal(total);
-      bar.update(isMeasured ? progress.bytes : 0, { rows: rate, left: left === '' ? '' : `${left} left` });
-    },
-    end,
-  };
-}
-
-function lineDisplay(publication: string): ProgressDisplay {
-  let last = { step: '', at: 0 };
-  let startedAt = Date.now();
-  return {
-    show: (progress) => {
-      const now = Date.now();
-      const { step, bytes, total_bytes: total } = progress;
-      if (step === last.step && now - last.at < LINE_EVERY_MS) return;
-      if (step !== last.step) startedAt = now;
-      last = { step, at: now };
-      const percent = MEASURED.has(step) && total > 0 ? `${Math.floor((100 * bytes) / total)} %` : '';
-      const { rate, left } = pace(progress, now - startedAt);
-      const parts = [step, percent, rate, left === '' ? '' : `${left} left`];
-      print(`${publication}: ${parts.filter((part) => part !== '').join(', ')}`);
-    },
-    end: () => undefined,
-  };
-}
 
 /** How fast the step goes and how long it still takes, in words; empty while nothing can be said. */
 export function pace(

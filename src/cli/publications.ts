@@ -8,30 +8,50 @@ import { writeRejects } from '../publications/rejected-rows.ts';
 import { rollBack } from '../publications/rollback.ts';
 import { recordAudit } from '../storage/audit-log.ts';
 import type { Store } from '../storage/store.ts';
-import { withOpenSearch } from './open-search.ts';
-import { grouped, JSON_OPTION, print, printJson, table } from './output.ts';
-import { repairCommand } from './repair.ts';
+import { grouped, print, printJson, table } from './output.ts';
+import type { PublishOptions } from './publish.ts';
+import { JSON_OPTION, type JsonOption, report, withOpenSearch } from './store-command.ts';
+import { repairCommand } from './stored-documents.ts';
+
+/** `licenses publish`: queues a publication and waits. Exit 0 live, 2 refused, 1 failed. */
+export function publishCommand(): Command {
+  return new Command('publish')
+    .description("publish the State's two files: load, check, go live")
+    .option(
+      '--individual <file>',
+      'the individual file, a path or an https URL (default: DATASET_INDIVIDUAL)',
+    )
+    .option('--business <file>', 'the business file, a path or an https URL (default: DATASET_BUSINESS)')
+    .option('--date <date>', 'the run date, YYYY-MM-DD, where the files have none')
+    .option('--force <reason>', 'go past the guards; the reason is kept in the ledger')
+    .option(...JSON_OPTION)
+    .action(async (options: PublishOptions) => {
+      // The queue's packages take longer to load than most other commands to run.
+      const { publishAndWait } = await import('./publish.ts');
+      await publishAndWait(options);
+    });
+}
 
 /** `licenses publications`: the ledger. */
 export function publicationsCommand(): Command {
   return new Command('publications')
     .description('every publication and how it ended, the latest first')
     .option(...JSON_OPTION)
-    .action((options: { json?: boolean }) =>
-      withOpenSearch(async (store) => {
-        const history = await publicationHistory(store);
-        if (options.json === true) return printJson(history);
-        const rows = history.publications.map((entry) => [
-          entry.publication,
-          entry.state,
-          entry.date ?? '',
-          entry.counts === undefined ? '' : grouped(entry.counts.rows),
-          entry.counts === undefined ? '' : grouped(entry.counts.rejected),
-          entry.at,
-          (entry.reasons ?? []).join(' '),
-        ]);
-        print(table(['PUBLICATION', 'STATE', 'DATE', 'ROWS', 'REJECTED', 'LAST EVENT', 'REASONS'], rows));
-      }),
+    .action((options: JsonOption) =>
+      report(options, publicationHistory, ({ publications }) =>
+        table(
+          ['PUBLICATION', 'STATE', 'DATE', 'ROWS', 'REJECTED', 'LAST EVENT', 'REASONS'],
+          publications.map(({ publication, state, date, counts, at, reasons = [] }) => [
+            publication,
+            state,
+            date ?? '',
+            counts === undefined ? '' : grouped(counts.rows),
+            counts === undefined ? '' : grouped(counts.rejected),
+            at,
+            reasons.join(' '),
+          ]),
+        ),
+      ),
     )
     .addCommand(showCommand())
     .addCommand(repairCommand());
@@ -47,7 +67,7 @@ function showCommand(): Command {
     .option(...JSON_OPTION)
     .action((id: string, options: ShowOptions, command: Command) =>
       withOpenSearch(async (store) => {
-        const isJson = command.optsWithGlobals<{ json?: boolean }>().json === true;
+        const isJson = command.optsWithGlobals<JsonOption>().json === true;
         const found = await publicationDetails(store, id);
         const rejects =
           options.rejects === undefined ? undefined : await writeRejects(store, id, options.rejects);
@@ -66,7 +86,6 @@ function showCommand(): Command {
 interface ShowOptions {
   readonly rejects?: string;
   readonly changes?: string | true;
-  readonly json?: boolean;
 }
 
 async function writeChanges(store: Store, publication: string, path: string) {
@@ -137,21 +156,21 @@ export function rollbackCommand(): Command {
     .description('make the previous publication live again, in one call')
     .option('--to <publication>', 'the publication to go back to')
     .option(...JSON_OPTION)
-    .action((options: { to?: string; json?: boolean }) =>
-      withOpenSearch(async (store) => {
-        const { from, to } = await rollBack(store, options.to);
-        await recordAudit(store, 'rollback', {
-          from: from?.metadata.publication,
-          to: to.metadata.publication,
-        });
-        if (options.json === true) return printJson({ from: from?.metadata ?? null, to: to.metadata });
-        print(
-          `Live again: publication ${to.metadata.publication} of ${to.metadata.date}` +
-            (from === undefined
-              ? '. Nothing was live before.'
-              : `, in place of ${from.metadata.publication} of ${from.metadata.date}.`),
-        );
-      }),
+    .action((options: JsonOption & { to?: string }) =>
+      report(
+        options,
+        async (store) => {
+          const { from, to } = await rollBack(store, options.to);
+          const went = { from: from?.metadata ?? null, to: to.metadata };
+          await recordAudit(store, 'rollback', { from: went.from?.publication, to: went.to.publication });
+          return went;
+        },
+        ({ from, to }) =>
+          `Live again: publication ${to.publication} of ${to.date}` +
+          (from === null
+            ? '. Nothing was live before.'
+            : `, in place of ${from.publication} of ${from.date}.`),
+      ),
     );
 }
 
@@ -160,12 +179,15 @@ export function pruneCommand(): Command {
   return new Command('prune')
     .description('delete the indices of old and of broken-off publications')
     .option(...JSON_OPTION)
-    .action((options: { json?: boolean }) =>
-      withOpenSearch(async (store, config) => {
-        const deleted = await prune(store, config.KEEP_PUBLICATIONS);
-        await recordAudit(store, 'prune', { deleted: deleted.join(', ') });
-        if (options.json === true) return printJson({ deleted });
-        print(deleted.length === 0 ? 'Nothing to delete.' : `Deleted: ${deleted.join(', ')}.`);
-      }),
+    .action((options: JsonOption) =>
+      report(
+        options,
+        async (store, config) => {
+          const deleted = await prune(store, config.KEEP_PUBLICATIONS);
+          await recordAudit(store, 'prune', { deleted: deleted.join(', ') });
+          return { deleted };
+        },
+        ({ deleted }) => (deleted.length === 0 ? 'Nothing to delete.' : `Deleted: ${deleted.join(', ')}.`),
+      ),
     );
 }

@@ -1,10 +1,9 @@
 import { resolve } from 'node:path';
-import { Presets, SingleBar } from 'cli-progress';
 import { Command } from 'commander';
 import { summaryInWords } from '../rosters/roster.ts';
-import { grouped, print, printable, printError } from './output.ts';
-import { countRows, openRoster } from './verify/roster-file.ts';
-import { type Verified, verifyFile } from './verify/verify-file.ts';
+import { grouped, print, printError } from './output.ts';
+import { startDisplay } from './progress.ts';
+import { countRows, openRoster, type Verified, verifyFile } from './verify-roster.ts';
 
 const DEFAULT_URL = 'http://127.0.0.1:8080';
 const SOME_INVALID = 2;
@@ -45,23 +44,27 @@ async function verify(rosterPath: string, options: VerifyArguments): Promise<num
   if (resultPath === rosterPath) throw new Error('--out must be another file than the roster.');
   if (!/^https?:\/\//.test(options.url)) throw new Error('--url must be an http or https address.');
   const roster = await openRoster(rosterPath);
+  const total = await countRows(roster);
   const interrupted = new AbortController();
   const interrupt = () => interrupted.abort();
-  process.once('SIGINT', interrupt);
-  process.once('SIGTERM', interrupt);
-  const display = progressDisplay(await countRows(roster));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt);
+  const display = startDisplay(process.stderr);
+  const startedAt = Date.now();
+  let rows: number | undefined;
+  let firstRows: number | undefined;
   try {
+    const { board, maxMatches, url } = options;
     const verified = await verifyFile(roster, {
-      service: {
-        url: options.url.replace(/\/+$/, ''),
-        key,
-        board: options.board,
-        maxMatches: options.maxMatches,
-      },
+      service: { url: url.replace(/\/+$/, ''), key, board, maxMatches },
       resultPath,
       signal: interrupted.signal,
-      onRows: display.show,
-      onWait: display.wait,
+      onRows: (done) => {
+        rows = done;
+        firstRows ??= done;
+        const perMs = (done - firstRows) / (Date.now() - startedAt);
+        display.show(progressInWords(done, total, perMs), done / total);
+      },
+      onWait: (reason) => display.show(`waiting: ${reason}`, (rows ?? 0) / total),
     });
     display.end();
     printSummary(verified, options.out);
@@ -71,10 +74,14 @@ async function verify(rosterPath: string, options: VerifyArguments): Promise<num
     if (!interrupted.signal.aborted) printError(error instanceof Error ? error.message : String(error));
     printError('Not finished. The same command continues where this one stopped.');
     return UNFINISHED;
-  } finally {
-    process.off('SIGINT', interrupt);
-    process.off('SIGTERM', interrupt);
   }
+}
+
+function progressInWords(rows: number, total: number, perMs: number): string {
+  const done = `${grouped(rows)} of ${grouped(total)} rows`;
+  if (perMs === 0) return done;
+  const secondsLeft = Math.ceil((total - rows) / perMs / 1000);
+  return `${done}, ${grouped(Math.round(perMs * 1000))} rows/s, ${secondsLeft} s left`;
 }
 
 function printSummary({ rows, outcomes, dates }: Verified, out: string): void {
@@ -84,58 +91,4 @@ function printSummary({ rows, outcomes, dates }: Verified, out: string): void {
   if (dates.length > 1) {
     print('The dataset changed meanwhile: result_last_scraped says which one answered each row.');
   }
-}
-
-/** Shows how far the roster is verified: a bar on a terminal, else a line every few seconds. */
-interface Display {
-  show(progress: Verified): void;
-  /** Says why nothing goes on for a while. */
-  wait(reason: string): void;
-  end(): void;
-}
-
-const LINE_EVERY_MS = 5000;
-
-function progressDisplay(total: number): Display {
-  const startedAt = Date.now();
-  let firstRows: number | undefined;
-
-  function pace({ rows }: Verified): string {
-    firstRows ??= rows;
-    const perMs = (rows - firstRows) / (Date.now() - startedAt);
-    return perMs > 0
-      ? `${grouped(Math.round(perMs * 1000))} rows/s, ${Math.ceil((total - rows) / perMs / 1000)} s left`
-      : '';
-  }
-  return process.stderr.isTTY ? barDisplay(total, pace) : lineDisplay(total, pace);
-}
-
-function barDisplay(total: number, pace: (progress: Verified) => string): Display {
-  const bar = new SingleBar(
-    { format: '{bar} {percentage} %  {value} of {total} rows  {pace}', hideCursor: true },
-    Presets.shades_classic,
-  );
-  bar.start(total, 0, { pace: '' });
-  return {
-    show: (progress) => bar.update(progress.rows, { pace: pace(progress) }),
-    wait: (reason) => bar.update({ pace: `waiting: ${printable(reason)}` }),
-    end: () => bar.stop(),
-  };
-}
-
-function lineDisplay(total: number, pace: (progress: Verified) => string): Display {
-  let lastAt = 0;
-  function printSometimes(line: string): void {
-    if (Date.now() - lastAt < LINE_EVERY_MS) return;
-    lastAt = Date.now();
-    printError(line);
-  }
-  return {
-    show: (progress) =>
-      printSometimes(
-        `${grouped(progress.rows)} of ${grouped(total)} rows, ${pace(progress)}`.replace(/, $/, ''),
-      ),
-    wait: (reason) => printSometimes(`waiting: ${reason}`),
-    end: () => undefined,
-  };
 }

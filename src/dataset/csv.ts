@@ -92,7 +92,7 @@ function takePlainRow(reader: Reader, rows: CsvRow[], start: number, lineEnd: nu
   const fields = raw.split(',');
   const isLong = raw.length > MAX_FIELD_LENGTH && fields.some((field) => field.length > MAX_FIELD_LENGTH);
   rows.push(
-    withWidthChecked(reader, isLong ? { line, fields: [], raw, problem: TOO_LONG } : { line, fields, raw }),
+    withWidthChecked(reader, isLong ? { line, fields: [], raw, ...TOO_LONG } : { line, fields, raw }),
   );
   return lineEnd + 1;
 }
@@ -106,25 +106,15 @@ function takeQuotedRow(
   isLast: boolean,
 ): number | undefined {
   const { text, line } = reader;
-  const firstLine = () => text.slice(start, withoutCarriageReturn(text, start, lineEnd));
   const read = readFields(text, start, lineEnd, isLast, reader.width ?? MAX_COLUMNS);
-  if (read === 'more') return undefined;
+  if (read === undefined) return undefined;
+  const raw = text.slice(start, withoutCarriageReturn(text, start, read.end ?? lineEnd));
   const row: CsvRow =
-    typeof read === 'string'
-      ? {
-          line,
-          fields: [],
-          raw: firstLine(),
-          problem: read,
-          ...(read === LEFT_OPEN && { isTruncated: true }),
-        }
-      : withWidthChecked(reader, {
-          line,
-          fields: read.fields,
-          raw: text.slice(start, withoutCarriageReturn(text, start, read.end)),
-        });
-  if (typeof read === 'string' || row.problem !== undefined) {
-    rows.push({ ...row, raw: firstLine() });
+    read.problem === undefined
+      ? withWidthChecked(reader, { line, fields: read.fields, raw })
+      : { line, fields: [], raw, problem: read.problem, ...(read === LEFT_OPEN && { isTruncated: true }) };
+  if (read.problem !== undefined || row.problem !== undefined) {
+    rows.push({ ...row, raw: text.slice(start, withoutCarriageReturn(text, start, lineEnd)) });
     reader.line += 1;
     return lineEnd + 1;
   }
@@ -148,19 +138,29 @@ function moreFieldsThan(most: number): string {
   return `has more than ${most} fields`;
 }
 
-const TOO_LONG = `has a field of more than ${MAX_FIELD_LENGTH} characters (a quote left open?)`;
-const LEFT_OPEN = 'has a quote left open at the end of the file';
-const AFTER_QUOTE = 'has text after a closing quote';
-
+/** The fields of a row. */
 interface Fields {
-  fields: string[];
+  readonly fields: string[];
   /** The position of the row's line break, or of the end of the text. */
-  end: number;
-  lineBreaks: number;
+  readonly end: number;
+  readonly lineBreaks: number;
+  readonly problem?: undefined;
 }
 
+/** Why a row can't be read. */
+interface Unreadable {
+  readonly problem: string;
+  readonly end?: undefined;
+}
+
+const TOO_LONG: Unreadable = {
+  problem: `has a field of more than ${MAX_FIELD_LENGTH} characters (a quote left open?)`,
+};
+const LEFT_OPEN: Unreadable = { problem: 'has a quote left open at the end of the file' };
+const AFTER_QUOTE: Unreadable = { problem: 'has text after a closing quote' };
+
 /**
- * The fields of the row at `start`, `'more'` when its end has not been read yet, or why it can't be read.
+ * The fields of the row at `start`, or why it can't be read; `undefined` when its end has not been read yet.
  *
  * @param most where the row ends at the latest: after a row that can't be read, its next line is read as a row, so
  * that without a bound each line could be read to the end of the file
@@ -171,7 +171,7 @@ function readFields(
   firstLineEnd: number,
   isLast: boolean,
   most: number,
-): Fields | string {
+): Fields | Unreadable | undefined {
   const fields: string[] = [];
   let lineBreaks = 0;
   let at = start;
@@ -185,11 +185,11 @@ function readFields(
         return TOO_LONG;
       return { fields: fields.concat(rest), end: firstLineEnd, lineBreaks };
     }
-    if (fields.length > most) return moreFieldsThan(most);
+    if (fields.length > most) return { problem: moreFieldsThan(most) };
     if (text.charCodeAt(at) === QUOTE) {
       const close = closingQuote(text, at);
       if (close === undefined) return TOO_LONG;
-      if (close >= text.length - 1 && !isLast) return 'more';
+      if (close >= text.length - 1 && !isLast) return undefined;
       if (close >= text.length) return LEFT_OPEN;
       const field = unescaped(text.slice(at + 1, close));
       if (field.includes('\n')) lineBreaks += count(field, '\n');
@@ -197,12 +197,12 @@ function readFields(
       at = close + 1;
       if (text.charCodeAt(at) === CARRIAGE_RETURN) {
         const isLastCharacter = at + 1 >= text.length;
-        if (isLastCharacter && !isLast) return 'more';
+        if (isLastCharacter && !isLast) return undefined;
         if (isLastCharacter || text.charCodeAt(at + 1) === LINE_FEED) at += 1;
       }
     } else {
       const end = fieldEnd(text, at);
-      if (end >= text.length && !isLast) return 'more';
+      if (end >= text.length && !isLast) return undefined;
       const isLineEnd = text.charCodeAt(end) !== COMMA;
       const field = text.slice(at, isLineEnd ? withoutCarriageReturn(text, at, end) : end);
       if (field.length > MAX_FIELD_LENGTH) return TOO_LONG;

@@ -212,7 +212,7 @@ function readableName(name: string): string {
 
 function endorsementColumns(positions: ReadonlyMap<string, number>): EndorsementColumns[] {
   return Array.from({ length: ENDORSEMENTS }, (_, index) => index + 1).flatMap((n) => {
-    const column = (name: string) => positions.get(`ENDORSEMENT_${name}_${n}`);
+    const column = (name: string) => findColumn(positions, `ENDORSEMENT_${name}_${n}`);
     const number = column('NUMBER');
     if (number === undefined) return [];
     const extra = ['SUB_CATEGORY', 'BOARD_ACTION'].flatMap((name) => {

@@ -1,8 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import { basename } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { TextDecoder } from 'node:util';
-import { compressionOf, rawChunks, unpackedChunks } from './unpack/file-chunks.ts';
+import { z } from 'zod';
+import { rawChunks, unpackedChunks } from './unpack.ts';
 
 /** A file as it is on disk. */
 export interface InspectedFile {
@@ -24,6 +26,22 @@ export async function inspectFile(path: string): Promise<InspectedFile> {
     bytes += chunk.length;
   }
   return { path, name: basename(path), bytes, sha256: hash.digest('hex') };
+}
+
+const sampleManifest = z.object({
+  generated: z.literal(true),
+  sha256: z.object({ individual: z.string(), business: z.string() }),
+});
+
+/** Whether `licenses sample-data` wrote the file: the manifest in its folder lists its hash. */
+export async function isSampleFile(file: InspectedFile): Promise<boolean> {
+  try {
+    const text = await readFile(join(dirname(file.path), 'sample.json'), 'utf8');
+    const { sha256 } = sampleManifest.parse(JSON.parse(text));
+    return sha256.individual === file.sha256 || sha256.business === file.sha256;
+  } catch {
+    return false;
+  }
 }
 
 /** Called while a file is read. */
@@ -48,7 +66,7 @@ export async function* fileText(
   { onBytes, onWindows1252 }: FileTextListener = {},
 ): AsyncGenerator<string, void, undefined> {
   let isStart = true;
-  for await (const lines of wholeLines(unpackedChunks(path, await compressionOf(path), onBytes))) {
+  for await (const lines of wholeLines(unpackedChunks(path, onBytes))) {
     const bytes = isStart && lines.indexOf(BYTE_ORDER_MARK) === 0 ? lines.subarray(3) : lines;
     isStart = false;
     yield isUtf8(bytes) ? UTF8.decode(bytes) : decodedByField(bytes, onWindows1252);

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { Job, type Queue } from 'bullmq';
-import { isUrl, withoutSecrets } from '../dataset/download/source-url.ts';
 import { inspectFile } from '../dataset/source-file.ts';
-import { BrokenSourceError } from '../dataset/unpack/errors.ts';
+import { isUrl, withoutSecrets } from '../dataset/source-url.ts';
+import { BrokenSourceError } from '../dataset/unpack.ts';
 import { PUBLISH_DEDUPLICATION_ID, PUBLISH_JOB_OPTIONS, type PublishJob, publishJob } from './job.ts';
 import { newRunId } from './run-id.ts';
 

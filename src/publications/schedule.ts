@@ -1,6 +1,6 @@
 import type { Queue } from 'bullmq';
 import { type Config, ConfigError } from '../config.ts';
-import { withoutSecrets } from '../dataset/download/source-url.ts';
+import { withoutSecrets } from '../dataset/source-url.ts';
 import { PUBLISH_JOB_OPTIONS } from './job.ts';
 
 const SCHEDULER = 'publish-schedule';

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { commandsToTry } from '../../scripts/commands-to-try.ts';
 import { runProgram } from '../../scripts/programs.ts';
+import { commandsToTry } from '../../scripts/welcome.ts';
 import { NO_CURL } from '../support/curl.ts';
 import { describeUnless } from '../support/describe-unless.ts';
 import {

@@ -20,7 +20,7 @@ describe('a first download', () => {
     const server = await serving(served(one));
     const directory = newDirectory();
     const downloaded = await download(`${server.url}?token=secret`, directory);
-    expect(downloaded).toMatchObject({ sha256: sha256(one.content), bytes: SIZE, isUnchanged: false });
+    expect(downloaded).toMatchObject({ sha256: sha256(one.content), bytes: SIZE });
     expect((await readFile(downloaded.path)).equals(one.content)).toBe(true);
     expect(await namesIn(directory)).toEqual([
       expect.stringMatching(/^[0-9a-f]{32}-individual\.csv$/),
@@ -96,7 +96,7 @@ describe('the second download of a file', () => {
     const first = await download(server.url, directory);
     const reported: number[] = [];
     const again = await download(server.url, directory, { onBytes: (bytes) => reported.push(bytes) });
-    expect(again).toEqual({ ...first, isUnchanged: true });
+    expect(again).toEqual(first);
     expect(server.requests[1]).toMatchObject(conditions);
     expect(reported).toEqual([]);
   });
@@ -107,15 +107,8 @@ describe('the second download of a file', () => {
     const directory = newDirectory();
     await download(server.url, directory);
     const again = await download(server.url, directory);
-    expect(again).toMatchObject({ sha256: sha256(two.content), isUnchanged: false });
+    expect(again).toMatchObject({ sha256: sha256(two.content) });
     expect((await readFile(again.path)).equals(two.content)).toBe(true);
-  });
-
-  test('reports an unchanged file when the server sends the whole file again', async () => {
-    const server = await serving(served(file({})));
-    const directory = newDirectory();
-    const first = await download(server.url, directory);
-    expect(await download(server.url, directory)).toEqual({ ...first, isUnchanged: true });
   });
 
   const damages: [string, (path: string) => Promise<void>][] = [
@@ -158,17 +151,13 @@ describe('a download is refused', () => {
     ['304 to an unconditional request', answered(304), 'the server answered 304 Not Modified'],
     ['206 to a request without Range', answered(206), 'the server answered 206 Partial Content'],
     ['a redirect without a Location', answered(302), 'the server answered 302 Found'],
-    ['a redirect to itself', answered(302, { location: '/individual.csv' }), 'redirects more than 5 times'],
+    ['a redirect to itself', answered(302, { location: '/individual.csv' }), 'Redirect loop detected'],
     [
       'a redirect to http on another host',
       answered(301, { location: 'http://ann:secret@files.example/a.csv?token=secret' }),
       'redirects to http://files.example/a.csv?…, which is not https',
     ],
-    [
-      'a redirect to a malformed URL',
-      answered(302, { location: 'http://[' }),
-      'redirects to a malformed URL',
-    ],
+    ['a redirect to a malformed URL', answered(302, { location: 'http://[' }), 'Invalid URL'],
     [
       'a wrong Repr-Digest',
       answered(200, { 'repr-digest': `sha-256=:${ZEROS.toString('base64')}:` }),
@@ -179,11 +168,7 @@ describe('a download is refused', () => {
       answered(200, { digest: `SHA-256=${ZEROS.toString('base64')}` }),
       'not the one that its server names (0000',
     ],
-    [
-      'a Content-Encoding',
-      answered(200, { 'content-encoding': 'gzip' }),
-      'is sent with Content-Encoding gzip',
-    ],
+    ['a Content-Encoding', answered(200, { 'content-encoding': 'gzip' }), 'it has Content-Encoding gzip'],
     ['too many bytes', answered(200, { 'content-length': String(9 * 2 ** 30) }), 'more than 8 GiB'],
   ])('for %s, and no file is left', async (_what, answer, reason) => {
     const server = await serving(answer);
@@ -201,7 +186,7 @@ describe('a download is refused', () => {
     const server = await serving((_request, response) => {
       response.writeHead(200, { 'content-length': '100' }).write('short', () => response.destroy());
     });
-    expect(await messageOf(download(server.url))).toContain('6 tries in a row brought nothing');
+    expect(await messageOf(download(server.url))).toContain('could not be downloaded: ');
   });
 
   test('for another SHA-256 than the one in its URL', async () => {

@@ -1,12 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { afterEach, expect } from '@jest/globals';
-import {
-  type DownloadOptions,
-  type DownloadTimeouts,
-  downloadSource,
-} from '../../src/dataset/download/download-source.ts';
-import { DownloadError } from '../../src/dataset/download/errors.ts';
+import { type DownloadOptions, type DownloadTimeouts, downloadSource } from '../../src/dataset/download.ts';
+import { DownloadError } from '../../src/dataset/source-url.ts';
 import { type FileAnswer, type FileServer, fileServer, type ServedFile } from './file-server.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -16,7 +12,7 @@ export const SIZE = 300_000;
 /** The connection is cut after this many bytes. */
 export const CUT = 100_000;
 /** Short waiting times, so that tests are quick. */
-export const SHORT: DownloadTimeouts = { stallMs: 10_000, firstWaitMs: 1, maxWaitMs: 4, maxRetryAfterMs: 50 };
+export const SHORT: DownloadTimeouts = { stallMs: 10_000, firstWaitMs: 1, maxWaitMs: 50 };
 /** A Last-Modified date. */
 export const LONG_AGO = 'Sat, 01 Aug 2026 04:00:00 GMT';
 
@@ -61,14 +57,6 @@ export function downloadWithCuts(server: FileServer, every = CUT) {
     if (bytes % every === 0 && bytes < SIZE) server.cut();
   };
   return download(server.url, undefined, { onBytes: cut });
-}
-
-/** Starts a download and aborts it after its first bytes, as if the process had been killed. */
-export async function interruptDownload(server: FileServer, directory: string): Promise<void> {
-  const controller = new AbortController();
-  const onBytes = () => controller.abort(new Error('aborted by the test'));
-  const downloading = download(server.url, directory, { signal: controller.signal, onBytes });
-  await expect(downloading).rejects.toThrow('aborted by the test');
 }
 
 /** The message of the error with which a download fails. */

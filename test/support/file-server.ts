@@ -69,16 +69,14 @@ function answerTo(asked: IncomingHttpHeaders, { content, headers = {} }: ServedF
       ? lastModified !== undefined && asked['if-modified-since'] === lastModified
       : asked['if-none-match'] === etag;
   if (isKnown) return { status: 304, headers: { ...headers }, body: NOTHING };
-  const from = /^bytes=(\d+)-$/.exec(asked.range ?? '')?.[1];
-  if (from === undefined || ![etag, lastModified].includes(asked['if-range']?.toString())) {
+  const from = /^bytes=(\d+)-/.exec(asked.range ?? '')?.[1];
+  if (from !== undefined && asked['if-match'] !== etag) return { status: 412, headers: {}, body: NOTHING };
+  if (from === undefined) {
     return {
       status: 200,
       headers: { 'content-length': String(content.length), ...headers },
       body: content,
     };
-  }
-  if (Number(from) >= content.length) {
-    return { status: 416, headers: { 'content-range': `bytes */${content.length}` }, body: NOTHING };
   }
   const body = content.subarray(Number(from));
   const range = `bytes ${from}-${content.length - 1}/${content.length}`;

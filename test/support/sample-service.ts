@@ -1,5 +1,5 @@
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
-import { startSample } from '../../scripts/start-sample.ts';
+import { startSample } from '../../scripts/welcome.ts';
 import { startService, type TestService } from './service.ts';
 
 /** An API process that answers from what `npm start` publishes. */

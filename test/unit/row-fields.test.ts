@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { canSkipChecks, checkedFields } from '../../src/dataset/row-fields.ts';
+import { canSkipChecks, checkedFields } from '../../src/dataset/row-to-licenses.ts';
 
 describe("the checks of a row's fields", () => {
   const common = {

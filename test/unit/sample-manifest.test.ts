@@ -1,7 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from '@jest/globals';
-import { isSampleFile } from '../../src/dataset/sample-manifest.ts';
-import { inspectFile } from '../../src/dataset/source-file.ts';
+import { inspectFile, isSampleFile } from '../../src/dataset/source-file.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const folder = temporaryFolder();

@@ -1,5 +1,5 @@
 import { HeaderError } from '../../src/dataset/header.ts';
-import { BrokenSourceError } from '../../src/dataset/unpack/errors.ts';
+import { BrokenSourceError } from '../../src/dataset/unpack.ts';
 import { deleteUnlessLive, FlipRefusedError, fencedBy, readEpoch } from '../../src/publications/fence.ts';
 import type { PublishResult } from '../../src/publications/result.ts';
 import { isTransient } from '../../src/storage/client.ts';

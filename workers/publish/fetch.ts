@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 import type { DatasetFile } from '../../src/dataset/columns.ts';
-import { downloadSource } from '../../src/dataset/download/download-source.ts';
-import { DownloadError } from '../../src/dataset/download/errors.ts';
-import { hasSecrets, isUrl, withoutSecrets } from '../../src/dataset/download/source-url.ts';
+import { downloadSource } from '../../src/dataset/download.ts';
+import { DownloadError, hasSecrets, isUrl, withoutSecrets } from '../../src/dataset/source-url.ts';
 import type { FetchedFile } from './read.ts';
 import type { PublishRun } from './run.ts';
 

@@ -1,6 +1,6 @@
 import { SERVICE_VERSION } from '../../src/config.ts';
-import { isUrl } from '../../src/dataset/download/source-url.ts';
-import { isSampleFile } from '../../src/dataset/sample-manifest.ts';
+import { isSampleFile } from '../../src/dataset/source-file.ts';
+import { isUrl } from '../../src/dataset/source-url.ts';
 import { todayInOhio } from '../../src/licenses/dates.ts';
 import { summarize } from '../../src/publications/history.ts';
 import { readEvents } from '../../src/publications/ledger.ts';

@@ -1,5 +1,5 @@
 import type { DatasetFile } from '../../src/dataset/columns.ts';
-import type { UnknownLabel } from '../../src/dataset/unknown-labels.ts';
+import type { UnknownLabel } from '../../src/dataset/row-to-licenses.ts';
 import { addTo } from '../../src/licenses/counts.ts';
 import type { DisciplineCounts, PublicationCounts } from '../../src/publications/metadata.ts';
 import type { RefusedDocument } from './load.ts';

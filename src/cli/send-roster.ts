@@ -1,9 +1,15 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { csvRows, firstCsvRow, plainCsv } from '../../csv.ts';
-import { addTo } from '../../licenses/counts.ts';
-import type { Chunk, RosterFile } from './roster-file.ts';
+import { csvRows, firstCsvRow, plainCsv } from '../csv.ts';
+import { addTo } from '../licenses/counts.ts';
+import type { RosterTable } from '../rosters/table.ts';
+
+/** Rows that are sent in one request. */
+export type Chunk = RosterTable['rows'];
+
+/** How the roster is written. */
+type Roster = Pick<RosterTable, 'columns' | 'format'>;
 
 /** Where rosters are verified, and how. */
 export interface Service {
@@ -43,7 +49,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
  */
 export async function sendChunk(
   service: Service,
-  roster: RosterFile,
+  roster: Roster,
   chunk: Chunk,
   signal: AbortSignal,
   onWait: (reason: string) => void,
@@ -80,7 +86,7 @@ interface Posted {
 
 async function post(
   { url, key, board, maxMatches }: Service,
-  { columns, format }: RosterFile,
+  { columns, format }: Roster,
   chunk: Chunk,
   signal: AbortSignal,
 ): Promise<Posted> {
@@ -122,7 +128,7 @@ function detailOf(text: string): string | undefined {
 }
 
 /** @throws {RefusedError} for an answer that is not one of this service */
-async function answeredChunk(text: string, { format }: RosterFile, count: number): Promise<AnsweredChunk> {
+async function answeredChunk(text: string, { format }: Roster, count: number): Promise<AnsweredChunk> {
   const bytes = Buffer.from(text);
   const { cells: columns, bytes: headerBytes } = firstCsvRow(bytes, format.delimiter);
   const columnAt = (name: string) => columns.indexOf(`result_${name}`);

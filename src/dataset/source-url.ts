@@ -1,4 +1,8 @@
-import { DownloadError } from './errors.ts';
+/** A source can't be downloaded. The message says why and shows no secret of its URL. */
+export class DownloadError extends Error {
+  /** undici tries again what fails without a code. */
+  readonly code = 'ERR_DOWNLOAD';
+}
 
 /** Whether the location of a source is a URL, not a path. */
 export function isUrl(location: string): boolean {

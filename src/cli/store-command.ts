@@ -2,13 +2,21 @@ import { type Config, readConfig } from '../config.ts';
 import { isIndexNotFound, trouble } from '../storage/client.ts';
 import { openStore, type Store } from '../storage/store.ts';
 import { prepareIndices, upgradeIndices } from '../storage/templates.ts';
+import { print, printJson } from './output.ts';
+
+/** The option of every command that prints JSON where it is asked to. */
+export const JSON_OPTION = ['--json', 'print JSON'] as const;
+
+export interface JsonOption {
+  readonly json?: boolean;
+}
 
 const REQUEST_TIMEOUT_MS = 30_000;
 
 const NOT_PREPARED =
   'This installation has no indices yet. The worker creates them: npx licenses work (npm start runs one, too).';
 
-interface Options {
+interface StoreOptions {
   /** Whether the command creates the indices of a new installation; others need a worker to have done so. */
   readonly createsIndices?: boolean;
 }
@@ -21,7 +29,7 @@ interface Options {
  */
 export async function withOpenSearch<Result>(
   work: (store: Store, config: Config) => Promise<Result>,
-  { createsIndices = false }: Options = {},
+  { createsIndices = false }: StoreOptions = {},
 ): Promise<Result> {
   const config = readConfig();
   const store = openStore(config, REQUEST_TIMEOUT_MS, { asksOthers: true });
@@ -36,4 +44,17 @@ export async function withOpenSearch<Result>(
   } finally {
     await store.client.close();
   }
+}
+
+/** Does a command's work with the store, and prints its result: as JSON where it is asked to, else in words. */
+export function report<Result>(
+  { json }: JsonOption,
+  work: (store: Store, config: Config) => Promise<Result>,
+  inWords: (result: Result, config: Config) => string | readonly string[],
+): Promise<void> {
+  return withOpenSearch(async (store, config) => {
+    const result = await work(store, config);
+    if (json === true) printJson(result);
+    else print(inWords(result, config));
+  });
 }

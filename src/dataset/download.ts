@@ -1,0 +1,266 @@
+import { createHash } from 'node:crypto';
+import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { STATUS_CODES } from 'node:http';
+import { join } from 'node:path';
+import { Agent, type Dispatcher, interceptors, request } from 'undici';
+import { z } from 'zod';
+import { inspectFile } from './source-file.ts';
+import { DownloadError, isLocalHttp, parseSourceUrl, redactUrl, type SourceUrl } from './source-url.ts';
+
+export interface DownloadTimeouts {
+  /** A connection is closed when no byte arrives for so long. */
+  readonly stallMs: number;
+  /** The wait before the second try. It doubles with each further try. */
+  readonly firstWaitMs: number;
+  /** A longer wait, also one that the server asks for by Retry-After, is cut to this. */
+  readonly maxWaitMs: number;
+}
+
+const TIMEOUTS: DownloadTimeouts = { stallMs: 60_000, firstWaitMs: 1000, maxWaitMs: 60_000 };
+
+const MAX_RETRIES = 8;
+const MAX_REDIRECTS = 5;
+const RETRIED_STATUSES = [408, 429, 500, 502, 503, 504];
+const RETRIED_ERRORS = [
+  ...['ECONNREFUSED', 'ECONNRESET', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EPIPE'],
+  ...[
+    'ETIMEDOUT',
+    'UND_ERR_BODY_TIMEOUT',
+    'UND_ERR_CONNECT_TIMEOUT',
+    'UND_ERR_HEADERS_TIMEOUT',
+    'UND_ERR_SOCKET',
+  ],
+];
+
+/** The State's larger file has under 1 GiB. A file far beyond that is not the dataset and must not fill the disk. */
+const MAX_BYTES = 8 * 2 ** 30;
+
+export interface DownloadOptions {
+  /** Where downloaded files are kept. It is created, readable by its owner alone, if it is missing. */
+  readonly directory: string;
+  readonly signal: AbortSignal;
+  /** Called after each chunk with the bytes on disk. */
+  readonly onBytes?: (bytes: number, total: number | undefined) => void;
+  readonly timeouts?: DownloadTimeouts;
+}
+
+export interface DownloadedSource {
+  readonly path: string;
+  /** The URL without secrets. */
+  readonly name: string;
+  readonly sha256: string;
+  readonly bytes: number;
+}
+
+/**
+ * Downloads a file, unless the server says that it has not changed since the last download. When the connection is
+ * lost, the download resumes, if the server confirms by its ETag that the file is still the same. The result is
+ * checked against the length and the SHA-256 that the server announces and against the SHA-256 in the URL's fragment
+ * (`#sha256=…`).
+ *
+ * Only one process at a time may download a URL into a directory.
+ *
+ * @param url https, or http for this machine. Its user-info is sent as Basic credentials, only to its origin
+ * @throws {DownloadError} when the server refuses the file, sends another one than expected, or can't be reached
+ * @throws the signal's reason when it is aborted
+ */
+export async function downloadSource(url: string, options: DownloadOptions): Promise<DownloadedSource> {
+  const source = parseSourceUrl(url);
+  const path = storedPath(options.directory, source.url);
+  await mkdir(options.directory, { recursive: true, mode: 0o700 });
+  const last = await lastDownload(source, path);
+  const { stallMs, firstWaitMs, maxWaitMs } = options.timeouts ?? TIMEOUTS;
+  const agent = new Agent({ connect: { timeout: stallMs }, headersTimeout: stallMs, bodyTimeout: stallMs });
+  const dispatcher = agent.compose(
+    onlySafely(source),
+    interceptors.redirect({ maxRedirections: MAX_REDIRECTS }),
+    interceptors.retry({
+      maxRetries: MAX_RETRIES,
+      minTimeout: firstWaitMs,
+      maxTimeout: maxWaitMs,
+      statusCodes: RETRIED_STATUSES,
+      errorCodes: RETRIED_ERRORS,
+    }),
+  );
+  try {
+    const headers = requestHeaders(source, last);
+    const response = await request(source.url, { dispatcher, headers, signal: options.signal });
+    // What is not read to its end fails when the agent is destroyed.
+    response.body.on('error', () => undefined);
+    if (response.statusCode === 304 && last !== undefined) return downloaded(source, path, last);
+    return downloaded(source, path, await receive(source, path, response, options.onBytes));
+  } catch (error) {
+    options.signal.throwIfAborted();
+    throw downloadError(source, error);
+  } finally {
+    await agent.destroy();
+  }
+}
+
+function downloaded({ redacted }: SourceUrl, path: string, { sha256, length }: StoredMetadata) {
+  return { path, name: redacted, sha256, bytes: length };
+}
+
+/**
+ * Lets requests go to https only, so that nobody can change the file in transit, and from local to local http. Lets
+ * undici resume only what the server confirms by an ETag: without one, it would join the parts of two files.
+ */
+function onlySafely(source: SourceUrl): Dispatcher.DispatcherComposeInterceptor {
+  return (dispatch) => (options, handler) => {
+    const target = new URL(options.path, options.origin);
+    if (target.protocol !== 'https:' && !(isLocalHttp(target) && isLocalHttp(source.url))) {
+      throw new DownloadError(`${source.redacted} redirects to ${redactUrl(target)}, which is not https.`);
+    }
+    const headers = options.headers ?? {};
+    if ('range' in headers && !('if-match' in headers)) {
+      throw new DownloadError(
+        `${source.redacted} could not be downloaded: the connection was lost, and the server sends no ETag to resume by.`,
+      );
+    }
+    return dispatch(options, handler);
+  };
+}
+
+function requestHeaders({ authorization }: SourceUrl, last: StoredMetadata | undefined) {
+  const { etag = null, last_modified = null } = last ?? {};
+  return {
+    'accept-encoding': 'identity',
+    ...(authorization !== undefined && { authorization }),
+    ...(etag !== null && { 'if-none-match': etag }),
+    ...(last_modified !== null && { 'if-modified-since': last_modified }),
+  };
+}
+
+const failure = z.object({
+  message: z.string(),
+  statusCode: z.number().min(400).optional().catch(undefined),
+});
+
+/** The error to throw for one of undici. Its own properties are left out, because they may hold a whole URL. */
+function downloadError({ redacted }: SourceUrl, error: unknown): unknown {
+  const parsed = failure.safeParse(error).data;
+  if (error instanceof DownloadError || parsed === undefined) return error;
+  const reason = parsed.statusCode === undefined ? parsed.message : answered(parsed.statusCode);
+  return new DownloadError(`${redacted} could not be downloaded: ${reason}.`);
+}
+
+function answered(status: number): string {
+  return `the server answered ${status} ${STATUS_CODES[status] ?? ''}`.trim();
+}
+
+/** A header that a server sends several times has one value with commas. */
+const header = z
+  .union([z.string(), z.array(z.string()).transform((values) => values.join(', '))])
+  .nullable()
+  .default(null);
+
+const responseHeaders = z.object({
+  etag: header,
+  'last-modified': header,
+  'content-encoding': header,
+  'content-length': header,
+  'repr-digest': header,
+  digest: header,
+});
+
+/**
+ * Writes the response's body to the file, once all of it has arrived and is what was announced.
+ *
+ * @throws {DownloadError} for any other status than 200, for a file that is too large, or has another SHA-256
+ */
+async function receive(
+  source: SourceUrl,
+  path: string,
+  response: Dispatcher.ResponseData,
+  onBytes: DownloadOptions['onBytes'],
+): Promise<StoredMetadata> {
+  const { redacted } = source;
+  const refused = (why: string) => new DownloadError(`${redacted} could not be downloaded: ${why}.`);
+  if (response.statusCode !== 200) throw refused(answered(response.statusCode));
+  const headers = responseHeaders.parse(response.headers);
+  const encoding = headers['content-encoding'] ?? 'identity';
+  // Neither its length nor its SHA-256 would be those of the file.
+  if (encoding !== 'identity') throw refused(`it has Content-Encoding ${encoding}, which was not allowed`);
+  const total = headers['content-length'] === null ? undefined : Number(headers['content-length']);
+  const part = `${path}.part`;
+  const file = await open(part, 'w');
+  const hash = createHash('sha256');
+  const body: AsyncIterable<Buffer> = response.body;
+  try {
+    let length = 0;
+    const checkSize = (bytes: number) => {
+      if (bytes > MAX_BYTES) throw refused(`it has more than ${MAX_BYTES / 2 ** 30} GiB`);
+    };
+    checkSize(total ?? 0);
+    for await (const chunk of body) {
+      hash.update(chunk);
+      await file.appendFile(chunk);
+      length += chunk.length;
+      checkSize(length);
+      onBytes?.(length, total);
+    }
+    await file.sync();
+    const sha256 = hash.digest('hex');
+    const expectSha256 = (by: string, expected = sha256) => {
+      if (sha256 === expected) return;
+      throw new DownloadError(
+        `${redacted} has the SHA-256 ${sha256}, not the one that its ${by} names (${expected}).`,
+      );
+    };
+    expectSha256('server', announcedSha256(headers));
+    expectSha256('URL', source.sha256);
+    const { etag, 'last-modified': last_modified } = headers;
+    const metadata = { url: redacted, etag, last_modified, length, sha256 };
+    await rename(part, path);
+    await writeFile(metadataPath(path), JSON.stringify(metadata));
+    return metadata;
+  } finally {
+    await file.close();
+    await rm(part, { force: true });
+  }
+}
+
+/** The whole file's SHA-256, in hex, from `Repr-Digest` (RFC 9530) or the older `Digest` (RFC 3230). */
+function announcedSha256(headers: z.output<typeof responseHeaders>): string | undefined {
+  const [, base64 = ''] =
+    /(?:^|,)\s*sha-256=:([\w+/=]+):/i.exec(headers['repr-digest'] ?? '') ??
+    /(?:^|,)\s*sha-256=([\w+/=]+)/i.exec(headers.digest ?? '') ??
+    [];
+  const bytes = Buffer.from(base64, 'base64');
+  return bytes.length === 32 ? bytes.toString('hex') : undefined;
+}
+
+function storedPath(directory: string, url: URL): string {
+  const hash = createHash('sha256').update(url.href).digest('hex').slice(0, 32);
+  const name = (url.pathname.split('/').at(-1) ?? '').replace(/[^\w.-]+/g, '_').slice(-80);
+  return join(directory, name === '' ? hash : `${hash}-${name}`);
+}
+
+function metadataPath(path: string): string {
+  return `${path}.json`;
+}
+
+const storedMetadata = z.object({
+  /** Redacted. */
+  url: z.string(),
+  etag: z.string().nullable(),
+  last_modified: z.string().nullable(),
+  length: z.int().nonnegative(),
+  sha256: z.string(),
+});
+
+type StoredMetadata = z.output<typeof storedMetadata>;
+
+/** The last download of the URL; `undefined` unless it is still as it was, and what the operator expects. */
+async function lastDownload(
+  { redacted, sha256 }: SourceUrl,
+  path: string,
+): Promise<StoredMetadata | undefined> {
+  try {
+    const metadata = storedMetadata.parse(JSON.parse(await readFile(metadataPath(path), 'utf8')));
+    if (metadata.url !== redacted || metadata.sha256 !== (sha256 ?? metadata.sha256)) return undefined;
+    return (await inspectFile(path)).sha256 === metadata.sha256 ? metadata : undefined;
+  } catch {
+    return undefined;
+  }
+}
