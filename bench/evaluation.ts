@@ -1,21 +1,13 @@
-import { once } from 'node:events';
-import { parseArgs } from 'node:util';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { z } from 'zod';
+import { evaluationDays } from '../sample-data/evaluation/days.ts';
+import { QUESTIONS } from '../sample-data/evaluation/questions.ts';
+import { type Replayed, replay, tokensOf } from '../sample-data/evaluation/replay.ts';
 import { startApi, startWorker } from '../scripts/licenses-processes.ts';
 import { print } from '../scripts/terminal.ts';
-import { LATER_QUESTIONS } from './evaluation/later-questions.ts';
-import { evaluationDays } from './evaluation/licenses.ts';
-import { QUESTIONS } from './evaluation/questions.ts';
-import { type Replayed, replay, tokensOf } from './evaluation/replay.ts';
-import { median } from './median.ts';
 import { published } from './published.ts';
+import { median } from './rounds.ts';
 import { withEnvironment } from './service.ts';
-
-const { values } = parseArgs({
-  args: process.argv.slice(3),
-  options: { serve: { type: 'boolean', default: false } },
-});
 
 const result = z.object({ outcome: z.string().optional(), count: z.int().optional() });
 
@@ -30,7 +22,7 @@ function summaryOf({ call, isError, content }: Replayed): string {
 async function printAnswers(client: Client): Promise<void> {
   const all: number[] = [];
   print('| question | calls | tokens |\n| --- | --- | ---: |');
-  for (const question of [...QUESTIONS, ...LATER_QUESTIONS]) {
+  for (const question of QUESTIONS) {
     const answers = await replay(client, question);
     const tokens = answers.map((each) => each.tokens);
     all.push(...tokens);
@@ -45,12 +37,6 @@ async function printAnswers(client: Client): Promise<void> {
   print(`Tokens of the instructions: ${tokensOf(client.getInstructions() ?? '')}.`);
 }
 
-/** Keeps serving, so that a model can be asked the questions with `npm run bench conversation`. */
-async function untilInterrupted(port: number): Promise<void> {
-  print(`The tools are at http://127.0.0.1:${port}/mcp. Ctrl-C stops them.`);
-  await once(process, 'SIGINT');
-}
-
 await withEnvironment(async ({ config, variables, folder }) => {
   const worker = await startWorker(variables);
   try {
@@ -63,7 +49,6 @@ await withEnvironment(async ({ config, variables, folder }) => {
   try {
     await client.connect(new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${config.PORT}/mcp`)));
     await printAnswers(client);
-    if (values.serve) await untilInterrupted(config.PORT);
   } finally {
     await client.close();
     await api.stop();

@@ -1,133 +1,143 @@
-import { readFile } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
-import { type Services, startServices } from '../scripts/services.ts';
 import { print } from '../scripts/terminal.ts';
-import { type Asked, drawLicenses } from './lookups/asked.ts';
-import { type Contender, contenders } from './lookups/contenders.ts';
+import { licenseId } from '../src/licenses/license-document.ts';
+import { type Asked, drawLicenses } from './load/asked.ts';
+import {
+  NAME_FIRST_WRITTEN,
+  NAME_TUNED,
+  NAME_TUNED_WHOLE,
+  NUMBER_TERM,
+  NUMBER_TERM_WHOLE,
+} from './load/bare-queries.ts';
+import {
+  bare,
+  bareIds,
+  type Contender,
+  mcpLoad,
+  nameAsked,
+  numberAsked,
+  rest,
+  restMissed,
+  single,
+  toolCall,
+} from './load/contenders.ts';
+import type { Load } from './load/load.ts';
+import { described, inRounds, measure, named } from './load/measure.ts';
 import { firstIndex } from './lookups/first-index.ts';
-import { described, inRounds, measure, type Service, withService } from './lookups/measure.ts';
-import { NAME_REST, NUMBER_BARE, NUMBER_GET, NUMBER_MGET, NUMBER_REST } from './lookups/names.ts';
-import { type LookupsReport, lookupsText, type Measured } from './reports/lookups.ts';
-import { writeResult } from './results/result.ts';
-import { medianOf, type Rounds } from './results/rounds.ts';
-import { turnsOf } from './results/turns.ts';
+import { ALL_ROWS, number, optionsOf, text } from './options.ts';
+import { LOOKUPS, type LookupsReport, lookupsText } from './reports/lookups.ts';
+import { writeResult } from './result.ts';
+import { medianOf, type Rounds, rateOf } from './rounds.ts';
+import { type Service, withService } from './service.ts';
+import { residentMebibytes, sampledWhile } from './usage.ts';
 
-const { values } = parseArgs({
-  args: process.argv.slice(3),
-  options: {
-    rows: { type: 'string', default: '2600000' },
-    rounds: { type: 'string', default: '5' },
-    /** Measures only the contenders with this in their name, and writes no report. */
-    only: { type: 'string' },
-    /** How long the API's memory is watched at full rate. */
-    minutes: { type: 'string', default: '2' },
-    /** Seconds for each contender before the first round. */
-    'warm-up': { type: 'string', default: '20' },
-  },
+const options = optionsOf({
+  rows: number(ALL_ROWS),
+  rounds: number(5),
+  /** Measures only the contenders with this in their name, and writes no report. */
+  only: text,
+  /** How long the API's memory is watched at full rate. */
+  minutes: number(2),
+  /** Seconds for each contender before the first round. */
+  'warm-up': number(20),
 });
-const rounds = Number(values.rounds);
-const minutes = Number(values.minutes);
 
 const DRAWN = 140_000;
 const HALF_RATE_SECONDS = 10;
-const AT_HALF_RATE = [NUMBER_REST, NUMBER_BARE, NUMBER_GET, NUMBER_MGET];
+const AT_HALF_RATE = [LOOKUPS.number, LOOKUPS.numberBare, LOOKUPS.numberGet, LOOKUPS.numberMget];
 const GROWTH = 10;
 const MEMORY_EVERY_MS = 10_000;
+/** The most numbers that the service sends in one `_mget`. */
+const BATCH = 32;
+/** More than the API answers with suggestions at once. */
+const BUSY_CONNECTIONS = 256;
 
 /** A service over so many rows, and what it is asked. */
-interface Bench extends Service {
+interface Bench {
+  readonly service: Service;
   readonly all: readonly Contender[];
   readonly persons: readonly Asked[];
 }
 
-function inTurn(bench: Bench, all = bench.all): Promise<Rounds<Measured>> {
-  const drawnFor = () => bench.persons;
-  return inRounds(bench, all, { rounds, warmUpSeconds: Number(values['warm-up']), drawnFor });
+/** @param first the same licenses in an index as one makes it first */
+function contenders(service: Service, first: string): Contender[] {
+  const byTerm = bare(service, LOOKUPS.numberBare, 60_000, NUMBER_TERM);
+  const byRest = rest(service, LOOKUPS.number, 50_000, numberAsked);
+  const missed = restMissed(service, LOOKUPS.missed, 20_000);
+  return [
+    byTerm,
+    bare(service, LOOKUPS.numberBareWhole, 60_000, NUMBER_TERM_WHOLE),
+    {
+      ...{ ...byTerm, name: LOOKUPS.numberGet, itemsPerRound: 100_000 },
+      load: { ...byTerm.load, method: 'GET', path: `/${service.index}/_doc/` },
+      ...single(({ board, number }) => `${encodeURIComponent(licenseId(board, number))}?realtime=false`),
+    },
+    bareIds(service, LOOKUPS.numberMget, 100_000, { ids: 1, connections: 64 }),
+    bareIds(service, LOOKUPS.numberMget32, 128_000, { ids: BATCH, connections: 2 }),
+    byRest,
+    {
+      ...{ ...byRest, name: LOOKUPS.numberMcp, itemsPerRound: 20_000, load: mcpLoad(service.api) },
+      ...single(({ number }) => toolCall('verify_license', { license_number: number })),
+    },
+    bare(service, LOOKUPS.nameBare, 30_000, NAME_TUNED),
+    bare(service, LOOKUPS.nameBareWhole, 30_000, NAME_TUNED_WHOLE),
+    rest(service, LOOKUPS.name, 20_000, nameAsked),
+    bare({ ...service, index: first }, LOOKUPS.nameFirst, 2000, NAME_FIRST_WRITTEN),
+    missed,
+    {
+      ...{ ...missed, name: LOOKUPS.missedBusy, itemsPerRound: 40_000 },
+      load: { ...missed.load, connections: BUSY_CONNECTIONS },
+    },
+  ];
 }
 
-/** Number lookups at half of the most that REST answers, in rounds with changing order. */
-async function atHalfRate(bench: Bench, full: Rounds<Measured>): Promise<LookupsReport['halfRate']> {
-  const rate = medianOf(full, NUMBER_REST, (each) => each.rate) / 2;
-  const results: Record<string, Measured[]> = Object.fromEntries(AT_HALF_RATE.map((name) => [name, []]));
-  for (let round = 0; round < rounds; round += 1) {
-    for (const name of turnsOf(AT_HALF_RATE, round)) {
-      const more = { rate, seconds: HALF_RATE_SECONDS };
-      const measurement = await measure(bench, named(bench, name), bench.persons, more);
-      print(`at half rate, round ${round + 1}: ${name}: ${described(measurement)}`);
-      results[name]?.push(measurement);
-    }
-  }
-  return { rate, results };
+function inTurn({ persons }: Bench, all: readonly Contender[], more: Partial<Load> = {}): Promise<Rounds> {
+  const { rounds, 'warm-up': warmUpSeconds } = options;
+  return inRounds(all, { rounds, warmUpSeconds, more, drawnFor: () => persons });
 }
 
 /** Resident memory of the API, in MiB, while it answers as fast as it can. */
-async function memoryAtFullRate(bench: Bench): Promise<number[]> {
-  const resident: number[] = [];
-  let isDone = false;
-  const load = measure(bench, named(bench, NUMBER_REST), bench.persons, { seconds: minutes * 60 }).finally(
-    () => {
-      isDone = true;
-    },
-  );
-  while (!isDone) {
-    await Promise.race([sleep(MEMORY_EVERY_MS), load]);
-    const status = await readFile(`/proc/${bench.apiPid}/status`, 'utf8');
-    resident.push(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
-  }
-  print(`memory at full rate: ${described(await load)}; MiB: ${resident.map(Math.round).join(' ')}`);
-  return resident;
-}
-
-function named({ all }: Bench, name: string): Contender {
-  const contender = all.find((each) => each.name === name);
-  if (contender === undefined) throw new Error(`There is no contender ${name}.`);
-  return contender;
+async function memoryAtFullRate({ all, persons, service }: Bench): Promise<number[]> {
+  const load = measure(named(all, LOOKUPS.number), persons, { seconds: options.minutes * 60 });
+  const read = () => residentMebibytes([service.apiPid]);
+  const { result, samples } = await sampledWhile(load, read, MEMORY_EVERY_MS);
+  print(`memory at full rate: ${described(result)}; MiB: ${samples.map(Math.round).join(' ')}`);
+  return [...samples];
 }
 
 /** Starts the API over so many rows and measures it. */
-function withBench<Result>(
-  services: Services,
-  rows: number,
-  work: (bench: Bench) => Promise<Result>,
-): Promise<Result> {
-  return withService(services, rows, async (service) => {
-    const { client, indexPrefix, index, api, key } = service;
-    const first = await firstIndex(client, { from: index, to: `${indexPrefix}first` });
+function withBench<Result>(rows: number, work: (bench: Bench) => Promise<Result>): Promise<Result> {
+  return withService(rows, async (service) => {
+    const { client, config, index } = service;
+    const first = await firstIndex(client, { from: index, to: `${config.INDEX_PREFIX}first` });
     const persons = await drawLicenses(client, index, { kind: 'person', count: DRAWN });
-    const all = contenders({ openSearch: services.opensearch, index, firstIndex: first, api, key });
-    return work({ ...service, all, persons });
+    return work({ service, all: contenders(service, first), persons });
   });
 }
 
-async function measureAll(services: Services, rows: number): Promise<void> {
-  const fewer = await withBench(services, Math.round(rows / GROWTH), (bench) =>
-    inTurn(bench, [named(bench, NUMBER_REST), named(bench, NAME_REST)]),
+async function measureAll(rows: number): Promise<void> {
+  const fewer = await withBench(Math.round(rows / GROWTH), (bench) =>
+    inTurn(bench, [named(bench.all, LOOKUPS.number), named(bench.all, LOOKUPS.name)]),
   );
-  await withBench(services, rows, async (bench) => {
-    const results = await inTurn(bench);
-    const halfRate = await atHalfRate(bench, results);
+  await withBench(rows, async (bench) => {
+    const results = await inTurn(bench, bench.all);
+    const rate = medianOf(results, LOOKUPS.number, rateOf) / 2;
+    const atHalfRate = AT_HALF_RATE.map((name) => named(bench.all, name));
+    const half = await inTurn(bench, atHalfRate, { rate, seconds: HALF_RATE_SECONDS });
     const memory = await memoryAtFullRate(bench);
+    const halfRate = { rate, results: half };
     const report: LookupsReport = { rows, results, halfRate, memory, fewer };
-    await writeResult('lookups', report, bench.client);
+    await writeResult('lookups', report, bench.service.client);
     print(lookupsText(report));
   });
 }
 
-async function measureOnly(services: Services, rows: number, part: string): Promise<void> {
-  await withBench(services, rows, (bench) =>
+const { rows, only } = options;
+if (only === undefined) await measureAll(rows);
+else {
+  await withBench(rows, (bench) =>
     inTurn(
       bench,
-      bench.all.filter(({ name }) => name.includes(part)),
+      bench.all.filter(({ name }) => name.includes(only)),
     ),
   );
-}
-
-const services = await startServices({}, (text) => process.stderr.write(`${text}\n`));
-try {
-  const rows = Number(values.rows);
-  if (values.only === undefined) await measureAll(services, rows);
-  else await measureOnly(services, rows, values.only);
-} finally {
-  await services.stop();
 }

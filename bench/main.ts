@@ -1,12 +1,13 @@
+import { writeFile } from 'node:fs/promises';
+import { generatedFiles } from './reports/documents.ts';
+
 const MEASUREMENTS = [
   'changes',
-  'conversation',
   'evaluation',
   'lookups',
   'matching',
   'mcp',
   'publish',
-  'report',
   'rivals',
   'rosters',
   'versions',
@@ -23,7 +24,9 @@ function shown(options: readonly string[]): string[] {
 }
 
 const [name = '', ...options] = process.argv.slice(2);
-if (MEASUREMENTS.includes(name)) {
+if (name === 'report') {
+  for (const [path, text] of await generatedFiles()) await writeFile(path, text);
+} else if (MEASUREMENTS.includes(name)) {
   const ownOptions = options.filter((option) => option !== PUBLISH);
   if (ownOptions.length < options.length) {
     process.env.BENCH_PUBLISH = `npm run bench ${[name, ...shown(ownOptions)].join(' ')}`;
@@ -32,7 +35,7 @@ if (MEASUREMENTS.includes(name)) {
   await import(`./${name}.ts`);
 } else {
   process.stderr.write(
-    `npm run bench NAME [-- --publish], where NAME is one of: ${MEASUREMENTS.join(', ')}.\n` +
+    `npm run bench NAME [-- --publish], where NAME is one of: ${[...MEASUREMENTS, 'report'].join(', ')}.\n` +
       `${PUBLISH} writes the result into docs/performance, and \`npm run bench report\` makes the tables from it.\n`,
   );
   process.exitCode = 1;

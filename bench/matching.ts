@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import type { Client } from '@opensearch-project/opensearch';
 import { writeSampleData } from '../sample-data/write-sample-data.ts';
 import { print } from '../scripts/terminal.ts';
@@ -19,6 +18,7 @@ import { nearSurnames } from '../src/lookup/opensearch-requests.ts';
 import { SEARCH_LIMITS, searchByIndex } from '../src/lookup/service.ts';
 import { newRunId } from '../src/publications/run-id.ts';
 import { publish } from '../workers/publish/publish.ts';
+import { ALL_ROWS, number, optionsOf } from './options.ts';
 import {
   type Cost,
   type Habit,
@@ -26,15 +26,12 @@ import {
   matchingCostText,
   type Verdict,
 } from './reports/matching.ts';
-import { writeResult } from './results/result.ts';
+import { writeResult } from './result.ts';
 import { withEnvironment } from './service.ts';
 import { TYPING_ERRORS } from './typing-errors.ts';
 import { TYPING_HABITS, type TypingHabit } from './typing-habits.ts';
 
-const { values } = parseArgs({
-  args: process.argv.slice(3),
-  options: { rows: { type: 'string', default: '2600000' } },
-});
+const { rows } = optionsOf({ rows: number(ALL_ROWS) });
 
 const SEED = 4;
 const DATE = '2026-11-20';
@@ -180,7 +177,7 @@ async function costsOfMiss({ client, index, licenses }: Published): Promise<Cost
 await withEnvironment(async ({ store, client, config, folder }) => {
   const files = await writeSampleData({
     directory: folder,
-    rows: Number(values.rows),
+    rows,
     seed: SEED,
     date: DATE,
   });
@@ -199,7 +196,7 @@ await withEnvironment(async ({ store, client, config, folder }) => {
   ];
   const published = { client, index: result.index, licenses };
   const report: MatchingReport = {
-    rows: Number(values.rows),
+    rows,
     habits: await habitsOf(published, TYPING_HABITS),
     mistakes: await habitsOf(published, TYPING_ERRORS),
     costs: await costsOfMiss(published),

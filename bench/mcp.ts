@@ -1,57 +1,44 @@
-import { parseArgs } from 'node:util';
-import { startServices } from '../scripts/services.ts';
 import { print } from '../scripts/terminal.ts';
-import { type Asked, drawLicenses } from './lookups/asked.ts';
-import { type McpContender, mcpContenders } from './lookups/mcp-contenders.ts';
-import { inRounds, type Service, withService } from './lookups/measure.ts';
-import type { Measured } from './reports/lookups.ts';
-import { type McpReport, mcpText } from './reports/mcp.ts';
-import { writeResult } from './results/result.ts';
-import type { Rounds } from './results/rounds.ts';
+import { drawLicenses } from './load/asked.ts';
+import { mcpContenders } from './load/mcp-contenders.ts';
+import { inRounds } from './load/measure.ts';
+import { ALL_ROWS, number, optionsOf, text } from './options.ts';
+import { type McpReport, mcpText } from './reports/lookups.ts';
+import { writeResult } from './result.ts';
+import { withService } from './service.ts';
 
-const { values } = parseArgs({
-  args: process.argv.slice(3),
-  options: {
-    rows: { type: 'string', default: '2600000' },
-    rounds: { type: 'string', default: '3' },
-    /** Measures only the contenders with this in their name. */
-    only: { type: 'string', default: '' },
-  },
+const {
+  rows,
+  rounds,
+  only = '',
+} = optionsOf({
+  rows: number(ALL_ROWS),
+  rounds: number(3),
+  /** Measures only the contenders with this in their name. */
+  only: text,
 });
-const rounds = Number(values.rounds);
 
 /** More than all rounds ask for, and a warm-up. */
 const DRAWN = 60_000;
 /** All contenders warm the same API. */
 const WARM_UP_SECONDS = 10;
 
-/** Each contender in turn; over few rows, of fewer licenses than it asks for otherwise. */
-async function compared(service: Service, contenders: readonly McpContender[]): Promise<Rounds<Measured>> {
+await withService(rows, async (service) => {
   const { client, index } = service;
+  const contenders = mcpContenders(service).filter(({ name }) => name.includes(only));
   const drawn = {
     person: await drawLicenses(client, index, { kind: 'person', count: DRAWN }),
     business: await drawLicenses(client, index, { kind: 'business', count: DRAWN }),
   };
-  const drawnFor = ({ kind }: McpContender): readonly Asked[] => drawn[kind];
-  return inRounds(service, contenders, { rounds, warmUpSeconds: WARM_UP_SECONDS, drawnFor });
-}
-
-async function main(): Promise<void> {
-  const services = await startServices({}, (text) => process.stderr.write(`${text}\n`));
-  try {
-    await withService(services, Number(values.rows), async (service) => {
-      const contenders = mcpContenders(service).filter(({ name }) => name.includes(values.only));
-      const results = await compared(service, contenders);
-      const comparedWith = Object.fromEntries(
-        contenders.flatMap(({ name, rest }) => (rest === undefined ? [] : [[name, rest]])),
-      );
-      const report: McpReport = { rows: Number(values.rows), results, comparedWith };
-      await writeResult('mcp', report, service.client);
-      print(mcpText(report));
-    });
-  } finally {
-    await services.stop();
-  }
-}
-
-await main();
+  const results = await inRounds(contenders, {
+    rounds,
+    warmUpSeconds: WARM_UP_SECONDS,
+    drawnFor: ({ kind }) => drawn[kind],
+  });
+  const comparedWith = Object.fromEntries(
+    contenders.flatMap(({ name, rest }) => (rest === undefined ? [] : [[name, rest]])),
+  );
+  const report: McpReport = { rows, results, comparedWith };
+  await writeResult('mcp', report, client);
+  print(mcpText(report));
+});

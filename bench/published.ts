@@ -4,6 +4,8 @@ import type { Config } from '../src/config.ts';
 import { PUBLISH_QUEUE, publishQueue, queueConnection, queuePrefix } from '../src/publications/job.ts';
 import { requestPublication } from '../src/publications/request.ts';
 import { type PublishResult, publishResult } from '../src/publications/result.ts';
+import { type BulkOperation, parseFile } from '../workers/publish/parse.ts';
+import { openSource } from '../workers/publish/read.ts';
 
 /** Where a day's files are. */
 export type DayFiles = Pick<SampleDataFiles, 'individual' | 'business'>;
@@ -30,5 +32,26 @@ export async function published(
   } finally {
     await events.close();
     await queue.close();
+  }
+}
+
+const ignore = () => undefined;
+const LISTENER = {
+  onBytes: ignore,
+  onRows: ignore,
+  onDocuments: ignore,
+  onRejected: ignore,
+  onUnknownLabels: ignore,
+  onWindows1252: ignore,
+  onCutOff: ignore,
+};
+
+/** What the service's own parser makes of a day's files, batch by batch. */
+export async function* parsed(
+  files: DayFiles,
+  date: string,
+): AsyncGenerator<readonly BulkOperation[], void, undefined> {
+  for (const name of ['individual', 'business'] as const) {
+    yield* parseFile(await openSource(name, { path: files[name] }), date, undefined, LISTENER);
   }
 }

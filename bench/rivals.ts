@@ -1,58 +1,81 @@
-import { chmod } from 'node:fs/promises';
-import { parseArgs } from 'node:util';
-import { writeSampleData } from '../sample-data/write-sample-data.ts';
+import { z } from 'zod';
+import { startWorker } from '../scripts/licenses-processes.ts';
 import { print } from '../scripts/terminal.ts';
-import { drawLicenses } from './lookups/asked.ts';
-import { type RivalsReport, rivalsText } from './reports/rivals.ts';
-import { writeResult } from './results/result.ts';
-import { compare } from './rivals/compare.ts';
-import {
-  overDefaultMapping,
-  overPostgres,
-  overSqlite,
-  type Stops,
-  thisService,
-} from './rivals/contenders.ts';
-import { writeRows } from './rivals/rows.ts';
-import { withEnvironment } from './service.ts';
+import { type Asked, drawLicenses } from './load/asked.ts';
+import { type Contender, nameAsked, numberAsked, rest, single } from './load/contenders.ts';
+import { inRounds } from './load/measure.ts';
+import { ALL_ROWS, number, optionsOf } from './options.ts';
+import { published } from './published.ts';
+import { RIVALS, type RivalsReport, rivalsText } from './reports/rivals.ts';
+import { writeResult } from './result.ts';
+import { type Postgres, startPostgres } from './rivals/postgres.ts';
+import { withRows } from './rivals/rows.ts';
+import { type Service, withApi, withEnvironment } from './service.ts';
+import { unbackedMebibytes } from './usage.ts';
 
-const { values } = parseArgs({
-  args: process.argv.slice(3),
-  options: { rows: { type: 'string', default: '2600000' }, rounds: { type: 'string', default: '5' } },
-});
+const { rows, rounds } = optionsOf({ rows: number(ALL_ROWS), rounds: number(5) });
 
-const DATE = '2026-11-20';
-const SEED = 7;
 const PERSONS = 130_000;
+/** Until Java has compiled what runs hot. */
+const WARM_UP_SECONDS = 20;
+const NUMBERS_A_ROUND = 20_000;
+const NAMES_A_ROUND = 5000;
 
-await withEnvironment(async (environment) => {
-  const { client, folder } = environment;
-  // PostgreSQL runs as another user.
-  await chmod(folder, 0o755);
-  const files = await writeSampleData({
-    directory: folder,
-    rows: Number(values.rows),
-    seed: SEED,
-    date: DATE,
-  });
-  const tables = await writeRows(files, DATE, folder);
-  const stops: Stops = [];
-  try {
-    const service = await thisService(environment, files, stops);
-    const rivals = [
-      service.rival,
-      ...(await overPostgres(environment, tables, stops)),
-      await overSqlite(environment, tables, stops),
-      await overDefaultMapping(environment, tables, stops),
-    ];
-    const persons = await drawLicenses(client, service.index, { kind: 'person', count: PERSONS });
-    const report: RivalsReport = {
-      rows: Number(values.rows),
-      rivals: await compare(rivals, persons, Number(values.rounds)),
-    };
-    await writeResult('rivals', report, client);
-    print(rivalsText(report));
-  } finally {
-    for (const stop of stops.toReversed()) await stop();
-  }
+const storeSize = z.object({
+  _all: z.object({ primaries: z.object({ store: z.object({ size_in_bytes: z.int() }) }) }),
 });
+
+/** The service, and the thin API with a statement for each lookup and with one for those of a moment. */
+function contenders(
+  service: Service,
+  { load, servers }: Postgres,
+  itemsPerRound: number,
+  ask: (asked: Asked) => object,
+): Contender[] {
+  const common = { itemsPerRound, servers, ...single(ask) };
+  return [
+    rest(service, RIVALS.service, itemsPerRound, ask),
+    { ...common, name: RIVALS.postgres, load: load('/') },
+    { ...common, name: RIVALS.batched, load: load('/batched') },
+  ];
+}
+
+/** Asks every rival in changing order, in each round for persons that it has not been asked for. */
+async function measureAll(service: Service, postgres: Postgres, loadSeconds: number): Promise<void> {
+  const { client, index } = service;
+  const persons = await drawLicenses(client, index, { kind: 'person', count: PERSONS });
+  const turns = { rounds, warmUpSeconds: WARM_UP_SECONDS, drawnFor: () => persons };
+  const numbers = await inRounds(contenders(service, postgres, NUMBERS_A_ROUND, numberAsked), turns);
+  const names = await inRounds(contenders(service, postgres, NAMES_A_ROUND, nameAsked), turns);
+  const { _all: stored } = storeSize.parse((await client.indices.stats({ index, metric: ['store'] })).body);
+  const memoryOf = async (servers: Contender['servers']) =>
+    unbackedMebibytes(Object.values(await servers()).flat());
+  const report: RivalsReport = {
+    rows,
+    sizes: [
+      {
+        ...{ name: 'this service', loadSeconds, bytes: stored.primaries.store.size_in_bytes },
+        mebibytes: await memoryOf(service.servers),
+      },
+      {
+        ...{ name: 'PostgreSQL, thin API', loadSeconds: postgres.loadSeconds, bytes: postgres.bytes },
+        mebibytes: await memoryOf(postgres.servers),
+      },
+    ],
+    numbers,
+    names,
+  };
+  await writeResult('rivals', report, client);
+  print(rivalsText(report));
+}
+
+await withEnvironment((environment) =>
+  withRows(rows, async (made) => {
+    const worker = await startWorker(environment.variables);
+    const { index, seconds } = await published(environment.config, made.files).finally(() => worker.stop());
+    await withApi(environment, index, async (service) => {
+      const postgres = await startPostgres(made, environment.config.REDIS_URL);
+      await measureAll(service, postgres, seconds).finally(postgres.stop);
+    });
+  }),
+);

@@ -1,104 +1,188 @@
-import { parseArgs } from 'node:util';
-import { type Services, startServices } from '../scripts/services.ts';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startScript } from '../scripts/licenses-processes.ts';
 import { print } from '../scripts/terminal.ts';
-import { type Asked, drawLicenses } from './lookups/asked.ts';
-import { type Service, withService } from './lookups/measure.ts';
-import { type Measured, type RostersReport, rostersText } from './reports/rosters.ts';
-import { writeResult } from './results/result.ts';
-import type { Rounds } from './results/rounds.ts';
-import { turnsOf } from './results/turns.ts';
-import { besideRosters } from './rosters/beside-lookups.ts';
-import { verifyByCommand } from './rosters/command.ts';
-import { type Addresses, bareContenders, serviceContenders } from './rosters/contenders.ts';
-import { type Contender, described, measure } from './rosters/measure.ts';
-import { memoryOfManyMatches } from './rosters/memory.ts';
-import { NAME_ROSTER, NUMBER_ROSTER, NUMBER_SINGLE } from './rosters/names.ts';
-import { withPostgres } from './rosters/postgres.ts';
+import { type Asked, drawLicenses } from './load/asked.ts';
+import { GIVEN_LETTERS, NAME_TUNED, NUMBER_TERM } from './load/bare-queries.ts';
+import {
+  bare,
+  bareIds,
+  type Contender,
+  nameAsked,
+  numberAsked,
+  rest,
+  rosters,
+  single,
+  unknownNumber,
+} from './load/contenders.ts';
+import { inRounds, measure, named } from './load/measure.ts';
+import { ALL_ROWS, number, optionsOf, text } from './options.ts';
+import { type Latency, ROSTERS, type RostersReport, rostersText } from './reports/rosters.ts';
+import { writeResult } from './result.ts';
+import { type Postgres, startPostgres } from './rivals/postgres.ts';
+import { withRows } from './rivals/rows.ts';
+import type { Rounds } from './rounds.ts';
+import { type Service, withService } from './service.ts';
+import { residentMebibytes, sampledWhile } from './usage.ts';
 
-const { values } = parseArgs({
-  args: process.argv.slice(3),
-  options: {
-    rows: { type: 'string', default: '2600000' },
-    rounds: { type: 'string', default: '5' },
-    /** Measures only the contenders with this in their name, without PostgreSQL, and writes no report. */
-    only: { type: 'string' },
-  },
+const { rows, rounds, only } = optionsOf({
+  rows: number(ALL_ROWS),
+  rounds: number(5),
+  /** Measures only the contenders with this in their name, without PostgreSQL, and writes no report. */
+  only: text,
 });
-const rows = Number(values.rows);
-const rounds = Number(values.rounds);
 
 const DRAWN = 300_000;
-const COMMAND_ROWS = 100_000;
 const WARM_UP_SECONDS = 15;
+const BESIDE = { lookupsPerSecond: 100, seconds: 30 };
+const ROSTER_HEAD_START_MS = 2000;
+/** The metric of the event loop's delay contains the time between two samples of Node. */
+const SAMPLE_MS = 10;
+const COMMAND_ROWS = 100_000;
+const COMMAND_SAMPLED_EVERY_MS = 200;
+const MATCHES = { each: 20, clients: 8, seconds: 30, sampledEveryMs: 100 };
 
-/** Every contender in turn, in changing order, in each round with licenses that it has not been asked for. */
-async function inRounds(
-  contenders: readonly Contender[],
-  persons: readonly Asked[],
-): Promise<Rounds<Measured>> {
-  const results: Record<string, Measured[]> = Object.fromEntries(contenders.map(({ name }) => [name, []]));
-  for (const contender of contenders) {
-    const { wrong } = await measure(contender, persons, { seconds: WARM_UP_SECONDS });
-    if (wrong > 0)
-      throw new Error(`${contender.name}: ${wrong} wrong answers. Delete .local, and measure again.`);
-  }
-  for (let round = 0; round < rounds; round += 1) {
-    for (const contender of turnsOf(contenders, round)) {
-      const items = contender.requestsPerRound * contender.itemsPerRequest;
-      const measured = await measure(contender, persons.slice(round * items, (round + 1) * items));
-      print(`round ${round + 1}: ${contender.name}: ${described(measured)}`);
-      results[contender.name]?.push(measured);
-    }
-  }
-  return results;
-}
-
-async function ownContenders(services: Services, service: Service): Promise<Contender[]> {
-  const { redis, index, api, key, apiPid, openSearchPids: openSearch } = service;
-  const redisPid = Number(/process_id:(\d+)/.exec(await redis.info('server'))?.[1]);
-  const addresses: Addresses = { openSearch: services.opensearch, index, api, key };
+/** OpenSearch alone, single lookups, and rosters. */
+function ownContenders(service: Service): Contender[] {
+  const lookups = rest(service, ROSTERS.number, 20_000, numberAsked);
+  const load = { ...lookups.load, path: '/api/v1/lookup/batch', expected: '"outcome":"found"' };
   return [
-    ...bareContenders(addresses, async () => ({ OpenSearch: openSearch })),
-    ...serviceContenders(addresses, async () => ({
-      OpenSearch: openSearch,
-      API: [apiPid],
-      Redis: [redisPid],
-    })),
+    bare(service, ROSTERS.numberBare, 20_000, NUMBER_TERM),
+    bareIds(service, ROSTERS.numberMget, 60_000, {
+      ids: 250,
+      connections: 2,
+      filter: '&filter_path=docs.found,docs._source',
+    }),
+    bare(service, ROSTERS.nameBare, 10_000, NAME_TUNED),
+    lookups,
+    rosters(load, service.servers, ROSTERS.numbers, numberAsked),
+    rest(service, ROSTERS.name, 10_000, nameAsked),
+    rosters(load, service.servers, ROSTERS.names, nameAsked),
+    rosters(load, service.servers, ROSTERS.mixed, mixedItem),
   ];
 }
 
-function named(contenders: readonly Contender[], name: string): Contender {
-  const contender = contenders.find((each) => each.name === name);
-  if (contender === undefined) throw new Error(`There is no contender ${name}.`);
-  return contender;
+/** Half numbers, half names; of 100 items five are missed and one is invalid. */
+function mixedItem(asked: Asked, at: number): object {
+  const place = at % 100;
+  if (place === 99) return { board: asked.board };
+  if (place >= 94) return unknownNumber(asked);
+  return place % 2 === 0 ? numberAsked(asked) : nameAsked(asked);
 }
 
-async function measureAll(services: Services, service: Service): Promise<void> {
-  const persons = await drawLicenses(service.client, service.index, { kind: 'person', count: DRAWN });
-  const own = await ownContenders(services, service);
-  const { only } = values;
+/** The thin API over PostgreSQL: single requests, and batches. */
+function postgresContenders({ load, servers }: Postgres): Contender[] {
+  const each = { load: load('/'), servers };
+  const batch = load('/batch');
+  return [
+    { ...each, name: ROSTERS.numberPostgres, itemsPerRound: 20_000, ...single(numberAsked) },
+    rosters(batch, servers, ROSTERS.numbersPostgres, numberAsked),
+    { ...each, name: ROSTERS.namePostgres, itemsPerRound: 10_000, ...single(nameAsked) },
+    rosters(batch, servers, ROSTERS.namesPostgres, nameAsked),
+  ];
+}
+
+/** Sends single number lookups at 100 a second, alone and beside rosters. */
+async function besideRosters(
+  own: readonly Contender[],
+  asked: readonly Asked[],
+  metrics: string,
+): Promise<RostersReport['beside']> {
+  async function latency(): Promise<Latency> {
+    // Reading the metrics starts a new measurement of the event loop's delay.
+    await eventLoopP99(metrics);
+    const load = { rate: BESIDE.lookupsPerSecond, seconds: BESIDE.seconds };
+    const { p50, p99 } = await measure(named(own, ROSTERS.number), asked, load);
+    return { p50, p99, eventLoopP99: await eventLoopP99(metrics) };
+  }
+  const idle = await latency();
+  const seconds = BESIDE.seconds + (3 * ROSTER_HEAD_START_MS) / 1000;
+  const load = measure(named(own, ROSTERS.numbers), asked, { seconds });
+  await sleep(ROSTER_HEAD_START_MS);
+  const beside = await latency();
+  await load;
+  return { idle, beside };
+}
+
+async function eventLoopP99(metrics: string): Promise<number> {
+  const page = await (await fetch(metrics)).text();
+  const seconds = /^nodejs_eventloop_lag_p99_seconds(?:\{[^}]*\})? (\S+)$/m.exec(page)?.[1];
+  if (seconds === undefined) throw new Error('The metrics do not have the delay of the event loop.');
+  return Number(seconds) * 1000 - SAMPLE_MS;
+}
+
+/** Verifies a CSV file with a row for each license, numbers and names by turns, through the command line. */
+async function verifyByCommand(
+  asked: readonly Asked[],
+  { api, key, apiPid }: Service,
+  folder: string,
+): Promise<RostersReport['verifyCommand']> {
+  const [roster, result] = [join(folder, 'roster.csv'), join(folder, 'result.csv')];
+  await writeFile(roster, csvOf(asked));
+  const startedAt = performance.now();
+  const command = startScript(
+    'src/cli/main.ts',
+    { LICENSES_URL: api, LICENSES_KEY: key },
+    ...['verify', roster, '--out', result],
+  );
+  let apiMebibytes = 0;
+  const read = async () => {
+    apiMebibytes = Math.max(apiMebibytes, await residentMebibytes([apiPid]));
+    return residentMebibytes([command.child.pid ?? 0]);
+  };
+  const { samples } = await sampledWhile(command.printed('rows verified'), read, COMMAND_SAMPLED_EVERY_MS);
+  const seconds = (performance.now() - startedAt) / 1000;
+  return { rows: asked.length, seconds, commandMebibytes: Math.max(...samples), apiMebibytes };
+}
+
+function csvOf(asked: readonly Asked[]): string {
+  const lines = asked.map(({ board, number, lastName, firstName }, at) =>
+    at % 2 === 0
+      ? `${at},"${board}",${number},,`
+      : `${at},"${board}",,"${lastName}","${firstName.slice(0, GIVEN_LETTERS)}"`,
+  );
+  return `reference,board,license_number,last_name,first_name\n${lines.join('\n')}\n`;
+}
+
+/** The most resident memory of the API in MiB while eight clients send rosters of names with 20 matches each. */
+async function memoryOfManyMatches(
+  roster: Contender,
+  asked: readonly Asked[],
+  apiPid: number,
+): Promise<number> {
+  const common: Contender = {
+    ...roster,
+    ask: (licenses) => ({
+      max_matches: MATCHES.each,
+      items: licenses.map(({ board, lastName }) => ({ board, last_name: lastName })),
+    }),
+    load: { ...roster.load, expected: '"results"', connections: MATCHES.clients },
+  };
+  const load = measure(common, asked, { seconds: MATCHES.seconds });
+  const read = () => residentMebibytes([apiPid]);
+  const { samples } = await sampledWhile(load, read, MATCHES.sampledEveryMs);
+  return Math.max(...samples);
+}
+
+await withService(rows, async (service) => {
+  const { client, index, config, apiPid, admin } = service;
+  const persons = await drawLicenses(client, index, { kind: 'person', count: DRAWN });
+  const own = ownContenders(service);
+  const inTurn = (contenders: readonly Contender[]): Promise<Rounds> =>
+    inRounds(contenders, { rounds, warmUpSeconds: WARM_UP_SECONDS, drawnFor: () => persons });
   if (only !== undefined) {
-    await inRounds(
-      own.filter(({ name }) => name.includes(only)),
-      persons,
-    );
+    await inTurn(own.filter(({ name }) => name.includes(only)));
     return;
   }
-  const results = await withPostgres(rows, services.redis, (postgres) =>
-    inRounds([...own, ...postgres], persons),
-  );
-  const [single, roster] = [named(own, NUMBER_SINGLE), named(own, NUMBER_ROSTER)];
-  const beside = await besideRosters(single, roster, persons, `${service.admin}/metrics`);
-  const verifyCommand = await verifyByCommand(persons.slice(0, COMMAND_ROWS), service);
-  const memory = await memoryOfManyMatches(named(own, NAME_ROSTER), persons, service.apiPid);
-  const report: RostersReport = { rows, results, beside, verifyCommand, memory };
-  await writeResult('rosters', report, service.client);
-  print(rostersText(report));
-}
-
-const services = await startServices({}, (text) => process.stderr.write(`${text}\n`));
-try {
-  await withService(services, rows, (service) => measureAll(services, service));
-} finally {
-  await services.stop();
-}
+  await withRows(rows, async (made) => {
+    const postgres = await startPostgres(made, config.REDIS_URL);
+    const results = await inTurn([...own, ...postgresContenders(postgres)]).finally(postgres.stop);
+    const beside = await besideRosters(own, persons, `${admin}/metrics`);
+    const verifyCommand = await verifyByCommand(persons.slice(0, COMMAND_ROWS), service, made.folder);
+    const memory = await memoryOfManyMatches(named(own, ROSTERS.names), persons, apiPid);
+    const report: RostersReport = { rows, results, beside, verifyCommand, memory };
+    await writeResult('rosters', report, client);
+    print(rostersText(report));
+  });
+});

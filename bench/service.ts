@@ -1,10 +1,20 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Client } from '@opensearch-project/opensearch';
+import { Redis } from 'ioredis';
+import { writeSampleData } from '../sample-data/write-sample-data.ts';
 import { type TestEnvironment, testEnvironment } from '../scripts/environment.ts';
+import { startApi, startWorker } from '../scripts/licenses-processes.ts';
 import { freePort } from '../scripts/ports.ts';
 import { type Services, startServices } from '../scripts/services.ts';
 import { createKey } from '../src/access/api-keys.ts';
-import type { Config } from '../src/config.ts';
-import type { Store } from '../src/storage/store.ts';
+import { type Config, readConfig } from '../src/config.ts';
+import { liveIndex } from '../src/publications/alias.ts';
+import { openStore, type Store } from '../src/storage/store.ts';
 import { prepareIndices } from '../src/storage/templates.ts';
+import { published } from './published.ts';
+import { openSearchPids, type Servers } from './usage.ts';
 
 const NO_LIMIT = '1000000000';
 const NO_LIMITS = {
@@ -18,12 +28,25 @@ const NO_LIMITS = {
 /** For requests over millions of rows. */
 export const REQUEST_MS = 600_000;
 
-/** Starts OpenSearch and Redis unless they run, and measures in an environment of its own, which is removed. */
-export async function withEnvironment(work: (environment: TestEnvironment) => Promise<void>): Promise<void> {
+/** The run date and the seed of the rows whose indices stay for later measurements. */
+export const DATE = '2026-11-20';
+export const SEED = 7;
+
+/** Starts OpenSearch and Redis unless they run. */
+async function withServers<Result>(work: (services: Services) => Promise<Result>): Promise<Result> {
   const services = await startServices({}, (line) => process.stderr.write(`${line}\n`));
-  process.env.OPENSEARCH_URL = services.opensearch;
-  process.env.REDIS_URL = services.redis;
   try {
+    return await work(services);
+  } finally {
+    await services.stop();
+  }
+}
+
+/** Measures in an environment of its own, which is removed. */
+export function withEnvironment(work: (environment: TestEnvironment) => Promise<void>): Promise<void> {
+  return withServers(async (services) => {
+    process.env.OPENSEARCH_URL = services.opensearch;
+    process.env.REDIS_URL = services.redis;
     const environment = await testEnvironment(NO_LIMITS, { requestMs: REQUEST_MS });
     try {
       await prepareIndices(environment.store);
@@ -31,26 +54,115 @@ export async function withEnvironment(work: (environment: TestEnvironment) => Pr
     } finally {
       await environment.cleanUp();
     }
+  });
+}
+
+/** An installation of the service: its settings and what it stores. */
+export interface Installation {
+  readonly variables: Record<string, string>;
+  readonly config: Config;
+  readonly store: Store;
+  readonly client: Client;
+}
+
+/** The API over one live index, for one measurement alone. */
+export interface Service extends Installation {
+  /** The live physical index. */
+  readonly index: string;
+  readonly openSearch: string;
+  /** `http://host:port`. */
+  readonly api: string;
+  /** The same of its admin port. */
+  readonly admin: string;
+  readonly key: string;
+  readonly apiPid: number;
+  readonly servers: () => Promise<Servers>;
+  readonly openSearchAlone: () => Promise<Servers>;
+}
+
+/** Starts the API over the live index for as long as the work takes. */
+export async function withApi<Result>(
+  installation: Installation,
+  index: string,
+  work: (service: Service) => Promise<Result>,
+  start = startApi,
+): Promise<Result> {
+  const { variables, config, store, client } = installation;
+  const key = await benchKey(store, config);
+  const api = await start(variables);
+  const apiPid = api.child.pid ?? 0;
+  const [OpenSearch, Redis] = [await openSearchPids(client), await redisPids(config.REDIS_URL)];
+  try {
+    return await work({
+      ...installation,
+      ...{ index, key, apiPid, openSearch: config.OPENSEARCH_URL },
+      api: `http://127.0.0.1:${config.PORT}`,
+      admin: `http://127.0.0.1:${config.ADMIN_PORT}`,
+      servers: async () => ({ OpenSearch, API: [apiPid], Redis }),
+      openSearchAlone: async () => ({ OpenSearch }),
+    });
   } finally {
-    await services.stop();
+    await api.stop();
   }
 }
 
-/** The settings of a service whose indices stay for later measurements: ports of its own, no limit ever reached. */
-export async function serviceVariables(services: Services, indexPrefix: string) {
-  return {
-    ...NO_LIMITS,
-    OPENSEARCH_URL: services.opensearch,
-    REDIS_URL: services.redis,
-    INDEX_PREFIX: indexPrefix,
-    PORT: String(await freePort()),
-    ADMIN_PORT: String(await freePort()),
-    DRAIN_SECONDS: '0',
-  };
+/** The process id of a Redis. */
+export async function redisPids(url: string): Promise<number[]> {
+  const redis = new Redis(url);
+  try {
+    return [Number(/process_id:(\d+)/.exec(await redis.info('server'))?.[1])];
+  } finally {
+    redis.disconnect();
+  }
+}
+
+/** Starts the API over so many rows. They stay for later measurements, and those of an earlier one are used. */
+export function withService<Result>(
+  rows: number,
+  work: (service: Service) => Promise<Result>,
+): Promise<Result> {
+  return withServers(async (services) => {
+    const variables = await ownPorts({
+      ...NO_LIMITS,
+      OPENSEARCH_URL: services.opensearch,
+      REDIS_URL: services.redis,
+      INDEX_PREFIX: `bench-lookups-${rows}-`,
+      DRAIN_SECONDS: '0',
+    });
+    const config = readConfig(variables);
+    const store = openStore(config, REQUEST_MS);
+    const { client } = store;
+    const installation = { variables, config, store, client };
+    try {
+      return await withApi(installation, await publishedIndex(installation, rows), work);
+    } finally {
+      await client.close();
+    }
+  });
+}
+
+/** The settings with ports of their own. */
+export async function ownPorts(variables: Record<string, string>): Promise<Record<string, string>> {
+  return { ...variables, PORT: String(await freePort()), ADMIN_PORT: String(await freePort()) };
+}
+
+async function publishedIndex({ store, config, variables }: Installation, rows: number): Promise<string> {
+  await prepareIndices(store);
+  const live = await liveIndex(store);
+  if (live !== undefined) return live;
+  const directory = await mkdtemp(join(tmpdir(), config.INDEX_PREFIX));
+  const worker = await startWorker(variables);
+  try {
+    const files = await writeSampleData({ directory, rows, seed: SEED, date: DATE });
+    return (await published(config, files)).index;
+  } finally {
+    await worker.stop();
+    await rm(directory, { recursive: true, force: true });
+  }
 }
 
 /** A key for the measurement's requests. */
-export async function benchKey(store: Store, config: Config): Promise<string> {
+async function benchKey(store: Store, config: Config): Promise<string> {
   const { key } = await createKey(store, config.API_KEY_PREFIX, {
     account: 'Bench',
     verifiedBy: 'the measurement',

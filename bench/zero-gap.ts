@@ -1,53 +1,28 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
-import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { writeSampleData } from '../sample-data/write-sample-data.ts';
-import { startApi, startWorker } from '../scripts/licenses-processes.ts';
+import { startWorker } from '../scripts/licenses-processes.ts';
 import { print } from '../scripts/terminal.ts';
-import type { Config } from '../src/config.ts';
-import { type Asked, drawLicenses } from './lookups/asked.ts';
-import { GIVEN_LETTERS } from './lookups/bare-queries.ts';
-import { published } from './published.ts';
+import { type Asked, drawLicenses } from './load/asked.ts';
+import { nameAsked, numberAsked, toolCall } from './load/contenders.ts';
+import { number, optionsOf } from './options.ts';
+import { type DayFiles, published } from './published.ts';
 import { type Readings, type ZeroGapReport, zeroGapText } from './reports/zero-gap.ts';
-import { writeResult } from './results/result.ts';
-import { benchKey, withEnvironment } from './service.ts';
+import { writeResult } from './result.ts';
+import { type Service, withApi, withEnvironment } from './service.ts';
 
 const SEED = 6;
 const DATES = ['2026-11-20', '2026-11-21'] as const;
 const CHANGED = 0.02;
 const PERSONS = 5000;
 const WARM_UP_SECONDS = 5;
-const AFTER_FLIP_SECONDS = 3;
+const AFTER_SWITCH_SECONDS = 3;
 const TICK_MS = 2;
 
-const { values } = parseArgs({
-  args: process.argv.slice(3),
-  options: {
-    rows: { type: 'string', default: '300000' },
-    rate: { type: 'string', default: '60' },
-    seconds: { type: 'string', default: '30' },
-  },
-});
-const rows = Number(values.rows);
-const rate = Number(values.rate);
-const idleSeconds = Number(values.seconds);
+const { rows, rate, seconds } = optionsOf({ rows: number(300_000), rate: number(60), seconds: number(30) });
 
-/** Persons with given names from all over the live publication, asked for by the beginning of these. */
-async function personsOf(client: Client, index: string): Promise<Asked[]> {
-  const drawn = await drawLicenses(client, index, { kind: 'person', count: PERSONS });
-  return drawn
-    .filter(({ firstName }) => firstName !== '')
-    .map((asked) => ({ ...asked, firstName: asked.firstName.slice(0, GIVEN_LETTERS) }));
-}
-
-/** The API's address, and a key for REST. */
-interface Api {
-  readonly origin: string;
-  readonly key: string;
-}
-
+/** A kind of lookup. */
 interface Reading {
   readonly kind: string;
   readonly path: string;
@@ -84,30 +59,19 @@ function daysOfMcp(answer: unknown): string[] {
   return [data_as_of, ...days];
 }
 
-function call(name: string, parameters: object): object {
-  return { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: parameters } };
-}
-
 const REST = { path: '/api/v1/lookup/verify', daysOf: daysOfRest };
 const MCP = { path: '/mcp', daysOf: daysOfMcp };
 
 const READINGS: readonly Reading[] = [
+  { ...REST, kind: 'number by REST', body: numberAsked },
+  { ...REST, kind: 'name by REST', body: nameAsked },
   {
-    ...REST,
-    kind: 'number by REST',
-    body: ({ board, number }) => ({ board, license_number: number }),
+    ...{ ...MCP, kind: 'number by MCP' },
+    body: ({ number: license_number }) => toolCall('verify_license', { license_number }),
   },
   {
-    ...REST,
-    kind: 'name by REST',
-    body: ({ board, lastName, firstName }) => ({ board, last_name: lastName, first_name: firstName }),
-  },
-  { ...MCP, kind: 'number by MCP', body: ({ number }) => call('verify_license', { license_number: number }) },
-  {
-    ...MCP,
-    kind: 'name by MCP',
-    body: ({ board, lastName, firstName }) =>
-      call('search_licenses_by_name', { board, last_name: lastName, first_name: firstName }),
+    ...{ ...MCP, kind: 'name by MCP' },
+    body: (asked) => toolCall('search_licenses_by_name', nameAsked(asked)),
   },
 ];
 
@@ -116,7 +80,7 @@ const READINGS: readonly Reading[] = [
  * was due, so one that had to wait for its turn is not made to look quick.
  */
 async function whileReading(
-  { origin, key }: Api,
+  { api, key }: Service,
   persons: readonly Asked[],
   work: () => Promise<unknown>,
 ): Promise<Record<string, Readings>> {
@@ -124,18 +88,19 @@ async function whileReading(
     READINGS.map(({ kind }) => [kind, { milliseconds: [], failed: 0, mixed: 0 }]),
   );
   const inFlight = new Set<Promise<void>>();
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    'x-api-key': key,
+  };
 
   async function read({ kind, path, body, daysOf }: Reading, asked: Asked, dueAt: number): Promise<void> {
     const into = measured[kind];
     if (into === undefined) return;
     try {
-      const response = await fetch(origin + path, {
+      const response = await fetch(api + path, {
         method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          accept: 'application/json, text/event-stream',
-          'x-api-key': key,
-        },
+        headers,
         body: JSON.stringify(body(asked)),
       });
       const answer: unknown = await response.json();
@@ -170,38 +135,35 @@ async function whileReading(
   return measured;
 }
 
-async function measure(client: Client, config: Config, key: string, directory: string): Promise<void> {
-  const [today, tomorrow] = [
-    await writeSampleData({ directory: join(directory, 'one'), rows, seed: SEED, date: DATES[0] }),
-    await writeSampleData({
-      directory: join(directory, 'two'),
-      rows,
-      seed: SEED,
-      date: DATES[1],
-      changed: CHANGED,
-    }),
-  ];
-  const { index } = await published(config, today);
-  const api = { origin: `http://127.0.0.1:${config.PORT}`, key };
-  const persons = await personsOf(client, index);
-  await whileReading(api, persons, () => sleep(WARM_UP_SECONDS * 1000));
-  const idle = await whileReading(api, persons, () => sleep(idleSeconds * 1000));
+/** Measures lookups on an idle machine, and while a second day is published and goes live. */
+async function measure(service: Service, tomorrow: DayFiles): Promise<void> {
+  const { client, config, index } = service;
+  const drawn = await drawLicenses(client, index, { kind: 'person', count: PERSONS });
+  const persons = drawn.filter(({ firstName }) => firstName !== '');
+  await whileReading(service, persons, () => sleep(WARM_UP_SECONDS * 1000));
+  const idle = await whileReading(service, persons, () => sleep(seconds * 1000));
   let publicationSeconds = 0;
-  const publishing = await whileReading(api, persons, async () => {
+  const publishing = await whileReading(service, persons, async () => {
     publicationSeconds = (await published(config, tomorrow)).seconds;
-    await sleep(AFTER_FLIP_SECONDS * 1000);
+    await sleep(AFTER_SWITCH_SECONDS * 1000);
   });
   const report: ZeroGapReport = { rows, rate, idle, publishing, publicationSeconds };
   await writeResult('zero-gap', report, client);
   print(zeroGapText(report));
 }
 
-await withEnvironment(async ({ store, client, config, variables, folder }) => {
-  const key = await benchKey(store, config);
-  const processes = [await startWorker(variables), await startApi(variables)];
+await withEnvironment(async (environment) => {
+  const { config, variables, folder } = environment;
+  const common = { rows, seed: SEED };
+  const days = [
+    await writeSampleData({ ...common, directory: join(folder, 'one'), date: DATES[0] }),
+    await writeSampleData({ ...common, directory: join(folder, 'two'), date: DATES[1], changed: CHANGED }),
+  ] as const;
+  const worker = await startWorker(variables);
   try {
-    await measure(client, config, key, folder);
+    const { index } = await published(config, days[0]);
+    await withApi(environment, index, (service) => measure(service, days[1]));
   } finally {
-    for (const each of processes) await each.stop();
+    await worker.stop();
   }
 });

@@ -1,66 +1,62 @@
-import { readFile } from 'node:fs/promises';
 import { childrenOf } from '../../scripts/children.ts';
+import type { TestEnvironment } from '../../scripts/environment.ts';
 import { startWorker } from '../../scripts/licenses-processes.ts';
-import type { RunningProcess } from '../../scripts/processes.ts';
+import { print } from '../../scripts/terminal.ts';
 import { publicationDetails } from '../../src/publications/history.ts';
-import { cpuSeconds, openSearchCpuSeconds } from '../cpu.ts';
-import { published } from '../published.ts';
+import { type DayFiles, published } from '../published.ts';
 import type { Published } from '../reports/publish.ts';
-import type { Bench } from './bench.ts';
+import { cpuSeconds, openSearchPids, residentMebibytes, sampledWhile } from '../usage.ts';
 
 const MEMORY_EVERY_MS = 100;
 
 /**
- * One publication by a worker of its own, from request to flipped alias, and what its processes held at most.
+ * One publication by a worker of its own, from request to switched alias, and what its processes held at most.
  *
+ * @param name in what is printed
  * @param start starts the worker; by default that of this checkout
  */
 export async function publication(
-  { environment, files }: Pick<Bench, 'environment' | 'files'>,
-  start: (variables: Record<string, string>) => Promise<RunningProcess> = startWorker,
+  { store, client, config, variables }: TestEnvironment,
+  files: DayFiles,
+  name: string,
+  start = startWorker,
 ): Promise<Published> {
-  const { store, client, config, variables } = environment;
   const worker = await start(variables);
-  let most = 0;
-  const workerProcesses = async () => {
+  const workerPids = async () => {
     const pid = worker.child.pid ?? 0;
     return [pid, ...(await childrenOf(pid))];
   };
-  const watch = setInterval(async () => {
-    const processes = await workerProcesses();
-    const resident = await Promise.all(processes.map(residentKibibytes));
-    most = Math.max(
-      most,
-      resident.reduce((sum, each) => sum + each, 0),
-    );
-  }, MEMORY_EVERY_MS);
   try {
-    const cpuBefore = await openSearchCpuSeconds(client);
+    const pids = await openSearchPids(client);
+    const cpuBefore = await cpuSeconds(pids);
     const startedAt = performance.now();
-    const result = await published(config, files, { force: 'bench' });
-    const seconds = (performance.now() - startedAt) / 1000;
-    const openSearchCpu = (await openSearchCpuSeconds(client)) - cpuBefore;
-    const workerCpu = (await Promise.all((await workerProcesses()).map(cpuSeconds))).reduce(
-      (sum, each) => sum + each,
-      0,
+    const { result, samples } = await sampledWhile(
+      published(config, files, { force: 'bench' }),
+      async () => residentMebibytes(await workerPids()),
+      MEMORY_EVERY_MS,
     );
+    const seconds = (performance.now() - startedAt) / 1000;
     const documents = result.licenses + result.endorsements;
-    const details = await publicationDetails(store, result.publication);
-    return {
+    const micros = (cpu: number) => (cpu * 1e6) / documents;
+    const took = {
       rate: documents / seconds,
-      openSearchCpu: (openSearchCpu * 1e6) / documents,
-      workerCpu: (workerCpu * 1e6) / documents,
-      mebibytes: most / 1024,
+      openSearchCpu: micros((await cpuSeconds(pids)) - cpuBefore),
+      workerCpu: micros(await cpuSeconds(await workerPids())),
+      mebibytes: Math.max(...samples),
       seconds,
-      steps: details.summary.seconds ?? {},
+      steps: (await publicationDetails(store, result.publication)).summary.seconds ?? {},
     };
+    print(`${name}: ${described(took)}`);
+    return took;
   } finally {
-    clearInterval(watch);
     await worker.stop();
   }
 }
 
-async function residentKibibytes(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0);
+function described({ rate, seconds, mebibytes, openSearchCpu, workerCpu, steps }: Published): string {
+  const each = Object.entries(steps).map(([step, took]) => `${step} ${took} s`);
+  return (
+    `${Math.round(rate)} documents/s in ${seconds.toFixed(1)} s, ${Math.round(mebibytes)} MiB, CPU of a document: ` +
+    `OpenSearch ${openSearchCpu.toFixed(1)} µs, worker ${workerCpu.toFixed(1)} µs; ${each.join(', ')}`
+  );
 }

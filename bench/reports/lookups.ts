@@ -1,87 +1,100 @@
 import { z } from 'zod';
 import { markdownTable } from '../../scripts/markdown-table.ts';
-import { loadResult } from '../lookups/load.ts';
 import {
-  MISS_BUSY,
-  MISS_REST,
-  NAME_BARE,
-  NAME_BARE_WHOLE,
-  NAME_FIRST,
-  NAME_REST,
-  NUMBER_BARE,
-  NUMBER_BARE_WHOLE,
-  NUMBER_GET,
-  NUMBER_MCP,
-  NUMBER_MGET,
-  NUMBER_MGET_32,
-  NUMBER_REST,
-} from '../lookups/names.ts';
-import { medianOf, type Rounds, ratiosOf, roundsOf, times } from '../results/rounds.ts';
+  BYTES,
+  type Column,
+  figure,
+  introduction,
+  type Measured,
+  measuredRounds,
+  medianOf,
+  P50,
+  P99,
+  rateColumn,
+  rateOf,
+  ratio,
+  roundsTable,
+  serverCpu,
+} from '../rounds.ts';
 
-/** A load, and what it cost. */
-export const measured = loadResult.extend({
-  lookups: z.int(),
-  /** Lookups a second. */
-  rate: z.number(),
-  /** Microseconds of CPU for each lookup. */
-  cpu: z.object({ openSearch: z.number(), api: z.number(), redis: z.number(), generator: z.number() }),
-});
-
-export type Measured = z.output<typeof measured>;
-
-const rounds = roundsOf(measured);
+/** The names of the contenders, in the order of the report. */
+export const LOOKUPS = {
+  numberBare: 'number, bare `_search`',
+  numberBareWhole: 'number, bare `_search`, whole hits',
+  numberGet: 'number, bare `GET _doc/{id}`',
+  numberMget: 'number, bare `_mget` of 1',
+  numberMget32: 'number, bare `_mget` of 32, two clients',
+  number: 'number, REST',
+  numberMcp: 'number, MCP',
+  nameBare: 'name, bare, tuned',
+  nameBareWhole: 'name, bare, tuned, whole hits',
+  name: 'name, REST',
+  nameFirst: 'name, bare, as first written',
+  missed: 'number missed, REST',
+  missedBusy: 'number missed, REST, too busy for suggestions',
+} as const;
 
 /** Everything that `npm run bench lookups` measured. */
 export const lookupsReport = z.strictObject({
   rows: z.int(),
-  results: rounds,
+  results: measuredRounds,
   /** The same rate for all: half of the most that REST answers. */
-  halfRate: z.strictObject({ rate: z.number(), results: rounds }),
+  halfRate: z.strictObject({ rate: z.number(), results: measuredRounds }),
   /** Resident MiB of the API at full rate, one reading after the other. */
   memory: z.array(z.number()),
   /** Over a tenth of the rows. */
-  fewer: rounds,
+  fewer: measuredRounds,
 });
 
 export type LookupsReport = z.output<typeof lookupsReport>;
 
-const rateOf = ({ rate }: Measured) => rate;
+/** Everything that `npm run bench mcp` measured. */
+export const mcpReport = z.strictObject({
+  rows: z.int(),
+  results: measuredRounds,
+  /** For a contender, the one that asks REST the same. */
+  comparedWith: z.record(z.string(), z.string()),
+});
 
-/** CPU of OpenSearch, the API and Redis together. */
-function serverCpu({ cpu }: Measured): number {
-  return cpu.openSearch + cpu.api + cpu.redis;
-}
+export type McpReport = z.output<typeof mcpReport>;
+
+/** Microseconds of a server's CPU for a lookup. */
+export const cpuOf =
+  (server: string) =>
+  ({ cpu }: Measured) =>
+    cpu[server] ?? 0;
 
 /** How many of the machine's cores were busy. */
 function coresInUse(measured: Measured): number {
-  return (measured.rate * (serverCpu(measured) + measured.cpu.generator)) / 1e6;
+  return (measured.rate * (serverCpu(measured) + (measured.generatorCpu ?? 0))) / 1e6;
 }
 
 /** What is compared, the figure, and its target. */
 function comparisons({ results, halfRate, memory, fewer }: LookupsReport): string[][] {
-  const rate = (one: string, other: string) => times(ratiosOf(results, [one, other], rateOf));
-  const cpu = (one: string, other: string) => times(ratiosOf(results, [one, other], serverCpu));
+  const N = LOOKUPS;
+  const rate = (one: string, other: string) => ratio(results, [one, other], rateOf);
+  const cpu = (one: string, other: string) => ratio(results, [one, other], serverCpu);
   const growth = (name: string) =>
     `${(medianOf(results, name, serverCpu) / medianOf(fewer, name, serverCpu)).toFixed(2)} ×`;
   const settled = memory.slice(Math.floor(memory.length / 5));
-  const p99 = medianOf(halfRate.results, NUMBER_REST, (each) => each.p99);
+  const p99 = medianOf(halfRate.results, N.number, (each) => each.p99);
   return [
-    ['numbers: REST against bare `_search`', rate(NUMBER_REST, NUMBER_BARE), '≥ 1'],
-    ['numbers: REST against `_search` with whole hits', rate(NUMBER_REST, NUMBER_BARE_WHOLE), ''],
-    ['numbers: REST against `GET _doc/{id}`', rate(NUMBER_REST, NUMBER_GET), ''],
-    ['numbers: REST against `_mget` of 1', rate(NUMBER_REST, NUMBER_MGET), ''],
-    ['numbers: REST against `_mget` of 32', rate(NUMBER_REST, NUMBER_MGET_32), ''],
-    ['numbers: server CPU of REST against `_search`', cpu(NUMBER_REST, NUMBER_BARE), ''],
-    ['numbers: server CPU of REST against `GET _doc/{id}`', cpu(NUMBER_REST, NUMBER_GET), ''],
-    ['numbers: server CPU of REST against `_mget` of 32', cpu(NUMBER_REST, NUMBER_MGET_32), ''],
-    ['names: REST against the tuned query', rate(NAME_REST, NAME_BARE), '≥ 0.7'],
-    ['names: REST against the tuned query with whole hits', rate(NAME_REST, NAME_BARE_WHOLE), ''],
-    ['names: REST against the query first written', rate(NAME_REST, NAME_FIRST), '≥ 2'],
-    ['numbers: MCP against REST', rate(NUMBER_MCP, NUMBER_REST), '≥ 0.35'],
-    ['server CPU of a miss without suggestions against a hit', cpu(MISS_BUSY, NUMBER_REST), '≤ 1'],
-    ['server CPU of a miss with suggestions against a hit', cpu(MISS_REST, NUMBER_REST), '≤ 3'],
-    ['server CPU of a number against a tenth of the rows', growth(NUMBER_REST), '≤ 1.25'],
-    ['server CPU of a name against a tenth of the rows', growth(NAME_REST), 'by matches'],
+    ['numbers: REST against bare `_search`', rate(N.number, N.numberBare), '≥ 1'],
+    ['numbers: REST against `_search` with whole hits', rate(N.number, N.numberBareWhole), ''],
+    ['numbers: REST against `GET _doc/{id}`', rate(N.number, N.numberGet), ''],
+    ['numbers: REST against `_mget` of 1', rate(N.number, N.numberMget), ''],
+    ['numbers: REST against `_mget` of 32', rate(N.number, N.numberMget32), ''],
+    ['numbers: server CPU of REST against `_search`', cpu(N.number, N.numberBare), ''],
+    ['numbers: server CPU of REST against `GET _doc/{id}`', cpu(N.number, N.numberGet), ''],
+    ['numbers: server CPU of REST against `_mget` of 32', cpu(N.number, N.numberMget32), ''],
+    ['names: REST against the tuned query', rate(N.name, N.nameBare), '≥ 0.7'],
+    ['names: REST against the tuned query with whole hits', rate(N.name, N.nameBareWhole), ''],
+    ['names: REST against the query first written', rate(N.name, N.nameFirst), '≥ 2'],
+    ['numbers: MCP against REST', rate(N.numberMcp, N.number), '≥ 0.35'],
+    ['server CPU of a miss without suggestions against a hit', cpu(N.missedBusy, N.number), '≤ 1'],
+    ['server CPU of a miss with suggestions against a hit', cpu(N.missed, N.number), '≤ 3'],
+    ['server CPU of a number against a tenth of the rows', growth(N.number), '≤ 1.25'],
+    ['server CPU of a name against a tenth of the rows', growth(N.name), 'by matches'],
     ['p99 of numbers by REST at half rate', `${p99.toFixed(1)} ms`, '< 15 ms'],
     [
       'memory of the API at full rate',
@@ -91,47 +104,46 @@ function comparisons({ results, halfRate, memory, fewer }: LookupsReport): strin
   ];
 }
 
-const CPU_COLUMNS = ['OpenSearch', 'API', 'Redis', 'generator'].map((name) => `CPU µs ${name}`);
-
-function contendersTable(results: Rounds<Measured>): string {
-  const rows = Object.keys(results).map((name) => {
-    const value = (of: (measured: Measured) => number, digits = 0) =>
-      medianOf(results, name, of).toFixed(digits);
-    return [
-      name,
-      value(rateOf),
-      value(({ p50 }) => p50, 1),
-      value(({ p99 }) => p99, 1),
-      value(({ cpu }) => cpu.openSearch),
-      value(({ cpu }) => cpu.api),
-      value(({ cpu }) => cpu.redis),
-      value(({ cpu }) => cpu.generator),
-      value(coresInUse, 2),
-      value(({ bytes, lookups }) => bytes / lookups),
-    ];
-  });
-  const header = ['asked', 'a second', 'p50 ms', 'p99 ms', ...CPU_COLUMNS, 'cores', 'bytes'];
-  return markdownTable(header, rows, 'numbers');
-}
+const COLUMNS: readonly Column[] = [
+  figure('a second', rateOf),
+  P50,
+  P99,
+  ...['OpenSearch', 'API', 'Redis'].map((name) => figure(`CPU µs ${name}`, cpuOf(name))),
+  figure('CPU µs generator', ({ generatorCpu }) => generatorCpu ?? 0),
+  figure('cores', coresInUse, 2),
+  BYTES,
+];
 
 /** The tables for docs/performance.md. */
 export function lookupsText(report: LookupsReport): string {
   const { rows, results, halfRate } = report;
-  const [first = []] = Object.values(results);
   return [
-    `${rows.toLocaleString('en-US')} rows. Each figure is the median of ${first.length} rounds; ratios are of the same round, with the lowest and highest in brackets.`,
+    introduction(rows, results),
     markdownTable(['compared', 'measured', 'target'], comparisons(report), 'numbers'),
     'At full rate, with 64 lookups in flight ("cores": how many of the machine\'s were busy):',
-    contendersTable(results),
+    roundsTable('asked', results, COLUMNS),
     `At ${Math.round(halfRate.rate).toLocaleString('en-US')} lookups a second, half of the most that REST answers:`,
-    contendersTable(halfRate.results),
+    roundsTable('asked', halfRate.results, COLUMNS),
   ].join('\n\n');
+}
+
+/** The table for docs/performance.md. */
+export function mcpText({ rows, results, comparedWith }: McpReport): string {
+  const table = roundsTable('asked', results, [
+    figure('calls a second', rateOf),
+    P50,
+    P99,
+    ...['API', 'OpenSearch'].map((name) => figure(`CPU µs ${name}`, cpuOf(name))),
+    BYTES,
+    rateColumn('rate against REST', (name) => comparedWith[name]),
+  ]);
+  return [introduction(rows, results), table].join('\n\n');
 }
 
 /** What the measured CPU allows, for docs/deployment.md. */
 export function capacityText({ results }: LookupsReport): string {
-  const micros = (part: keyof Measured['cpu']) => medianOf(results, NUMBER_REST, ({ cpu }) => cpu[part]);
-  const [openSearch, redis, api] = [micros('openSearch'), micros('redis'), micros('api')];
+  const micros = (server: string) => medianOf(results, LOOKUPS.number, cpuOf(server));
+  const [openSearch, redis, api] = [micros('OpenSearch'), micros('Redis'), micros('API')];
   const perSecond = (cores: number, each: number) =>
     (Math.floor((cores * 1e6) / each / 100) * 100).toLocaleString('en-US');
   return (

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { markdownTable } from '../../scripts/markdown-table.ts';
-import { median } from '../median.ts';
+import { median } from '../rounds.ts';
 
 /**
  * What became of a lookup. "Somebody else's": another license that has exactly what was typed. "Wrong": a license that

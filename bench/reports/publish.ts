@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { markdownTable } from '../../scripts/markdown-table.ts';
-import { median } from '../median.ts';
+import { median } from '../rounds.ts';
 
 /** How fast documents became searchable, and what that cost. */
 const loaded = z.object({
@@ -45,51 +45,80 @@ export type PublishReport = z.output<typeof publishReport>;
 
 const count = (value: number) => Math.round(value).toLocaleString('en-US');
 
-function rangeOf(values: readonly number[], digits: number): string {
-  return `${Math.min(...values).toFixed(digits)} to ${Math.max(...values).toFixed(digits)}`;
-}
-
 /** The table for docs/performance.md. */
 export function publishText(report: PublishReport): string {
   const { rows, ceilings, publications, helper, setting, tried } = report;
   const rates = (loads: readonly Loaded[]) => loads.map(({ rate }) => rate);
-  const [ours, most] = [median(rates(publications)), median(rates(ceilings))];
   const shares = publications.map(({ rate }, round) => rate / (ceilings[round]?.rate ?? rate));
-  const each = (values: readonly number[]) => values.map(count).join('; ');
+  const row = (name: string, values: readonly number[], ratio: string) => [
+    name,
+    count(median(values)),
+    values.map(count).join('; '),
+    ratio,
+  ];
   const table = markdownTable(
     ['loaded', 'documents/s, median', 'each round', 'publication against it'],
     [
-      ['publication, from file to switched alias', count(ours), each(rates(publications)), ''],
-      [
+      row('publication, from file to switched alias', rates(publications), ''),
+      row(
         `prepared requests of ${setting.bodyMegabytes} MB, ${setting.inFlight} in flight`,
-        count(most),
-        each(rates(ceilings)),
+        rates(ceilings),
         `${median(shares).toFixed(2)} ×`,
-      ],
-      [
+      ),
+      row(
         `helpers.bulk, default mapping, the first ${count(helper.documents)} documents`,
-        count(median(helper.rates)),
-        each(helper.rates),
-        `${(ours / median(helper.rates)).toFixed(2)} ×`,
-      ],
+        helper.rates,
+        `${(median(rates(publications)) / median(helper.rates)).toFixed(2)} ×`,
+      ),
     ],
     'numbers',
   );
   const settings = tried.map(
     ({ setting: each, rate }) => `${each.bodyMegabytes} MB × ${each.inFlight}: ${count(rate)}`,
   );
-  const seconds = publications.map((published) => published.seconds);
+  const range = (of: (publication: Published) => number) => {
+    const values = publications.map(of);
+    return `${Math.min(...values).toFixed(0)} to ${Math.max(...values).toFixed(0)}`;
+  };
+  const most = Math.max(...publications.map(({ mebibytes }) => mebibytes));
   return [
     `${count(rows)} rows, ${publications.length} rounds in changing order. The plain client tried these bodies and numbers of requests in flight over a part of the documents (documents/s): ${settings.join(', ')}.`,
     table,
-    `A publication took ${rangeOf(seconds, 0)} s. A document cost ${rangeOf(
-      publications.map(({ openSearchCpu }) => openSearchCpu),
-      0,
-    )} µs of OpenSearch's CPU and ${rangeOf(
-      publications.map(({ workerCpu }) => workerCpu),
-      0,
-    )} µs of the worker's. Worker and child process together used at most ${Math.round(
-      Math.max(...publications.map(({ mebibytes }) => mebibytes)),
-    )} MiB.`,
+    `A publication took ${range(({ seconds }) => seconds)} s. A document cost ${range(({ openSearchCpu }) => openSearchCpu)} µs of OpenSearch's CPU ` +
+      `and ${range(({ workerCpu }) => workerCpu)} µs of the worker's. Worker and child process together used at most ${Math.round(most)} MiB.`,
+  ].join('\n\n');
+}
+
+/** Everything that `npm run bench changes` measured: publications of two versions in pairs. */
+export const changesReport = z.strictObject({
+  rows: z.int(),
+  /** The share of licenses that differ between the two days. */
+  changed: z.number(),
+  withComparison: z.array(published),
+  without: z.array(published),
+});
+
+export type ChangesReport = z.output<typeof changesReport>;
+
+/** The table for docs/performance.md. */
+export function changesText({ rows, changed, withComparison, without }: ChangesReport): string {
+  const row = (name: string, of: (publication: Published) => number) => {
+    const ratios = withComparison.map((each, pair) => of(each) / of(without[pair] ?? each));
+    return [name, `${median(ratios).toFixed(2)} ×`, ratios.map((ratio) => ratio.toFixed(2)).join(', ')];
+  };
+  const most = (publications: readonly Published[]) =>
+    Math.round(Math.max(...publications.map(({ mebibytes }) => mebibytes)));
+  return [
+    `${rows.toLocaleString('en-US')} rows, ${(changed * 100).toFixed(1)} % changed, ${withComparison.length} pairs in changing order.`,
+    markdownTable(
+      ['measured', 'with the comparison, against without', 'each pair'],
+      [
+        row('time', ({ seconds }) => seconds),
+        row('CPU of the worker and its child', ({ workerCpu }) => workerCpu),
+        row('CPU of OpenSearch', ({ openSearchCpu }) => openSearchCpu),
+      ],
+      'numbers',
+    ),
+    `Worker and child together used at most ${most(withComparison)} MiB, without the comparison ${most(without)} MiB.`,
   ].join('\n\n');
 }

@@ -1,11 +1,16 @@
+import { createHash, randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
+import { processTree } from '../../scripts/children.ts';
+import { freePort } from '../../scripts/ports.ts';
 import { type RunningProcess, startProcess, waitUntilReady } from '../../scripts/processes.ts';
 import { isRoot } from '../../scripts/program-path.ts';
 import { run } from '../../scripts/programs.ts';
 import { unprivilegedUser } from '../../scripts/unprivileged-user.ts';
-import type { RowFiles } from './rows.ts';
+import { type Contender, postLoad } from '../load/contenders.ts';
+import { redisPids } from '../service.ts';
+import type { Rows } from './rows.ts';
 
 /** Debian's PostgreSQL 15. */
 const BIN = '/usr/lib/postgresql/15/bin';
@@ -21,17 +26,47 @@ const SETTINGS = {
   unix_socket_directories: '',
 };
 
+/** A PostgreSQL with the rows, and a thin API over it. */
 export interface Postgres {
-  readonly url: string;
-  readonly process: RunningProcess;
+  readonly loadSeconds: number;
+  /** On disk. */
+  readonly bytes: number;
+  readonly dataFolder: string;
+  /** How the thin API is asked. */
+  readonly load: (path: '/' | '/batched' | '/batch') => Contender['load'];
+  readonly servers: Contender['servers'];
   stop(): Promise<void>;
 }
 
-/** A PostgreSQL of its own in a new folder, which only this machine can reach. */
-export async function startPostgres(
-  directory: string,
-  { port, env }: { port: number; env: NodeJS.ProcessEnv },
-): Promise<Postgres> {
+/** Starts a PostgreSQL of its own in the rows' folder, which only this machine can reach, and a thin API over it. */
+export async function startPostgres(rows: Rows, redis: string): Promise<Postgres> {
+  const { url, data, process: postgres } = await startServer(rows.folder);
+  try {
+    const startedAt = performance.now();
+    const bytes = await loadRows(url, rows);
+    const loadSeconds = (performance.now() - startedAt) / 1000;
+    const { api, load } = await startThinApi(url, redis);
+    const Redis = await redisPids(redis);
+    return {
+      ...{ loadSeconds, bytes, dataFolder: join(data, 'base'), load },
+      servers: async () => ({
+        // Each connection has a process.
+        PostgreSQL: await processTree(postgres.child.pid ?? 0),
+        API: [api.child.pid ?? 0],
+        Redis,
+      }),
+      stop: async () => {
+        await api.stop();
+        await postgres.stop(STOP_MS);
+      },
+    };
+  } catch (error) {
+    await postgres.stop(STOP_MS);
+    throw error;
+  }
+}
+
+async function startServer(directory: string) {
   const data = join(directory, 'postgres');
   await mkdir(data, { mode: 0o700 });
   const user = await unprivilegedUser();
@@ -39,22 +74,22 @@ export async function startPostgres(
   const privileges = (await user?.privilegesToReach([data])) ?? [];
   const options = isRoot() ? { privileges, cwd: directory } : { cwd: directory };
   await run(`${BIN}/initdb`, ['-D', data, '-U', 'bench', '-A', 'trust', '-E', 'UTF8', '--locale=C'], options);
+  const port = await freePort();
   const settings = Object.entries({ ...SETTINGS, port }).flatMap(([name, value]) => [
     '-c',
     `${name}=${value}`,
   ]);
-  const logFile = join(directory, 'postgres.log');
-  const process = startProcess('PostgreSQL', `${BIN}/postgres`, ['-D', data, ...settings], {
+  const server = startProcess('PostgreSQL', `${BIN}/postgres`, ['-D', data, ...settings], {
     ...options,
-    env,
-    logFile,
+    env: process.env,
+    logFile: join(directory, 'postgres.log'),
   });
   const url = `postgres://bench@127.0.0.1:${port}/postgres`;
-  await waitUntilReady(process, () => answers(url), {
+  await waitUntilReady(server, () => answers(url), {
     deadlineMs: READY_MS,
     signal: new AbortController().signal,
   });
-  return { url, process, stop: () => process.stop(STOP_MS) };
+  return { url, data, process: server };
 }
 
 async function answers(url: string): Promise<boolean> {
@@ -69,7 +104,7 @@ async function answers(url: string): Promise<boolean> {
 }
 
 /** Loads the rows and makes them as fast to find as PostgreSQL can. Returns bytes on disk. */
-export async function loadPostgres(url: string, { licenses, holders }: RowFiles): Promise<number> {
+async function loadRows(url: string, { licenses, holders }: Rows): Promise<number> {
   const script = [
     'create table licenses (id int, board text, number_key text, record text)',
     'create table holders (key text, id int)',
@@ -90,4 +125,23 @@ export async function loadPostgres(url: string, { licenses, holders }: RowFiles)
   );
   await client.end();
   return Number(rows[0]?.bytes ?? 0);
+}
+
+async function startThinApi(
+  url: string,
+  redis: string,
+): Promise<{ readonly api: RunningProcess; readonly load: Postgres['load'] }> {
+  const port = await freePort();
+  const key = randomBytes(24).toString('hex');
+  const api = startProcess('thin API', process.execPath, [join(import.meta.dirname, 'thin-api.ts')], {
+    env: {
+      PATH: process.env.PATH,
+      POSTGRES_URL: url,
+      REDIS_URL: redis,
+      PORT: String(port),
+      KEY_SHA256: createHash('sha256').update(key).digest('hex'),
+    },
+  });
+  await api.printed('ready');
+  return { api, load: (path) => postLoad(`http://127.0.0.1:${port}`, path, { 'x-api-key': key }) };
 }

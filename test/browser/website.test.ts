@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
-import { evaluationDays } from '../../bench/evaluation/licenses.ts';
+import { evaluationDays } from '../../sample-data/evaluation/days.ts';
 import { launchedBrowser, NO_BROWSER } from '../../scripts/browser.ts';
 import { describeUnless } from '../support/describe-unless.ts';
 import { startService, type TestService } from '../support/service.ts';

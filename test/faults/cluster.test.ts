@@ -12,7 +12,7 @@ import { indicesUnderAlias } from '../../src/publications/alias.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
 import { describeInLongForm, faultTest } from '../support/fault-form.ts';
-import { type OwnCluster, ownCluster } from '../support/own-cluster.ts';
+import { type OwnCluster, ownCluster } from '../support/own-servers.ts';
 import { counted, describeProgress, endOf, expectUnderWay } from '../support/publication-run.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 import { untilLoaded } from '../support/random-moments.ts';

@@ -3,7 +3,7 @@ import { startWorker } from '../../scripts/licenses-processes.ts';
 import { freePort } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { faultTest } from '../support/fault-form.ts';
-import { PROPERTY_NAMES } from '../support/property-names.ts';
+import { PROPERTY_NAMES } from '../support/hostile-rows.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { startService, type TestService } from '../support/service.ts';
 

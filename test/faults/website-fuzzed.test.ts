@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect } from '@jest/globals';
-import { evaluationDays } from '../../bench/evaluation/licenses.ts';
+import { evaluationDays } from '../../sample-data/evaluation/days.ts';
 import { createRandom } from '../../sample-data/generator/random.ts';
-import { faultTest, inForm } from '../support/fault-form.ts';
-import { faultSeed } from '../support/fault-seed.ts';
-import { PROPERTY_NAMES } from '../support/property-names.ts';
+import { faultSeed, faultTest, inForm } from '../support/fault-form.ts';
+import { PROPERTY_NAMES } from '../support/hostile-rows.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const FAULT = 'random requests to the website';

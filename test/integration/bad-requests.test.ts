@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { MISTYPED_BOARDS } from '../fixtures/mistyped-boards.ts';
-import { recordIn } from '../support/answers.ts';
+import { recordIn, safeDetailIn } from '../support/answers.ts';
 import type { ApiClient } from '../support/api.ts';
-import { postBody, safeDetailIn } from '../support/error-responses.ts';
+import { postBody } from '../support/raw-http.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { verifies } from '../support/verifies.ts';
 

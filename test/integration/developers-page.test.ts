@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { evaluationDays } from '../../bench/evaluation/licenses.ts';
+import { evaluationDays } from '../../sample-data/evaluation/days.ts';
 import { isInstalled } from '../../scripts/program-path.ts';
 import { describeUnless } from '../support/describe-unless.ts';
 import { startService, type TestService } from '../support/service.ts';

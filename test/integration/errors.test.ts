@@ -4,9 +4,9 @@ import { type TestEnvironment, testEnvironment } from '../../scripts/environment
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { freePorts } from '../../scripts/ports.ts';
 import { numberKey } from '../../src/licenses/number.ts';
-import { detailIn, recordIn } from '../support/answers.ts';
+import { detailIn, recordIn, safeDetailIn } from '../support/answers.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
-import { postBody, safeDetailIn } from '../support/error-responses.ts';
+import { postBody } from '../support/raw-http.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { verifies } from '../support/verifies.ts';
 

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import { LATER_QUESTIONS } from '../../bench/evaluation/later-questions.ts';
-import { evaluationDays } from '../../bench/evaluation/licenses.ts';
-import { QUESTIONS } from '../../bench/evaluation/questions.ts';
-import { type Replayed, replay, tokensOf } from '../../bench/evaluation/replay.ts';
+import { evaluationDays } from '../../sample-data/evaluation/days.ts';
+import { QUESTIONS } from '../../sample-data/evaluation/questions.ts';
+import { type Replayed, replay, tokensOf } from '../../sample-data/evaluation/replay.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const MAX_TOKENS = 15_000;
@@ -39,14 +38,12 @@ async function readBefore(ask: string, answers: readonly Replayed[]): Promise<st
   return letters([JSON.stringify(tools), ask, ...answers.map(({ text }) => text)].join(' '));
 }
 
-const ALL_QUESTIONS = [...QUESTIONS, ...LATER_QUESTIONS];
-
 test('there are fifty-six different questions', () => {
-  expect(new Set(ALL_QUESTIONS.map(({ ask }) => ask)).size).toBe(56);
+  expect(new Set(QUESTIONS.map(({ ask }) => ask)).size).toBe(56);
 });
 
 describe('the scripted calls answer', () => {
-  test.each(ALL_QUESTIONS)('$ask', async (question) => {
+  test.each(QUESTIONS)('$ask', async (question) => {
     const answers = await replay(client, question);
     for (const [at, { call, isError, content, text, tokens }] of answers.entries()) {
       expect([call.arguments, isError]).toEqual([call.arguments, call.isError ?? false]);

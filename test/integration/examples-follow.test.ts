@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { evaluationDays } from '../../bench/evaluation/licenses.ts';
+import { evaluationDays } from '../../sample-data/evaluation/days.ts';
 import { runProgram } from '../../scripts/programs.ts';
 import { changeBody } from '../../src/rest/change-response.ts';
 import { EXAMPLES, installTypescriptExample, NO_PYTHON } from '../support/examples.ts';

@@ -99,3 +99,12 @@ export function numberMissIn(answer: ApiAnswer): z.output<typeof numberMissAnswe
 export function detailIn(answer: ApiAnswer, status: number): string {
   return bodyOf(answer, status, errorAnswer).detail;
 }
+
+/** The detail of an error, which must not reveal internals. */
+export function safeDetailIn(answer: ApiAnswer, status: number): string {
+  const detail = detailIn(answer, status);
+  expect(answer.text).not.toMatch(
+    /at \w+.*:\d+|node_modules|\.ts\b|Error:|opensearch|redis|stack|licenses-\d/i,
+  );
+  return detail;
+}

@@ -62,7 +62,8 @@ export async function apiClient({ store, config }: TestEnvironment): Promise<Api
   };
 }
 
-function parsed(text: string): unknown {
+/** A text as JSON; `undefined` where it is none. */
+export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

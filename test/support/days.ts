@@ -1,3 +1,5 @@
+import { resolve } from 'node:path';
+
 const DAY_MS = 86_400_000;
 
 /** Today's date in Ohio's time zone, worked out by other means than the service's. */
@@ -29,4 +31,12 @@ export async function onOneDay<Answer>(
   const today = todayInNewYork();
   const answer = await ask();
   return todayInNewYork() === today ? { today, answer } : onOneDay(ask);
+}
+
+/** Settings of a process whose clock is wrong by so many milliseconds. */
+export function shiftedClock(ms: number): Record<string, string> {
+  return {
+    NODE_OPTIONS: `--import=${resolve(import.meta.dirname, 'shifted-clock.ts')}`,
+    CLOCK_SHIFT_MS: String(ms),
+  };
 }

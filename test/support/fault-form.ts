@@ -1,7 +1,6 @@
 import { appendFile } from 'node:fs/promises';
 import { describe, test } from '@jest/globals';
-import { type RecordedFault, TABLE_VARIABLE } from './fault-record.ts';
-import { seedNote } from './fault-seed.ts';
+import { type RecordedFault, TABLE_VARIABLE } from './fault-table.ts';
 
 const isFull = process.env.FAULTS === 'full';
 
@@ -14,6 +13,22 @@ export function inForm<Value>({ short, full }: { readonly short: Value; readonly
 export function describeInLongForm(why: string, name: string, tests: () => void): void {
   if (isFull) describe(name, tests);
   else describe.skip(`${name} (skipped: ${why}; FAULTS=full runs it)`, tests);
+}
+
+/** What random moments are drawn from; `FAULTS_SEED` repeats those of an earlier run. */
+const SEED = Number(process.env.FAULTS_SEED ?? Math.floor(Math.random() * 1_000_000));
+
+let isUsed = false;
+
+/** The seed of this run. A test that fails after it was used says how to repeat its random moments. */
+export function faultSeed(): number {
+  isUsed = true;
+  return SEED;
+}
+
+/** How to repeat the random moments of this file; `undefined` where it has none. */
+function seedNote(): string | undefined {
+  return isUsed ? `FAULTS_SEED=${SEED} repeats the random moments of this run.` : undefined;
 }
 
 /** What a test saw of one fault: nothing here is written before the test has seen it. */

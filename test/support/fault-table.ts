@@ -2,17 +2,23 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { readConfig } from '../../src/config.ts';
-import { TABLE_VARIABLE } from './fault-record.ts';
 
+/** The environment variable that names the file in which the tests note what they saw of each fault. */
+export const TABLE_VARIABLE = 'FAULTS_SEEN';
+
+/** What one test saw of one fault: a line of JSON. */
 const recordedFault = z.object({
   fault: z.string(),
   hasPassed: z.boolean(),
+  /** What the fault hit: the step of a publication, or how many requests. */
   hit: z.string(),
+  /** From the fault to the end of what it disturbed. */
   seconds: z.number().optional(),
+  /** How it ended, beside what is checked after every fault. */
   outcome: z.string(),
 });
 
-type Seen = z.output<typeof recordedFault>;
+export type RecordedFault = z.output<typeof recordedFault>;
 
 /**
  * Prints a table of what was broken and how it ended after the last test; the same table is left in
@@ -44,7 +50,7 @@ export default class FaultTable {
 }
 
 /** One line for each fault, in the order in which they were made. */
-export function faultTable(seen: readonly Seen[]): string {
+export function faultTable(seen: readonly RecordedFault[]): string {
   const faults = Map.groupBy(seen, ({ fault }) => fault);
   const lines = [...faults].map(([fault, all]) => {
     const passed = all.filter(({ hasPassed }) => hasPassed);

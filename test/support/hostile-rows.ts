@@ -3,8 +3,16 @@ import { join } from 'node:path';
 import { BUSINESS_COLUMNS, INDIVIDUAL_COLUMNS } from '../../src/dataset/columns.ts';
 import type { DatasetFiles } from './publishing.ts';
 
-/** What every object has, and so may be found where text from outside names a property. */
-const PROPERTY_NAMES = Object.getOwnPropertyNames(Object.prototype);
+const OBJECT_PROPERTIES = Object.getOwnPropertyNames(Object.prototype);
+
+/**
+ * Names that every object of JavaScript has. A text from outside that selects something must never find one of them:
+ * `{}['constructor']` is a function.
+ */
+export const PROPERTY_NAMES: readonly string[] = [
+  ...OBJECT_PROPERTIES,
+  ...['prototype', 'length', 'name', 'call', 'then', 'toJSON'],
+];
 
 /** Other values that have broken programs. */
 const ODD_VALUES = [
@@ -56,10 +64,10 @@ const COUNTED = new Set([
 
 /** @param isLong whether every column gets every value; else each column gets some, by turns */
 export function hostileRows(isLong: boolean): HostileRow[] {
-  const values = [...PROPERTY_NAMES, ...ODD_VALUES];
+  const values = [...OBJECT_PROPERTIES, ...ODD_VALUES];
   let serial = 0;
   return (['individual', 'business'] as const).flatMap((file) =>
-    [...COLUMNS[file], ...PROPERTY_NAMES].flatMap((column, at) => {
+    [...COLUMNS[file], ...OBJECT_PROPERTIES].flatMap((column, at) => {
       if (column === 'LICENSE_NUMBER' || column === 'QUERY_RUN_DATE') return [];
       const some = isLong || COUNTED.has(column) ? values : [values[at % values.length] ?? ''];
       return some.map((value) => {
@@ -97,7 +105,7 @@ export async function writeHostileDay(
 ): Promise<DatasetFiles> {
   const written = async (file: keyof DatasetFiles) => {
     const path = join(folder, `hostile-${file}-${date}.csv`);
-    const columns = [...COLUMNS[file], ...PROPERTY_NAMES];
+    const columns = [...COLUMNS[file], ...OBJECT_PROPERTIES];
     const lines = rows
       .filter((row) => row.file === file)
       .map(({ fields }) => {

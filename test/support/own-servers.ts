@@ -4,13 +4,14 @@ import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { startLocalOpenSearch, waitForOpenSearch } from '../../scripts/local-opensearch.ts';
 import { redisFolder, startLocalRedis, waitForRedis } from '../../scripts/local-redis.ts';
-import { freePort } from '../../scripts/ports.ts';
+import { freePort, freePorts } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { readConfig } from '../../src/config.ts';
 
 const START_WITHIN_MS = 240_000;
 const STOP_MS = 20_000;
 const HEAP_MEGABYTES = 512;
+const NODE_HEAP_MEGABYTES = 384;
 
 /** A server that a test has for itself, so that it may kill it. It comes back on the same port. */
 export interface OwnServer {
@@ -36,7 +37,7 @@ interface ServerKind {
   readonly url: string;
   readonly folder: string;
   readonly data: string;
-  readonly start: (signal: AbortSignal) => Promise<RunningProcess>;
+  readonly start: () => Promise<RunningProcess>;
 }
 
 /** An OpenSearch that runs; it shares nothing with the one of `npm test` but the program. */
@@ -49,23 +50,29 @@ export async function ownOpenSearch(): Promise<OwnServer> {
     url,
     folder,
     data: join(folder, 'data'),
-    start: async (signal) => {
-      const server = await startLocalOpenSearch({
-        stateDir: resolve(readConfig().STATE_DIR),
-        folder,
-        heapMegabytes: HEAP_MEGABYTES,
-        isShortLived: true,
-        clusterName,
-        httpPort,
-        transportPort,
-        environment: process.env,
-        signal,
-        report: () => undefined,
-      });
-      await waitForOpenSearch(server, url, clusterName, signal);
-      return server;
-    },
+    start: () =>
+      startOpenSearch({ folder, heapMegabytes: HEAP_MEGABYTES, clusterName, httpPort, transportPort }),
   });
+}
+
+type OpenSearchPlace = Pick<
+  Parameters<typeof startLocalOpenSearch>[0],
+  'folder' | 'heapMegabytes' | 'clusterName' | 'httpPort' | 'transportPort' | 'discovery'
+>;
+
+/** Starts an OpenSearch and waits until it answers. */
+async function startOpenSearch(place: OpenSearchPlace): Promise<RunningProcess> {
+  const signal = AbortSignal.timeout(START_WITHIN_MS);
+  const server = await startLocalOpenSearch({
+    ...place,
+    stateDir: resolve(readConfig().STATE_DIR),
+    isShortLived: true,
+    environment: process.env,
+    signal,
+    report: () => undefined,
+  });
+  await waitForOpenSearch(server, `http://127.0.0.1:${place.httpPort}`, place.clusterName, signal);
+  return server;
 }
 
 /** A Redis that runs, with nothing in it. */
@@ -77,16 +84,16 @@ export async function ownRedis(): Promise<OwnServer> {
     url,
     folder,
     data: redisFolder(folder),
-    start: async (signal) => {
+    start: async () => {
       const server = await startLocalRedis(folder, port, () => undefined);
-      await waitForRedis(server, url, signal);
+      await waitForRedis(server, url, AbortSignal.timeout(START_WITHIN_MS));
       return server;
     },
   });
 }
 
 async function running({ url, folder, data, start }: ServerKind): Promise<OwnServer> {
-  let server = await start(AbortSignal.timeout(START_WITHIN_MS));
+  let server = await start();
   return {
     url,
     kill: () => server.kill(),
@@ -94,7 +101,7 @@ async function running({ url, folder, data, start }: ServerKind): Promise<OwnSer
     resume: () => void server.child.kill('SIGCONT'),
     isListening: () => isListening(url),
     start: async () => {
-      server = await start(AbortSignal.timeout(START_WITHIN_MS));
+      server = await start();
     },
     loseData: () => rm(data, { recursive: true, force: true }),
     stop: async () => {
@@ -115,4 +122,74 @@ function isListening(url: string): Promise<boolean> {
     });
     socket.once('error', () => resolve(false));
   });
+}
+
+/** One OpenSearch of a cluster, which comes back on the same port with its data. */
+export interface ClusterNode {
+  readonly url: string;
+  /** SIGKILL. @throws {Error} when it had ended before */
+  kill(): Promise<void>;
+  /** Starts it again and waits until it answers. */
+  start(): Promise<void>;
+}
+
+/** An OpenSearch cluster that a test has for itself. */
+export interface OwnCluster {
+  readonly nodes: readonly ClusterNode[];
+  /** Waits until the first node sees so many nodes. */
+  hasNodes(count: number): Promise<void>;
+  /** Waits until all nodes are in it and every index has all of its copies. */
+  isWhole(): Promise<void>;
+  /** Stops it and removes its folders. */
+  stop(): Promise<void>;
+}
+
+/** A cluster of so many nodes on this machine, with small heaps. */
+export async function ownCluster(size: number): Promise<OwnCluster> {
+  const folders = await Promise.all(
+    Array.from({ length: size }, () => mkdtemp(join(tmpdir(), 'licenses-cluster-'))),
+  );
+  const clusterName = basename(folders[0] ?? '');
+  const httpPorts = await freePorts(size);
+  const transportPorts = await freePorts(size);
+  const names = httpPorts.map((_, at) => `node-${at + 1}`);
+
+  const started = (at: number) =>
+    startOpenSearch({
+      ...{ folder: folders[at] ?? '', heapMegabytes: NODE_HEAP_MEGABYTES, clusterName },
+      ...{ httpPort: httpPorts[at] ?? 0, transportPort: transportPorts[at] ?? 0 },
+      discovery: {
+        'node.name': names[at] ?? '',
+        'discovery.seed_hosts': transportPorts.map((port) => `127.0.0.1:${port}`),
+        'cluster.initial_cluster_manager_nodes': names,
+      },
+    });
+
+  const servers = await Promise.all(names.map((_, at) => started(at)));
+  const nodes = httpPorts.map((port, at) => ({
+    url: `http://127.0.0.1:${port}`,
+    kill: async () => {
+      await servers[at]?.kill();
+    },
+    start: async () => {
+      servers[at] = await started(at);
+    },
+  }));
+
+  async function isHealthy(wanted: string): Promise<void> {
+    const health = await fetch(`${nodes[0]?.url}/_cluster/health?${wanted}&timeout=90s`);
+    if (health.status !== 200) throw new Error(`The cluster is not as it must be: ${await health.text()}`);
+  }
+  const isWhole = () => isHealthy(`wait_for_nodes=${size}&wait_for_status=green`);
+
+  await isWhole();
+  return {
+    nodes,
+    hasNodes: (count) => isHealthy(`wait_for_nodes=${count}`),
+    isWhole,
+    stop: async () => {
+      await Promise.all(servers.map((server) => server.stop(STOP_MS)));
+      await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })));
+    },
+  };
 }

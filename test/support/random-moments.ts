@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom } from '../../sample-data/generator/random.ts';
-import { faultSeed } from './fault-seed.ts';
+import { faultSeed } from './fault-form.ts';
 import { documentsIndexed, eventsOf, type LoadProgress, percent } from './publication-run.ts';
 import type { PublicationUnderWay, Publisher } from './publisher.ts';
 

@@ -1,5 +1,6 @@
 import { request } from 'node:http';
-import type { ApiAnswer } from './api.ts';
+import { type ApiAnswer, parsed } from './api.ts';
+import type { TestService } from './service.ts';
 
 interface RawRequest {
   readonly port: number;
@@ -38,10 +39,22 @@ export function rawRequest({ port, method, path, headers = {}, body }: RawReques
   });
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+/** Sends exactly this body to POST /lookup/verify. */
+export function postBody(
+  { environment, rest }: Pick<TestService, 'environment' | 'rest'>,
+  body: string | Buffer,
+  headers: Record<string, string> = {},
+): Promise<ApiAnswer> {
+  return rawRequest({
+    port: environment.config.PORT,
+    method: 'POST',
+    path: '/api/v1/lookup/verify',
+    headers: {
+      'x-api-key': rest.key,
+      'content-type': 'application/json',
+      'content-length': String(Buffer.byteLength(body)),
+      ...headers,
+    },
+    body,
+  });
 }

@@ -4,6 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { expect } from '@jest/globals';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import type { ApiAnswer } from './api.ts';
+import { readResponse } from './transcripts/connection.ts';
 
 /** Node reads no more from a socket at once. */
 const MAX_READ_BYTES = 65_536;
@@ -53,17 +54,12 @@ function requestFor(key: string, body: string, isLast: boolean): string {
 function answersIn(received: Buffer): ApiAnswer[] {
   const answers: ApiAnswer[] = [];
   for (let rest = received; rest.length > 0; ) {
-    const headEnd = rest.indexOf('\r\n\r\n');
-    const [statusLine = '', ...lines] = rest.subarray(0, headEnd).toString().split('\r\n');
-    const headers = new Headers(lines.map((line): [string, string] => splitAt(line, line.indexOf(': '))));
-    const bodyEnd = headEnd + 4 + Number(headers.get('content-length'));
-    const text = rest.subarray(headEnd + 4, bodyEnd).toString();
-    answers.push({ status: Number(statusLine.split(' ')[1]), headers, text, body: JSON.parse(text) });
-    rest = rest.subarray(bodyEnd);
+    const read = readResponse(rest, 'POST');
+    if (read === undefined) throw new Error('The last answer is not whole.');
+    const { status, headers, body } = read.response;
+    const text = body.toString();
+    answers.push({ status, headers, text, body: JSON.parse(text) });
+    rest = rest.subarray(read.size);
   }
   return answers;
-}
-
-function splitAt(line: string, colon: number): [string, string] {
-  return [line.slice(0, colon), line.slice(colon + 2)];
 }

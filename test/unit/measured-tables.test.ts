@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { generatedFiles } from '../../bench/reports/documents.ts';
-import { turnsOf } from '../../bench/results/turns.ts';
+import { turnsOf } from '../../bench/rounds.ts';
 import { DOCUMENTS, documentText } from '../support/documented.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');

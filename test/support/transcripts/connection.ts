@@ -96,7 +96,7 @@ export class Connection {
 }
 
 /** The response at the beginning of these bytes and its size; `undefined` while it is not complete. */
-function readResponse(bytes: Buffer, method: string) {
+export function readResponse(bytes: Buffer, method: string) {
   const headSize = bytes.indexOf('\r\n\r\n');
   if (headSize < 0) return undefined;
   const [statusLine = '', ...lines] = bytes.toString('latin1', 0, headSize).split('\r\n');

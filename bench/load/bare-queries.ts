@@ -63,6 +63,7 @@ export const NAME_FIRST_WRITTEN: BareQuery = {
   }),
 };
 
+/** The beginning of `BOARD/SURNAME/GIVEN` that finds a person. */
 function holderPrefix({ board, fullName, firstName }: Asked): string {
   const given = givenNamesKey(firstName.slice(0, GIVEN_LETTERS));
   return `${boardKey(board)}/${foldPersonName(fullName).surname}/${given}`;

@@ -5,7 +5,7 @@ import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 
 /** The folder with the raw result of each measurement. */
-const FOLDER = resolve(import.meta.dirname, '../../docs/performance');
+const FOLDER = resolve(import.meta.dirname, '../docs/performance');
 
 /** When, with which command and on what a result was measured. */
 const origin = z.strictObject({

@@ -1,3 +1,6 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import { z } from 'zod';
 
 /** The order for the generator process: one load against one server. */
@@ -22,7 +25,7 @@ export const load = z.object({
 export type Load = z.output<typeof load>;
 
 /** What came of a load. */
-export const loadResult = z.object({
+const loadResult = z.object({
   seconds: z.number(),
   answers: z.int(),
   /** Answers without the status or the text expected. */
@@ -36,3 +39,15 @@ export const loadResult = z.object({
 });
 
 export type LoadResult = z.output<typeof loadResult>;
+
+/** The load, made by a process of its own. */
+export async function generated(task: Load): Promise<LoadResult> {
+  const child = fork(join(import.meta.dirname, 'generator.ts'));
+  child.send(task);
+  const ended = once(child, 'exit').then(() => {
+    throw new Error('The load generator has ended without a result.');
+  });
+  const [message] = await Promise.race([once(child, 'message'), ended]);
+  ended.catch(() => undefined);
+  return loadResult.parse(message);
+}

@@ -1,0 +1,133 @@
+import { licenseId } from '../../src/licenses/license-document.ts';
+import type { Service } from '../service.ts';
+import type { Servers } from '../usage.ts';
+import type { Asked } from './asked.ts';
+import { type BareQuery, GIVEN_LETTERS } from './bare-queries.ts';
+import type { Load } from './load.ts';
+
+/** One way of asking, measured beside the others. */
+export interface Contender {
+  readonly name: string;
+  /** How many licenses one request asks for. */
+  readonly itemsPerRequest: number;
+  readonly itemsPerRound: number;
+  readonly load: Omit<Load, 'asks'>;
+  /** The body of a request, or with GET what follows the path. */
+  readonly ask: (asked: readonly Asked[]) => object | string;
+  /** The servers that answer. */
+  readonly servers: () => Promise<Servers>;
+}
+
+/** What a contender asks, and in how large requests. */
+type Asking = Pick<Contender, 'itemsPerRequest' | 'ask'>;
+
+const CONNECTIONS = 64;
+/** The most items of a roster. */
+const ROSTER = 1000;
+const ROSTER_CLIENTS = 2;
+
+/** A request for each license. */
+export function single(ask: (asked: Asked) => object | string): Asking {
+  return { itemsPerRequest: 1, ask: ([asked]) => (asked === undefined ? {} : ask(asked)) };
+}
+
+/** How a server is asked for licenses with 64 requests at a time. */
+export function postLoad(origin: string, path: string, headers: Load['headers'] = {}): Contender['load'] {
+  return {
+    method: 'POST',
+    origin,
+    path,
+    headers: { 'content-type': 'application/json', ...headers },
+    status: 200,
+    expected: 'license_number',
+    connections: CONNECTIONS,
+  };
+}
+
+/** OpenSearch alone, with a query for each license. */
+export function bare(
+  { openSearch, index, openSearchAlone: servers }: Service,
+  name: string,
+  itemsPerRound: number,
+  query: BareQuery,
+): Contender {
+  const load = postLoad(openSearch, `/${index}${query.path}`);
+  return { name, itemsPerRound, ...single(query.body), load, servers };
+}
+
+/** OpenSearch alone, with so many ids in each request. */
+export function bareIds(
+  { openSearch, index, openSearchAlone: servers }: Service,
+  name: string,
+  itemsPerRound: number,
+  { ids, connections, filter = '' }: { ids: number; connections: number; filter?: string },
+): Contender {
+  return {
+    ...{ name, itemsPerRound, itemsPerRequest: ids, servers },
+    load: { ...postLoad(openSearch, `/${index}/_mget?realtime=false${filter}`), connections },
+    ask: (asked) => ({ ids: asked.map(({ board, number }) => licenseId(board, number)) }),
+  };
+}
+
+/** REST, with a request for each license. */
+export function rest(
+  { api, key, servers }: Service,
+  name: string,
+  itemsPerRound: number,
+  ask: (asked: Asked) => object,
+): Contender {
+  const load = postLoad(api, '/api/v1/lookup/verify', { 'x-api-key': key });
+  return { name, itemsPerRound, ...single(ask), load, servers };
+}
+
+/** REST, asked for a number that no license has. */
+export function restMissed(service: Service, name: string, itemsPerRound: number): Contender {
+  const contender = rest(service, name, itemsPerRound, unknownNumber);
+  return { ...contender, load: { ...contender.load, status: 404, expected: '"did_you_mean"' } };
+}
+
+/** An API that takes many items in a request, with rosters of 1,000 by two clients. */
+export function rosters(
+  load: Contender['load'],
+  servers: Contender['servers'],
+  name: string,
+  item: (asked: Asked, at: number) => object,
+): Contender {
+  return {
+    ...{ name, itemsPerRequest: ROSTER, itemsPerRound: 60 * ROSTER, servers },
+    load: { ...load, connections: ROSTER_CLIENTS },
+    ask: (asked) => ({ items: asked.map(item) }),
+  };
+}
+
+/** How the API is asked by MCP, which takes no key. */
+export function mcpLoad(api: string, headers: Load['headers'] = {}): Contender['load'] {
+  const accept = 'application/json, text/event-stream';
+  // What a tool says of a license. A miss repeats the number too.
+  return { ...postLoad(api, '/mcp', { accept, ...headers }), expected: '"outcome":"found"' };
+}
+
+/** A request to an MCP server. */
+export function mcpRequest(method: string, params: object): object {
+  return { jsonrpc: '2.0', id: 1, method, params };
+}
+
+/** A call of a tool. */
+export function toolCall(name: string, parameters: object): object {
+  return mcpRequest('tools/call', { name, arguments: parameters });
+}
+
+/** A license by its number. */
+export function numberAsked({ board, number }: Asked): object {
+  return { board, license_number: number };
+}
+
+/** A person by surname and beginning of the given name. */
+export function nameAsked({ board, lastName, firstName }: Asked): object {
+  return { board, last_name: lastName, first_name: firstName.slice(0, GIVEN_LETTERS) };
+}
+
+/** A number with a digit too much, as it is mistyped. */
+export function unknownNumber({ board, number }: Asked): object {
+  return { board, license_number: `${number}77` };
+}

@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { z } from 'zod';
+
+const fields = z.record(z.string(), z.unknown());
+
+const call = z
+  .strictObject({
+    tool: z.string(),
+    arguments: fields.default({}),
+    /** Whether the tool refuses the call. */
+    isError: z.boolean().default(false),
+    license: fields.optional(),
+    licenses: z.array(fields).optional(),
+    outcome: z.enum(['not_found', 'ambiguous']).optional(),
+    facts: fields.default({}),
+    /** What the text of the result must match. */
+    says: z
+      .string()
+      .transform((pattern) => new RegExp(pattern))
+      .optional(),
+    /** What it must not contain. */
+    never: z.array(z.string()).default([]),
+  })
+  .transform(({ license, licenses = license && [license], outcome, facts, ...others }) => ({
+    ...others,
+    /** Fields that the result must have. It may have more. */
+    facts: {
+      ...(licenses && { outcome: 'found', count: licenses.length, truncated: false, licenses }),
+      ...(outcome && { outcome, count: 0, licenses: [] }),
+      ...facts,
+    },
+  }));
+
+const questions = z.array(z.strictObject({ ask: z.string(), calls: z.array(call) }));
+
+/** A question to an assistant. */
+export type Question = z.output<typeof questions>[number];
+
+/** A scripted tool call, as a careful agent makes it, and what the result must contain. */
+export type Call = Question['calls'][number];
+
+/** Questions to assistants, with the tool calls of a careful agent and what the results must contain. */
+export const QUESTIONS: readonly Question[] = questions.parse(
+  parse(readFileSync(join(import.meta.dirname, 'questions.yaml'), 'utf8')),
+);
