@@ -3,12 +3,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { text } from 'node:stream/consumers';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import { KEY_BELIEVED_MS } from '../../src/access/key-check.ts';
+import { KEY_CACHED_MS } from '../../src/access/api-keys.ts';
 import { limitsConnection, rateLimit } from '../../src/access/rate-limit.ts';
 import { boardByName } from '../../src/licenses/boards.ts';
 import { numberKey } from '../../src/licenses/number.ts';
 import { givenNamesKey, surnameKey } from '../../src/licenses/person-name.ts';
-import { bufferedLog } from '../../src/telemetry/log.ts';
+import { bufferedLog } from '../../src/telemetry/process.ts';
 import {
   type BatchEngine,
   batchedPostgresEngine,
@@ -49,7 +49,7 @@ const limit = rateLimit(limitsConnection(settings.REDIS_URL), `bench-rival:${set
 const { log } = bufferedLog('thin API', 'info');
 const activeKeys = new LRUCache<string, boolean>({
   max: KEYS_REMEMBERED,
-  ttl: KEY_BELIEVED_MS,
+  ttl: KEY_CACHED_MS,
   fetchMethod: (sha256) => engine.hasKey(sha256),
 });
 
