@@ -1,53 +1,38 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Queue } from 'bullmq';
-import type { Redis } from 'ioredis';
 import type Koa from 'koa';
 import compose from 'koa-compose';
 import type { Logger } from 'pino';
-import { keyCheck } from './access/key-check.ts';
-import { type KeyUsage, keyUsage } from './access/key-usage.ts';
-import {
-  DAY_SECONDS,
-  limitsConnection,
-  rateLimit,
-  type SharedCounting,
-  sharedCounting,
-} from './access/rate-limit.ts';
-import { type Changes, changesService } from './changes/service.ts';
+import { keyCheck } from './access/api-keys.ts';
+import { keyUsage } from './access/key-usage.ts';
+import { DAY_SECONDS, limitsConnection, rateLimit, sharedCounting } from './access/rate-limit.ts';
+import { changesService } from './changes/service.ts';
 import { type Config, type RateLimitRange, readConfig } from './config.ts';
-import { adminRoutes, stateGauges } from './http/admin.ts';
+import { adminRoutes, queueBoard, stateGauges } from './http/admin.ts';
 import { httpApp, logFailure, under } from './http/app.ts';
-import { authenticated } from './http/authenticate.ts';
-import type { RequestState } from './http/context.ts';
-import { docsRoutes } from './http/docs.ts';
-import { operatorHosts } from './http/hosts.ts';
-import { limited } from './http/limit.ts';
-import { openApiDocument } from './http/openapi.ts';
-import { httpsOnly } from './http/proxies.ts';
-import { queueBoard } from './http/queue-board.ts';
-import { counted } from './http/request-metrics.ts';
+import { httpsOnly, operatorHosts, type RequestState } from './http/context.ts';
+import { authenticated, counted, limited } from './http/limits.ts';
+import { docsRoutes, openApiDocument } from './http/openapi.ts';
 import { routerOf } from './http/route.ts';
 import { close, httpServer, listen } from './http/server.ts';
 import { knownPublications, statusRoute } from './http/status.ts';
 import { lookupProbe } from './lookup/probe.ts';
-import { type Lookups, liveLookups } from './lookup/service.ts';
+import { liveLookups } from './lookup/service.ts';
 import { MCP_PATH, mcpEndpoint } from './mcp/endpoint.ts';
 import { publicationHistory } from './publications/history.ts';
 import { publishQueue } from './publications/job.ts';
-import { type LivePublicationTracker, trackLivePublication } from './publications/live.ts';
+import { trackLivePublication } from './publications/live.ts';
 import { liveFeed } from './publications/live-feed.ts';
-import { type SavedRecords, savedRecords } from './records/store-records.ts';
+import { savedRecords } from './records/store-records.ts';
 import { REST_PATH } from './rest/base-path.ts';
 import { restRoutes } from './rest/routes.ts';
-import { type LiveRosters, liveRosters } from './rosters/service.ts';
+import { liveRosters } from './rosters/service.ts';
 import { refusal } from './storage/client.ts';
-import { openStore, type Store } from './storage/store.ts';
+import { openStore } from './storage/store.ts';
 import { BAD_DOCUMENT } from './storage/stored.ts';
-import { bufferedLog } from './telemetry/log.ts';
-import { endOnUncaughtError, endUnstarted } from './telemetry/uncaught.ts';
+import { bufferedLog, endOnUncaughtError, endUnstarted } from './telemetry/process.ts';
 import { website } from './web/routes.ts';
 
-/** Nobody saves more by hand. */
+/** How many records an address may save on the website in a minute: more than a person does by hand. */
 export const SAVES_PER_MINUTE = 10;
 
 const SEARCH_TIMEOUT_MS = 2500;
@@ -60,26 +45,12 @@ export function badKeysPerMinute(config: Config): number {
 }
 
 /** What the API process holds on to while it runs. */
-interface Api {
-  readonly config: Config;
-  readonly log: Logger;
-  readonly store: Store;
-  readonly redis: Redis;
-  readonly counting: SharedCounting;
-  readonly tracker: LivePublicationTracker;
-  readonly lookups: Lookups;
-  readonly rosters: LiveRosters;
-  readonly changes: Changes;
-  readonly records: SavedRecords;
-  readonly usage: KeyUsage;
-  readonly queue: Queue;
-  readonly isStopping: () => boolean;
-}
+type Api = Awaited<ReturnType<typeof connect>>;
 
 /** Connects to OpenSearch and Redis. Both may be away: lookups then fail, and limits count in memory. */
-async function connect(config: Config, log: Logger, isStopping: () => boolean): Promise<Api> {
+async function connect(config: Config, log: Logger, isStopping: () => boolean) {
   const store = openStore(config, SEARCH_TIMEOUT_MS, {
-    asksOthers: true,
+    triesOtherNodes: true,
     onBadDocument: (bad) => log.error(bad, BAD_DOCUMENT),
   });
   const redis = limitsConnection(config.REDIS_URL);
@@ -117,30 +88,26 @@ async function connect(config: Config, log: Logger, isStopping: () => boolean): 
 
 /** The public app: its middleware and interfaces, in order. */
 async function publicApp(api: Api): Promise<Koa<RequestState>> {
-  const {
-    config,
-    log,
-    store,
-    redis,
-    counting,
-    tracker,
-    lookups,
-    rosters,
-    changes,
-    records,
-    usage,
-    isStopping,
-  } = api;
-  const limitOf = (name: string, requests: number, ranges: readonly RateLimitRange[], seconds?: number) =>
-    rateLimit(redis, `${config.INDEX_PREFIX}${name}`, requests, ranges, counting.inMemory, seconds);
-  const {
-    RATE_LIMIT_RANGES: ranges,
-    MCP_RATE_LIMIT_RANGES: mcpRanges,
-    SAVED_RECORDS_PER_DAY: perDay,
-  } = config;
+  const { config, log, store, tracker, lookups, rosters, changes, usage } = api;
+  const limitOf = (
+    name: string,
+    requests: number,
+    ranges: readonly RateLimitRange[] = [],
+    seconds?: number,
+  ) =>
+    rateLimit(
+      api.redis,
+      `${config.INDEX_PREFIX}${name}`,
+      requests,
+      ranges,
+      api.counting.inMemory,
+      seconds,
+    );
+  const { RATE_LIMIT_RANGES: ranges, MCP_RATE_LIMIT_RANGES: mcpRanges } = config;
   const restLimit = limitOf('rest', config.REST_REQUESTS_PER_MINUTE, ranges);
   const mcpLimit = limitOf('mcp', config.MCP_REQUESTS_PER_MINUTE, [...mcpRanges, ...ranges]);
-  const badKeyLimit = limitOf('bad-keys', badKeysPerMinute(config), []);
+  const badKeyLimit = limitOf('bad-keys', badKeysPerMinute(config));
+  const savesPerDay = Math.max(1, Math.floor(config.SAVED_RECORDS_PER_DAY / 10));
   const keys = keyCheck(store, config.API_KEY_PREFIX);
 
   const cost = { limit: restLimit, itemsPerRequest: config.ROSTER_ITEMS_PER_REQUEST };
@@ -156,7 +123,7 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
     mcpEndpoint(config, { lookups, rosters: rosters.withoutKey, changes }, mcpLimit, log),
   );
 
-  const app = httpApp({ log, trustedProxies: config.TRUSTED_PROXIES, isStopping });
+  const app = httpApp({ log, trustedProxies: config.TRUSTED_PROXIES, isStopping: api.isStopping });
   app.use(
     under(
       REST_PATH,
@@ -172,14 +139,13 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
   app.use(mcp.routes());
   app.use(
     await website({
-      ...{ lookups, rosters: rosters.withoutKey, changes, publications, config },
+      ...{ lookups, rosters: rosters.withoutKey, changes, records: api.records, publications, config },
       files: [status, ...docs],
-      records,
       live: () => tracker.current(),
       limit: limitOf('web', config.WEB_REQUESTS_PER_MINUTE, ranges),
       saveLimits: [
-        limitOf('web-saves', SAVES_PER_MINUTE, []),
-        limitOf('web-saves-a-day', Math.max(1, Math.floor(perDay / 10)), [], DAY_SECONDS),
+        limitOf('web-saves', SAVES_PER_MINUTE),
+        limitOf('web-saves-a-day', savesPerDay, [], DAY_SECONDS),
       ],
       counted: counted('web', usage),
       onError: (ctx, error) => logFailure(ctx, error, log),
@@ -189,22 +155,13 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
 }
 
 /** Health, metrics and the queue's board, on the admin port. */
-function adminApp({
-  config,
-  log,
-  store,
-  counting,
-  tracker,
-  lookups,
-  rosters,
-  records,
-  queue,
-  isStopping,
-}: Api): Koa<RequestState> {
+function adminApp(api: Api): Koa<RequestState> {
+  const { config, log, tracker, lookups, isStopping } = api;
   const app = httpApp({ log, isStopping });
   app.use(operatorHosts([config.ADMIN_HOST, ...config.ADMIN_ALLOWED_HOSTS]));
-  app.use(routerOf(adminRoutes(tracker, lookupProbe(store.client, tracker), isStopping)).routes());
-  app.use(queueBoard(queue, config.QUEUE_BOARD_PASSWORD, log));
+  app.use(routerOf(adminRoutes(tracker, lookupProbe(api.store.client, tracker), isStopping)).routes());
+  app.use(queueBoard(api.queue, config.QUEUE_BOARD_PASSWORD, log));
+  const { rosters, counting, records } = api;
   stateGauges(tracker, lookups, rosters.itemsInFlight, counting.isShared, records.usedRatio);
   return app;
 }

@@ -18,7 +18,7 @@ import { trouble } from '../src/storage/client.ts';
 import { openStore, type Store } from '../src/storage/store.ts';
 import { BAD_DOCUMENT } from '../src/storage/stored.ts';
 import { prepareIndices } from '../src/storage/templates.ts';
-import { endOnUncaughtError, endUnstarted, UNCAUGHT, uncaughtErrors } from '../src/telemetry/uncaught.ts';
+import { endOnUncaughtError, endUnstarted, UNCAUGHT, uncaughtErrors } from '../src/telemetry/process.ts';
 import { adminApp } from './admin.ts';
 import { type WorkerMetrics, workerMetrics } from './metrics.ts';
 

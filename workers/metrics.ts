@@ -1,8 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { daysBetween, todayInOhio } from '../src/licenses/dates.ts';
 import type { PublicationTimes } from '../src/publications/times.ts';
-import { badDocuments } from '../src/telemetry/bad-documents.ts';
-import { uncaughtErrors } from '../src/telemetry/uncaught.ts';
+import { badDocuments, uncaughtErrors } from '../src/telemetry/process.ts';
 
 /** Jobs of the publish queue by state. */
 export type JobCounts = Readonly<Record<string, number>>;

@@ -4,13 +4,13 @@ import { text } from 'node:stream/consumers';
 import { LRUCache } from 'lru-cache';
 import pg from 'pg';
 import { z } from 'zod';
-import { KEY_BELIEVED_MS } from '../../src/access/key-check.ts';
+import { KEY_CACHED_MS } from '../../src/access/api-keys.ts';
 import { limitsConnection, rateLimit } from '../../src/access/rate-limit.ts';
 import { boardByName } from '../../src/licenses/boards.ts';
 import { numberKey } from '../../src/licenses/number.ts';
 import { givenNamesKey, surnameKey } from '../../src/licenses/person-name.ts';
 import { batcher } from '../../src/storage/batcher.ts';
-import { bufferedLog } from '../../src/telemetry/log.ts';
+import { bufferedLog } from '../../src/telemetry/process.ts';
 
 /**
  * A thin API over PostgreSQL, run as a process of its own. As the service, it counts each request in Redis (by the
@@ -55,7 +55,7 @@ const limit = rateLimit(limitsConnection(settings.REDIS_URL), `bench-rival:${set
 const { log } = bufferedLog('thin API', 'info');
 const activeKeys = new LRUCache<string, boolean>({
   max: KEYS_REMEMBERED,
-  ttl: KEY_BELIEVED_MS,
+  ttl: KEY_CACHED_MS,
   fetchMethod: async (sha256) => {
     const query = 'select sha256 from api_keys where sha256 = $1';
     return (await pool.query({ name: 'key', text: query, values: [sha256] })).rows.length === 1;

@@ -34,14 +34,11 @@ export const ACCOUNTS = collection('accounts', storedAccount, {
 
 const MAX_CHARACTERS = 200;
 
-/** An account can not be entered, found or used. The message says why. */
-class AccountError extends Error {}
-
 /**
  * Creates the account of a business, or returns the existing one. Names that differ only in case or blanks are one
  * account. Of an existing account only the contact changes, if one is given.
  *
- * @throws {AccountError} for an empty or long name or contact, or a deactivated account
+ * @throws {Error} for an empty or long name or contact, or a deactivated account
  */
 export async function enterAccount(
   store: Store,
@@ -60,7 +57,7 @@ export async function enterAccount(
   const entered = await ACCOUNTS.update(store, accountId(account), (known) => {
     if (known === undefined) return fresh;
     if (known.deactivated_at !== null) {
-      throw new AccountError(
+      throw new Error(
         `The account "${known.account}" is deactivated; activate it first: licenses accounts activate.`,
       );
     }
@@ -72,7 +69,7 @@ export async function enterAccount(
 /**
  * Deactivates an account, whose keys then stop within ten seconds, or activates it again.
  *
- * @throws {AccountError} when there is no such account
+ * @throws {Error} when there is no such account
  */
 export async function setAccountActive(
   store: Store,
@@ -88,15 +85,15 @@ export async function setAccountActive(
   return changed;
 }
 
-/** The account of this name. @throws {AccountError} when there is none */
+/** The account of this name. @throws {Error} when there is none */
 export async function accountNamed(store: Store, account: string): Promise<StoredAccount> {
   const known = await ACCOUNTS.read(store, accountId(plain(account)));
   if (known === undefined) throw unknownAccount(account);
   return known.document;
 }
 
-function unknownAccount(account: string): AccountError {
-  return new AccountError(`There is no account "${plain(account)}".`);
+function unknownAccount(account: string): Error {
+  return new Error(`There is no account "${plain(account)}".`);
 }
 
 /**
@@ -125,7 +122,7 @@ export async function listAccounts(store: Store): Promise<readonly StoredAccount
 function bounded(what: string, text: string): string {
   const value = plain(text);
   if (value === '' || value.length > MAX_CHARACTERS) {
-    throw new AccountError(`${what} must have 1 to ${MAX_CHARACTERS} characters.`);
+    throw new Error(`${what} must have 1 to ${MAX_CHARACTERS} characters.`);
   }
   return value;
 }

@@ -1,8 +1,48 @@
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { collection } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
-import { accountNamed, enterAccount, type StoredAccount } from './accounts.ts';
-import { apiKeyHash, newApiKey } from './key-format.ts';
+import { BadDocumentError } from '../storage/stored.ts';
+import { accountNamed, enterAccount, isAccountActive, type StoredAccount } from './accounts.ts';
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const SECRET_BYTES = 32;
+/** 62^43 > 2^256 and 62^6 > 2^32: the lengths are always these, filled up with zeros. */
+const SECRET_LENGTH = 43;
+const CHECKSUM_LENGTH = 6;
+
+/** A new key: `<prefix>_`, 256 random bits in base62, and a checksum of what stands before it. */
+export function newApiKey(prefix: string): string {
+  const secret = base62(BigInt(`0x${randomBytes(SECRET_BYTES).toString('hex')}`), SECRET_LENGTH);
+  const start = `${prefix}_${secret}`;
+  return start + checksum(start);
+}
+
+/** Whether a key has the right form and checksum: a mistyped key is recognized without a request. */
+export function isWellFormedKey(prefix: string, key: string): boolean {
+  if (key.length !== prefix.length + 1 + SECRET_LENGTH + CHECKSUM_LENGTH) return false;
+  if (!key.startsWith(`${prefix}_`)) return false;
+  const expected = Buffer.from(checksum(key.slice(0, -CHECKSUM_LENGTH)));
+  const given = Buffer.from(key.slice(-CHECKSUM_LENGTH));
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
+
+/** SHA-256 in hexadecimal: all of a key that is ever stored. The key's 256 random bits need no salt. */
+export function apiKeyHash(key: string): string {
+  return hash('sha256', key);
+}
+
+function checksum(text: string): string {
+  return base62(BigInt(crc32(text)), CHECKSUM_LENGTH);
+}
+
+function base62(value: bigint, length: number): string {
+  let text = '';
+  for (let rest = value; rest > 0n; rest /= 62n) text = ALPHABET.charAt(Number(rest % 62n)) + text;
+  return text.padStart(length, '0');
+}
 
 const storedKey = z.object({
   id: z.string(),
@@ -32,7 +72,7 @@ export interface CreatedKey {
  * Issues a key to an account, which is entered where it is new. The key's document has its hash as id, so that one
  * realtime get finds it.
  *
- * @throws {AccountError} for an empty or long name or contact, or a deactivated account
+ * @throws {Error} for an empty or long name or contact, or a deactivated account
  */
 export async function createKey(
   store: Store,
@@ -58,8 +98,8 @@ export async function createKey(
  * Issues a second key to the account of a key.
  *
  * @param id of the key that is to be replaced; it goes on working until it is revoked
- * @throws {UnknownKeyError} when there is no key with the id
- * @throws {AccountError} when its account is deactivated
+ * @throws {Error} when there is no key with the id
+ * @throws {Error} when its account is deactivated
  */
 export async function rotateKey(store: Store, keyPrefix: string, id: string): Promise<CreatedKey> {
   const { account } = await keyById(store, id);
@@ -68,7 +108,7 @@ export async function rotateKey(store: Store, keyPrefix: string, id: string): Pr
 }
 
 /** What operators call a key: the first 12 characters of its hash. */
-export function keyId(sha256: string): string {
+function keyId(sha256: string): string {
   return sha256.slice(0, 12);
 }
 
@@ -84,10 +124,7 @@ export async function listKeys(store: Store): Promise<readonly StoredKey[]> {
   return documents;
 }
 
-/** No key has this id. */
-class UnknownKeyError extends Error {}
-
-/** Ends a key. Every process stops taking it within five seconds (`key-check.ts`). */
+/** Ends a key. Every process stops taking it within five seconds (`KEY_CACHED_MS`). */
 export async function revokeKey(store: Store, id: string): Promise<StoredKey> {
   const found = await keyById(store, id);
   const revoked = await API_KEYS.update(store, found.sha256, (key = found) =>
@@ -96,10 +133,68 @@ export async function revokeKey(store: Store, id: string): Promise<StoredKey> {
   return revoked ?? found;
 }
 
-/** The key of this id. @throws {UnknownKeyError} when there is none */
+/** The key of this id. @throws {Error} when there is none */
 export async function keyById(store: Store, id: string): Promise<StoredKey> {
   const { documents } = await API_KEYS.search(store, { size: 1, query: { term: { id } } });
   const [key] = documents;
-  if (key === undefined) throw new UnknownKeyError(`No key has the id "${id}".`);
+  if (key === undefined) throw new Error(`No key has the id "${id}".`);
   return key;
+}
+
+/** How long a process uses what it read of a key and its account. Revoking takes effect within this time. */
+export const KEY_CACHED_MS = 5000;
+const KEYS_CACHED = 10_000;
+
+/** How long the look-up of a key and its account may take: the lookup that waits for it must still end in time. */
+const KEY_LOOK_UP_MS = 1500;
+
+/** A key of the right form, by its hash. */
+export interface CheckedKey {
+  readonly id: string;
+  /** Whether it and its account are active, as read at most five seconds ago. */
+  isActive(): Promise<boolean>;
+  /** Whether it was active when this process last read it; sends no request. */
+  hasBeenActive(): boolean;
+}
+
+/** Checks a key. Gives `undefined` for a malformed one. */
+export type KeyCheck = (key: string) => CheckedKey | undefined;
+
+/**
+ * A check of keys for one process. Malformed keys are refused without a request. Each other key is read by its hash at
+ * most once in five seconds. While OpenSearch is away the check fails; a key is never accepted for longer.
+ */
+export function keyCheck(store: Store, keyPrefix: string): KeyCheck {
+  const active = new LRUCache<string, boolean>({
+    max: KEYS_CACHED,
+    ttl: KEY_CACHED_MS,
+    // `hasBeenActive` needs the last value while the key is read again.
+    noDeleteOnStaleGet: true,
+    fetchMethod: (hash) => isActive(store, hash),
+  });
+  return (key) => {
+    if (!isWellFormedKey(keyPrefix, key)) return undefined;
+    const hash = apiKeyHash(key);
+    return {
+      id: keyId(hash),
+      isActive: async () => active.get(hash) ?? (await active.fetch(hash)) === true,
+      hasBeenActive: () => active.peek(hash, { allowStale: true }) === true,
+    };
+  };
+}
+
+async function isActive(store: Store, hash: string): Promise<boolean> {
+  const deadline = performance.now() + KEY_LOOK_UP_MS;
+  try {
+    const found = await API_KEYS.read(store, hash, KEY_LOOK_UP_MS);
+    if (found === undefined) return false;
+    const { document: key } = found;
+    const isKnown = timingSafeEqual(Buffer.from(key.sha256), Buffer.from(hash)) && key.revoked_at === null;
+    const left = Math.max(1, Math.round(deadline - performance.now()));
+    return isKnown && (await isAccountActive(store, key.account, left));
+  } catch (error) {
+    // Nobody knows what a key or an account that is not valid may do.
+    if (error instanceof BadDocumentError) return false;
+    throw error;
+  }
 }

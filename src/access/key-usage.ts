@@ -7,28 +7,19 @@ import { OUTCOMES, type Outcome } from '../telemetry/outcome.ts';
 
 const WRITTEN_EVERY_MS = 10_000;
 
-const counts = z.partialRecord(z.enum(OUTCOMES), z.int());
-
 const storedUsage = z.object({
+  /** The id of the key. */
   key: z.string(),
+  /** A day in Ohio, `YYYY-MM-DD`. */
   day: z.string(),
-  counts,
+  counts: z.partialRecord(z.enum(OUTCOMES), z.int()),
 });
 
-/** What one API process answered to one key on one day. */
-type StoredUsage = z.output<typeof storedUsage>;
+/** How often a key was used on a day, by how its requests ended. A stored one is of one API process. */
+export type KeyDay = z.output<typeof storedUsage>;
 
 /** What the processes counted. */
 export const KEY_USAGE = collection('apiKeyUsage', storedUsage);
-
-/** How often a key was used on a day in Ohio, by how its requests ended. */
-export interface KeyDay {
-  /** The id of the key. */
-  readonly key: string;
-  /** `YYYY-MM-DD` */
-  readonly day: string;
-  readonly counts: Readonly<Partial<Record<Outcome, number>>>;
-}
 
 /** Counts what each key is used for. */
 export interface KeyUsage {
@@ -43,8 +34,8 @@ export interface KeyUsage {
  */
 export function keyUsage(store: Store, onError: (error: unknown) => void): KeyUsage {
   const run = randomUUID();
-  const known = new Map<string, StoredUsage>();
-  const unwritten = new Map<string, StoredUsage>();
+  const known = new Map<string, KeyDay>();
+  const unwritten = new Map<string, KeyDay>();
   let isFailing = false;
 
   function forgetEarlierDays(today: string): void {
@@ -112,7 +103,7 @@ export async function readKeyUsage(store: Store, since: string, key?: string): P
     { range: { day: { gte: since } } },
     key === undefined ? { exists: { field: 'key' } } : { term: { key } },
   ];
-  const stored: StoredUsage[] = [];
+  const stored: KeyDay[] = [];
   let after: Sort | undefined;
   do {
     const { documents, count, last } = await KEY_USAGE.search(store, {
@@ -128,7 +119,7 @@ export async function readKeyUsage(store: Store, since: string, key?: string): P
 }
 
 /** The counts of all processes together, in the order of their first. */
-export function addedUp(stored: readonly StoredUsage[]): KeyDay[] {
+export function addedUp(stored: readonly KeyDay[]): KeyDay[] {
   const byKeyAndDay = Map.groupBy(stored, ({ key, day }) => `${key}/${day}`);
   return [...byKeyAndDay.values()].flatMap((each) => {
     const [first] = each;

@@ -6,7 +6,7 @@ import { type IRateLimiterOptions, RateLimiterMemory, RateLimiterRedis } from 'r
 import type { RateLimitRange } from '../config.ts';
 import { memoize } from '../licenses/memoize.ts';
 import { batcher } from '../storage/batcher.ts';
-import { onceAMinute } from '../telemetry/log.ts';
+import { onceAMinute } from '../telemetry/process.ts';
 
 const MINUTE_SECONDS = 60;
 
@@ -32,14 +32,12 @@ export interface Spent {
 export interface RateLimit {
   /** How many an address may make in a minute. */
   limitFor(address: string): number;
-  /** Counts one. @throws {TooManyRequestsError} when it is over the limit */
-  spend(address: string): Promise<Spent>;
   /**
-   * Counts several at once: all of them, or none.
+   * Counts a request, of as many points: all of them, or none.
    *
    * @throws {TooManyRequestsError} when they are over what is left
    */
-  spendSeveral(address: string, points: number): Promise<Spent>;
+  spend(address: string, points?: number): Promise<Spent>;
   /** Whether one more would be within the limit; counts nothing. */
   hasLeft(address: string): Promise<boolean>;
   /** Undoes one count. */
@@ -118,63 +116,66 @@ export function rateLimit(
     limiter: limiterOf(redis, options(range.requestsPerMinute, `limit:${name}:${index}`), onMemory),
   }));
 
-  function limiterFor(address: string) {
+  function limiterFor(written: string): RateLimiterRedis {
+    const address = plainAddress(written);
     const family = address.includes(':') ? 'ipv6' : 'ipv4';
     return special.find(({ range }) => range.addresses.check(address, family))?.limiter ?? general;
   }
 
-  async function spend(address: string): Promise<Spent> {
-    const spent = await spendBatched(address);
-    if (!spent.isOver) return spent;
-    throw new TooManyRequestsError(Math.max(1, Math.ceil(spent.msBeforeReset / 1000)));
-  }
-
-  /** An address's requests of one moment are counted in one step, each as if it had come alone. */
-  const spendBatched = batcher(async (addresses: readonly string[]) => {
-    const places = Map.groupBy(addresses.keys(), (place) => addresses[place] ?? '');
-    const counted = await Promise.all([...places].map(([address, each]) => count(address, each)));
+  /** What an address spends at one moment is counted in one step, each request as if it had come alone. */
+  const spendTogether = batcher(async (asked: readonly Asked[]) => {
+    const placed = asked.map((each, place) => ({ ...each, place }));
+    const ofAddresses = [...Map.groupBy(placed, ({ address }) => address)];
+    const counted = await Promise.all(ofAddresses.map(([address, each]) => count(address, each)));
     return counted.flat().toSorted((one, other) => one.place - other.place);
   }, BATCHES);
 
-  async function count(address: string, places: readonly number[]): Promise<Counted[]> {
+  async function count(
+    address: string,
+    asked: readonly { readonly place: number; readonly points: number }[],
+  ): Promise<Counted[]> {
     const [limiter, key] = [limiterFor(address), addressKey(address)];
-    const { consumedPoints, msBeforeNext } = await limiter.penalty(key, places.length);
+    const all = asked.reduce((sum, { points }) => sum + points, 0);
+    const { consumedPoints, msBeforeNext: msBeforeReset } = await limiter.penalty(key, all);
+    let remaining = Math.max(0, limiter.points - (consumedPoints - all));
+    let refused = 0;
+    const counted = asked.map(({ place, points }) => {
+      const isOver = points > remaining;
+      if (isOver) refused += points;
+      else remaining -= points;
+      return { place, isOver, remaining, msBeforeReset };
+    });
     // What is refused must not count: after a burst of bad keys, whose points come back, nothing may be missing.
-    const over = Math.min(places.length, consumedPoints - limiter.points);
-    if (over > 0) await limiter.reward(key, over);
-    const before = consumedPoints - places.length;
-    return places.map((place, at) => ({
-      place,
-      isOver: before + at + 1 > limiter.points,
-      remaining: Math.max(0, limiter.points - before - at - 1),
-      msBeforeReset: msBeforeNext,
-    }));
-  }
-
-  async function spendSeveral(address: string, points: number): Promise<Spent> {
-    const [limiter, key] = [limiterFor(address), addressKey(address)];
-    const { consumedPoints, msBeforeNext } = await limiter.penalty(key, points);
-    if (consumedPoints > limiter.points) {
-      await limiter.reward(key, points);
-      throw new TooManyRequestsError(Math.max(1, Math.ceil(msBeforeNext / 1000)));
-    }
-    return { remaining: limiter.points - consumedPoints, msBeforeReset: msBeforeNext };
-  }
-
-  async function hasLeft(address: string): Promise<boolean> {
-    const spent = await limiterFor(address).get(addressKey(address));
-    return spent === null || spent.remainingPoints > 0;
+    if (refused > 0) await limiter.reward(key, refused);
+    return counted;
   }
 
   return {
     limitFor: (address) => limiterFor(address).points,
-    spend,
-    spendSeveral,
-    hasLeft,
+    spend: async (address, points = 1) => {
+      const spent = await spendTogether({ address, points });
+      if (!spent.isOver) return spent;
+      throw new TooManyRequestsError(Math.max(1, Math.ceil(spent.msBeforeReset / 1000)));
+    },
+    hasLeft: async (address) => {
+      const spent = await limiterFor(address).get(addressKey(address));
+      return spent === null || spent.remainingPoints > 0;
+    },
     giveBack: async (address) => {
       await limiterFor(address).reward(addressKey(address));
     },
   };
+}
+
+interface Asked {
+  readonly address: string;
+  readonly points: number;
+}
+
+interface Counted extends Spent {
+  /** Its place among those that were counted together. */
+  readonly place: number;
+  readonly isOver: boolean;
 }
 
 /** A limiter in Redis that counts in memory while Redis is away. */
@@ -189,12 +190,6 @@ function limiterOf(
     rejectIfRedisNotReady: true,
     insuranceLimiter: new BoundedMemory(options, onMemory),
   });
-}
-
-interface Counted extends Spent {
-  /** Its place among those that were counted together. */
-  readonly place: number;
-  readonly isOver: boolean;
 }
 
 /** Redis answers in a fraction of a millisecond, so batches need not wait for each other. */
@@ -220,12 +215,31 @@ export const plainAddress = memoize((written) => {
 });
 
 /** What is counted: an IPv4 address, or the /64 of an IPv6 one, since one client has all of it. */
-export function addressKey(address: string): string {
-  if (!ipaddr.isValid(address)) return address;
-  const parsed = ipaddr.process(address);
-  if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString();
-  return `${parsed.parts
-    .slice(0, 4)
-    .map((part) => part.toString(16))
-    .join(':')}::/64`;
+export const addressKey = memoize((written) => {
+  const address = plainAddress(written);
+  if (!ipaddr.IPv6.isValid(address)) return address;
+  const network = ipaddr.IPv6.parse(address).parts.slice(0, 4);
+  return `${network.map((part) => part.toString(16)).join(':')}::/64`;
+});
+
+/** Counts what is under way for each client address. An address that has nothing takes no memory. */
+export class AddressCounts {
+  readonly #counts = new Map<string, number>();
+  #all = 0;
+
+  /** The count of all addresses together. */
+  get all(): number {
+    return this.#all;
+  }
+
+  of(address: string): number {
+    return this.#counts.get(addressKey(address)) ?? 0;
+  }
+
+  add(address: string, size: number): void {
+    const count = this.of(address) + size;
+    if (count > 0) this.#counts.set(addressKey(address), count);
+    else this.#counts.delete(addressKey(address));
+    this.#all += size;
+  }
 }

@@ -32,7 +32,7 @@ export async function withOpenSearch<Result>(
   { createsIndices = false }: StoreOptions = {},
 ): Promise<Result> {
   const config = readConfig();
-  const store = openStore(config, REQUEST_TIMEOUT_MS, { asksOthers: true });
+  const store = openStore(config, REQUEST_TIMEOUT_MS, { triesOtherNodes: true });
   try {
     if (createsIndices) await prepareIndices(store);
     else if (!(await upgradeIndices(store))) throw new Error(NOT_PREPARED);

@@ -6,12 +6,10 @@ import type compose from 'koa-compose';
 import type { Logger } from 'pino';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { responseStatus } from '../storage/client.ts';
-import { stackOf, uncaughtErrors } from '../telemetry/uncaught.ts';
-import type { Context, RequestState } from './context.ts';
+import { stackOf, uncaughtErrors } from '../telemetry/process.ts';
+import { type Context, clientProtocol, type RequestState, requireOneHost } from './context.ts';
 import { errorResponse } from './errors.ts';
 import { heldResponses } from './held-responses.ts';
-import { requireOneHost } from './hosts.ts';
-import { clientProtocol } from './proxies.ts';
 
 const UNRESERVED = /^[\w.~-]$/;
 

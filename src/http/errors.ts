@@ -21,6 +21,9 @@ export class HttpsRequiredError extends Error {}
 /** No active API key came with the request. */
 export class InvalidKeyError extends Error {}
 
+/** A form was sent from a page of another website, or by something that does not say where it is from. */
+export class OtherOriginError extends Error {}
+
 /** The part of an error that a client may see. */
 export interface ErrorResponse {
   readonly status: number;
@@ -46,6 +49,12 @@ export function errorResponse(error: unknown): ErrorResponse {
   if (error instanceof InvalidKeyError) return { status: 401, detail: 'Invalid or inactive API key' };
   if (error instanceof HttpsRequiredError) {
     return { status: 403, detail: 'Requests are taken by https only; send this one to the https address.' };
+  }
+  if (error instanceof OtherOriginError) {
+    return {
+      status: 403,
+      detail: 'This form was not sent from a page of this website. Go to the page and send it there.',
+    };
   }
   if (error instanceof UnsupportedEncodingError) {
     return {

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { Stream } from 'node:stream';
 import type { Logger } from 'pino';
-import { addressKey, plainAddress } from '../access/rate-limit.ts';
+import { AddressCounts } from '../access/rate-limit.ts';
 import { TooBusyError } from '../storage/errors.ts';
-import { onceAMinute } from '../telemetry/log.ts';
+import { onceAMinute } from '../telemetry/process.ts';
 import { responseBytesHeld, responsesCut } from '../telemetry/metrics.ts';
 import { type Context, whenClosed } from './context.ts';
 
@@ -43,28 +43,17 @@ export function heldResponses(
   limits: Readonly<Record<keyof typeof RESPONSE_LIMITS, number>> = RESPONSE_LIMITS,
 ): (ctx: Context) => void {
   const held = new Map<ServerResponse, HeldResponse>();
-  const ofClient = new Map<string, number>();
-  let heldBytes = 0;
+  const heldBytes = new AddressCounts();
   const logCut = onceAMinute((responses) =>
-    log.warn({ responses, held: heldBytes }, 'responses cut off: their clients read too slowly'),
+    log.warn({ responses, held: heldBytes.all }, 'responses cut off: their clients read too slowly'),
   );
-
-  function add(response: ServerResponse, entry: HeldResponse): void {
-    held.set(response, entry);
-    heldBytes += entry.bytes;
-    responseBytesHeld.inc(entry.bytes);
-    ofClient.set(entry.client, (ofClient.get(entry.client) ?? 0) + entry.bytes);
-  }
 
   function release(response: ServerResponse): void {
     const entry = held.get(response);
     if (entry === undefined) return;
     held.delete(response);
-    heldBytes -= entry.bytes;
+    heldBytes.add(entry.client, -entry.bytes);
     responseBytesHeld.dec(entry.bytes);
-    const left = (ofClient.get(entry.client) ?? 0) - entry.bytes;
-    if (left > 0) ofClient.set(entry.client, left);
-    else ofClient.delete(entry.client);
   }
 
   function cut(response: ServerResponse, reason: 'slow' | 'memory'): void {
@@ -86,12 +75,12 @@ export function heldResponses(
   timer.unref();
 
   function makeRoom(client: string, bytes: number): void {
-    if ((ofClient.get(client) ?? 0) + bytes > limits.maxBytesOfClient) {
+    if (heldBytes.of(client) + bytes > limits.maxBytesOfClient) {
       throw new TooBusyError('Too many responses wait for this client.');
     }
     const now = performance.now();
     for (const [response, { bytes: its, since }] of held) {
-      if (heldBytes + bytes <= limits.maxBytes) return;
+      if (heldBytes.all + bytes <= limits.maxBytes) return;
       if (its === 0) continue;
       if (now - since < limits.keptMs) throw new TooBusyError('Too many responses wait for their clients.');
       cut(response, 'memory');
@@ -101,11 +90,14 @@ export function heldResponses(
   return (ctx) => {
     const size = bodySize(ctx);
     if (size === 0) return;
-    const client = addressKey(plainAddress(ctx.ip));
+    const client = ctx.ip;
     const bytes = ctx.state.isFile === true ? 0 : size;
     if (bytes > 0) makeRoom(client, bytes);
     const since = performance.now();
-    add(ctx.res, { client, bytes, since, deadline: since + limits.freeMs + size / limits.minBytesPerMs });
+    const deadline = since + limits.freeMs + size / limits.minBytesPerMs;
+    held.set(ctx.res, { client, bytes, since, deadline });
+    heldBytes.add(client, bytes);
+    responseBytesHeld.inc(bytes);
     whenClosed(ctx, () => release(ctx.res));
   };
 }

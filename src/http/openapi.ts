@@ -1,7 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import type { z } from 'zod';
-import { createDocument, type ZodOpenApiResponseObject } from 'zod-openapi';
+import { createDocument, type ZodOpenApiPathsObject, type ZodOpenApiResponseObject } from 'zod-openapi';
 import { type Config, SERVICE_VERSION } from '../config.ts';
-import { openApiPaths, type Route } from './route.ts';
+import { type Route, staticFile } from './route.ts';
 
 export type ResponseHeaders = NonNullable<ZodOpenApiResponseObject['headers']>;
 
@@ -72,4 +73,54 @@ export function openApiDocument(routes: readonly Route[], limits: Limits): objec
     },
     paths: openApiPaths(routes),
   });
+}
+
+/** The routes' entries in the OpenAPI document, by path and method. */
+function openApiPaths(routes: readonly Route[]): ZodOpenApiPathsObject {
+  const paths = new Map<string, ZodOpenApiPathsObject[string]>();
+  for (const { method, path, operation } of routes) {
+    if (operation === undefined) continue;
+    const documented = path.replaceAll(/:(\w+)/g, '{$1}');
+    paths.set(documented, { ...paths.get(documented), [method.toLowerCase()]: operation });
+  }
+  return Object.fromEntries(paths);
+}
+
+/** Of swagger-ui-dist. */
+const FILES = ['swagger-ui.css', 'swagger-ui-bundle.js'] as const;
+
+/** The page's own script; what it shows comes from `/openapi.json`. */
+const SCRIPT = `window.ui = SwaggerUIBundle({ url: '/openapi.json', dom_id: '#docs', deepLinking: true });\n`;
+
+const PAGE = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Ohio License Verification Service: REST API</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="/docs/swagger-ui.css">
+<div id="docs"></div>
+<script src="/docs/swagger-ui-bundle.js"></script>
+<script src="/docs/page.js"></script>
+</html>
+`;
+
+/** Everything comes from this origin; Swagger UI sets styles of its own and has its icons in data addresses. */
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
+  "connect-src 'self'; frame-ancestors 'none'";
+
+const CACHED = 'public, max-age=86400';
+
+/** The OpenAPI document and a page that shows it, from files of this machine alone. */
+export function docsRoutes(document: object): Promise<Route[]> {
+  return Promise.all([
+    staticFile('/openapi.json', JSON.stringify(document)),
+    staticFile('/docs', PAGE, { 'content-security-policy': POLICY }),
+    staticFile('/docs/page.js', SCRIPT),
+    ...FILES.map(async (name) => {
+      const content = await readFile(new URL(import.meta.resolve(`swagger-ui-dist/${name}`)));
+      return staticFile(`/docs/${name}`, content, { 'cache-control': CACHED });
+    }),
+  ]);
 }

@@ -2,9 +2,9 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type Koa from 'koa';
 import type { Logger } from 'pino';
-import { addressKey } from '../access/rate-limit.ts';
+import { AddressCounts } from '../access/rate-limit.ts';
 import { ConfigError } from '../config.ts';
-import { onceAMinute } from '../telemetry/log.ts';
+import { onceAMinute } from '../telemetry/process.ts';
 import { connectionsRefused } from '../telemetry/metrics.ts';
 import type { RequestState } from './context.ts';
 
@@ -13,9 +13,9 @@ const MAX_HEADERS_MS = 5000;
 const MAX_REQUEST_MS = 10_000;
 const CHECK_INTERVAL_MS = 1000;
 /** A connection with a response in progress may be idle for at most this long. */
-const MAX_STANDSTILL_MS = 10_000;
+const MAX_RESPONSE_IDLE_MS = 10_000;
 /** Longer than proxies keep an idle connection, so that they close it first. */
-const MAX_IDLE_MS = 75_000;
+const MAX_KEEP_ALIVE_MS = 75_000;
 const MAX_CONNECTIONS = 10_000;
 /** Of one address, or of the /64 of an IPv6 address. Behind proxies only the proxies can count by client. */
 export const MAX_CONNECTIONS_OF_ADDRESS = 1000;
@@ -37,13 +37,13 @@ export function httpServer(
       headersTimeout: MAX_HEADERS_MS,
       requestTimeout: MAX_REQUEST_MS,
       connectionsCheckingInterval: CHECK_INTERVAL_MS,
-      keepAliveTimeout: MAX_IDLE_MS,
+      keepAliveTimeout: MAX_KEEP_ALIVE_MS,
       // The app says what is wrong; Node would send 400 without a word.
       requireHostHeader: false,
     },
     app.callback(),
   );
-  server.setTimeout(MAX_STANDSTILL_MS);
+  server.setTimeout(MAX_RESPONSE_IDLE_MS);
   boundConnections(server, isBehindProxies ? MAX_CONNECTIONS : MAX_CONNECTIONS_OF_ADDRESS, log);
   const responses = new WeakMap<Duplex, ServerResponse>();
   server.on('request', ({ socket }, response) => responses.set(socket, response));
@@ -67,26 +67,21 @@ function boundConnections(server: Server, ofAddress: number, log: Logger): void 
     connectionsRefused.inc({ reason });
     logRefused();
   };
-  const open = new Map<string, number>();
+  const open = new AddressCounts();
   server.maxConnections = MAX_CONNECTIONS;
   server.on('drop', () => {
     refused('all');
     server.closeIdleConnections();
   });
   server.on('connection', (socket) => {
-    const address = addressKey(socket.remoteAddress ?? '');
-    const count = open.get(address) ?? 0;
-    if (count >= ofAddress) {
+    const { remoteAddress: address = '' } = socket;
+    if (open.of(address) >= ofAddress) {
       refused('address');
       socket.destroy();
       return;
     }
-    open.set(address, count + 1);
-    socket.once('close', () => {
-      const left = (open.get(address) ?? 1) - 1;
-      if (left === 0) open.delete(address);
-      else open.set(address, left);
-    });
+    open.add(address, 1);
+    socket.once('close', () => open.add(address, -1));
   });
 }
 

@@ -1,10 +1,10 @@
 import type { Queue } from 'bullmq';
 import { type Config, ConfigError } from '../config.ts';
 import { withoutSecrets } from '../dataset/source-url.ts';
+import { OHIO_TIME_ZONE } from '../licenses/dates.ts';
 import { PUBLISH_JOB_OPTIONS } from './job.ts';
 
 const SCHEDULER = 'publish-schedule';
-const TIME_ZONE = 'America/New_York';
 
 /**
  * Sets the queue's schedule: a publication of the two sources at each time of PUBLISH_SCHEDULE, or none without it.
@@ -21,7 +21,7 @@ export async function schedulePublications(queue: Queue, config: Config): Promis
   try {
     await queue.upsertJobScheduler(
       SCHEDULER,
-      { pattern, tz: TIME_ZONE },
+      { pattern, tz: OHIO_TIME_ZONE },
       {
         name: 'publish',
         // The worker that publishes has the secrets of the addresses in its own settings.

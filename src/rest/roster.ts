@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { jsonBody, textBody, utf8WithMark } from '../http/body.ts';
-import type { Context } from '../http/context.ts';
+import { type Context, clientGone } from '../http/context.ts';
 import { UnsupportedMediaTypeError } from '../http/errors.ts';
-import { clientGone, type RosterCost, spendForItems } from '../http/roster-cost.ts';
+import { type RosterCost, spendForItems } from '../http/limits.ts';
 import type { Route } from '../http/route.ts';
 import type { Rosters } from '../rosters/service.ts';
 import { answerTable, itemsTable, type RosterTable, readTable } from '../rosters/table.ts';

@@ -1,5 +1,5 @@
 import type { Changes } from '../changes/service.ts';
-import type { RosterCost } from '../http/roster-cost.ts';
+import type { RosterCost } from '../http/limits.ts';
 import type { Route } from '../http/route.ts';
 import type { Lookups } from '../lookup/service.ts';
 import type { Rosters } from '../rosters/service.ts';

@@ -16,7 +16,7 @@ export function openSearchHosts(config: Pick<Config, 'OPENSEARCH_URL'>): string 
 
 export interface ClientOptions {
   /** Whether what one node does not answer goes to the next: for what may be done twice. */
-  readonly asksOthers?: boolean;
+  readonly triesOtherNodes?: boolean;
 }
 
 /**
@@ -28,13 +28,13 @@ export interface ClientOptions {
 export function openSearchClient(
   config: Config,
   timeoutMs: number,
-  { asksOthers = false }: ClientOptions = {},
+  { triesOtherNodes = false }: ClientOptions = {},
 ): Client {
   const nodes = openSearchNodes(config);
   const { OPENSEARCH_USERNAME: username, OPENSEARCH_PASSWORD: password, OPENSEARCH_CA: ca } = config;
   return new Client({
     nodes,
-    maxRetries: asksOthers ? nodes.length - 1 : 0,
+    maxRetries: triesOtherNodes ? nodes.length - 1 : 0,
     requestTimeout: timeoutMs,
     // Every answer is checked against a schema, which takes over known fields only.
     disablePrototypePoisoningProtection: true,

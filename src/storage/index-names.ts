@@ -29,42 +29,31 @@ export function parseLicensesIndexName(prefix: string, name: string): LicensesIn
 }
 
 /** The names of an installation's indices and of its alias. */
-export interface IndexNames {
-  /** The alias whose one index is the live publication. */
-  readonly alias: string;
-  /** The pattern of all physical indices of licenses. */
-  readonly licensesPattern: string;
-  /** The ledger of publications: appended events, and the epoch. */
-  readonly ledger: string;
-  /** The pattern of all indices of digests. */
-  readonly digestsPattern: string;
-  /** What changed from publication to publication. */
-  readonly changes: string;
-  /** What people saw of a license and saved. */
-  readonly savedRecords: string;
-  /** The rows that publications rejected. */
-  readonly rejectedRows: string;
-  /** The businesses that hold API keys. */
-  readonly accounts: string;
-  readonly apiKeys: string;
-  /** What each API key was used for, by day. */
-  readonly apiKeyUsage: string;
-  /** What operators did. */
-  readonly audit: string;
-}
+export type IndexNames = Readonly<ReturnType<typeof indexNames>>;
 
-export function indexNames(prefix: string): IndexNames {
+/** @param prefix the installation's `INDEX_PREFIX` */
+export function indexNames(prefix: string) {
   return {
+    /** The alias whose one index is the live publication. */
     alias: `${prefix}${FAMILY}`,
+    /** The pattern of all physical indices of licenses. */
     licensesPattern: `${prefix}${FAMILY}-*`,
+    /** The pattern of all indices of digests. */
     digestsPattern: `${prefix}${DIGESTS}-*`,
+    /** What changed from publication to publication. */
     changes: `${prefix}changes`,
+    /** What people saw of a license and saved. */
     savedRecords: `${prefix}saved-records`,
+    /** The ledger of publications: appended events, and the epoch. */
     ledger: `${prefix}publications`,
+    /** The rows that publications rejected. */
     rejectedRows: `${prefix}rejected-rows`,
+    /** The businesses that hold API keys. */
     accounts: `${prefix}accounts`,
     apiKeys: `${prefix}api-keys`,
+    /** What each API key was used for, by day. */
     apiKeyUsage: `${prefix}api-key-usage`,
+    /** What operators did. */
     audit: `${prefix}audit`,
   };
 }

@@ -1,22 +1,12 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { responseStatus } from './client.ts';
 import { STORED_INDICES } from './collection.ts';
 import type { Store } from './store.ts';
 
-const TEMPLATES = [
-  'licenses',
-  'publications',
-  'license-digests',
-  'changes',
-  'saved-records',
-  'rejected-rows',
-  'accounts',
-  'api-keys',
-  'api-key-usage',
-  'audit',
-] as const;
+const FOLDER = new URL('../../index-templates/', import.meta.url);
 
 const template = z.object({
   index_patterns: z.array(z.string()),
@@ -28,9 +18,8 @@ const template = z.object({
 });
 
 /** A composable index template as `index-templates/<family>.json` has it, without the installation's prefix. */
-export async function indexTemplate(family: (typeof TEMPLATES)[number]): Promise<z.output<typeof template>> {
-  const file = new URL(`../../index-templates/${family}.json`, import.meta.url);
-  return template.parse(JSON.parse(await readFile(file, 'utf8')));
+export async function indexTemplate(family: string): Promise<z.output<typeof template>> {
+  return template.parse(JSON.parse(await readFile(new URL(`${family}.json`, FOLDER), 'utf8')));
 }
 
 /**
@@ -39,7 +28,8 @@ export async function indexTemplate(family: (typeof TEMPLATES)[number]): Promise
  * @throws {Error} when an index stands where the alias of the live publication belongs
  */
 export async function prepareIndices(store: Store): Promise<void> {
-  await Promise.all(TEMPLATES.map((family) => installTemplate(store, family)));
+  const families = (await readdir(FOLDER)).map((file) => basename(file, '.json'));
+  await Promise.all(families.map((family) => installTemplate(store, family)));
   const lasting = lastingIndices(store);
   // One after the other: OpenSearch starts four new shards at a time, and lets the others wait for seconds.
   for (const index of lasting) await createIfMissing(store.client, index);
@@ -47,7 +37,7 @@ export async function prepareIndices(store: Store): Promise<void> {
   await refuseIndexInPlaceOfAlias(store.client, store.names.alias);
 }
 
-async function installTemplate({ client, prefix }: Store, family: (typeof TEMPLATES)[number]): Promise<void> {
+async function installTemplate({ client, prefix }: Store, family: string): Promise<void> {
   const body = await indexTemplate(family);
   await client.indices.putIndexTemplate({
     name: `${prefix}${family}`,

@@ -1,6 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { badDocuments } from './bad-documents.ts';
-import { uncaughtErrors } from './uncaught.ts';
+import { badDocuments, uncaughtErrors } from './process.ts';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256];

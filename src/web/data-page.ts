@@ -1,21 +1,11 @@
 import { CHANGE_KINDS } from '../changes/change.ts';
 import type { Route } from '../http/route.ts';
-import { freshness, type KnownPublications } from '../http/status.ts';
+import { freshness } from '../http/status.ts';
 import { daysBetween } from '../licenses/dates.ts';
 import type { PublicationSummary } from '../publications/history.ts';
 import type { LivePublication } from '../publications/live.ts';
-import { barChart } from './bar-chart.ts';
-import { type Html, html, NOTHING, type PageWriter } from './page.ts';
-import { count, counted, daysInWords, longDate, ohioTime, shortDate } from './words.ts';
-
-/** What the data page is made from. */
-export interface DataPageServices {
-  readonly page: PageWriter;
-  readonly live: () => LivePublication | undefined;
-  readonly publications: KnownPublications;
-  /** The date in Ohio. */
-  readonly today: () => string;
-}
+import { cardTable, factList, type Html, html, NOTHING, type PageServices } from './page.ts';
+import { capitalized, count, counted, daysInWords, longDate, ohioTime, shortDate } from './words.ts';
 
 /** More bars than these are too thin on a phone. */
 const MAX_BARS = 14;
@@ -29,7 +19,7 @@ const BANDS = {
 const NOT_YET = 'Not known: its date has not come yet. Do not rely on it.';
 
 /** GET /data: how current the data is, and how it got here. */
-export function dataPage({ page, live, publications, today }: DataPageServices): Route {
+export function dataPage({ page, live, publications, today }: PageServices): Route {
   return {
     method: 'GET',
     path: '/data',
@@ -63,7 +53,7 @@ function liveFacts(
 ): Html {
   const age = daysBetween(metadata.date, today);
   const { rows, licenses, endorsements, rejected } = metadata.counts ?? summary?.counts ?? {};
-  const facts: readonly (readonly [string, string | undefined])[] = [
+  return factList([
     ['Dataset of', longDate(metadata.date)],
     ['Age', age < 0 ? NOT_YET : `${daysInWords(age)}. ${BANDS[freshness(age)]}`],
     ['Went live', summary === undefined ? undefined : ohioTime(summary.at)],
@@ -71,10 +61,7 @@ function liveFacts(
     ['Rows read', rows === undefined ? undefined : count(rows)],
     ['Rows rejected', rejected === undefined ? undefined : count(rejected)],
     ['Publication', metadata.publication],
-  ];
-  return html`<dl class="facts">${facts.map(([name, value]) =>
-    value === undefined ? NOTHING : html`<div><dt>${name}</dt><dd>${value}</dd></div>`,
-  )}</dl>`;
+  ]);
 }
 
 /** A figure of a publication, as a chart. */
@@ -107,27 +94,25 @@ function history(publications: readonly PublicationSummary[]): Html {
   if (shown.length === 0) return NOTHING;
   const oldestFirst = shown.toReversed();
   return html`<section><h2>Publications</h2>
-<div class="charts">${MEASURES.map(
-    ({ heading, series, values }) =>
-      html`<div><h3>${heading}</h3>${barChart({
-        label: `${heading} of the last ${counted(shown.length, 'publication')}; the table has the figures.`,
-        series,
-        bars: oldestFirst.map((publication) => ({ label: dayOf(publication), values: values(publication) })),
-      })}</div>`,
-  )}</div>
-<table class="usa-table usa-table--borderless cards"><caption>The last ${counted(shown.length, 'publication')}, the latest first</caption>
-<thead><tr><th scope="col">Dataset of</th><th scope="col">State</th><th scope="col">Rows</th><th scope="col">Seconds</th><th scope="col">Rejected</th>${CHANGE_KINDS.map(
-    (kind) => html`<th scope="col">${capitalized(kind)}</th>`,
-  )}</tr></thead>
-<tbody>${shown.map(publicationRow)}</tbody></table></section>`;
+<div class="charts">${MEASURES.map((measure) => html`<div><h3>${measure.heading}</h3>${chart(measure, oldestFirst)}</div>`)}</div>
+${cardTable(
+    'usa-table--borderless cards',
+    `The last ${counted(shown.length, 'publication')}, the latest first`,
+    ['Dataset of', 'State', 'Rows', 'Seconds', 'Rejected', ...CHANGE_KINDS.map(capitalized)],
+    shown.map(publicationCells),
+  )}</section>`;
 }
 
-function publicationRow(publication: PublicationSummary): Html {
+function publicationCells(publication: PublicationSummary): string[] {
   const { date, state, counts, changes } = publication;
-  return html`
-<tr><th scope="row" data-label="Dataset of">${date === undefined ? 'Not read' : shortDate(date)}</th><td data-label="State">${STATES_WITH_DATA.get(state) ?? state}</td><td data-label="Rows">${count(counts?.rows ?? 0)}</td><td data-label="Seconds">${count(seconds(publication))}</td><td data-label="Rejected">${count(counts?.rejected ?? 0)}</td>${CHANGE_KINDS.map(
-    (kind) => html`<td data-label="${capitalized(kind)}">${count(changes?.kinds[kind] ?? 0)}</td>`,
-  )}</tr>`;
+  return [
+    date === undefined ? 'Not read' : shortDate(date),
+    STATES_WITH_DATA.get(state) ?? state,
+    count(counts?.rows ?? 0),
+    count(seconds(publication)),
+    count(counts?.rejected ?? 0),
+    ...CHANGE_KINDS.map((kind) => count(changes?.kinds[kind] ?? 0)),
+  ];
 }
 
 function seconds({ seconds: steps = {} }: PublicationSummary): number {
@@ -139,8 +124,47 @@ function dayOf({ date = '' }: PublicationSummary): string {
   return date.slice(5).replace('-', '/');
 }
 
-function capitalized(word: string): string {
-  return word.charAt(0).toUpperCase() + word.slice(1);
+const WIDTH = 320;
+const HEIGHT = 180;
+const BASE = 150;
+const TOP = 18;
+const MAX_BAR_WIDTH = 40;
+
+/**
+ * A chart of vertical bars as SVG, one for each publication, with its parts stacked in the order of the series. The
+ * colors of the parts come from the style sheet.
+ */
+function chart({ heading, series, values }: Measure, publications: readonly PublicationSummary[]): Html {
+  const label = `${heading} of the last ${counted(publications.length, 'publication')}; the table has the figures.`;
+  const bars = publications.map((publication) => ({ day: dayOf(publication), parts: values(publication) }));
+  const highest = bars.reduce((most, { parts }) => Math.max(most, sum(parts)), 1);
+  const step = WIDTH / bars.length;
+  const width = Math.min(MAX_BAR_WIDTH, step * 0.7);
+  return html`<figure class="chart margin-0"><svg role="img" aria-label="${label}" viewBox="0 0 ${WIDTH} ${HEIGHT}">
+<line class="axis" x1="0" y1="${BASE}" x2="${WIDTH}" y2="${BASE}"/>${bars.map(({ day, parts }, at) =>
+    bar(day, parts, (at + 0.5) * step, width, (BASE - TOP) / highest),
+  )}</svg>${
+    series.length < 2
+      ? ''
+      : html`<ul class="legend">${series.map((name, at) => html`<li><svg class="part-${at}" aria-hidden="true" viewBox="0 0 1 1"><rect width="1" height="1"/></svg>${name}</li>`)}</ul>`
+  }</figure>`;
+}
+
+function bar(day: string, parts: readonly number[], center: number, width: number, scale: number): Html {
+  const total = sum(parts);
+  return html`
+<g>${parts.map((part, at) => {
+    const top = BASE - sum(parts.slice(0, at + 1)) * scale;
+    return html`<rect class="part-${at}" x="${rounded(center - width / 2)}" y="${rounded(top)}" width="${rounded(width)}" height="${rounded(part * scale)}"/>`;
+  })}<text x="${rounded(center)}" y="${rounded(BASE - total * scale - 4)}">${count(total)}</text><text x="${rounded(center)}" y="${BASE + 18}">${day}</text></g>`;
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
+function rounded(value: number): string {
+  return String(Math.round(value * 10) / 10);
 }
 
 function figures(heading: string, what: string, entries: readonly (readonly [string, number])[]): Html {

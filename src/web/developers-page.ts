@@ -1,19 +1,11 @@
 import type { Config } from '../config.ts';
-import { clientProtocol } from '../http/proxies.ts';
+import { clientProtocol } from '../http/context.ts';
 import type { Route } from '../http/route.ts';
-import { type Html, html, type Origin, type PageWriter } from './page.ts';
+import { type Html, html, type PageServices } from './page.ts';
 import { count } from './words.ts';
 
-type Limits = Pick<
-  Config,
-  | 'REST_REQUESTS_PER_MINUTE'
-  | 'MCP_REQUESTS_PER_MINUTE'
-  | 'WEB_REQUESTS_PER_MINUTE'
-  | 'ROSTER_ITEMS_PER_REQUEST'
->;
-
 /** GET /developers: how programs and assistants use the service. */
-export function developersPage(page: PageWriter, origin: () => Origin | undefined, limits: Limits): Route {
+export function developersPage({ page, origin, config }: PageServices): Route {
   return {
     method: 'GET',
     path: '/developers',
@@ -22,13 +14,13 @@ export function developersPage(page: PageWriter, origin: () => Origin | undefine
       return page.send(ctx, {
         title: 'For developers',
         origin: origin(),
-        body: developersBody(address, limits),
+        body: developersBody(address, config),
       });
     },
   };
 }
 
-function developersBody(address: string, limits: Limits): Html {
+function developersBody(address: string, limits: Config): Html {
   return html`<p class="usa-intro">Verify licenses from a program, in volume: one at a time, a thousand in a request, or whatever has changed since yesterday.</p>
 <h2>Get a key</h2>
 <p>The REST API needs a key in the header <code>X-API-Key</code>. The operator of this service gives keys out: <code>npx licenses keys create ACCOUNT --verified-by NAME</code>. The key is shown once. The MCP server needs none.</p>
@@ -53,5 +45,5 @@ ${code(`curl -s "${address}/api/v1/changes?limit=10" -H "X-API-Key: $KEY"`)}
 }
 
 function code(text: string): Html {
-  return html`<pre class="code" tabindex="0"><code>${text}</code></pre>`;
+  return html`<pre class="code bg-ink text-white padding-2 overflow-x-auto radius-md" tabindex="0"><code>${text}</code></pre>`;
 }

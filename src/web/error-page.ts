@@ -1,71 +1,86 @@
-import type { Context } from '../http/context.ts';
-import { errorResponse } from '../http/errors.ts';
+import type { Context, Middleware } from '../http/context.ts';
+import { type ErrorResponse, errorResponse } from '../http/errors.ts';
+import type { routerOf } from '../http/route.ts';
 import { NothingPublishedError } from '../publications/live.ts';
-import { alert, type Html, html, NOTHING, type Origin, type PageWriter } from './page.ts';
-import { OtherOriginError } from './same-origin.ts';
+import { alert, type Html, html, type PageServices } from './page.ts';
 import { counted } from './words.ts';
 
-/** Shows an error to a person: what happened and what to do. */
-export type ErrorPage = (ctx: Context, error: unknown) => Promise<void>;
+type Router = ReturnType<typeof routerOf>;
 
-interface ErrorText {
-  readonly title: string;
-  readonly text: Html;
-}
+const NO_ROUTE = '(none)';
 
 const LOOK_UP = html`<p><a class="usa-button" href="/">Look up a license</a></p>`;
 
-/** @param origin the publication that answers now, as last known */
-export function errorPage(page: PageWriter, origin: () => Origin | undefined): ErrorPage {
-  return async (ctx, error) => {
-    const { status, detail, retryAfter } = errorOf(error);
-    const { title, text } = errorText(status, detail, retryAfter, error);
-    await page.send(ctx, { title, origin: origin(), body: html`${text}${LOOK_UP}`, isPrivate: true });
-    ctx.status = status;
-    if (retryAfter !== undefined) ctx.set('retry-after', String(retryAfter));
+/**
+ * Shows errors as pages where a page was asked for, and notes the page's route: the log must not have what was
+ * searched.
+ */
+export function errorsAsPages(
+  pages: Router,
+  files: Router,
+  { page, origin, onError }: PageServices,
+): Middleware {
+  return async (ctx, next) => {
+    const route = routeAt(pages, ctx);
+    const isFile = route === undefined && routeAt(files, ctx) !== undefined;
+    if (!isFile) ctx.state.route = route ?? NO_ROUTE;
+    try {
+      await next();
+    } catch (error) {
+      const response = errorResponse(error);
+      const { status, retryAfter } = response;
+      // What to accept is read only once the request has been counted: it may be long.
+      const isPage = route !== undefined || (!isFile && status !== 429 && acceptsPages(ctx));
+      if (!isPage) throw error;
+      const [title, text] = errorText(error, response);
+      await page.send(ctx, { title, origin: origin(), body: html`${text}${LOOK_UP}`, isPrivate: true });
+      ctx.status = status;
+      if (retryAfter !== undefined) ctx.set('retry-after', String(retryAfter));
+      if (status >= 500) onError(ctx, error);
+    }
   };
 }
 
-function errorOf(error: unknown) {
-  return error instanceof OtherOriginError
-    ? {
-        status: 403,
-        detail: 'This form was not sent from a page of this website. Go to the page and send it there.',
-      }
-    : errorResponse(error);
+function routeAt(router: Router, ctx: Context): string | undefined {
+  const [matched] = router.match(ctx.path, ctx.method).path;
+  return matched === undefined ? undefined : String(matched.path);
 }
 
+/** Whether a person asks: programs get errors as JSON. */
+function acceptsPages(ctx: Context): boolean {
+  return ctx.accepts('json', 'html') === 'html';
+}
+
+/** What happened and what to do, for a person. */
 function errorText(
-  status: number,
-  detail: string,
-  retryAfter: number | undefined,
   error: unknown,
-): ErrorText {
+  { status, detail, retryAfter }: ErrorResponse,
+): readonly [title: string, text: Html] {
   if (error instanceof NothingPublishedError) {
-    return {
-      title: 'Nothing is published yet',
-      text: html`<p>The first dataset is still on its way. Try again in a few minutes.</p>`,
-    };
+    return [
+      'Nothing is published yet',
+      html`<p>The first dataset is still on its way. Try again in a few minutes.</p>`,
+    ];
   }
   switch (status) {
     case 404:
-      return {
-        title: 'There is no such page',
-        text: html`<p>The address may be mistyped. Licenses are found by number, by name or by business.</p>`,
-      };
+      return [
+        'There is no such page',
+        html`<p>The address may be mistyped. Licenses are found by number, by name or by business.</p>`,
+      ];
     case 429:
-      return {
-        title: 'Too many requests',
-        text: html`<p>Your address has sent more requests than this website allows. Wait ${counted(retryAfter ?? 60, 'second')}, then try again. For many licenses, <a href="/roster">check a whole list</a> or <a href="/developers">use the REST API</a>.</p>`,
-      };
+      return [
+        'Too many requests',
+        html`<p>Your address has sent more requests than this website allows. Wait ${counted(retryAfter ?? 60, 'second')}, then try again. For many licenses, <a href="/roster">check a whole list</a> or <a href="/developers">use the REST API</a>.</p>`,
+      ];
     case 503:
-      return {
-        title: 'Not available right now',
-        text: html`<p>Licenses can not be looked up at the moment. Nothing is wrong with what you typed. Try again in ${counted(retryAfter ?? 5, 'second')}. If it is urgent, ask the issuing board.</p>`,
-      };
+      return [
+        'Not available right now',
+        html`<p>Licenses can not be looked up at the moment. Nothing is wrong with what you typed. Try again in ${counted(retryAfter ?? 5, 'second')}. If it is urgent, ask the issuing board.</p>`,
+      ];
     case 500:
-      return { title: 'Something went wrong', text: html`<p>${detail}</p>` };
+      return ['Something went wrong', html`<p>${detail}</p>`];
     default:
-      return { title: 'This can not be answered', text: html`${alert('error', html`${detail}`)}${NOTHING}` };
+      return ['This can not be answered', alert('error', html`${detail}`)];
   }
 }

@@ -1,8 +1,7 @@
 import type { ChangeCause, ChangeKind, HistoryChange } from '../changes/change.ts';
 import type { HistoryGap } from '../changes/feed-state.ts';
-import { fieldLabel } from './field-labels.ts';
 import { type Html, html, NOTHING } from './page.ts';
-import { inWords, longDate } from './words.ts';
+import { fieldLabel, inWords, longDate } from './words.ts';
 
 /** A change of a license, as far as a page shows it. */
 export type ShownChange = Pick<HistoryChange, 'date' | 'kind' | 'cause' | 'fields' | 'withdrawn'>;

@@ -1,31 +1,18 @@
 import { hash } from 'node:crypto';
-import type { Changes } from '../changes/service.ts';
 import type { Route } from '../http/route.ts';
 import type { Board } from '../licenses/boards.ts';
 import { type LicenseHistory, licenseHistory } from '../lookup/license-history.ts';
-import type { Lookups } from '../lookup/service.ts';
 import { lookupOutcome } from '../telemetry/outcome.ts';
 import { boardByCode, licenseAddress } from './addresses.ts';
-import { boardContact } from './board-contact.ts';
-import { extraDataGroups } from './extra-data-groups.ts';
 import { historyTimeline } from './history-timeline.ts';
-import { licenseFacts } from './license-facts.ts';
+import { boardContact, extraDataGroups, licenseFacts } from './license-facts.ts';
 import { miss } from './miss.ts';
-import { type Html, html, NOTHING, type PageWriter } from './page.ts';
+import { type Html, html, NOTHING, type PageServices } from './page.ts';
 import { NO_FIELDS, type SearchFields } from './search.ts';
 import { longDate } from './words.ts';
 
-/** What the page of a license is made from. */
-export interface LicensePageServices {
-  readonly lookups: Lookups;
-  readonly changes: Changes;
-  readonly page: PageWriter;
-  /** The date in Ohio. */
-  readonly today: () => string;
-}
-
 /** GET /licenses/{board code}/{number}: everything that is known of a license. */
-export function licensePage(services: LicensePageServices): Route {
+export function licensePage(services: PageServices): Route {
   const { page, today } = services;
   return {
     method: 'GET',
@@ -70,9 +57,9 @@ export function shownHash({ record, changes, publication }: LicenseHistory, toda
 function licenseBody(view: LicenseHistory, board: Board, today: string): Html {
   const { record, changes, since, gaps, date } = view;
   if (record === undefined) return NOTHING;
-  return html`<p class="as-of">${record.license_type ?? 'License'} ${record.license_number}, ${record.board}. As of the State’s dataset of <strong>${longDate(date)}</strong>.</p>
+  return html`<p class="margin-top-0">${record.license_type ?? 'License'} ${record.license_number}, ${record.board}. As of the State’s dataset of <strong>${longDate(date)}</strong>.</p>
 ${licenseFacts(record, today)}
-<form class="no-print save" action="/records" method="post"><input type="hidden" name="board" value="${board.code}"><input type="hidden" name="number" value="${record.license_number}"><input type="hidden" name="shown" value="${shownHash(view, today)}"><button class="usa-button" type="submit">Save a record of this check</button> <span class="usa-hint">Keeps this page as it is, under an address of its own, for 400 days.</span></form>
+<form class="no-print margin-y-205" action="/records" method="post"><input type="hidden" name="board" value="${board.code}"><input type="hidden" name="number" value="${record.license_number}"><input type="hidden" name="shown" value="${shownHash(view, today)}"><button class="usa-button" type="submit">Save a record of this check</button> <span class="usa-hint display-block margin-top-05">Keeps this page as it is, under an address of its own, for 400 days.</span></form>
 ${extraDataGroups(record.extra_data)}
 <section class="no-print"><h2>History</h2>
 ${historyTimeline(changes, since, gaps)}</section>

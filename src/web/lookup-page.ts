@@ -6,10 +6,10 @@ import { MAX_MATCHES } from '../licenses/lookup-outcome.ts';
 import type { DatedOutcome, Lookups } from '../lookup/service.ts';
 import { lookupOutcome } from '../telemetry/outcome.ts';
 import { licenseAddress } from './addresses.ts';
+import { resultTables } from './license-facts.ts';
 import { lookupForm } from './lookup-form.ts';
 import { miss } from './miss.ts';
 import { alert, type Html, html, type Origin, type PageWriter } from './page.ts';
-import { resultTables } from './results-table.ts';
 import { isSearch, modeOf, type SearchFields, searchFields, searchRequest } from './search.ts';
 import { counted } from './words.ts';
 

@@ -1,9 +1,17 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { html, raw } from 'hono/html';
-import type { Context } from '../http/context.ts';
-import { freshness } from '../http/status.ts';
+import type { RateLimit } from '../access/rate-limit.ts';
+import type { Changes } from '../changes/service.ts';
+import type { Config } from '../config.ts';
+import type { Context, Middleware } from '../http/context.ts';
+import type { Route } from '../http/route.ts';
+import { freshness, type KnownPublications } from '../http/status.ts';
 import { daysBetween } from '../licenses/dates.ts';
+import type { Lookups } from '../lookup/service.ts';
+import type { LivePublication } from '../publications/live.ts';
+import type { SavedRecords } from '../records/store-records.ts';
+import type { Rosters } from '../rosters/service.ts';
 import { daysInWords, longDate } from './words.ts';
 
 /** A piece of HTML: every value that was put into it is escaped. */
@@ -28,7 +36,7 @@ export interface Origin {
 
 /** What a page shows beside the frame that all pages share. */
 export interface PageContent {
-  /** Also the main heading, unless the body has its own. */
+  /** Also the main heading. */
   readonly title: string;
   /** What answers; `undefined` where nothing is published or the page does not depend on it. */
   readonly origin: Origin | undefined;
@@ -49,6 +57,35 @@ const NAVIGATION = [
 /** Writes pages in the frame that all of them share. */
 export interface PageWriter {
   send(ctx: Context, content: PageContent): Promise<void>;
+}
+
+/** What the website answers from. */
+export interface WebServices {
+  readonly lookups: Lookups;
+  readonly changes: Changes;
+  readonly rosters: Rosters;
+  readonly records: SavedRecords;
+  readonly live: () => LivePublication | undefined;
+  readonly publications: KnownPublications;
+  readonly config: Config;
+  /** What is served beside the pages, for programs and for pages: their errors are JSON. */
+  readonly files: readonly Route[];
+  /** The website's own limits: of pages, and of saved records. */
+  readonly limit: RateLimit;
+  readonly saveLimits: readonly RateLimit[];
+  /** Counts how requests end. */
+  readonly counted: Middleware;
+  /** Logs an error of the service. */
+  readonly onError: (ctx: Context, error: unknown) => void;
+}
+
+/** What each page is made from. */
+export interface PageServices extends WebServices {
+  readonly page: PageWriter;
+  /** The publication that answers now, as last known. */
+  readonly origin: () => Origin | undefined;
+  /** The date in Ohio. */
+  readonly today: () => string;
 }
 
 /**
@@ -100,32 +137,32 @@ ${isPrivate === true ? html`<meta name="robots" content="noindex">` : NOTHING}
 <link rel="icon" href="/favicon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="${styleSheet}">
 </head>
-<body>
+<body class="display-flex flex-column minh-viewport">
 <a class="usa-skipnav" href="#main-content">Skip to main content</a>
-<header class="site-header">
-<p class="not-official">This is not a website of the State of Ohio. It answers from the public dataset of the State’s licensing boards.</p>
+<header class="site-header border-bottom-1px border-base-lighter">
+<p class="not-official margin-0 padding-x-2 bg-ink text-white text-center">This is not a website of the State of Ohio. It answers from the public dataset of the State’s licensing boards.</p>
 ${origin?.isSampleData === true ? SAMPLE_DATA : NOTHING}
-<div class="grid-container">
-<a class="site-title" href="/">Ohio License Verification</a>
+<div class="grid-container display-flex flex-wrap flex-justify padding-y-105">
+<a class="site-title text-primary-darker text-bold text-no-underline" href="/">Ohio License Verification</a>
 <nav aria-label="Main"><ul class="site-nav">${NAVIGATION.map(
     ({ address, name }) =>
-      html`<li><a href="${address}"${path === address ? raw(' aria-current="page"') : NOTHING}>${name}</a></li>`,
+      html`<li><a class="text-primary-darker" href="${address}"${path === address ? raw(' aria-current="page"') : NOTHING}>${name}</a></li>`,
   )}</ul></nav>
 </div>
 </header>
-<main id="main-content" class="grid-container">
+<main id="main-content" class="grid-container flex-fill width-full padding-top-3 padding-bottom-6">
 <h1>${title}</h1>
 ${origin === undefined || isOfThePast === true ? NOTHING : ageWarning(origin, today)}
 ${body}
 </main>
-<footer class="site-footer">
+<footer class="site-footer bg-base-lightest padding-y-2">
 <div class="grid-container">
-<p>${
+<p class="margin-y-05">${
     origin === undefined
       ? NOTHING
       : html`Data of the State of Ohio as of <strong>${longDate(origin.date)}</strong>. `
   }The issuing board is the authority. This is not primary-source verification.</p>
-<p class="no-print"><a href="/data">How current is this?</a> <a href="/developers">For developers</a></p>
+<p class="no-print margin-y-05"><a class="margin-right-2" href="/data">How current is this?</a> <a class="margin-right-2" href="/developers">For developers</a></p>
 </div>
 </footer>
 </body>
@@ -133,7 +170,7 @@ ${body}
 `;
 }
 
-const SAMPLE_DATA = html`<p class="sample-data"><strong>Sample data.</strong> Generated, of no real person or business. Do not rely on it.</p>`;
+const SAMPLE_DATA = html`<p class="sample-data margin-0 padding-x-2 text-ink text-center"><strong>Sample data.</strong> Generated, of no real person or business. Do not rely on it.</p>`;
 
 /** Says so where the data is older than two days, or has a date that has not come yet. */
 function ageWarning({ date }: Origin, today: string): Html {
@@ -154,4 +191,33 @@ function ageWarning({ date }: Origin, today: string): Html {
 /** A message in a box with an icon. */
 export function alert(kind: 'info' | 'warning' | 'error' | 'success', text: Html): Html {
   return html`<div class="usa-alert usa-alert--slim usa-alert--${kind}"><div class="usa-alert__body"><p class="usa-alert__text">${text}</p></div></div>`;
+}
+
+/** Facts by name; one without a value is left out. */
+export function factList(
+  facts: readonly (readonly [name: string, value: Html | string | undefined])[],
+  classes = 'facts',
+): Html {
+  return html`<dl class="${classes}">${facts.map(([name, value]) =>
+    value === undefined ? NOTHING : html`<div><dt class="text-bold">${name}</dt><dd>${value}</dd></div>`,
+  )}</dl>`;
+}
+
+/** A table whose rows become cards on a phone. The first cell of a row is its heading. */
+export function cardTable(
+  classes: string,
+  caption: Html | string,
+  columns: readonly string[],
+  rows: readonly (readonly (Html | string)[])[],
+): Html {
+  return html`<table class="usa-table ${classes}"><caption>${caption}</caption>
+<thead><tr>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead>
+<tbody>${rows.map(
+    (cells) => html`
+<tr>${cells.map((cell, at) =>
+      at === 0
+        ? html`<th scope="row" data-label="${columns[at] ?? ''}">${cell}</th>`
+        : html`<td data-label="${columns[at] ?? ''}">${cell}</td>`,
+    )}</tr>`,
+  )}</tbody></table>`;
 }

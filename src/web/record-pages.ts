@@ -1,7 +1,6 @@
-import { plainAddress, type RateLimit } from '../access/rate-limit.ts';
 import { changedFields } from '../changes/record-fields.ts';
-import { formBody } from '../http/body.ts';
-import { withLimitHeaders } from '../http/limit.ts';
+import { formBody, requireSameOrigin } from '../http/body.ts';
+import { spend } from '../http/limits.ts';
 import type { Route } from '../http/route.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { type Board, boardByLabel } from '../licenses/boards.ts';
@@ -9,56 +8,43 @@ import { daysBefore } from '../licenses/dates.ts';
 import { type LicenseHistory, licenseHistory } from '../lookup/license-history.ts';
 import { readRecordCode, writtenRecordCode } from '../records/code.ts';
 import { SAVED_RECORD_DAYS, type SavedRecord } from '../records/saved-record.ts';
-import { type SavedRecords, TooManyRecordsError } from '../records/store-records.ts';
+import { TooManyRecordsError } from '../records/store-records.ts';
 import { boardByCode, licenseAddress, recordAddress } from './addresses.ts';
-import { boardContact } from './board-contact.ts';
-import { extraDataGroups } from './extra-data-groups.ts';
-import { fieldLabel } from './field-labels.ts';
 import { historyTimeline, withoutTwins } from './history-timeline.ts';
-import { licenseFacts } from './license-facts.ts';
-import { type LicensePageServices, shownHash } from './license-page.ts';
-import { alert, type Html, html, NOTHING, type Origin } from './page.ts';
-import { requireSameOrigin } from './same-origin.ts';
-import { inWords, longDate, ohioTime } from './words.ts';
-
-/** What the pages of saved records are made from. */
-export interface RecordPageServices extends LicensePageServices {
-  readonly records: SavedRecords;
-  readonly origin: () => Origin | undefined;
-  /** How many records an address may save, in a minute and in a day. */
-  readonly saveLimits: readonly RateLimit[];
-}
+import { boardContact, extraDataGroups, licenseFacts } from './license-facts.ts';
+import { shownHash } from './license-page.ts';
+import { alert, cardTable, factList, type Html, html, NOTHING, type PageServices } from './page.ts';
+import { fieldLabel, inWords, longDate, ohioTime } from './words.ts';
 
 const FORM_LIMIT = { bytes: 4096, words: 'this form takes at most 4 KB' };
 const FORM_BROKEN = 'This form can not be read. Go back to the license and press the button again.';
 
 /** POST /records: saves exactly what the license's page showed, and leads to its own address. */
-export function saveRecordPage(services: RecordPageServices): Route {
+export function saveRecordPage(services: PageServices): Route {
   const { page, today, records, saveLimits } = services;
   return {
     method: 'POST',
     path: '/records',
     handle: async (ctx) => {
       requireSameOrigin(ctx);
-      for (const limit of saveLimits) {
-        await withLimitHeaders(ctx, limit, () => limit.spend(plainAddress(ctx.ip)));
-      }
+      for (const limit of saveLimits) await spend(ctx, limit);
       const form = await formBody(ctx, FORM_LIMIT);
       const board = boardByCode(textOf(form.get('board')));
       const number = textOf(form.get('number'));
       if (board === undefined || number === '') throw new BadRequestError(FORM_BROKEN);
       const view = await licenseHistory(services, { board, number });
       const { record, publication, date, isSampleData, since, gaps, changes } = view;
+      const refused = (status: number, title: string, body: Html) => {
+        ctx.status = status;
+        return page.send(ctx, { title, origin: { date, isSampleData }, body, isPrivate: true });
+      };
       if (record === undefined || shownHash(view, today()) !== textOf(form.get('shown'))) {
-        ctx.status = 409;
-        await page.send(ctx, {
-          title: 'Not saved: the page was out of date',
-          origin: { date, isSampleData },
-          body: html`<p>New data was published after you opened the page, or another day has begun. Look at the license again, then save.</p>
+        return refused(
+          409,
+          'Not saved: the page was out of date',
+          html`<p>New data was published after you opened the page, or another day has begun. Look at the license again, then save.</p>
 <p><a class="usa-button" href="${licenseAddress({ board: board.name, license_number: number })}">Look at the license again</a></p>`,
-          isPrivate: true,
-        });
-        return;
+        );
       }
       const shown = { publication, date, sample: isSampleData, today: today(), record, since };
       const saving = records.save({
@@ -71,17 +57,14 @@ export function saveRecordPage(services: RecordPageServices): Route {
         throw error;
       });
       if (code === undefined) {
-        ctx.status = 503;
         // Lookups are answered; only this is not.
         ctx.state.outcome = 'limited';
         ctx.set('retry-after', '3600');
-        await page.send(ctx, {
-          title: 'No more records can be saved today',
-          origin: { date, isSampleData },
-          body: html`<p>So many records were saved in the last 24 hours that no more are taken now. To keep this check, <a href="${licenseAddress(record)}">go back to the license</a> and print the page, or save it again tomorrow.</p>`,
-          isPrivate: true,
-        });
-        return;
+        return refused(
+          503,
+          'No more records can be saved today',
+          html`<p>So many records were saved in the last 24 hours that no more are taken now. To keep this check, <a href="${licenseAddress(record)}">go back to the license</a> and print the page, or save it again tomorrow.</p>`,
+        );
       }
       ctx.status = 303;
       ctx.redirect(recordAddress(writtenRecordCode(code)));
@@ -94,7 +77,7 @@ function textOf(value: unknown): string {
 }
 
 /** GET /records/{code}: a saved record as it was, beside what has changed since. */
-export function recordPage(services: RecordPageServices): Route {
+export function recordPage(services: PageServices): Route {
   const { page, records, origin } = services;
   return {
     method: 'GET',
@@ -132,7 +115,11 @@ export function recordPage(services: RecordPageServices): Route {
 function savedBody(code: string, saved: SavedRecord, board: Board | undefined, comparison: Html): Html {
   const { record, saved_at: at, date, today, changes, since, gaps = [] } = saved;
   const kept = longDate(daysBefore(at.slice(0, 10), -SAVED_RECORD_DAYS));
-  return html`<dl class="facts"><div><dt>Checked</dt><dd>${ohioTime(at)}</dd></div><div><dt>Dataset</dt><dd>State of Ohio, ${longDate(date)} (publication ${saved.publication})</dd></div><div><dt>Code</dt><dd><code>${writtenRecordCode(code)}</code>, kept until ${kept}</dd></div></dl>
+  return html`${factList([
+    ['Checked', ohioTime(at)],
+    ['Dataset', `State of Ohio, ${longDate(date)} (publication ${saved.publication})`],
+    ['Code', html`<code>${writtenRecordCode(code)}</code>, kept until ${kept}`],
+  ])}
 ${comparison}
 <h2>${record.full_name}</h2>
 ${licenseFacts(record, today)}
@@ -152,11 +139,12 @@ function sinceThen({ record }: SavedRecord, { record: now, date }: LicenseHistor
   if (changed.length === 0) {
     return html`<div class="no-print">${alert('success', html`Nothing has changed since. Compared with the dataset of ${longDate(date)}.`)}</div>`;
   }
+  const shown = (value: string | null) => (value === null ? 'Not stated' : inWords(value));
   return html`<section class="no-print since"><h2>Changed since</h2>
-<table class="usa-table cards"><caption>Compared with the dataset of ${longDate(date)}</caption>
-<thead><tr><th scope="col">What</th><th scope="col">In this record</th><th scope="col">Now</th></tr></thead>
-<tbody>${changed.map(
-    ([name, { before, after }]) =>
-      html`<tr><th scope="row" data-label="What">${fieldLabel(name)}</th><td data-label="In this record">${before === null ? 'Not stated' : inWords(before)}</td><td data-label="Now">${after === null ? 'Not stated' : inWords(after)}</td></tr>`,
-  )}</tbody></table></section>`;
+${cardTable(
+  'cards',
+  `Compared with the dataset of ${longDate(date)}`,
+  ['What', 'In this record', 'Now'],
+  changed.map(([name, { before, after }]) => [fieldLabel(name), shown(before), shown(after)]),
+)}</section>`;
 }

@@ -1,6 +1,7 @@
 import type { RateLimit } from '../access/rate-limit.ts';
-import { formBody, listLimit } from '../http/body.ts';
-import { clientGone, spendForItems } from '../http/roster-cost.ts';
+import { formBody, listLimit, requireSameOrigin } from '../http/body.ts';
+import { clientGone } from '../http/context.ts';
+import { spendForItems } from '../http/limits.ts';
 import type { Route } from '../http/route.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { tableRequest } from '../rest/roster-request.ts';
@@ -11,7 +12,6 @@ import { boardByCode } from './addresses.ts';
 import { alert, html, type Origin, type PageWriter } from './page.ts';
 import { MAX_PAGE_ROWS, rosterForm } from './roster-form.ts';
 import { rosterResults } from './roster-results.ts';
-import { requireSameOrigin } from './same-origin.ts';
 import { count } from './words.ts';
 
 /** What the roster page is made from. */

@@ -1,50 +1,20 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import createError from 'http-errors';
 import compose from 'koa-compose';
-import type { RateLimit } from '../access/rate-limit.ts';
-import type { Changes } from '../changes/service.ts';
-import type { Config } from '../config.ts';
-import type { Context, Middleware } from '../http/context.ts';
-import { errorResponse } from '../http/errors.ts';
-import { limited } from '../http/limit.ts';
-import { type Route, routerOf } from '../http/route.ts';
-import type { KnownPublications } from '../http/status.ts';
+import { limited } from '../http/limits.ts';
+import { type Route, routerOf, staticFile } from '../http/route.ts';
 import { todayInOhio } from '../licenses/dates.ts';
-import type { Lookups } from '../lookup/service.ts';
-import type { LivePublication } from '../publications/live.ts';
-import type { SavedRecords } from '../records/store-records.ts';
-import type { Rosters } from '../rosters/service.ts';
-import { webAssets } from './assets.ts';
 import { dataPage } from './data-page.ts';
 import { developersPage } from './developers-page.ts';
-import { type ErrorPage, errorPage } from './error-page.ts';
+import { errorsAsPages } from './error-page.ts';
 import { licensePage } from './license-page.ts';
 import { lookupPage } from './lookup-page.ts';
-import { type Origin, pageWriter } from './page.ts';
+import { type Origin, type PageServices, pageWriter, type WebServices } from './page.ts';
 import { recordPage, saveRecordPage } from './record-pages.ts';
 import { rosterPages } from './roster-page.ts';
 
-type Router = ReturnType<typeof routerOf>;
-type RouterMiddleware = ReturnType<Router['routes']>;
-
-/** What the website answers from. */
-export interface WebServices {
-  readonly lookups: Lookups;
-  readonly changes: Changes;
-  readonly rosters: Rosters;
-  readonly records: SavedRecords;
-  readonly live: () => LivePublication | undefined;
-  readonly publications: KnownPublications;
-  readonly config: Config;
-  /** What is served beside the pages, for programs and for pages: their errors are JSON. */
-  readonly files: readonly Route[];
-  /** The website's own limits: of pages, and of saved records. */
-  readonly limit: RateLimit;
-  readonly saveLimits: readonly RateLimit[];
-  /** Counts how requests end. */
-  readonly counted: Middleware;
-  /** Logs an error of the service. */
-  readonly onError: (ctx: Context, error: unknown) => void;
-}
+type RouterMiddleware = ReturnType<ReturnType<typeof routerOf>['routes']>;
 
 const FAVICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#162e51"/><path d="M4 8.5l3 3 5-7" fill="none" stroke="#fff" stroke-width="2"/></svg>`;
 
@@ -61,7 +31,7 @@ export async function website(services: WebServices): Promise<RouterMiddleware> 
     return now && { date: now.metadata.date, isSampleData: now.metadata.sample };
   };
   const page = pageWriter(assets.styleSheet, today);
-  const common = { ...services, page, today, origin };
+  const common: PageServices = { ...services, page, today, origin };
   const pages: Route[] = [
     lookupPage(common),
     licensePage(common),
@@ -69,14 +39,13 @@ export async function website(services: WebServices): Promise<RouterMiddleware> 
     recordPage(common),
     ...rosterPages({ ...common, cost: { limit, itemsPerRequest: config.ROSTER_ITEMS_PER_REQUEST } }),
     dataPage(common),
-    developersPage(page, origin, config),
+    developersPage(common),
   ];
-  const showError = errorPage(page, origin);
   const router = routerOf(pages);
-  const files = routerOf([...services.files, ...assets.routes, favicon()]);
+  const files = routerOf([...services.files, ...assets.routes]);
   return compose([
     services.counted,
-    errorsAsPages(router, files, showError, services.onError),
+    errorsAsPages(router, files, common),
     limited(limit),
     files.routes(),
     router.routes(),
@@ -86,53 +55,34 @@ export async function website(services: WebServices): Promise<RouterMiddleware> 
   ]);
 }
 
-function routeAt(router: Router, ctx: Context): string | undefined {
-  const [matched] = router.match(ctx.path, ctx.method).path;
-  return matched === undefined ? undefined : String(matched.path);
+/** The design system's style sheet; ours comes after it. */
+const DESIGN_SYSTEM = 'css/uswds.min.css';
+const OWN_STYLES = new URL('./styles.css', import.meta.url);
+
+/** What the style sheet refers to and we serve: fonts in their smallest form, and icons. */
+const REFERENCE = /url\(\.\.\/((?:fonts|img)\/[\w./-]+\.(?:woff2|svg))\)/g;
+
+/** The address has the hash of the content, so a year is not too long. */
+const CACHED = 'public, max-age=31536000, immutable';
+
+/** Reads and compresses the files that pages refer to. The address of the style sheet changes with their content. */
+async function webAssets() {
+  const designSystem = await readDesignSystem(DESIGN_SYSTEM);
+  const styles = Buffer.concat([designSystem, await readFile(OWN_STYLES)]);
+  const names = new Set([...styles.toString().matchAll(REFERENCE)].flatMap(([, name]) => name ?? []));
+  const files = new Map<string, Buffer>([[DESIGN_SYSTEM, styles]]);
+  for (const name of names) files.set(name, await readDesignSystem(name));
+
+  const hash = createHash('sha256');
+  for (const [name, content] of files) hash.update(name).update(content);
+  const base = `/assets/${hash.digest('hex').slice(0, 16)}`;
+  const routes = [...files].map(([name, content]) =>
+    staticFile(`${base}/${name}`, content, { 'cache-control': CACHED }),
+  );
+  const favicon = staticFile('/favicon.svg', FAVICON, { 'cache-control': 'public, max-age=86400' });
+  return { styleSheet: `${base}/${DESIGN_SYSTEM}`, routes: await Promise.all([...routes, favicon]) };
 }
 
-const NO_ROUTE = '(none)';
-
-/** Whether a person asks: programs get errors as JSON. */
-function acceptsPages(ctx: Context): boolean {
-  return ctx.accepts('json', 'html') === 'html';
-}
-
-/**
- * Shows errors as pages where a page was asked for, and notes the page's route: the log must not have what was
- * searched.
- */
-function errorsAsPages(
-  pages: Router,
-  files: Router,
-  showError: ErrorPage,
-  onError: WebServices['onError'],
-): Middleware {
-  return async (ctx, next) => {
-    const route = routeAt(pages, ctx);
-    const isFile = route === undefined && routeAt(files, ctx) !== undefined;
-    if (!isFile) ctx.state.route = route ?? NO_ROUTE;
-    try {
-      await next();
-    } catch (error) {
-      const { status } = errorResponse(error);
-      // What to accept is read only once the request has been counted: it may be long.
-      const isPage = route !== undefined || (!isFile && status !== 429 && acceptsPages(ctx));
-      if (!isPage) throw error;
-      await showError(ctx, error);
-      if (ctx.status >= 500) onError(ctx, error);
-    }
-  };
-}
-
-function favicon(): Route {
-  return {
-    method: 'GET',
-    path: '/favicon.svg',
-    handle: (ctx) => {
-      ctx.set('cache-control', 'public, max-age=86400');
-      ctx.type = 'image/svg+xml';
-      ctx.body = FAVICON;
-    },
-  };
+function readDesignSystem(name: string): Promise<Buffer> {
+  return readFile(new URL(import.meta.resolve(`@uswds/uswds/${name}`)));
 }

@@ -1,9 +1,11 @@
+import { OHIO_TIME_ZONE } from '../licenses/dates.ts';
+
 const LONG_DATE = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'UTC' });
 const SHORT_DATE = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeZone: 'UTC' });
 const OHIO_TIME = new Intl.DateTimeFormat('en-US', {
   dateStyle: 'long',
   timeStyle: 'short',
-  timeZone: 'America/New_York',
+  timeZone: OHIO_TIME_ZONE,
 });
 const NUMBER = new Intl.NumberFormat('en-US');
 
@@ -58,4 +60,22 @@ export function fromToday(days: number): string {
 /** `a`, `a and b`, `a, b and c`. */
 export function listed(words: readonly string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
+}
+
+/** `added` → `Added`. */
+export function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+const EXTRA_DATA = 'extra_data.';
+
+const LABELS: ReadonlyMap<string, string> = new Map([
+  ['full_name', 'Name'],
+  ['raw_status', 'Status'],
+]);
+
+/** The label of a field of a record (`License type`), or of an attribute of its extra data (`extra_data.ZIP`). */
+export function fieldLabel(name: string): string {
+  if (name.startsWith(EXTRA_DATA)) return name.slice(EXTRA_DATA.length);
+  return LABELS.get(name) ?? capitalized(name.replaceAll('_', ' '));
 }

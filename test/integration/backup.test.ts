@@ -5,8 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { licenses } from '../../scripts/licenses-processes.ts';
-import { createKey, listKeys, revokeKey } from '../../src/access/api-keys.ts';
-import { keyCheck } from '../../src/access/key-check.ts';
+import { createKey, keyCheck, listKeys, revokeKey } from '../../src/access/api-keys.ts';
 import { DOCUMENT_CHECKS } from '../../src/cli/stored-documents.ts';
 import { currentEpoch } from '../../src/publications/fence.ts';
 import { publicationHistory } from '../../src/publications/history.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { licenses, startApi } from '../../scripts/licenses-processes.ts';
 import { freePorts } from '../../scripts/ports.ts';
-import { apiKeyHash, isWellFormedKey } from '../../src/access/key-format.ts';
+import { apiKeyHash, isWellFormedKey } from '../../src/access/api-keys.ts';
 import { todayInOhio } from '../../src/licenses/dates.ts';
 import { GOOD_LOOKUP, issuedKey, issueKey, requestWith } from '../support/keys.ts';
 import { rawRequest } from '../support/raw-http.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { z } from 'zod';
 import { licenses } from '../../scripts/licenses-processes.ts';
-import { apiKeyHash } from '../../src/access/key-format.ts';
+import { apiKeyHash } from '../../src/access/api-keys.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { verifies } from '../support/verifies.ts';

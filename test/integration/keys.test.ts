@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { revokeKey } from '../../src/access/api-keys.ts';
-import { KEY_BELIEVED_MS } from '../../src/access/key-check.ts';
-import { apiKeyHash, newApiKey } from '../../src/access/key-format.ts';
+import { apiKeyHash, KEY_CACHED_MS, newApiKey, revokeKey } from '../../src/access/api-keys.ts';
 import { readConfig } from '../../src/config.ts';
 import { numbersIn, recordIn } from '../support/answers.ts';
 import { type ApiAnswer, apiClient } from '../support/api.ts';
@@ -133,7 +131,7 @@ test('a key in use keeps working while it is read again, even if its address is 
     const spent = () => limited.rest.request('GET', '/api/v1/lookup/boards', { headers: bad });
     expect((await limited.rest.verify(GOOD_LOOKUP)).status).toBe(200);
     while ((await spent()).status !== 429);
-    await sleep(KEY_BELIEVED_MS + 100);
+    await sleep(KEY_CACHED_MS + 100);
     isHeld = true;
     const first = limited.rest.verify(GOOD_LOOKUP);
     await held.promise;

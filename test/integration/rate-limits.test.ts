@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { freePorts } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
-import { createKey } from '../../src/access/api-keys.ts';
-import { newApiKey } from '../../src/access/key-format.ts';
+import { createKey, newApiKey } from '../../src/access/api-keys.ts';
 import {
   type AddressApi,
   expectLimited,

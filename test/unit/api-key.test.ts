@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { apiKeyHash, isWellFormedKey, newApiKey } from '../../src/access/key-format.ts';
+import { apiKeyHash, isWellFormedKey, newApiKey } from '../../src/access/api-keys.ts';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 

@@ -5,7 +5,7 @@ import { type PublishProgress, publicationOf } from '../../src/publications/job.
 import type { PublishResult } from '../../src/publications/result.ts';
 import { refusal } from '../../src/storage/client.ts';
 import { openStore } from '../../src/storage/store.ts';
-import { nameUncaughtErrors } from '../../src/telemetry/uncaught.ts';
+import { nameUncaughtErrors } from '../../src/telemetry/process.ts';
 import { untilAvailable } from './available.ts';
 import { publish } from './publish.ts';
 

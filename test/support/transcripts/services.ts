@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type TestEnvironment, testEnvironment } from '../../../scripts/environment.ts';
 import { startApi } from '../../../scripts/licenses-processes.ts';
 import { freePorts } from '../../../scripts/ports.ts';
-import { newApiKey } from '../../../src/access/key-format.ts';
+import { newApiKey } from '../../../src/access/api-keys.ts';
 import { numberKey } from '../../../src/licenses/number.ts';
 import { apiClient } from '../api.ts';
 import { fixturesAnd, nurseRow } from '../fixtures.ts';
