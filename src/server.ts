@@ -36,7 +36,7 @@ import { publicationHistory } from './publications/history.ts';
 import { publishQueue } from './publications/job.ts';
 import { type LivePublicationTracker, trackLivePublication } from './publications/live.ts';
 import { liveFeed } from './publications/live-feed.ts';
-import { type SavedRecords, savedRecords } from './records/store-records.ts';
+import { type SavedRecords, savedRecords } from './records/saved-records.ts';
 import { REST_PATH } from './rest/base-path.ts';
 import { restRoutes } from './rest/routes.ts';
 import { type LiveRosters, liveRosters } from './rosters/service.ts';

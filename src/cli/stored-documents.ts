@@ -1,13 +1,13 @@
 import { ACCOUNTS } from '../access/accounts.ts';
 import { API_KEYS } from '../access/api-keys.ts';
 import { KEY_USAGE } from '../access/key-usage.ts';
-import { FEED_COPIES, FEED_COPY_ID } from '../changes/feed-copy.ts';
-import { isSegmentId, SEGMENTS } from '../changes/segment.ts';
+import { isSegmentId, SEGMENTS } from '../changes/segments.ts';
 import { CHANGES } from '../changes/stored-changes.ts';
 import { isEpochId, LEDGER_EPOCH } from '../publications/fence.ts';
 import { LEDGER_EVENTS } from '../publications/ledger.ts';
+import { FEED_COPIES, FEED_COPY_ID } from '../publications/live-feed.ts';
 import { REJECTED_ROWS } from '../publications/rejected-rows.ts';
-import { SAVED_RECORDS } from '../records/store-records.ts';
+import { SAVED_RECORDS } from '../records/saved-records.ts';
 import { AUDIT_ENTRIES } from '../storage/audit-log.ts';
 import type { DocumentChecks } from '../storage/collection.ts';
 

@@ -1,5 +1,5 @@
 import type { ChangeCause, ChangeKind, HistoryChange } from '../changes/change.ts';
-import type { HistoryGap } from '../changes/feed-state.ts';
+import type { HistoryGap } from '../changes/feed.ts';
 import { fieldLabel } from './field-labels.ts';
 import { type Html, html, NOTHING } from './page.ts';
 import { inWords, longDate } from './words.ts';

@@ -1,5 +1,5 @@
 import { plainAddress, type RateLimit } from '../access/rate-limit.ts';
-import { changedFields } from '../changes/record-fields.ts';
+import { changedFields } from '../changes/change.ts';
 import { formBody } from '../http/body.ts';
 import { withLimitHeaders } from '../http/limit.ts';
 import type { Route } from '../http/route.ts';
@@ -7,9 +7,14 @@ import { BadRequestError } from '../licenses/bad-request.ts';
 import { type Board, boardByLabel } from '../licenses/boards.ts';
 import { daysBefore } from '../licenses/dates.ts';
 import { type LicenseHistory, licenseHistory } from '../lookup/license-history.ts';
-import { readRecordCode, writtenRecordCode } from '../records/code.ts';
-import { SAVED_RECORD_DAYS, type SavedRecord } from '../records/saved-record.ts';
-import { type SavedRecords, TooManyRecordsError } from '../records/store-records.ts';
+import {
+  readRecordCode,
+  SAVED_RECORD_DAYS,
+  type SavedRecord,
+  type SavedRecords,
+  TooManyRecordsError,
+  writtenRecordCode,
+} from '../records/saved-records.ts';
 import { boardByCode, licenseAddress, recordAddress } from './addresses.ts';
 import { boardContact } from './board-contact.ts';
 import { extraDataGroups } from './extra-data-groups.ts';

@@ -11,7 +11,7 @@ import type { KnownPublications } from '../http/status.ts';
 import { todayInOhio } from '../licenses/dates.ts';
 import type { Lookups } from '../lookup/service.ts';
 import type { LivePublication } from '../publications/live.ts';
-import type { SavedRecords } from '../records/store-records.ts';
+import type { SavedRecords } from '../records/saved-records.ts';
 import type { Rosters } from '../rosters/service.ts';
 import { webAssets } from './assets.ts';
 import { dataPage } from './data-page.ts';
