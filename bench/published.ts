@@ -52,6 +52,6 @@ export async function* parsed(
   date: string,
 ): AsyncGenerator<readonly BulkOperation[], void, undefined> {
   for (const name of ['individual', 'business'] as const) {
-    yield* parseFile(await openSource(name, { path: files[name] }), date, undefined, LISTENER);
+    yield* parseFile(await openSource(name, { path: files[name] }), date, LISTENER);
   }
 }

@@ -1,4 +1,7 @@
 import { z } from 'zod';
+import { type LicenseRecord, licenseRecord } from '../licenses/license-record.ts';
+import { numberKey } from '../licenses/number.ts';
+import { positionOf } from './feed.ts';
 
 /** What happened to a license. */
 export const CHANGE_KINDS = ['added', 'changed', 'removed'] as const;
@@ -46,7 +49,7 @@ export const storedChange = z.object({
   /** The number as it is searched. */
   number: z.string(),
   full_name: z.string(),
-  /** The fields that differ, by name. */
+  /** The fields that differ, by name; an attribute of the extra data is named `extra_data.ZIP`. */
   fields: z.record(z.string(), fieldChange),
   /** The fields whose earlier values must be erased; of an added license, every place that it does not have. */
   erases: z.array(z.string()).optional(),
@@ -58,4 +61,121 @@ export type StoredChange = Readonly<z.output<typeof storedChange>>;
 export interface HistoryChange extends StoredChange {
   /** Present where a rollback has undone it: the dataset that said so was withdrawn by this service. */
   readonly withdrawn?: true | undefined;
+}
+
+/** What all changes of one publication or rollback share. */
+type ChangeOrigin = Pick<StoredChange, 'feed' | 'epoch' | 'at' | 'publication' | 'date'>;
+
+/**
+ * The change that makes one record of the other; `undefined` when they are the same. Where a place becomes blank, the
+ * State withdraws it, so the change does not say what it was, and names the fields whose earlier values must be erased.
+ * A license that comes back without a place may have had one before. The change of a removed license says no place at
+ * all: the State may withdraw it while the license is away.
+ *
+ * @param pair the license before and after; one of them may be missing. `license` is its document id
+ * @param causeOf why the license changed, by the fields that did
+ * @param ordinal the change's number in its epoch, from 1
+ */
+export function makeChange(
+  origin: ChangeOrigin,
+  pair: { license: string; before: LicenseRecord | undefined; after: LicenseRecord | undefined },
+  causeOf: (fields: readonly string[]) => ChangeCause,
+  ordinal: number,
+): StoredChange | undefined {
+  const { license, before, after } = pair;
+  const record = after ?? before;
+  const fields = new Map<string, StoredChange['fields'][string]>(
+    Object.entries(changedFields(before, after)),
+  );
+  const names = [...fields.keys()];
+  if (record === undefined || names.length === 0) return undefined;
+  const kind: ChangeKind = before === undefined ? 'added' : after === undefined ? 'removed' : 'changed';
+  const withdrawn = names.filter((name) => isPlaceField(name) && fields.get(name)?.after === null);
+  for (const name of withdrawn) {
+    if (kind === 'removed') fields.delete(name);
+    else fields.set(name, { before: null, after: null, erased: true });
+  }
+  const erases = kind === 'added' ? blankPlaces(record) : kind === 'changed' ? withdrawn : [];
+  return {
+    ...origin,
+    position: positionOf(origin.epoch, ordinal),
+    kind,
+    cause: causeOf(names),
+    license,
+    board: record.board,
+    license_number: record.license_number,
+    number: numberKey(record.license_number),
+    full_name: record.full_name,
+    fields: Object.fromEntries(fields),
+    ...(erases.length > 0 && { erases }),
+  };
+}
+
+/** The name of an attribute of a record's extra data among the fields of a change. */
+export function extraField(label: string): string {
+  return `extra_data.${label}`;
+}
+
+const PLACE_FIELDS: ReadonlySet<string> = new Set([
+  'city',
+  'state',
+  'county',
+  ...['ZIP', 'County', 'Country', 'Street Address'].map(extraField),
+]);
+
+/** Whether a field says where the holder is, as the dataset's `PARCEL_` columns do. */
+export function isPlaceField(name: string): boolean {
+  return PLACE_FIELDS.has(name) || name.startsWith(extraField('Parcel '));
+}
+
+/** The places that a record does not have. The dataset may have others, too, in further `PARCEL_` columns. */
+function blankPlaces(record: LicenseRecord): string[] {
+  const fields = fieldsOf(record);
+  return [...PLACE_FIELDS].filter((name) => (fields.get(name) ?? null) === null);
+}
+
+/** The fields of a record, but its extra data. */
+const RECORD_FIELDS = licenseRecord.omit({ extra_data: true }).keyof().options;
+
+/** Every field of a record by its name in changes, attributes of the extra data in the order of their names. */
+export function fieldsOf(record: LicenseRecord): ReadonlyMap<string, string | null> {
+  const extra = Object.entries(record.extra_data).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return new Map([
+    ...RECORD_FIELDS.map((name) => [name, record[name]] as const),
+    ...extra.map(([label, value]) => [extraField(label), value] as const),
+  ]);
+}
+
+/**
+ * The fields that differ, by name; null where a record does not have one.
+ *
+ * @param before `undefined` for a license that was added
+ * @param after `undefined` for a license that was removed
+ */
+export function changedFields(
+  before: LicenseRecord | undefined,
+  after: LicenseRecord | undefined,
+): Record<string, { readonly before: string | null; readonly after: string | null }> {
+  const old = before === undefined ? undefined : fieldsOf(before);
+  const now = after === undefined ? undefined : fieldsOf(after);
+  const changed = [...new Set([...(old?.keys() ?? []), ...(now?.keys() ?? [])])].flatMap((name) => {
+    const change = { before: old?.get(name) ?? null, after: now?.get(name) ?? null };
+    return change.before === change.after ? [] : [[name, change] as const];
+  });
+  return Object.fromEntries(changed);
+}
+
+/**
+ * The changes of one license, among those of all licenses of a board whose numbers are searched by the same key.
+ *
+ * @param number the license's number, or the number as typed
+ * @returns none when it is not certain which license is meant
+ */
+export function changesOfOne<Change extends StoredChange>(
+  changes: readonly Change[],
+  number: string,
+): readonly Change[] {
+  const exact = changes.filter(({ license_number: each }) => each === number);
+  if (exact.length > 0) return exact;
+  return new Set(changes.map(({ license }) => license)).size === 1 ? changes : [];
 }

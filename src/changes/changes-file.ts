@@ -2,9 +2,9 @@ import { open } from 'node:fs/promises';
 import { spreadsheetCsv } from '../csv.ts';
 import type { Store } from '../storage/store.ts';
 import type { StoredChange } from './change.ts';
-import { type FeedState, feedsOf } from './feed-state.ts';
-import { changesIn } from './read-changes.ts';
-import { readSegments } from './segment.ts';
+import { type FeedState, feedsOf } from './feed.ts';
+import { readSegments } from './segments.ts';
+import { changesIn } from './stored-changes.ts';
 
 const COLUMNS = ['at', 'kind', 'cause', 'board', 'license_number', 'full_name', 'field', 'before', 'after'];
 

@@ -1,4 +1,10 @@
 import { hash } from 'node:crypto';
+import { z } from 'zod';
+import { responseStatus } from '../storage/client.ts';
+import { SearchUnavailableError } from '../storage/errors.ts';
+import { digestIndexName } from '../storage/index-names.ts';
+import type { Store } from '../storage/store.ts';
+import { BadDocumentError, checked } from '../storage/stored.ts';
 
 /** How many parts a digest has. Two publications are compared part by part, so that neither is in memory whole. */
 export const DIGEST_PARTS = 256;
@@ -23,28 +29,19 @@ export function recordHash(text: string): string {
   return hash('sha1', text).slice(0, 2 * RECORD_HASH_BYTES);
 }
 
-/** A digest of a publication. */
-export interface Digest {
-  add(entry: DigestEntry): void;
-  /** Replaces all entries of a license by one, or by none. */
-  settle(id: string, entry: DigestEntry | undefined): void;
-  /** The entries of one part as bytes. */
-  part(number: number): Buffer;
-  /** How much memory its entries take, outside of the heap. */
-  bytes(): number;
-}
-
 const CHUNK_BYTES = 32 * 1024;
 
 interface Part {
   readonly full: Buffer[];
   filling: Buffer;
   length: number;
-  readonly settled: Map<string, DigestEntry | undefined>;
+  readonly replaced: Map<string, DigestEntry | undefined>;
 }
 
-/** A digest without entries. They are added in the order in which the licenses are read. */
-export function emptyDigest(): Digest {
+export type Digest = ReturnType<typeof emptyDigest>;
+
+/** A digest of a publication, without entries. They are added in the order in which the licenses are read. */
+export function emptyDigest() {
   const parts = Array.from({ length: DIGEST_PARTS }, emptyPart);
   let bytes = 0;
   const partAt = (number: number) => {
@@ -53,32 +50,35 @@ export function emptyDigest(): Digest {
     return part;
   };
   return {
-    add: (entry) => {
+    add(entry: DigestEntry): void {
       bytes += append(partAt(partOf(entry.id)), entry);
     },
-    bytes: () => bytes,
-    settle: (id, entry) => {
-      partAt(partOf(id)).settled.set(id, entry);
+    /** Replaces all entries of a license by one, or by none. */
+    replace(id: string, entry: DigestEntry | undefined): void {
+      partAt(partOf(id)).replaced.set(id, entry);
     },
-    part: (number) => {
+    /** The entries of one part as bytes. */
+    part(number: number): Buffer {
       const part = partAt(number);
-      return part.settled.size === 0 ? bytesOf(part) : bytesOf(settledPart(part));
+      return part.replaced.size === 0 ? bytesOf(part) : bytesOf(withReplaced(part));
     },
+    /** How much memory its entries take, outside of the heap. */
+    bytes: (): number => bytes,
   };
 }
 
 function emptyPart(): Part {
-  return { full: [], filling: Buffer.alloc(0), length: 0, settled: new Map() };
+  return { full: [], filling: Buffer.alloc(0), length: 0, replaced: new Map() };
 }
 
 function bytesOf({ full, filling, length }: Part): Buffer {
   return Buffer.concat([...full, filling.subarray(0, length)]);
 }
 
-function settledPart(part: Part): Part {
+function withReplaced(part: Part): Part {
   const copy = emptyPart();
-  for (const entry of digestEntries(bytesOf(part))) if (!part.settled.has(entry.id)) append(copy, entry);
-  for (const entry of part.settled.values()) if (entry !== undefined) append(copy, entry);
+  for (const entry of digestEntries(bytesOf(part))) if (!part.replaced.has(entry.id)) append(copy, entry);
+  for (const entry of part.replaced.values()) if (entry !== undefined) append(copy, entry);
   return copy;
 }
 
@@ -118,8 +118,110 @@ export function* digestEntries(part: Buffer): Generator<DigestEntry, void, undef
   }
 }
 
-/** Whether a part that was read has whole entries. */
-export function isWholePart(part: Buffer): boolean {
+/** A license that is not the same in two publications. */
+export interface Difference {
+  readonly id: string;
+  readonly kind: 'added' | 'changed' | 'removed';
+  /** Whether it was read from the same row in both. */
+  readonly isSameRow: boolean;
+}
+
+/** Compares one part of two digests: first what was added or changed, in the order of the later one, then the rest. */
+export function* differences(before: Buffer, after: Buffer): Generator<Difference, void, undefined> {
+  const left = new Map<string, DigestEntry>();
+  for (const entry of digestEntries(before)) left.set(entry.id, entry);
+  for (const { id, record, row } of digestEntries(after)) {
+    const old = left.get(id);
+    left.delete(id);
+    if (old === undefined) yield { id, kind: 'added', isSameRow: false };
+    else if (old.record !== record) yield { id, kind: 'changed', isSameRow: old.row === row };
+  }
+  for (const id of left.keys()) yield { id, kind: 'removed', isSameRow: false };
+}
+
+/** The part that has a license: a hash of its id. */
+function partOf(id: string): number {
+  let sum = 0;
+  for (let at = 0; at < id.length; at += 1) sum = (31 * sum + id.charCodeAt(at)) | 0;
+  return Math.imul(sum, 0x9e3779b1) >>> 24;
+}
+
+/** The names of the columns of both files, from which the rows' hashes were made. */
+export const digestColumns = z.object({
+  individual: z.array(z.string()),
+  business: z.array(z.string()),
+});
+
+export type DigestColumns = Readonly<z.output<typeof digestColumns>>;
+
+/** About how much one request writes or reads. At 2.6 million licenses, a part is about 0.4 MB. */
+const REQUEST_BYTES = 4 * 2 ** 20;
+/** The parts that the first request reads: at ten times the data, still one request of bounded size. */
+const FIRST_PARTS = 8;
+
+/** Stores the digest of a publication, for as long as its index is kept. */
+export async function writeDigest(
+  { client, prefix }: Store,
+  licensesIndex: string,
+  digest: Digest,
+  columns: DigestColumns,
+): Promise<void> {
+  const index = digestIndexName(prefix, licensesIndex);
+  await client.indices.create({
+    index,
+    body: { mappings: { _meta: { columns: digestColumns.parse(columns) } } },
+  });
+  let body: object[] = [];
+  let bytes = 0;
+  for (let part = 0; part < DIGEST_PARTS; part += 1) {
+    const entries = digest.part(part).toString('base64');
+    body.push({ index: { _id: String(part) } }, { entries });
+    bytes += entries.length;
+    if (bytes < REQUEST_BYTES && part < DIGEST_PARTS - 1) continue;
+    const response = await client.bulk({ index, body });
+    if (response.body.errors) throw new SearchUnavailableError('OpenSearch did not take the whole digest.');
+    [body, bytes] = [[], 0];
+  }
+  await client.indices.flush({ index, wait_if_ongoing: true });
+}
+
+const mappingsResponse = z.record(
+  z.string(),
+  z.object({ mappings: z.object({ _meta: z.unknown().optional() }) }),
+);
+
+/**
+ * The columns of a publication's digest; `undefined` when it has none, as those of earlier versions, or none that are
+ * valid.
+ */
+export async function readDigestColumns(
+  { client, prefix, reportBad }: Store,
+  licensesIndex: string,
+): Promise<DigestColumns | undefined> {
+  const index = digestIndexName(prefix, licensesIndex);
+  try {
+    const { body } = await client.indices.getMapping({ index });
+    const [stored] = Object.values(mappingsResponse.parse(body));
+    const { document, problem } = checked(z.object({ columns: digestColumns }), stored?.mappings._meta);
+    if (problem !== undefined) reportBad({ index, id: '_meta', problem });
+    return document?.columns;
+  } catch (error) {
+    if (responseStatus(error) === 404) return undefined;
+    throw error;
+  }
+}
+
+const partsResponse = z.object({
+  docs: z.array(z.object({ _id: z.string(), _source: z.unknown().optional() })),
+});
+const storedPart = z.object({
+  entries: z
+    .base64()
+    .transform((text) => Buffer.from(text, 'base64'))
+    .refine(isWhole),
+});
+
+function isWhole(part: Buffer): boolean {
   try {
     for (const _ of digestEntries(part));
     return true;
@@ -128,9 +230,31 @@ export function isWholePart(part: Buffer): boolean {
   }
 }
 
-/** The part that has a license: a hash of its id. */
-function partOf(id: string): number {
-  let sum = 0;
-  for (let at = 0; at < id.length; at += 1) sum = (31 * sum + id.charCodeAt(at)) | 0;
-  return Math.imul(sum, 0x9e3779b1) >>> 24;
+/**
+ * The parts of a publication's stored digest, in order.
+ *
+ * @throws {BadDocumentError} when one is missing or not valid
+ */
+export async function* readDigest(
+  { client, prefix, reportBad }: Store,
+  licensesIndex: string,
+): AsyncGenerator<Buffer, void, undefined> {
+  const index = digestIndexName(prefix, licensesIndex);
+  for (let [first, count] = [0, FIRST_PARTS]; first < DIGEST_PARTS; ) {
+    const ids = Array.from({ length: Math.min(count, DIGEST_PARTS - first) }, (_, at) => String(first + at));
+    const { body } = await client.mget({ index, body: { ids } });
+    let bytes = 0;
+    for (const { _id: id, _source } of partsResponse.parse(body).docs) {
+      const { document, problem = '' } = checked(storedPart, _source);
+      if (document === undefined) {
+        reportBad({ index, id, problem });
+        throw new BadDocumentError({ index, id, problem });
+      }
+      bytes += document.entries.length;
+      yield document.entries;
+    }
+    first += ids.length;
+    // All parts are about equally large.
+    if (bytes < REQUEST_BYTES / 2) count *= 2;
+  }
 }

@@ -1,26 +1,30 @@
+import { LRUCache } from 'lru-cache';
 import { BadRequestError } from '../licenses/bad-request.ts';
-import type { Board } from '../licenses/boards.ts';
+import { type Board, boardByLabel, currentBoardName } from '../licenses/boards.ts';
 import { numberKey } from '../licenses/number.ts';
 import { SearchUnavailableError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
-import type { HistoryChange, StoredChange } from './change.ts';
-import { cursorText, readCursor } from './cursor.ts';
+import type { ChangeCause, ChangeKind, HistoryChange, StoredChange } from './change.ts';
 import {
   coverageOf,
+  cursorText,
   type FeedState,
+  feedsOf,
   type HistoryGap,
   hasPosition,
   lastPosition,
+  positionsBetween,
+  readCursor,
   unbrokenFeeds,
-} from './feed-state.ts';
-import { type ChangeFilters, changesAfter, changesOfNumber } from './read-changes.ts';
-import { readWithdrawnEpochs } from './withdrawn.ts';
+} from './feed.ts';
+import { readWithdrawnEpochs } from './segments.ts';
+import { CHANGES, countChanges, visible } from './stored-changes.ts';
 
 /** The feed of the live publication. */
 export interface LiveFeed {
-  /** The live publication's physical index. */
+  /** The live publication's physical index, its id, and its run date, `YYYY-MM-DD`. */
   readonly index: string;
-  /** Its run date, `YYYY-MM-DD`. */
+  readonly publication: string;
   readonly date: string;
   readonly state: FeedState;
 }
@@ -28,146 +32,197 @@ export interface LiveFeed {
 /** The changes after a cursor are no longer kept, or belong to a feed that has ended. */
 export class CursorExpiredError extends Error {}
 
-/** A change in the feed, and the cursor of its place. */
-export interface FeedChange {
-  readonly cursor: string;
-  readonly change: StoredChange;
-}
-
 /** Some changes of the feed, the oldest first. */
 export interface FeedPage {
-  readonly changes: readonly FeedChange[];
+  readonly changes: readonly StoredChange[];
   /** The cursor with which to go on. */
   readonly next: string;
   /** Whether there are more changes already. */
   readonly more: boolean;
 }
 
-/** What a page of the feed begins after: a cursor, everything kept, or now. */
-export type Since = { readonly cursor: string } | 'oldest' | 'latest';
-
 export interface FeedRequest {
-  readonly since: Since;
+  /** What the page begins after: a cursor, `latest` for now, or nothing for the oldest change kept. */
+  readonly since: string;
   /** At most 1,000. */
   readonly limit: number;
-  readonly filters: ChangeFilters;
+  /** All changes where nothing is given. */
+  readonly filters: {
+    readonly board?: Board | undefined;
+    readonly kind?: ChangeKind | undefined;
+    readonly cause?: ChangeCause | undefined;
+  };
 }
 
-/** Reads what changed. */
-export interface Changes {
-  /**
-   * @throws {BadRequestError} for a cursor that was never given out
-   * @throws {CursorExpiredError} for a cursor whose changes are no longer kept, or not all of them can be read
-   * @throws {SearchUnavailableError} when OpenSearch does not answer
-   */
-  page(request: FeedRequest): Promise<FeedPage>;
-  /**
-   * The changes of the licenses of a board with this number, the newest first, the date since which they are known,
-   * and the times of which they are not. They belong to the same publication as what `work` returns.
-   *
-   * @param number as typed
-   */
-  history<Result>(
-    asked: { board: Board; number: string },
-    work: () => Promise<Result>,
-  ): Promise<History<Result>>;
-}
-
-interface History<Result> {
+/** The changes of the licenses of a board with one number. */
+export interface NumberChanges {
+  /** The id of the publication that was live. */
+  readonly publication: string;
+  /** The newest first. */
   readonly changes: readonly HistoryChange[];
+  /** Changes are known since the dataset of this date, `YYYY-MM-DD`. */
   readonly since: string;
+  /** The times of which changes are not known. */
   readonly gaps: readonly HistoryGap[];
-  readonly result: Result;
 }
+
+export type Changes = ReturnType<typeof changesService>;
 
 const MAX_TRIES = 5;
 
-const NONE: ReadonlySet<number> = new Set();
-
 /**
+ * Reads what changed.
+ *
  * @param live asks OpenSearch which publication is live; it must not answer from what it knew before the call
  */
-export function changesService(store: Store, live: () => Promise<LiveFeed>): Changes {
-  /** Reads from one publication: when another goes live meanwhile, everything is read again. */
-  async function fromOne<Result>(read: (live: LiveFeed) => Promise<Result>): Promise<Result> {
+export function changesService(store: Store, live: () => Promise<LiveFeed>) {
+  /** Reads again when another publication went live meanwhile: pruning may have deleted some of what was read. */
+  async function readWhileLive<Result>(read: (live: LiveFeed) => Promise<Result>): Promise<Result> {
+    let before = await live();
     for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
-      const before = await live();
       const result = await read(before);
-      if (isSame(before, await live())) return result;
+      const after = await live();
+      if (stateOf(before) === stateOf(after)) return result;
+      before = after;
     }
     throw new SearchUnavailableError('Publications went live faster than changes could be read.');
   }
 
-  let known: { readonly live: LiveFeed; readonly epochs: Promise<ReadonlySet<number>> } | undefined;
+  /** The epochs that rollbacks have undone, read once for each live publication. */
+  const withdrawnEpochs = new LRUCache<string, ReadonlySet<number>, LiveFeed>({
+    max: 1,
+    // A request that began before a publication went live still needs its answer.
+    ignoreFetchAbort: true,
+    fetchMethod: (_stateOf, _stale, { context }) => readWithdrawnEpochs(store, context.state),
+  });
 
-  /** The epochs that rollbacks have undone. They are read once for each live publication. */
-  function withdrawnOf(live: LiveFeed): Promise<ReadonlySet<number>> {
-    if (known !== undefined && isSame(known.live, live)) return known.epochs;
-    const epochs = readWithdrawnEpochs(store, live.state);
-    known = { live, epochs };
-    epochs.catch(() => {
-      if (known?.epochs === epochs) known = undefined;
-    });
-    return epochs;
+  async function readNumber(live: LiveFeed, board: Board, number: string): Promise<NumberChanges> {
+    const { publication, date, state } = live;
+    const found = await changesOfNumber(store, state, board, numberKey(number));
+    const withdrawn =
+      found.changes.length === 0
+        ? undefined
+        : await withdrawnEpochs.forceFetch(stateOf(live), { context: live });
+    const changes = found.changes.map((change) =>
+      withdrawn?.has(change.epoch) ? { ...change, withdrawn: true as const } : change,
+    );
+    const { since, gaps } = coverageOf(state);
+    if (!found.isCutOff) return { publication, changes, since, gaps };
+    // Before the change that can't be read, nothing is certain.
+    const readSince = changes.at(-1)?.date ?? date;
+    return { publication, changes, since: readSince, gaps: gaps.filter(({ before }) => before > readSince) };
   }
 
   return {
-    page: ({ since, limit, filters }) =>
-      fromOne(async ({ state }) => {
-        let page = await changesAfter(store, state, { after: placeOf(since, state), limit, filters });
-        while (!page.isWhole) {
-          // A client that has a copy must begin anew; who has none begins after what can't be read.
-          if (since !== 'oldest') throw new CursorExpiredError(EXPIRED_CURSOR);
-          page = await changesAfter(store, state, { after: page.next, limit, filters });
-        }
-        const { changes, next, more } = page;
-        const feed = more ? (changes.at(-1)?.feed ?? state.feed) : state.feed;
-        return {
-          changes: changes.map((change) => ({ cursor: cursorText(change), change })),
-          next: cursorText({ feed, position: next }),
-          more,
-        };
-      }),
-    history: ({ board, number }, work) =>
-      fromOne(async (live) => {
-        const { state, date } = live;
-        const [{ changes: found, isCutOff }, result] = await Promise.all([
-          changesOfNumber(store, state, { board, number: numberKey(number) }),
-          work(),
-        ]);
-        const withdrawn = found.length === 0 ? NONE : await withdrawnOf(live);
-        const changes = found.map((change) =>
-          withdrawn.has(change.epoch) ? { ...change, withdrawn: true as const } : change,
-        );
-        const coverage = coverageOf(state);
-        if (!isCutOff) return { changes, ...coverage, result };
-        // Before the change that can't be read, nothing is certain.
-        const since = changes.at(-1)?.date ?? date;
-        const gaps = coverage.gaps.filter(({ before }) => before > since);
-        return { changes, since, gaps, result };
-      }),
+    /**
+     * @throws {BadRequestError} for a cursor that was never given out
+     * @throws {CursorExpiredError} for a cursor whose changes are no longer kept, or not all of them can be read
+     * @throws {SearchUnavailableError} when OpenSearch does not answer
+     */
+    page(request: FeedRequest): Promise<FeedPage> {
+      return readWhileLive(({ state }) => readPage(store, state, request));
+    },
+    /**
+     * @param number as typed
+     * @throws {SearchUnavailableError} when OpenSearch does not answer
+     */
+    ofNumber(board: Board, number: string): Promise<NumberChanges> {
+      return readWhileLive((live) => readNumber(live, board, number));
+    },
   };
 }
 
-function isSame(one: LiveFeed, other: LiveFeed): boolean {
-  return (
-    one.index === other.index &&
-    one.state.feed === other.state.feed &&
-    one.state.start === other.state.start &&
-    one.state.segments.length === other.state.segments.length
-  );
+/** Tells one state of the live feed from every other. */
+function stateOf({ index, state: { feed, start, segments } }: LiveFeed): string {
+  return `${index} ${feed} ${start} ${segments.length}`;
 }
 
-function placeOf(since: Since, state: FeedState): number {
+async function readPage(store: Store, state: FeedState, request: FeedRequest): Promise<FeedPage> {
+  let page = await changesAfter(store, state, placeOf(request.since, state), request);
+  while (!page.isWhole) {
+    // A client that has a copy must begin anew; who has none begins after what can't be read.
+    if (request.since !== '') throw new CursorExpiredError(EXPIRED_CURSOR);
+    page = await changesAfter(store, state, page.next, request);
+  }
+  const { changes, next, more } = page;
+  const feed = more ? (changes.at(-1)?.feed ?? state.feed) : state.feed;
+  return { changes, next: cursorText({ feed, position: next }), more };
+}
+
+function placeOf(since: string, state: FeedState): number {
   const feeds = unbrokenFeeds(state);
-  if (since === 'oldest') return feeds[0]?.start ?? state.start;
+  if (since === '') return feeds[0]?.start ?? state.start;
   if (since === 'latest') return lastPosition(state);
-  const place = readCursor(since.cursor);
+  const place = readCursor(since);
   if (place === undefined) throw new BadRequestError(UNKNOWN_CURSOR);
   // A place that its feed does not have was given out, too: after the backup from which the feed was restored.
   const feed = feeds.find((each) => each.feed === place.feed);
   if (feed === undefined || !hasPosition(feed, place.position)) throw new CursorExpiredError(EXPIRED_CURSOR);
   return place.position;
+}
+
+/** The visible changes after a place in the feed, and whether these are all: else one is missing or not valid. */
+async function changesAfter(
+  store: Store,
+  state: FeedState,
+  after: number,
+  { limit, filters: { board, kind, cause } }: FeedRequest,
+) {
+  const end = lastPosition(state);
+  if (after === end) return { changes: [], next: end, more: false, isWhole: true };
+  const feeds = unbrokenFeeds(state);
+  const placesUpTo = (last: number) => [visible(feeds), { range: { position: { gt: after, lte: last } } }];
+  const filters = [
+    ...(board === undefined ? [] : [{ terms: { board: [board.name, ...board.aliases] } }]),
+    ...(kind === undefined ? [] : [{ term: { kind } }]),
+    ...(cause === undefined ? [] : [{ term: { cause } }]),
+  ];
+  const { documents, count, firstBad, last } = await CHANGES.search(store, {
+    query: { bool: { filter: [...placesUpTo(end), ...filters] } },
+    sort: [{ position: 'asc' }],
+    size: limit + 1,
+    track_total_hits: false,
+  });
+  const more = count > limit;
+  const changes = documents.slice(0, limit);
+  const next = more ? (changes.at(-1)?.position ?? Number(last?.[0])) : end;
+  const expected = positionsBetween(feeds, after, next);
+  const isWhole =
+    filters.length === 0
+      ? changes.length === expected
+      : firstBad === undefined && (await countChanges(store, placesUpTo(next))) >= expected;
+  return { changes: changes.map(withCurrentBoard), next, more, isWhole };
+}
+
+/** How many changes of a license are listed. A license has a few in a year. */
+const MAX_CHANGES_OF_LICENSE = 1000;
+
+/**
+ * The changes of the licenses of a board whose number has this key, the newest first, and whether an older one can't be
+ * read.
+ */
+async function changesOfNumber(store: Store, state: FeedState, board: Board, number: string) {
+  const feeds = feedsOf(state);
+  if (feeds.every(({ segments }) => segments.length === 0)) return { changes: [], isCutOff: false };
+  const { documents, firstBad } = await CHANGES.search(store, {
+    query: { bool: { filter: [visible(feeds), { term: { number } }] } },
+    sort: [{ position: 'desc' }],
+    size: MAX_CHANGES_OF_LICENSE,
+    track_total_hits: false,
+  });
+  const oldest = Number(firstBad?.[0] ?? 0);
+  const changes = documents.filter((change) => change.position > oldest && isOfBoard(change, board));
+  return { changes: changes.map(withCurrentBoard), isCutOff: firstBad !== undefined };
+}
+
+/** Whether a change is of a license of the board, whatever the board was called then. */
+function isOfBoard(change: StoredChange, board: Board): boolean {
+  return change.license.startsWith(`${board.code}/`) || boardByLabel(change.board) === board;
+}
+
+/** A change with the name that the catalog has for its board now. */
+function withCurrentBoard(change: StoredChange): StoredChange {
+  return { ...change, board: currentBoardName(change.board) };
 }
 
 /** The detail of a cursor that was never given out. */

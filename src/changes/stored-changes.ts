@@ -1,7 +1,162 @@
+import { z } from 'zod';
+import { addTo } from '../licenses/counts.ts';
+import { type LicenseRecord, licenseRecord } from '../licenses/license-record.ts';
+import { countDocuments } from '../storage/checked-search.ts';
 import { collection } from '../storage/collection.ts';
-import { storedChange } from './change.ts';
+import type { Store } from '../storage/store.ts';
+import { type ChangeCause, makeChange, type StoredChange, storedChange } from './change.ts';
+import { extendedFeed, type Feed, type FeedBeginning, type FeedState } from './feed.ts';
+import { type ChangeCounts, SEGMENTS, segmentId } from './segments.ts';
 
 /** The changes, under their positions. */
 export const CHANGES = collection('changes', storedChange, {
   isStoredUnder: (id, { position }) => id === String(position),
 });
+
+const CHANGES_A_PAGE = 1000;
+
+/** All changes that match, the oldest first, in pages. */
+export function changePages(store: Store, filter: readonly object[]) {
+  return CHANGES.pages(store, {
+    query: { bool: { filter: [...filter, { exists: { field: 'position' } }] } },
+    sort: [{ position: 'asc' }],
+    size: CHANGES_A_PAGE,
+  });
+}
+
+/** All changes of these publications and rollbacks, the oldest first, in pages. */
+export function changesIn(store: Store, feed: string, epochs: readonly number[]) {
+  return changePages(store, [{ term: { feed } }, { terms: { epoch: [...epochs] } }]);
+}
+
+/** How many changes match, valid or not. */
+export function countChanges({ client, names }: Store, filter: readonly object[]): Promise<number> {
+  return countDocuments(client, names.changes, { bool: { filter: [...filter] } });
+}
+
+/** How many changes of an epoch are stored, valid or not. */
+export function countChangesOfEpoch(store: Store, { feed }: Feed, epoch: number): Promise<number> {
+  return countChanges(store, [{ term: { feed } }, { term: { epoch } }, { range: { position: { gt: 0 } } }]);
+}
+
+/**
+ * The clause that a change of these feeds matches. Changes of a publication that did not go live have an epoch that no
+ * feed has.
+ */
+export function visible(feeds: readonly Feed[]) {
+  const should = feeds.map(({ feed, segments }) => ({
+    bool: { filter: [{ term: { feed } }, { terms: { epoch: segments.map(([epoch]) => epoch) } }] },
+  }));
+  return { bool: { should, minimum_should_match: 1 } };
+}
+
+/** A license that may differ between two indices. */
+export interface Candidate {
+  /** The document id. */
+  readonly license: string;
+  /** Why it would, by the names of the fields that differ. */
+  readonly causeOf: (fields: readonly string[]) => ChangeCause;
+}
+
+/** What a publication or rollback makes of the feed. */
+export interface FeedChanges {
+  readonly feed: FeedState;
+  readonly changes: ChangeCounts;
+}
+
+/** A feed to which nothing was added. */
+export function withoutChanges(feed: FeedState): FeedChanges {
+  return { feed, changes: { kinds: {}, causes: {}, boards: {} } };
+}
+
+/**
+ * Stores the changes of one publication or rollback. They are visible once a publication is live whose feed has its
+ * epoch.
+ *
+ * @param indices the physical indices to compare
+ * @param state the feed before
+ * @param goesLive the publication that goes live, with the epoch of its publishing or of the rollback to it
+ */
+export function changeWriter(
+  store: Store,
+  indices: { readonly before: string; readonly after: string },
+  state: FeedState,
+  { publication, epoch, date }: FeedBeginning,
+) {
+  const origin = { feed: state.feed, epoch, at: new Date().toISOString(), publication, date };
+  let total = 0;
+  const counts = {
+    kinds: new Map<string, number>(),
+    causes: new Map<string, number>(),
+    boards: new Map<string, number>(),
+  };
+  return {
+    /**
+     * Compares some licenses in the two indices, and stores those that differ as changes.
+     *
+     * @param candidates at most a few hundred, each license once
+     * @returns what was stored
+     * @throws {TooManyChangesError} when the feed has no place for them
+     */
+    async write(candidates: readonly Candidate[]): Promise<readonly StoredChange[]> {
+      const ids = candidates.map(({ license }) => license);
+      const [before, after] = await Promise.all([
+        recordsOf(store, indices.before, ids),
+        recordsOf(store, indices.after, ids),
+      ]);
+      const changes: StoredChange[] = [];
+      for (const { license, causeOf } of candidates) {
+        const pair = { license, before: before.get(license), after: after.get(license) };
+        const change = makeChange(origin, pair, causeOf, total + 1);
+        if (change === undefined) continue;
+        total += 1;
+        addTo(counts.kinds, change.kind);
+        addTo(counts.causes, change.cause);
+        addTo(counts.boards, change.board);
+        changes.push(change);
+      }
+      await CHANGES.putAll(
+        store,
+        changes.map((change) => [String(change.position), change]),
+      );
+      return changes;
+    },
+    /** Ends the writing, and makes the changes searchable. @returns the feed with them, and their counts */
+    async finish(): Promise<FeedChanges> {
+      const changes = {
+        kinds: Object.fromEntries(counts.kinds),
+        causes: Object.fromEntries(counts.causes),
+        boards: Object.fromEntries(counts.boards),
+      };
+      await SEGMENTS.put(store, segmentId(epoch), { ...origin, counts: changes });
+      await store.client.indices.refresh({ index: store.names.changes });
+      return { feed: extendedFeed(state, epoch, total), changes };
+    },
+  };
+}
+
+const recordsResponse = z.object({
+  docs: z.array(
+    z.union([
+      z.object({ _id: z.string(), found: z.literal(true), _source: licenseRecord }),
+      z.object({ _id: z.string(), found: z.literal(false) }),
+    ]),
+  ),
+});
+
+/**
+ * Some licenses of a publication, by document id.
+ *
+ * @param index its physical index
+ * @throws {ZodError} when OpenSearch could not read one of them
+ */
+export async function recordsOf(
+  { client }: Store,
+  index: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, LicenseRecord>> {
+  if (ids.length === 0) return new Map();
+  const { body } = await client.mget({ index, realtime: false, body: { ids: [...ids] } });
+  const { docs } = recordsResponse.parse(body);
+  return new Map(docs.flatMap((doc) => (doc.found ? [[doc._id, doc._source] as const] : [])));
+}

@@ -15,7 +15,7 @@ import { toolCalls } from '../telemetry/metrics.ts';
 import { lookupOutcome, type Outcome, statusOutcome } from '../telemetry/outcome.ts';
 import { boardOf } from './board-of.ts';
 import * as descriptions from './descriptions.ts';
-import { historyForModel, historyResult } from './history.ts';
+import { historyForModel, historyResult } from './license-history.ts';
 import {
   businessParameters,
   historyParameters,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { changeCounts } from '../changes/counts.ts';
+import { changeCounts } from '../changes/segments.ts';
 import { addTo, countsByName } from '../licenses/counts.ts';
 import { collection, type Sort } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';

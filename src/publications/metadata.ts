@@ -1,7 +1,7 @@
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
-import { changeCounts } from '../changes/counts.ts';
-import { feedState } from '../changes/feed-state.ts';
+import { feedState } from '../changes/feed.ts';
+import { changeCounts } from '../changes/segments.ts';
 import { countsByName } from '../licenses/counts.ts';
 import { parseLicensesIndexName } from '../storage/index-names.ts';
 import type { Store } from '../storage/store.ts';

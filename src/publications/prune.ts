@@ -1,14 +1,13 @@
 import { z } from 'zod';
-import { eraseWithdrawnPlaces } from '../changes/erase.ts';
-import { deleteInvisibleChanges } from '../changes/prune-changes.ts';
-import { deleteExpiredRecords } from '../records/store-records.ts';
+import { deleteInvisibleChanges, eraseWithdrawnPlaces } from '../changes/prune-changes.ts';
+import { deleteExpiredRecords } from '../records/saved-records.ts';
 import { digestIndexName } from '../storage/index-names.ts';
 import type { Store } from '../storage/store.ts';
 import { liveIndex } from './alias.ts';
-import { copyFeed, feedOf } from './copy-feed.ts';
 import { deleteIndex, deleteObsolete, readEpoch } from './fence.ts';
 import { summarize } from './history.ts';
 import { indicesOnceLive, type LedgerEvent, readEvents } from './ledger.ts';
+import { copyFeed, feedOf } from './live-feed.ts';
 import { type LicensesIndex, licensesIndices } from './metadata.ts';
 import { deleteRejectedRows } from './rejected-rows.ts';
 

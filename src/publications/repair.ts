@@ -1,13 +1,13 @@
-import { trimmedFeed } from '../changes/feed-state.ts';
-import { countChanges } from '../changes/read-changes.ts';
-import { readSegments, segmentId } from '../changes/segment.ts';
+import { trimmedFeed } from '../changes/feed.ts';
+import { readSegments, segmentId } from '../changes/segments.ts';
+import { countChangesOfEpoch } from '../changes/stored-changes.ts';
 import { parseLicensesIndexName } from '../storage/index-names.ts';
 import type { Repaired } from '../storage/repair.ts';
 import type { Store } from '../storage/store.ts';
 import { indicesUnderAlias, readableLiveIndex } from './alias.ts';
-import { feedOf } from './copy-feed.ts';
 import { deleteUnlessLive, repairEpochDocument } from './fence.ts';
 import { readEvents } from './ledger.ts';
+import { feedOf } from './live-feed.ts';
 import { checkedIndices, isOurs, licensesIndices, META_ID, writeMetadata } from './metadata.ts';
 
 /**
@@ -49,7 +49,7 @@ export async function repairFeed(store: Store, isRepaired: boolean): Promise<Rep
   const found: Repaired[] = [];
   let dropped = 0;
   for (const [at, [epoch, changes]] of state.segments.entries()) {
-    const stored = await countChanges(store, state, epoch);
+    const stored = await countChangesOfEpoch(store, state, epoch);
     if (stored >= changes) continue;
     dropped = at + 1;
     const problem = `${stored} of ${changes} changes`;

@@ -1,7 +1,7 @@
-import { eraseWithdrawnPlaces } from '../changes/erase.ts';
+import { eraseWithdrawnPlaces } from '../changes/prune-changes.ts';
+import type { FeedChanges } from '../changes/stored-changes.ts';
 import type { Store } from '../storage/store.ts';
 import { liveIndex } from './alias.ts';
-import { copyFeed } from './copy-feed.ts';
 import {
   currentEpoch,
   FlipRefusedError,
@@ -14,8 +14,9 @@ import {
 } from './fence.ts';
 import { summarize } from './history.ts';
 import { appendEvent, indicesOnceLive, type LedgerEvent, readEvents } from './ledger.ts';
+import { copyFeed } from './live-feed.ts';
 import { type LicensesIndex, licensesIndices, writeMetadata } from './metadata.ts';
-import { type RollbackChanges, storeRollbackChanges } from './rollback-changes.ts';
+import { storeRollbackChanges } from './rollback-changes.ts';
 import { newRunId } from './run-id.ts';
 
 /** There is no such publication to roll back to. The message says which there are. */
@@ -100,7 +101,7 @@ async function goTo(store: Store, { from, to }: Rollback, epoch: number): Promis
 }
 
 /** @throws {FlipRefusedError} when it was fenced: then the index may have been deleted, too */
-async function madeLive(store: Store, { from, to }: Rollback, epoch: number): Promise<RollbackChanges> {
+async function madeLive(store: Store, { from, to }: Rollback, epoch: number): Promise<FeedChanges> {
   try {
     const made = await storeRollbackChanges(store, from, to, epoch);
     await writeMetadata(store.client, to.index, { ...to.metadata, ...made });

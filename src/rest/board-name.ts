@@ -3,9 +3,12 @@ import { BadRequestError } from '../licenses/bad-request.ts';
 import { BOARDS, type Board, boardByName } from '../licenses/boards.ts';
 import { nearestBoards } from '../licenses/nearest-boards.ts';
 
-/** A board's name in the OpenAPI document. */
+/** Exactly a board's name, in requests and in the OpenAPI document. */
 export const boardName = z
-  .enum(BOARDS.map(({ name }) => name))
+  .enum(
+    BOARDS.map(({ name }) => name),
+    { error: ({ input }) => (typeof input === 'string' ? unknownBoard(input).message : 'board is needed.') },
+  )
   .meta({ id: 'BoardName', description: 'Exactly the name of a board' });
 
 /** The board with exactly this name. @throws {BadRequestError} with the nearest board's name */

@@ -5,7 +5,7 @@ import type { Lookups } from '../lookup/service.ts';
 import type { Rosters } from '../rosters/service.ts';
 import { boardsRoute, boardTypesRoute } from './boards.ts';
 import { changesRoute } from './changes.ts';
-import { historyRoute } from './history.ts';
+import { historyRoute } from './license-history.ts';
 import { rosterRoute } from './roster.ts';
 import { cachedRoute, verifyRoute } from './verify.ts';
 

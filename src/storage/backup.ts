@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import {
   BACKED_UP,
@@ -15,7 +14,7 @@ import {
   readBackup,
 } from './backup-file.ts';
 import { countDocuments } from './checked-search.ts';
-import type { DocumentChecks, StoredIndex } from './collection.ts';
+import type { DocumentChecks } from './collection.ts';
 import { pagesOf } from './pages.ts';
 import type { Store } from './store.ts';
 import type { BadDocument } from './stored.ts';
@@ -56,7 +55,7 @@ async function writePart(store: Store, part: string, checks: DocumentChecks): Pr
     await lines.write([newHeader()]);
     const documents = noDocuments();
     for (const name of BACKED_UP_NAMES) {
-      const key: StoredIndex = BACKED_UP[name];
+      const key = BACKED_UP[name];
       const index = store.names[key];
       for await (const page of pagesOf(store.client, index)) {
         const valid = page.flatMap(({ _id: id, _source }) => {
@@ -81,12 +80,18 @@ function hashedLines(handle: FileHandle) {
   const hash = createHash('sha256');
   return {
     write: async (values: readonly unknown[]): Promise<void> => {
-      const text = values.map((value) => `${JSON.stringify(value)}\n`).join('');
+      const text = values.map(lineOf).join('');
       hash.update(text);
       await handle.appendFile(text);
     },
     sha256: (): string => hash.copy().digest('hex'),
   };
+}
+
+/** JSON on one line. As they are, U+2028 and U+2029 would end a line where the file is read. */
+function lineOf(value: unknown): string {
+  const json = JSON.stringify(value);
+  return `${json.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}\n`;
 }
 
 /** Flushes a folder, so that its new names survive a loss of power. */
@@ -130,44 +135,31 @@ export async function restoreBackup(
   return { documents: restored, leftOut };
 }
 
+const DOCUMENTS_A_REQUEST = 1000;
+
 /** Creates the documents in their order: within an index, OpenSearch keeps the order of a bulk request. */
 async function createDocuments(store: Store, documents: AsyncIterable<BackupDocument>): Promise<void> {
   let done = 0;
-  for await (const batch of batchesOf(documents)) {
-    try {
+  let batch: BackupDocument[] = [];
+  try {
+    for await (const document of documents) {
+      batch.push(document);
+      if (batch.length < DOCUMENTS_A_REQUEST) continue;
       await createBatch(store, batch);
-    } catch (error) {
-      throw new BackupError(
-        `Stopped after ${done} documents: ${String(error)} Delete the indices ${restoredIndices(store)} and restore again.`,
-        { cause: error },
-      );
+      done += batch.length;
+      batch = [];
     }
-    done += batch.length;
+    if (batch.length > 0) await createBatch(store, batch);
+  } catch (error) {
+    throw new BackupError(
+      `Stopped after ${done} documents: ${String(error)} Delete the indices ${restoredIndices(store)} and restore again.`,
+      { cause: error },
+    );
   }
 }
 
 function restoredIndices({ names }: Store): string {
   return BACKED_UP_NAMES.map((name) => names[BACKED_UP[name]]).join(', ');
-}
-
-const DOCUMENTS_A_REQUEST = 1000;
-
-/** Documents of the same index, up to 1,000 together. */
-async function* batchesOf(
-  documents: AsyncIterable<BackupDocument>,
-): AsyncGenerator<readonly BackupDocument[], void, undefined> {
-  let batch: BackupDocument[] = [];
-  for await (const document of documents) {
-    if (
-      batch.length === DOCUMENTS_A_REQUEST ||
-      (batch[0] !== undefined && batch[0].index !== document.index)
-    ) {
-      yield batch;
-      batch = [];
-    }
-    batch.push(document);
-  }
-  if (batch.length > 0) yield batch;
 }
 
 const bulkResponse = z.object({
@@ -185,18 +177,12 @@ async function createBatch({ client, names }: Store, batch: readonly BackupDocum
   if (failed?.create.error !== undefined) throw new Error(failed.create.error.reason);
 }
 
-async function storedCounts(store: Store): Promise<BackupCounts> {
-  return {
-    accounts: await documentsIn(store.client, store.names.accounts),
-    'api-keys': await documentsIn(store.client, store.names.apiKeys),
-    publications: await documentsIn(store.client, store.names.ledger),
-    audit: await documentsIn(store.client, store.names.audit),
-    changes: await documentsIn(store.client, store.names.changes),
-    'saved-records': await documentsIn(store.client, store.names.savedRecords),
-  };
-}
-
-async function documentsIn(client: Client, index: string): Promise<number> {
-  await client.indices.refresh({ index });
-  return countDocuments(client, index);
+async function storedCounts({ client, names }: Store): Promise<BackupCounts> {
+  const counts = noDocuments();
+  for (const name of BACKED_UP_NAMES) {
+    const index = names[BACKED_UP[name]];
+    await client.indices.refresh({ index });
+    counts[name] = await countDocuments(client, index);
+  }
+  return counts;
 }

@@ -52,52 +52,6 @@ type SearchBody = NonNullable<API.Search_RequestBody>;
 
 type DocumentSchema = z.ZodType<Readonly<Record<string, unknown>>>;
 
-/**
- * All documents of one kind. What is written is checked by the schema by which it is read. A reader of several leaves
- * out what is not valid, and the store reports it.
- */
-export interface Collection<Stored> {
-  readonly index: StoredIndex;
-  readonly schema: DocumentSchema;
-  /** Checks a document as it lies in OpenSearch. */
-  check(stored: unknown, id: string): Checked<Stored>;
-  /** @throws {ZodError} for a document that could not be read again */
-  valid(document: Stored): Stored;
-  /**
-   * The document of an id; `undefined` where there is none.
-   *
-   * @throws {BadDocumentError} when it is not valid
-   */
-  read(store: Store, id: string, timeoutMs?: number): Promise<Version<Stored> | undefined>;
-  /** The valid documents of some ids, in their order. @throws {SearchUnavailableError} when some could not be read */
-  readAll(store: Store, ids: readonly string[]): Promise<readonly Stored[]>;
-  /** @throws {SearchUnavailableError} when the response is partial */
-  search(store: Store, body: SearchBody): Promise<Found<Stored>>;
-  /** Adds a document, under an id that OpenSearch gives it, and makes it searchable. */
-  append(store: Store, document: Stored): Promise<void>;
-  /** Writes a document under an id, in place of the one before. */
-  put(store: Store, id: string, document: Stored): Promise<void>;
-  /** Writes documents under their ids, in one request. @throws {SearchUnavailableError} when not all were taken */
-  putAll(
-    store: Store,
-    documents: readonly (readonly [id: string, document: Stored])[],
-    options?: { readonly refresh?: boolean },
-  ): Promise<void>;
-  /**
-   * Makes another document of the one of an id, and makes it searchable. When somebody else writes it meanwhile, it is
-   * done again with what they wrote.
-   *
-   * @param change gives the new document; `undefined` where nothing changes
-   * @returns the document as it is now
-   * @throws what `change` and `read` throw
-   */
-  update(
-    store: Store,
-    id: string,
-    change: (current: Stored | undefined) => Stored | undefined,
-  ): Promise<Stored | undefined>;
-}
-
 interface Options<Stored> {
   /** What else must hold. */
   readonly isStoredUnder?: (id: string, document: Stored) => boolean;
@@ -135,18 +89,27 @@ const hits = z.object({
   }),
 });
 
-/** The documents of this schema in an index. */
+/**
+ * All documents of one kind in an index. What is written is checked by the schema by which it is read. A reader of
+ * several leaves out what is not valid, and the store reports it.
+ */
 export function collection<Schema extends DocumentSchema>(
   index: StoredIndex,
   schema: Schema,
   { isStoredUnder = () => true, salvage }: Options<z.output<Schema>> = {},
-): Collection<z.output<Schema>> {
+) {
   type Stored = z.output<Schema>;
 
+  /** Checks a document as it lies in OpenSearch. */
   function check(source: unknown, id: string): Checked<Stored> {
     const found = checked(schema, source, salvage);
     const isMisplaced = found.document !== undefined && !isStoredUnder(id, found.document);
     return isMisplaced ? { problem: 'it is stored under another id' } : found;
+  }
+
+  /** @throws {ZodError} for a document that could not be read again */
+  function valid(document: Stored): Stored {
+    return schema.parse(document);
   }
 
   /** The document, or what is left of it; what is wrong is reported. */
@@ -157,6 +120,11 @@ export function collection<Schema extends DocumentSchema>(
     return found;
   }
 
+  /**
+   * The document of an id; `undefined` where there is none.
+   *
+   * @throws {BadDocumentError} when it is not valid
+   */
   async function read(store: Store, id: string, timeoutMs?: number): Promise<Version<Stored> | undefined> {
     try {
       const { body } = await store.client.get(
@@ -173,65 +141,105 @@ export function collection<Schema extends DocumentSchema>(
     }
   }
 
-  const valid = (document: Stored): Stored => schema.parse(document);
+  /** The valid documents of some ids, in their order. @throws {SearchUnavailableError} when some could not be read */
+  async function readAll(store: Store, ids: readonly string[]): Promise<readonly Stored[]> {
+    const { body } = await store.client.mget({ index: store.names[index], body: { ids: [...ids] } });
+    const { docs } = several.parse(body);
+    if (docs.some(({ error }) => error !== undefined))
+      throw new SearchUnavailableError(`OpenSearch did not read every document of ${store.names[index]}.`);
+    return docs.flatMap(({ _id, found, _source }) => {
+      const { document } = found ? checkedAndReported(store, _id, _source) : {};
+      return document === undefined ? [] : [document];
+    });
+  }
 
-  return {
-    index,
-    schema,
-    check,
-    valid,
-    read,
-    readAll: async (store, ids) => {
-      const { body } = await store.client.mget({ index: store.names[index], body: { ids: [...ids] } });
-      const { docs } = several.parse(body);
-      if (docs.some(({ error }) => error !== undefined))
-        throw new SearchUnavailableError(`OpenSearch did not read every document of ${store.names[index]}.`);
-      return docs.flatMap(({ _id, found, _source }) => {
-        const { document } = found ? checkedAndReported(store, _id, _source) : {};
-        return document === undefined ? [] : [document];
+  /** @throws {SearchUnavailableError} when the response is partial */
+  async function searchDocuments(store: Store, body: SearchBody): Promise<Found<Stored>> {
+    const found = (await search(store.client, hits, { index: store.names[index], body })).hits.hits;
+    const all = found.map(({ _id, _source }) => checkedAndReported(store, _id, _source).document);
+    const firstBad = all.indexOf(undefined);
+    return {
+      documents: all.filter((document) => document !== undefined),
+      count: found.length,
+      firstBad: found[firstBad]?.sort,
+      last: found.at(-1)?.sort,
+    };
+  }
+
+  /**
+   * All valid documents that match, in pages of `size`.
+   *
+   * @param body with a sort by which no two documents are the same
+   * @throws {SearchUnavailableError} when a response is partial
+   */
+  async function* pages(
+    store: Store,
+    body: SearchBody & { readonly size: number },
+  ): AsyncGenerator<readonly Stored[], void, undefined> {
+    let after: Sort | undefined;
+    do {
+      const { documents, count, last } = await searchDocuments(store, {
+        ...body,
+        track_total_hits: false,
+        ...(after === undefined ? {} : { search_after: after }),
       });
-    },
-    search: async (store, body) => {
-      const found = (await search(store.client, hits, { index: store.names[index], body })).hits.hits;
-      const all = found.map(({ _id, _source }) => checkedAndReported(store, _id, _source).document);
-      const firstBad = all.indexOf(undefined);
-      return {
-        documents: all.filter((document) => document !== undefined),
-        count: found.length,
-        firstBad: found[firstBad]?.sort,
-        last: found.at(-1)?.sort,
-      };
-    },
-    append: async ({ client, names }, document) => {
-      await client.index({ index: names[index], body: valid(document), refresh: true });
-    },
-    put: async ({ client, names }, id, document) => {
-      await client.index({ index: names[index], id, body: valid(document) });
-    },
-    putAll: async ({ client, names }, documents, { refresh = false } = {}) => {
-      if (documents.length === 0) return;
-      const body = documents.flatMap(([id, document]) => [{ index: { _id: id } }, valid(document)]);
-      const { body: answer } = await client.bulk({ index: names[index], body, refresh });
-      if (answer.errors)
-        throw new SearchUnavailableError(`OpenSearch did not take every document of ${names[index]}.`);
-    },
-    update: async (store, id, change) => {
-      for (;;) {
-        const current = await read(store, id);
-        const next = change(current?.document);
-        if (next === undefined) return current?.document;
-        const version =
-          current === undefined
-            ? { op_type: 'create' as const }
-            : { if_seq_no: current.seqNo, if_primary_term: current.primaryTerm };
-        try {
-          const body = valid(next);
-          await store.client.index({ index: store.names[index], id, body, refresh: true, ...version });
-          return body;
-        } catch (error) {
-          if (responseStatus(error) !== CONFLICT) throw error;
-        }
+      if (documents.length > 0) yield documents;
+      after = count < body.size ? undefined : last;
+    } while (after !== undefined);
+  }
+
+  /** Adds a document, under an id that OpenSearch gives it, and makes it searchable. */
+  async function append({ client, names }: Store, document: Stored): Promise<void> {
+    await client.index({ index: names[index], body: valid(document), refresh: true });
+  }
+
+  /** Writes a document under an id, in place of the one before. */
+  async function put({ client, names }: Store, id: string, document: Stored): Promise<void> {
+    await client.index({ index: names[index], id, body: valid(document) });
+  }
+
+  /** Writes documents under their ids, in one request. @throws {SearchUnavailableError} when not all were taken */
+  async function putAll(
+    { client, names }: Store,
+    documents: readonly (readonly [id: string, document: Stored])[],
+  ): Promise<void> {
+    if (documents.length === 0) return;
+    const body = documents.flatMap(([id, document]) => [{ index: { _id: id } }, valid(document)]);
+    const { body: answer } = await client.bulk({ index: names[index], body });
+    if (answer.errors)
+      throw new SearchUnavailableError(`OpenSearch did not take every document of ${names[index]}.`);
+  }
+
+  /**
+   * Makes another document of the one of an id, and makes it searchable. When somebody else writes it meanwhile, it is
+   * done again with what they wrote.
+   *
+   * @param change gives the new document; `undefined` where nothing changes
+   * @returns the document as it is now
+   * @throws what `change` and `read` throw
+   */
+  async function update(
+    store: Store,
+    id: string,
+    change: (current: Stored | undefined) => Stored | undefined,
+  ): Promise<Stored | undefined> {
+    for (;;) {
+      const current = await read(store, id);
+      const next = change(current?.document);
+      if (next === undefined) return current?.document;
+      const version =
+        current === undefined
+          ? { op_type: 'create' as const }
+          : { if_seq_no: current.seqNo, if_primary_term: current.primaryTerm };
+      try {
+        const body = valid(next);
+        await store.client.index({ index: store.names[index], id, body, refresh: true, ...version });
+        return body;
+      } catch (error) {
+        if (responseStatus(error) !== CONFLICT) throw error;
       }
-    },
-  };
+    }
+  }
+
+  return { schema, check, valid, read, readAll, search: searchDocuments, pages, append, put, putAll, update };
 }

@@ -10,7 +10,7 @@ import { freshness, type KnownPublications } from '../http/status.ts';
 import { daysBetween } from '../licenses/dates.ts';
 import type { Lookups } from '../lookup/service.ts';
 import type { LivePublication } from '../publications/live.ts';
-import type { SavedRecords } from '../records/store-records.ts';
+import type { SavedRecords } from '../records/saved-records.ts';
 import type { Rosters } from '../rosters/service.ts';
 import { daysInWords, longDate } from './words.ts';
 

@@ -10,7 +10,7 @@ import { publicationHistory } from '../../src/publications/history.ts';
 import { readEvents } from '../../src/publications/ledger.ts';
 import { licensesIndices } from '../../src/publications/metadata.ts';
 import { readRejectedRows } from '../../src/publications/rejected-rows.ts';
-import { savedRecords } from '../../src/records/store-records.ts';
+import { savedRecords } from '../../src/records/saved-records.ts';
 import { readAudit, recordAudit } from '../../src/storage/audit-log.ts';
 import { STORED_INDICES } from '../../src/storage/collection.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';

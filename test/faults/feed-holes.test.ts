@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { licenses } from '../../scripts/licenses-processes.ts';
-import { positionOf } from '../../src/changes/feed-state.ts';
+import { positionOf } from '../../src/changes/feed.ts';
 import { readableLiveIndex } from '../../src/publications/alias.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { allChanges, askChanges, changesPage } from '../support/changes.ts';

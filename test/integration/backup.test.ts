@@ -10,7 +10,7 @@ import { DOCUMENT_CHECKS } from '../../src/cli/stored-documents.ts';
 import { currentEpoch } from '../../src/publications/fence.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
 import { readEvents } from '../../src/publications/ledger.ts';
-import { savedRecords } from '../../src/records/store-records.ts';
+import { savedRecords } from '../../src/records/saved-records.ts';
 import { recordAudit } from '../../src/storage/audit-log.ts';
 import { restoreBackup, writeBackup } from '../../src/storage/backup.ts';
 import { type BackupCounts, readBackup } from '../../src/storage/backup-file.ts';
@@ -131,10 +131,10 @@ describe('a backup', () => {
     await expect(stat(`${kept}.part`)).rejects.toThrow('ENOENT');
   });
 
-  test('has all documents when there are more than one page', async () => {
+  test('has all documents when there are more than one page, and when texts have separators of lines', async () => {
     const large = await emptyEnvironment();
     const index = large.store.names.ledger;
-    const ids = Array.from({ length: 2500 }, (_, number) => `run${number}`);
+    const ids = Array.from({ length: 2500 }, (_, number) => `run${number}\u2028\u2029`);
     await large.client.bulk({
       body: ids.flatMap((publication) => [
         { create: { _index: index } },

@@ -1,7 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { digestEntries, emptyDigest, recordHash } from '../../src/changes/digest.ts';
-import { readDigest, readDigestColumns, writeDigest } from '../../src/changes/digest-store.ts';
+import {
+  digestEntries,
+  emptyDigest,
+  readDigest,
+  readDigestColumns,
+  recordHash,
+  writeDigest,
+} from '../../src/changes/digest.ts';
 import { licenseId } from '../../src/licenses/license-document.ts';
 import { liveIndex } from '../../src/publications/alias.ts';
 import { digestIndexName } from '../../src/storage/index-names.ts';

@@ -313,7 +313,7 @@ describe('the history', () => {
         async ({ store }) => {
           const tracker = trackLivePublication(store, () => undefined);
           const changes = changesService(store, () => liveFeed(store, tracker));
-          const read = () => changes.history({ board, number }, async () => undefined);
+          const read = () => changes.ofNumber(board, number);
           try {
             await expect(read()).rejects.toThrow(SearchUnavailableError);
             isFailing = false;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { evaluationDays } from '../../sample-data/evaluation/days.ts';
 import { runProgram } from '../../scripts/programs.ts';
-import { changeBody } from '../../src/rest/change-response.ts';
+import { changeBody } from '../../src/rest/changes.ts';
 import { EXAMPLES, installTypescriptExample, NO_PYTHON } from '../support/examples.ts';
 import { fileServer } from '../support/file-server.ts';
 import { publishFiles } from '../support/publishing.ts';

@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { prune } from '../../src/publications/prune.ts';
-import { newRecordCode, writtenRecordCode } from '../../src/records/code.ts';
-import { SAVED_RECORD_DAYS } from '../../src/records/saved-record.ts';
-import { deleteExpiredRecords, savedRecords } from '../../src/records/store-records.ts';
+import {
+  deleteExpiredRecords,
+  newRecordCode,
+  SAVED_RECORD_DAYS,
+  savedRecords,
+  writtenRecordCode,
+} from '../../src/records/saved-records.ts';
 import { countDocuments } from '../../src/storage/checked-search.ts';
 import { isTransient } from '../../src/storage/client.ts';
 import { openStore } from '../../src/storage/store.ts';

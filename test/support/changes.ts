@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { changeBody } from '../../src/rest/change-response.ts';
+import { changeBody } from '../../src/rest/changes.ts';
 import type { ApiAnswer, ApiClient } from './api.ts';
 
 const page = z.object({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { fieldsOf } from '../../src/changes/record-fields.ts';
+import { fieldsOf } from '../../src/changes/change.ts';
 import { licenseRecord } from '../../src/licenses/license-record.ts';
 import type { Store } from '../../src/storage/store.ts';
 import type { ApiClient } from './api.ts';

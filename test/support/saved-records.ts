@@ -1,4 +1,4 @@
-import type { SavedRecord } from '../../src/records/saved-record.ts';
+import type { SavedRecord } from '../../src/records/saved-records.ts';
 import { nurseRecord } from './records.ts';
 
 /** What was shown of an invented nurse, with the fields given in place of hers. */

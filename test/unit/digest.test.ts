@@ -1,18 +1,19 @@
 import { totalmem } from 'node:os';
 import { crc32 } from 'node:zlib';
 import { expect, test } from '@jest/globals';
-import { type Difference, differences } from '../../src/changes/difference.ts';
 import {
   DIGEST_PARTS,
+  type Difference,
   type Digest,
   type DigestEntry,
+  differences,
   digestEntries,
   emptyDigest,
   recordHash,
 } from '../../src/changes/digest.ts';
 import { licenseDocument, recordText, recordTextIn } from '../../src/licenses/license-document.ts';
 import type { LicenseRecord } from '../../src/licenses/license-record.ts';
-import { memoryForDigests, refuseTooLarge } from '../../workers/publish/digests.ts';
+import { memoryForDigest, refuseTooLarge } from '../../workers/publish/digests.ts';
 
 const RECORD: LicenseRecord = {
   license_number: 'RN.1',
@@ -62,18 +63,18 @@ test('a digest returns every entry, also those with long or accented numbers', (
   expect(entriesIn(digestOf(entries)).toSorted(byId)).toEqual(entries.toSorted(byId));
 });
 
-test('digests larger than half of the memory are refused before the process runs out of memory', () => {
+test('a digest larger than half of the memory is refused before the process runs out of memory', () => {
   const digest = digestOf(Array.from({ length: 30_000 }, (_, at) => entry(`NUR/RN.${at}`)));
   const stored = Array.from({ length: DIGEST_PARTS }, (_, part) => digest.part(part).length);
   expect(digest.bytes()).toBeGreaterThanOrEqual(stored.reduce((sum, bytes) => sum + bytes));
-  const most = memoryForDigests(1_000_000);
+  const most = memoryForDigest(1_000_000);
   expect(most).toBe(500_000);
   refuseTooLarge(most, most);
   expect(() => refuseTooLarge(digest.bytes(), most)).toThrow(
-    /^memory: The digests take \d+ MB, and may take half of the worker's memory, 1 MB\./,
+    /^memory: The digest takes \d+ MB, and may take half of the worker's memory, 1 MB\./,
   );
   // Without a limit, Node gives a number that is far beyond any memory.
-  expect(memoryForDigests(2 ** 64)).toBe(totalmem() / 2);
+  expect(memoryForDigest(2 ** 64)).toBe(totalmem() / 2);
 });
 
 test('reading a part of a digest that is cut off fails', () => {
@@ -84,10 +85,10 @@ test('reading a part of a digest that is cut off fails', () => {
   expect(() => [...digestEntries(part?.subarray(0, -1) ?? Buffer.alloc(0))]).toThrow('cut off');
 });
 
-test('settling a license that two rows have leaves the chosen entry, or none', () => {
+test('replacing a license that two rows have leaves the chosen entry, or none', () => {
   const digest = digestOf([entry('NUR/1'), entry('NUR/1', 'b'), entry('NUR/2'), entry('NUR/3')]);
-  digest.settle('NUR/1', entry('NUR/1', 'c'));
-  digest.settle('NUR/2', undefined);
+  digest.replace('NUR/1', entry('NUR/1', 'c'));
+  digest.replace('NUR/2', undefined);
   expect(
     entriesIn(digest)
       .map(({ id, record }) => [id, record])
@@ -101,13 +102,19 @@ test('settling a license that two rows have leaves the chosen entry, or none', (
 test.each([
   ['nothing', [entry('A/1')], [entry('A/1')], []],
   ['another row of the same record', [entry('A/1', 'a', 'x')], [entry('A/1', 'a', 'y')], []],
-  ['added', [], [entry('A/1')], [{ id: 'A/1', kind: 'added', rowAfter: crc32('a') }]],
-  ['removed', [entry('A/1')], [], [{ id: 'A/1', kind: 'removed', rowBefore: crc32('a') }]],
+  ['added', [], [entry('A/1')], [{ id: 'A/1', kind: 'added', isSameRow: false }]],
+  ['removed', [entry('A/1')], [], [{ id: 'A/1', kind: 'removed', isSameRow: false }]],
   [
     'changed',
     [entry('A/1', 'a', 'x')],
     [entry('A/1', 'b', 'y')],
-    [{ id: 'A/1', kind: 'changed', rowBefore: crc32('x'), rowAfter: crc32('y') }],
+    [{ id: 'A/1', kind: 'changed', isSameRow: false }],
+  ],
+  [
+    'read differently',
+    [entry('A/1', 'a', 'x')],
+    [entry('A/1', 'b', 'x')],
+    [{ id: 'A/1', kind: 'changed', isSameRow: true }],
   ],
 ])('the difference of two digests: %s', (_what, before, after, expected) => {
   expect(compared(before, after)).toEqual(expected);

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { cursorText, readCursor } from '../../src/changes/cursor.ts';
+import { changesOfOne, isPlaceField, makeChange } from '../../src/changes/change.ts';
 import {
   coverageOf,
+  cursorText,
   extendedFeed,
   hasPosition,
   lastPosition,
@@ -9,13 +10,11 @@ import {
   newFeed,
   nextFeed,
   positionOf,
+  readCursor,
   TooManyChangesError,
   trimmedFeed,
   unbrokenFeeds,
-} from '../../src/changes/feed-state.ts';
-import { changesOfOne } from '../../src/changes/history.ts';
-import { makeChange } from '../../src/changes/make-change.ts';
-import { isPlaceField } from '../../src/changes/record-fields.ts';
+} from '../../src/changes/feed.ts';
 import { namedColumn, rowHash } from '../../src/dataset/row-hash.ts';
 import type { LicenseRecord } from '../../src/licenses/license-record.ts';
 import { numbersInRow } from '../../workers/publish/rejected-numbers.ts';
@@ -142,7 +141,7 @@ const ORIGIN = {
 };
 
 function changeOf(before: LicenseRecord | undefined, after: LicenseRecord | undefined) {
-  return makeChange(ORIGIN, { license: 'NUR/RN.1', before, after }, 'data', 1);
+  return makeChange(ORIGIN, { license: 'NUR/RN.1', before, after }, () => 'data', 1);
 }
 
 describe('a change of a license', () => {

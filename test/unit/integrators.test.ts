@@ -16,7 +16,7 @@ import {
 import { MAX_ROSTER_ITEMS } from '../../src/mcp/parameters.ts';
 import { NothingPublishedError } from '../../src/publications/live.ts';
 import { DEFAULT_CHANGES, MAX_CHANGES } from '../../src/rest/changes.ts';
-import { MAX_NUMBER_LENGTH } from '../../src/rest/history.ts';
+import { MAX_NUMBER_LENGTH } from '../../src/rest/license-history.ts';
 import { ROSTER_LIMIT, rosterItem } from '../../src/rest/roster-request.ts';
 import { verifyBody } from '../../src/rest/verify-request.ts';
 import * as rosterLimits from '../../src/rosters/roster.ts';

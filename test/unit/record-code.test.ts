@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { newRecordCode, readRecordCode, writtenRecordCode } from '../../src/records/code.ts';
+import { newRecordCode, readRecordCode, writtenRecordCode } from '../../src/records/saved-records.ts';
 
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 

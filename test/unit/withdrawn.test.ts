@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ChangeCause } from '../../src/changes/change.ts';
-import { type Feed, newFeed, positionOf } from '../../src/changes/feed-state.ts';
-import type { Segment } from '../../src/changes/segment.ts';
-import { withdrawnEpochs } from '../../src/changes/withdrawn.ts';
+import { type Feed, newFeed, positionOf } from '../../src/changes/feed.ts';
+import { type Segment, withdrawnEpochs } from '../../src/changes/segments.ts';
 
 /** A publication or rollback: what went live, and why licenses changed. */
 type Went = readonly [publication: string, ...causes: ChangeCause[]];

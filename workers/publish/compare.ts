@@ -1,17 +1,22 @@
-import type { ChangeCause } from '../../src/changes/change.ts';
-import { type ChangeCounter, type ChangeCounts, changeCounter, noChanges } from '../../src/changes/counts.ts';
-import { type Difference, differences } from '../../src/changes/difference.ts';
-import { recordHash } from '../../src/changes/digest.ts';
-import { readDigest, writeDigest } from '../../src/changes/digest-store.ts';
-import { extendedFeed, type FeedState, newFeed, TooManyChangesError } from '../../src/changes/feed-state.ts';
-import type { ChangeOrigin } from '../../src/changes/make-change.ts';
-import { recordsOf } from '../../src/changes/records.ts';
-import { keptFeed } from '../../src/changes/segment.ts';
-import { storeDifferences } from '../../src/changes/store-differences.ts';
-import { writeSegment } from '../../src/changes/write-changes.ts';
+import type { ChangeCause, StoredChange } from '../../src/changes/change.ts';
+import {
+  type Difference,
+  differences,
+  readDigest,
+  recordHash,
+  writeDigest,
+} from '../../src/changes/digest.ts';
+import { type FeedState, newFeed, TooManyChangesError } from '../../src/changes/feed.ts';
+import { keptFeed } from '../../src/changes/segments.ts';
+import {
+  changeWriter,
+  type FeedChanges,
+  recordsOf,
+  withoutChanges,
+} from '../../src/changes/stored-changes.ts';
 import { addTo } from '../../src/licenses/counts.ts';
 import { recordText } from '../../src/licenses/license-document.ts';
-import { feedAfterGap, feedOf, feedWithoutLive } from '../../src/publications/copy-feed.ts';
+import { feedAfterGap, feedOf, feedWithoutLive } from '../../src/publications/live-feed.ts';
 import type { LicensesIndex } from '../../src/publications/metadata.ts';
 import { BadDocumentError } from '../../src/storage/stored.ts';
 import type { Built } from './build.ts';
@@ -22,12 +27,6 @@ import { refusal } from './refusal.ts';
 import { type NumbersOfRejectedRows, numbersRejectedBy } from './rejected-numbers.ts';
 import type { PublishRun } from './run.ts';
 
-/** What a publication makes of the feed. */
-export interface Compared {
-  readonly feed: FeedState;
-  readonly changes: ChangeCounts;
-}
-
 const LICENSES_A_REQUEST = 250;
 
 /**
@@ -36,75 +35,78 @@ const LICENSES_A_REQUEST = 250;
  *
  * @throws {RefusedError} when too many licenses changed
  */
-export async function compare(run: PublishRun, built: Built): Promise<Compared> {
+export async function compare(run: PublishRun, built: Built): Promise<FeedChanges> {
   const { store, live } = run;
   const { index, metadata, digests } = built;
   run.enter('comparing');
-  await settleRefused(run, index, digests);
-  await writeDigest(store, index, digests.kept, digests.columns);
-  if (live === undefined) return { feed: await feedWithoutLive(store, metadata), changes: noChanges() };
-  if (live.metadata.sample && !metadata.sample) return { feed: newFeed(metadata), changes: noChanges() };
+  await correctRefused(run, index, digests);
+  await writeDigest(store, index, digests.digest, digests.columns);
+  if (live === undefined) return withoutChanges(await feedWithoutLive(store, metadata));
+  if (live.metadata.sample && !metadata.sample) return withoutChanges(newFeed(metadata));
 
-  const before = await keptFeed(store, await feedOf(store, live.metadata), run.config.CHANGES_KEPT_DAYS);
-  const unknown = async () => ({ feed: await feedAfterGap(store, before, metadata), changes: noChanges() });
-  if (digests.comparable.individual === undefined) return unknown();
-  const { epoch, publication, date } = metadata;
-  const origin: ChangeOrigin = { feed: before.feed, epoch, at: new Date().toISOString(), publication, date };
+  const feed = await keptFeed(store, await feedOf(store, live.metadata), run.config.CHANGES_KEPT_DAYS);
   try {
-    const counter = await storeChanges(run, live, built, origin);
-    const changes = counter.counts();
-    await writeSegment(store, { ...origin, counts: changes });
-    return { feed: extendedFeed(before, epoch, counter.total()), changes };
+    if (digests.newFields !== undefined) return await storeChanges(run, live, built, feed);
   } catch (error) {
-    // Without the live publication's digest, what changed is not known.
-    if (error instanceof BadDocumentError) return unknown();
-    if (!(error instanceof TooManyChangesError)) throw error;
-    run.enforce([refusal('many_changes', `${error.message} If forced, the feed of changes begins anew.`)]);
-    return unknown();
+    if (error instanceof TooManyChangesError) {
+      run.enforce([refusal('many_changes', `${error.message} If forced, the feed of changes begins anew.`)]);
+    } else if (!(error instanceof BadDocumentError)) throw error;
   }
+  // Without the live publication's digest, what changed is not known.
+  return withoutChanges(await feedAfterGap(store, feed, metadata));
 }
 
 async function storeChanges(
   run: PublishRun,
   live: LicensesIndex,
-  { index, digests }: Built,
-  origin: ChangeOrigin,
-): Promise<ChangeCounter> {
+  { index, metadata, digests }: Built,
+  feed: FeedState,
+): Promise<FeedChanges> {
   const { store, config, job } = run;
-  const counter = changeCounter();
-  const many: ManyChanges = { licenses: 0, boards: new Map(), fields: new Map() };
-  const tooMany = () => changedTooMany(many, baselineOf(run), config);
-  const indices = { before: live.index, after: index };
+  const writer = changeWriter(store, { before: live.index, after: index }, feed, metadata);
   const rejected = numbersRejectedBy(store, live.metadata, digests);
-  for await (const group of groups(store, live.index, digests)) {
+  const counted: ManyChanges = { licenses: 0, boards: new Map(), fields: new Map() };
+  const reasons = () => changedTooMany(counted, baselineOf(run), config);
+  for await (const group of groupsOfDifferences(run, live, digests)) {
     run.signal.throwIfAborted();
-    const candidates = await Promise.all(
-      group.map(async (difference) => ({
-        license: difference.id,
-        cause: await causeOf(difference, rejected),
-      })),
-    );
+    const differing: Differing[] = [];
+    for (const difference of group) {
+      const { id: license, kind } = difference;
+      differing.push({ license, kind, cause: await causeOf(difference, rejected) });
+    }
     // What the guard refuses needs no further changes, only their number.
-    const isRefused = job.force === undefined && tooMany().length > 0;
-    for (const [at, difference] of group.entries()) countForGuard(many, difference, candidates[at]?.cause);
-    if (isRefused) continue;
-    const changes = await storeDifferences(store, indices, candidates, origin, counter);
-    for (const { fields } of changes) for (const name of Object.keys(fields)) addTo(many.fields, name);
+    const isRefused = job.force === undefined && reasons().length > 0;
+    const changes = isRefused ? differing : await writer.write(differing.map(candidateOf(digests)));
+    for (const change of changes) countForGuard(counted, change);
   }
-  run.enforce(tooMany());
-  return counter;
+  run.enforce(reasons());
+  return writer.finish();
+}
+
+/** A license that is not the same in two publications, and why. */
+type Differing = Pick<StoredChange, 'license' | 'kind' | 'cause'>;
+
+/** A column that the live publication's files did not have is no change by the State's data. */
+function candidateOf({ newFields }: Digests) {
+  return ({ license, kind, cause }: Differing) => ({
+    license,
+    causeOf: (fields: readonly string[]): ChangeCause => {
+      const isOfNewColumns = kind === 'changed' && fields.every((name) => newFields?.has(name));
+      return isOfNewColumns ? 'release' : cause;
+    },
+  });
 }
 
 /** All differences from the live publication, in groups that are read and written together. */
-async function* groups(
-  store: PublishRun['store'],
-  liveIndex: string,
-  { compared }: Digests,
+async function* groupsOfDifferences(
+  { store }: PublishRun,
+  live: LicensesIndex,
+  { digest }: Digests,
 ): AsyncGenerator<readonly Difference[], void, undefined> {
   let group: Difference[] = [];
   let part = 0;
-  for await (const before of readDigest(store, liveIndex)) {
-    for (const difference of differences(before, compared.part(part))) {
+  for await (const before of readDigest(store, live.index)) {
+    for (const difference of differences(before, digest.part(part))) {
       group.push(difference);
       if (group.length === LICENSES_A_REQUEST) {
         yield group;
@@ -117,13 +119,13 @@ async function* groups(
 }
 
 async function causeOf(
-  { id, kind, rowBefore, rowAfter }: Difference,
+  { id, kind, isSameRow }: Difference,
   rejected: NumbersOfRejectedRows,
 ): Promise<ChangeCause> {
   const number = id.slice(id.indexOf('/') + 1);
   switch (kind) {
     case 'changed':
-      return rowBefore === rowAfter ? 'release' : 'data';
+      return isSameRow ? 'release' : 'data';
     case 'removed':
       return rejected.now(number) ? 'rejected_row' : 'data';
     case 'added':
@@ -131,17 +133,21 @@ async function causeOf(
   }
 }
 
-function countForGuard(many: ManyChanges, { id, kind }: Difference, cause: ChangeCause | undefined): void {
+function countForGuard(
+  counted: ManyChanges,
+  { license, kind, cause, fields = {} }: Differing & Partial<Pick<StoredChange, 'fields'>>,
+): void {
   if (kind === 'added' || cause !== 'data') return;
-  many.licenses += 1;
-  addTo(many.boards, id.slice(0, id.indexOf('/')));
+  counted.licenses += 1;
+  addTo(counted.boards, license.slice(0, license.indexOf('/')));
+  for (const name of Object.keys(fields)) addTo(counted.fields, name);
 }
 
-/** Of a license that several rows have, or that OpenSearch refused, the digest has what the index has. */
-async function settleRefused(
+/** Of a license that several rows have, or that OpenSearch refused, the digest gets what the index has. */
+async function correctRefused(
   { store }: PublishRun,
   index: string,
-  { kept, compared, refused }: Digests,
+  { digest, refused }: Digests,
 ): Promise<void> {
   const ids = [...refused];
   for (let first = 0; first < ids.length; first += LICENSES_A_REQUEST) {
@@ -150,9 +156,7 @@ async function settleRefused(
     for (const id of some) {
       const found = records.get(id);
       const record = found && recordHash(recordText(found));
-      const entry = record === undefined ? undefined : { id, record, row: rowOfRecord(record) };
-      kept.settle(id, entry);
-      compared.settle(id, entry);
+      digest.replace(id, record === undefined ? undefined : { id, record, row: rowOfRecord(record) });
     }
   }
 }

@@ -58,12 +58,7 @@ export async function loadFiles({ index, date, sources, digests }: Load, run: Pu
   async function* operations(): AsyncGenerator<readonly BulkOperation[], void, undefined> {
     for (const source of [sources.individual, sources.business]) {
       const before = tally.counts.rows;
-      for await (const group of parseFile(
-        source,
-        source.runDate ?? date,
-        digests.comparable[source.file],
-        listener,
-      )) {
+      for await (const group of parseFile(source, source.runDate ?? date, listener)) {
         for (const operation of group) {
           noteSent(tally, operation);
           digests.add(operation);

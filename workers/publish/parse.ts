@@ -31,12 +31,7 @@ export interface BulkOperation {
 /** A license as it was read: the creation of its document, and what its digest has of it. */
 export interface ParsedLicense extends BulkOperation {
   readonly digest: DigestEntry;
-  /** The hash of the row without the columns that the live publication's files did not have. */
-  readonly comparableRow: number;
 }
-
-/** The columns of a file that the live publication's file had too; `undefined` without one to compare with. */
-export type ComparableColumns = readonly string[] | undefined;
 
 /** Called while a file is parsed. */
 export interface ParseListener {
@@ -54,43 +49,23 @@ export interface ParseListener {
  * The licenses of one file, in batches. Each row that gives none is reported with the reason.
  *
  * @param runDate the date that every row of the file must have
- * @param comparable the columns of the live publication's file
  */
 export async function* parseFile(
   source: SourceFile,
   runDate: string,
-  comparable: ComparableColumns,
   listener: ParseListener,
 ): AsyncGenerator<readonly ParsedLicense[], void, undefined> {
-  const hashesOf = rowHashes(source, comparable);
   const { onBytes } = listener;
   const onWindows1252 = (lines: number) => listener.onWindows1252(source.file, lines);
   for await (const rows of readRows(source, { onBytes, onWindows1252 })) {
-    yield parseRows(rows, source, runDate, hashesOf, listener);
+    yield parseRows(rows, source, runDate, listener);
   }
-}
-
-interface RowHashes {
-  readonly row: number;
-  readonly comparableRow: number;
-}
-
-function rowHashes({ header }: SourceFile, comparable: ComparableColumns): (row: CsvRow) => RowHashes {
-  const { named } = header;
-  const before = new Set(comparable);
-  const known = named.filter(({ name }) => before.has(name));
-  const hasNewColumns = comparable !== undefined && known.length < named.length;
-  return (csvRow) => {
-    const row = rowHash(csvRow, named);
-    return { row, comparableRow: hasNewColumns ? rowHash(csvRow, known) : row };
-  };
 }
 
 function parseRows(
   rows: readonly CsvRow[],
   source: SourceFile,
   runDate: string,
-  hashesOf: (row: CsvRow) => RowHashes,
   listener: ParseListener,
 ): ParsedLicense[] {
   const operations: ParsedLicense[] = [];
@@ -105,8 +80,8 @@ function parseRows(
     licenses += 1;
     if (parsed.unknownLabels.length > 0) listener.onUnknownLabels(parsed.unknownLabels);
     for (const rejection of parsed.rejectedEndorsements) listener.onRejected(source.file, row, rejection);
-    const hashes = hashesOf(row);
-    for (const license of parsed.documents) operations.push(bulkOperation(license, source.file, row, hashes));
+    const hash = rowHash(row, source.header.named);
+    for (const license of parsed.documents) operations.push(bulkOperation(license, source.file, row, hash));
   }
   listener.onRows(rows.length);
   listener.onDocuments(licenses, operations.length - licenses);
@@ -117,7 +92,7 @@ function bulkOperation(
   license: LicenseDocument,
   file: DatasetFile,
   row: CsvRow,
-  hashes: RowHashes,
+  hash: number,
 ): ParsedLicense {
   const id = licenseId(license.board, license.license_number);
   const json = JSON.stringify(license);
@@ -132,7 +107,6 @@ function bulkOperation(
       row: { line: row.line, raw: row.raw },
     },
     body: `{"create":{"_id":${JSON.stringify(id)}}}\n${json}\n`,
-    digest: { id, record: recordHash(recordTextIn(json)), row: hashes.row },
-    comparableRow: hashes.comparableRow,
+    digest: { id, record: recordHash(recordTextIn(json)), row: hash },
   };
 }

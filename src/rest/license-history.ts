@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { historyGap } from '../changes/feed-state.ts';
+import { historyGap } from '../changes/feed.ts';
 import type { Changes } from '../changes/service.ts';
 import type { Route } from '../http/route.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
@@ -11,19 +11,17 @@ import type { Lookups } from '../lookup/service.ts';
 import { lookupOutcome } from '../telemetry/outcome.ts';
 import { REST_PATH } from './base-path.ts';
 import { boardName, boardNamed } from './board-name.ts';
-import { CHANGE_EXAMPLE } from './change-examples.ts';
-import { historyChangeBody, historyChangeResponse } from './change-response.ts';
+import { CHANGE_EXAMPLE, historyChangeBody, historyChangeResponse } from './changes.ts';
 import { COMMON_ERRORS, errorEntry, responseEntry } from './openapi-responses.ts';
 import { queryOf } from './query.ts';
 import { EXAMPLE, EXAMPLE_DATE, MISSED_NUMBER } from './verify-examples.ts';
 import { notFoundReason } from './verify-response.ts';
 
 const NUMBER_NEEDED = 'license_number is needed: 1 to 100 characters.';
-const BOARD_NEEDED = 'board is needed.';
 export const MAX_NUMBER_LENGTH = 100;
 
 const historyQuery = z.object({
-  board: z.string(BOARD_NEEDED).min(1, BOARD_NEEDED).transform(boardNamed),
+  board: boardName.transform(boardNamed).describe('Exactly the name of a board'),
   license_number: z.string(NUMBER_NEEDED).trim().min(1, NUMBER_NEEDED).max(MAX_NUMBER_LENGTH, NUMBER_NEEDED),
 });
 
@@ -53,9 +51,12 @@ function neverSeen(
   return {
     detail: `${notFoundDetail(outcome, date)} No change of a license of that board with this number is known since ${since}.`,
     reason: outcome.reason,
-    coverage_start: since,
-    ...(gaps.length > 0 && { gaps: [...gaps] }),
+    ...coverageOf({ since, gaps }),
   };
+}
+
+function coverageOf({ since, gaps }: Pick<LicenseHistory, 'since' | 'gaps'>) {
+  return { coverage_start: since, ...(gaps.length > 0 && { gaps: [...gaps] }) };
 }
 
 /** GET /history: what changed in one license. */
@@ -67,12 +68,7 @@ export function historyRoute(changes: Changes, lookups: Lookups): Route {
       operationId: 'history',
       tags: ['Changes'],
       summary: 'What changed in one license',
-      requestParams: {
-        query: z.object({
-          board: boardName,
-          license_number: z.string().min(1).max(MAX_NUMBER_LENGTH),
-        }),
-      },
+      requestParams: { query: historyQuery },
       responses: {
         '200': responseEntry('The license and its changes', historyResponse.meta({ id: 'History' }), {
           renewed: {
@@ -103,8 +99,7 @@ export function historyRoute(changes: Changes, lookups: Lookups): Route {
       const { board, license_number: number } = queryOf(ctx, historyQuery);
       const asked = { board, number };
       const history = await licenseHistory({ lookups, changes }, asked, ctx.state.keyCheckedMs);
-      const { outcome, licenseNumber, record, since, gaps } = history;
-      const covered = { coverage_start: since, ...(gaps.length > 0 && { gaps: [...gaps] }) };
+      const { outcome, licenseNumber, record } = history;
       ctx.state.outcome = lookupOutcome(outcome);
       if (licenseNumber === undefined && outcome.outcome === 'number_not_found') {
         ctx.status = 404;
@@ -114,7 +109,7 @@ export function historyRoute(changes: Changes, lookups: Lookups): Route {
       ctx.body = {
         board: board.name,
         license_number: licenseNumber ?? number,
-        ...covered,
+        ...coverageOf(history),
         record: record === undefined ? null : toResponseRecord(record, history.date, todayInOhio()),
         changes: history.changes.map(historyChangeResponse),
       } satisfies z.output<typeof historyResponse>;

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { CHANGE_CAUSES, CHANGE_KINDS, fieldChange, type HistoryChange } from '../changes/change.ts';
-import { historyGap } from '../changes/feed-state.ts';
+import { historyGap } from '../changes/feed.ts';
 import type { Changes } from '../changes/service.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
-import type { Board } from '../licenses/boards.ts';
-import { boardByName } from '../licenses/boards.ts';
+import { type Board, boardByName } from '../licenses/boards.ts';
 import { cautionSentences, cautionsOf } from '../licenses/cautions.ts';
 import { todayInOhio } from '../licenses/dates.ts';
 import { notFoundMessage } from '../licenses/not-found.ts';
