@@ -1,9 +1,14 @@
 import { QueueEvents } from 'bullmq';
 import type { SampleDataFiles } from '../sample-data/write-sample-data.ts';
 import type { Config } from '../src/config.ts';
-import { PUBLISH_QUEUE, publishQueue, queueConnection, queuePrefix } from '../src/publications/job.ts';
-import { requestPublication } from '../src/publications/request.ts';
-import { type PublishResult, publishResult } from '../src/publications/result.ts';
+import { type PublishResult, publishResult } from '../src/publications/history.ts';
+import {
+  PUBLISH_QUEUE,
+  publishQueue,
+  queueConnection,
+  queuePrefix,
+  requestPublication,
+} from '../src/publications/job.ts';
 
 /** Where a day's files are. */
 export type DayFiles = Pick<SampleDataFiles, 'individual' | 'business'>;

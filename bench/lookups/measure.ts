@@ -8,7 +8,7 @@ import { startApi, startWorker } from '../../scripts/licenses-processes.ts';
 import type { Services } from '../../scripts/services.ts';
 import { print } from '../../scripts/terminal.ts';
 import { type Config, readConfig } from '../../src/config.ts';
-import { liveIndex } from '../../src/publications/alias.ts';
+import { liveIndex } from '../../src/publications/metadata.ts';
 import { openStore, type Store } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { cpuSeconds, openSearchPids } from '../cpu.ts';

@@ -1,7 +1,7 @@
 import type { TestEnvironment } from '../../scripts/environment.ts';
-import { newRunId } from '../../src/publications/run-id.ts';
+import { newId } from '../../src/publications/metadata.ts';
 import { licensesIndexName } from '../../src/storage/index-names.ts';
-import { LOADING_SETTINGS } from '../../workers/publish/durable.ts';
+import { LOADING_SETTINGS } from '../../workers/publish/build.ts';
 import type { DayFiles } from '../published.ts';
 
 /** The run date of the files. */
@@ -28,7 +28,7 @@ export async function createIndex(
   { environment: { client, config } }: Bench,
   kind: 'licenses' | 'default mapping',
 ): Promise<string> {
-  const run = newRunId();
+  const run = newId();
   if (kind === 'default mapping') {
     const index = `${config.INDEX_PREFIX}default-${run}`;
     await client.indices.create({

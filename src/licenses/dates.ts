@@ -29,8 +29,10 @@ function daysInMonth(year: number, month: number): number {
   return [31, 0, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1] ?? 0;
 }
 
+export const OHIO_TIME_ZONE = 'America/New_York';
+
 const ohioDate = new Intl.DateTimeFormat('en-CA', {
-  timeZone: 'America/New_York',
+  timeZone: OHIO_TIME_ZONE,
   year: 'numeric',
   month: '2-digit',
   day: '2-digit',

@@ -1,8 +1,8 @@
 import type { LiveFeed } from '../changes/service.ts';
 import type { Store } from '../storage/store.ts';
-import { liveLicensesIndex } from './alias.ts';
 import { feedOf } from './copy-feed.ts';
 import { type LivePublicationTracker, NothingPublishedError } from './live.ts';
+import { liveLicensesIndex } from './metadata.ts';
 
 /** A refresh that is under way may have asked too early; the one after it has not. */
 const MAX_REFRESHES = 2;

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { digestEntries, emptyDigest, recordHash } from '../../src/changes/digest.ts';
 import { readDigest, readDigestColumns, writeDigest } from '../../src/changes/digest-store.ts';
 import { licenseId } from '../../src/licenses/license-document.ts';
-import { liveIndex } from '../../src/publications/alias.ts';
+import { liveIndex } from '../../src/publications/metadata.ts';
 import { digestIndexName } from '../../src/storage/index-names.ts';
 import { allChanges, changesPage } from '../support/changes.ts';
 import { type DayRow, writeDay } from '../support/day-files.ts';

@@ -13,13 +13,13 @@ import { addTo } from '../../src/licenses/counts.ts';
 import { recordText } from '../../src/licenses/license-document.ts';
 import { feedAfterGap, feedOf, feedWithoutLive } from '../../src/publications/copy-feed.ts';
 import type { LicensesIndex } from '../../src/publications/metadata.ts';
+import { type NumbersOfRejectedRows, numbersRejectedBy } from '../../src/publications/rejected-rows.ts';
 import { BadDocumentError } from '../../src/storage/stored.ts';
 import type { Built } from './build.ts';
 import type { Digests } from './digests.ts';
-import { changedTooMany, type ManyChanges } from './guards.ts';
+import { type ChangedLicenses, guardChanges } from './guards.ts';
 import { baselineOf } from './prepare.ts';
 import { refusal } from './refusal.ts';
-import { type NumbersOfRejectedRows, numbersRejectedBy } from './rejected-numbers.ts';
 import type { PublishRun } from './run.ts';
 
 /** What a publication makes of the feed. */
@@ -72,8 +72,8 @@ async function storeChanges(
 ): Promise<ChangeCounter> {
   const { store, config, job } = run;
   const counter = changeCounter();
-  const many: ManyChanges = { licenses: 0, boards: new Map(), fields: new Map() };
-  const tooMany = () => changedTooMany(many, baselineOf(run), config);
+  const many: ChangedLicenses = { licenses: 0, boards: new Map(), fields: new Map() };
+  const tooMany = () => guardChanges(many, baselineOf(run), config);
   const indices = { before: live.index, after: index };
   const rejected = numbersRejectedBy(store, live.metadata, digests);
   for await (const group of groups(store, live.index, digests)) {
@@ -131,7 +131,11 @@ async function causeOf(
   }
 }
 
-function countForGuard(many: ManyChanges, { id, kind }: Difference, cause: ChangeCause | undefined): void {
+function countForGuard(
+  many: ChangedLicenses,
+  { id, kind }: Difference,
+  cause: ChangeCause | undefined,
+): void {
   if (kind === 'added' || cause !== 'data') return;
   many.licenses += 1;
   addTo(many.boards, id.slice(0, id.indexOf('/')));

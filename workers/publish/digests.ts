@@ -3,9 +3,9 @@ import { type Digest, emptyDigest } from '../../src/changes/digest.ts';
 import { type DigestColumns, readDigestColumns } from '../../src/changes/digest-store.ts';
 import type { DatasetFile } from '../../src/dataset/columns.ts';
 import type { ComparableColumns, ParsedLicense } from './parse.ts';
-import type { Sources } from './prepare.ts';
 import { RefusedError, refusal } from './refusal.ts';
 import type { PublishRun } from './run.ts';
+import type { Sources } from './sources.ts';
 
 /** The digests of what is being loaded. */
 export interface Digests {
