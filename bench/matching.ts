@@ -16,7 +16,7 @@ import type { NearSurnamesQuery } from '../src/lookup/license-query.ts';
 import { lookUp } from '../src/lookup/lookup-steps.ts';
 import { nearSurnames } from '../src/lookup/opensearch-requests.ts';
 import { SEARCH_LIMITS, searchByIndex } from '../src/lookup/service.ts';
-import { newRunId } from '../src/publications/run-id.ts';
+import { newId } from '../src/publications/metadata.ts';
 import { publish } from '../workers/publish/publish.ts';
 import { ALL_ROWS, number, optionsOf } from './options.ts';
 import {
@@ -183,7 +183,7 @@ await withEnvironment(async ({ store, client, config, folder }) => {
   });
   const result = await publish(
     {
-      publication: newRunId(),
+      publication: newId(),
       individual: { location: files.individual },
       business: { location: files.business },
     },

@@ -1,11 +1,17 @@
 import { QueueEvents } from 'bullmq';
 import type { SampleDataFiles } from '../sample-data/write-sample-data.ts';
 import type { Config } from '../src/config.ts';
-import { PUBLISH_QUEUE, publishQueue, queueConnection, queuePrefix } from '../src/publications/job.ts';
-import { requestPublication } from '../src/publications/request.ts';
-import { type PublishResult, publishResult } from '../src/publications/result.ts';
+import { type PublishResult, publishResult } from '../src/publications/history.ts';
+import {
+  PUBLISH_QUEUE,
+  publishQueue,
+  queueConnection,
+  queuePrefix,
+  requestPublication,
+} from '../src/publications/job.ts';
+
 import { type BulkOperation, parseFile } from '../workers/publish/parse.ts';
-import { openSource } from '../workers/publish/read.ts';
+import { openSource } from '../workers/publish/sources.ts';
 
 /** Where a day's files are. */
 export type DayFiles = Pick<SampleDataFiles, 'individual' | 'business'>;
@@ -35,23 +41,13 @@ export async function published(
   }
 }
 
-const ignore = () => undefined;
-const LISTENER = {
-  onBytes: ignore,
-  onRows: ignore,
-  onDocuments: ignore,
-  onRejected: ignore,
-  onUnknownLabels: ignore,
-  onWindows1252: ignore,
-  onCutOff: ignore,
-};
-
 /** What the service's own parser makes of a day's files, batch by batch. */
 export async function* parsed(
   files: DayFiles,
   date: string,
 ): AsyncGenerator<readonly BulkOperation[], void, undefined> {
   for (const name of ['individual', 'business'] as const) {
-    yield* parseFile(await openSource(name, { path: files[name] }), date, LISTENER);
+    const source = await openSource(name, { path: files[name] });
+    for await (const { operations } of parseFile(source, date)) yield operations;
   }
 }

@@ -10,7 +10,7 @@ import { freePort } from '../scripts/ports.ts';
 import { type Services, startServices } from '../scripts/services.ts';
 import { createKey } from '../src/access/api-keys.ts';
 import { type Config, readConfig } from '../src/config.ts';
-import { liveIndex } from '../src/publications/alias.ts';
+import { liveIndex } from '../src/publications/metadata.ts';
 import { openStore, type Store } from '../src/storage/store.ts';
 import { prepareIndices } from '../src/storage/templates.ts';
 import { published } from './published.ts';

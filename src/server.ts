@@ -1,0 +1,222 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type Koa from 'koa';
+import compose from 'koa-compose';
+import type { Logger } from 'pino';
+import { keyCheck } from './access/api-keys.ts';
+import { keyUsage } from './access/key-usage.ts';
+import { DAY_SECONDS, limitsConnection, rateLimit, sharedCounting } from './access/rate-limit.ts';
+import { changesService } from './changes/service.ts';
+import { type Config, type RateLimitRange, readConfig } from './config.ts';
+import { adminRoutes, queueBoard, stateGauges } from './http/admin.ts';
+import { httpApp, logFailure, under } from './http/app.ts';
+import { httpsOnly, operatorHosts, type RequestState } from './http/context.ts';
+import { authenticated, counted, limited } from './http/limits.ts';
+import { docsRoutes, openApiDocument } from './http/openapi.ts';
+import { routerOf } from './http/route.ts';
+import { close, httpServer, listen } from './http/server.ts';
+import { knownPublications, statusRoute } from './http/status.ts';
+import { lookupProbe } from './lookup/probe.ts';
+import { liveLookups } from './lookup/service.ts';
+import { MCP_PATH, mcpEndpoint } from './mcp/endpoint.ts';
+import { publicationHistory } from './publications/history.ts';
+import { publishQueue } from './publications/job.ts';
+import { trackLivePublication } from './publications/live.ts';
+import { liveFeed } from './publications/live-feed.ts';
+import { savedRecords } from './records/saved-records.ts';
+import { REST_PATH } from './rest/base-path.ts';
+import { restRoutes } from './rest/routes.ts';
+import { liveRosters } from './rosters/service.ts';
+import { refusal } from './storage/client.ts';
+import { openStore } from './storage/store.ts';
+import { BAD_DOCUMENT } from './storage/stored.ts';
+import { bufferedLog, endOnUncaughtError, endUnstarted } from './telemetry/process.ts';
+import { website } from './web/routes.ts';
+
+/** How many records an address may save on the website in a minute: more than a person does by hand. */
+export const SAVES_PER_MINUTE = 10;
+
+const SEARCH_TIMEOUT_MS = 2500;
+const STOP_WITHIN_MS = 10_000;
+const QUEUE_CLOSES_WITHIN_MS = 1000;
+
+/** Of an address's requests in a minute, how many may come with a bad key: a twentieth, at least ten. */
+export function badKeysPerMinute(config: Config): number {
+  return Math.max(10, Math.floor(config.REST_REQUESTS_PER_MINUTE / 20));
+}
+
+/** What the API process holds on to while it runs. */
+type Api = Awaited<ReturnType<typeof connect>>;
+
+/** Connects to OpenSearch and Redis. Both may be away: lookups then fail, and limits count in memory. */
+async function connect(config: Config, log: Logger, isStopping: () => boolean) {
+  const store = openStore(config, SEARCH_TIMEOUT_MS, {
+    triesOtherNodes: true,
+    onBadDocument: (bad) => log.error(bad, BAD_DOCUMENT),
+  });
+  const redis = limitsConnection(config.REDIS_URL);
+  redis.on('error', (error) => log.warn({ error: error.message }, 'Redis is away; limits count in memory'));
+  const reasonOf = (error: unknown) => refusal(error, config) ?? String(error);
+  const tracker = trackLivePublication(store, (error) =>
+    log.warn({ error: reasonOf(error) }, 'the live publication can not be read; the last known one answers'),
+  );
+  await tracker.refresh().catch((error: unknown) => {
+    const isAway = refusal(error, config) === undefined;
+    log.warn({ error: reasonOf(error) }, isAway ? 'OpenSearch is away' : 'OpenSearch can not be used');
+  });
+  const usage = keyUsage(store, (error) =>
+    log.warn({ error: String(error) }, 'counts of API keys can not be written yet'),
+  );
+  const lookups = liveLookups(store.client, tracker);
+  const rosters = liveRosters(store.client, tracker, lookups);
+  const changes = changesService(store, () => liveFeed(store, tracker));
+  return {
+    config,
+    log,
+    store,
+    redis,
+    counting: sharedCounting(redis, log),
+    tracker,
+    lookups,
+    rosters,
+    changes,
+    records: savedRecords(store, config.SAVED_RECORDS_PER_DAY),
+    usage,
+    queue: publishQueue(config),
+    isStopping,
+  };
+}
+
+/** The public app: its middleware and interfaces, in order. */
+async function publicApp(api: Api): Promise<Koa<RequestState>> {
+  const { config, log, store, tracker, lookups, rosters, changes, usage } = api;
+  const limitOf = (
+    name: string,
+    requests: number,
+    ranges: readonly RateLimitRange[] = [],
+    seconds?: number,
+  ) =>
+    rateLimit(api.redis, `${config.INDEX_PREFIX}${name}`, requests, ranges, api.counting.inMemory, seconds);
+  const { RATE_LIMIT_RANGES: ranges, MCP_RATE_LIMIT_RANGES: mcpRanges } = config;
+  const restLimit = limitOf('rest', config.REST_REQUESTS_PER_MINUTE, ranges);
+  const mcpLimit = limitOf('mcp', config.MCP_REQUESTS_PER_MINUTE, [...mcpRanges, ...ranges]);
+  const badKeyLimit = limitOf('bad-keys', badKeysPerMinute(config));
+  const savesPerDay = Math.max(1, Math.floor(config.SAVED_RECORDS_PER_DAY / 10));
+  const keys = keyCheck(store, config.API_KEY_PREFIX);
+
+  const cost = { limit: restLimit, itemsPerRequest: config.ROSTER_ITEMS_PER_REQUEST };
+  const rest = restRoutes({ lookups, rosters: rosters.withKey, changes }, cost);
+  const publications = knownPublications(async () => (await publicationHistory(store)).publications);
+  const status = statusRoute(tracker, publications);
+  const docs = await docsRoutes(openApiDocument([...rest, status], config));
+  const mcp = routerOf([]);
+  mcp.all(
+    MCP_PATH,
+    counted('mcp', usage),
+    limited(mcpLimit),
+    mcpEndpoint(config, { lookups, rosters: rosters.withoutKey, changes }, mcpLimit, log),
+  );
+
+  const app = httpApp({ log, trustedProxies: config.TRUSTED_PROXIES, isStopping: api.isStopping });
+  app.use(
+    under(
+      REST_PATH,
+      compose([
+        counted('rest', usage),
+        limited(restLimit),
+        httpsOnly(log),
+        authenticated(keys, restLimit, badKeyLimit),
+        routerOf(rest).routes(),
+      ]),
+    ),
+  );
+  app.use(mcp.routes());
+  app.use(
+    await website({
+      ...{ lookups, rosters: rosters.withoutKey, changes, records: api.records, publications, config },
+      files: [status, ...docs],
+      live: () => tracker.current(),
+      limit: limitOf('web', config.WEB_REQUESTS_PER_MINUTE, ranges),
+      saveLimits: [
+        limitOf('web-saves', SAVES_PER_MINUTE),
+        limitOf('web-saves-a-day', savesPerDay, [], DAY_SECONDS),
+      ],
+      counted: counted('web', usage),
+      onError: (ctx, error) => logFailure(ctx, error, log),
+    }),
+  );
+  return app;
+}
+
+/** Health, metrics and the queue's board, on the admin port. */
+function adminApp(api: Api): Koa<RequestState> {
+  const { config, log, tracker, lookups, isStopping } = api;
+  const app = httpApp({ log, isStopping });
+  app.use(operatorHosts([config.ADMIN_HOST, ...config.ADMIN_ALLOWED_HOSTS]));
+  app.use(routerOf(adminRoutes(tracker, lookupProbe(api.store.client, tracker), isStopping)).routes());
+  app.use(queueBoard(api.queue, config.QUEUE_BOARD_PASSWORD, log));
+  const { rosters, counting, records } = api;
+  stateGauges(tracker, lookups, rosters.itemsInFlight, counting.isShared, records.usedRatio);
+  return app;
+}
+
+/** The API process: REST, MCP and the status page on one port, health on another. */
+export async function serve(): Promise<void> {
+  const config = readConfig();
+  const lines = bufferedLog('api', config.LOG_LEVEL);
+  const { log } = lines;
+  let isStopping = false;
+  let exitCode = 0;
+  let stopped: Promise<void> | undefined;
+  const api = await connect(config, log, () => isStopping);
+  const isBehindProxies = config.TRUSTED_PROXIES > 0;
+  const server = httpServer(await publicApp(api), { log, isBehindProxies });
+  const adminServer = httpServer(adminApp(api), { log });
+  endOnUncaughtError(log, () => {
+    exitCode = 1;
+    return stop();
+  });
+  await listen(server, config.HOST, config.PORT);
+  await listen(adminServer, config.ADMIN_HOST, config.ADMIN_PORT);
+  log.info({ host: config.HOST, port: config.PORT, adminPort: config.ADMIN_PORT }, 'API ready');
+
+  /** `/readyz` fails and requests are still answered, until load balancers have noticed. Then the process stops. */
+  async function drain(): Promise<void> {
+    if (isStopping) return;
+    isStopping = true;
+    log.info({ seconds: config.DRAIN_SECONDS }, 'stopping; still answering');
+    await sleep(config.DRAIN_SECONDS * 1000);
+    await stop();
+  }
+
+  function stop(): Promise<void> {
+    stopped ??= stopNow();
+    return stopped;
+  }
+
+  async function stopNow(): Promise<void> {
+    isStopping = true;
+    setTimeout(() => {
+      lines.destroy();
+      process.exit(1);
+    }, STOP_WITHIN_MS).unref();
+    await close(server);
+    api.tracker.stop();
+    await Promise.all([close(adminServer), api.usage.stop()]);
+    api.redis.disconnect();
+    // A Redis that is stuck would never answer the goodbye.
+    await Promise.race([api.queue.close(), sleep(QUEUE_CLOSES_WITHIN_MS)]);
+    await api.store.client.close();
+    await lines.end();
+    process.exit(exitCode);
+  }
+  process.once('SIGTERM', drain);
+  process.once('SIGINT', stop);
+}
+
+if (import.meta.main) {
+  try {
+    await serve();
+  } catch (error) {
+    endUnstarted(error);
+  }
+}

@@ -3,15 +3,17 @@ import type { Queue } from 'bullmq';
 import type Koa from 'koa';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Config } from '../src/config.ts';
 import { httpApp } from '../src/http/app.ts';
 import { operatorHosts, type RequestState } from '../src/http/context.ts';
 import { HEALTH_ROUTE, type Route, routerOf } from '../src/http/route.ts';
+import { daysBetween, todayInOhio } from '../src/licenses/dates.ts';
 import { currentEpoch } from '../src/publications/fence.ts';
-import { publicationTimes } from '../src/publications/times.ts';
+import { type PublicationTimes, publicationTimes } from '../src/publications/ledger.ts';
 import type { Store } from '../src/storage/store.ts';
 import { BadDocumentError } from '../src/storage/stored.ts';
-import type { JobCounts, WorkerMetrics } from './metrics.ts';
+import { badDocuments, uncaughtErrors } from '../src/telemetry/process.ts';
 
 const ANSWER_WITHIN_MS = 3000;
 
@@ -60,6 +62,9 @@ function shared<Result extends object>(read: () => Promise<Result>): () => Promi
   return async () => (await known.fetch('read')) ?? read();
 }
 
+/** Jobs of the publish queue by state. */
+type JobCounts = Readonly<Record<string, number>>;
+
 /** While Redis is away, a command would wait until it is back, and each probe would add one. */
 async function queueJobs(queue: Queue): Promise<JobCounts> {
   const client = await queue.getBackend().connection.client;
@@ -80,4 +85,60 @@ function isThere(reading: Promise<unknown>): Promise<boolean> {
     (error: unknown) => error instanceof BadDocumentError,
   );
   return unlessAway(isRead).then((answer) => answer === true);
+}
+
+export type WorkerMetrics = ReturnType<typeof workerMetrics>;
+
+/** The metrics of one worker process, Node's own included. */
+export function workerMetrics() {
+  const registry = new Registry();
+  const registers = [registry];
+  const gauge = (name: string, help: string, ...labelNames: 'state'[]) =>
+    new Gauge({ name, help, labelNames, registers });
+  collectDefaultMetrics({ register: registry });
+  registry.registerMetric(badDocuments);
+  registry.registerMetric(uncaughtErrors);
+  const publications = new Counter({
+    name: 'licenses_publications_total',
+    help: 'Publications that this worker ended, by state (live, skipped, refused, failed)',
+    labelNames: ['state'],
+    registers,
+  });
+  const jobsByState = gauge('licenses_queue_jobs', 'Jobs of the publish queue by state', 'state');
+  const lastEnded = gauge(
+    'licenses_last_publication_timestamp_seconds',
+    'Unix time of the latest event of a publication in this state, as the ledger has it',
+    'state',
+  );
+  const age = gauge(
+    'licenses_publication_age_days',
+    'Calendar days since the run date of the live publication',
+  );
+  const canary = gauge(
+    'licenses_canary_differences',
+    'Lookups whose answers differed from the files, right after the live publication went live',
+  );
+
+  return {
+    /** Counts a publication that this worker ended: `live`, `skipped`, `refused` or `failed`. */
+    ended: (state: string): void => publications.inc({ state }),
+    /**
+     * The metrics as text.
+     *
+     * @param times of the ledger; its metrics are absent without them, as while OpenSearch is away
+     * @param jobs the jobs of the queue; absent without them, as while Redis is away
+     */
+    text: (times: PublicationTimes | undefined, jobs: JobCounts | undefined): Promise<string> => {
+      for (const each of [jobsByState, lastEnded]) each.reset();
+      for (const each of [age, canary]) each.remove();
+      for (const [state, count] of Object.entries(jobs ?? {})) jobsByState.set({ state }, count);
+      for (const [state, at] of times?.lastEvents ?? []) lastEnded.set({ state }, at / 1000);
+      if (times?.live !== undefined) {
+        age.set(daysBetween(times.live.date, todayInOhio()));
+        canary.set(times.live.differences);
+      }
+      return registry.metrics();
+    },
+    contentType: registry.contentType,
+  };
 }

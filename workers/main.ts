@@ -1,26 +1,24 @@
 import { fileURLToPath } from 'node:url';
-import { type Job, type Queue, Worker } from 'bullmq';
+import { Job, type JobJson, type JobProgress, type Queue, Worker } from 'bullmq';
 import { type Logger, pino } from 'pino';
 import { type Config, readConfig } from '../src/config.ts';
 import { close, httpServer, listen } from '../src/http/server.ts';
+import { publishResult, reconcileLedger } from '../src/publications/history.ts';
 import {
   PUBLISH_QUEUE,
   publicationOf,
   publishQueue,
   queueConnection,
   queuePrefix,
+  setUpQueue,
 } from '../src/publications/job.ts';
 import { appendEvent } from '../src/publications/ledger.ts';
-import { reconcileLedger } from '../src/publications/reconcile.ts';
-import { publishResult } from '../src/publications/result.ts';
-import { schedulePublications } from '../src/publications/schedule.ts';
 import { trouble } from '../src/storage/client.ts';
 import { openStore, type Store } from '../src/storage/store.ts';
 import { BAD_DOCUMENT } from '../src/storage/stored.ts';
 import { prepareIndices } from '../src/storage/templates.ts';
 import { endOnUncaughtError, endUnstarted, UNCAUGHT, uncaughtErrors } from '../src/telemetry/process.ts';
-import { adminApp } from './admin.ts';
-import { type WorkerMetrics, workerMetrics } from './metrics.ts';
+import { adminApp, type WorkerMetrics, workerMetrics } from './admin.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 const LOCK_MS = 60_000;
@@ -65,11 +63,10 @@ export async function work(): Promise<void> {
 
   let exitCode = 0;
   let stopped: Promise<void> | undefined;
-  function stop(): Promise<void> {
+  const stop = () => {
     stopped ??= stopNow();
     return stopped;
-  }
-
+  };
   async function stopNow(): Promise<void> {
     log.info('worker stopping');
     setTimeout(() => {
@@ -104,10 +101,30 @@ async function prepare(store: Store, config: Config, log: Logger): Promise<void>
   }
 }
 
+/**
+ * A job that the queue has lost, as when Redis comes back empty, still runs to its end in its process. A failed
+ * progress update must not make BullMQ believe that the process is idle and give it the next job.
+ */
+class LosableJob extends Job {
+  override updateProgress(progress: JobProgress): Promise<void> {
+    return super.updateProgress(progress).catch(() => undefined);
+  }
+
+  override log(row: string): Promise<number> {
+    return super.log(row).catch(() => 0);
+  }
+}
+
+class PublishWorker extends Worker {
+  protected override createJob(json: JobJson, id: string): Job {
+    return LosableJob.fromJSON(this, json, id);
+  }
+}
+
 /** Takes publish jobs and runs each in a child process; logs, counts and records how it ended. */
 function publishWorker(config: Config, store: Store, log: Logger, metrics: WorkerMetrics): Worker {
   const processor = fileURLToPath(new URL('./publish/processor.ts', import.meta.url));
-  const worker = new Worker(PUBLISH_QUEUE, processor, {
+  const worker = new PublishWorker(PUBLISH_QUEUE, processor, {
     connection: queueConnection(config),
     prefix: queuePrefix(config.INDEX_PREFIX),
     concurrency: 1,
@@ -118,53 +135,35 @@ function publishWorker(config: Config, store: Store, log: Logger, metrics: Worke
     workerForkOptions: { execArgv: CHILD_MEMORY },
   });
 
-  worker.on('active', (job) => {
-    log.info({ publication: job.id, attempt: job.attemptsStarted }, 'publishing');
-    outliveQueue(job);
-  });
-  worker.on('completed', (job, returned) => {
-    log.info({ publication: job.id, result: returned }, 'publication ended');
+  worker.on('active', ({ id: publication, attemptsStarted: attempt }) =>
+    log.info({ publication, attempt }, 'publishing'),
+  );
+  worker.on('completed', ({ id: publication }, returned) => {
+    log.info({ publication, result: returned }, 'publication ended');
     const { data: result } = publishResult.safeParse(returned);
     if (result === undefined) return;
     metrics.ended(result.state);
     const differences = result.state === 'live' ? result.canary_differences : [];
-    if (differences.length > 0) log.error({ publication: job.id, differences }, CANARY_FAILED);
+    if (differences.length > 0) log.error({ publication, differences }, CANARY_FAILED);
   });
-  worker.on('failed', (job, error) => {
+  worker.on('failed', async (job, error) => {
     if (error.name === UNCAUGHT) uncaughtErrors.inc();
     log.error({ publication: job?.id, error: error.message }, 'publication failed');
     if (job === undefined || job.finishedOn === undefined) return;
     metrics.ended('failed');
-    const { publication } = publicationOf(job);
-    appendEvent(store, {
-      publication,
-      event: 'failed',
-      reasons: [error.message],
-    }).catch((failure: unknown) => log.error({ publication, error: String(failure) }, 'ledger not written'));
+    try {
+      const { publication } = publicationOf(job);
+      await appendEvent(store, { publication, event: 'failed', reasons: [error.message] });
+    } catch (failure) {
+      log.error({ publication: job.id, error: String(failure) }, 'ledger not written');
+    }
   });
   worker.on('stalled', (publication) => log.warn({ publication }, 'publication stalled; it starts again'));
   worker.on('error', (error) => log.error({ error: error.message }, 'worker error'));
   return worker;
 }
 
-/**
- * A job that the queue has lost, as when Redis comes back empty, still runs to its end in its process. A failed
- * progress update must not make BullMQ believe that the process is idle and give it the next job.
- */
-function outliveQueue(job: Job): void {
-  const updateProgress = job.updateProgress.bind(job);
-  const log = job.log.bind(job);
-  job.updateProgress = (progress) => updateProgress(progress).catch(() => undefined);
-  job.log = (row) => log(row).catch(() => 0);
-}
-
-/** @returns when the next publication is due, if one is */
-async function setUpQueue(queue: Queue, config: Config): Promise<Date | undefined> {
-  await queue.setGlobalConcurrency(1);
-  return schedulePublications(queue, config);
-}
-
-/** Sets up the queue again after each outage: a Redis that comes back empty has lost the schedule and the concurrency limit. */
+/** Sets up the queue again after each outage of Redis. */
 function setUpAfterOutages(queue: Queue, config: Config, log: Logger): void {
   let isUnderWay = false;
   queue.on('ioredis:close', async () => {

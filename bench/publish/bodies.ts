@@ -1,8 +1,8 @@
 import { open } from 'node:fs/promises';
 import type { TestEnvironment } from '../../scripts/environment.ts';
-import { newRunId } from '../../src/publications/run-id.ts';
+import { newId } from '../../src/publications/metadata.ts';
 import { licensesIndexName } from '../../src/storage/index-names.ts';
-import { LOADING_SETTINGS } from '../../workers/publish/durable.ts';
+import { LOADING_SETTINGS } from '../../workers/publish/build.ts';
 import { type DayFiles, parsed } from '../published.ts';
 import { DATE } from '../service.ts';
 
@@ -27,7 +27,7 @@ export async function createIndex(
   { environment: { client, config } }: Bench,
   kind: 'licenses' | 'default mapping',
 ): Promise<string> {
-  const run = newRunId();
+  const run = newId();
   const isDefault = kind === 'default mapping';
   const index = isDefault
     ? `${config.INDEX_PREFIX}default-${run}`

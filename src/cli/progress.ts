@@ -1,6 +1,6 @@
 import { Presets, SingleBar } from 'cli-progress';
 import type { PublishProgress } from '../publications/job.ts';
-import type { PublishStep } from '../publications/steps.ts';
+import type { PublishStep } from '../publications/ledger.ts';
 import { grouped, printable } from './output.ts';
 
 const LINE_EVERY_MS = 5000;

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { writeChangesFile } from '../changes/changes-file.ts';
-import { liveLicensesIndex } from '../publications/alias.ts';
 import { type PublicationDetails, publicationDetails, publicationHistory } from '../publications/history.ts';
 import { feedOf } from '../publications/live-feed.ts';
+import { liveLicensesIndex } from '../publications/metadata.ts';
 import { prune } from '../publications/prune.ts';
 import { writeRejects } from '../publications/rejected-rows.ts';
 import { rollBack } from '../publications/rollback.ts';

@@ -4,6 +4,7 @@ import { Job, type Queue, QueueEvents } from 'bullmq';
 import { Redis } from 'ioredis';
 import { type Config, readConfig } from '../config.ts';
 import { hasSecrets } from '../dataset/source-url.ts';
+import { type PublishResult, publicationResult } from '../publications/history.ts';
 import {
   NOT_PRINTED,
   PUBLISH_QUEUE,
@@ -11,10 +12,10 @@ import {
   publishQueue,
   queueConnection,
   queuePrefix,
+  removeIfWaitingOrAbandoned,
+  requestPublication,
 } from '../publications/job.ts';
 import { appendEvent, readEvents } from '../publications/ledger.ts';
-import { removeIfWaitingOrAbandoned, requestPublication } from '../publications/request.ts';
-import { type PublishResult, publicationResult } from '../publications/result.ts';
 import { recordAudit } from '../storage/audit-log.ts';
 import { grouped, print, printError, printJson } from './output.ts';
 import { progressDisplay } from './progress.ts';

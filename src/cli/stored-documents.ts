@@ -1,0 +1,135 @@
+import { Command } from 'commander';
+import { ACCOUNTS } from '../access/accounts.ts';
+import { API_KEYS } from '../access/api-keys.ts';
+import { KEY_USAGE } from '../access/key-usage.ts';
+import { isSegmentId, SEGMENTS } from '../changes/segments.ts';
+import { CHANGES } from '../changes/stored-changes.ts';
+import { isEpochId, LEDGER_EPOCH } from '../publications/fence.ts';
+import { LEDGER_EVENTS } from '../publications/ledger.ts';
+import { FEED_COPIES, FEED_COPY_ID } from '../publications/live-feed.ts';
+import { REJECTED_ROWS } from '../publications/rejected-rows.ts';
+import { repairEpoch, repairFeed, repairMetadata } from '../publications/repair.ts';
+import { SAVED_RECORDS } from '../records/saved-records.ts';
+import { AUDIT_ENTRIES, recordAudit } from '../storage/audit-log.ts';
+import { type BackupResult, restoreBackup, writeBackup } from '../storage/backup.ts';
+import { inWords } from '../storage/backup-file.ts';
+import type { DocumentChecks } from '../storage/collection.ts';
+import { type Repaired, repairDocuments } from '../storage/repair.ts';
+import type { Store } from '../storage/store.ts';
+import { print, printError, printJson, table } from './output.ts';
+import { JSON_OPTION, type JsonOption, report, withOpenSearch } from './store-command.ts';
+
+/** What the documents of each index must be. */
+export const DOCUMENT_CHECKS: DocumentChecks = {
+  ledger: (stored, id) => (isEpochId(id) ? LEDGER_EPOCH : LEDGER_EVENTS).check(stored, id),
+  changes: (stored, id) => {
+    if (id === FEED_COPY_ID) return FEED_COPIES.check(stored, id);
+    return (isSegmentId(id) ? SEGMENTS : CHANGES).check(stored, id);
+  },
+  savedRecords: SAVED_RECORDS.check,
+  rejectedRows: REJECTED_ROWS.check,
+  accounts: ACCOUNTS.check,
+  apiKeys: API_KEYS.check,
+  apiKeyUsage: KEY_USAGE.check,
+  audit: AUDIT_ENTRIES.check,
+};
+
+/** `licenses backup FILE`: what can't be rebuilt, in one file. */
+export function backupCommand(): Command {
+  return new Command('backup')
+    .description(
+      'write what exists only in OpenSearch to a file: accounts, API keys, ledger, audit log, changes, saved records',
+    )
+    .argument('<file>', 'the file; one of that name is replaced once the new one is whole')
+    .option(...JSON_OPTION)
+    .action((file: string, options: JsonOption) =>
+      withOpenSearch(async (store) => {
+        const written = await writeBackup(store, file, DOCUMENT_CHECKS);
+        printCopied(options, file, written, `Backed up ${inWords(written.documents)} to ${file}.`);
+      }),
+    );
+}
+
+/** `licenses restore FILE`: a backup into an installation without keys and ledger. */
+export function restoreCommand(): Command {
+  const restore = async (store: Store, file: string, options: JsonOption) => {
+    const restored = await restoreBackup(store, file, DOCUMENT_CHECKS);
+    if (restored.leftOut.some(({ id }) => isEpochId(id))) await repairEpoch(store);
+    await recordAudit(store, 'restore', { file });
+    const words = inWords(restored.documents);
+    printCopied(options, file, restored, `Restored ${words} from ${file}. Now publish the latest files.`);
+  };
+  return new Command('restore')
+    .description(
+      'restore accounts, API keys, ledger, audit log, changes and saved records where there are none',
+    )
+    .argument('<file>', 'the file that `licenses backup` wrote')
+    .option(...JSON_OPTION)
+    .action((file: string, options: JsonOption) =>
+      withOpenSearch((store) => restore(store, file, options), { createsIndices: true }),
+    );
+}
+
+/** Says what was backed up or restored, and what the copy does not have, or not whole. */
+function printCopied(
+  { json }: JsonOption,
+  file: string,
+  { documents, leftOut }: BackupResult,
+  line: string,
+): void {
+  if (json === true) {
+    printJson({ file, documents, left_out: leftOut });
+    return;
+  }
+  print(line);
+  for (const { index, id, problem } of leftOut)
+    printError(`Not valid, and left out, or the part that is not valid: ${id} of ${index} (${problem}).`);
+}
+
+/** `licenses publications repair`: stored documents that are not valid. */
+export function repairCommand(): Command {
+  return new Command('repair')
+    .description('list the stored documents that are not valid; all readers leave them out')
+    .option('--delete', 'delete them, or the parts of them that are not valid')
+    .action(({ delete: isDeleting = false }: { delete?: boolean }, command: Command) =>
+      report(
+        command.optsWithGlobals<JsonOption>(),
+        (store) => (isDeleting ? repairAll(store) : badDocuments(store, false)),
+        (found) => {
+          if (found.length === 0) return 'Every stored document is valid.';
+          const rows = found.map(({ index, id, problem, action }) => [index, id, problem, action]);
+          const lines = table(['INDEX', 'DOCUMENT', 'NOT VALID', 'DONE'], rows);
+          if (isDeleting) return lines;
+          return [...lines, 'Nothing was changed. --delete deletes them, or the parts that are not valid.'];
+        },
+      ),
+    );
+}
+
+async function badDocuments(store: Store, isRepaired: boolean): Promise<Repaired[]> {
+  return [
+    ...(await repairMetadata(store, isRepaired)),
+    ...(await repairDocuments(store, DOCUMENT_CHECKS, isRepaired)),
+    ...(await repairFeed(store, isRepaired)),
+  ];
+}
+
+async function repairAll(store: Store): Promise<Repaired[]> {
+  const isEpoch = ({ index, id }: Repaired) => index === store.names.ledger && isEpochId(id);
+  const epochs = (await badDocuments(store, false)).filter(isEpoch);
+  if (epochs.length > 0) await repairEpoch(store);
+  const found = [
+    ...epochs.map((epoch): Repaired => ({ ...epoch, action: 'repaired' })),
+    ...(await badDocuments(store, true)),
+  ];
+  if (found.length > 0) await recordAudit(store, 'repair', { documents: named(found) });
+  return found;
+}
+
+const MAX_NAMED = 100;
+
+function named(found: readonly Repaired[]): string {
+  const first = found.slice(0, MAX_NAMED).map(({ index, id, action }) => `${index}/${id} ${action}`);
+  const more = found.length > MAX_NAMED ? ` and ${found.length - MAX_NAMED} more` : '';
+  return `${first.join(', ')}${more}`;
+}

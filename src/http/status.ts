@@ -4,9 +4,9 @@ import { changeCounts } from '../changes/segments.ts';
 import { SERVICE_VERSION } from '../config.ts';
 import { daysBetween, todayInOhio } from '../licenses/dates.ts';
 import type { PublicationSummary } from '../publications/history.ts';
+import { PUBLICATION_STATES } from '../publications/ledger.ts';
 import type { LivePublication, LivePublicationTracker } from '../publications/live.ts';
 import { publicationCounts } from '../publications/metadata.ts';
-import { PUBLICATION_STATES } from '../publications/steps.ts';
 import { jsonResponse } from './openapi.ts';
 import type { Route } from './route.ts';
 

@@ -3,7 +3,7 @@ import { isDiskFull, responseStatus } from '../storage/client.ts';
 import { collection } from '../storage/collection.ts';
 import { digestIndexName } from '../storage/index-names.ts';
 import type { Store } from '../storage/store.ts';
-import { indicesUnderAlias } from './alias.ts';
+import { indicesUnderAlias } from './metadata.ts';
 
 const EPOCH_ID = 'epoch';
 
@@ -18,7 +18,7 @@ const epochDocument = z.object({
   deletes: z.array(z.string()).default([]),
 });
 
-export type Epoch = Readonly<z.output<typeof epochDocument>>;
+type Epoch = Readonly<z.output<typeof epochDocument>>;
 
 export const LEDGER_EPOCH = collection('ledger', epochDocument);
 
@@ -40,18 +40,27 @@ export async function readEpoch(store: Store): Promise<ReadEpoch> {
   return { ...read.document, version };
 }
 
+/** The epoch taken last; 0 before the first. */
+export async function currentEpoch(store: Store): Promise<number> {
+  return (await readEpoch(store)).epoch;
+}
+
 /** Writes an epoch in place of one that is missing or not valid. */
 export function repairEpochDocument(store: Store, epoch: number): Promise<void> {
   return LEDGER_EPOCH.put(store, EPOCH_ID, { epoch, holder: 'repair', uses: [], deletes: [] });
 }
 
 /** Replaces the epoch. @returns whether it was still as it was read */
-async function replaceEpoch(store: Store, version: ReadEpoch['version'], epoch: Epoch): Promise<boolean> {
+async function replaceEpoch(
+  store: Store,
+  { version, ...read }: ReadEpoch,
+  by: Partial<Epoch>,
+): Promise<boolean> {
   try {
     await store.client.index({
       index: store.names.ledger,
       id: EPOCH_ID,
-      body: LEDGER_EPOCH.valid(epoch),
+      body: LEDGER_EPOCH.valid({ ...read, ...by }),
       ...(version ?? { op_type: 'create' as const }),
     });
     return true;
@@ -75,22 +84,15 @@ export async function takeEpochAfter(
   uses: readonly string[],
 ): Promise<number | undefined> {
   const epoch = read.epoch + 1;
-  const isTaken = await replaceEpoch(store, read.version, { epoch, holder, uses: [...uses], deletes: [] });
+  const isTaken = await replaceEpoch(store, read, { epoch, holder, uses: [...uses], deletes: [] });
   return isTaken ? epoch : undefined;
 }
 
 /** Says that the holder of an epoch has ended. A later epoch stays as it is. */
 export async function releaseEpoch(store: Store, epoch: number): Promise<void> {
-  for (;;) {
-    const { version, ...read } = await readEpoch(store);
-    if (read.epoch !== epoch || read.uses.length === 0) return;
-    if (await replaceEpoch(store, version, { ...read, uses: [] })) return;
-  }
-}
-
-/** The epoch taken last; 0 before the first. */
-export async function currentEpoch(store: Store): Promise<number> {
-  return (await readEpoch(store)).epoch;
+  await LEDGER_EPOCH.update(store, EPOCH_ID, (current) =>
+    current?.epoch === epoch && current.uses.length > 0 ? { ...current, uses: [] } : undefined,
+  );
 }
 
 /** The alias was not switched, or was switched back: another publication or rollback came in between. */
@@ -134,15 +136,15 @@ export async function flip(store: Store, to: string, epoch: number): Promise<str
     if (responseStatus(error) !== 404) throw error;
     throw new FlipRefusedError(`Another publication went live while ${to} was about to, or it was deleted.`);
   }
-  await settle(store, { from, to, epoch });
+  await resolveRaces(store, { from, to, epoch });
   return from;
 }
 
 /**
- * Settles what the checks before the call can't see: a pause between check and call, and two first publications. The
+ * Resolves what the checks before the call can't see: a pause between check and call, and two first publications. The
  * index with the latest epoch keeps the alias; any other is removed from it.
  */
-async function settle(
+async function resolveRaces(
   store: Store,
   { from, to, epoch }: { from: string | undefined; to: string; epoch: number },
 ): Promise<void> {
@@ -168,7 +170,7 @@ async function settle(
   );
 }
 
-/** Whatever has switched the alias meanwhile settles it itself. */
+/** Whatever has switched the alias meanwhile resolves it itself. */
 async function unlessSwitched(change: Promise<void>): Promise<void> {
   try {
     await change;
@@ -225,8 +227,7 @@ export async function deleteObsolete(
 ): Promise<readonly string[] | undefined> {
   if (obsolete.length === 0) return [];
   try {
-    const { version, ...epoch } = read;
-    if (!(await replaceEpoch(store, version, { ...epoch, deletes: [...obsolete] }))) return undefined;
+    if (!(await replaceEpoch(store, read, { deletes: [...obsolete] }))) return undefined;
   } catch (error) {
     // Where the disk is full, nobody else can say where they go either.
     if (!isDiskFull(error)) throw error;

@@ -1,32 +1,42 @@
+import { z } from 'zod';
+import { countsByName } from '../licenses/counts.ts';
 import type { Store } from '../storage/store.ts';
-import { readableLiveIndex } from './alias.ts';
-import { type LedgerEvent, readEvents } from './ledger.ts';
-import type { PublicationState } from './steps.ts';
+import {
+  appendEvent,
+  type LedgerEvent,
+  type NewLedgerEvent,
+  type PublicationState,
+  readEvents,
+} from './ledger.ts';
+import { type LicensesIndex, publicationCounts, readableLiveIndex } from './metadata.ts';
 
-/** A publication, from its events in the ledger. */
-export interface PublicationSummary {
-  readonly publication: string;
-  /** What happened last; `live` only for what the alias says is live. */
-  readonly state: PublicationState;
-  readonly at: string;
-  readonly date?: string | undefined;
-  readonly index?: string | undefined;
-  readonly sample?: boolean | undefined;
-  readonly counts?: LedgerEvent['counts'];
-  readonly sources?: LedgerEvent['sources'];
-  readonly sha256?: LedgerEvent['sha256'];
-  readonly boards?: LedgerEvent['boards'];
-  readonly statuses?: LedgerEvent['statuses'];
-  readonly discipline?: LedgerEvent['discipline'];
-  readonly notes?: LedgerEvent['notes'];
-  readonly changes?: LedgerEvent['changes'];
-  readonly unknown_labels?: LedgerEvent['unknown_labels'];
-  readonly differences?: LedgerEvent['differences'];
-  readonly same_as?: LedgerEvent['same_as'];
-  readonly seconds?: LedgerEvent['seconds'];
-  readonly reasons?: readonly string[] | undefined;
-  readonly forced?: string | undefined;
-  readonly service_version?: string | undefined;
+/** A publication: what its events say, the latest of each, and its state. */
+export type PublicationSummary = Readonly<Omit<LedgerEvent, 'event'>> & { readonly state: PublicationState };
+
+/** Each publication as its events have it, in the order in which they began. */
+function foldEvents(events: readonly LedgerEvent[]): Map<string, PublicationSummary> {
+  const summaries = new Map<string, PublicationSummary>();
+  for (const { event, at, ...details } of events) {
+    const before = summaries.get(details.publication);
+    // `queued` may be written when the worker has begun, and a failed canary leaves the publication live.
+    const isNews = before === undefined || (event !== 'queued' && event !== 'canary_failed');
+    const state = event === 'canary_failed' ? 'live' : event;
+    const last = isNews ? { state, at } : { state: before.state, at: before.at };
+    summaries.set(details.publication, { ...before, ...details, ...last });
+  }
+  return summaries;
+}
+
+/**
+ * One summary for each publication, in the order in which they began.
+ *
+ * @param live what the alias has: only this publication is live, whatever the events say
+ */
+export function summarize(events: readonly LedgerEvent[], live: string | undefined): PublicationSummary[] {
+  return [...foldEvents(events).values()].map((summary) => {
+    if (summary.publication === live) return { ...summary, state: 'live' };
+    return summary.state === 'live' ? { ...summary, state: 'superseded' } : summary;
+  });
 }
 
 export interface PublicationHistory {
@@ -35,13 +45,9 @@ export interface PublicationHistory {
   readonly publications: readonly PublicationSummary[];
 }
 
-/**
- * The ledger by publication. The alias decides which one is live; only that one has counts by status and unknown
- * labels.
- */
+/** The ledger by publication. Only the live one has counts by status and unknown labels. */
 export async function publicationHistory(store: Store): Promise<PublicationHistory> {
-  const index = await readableLiveIndex(store);
-  const live = index?.metadata.publication;
+  const live = (await readableLiveIndex(store))?.metadata.publication;
   const [events, ofLive] = await Promise.all([
     readEvents(store),
     live === undefined ? [] : readEvents(store, live),
@@ -51,13 +57,6 @@ export async function publicationHistory(store: Store): Promise<PublicationHisto
     .map((each) => (each.publication === live ? (whole ?? each) : each))
     .reverse();
   return { live: publications.find(({ publication }) => publication === live) ?? null, publications };
-}
-
-/** The publication that was live last, by the ledger; `undefined` before the first. */
-export async function lastLivePublication(store: Store): Promise<PublicationSummary | undefined> {
-  const events = await readEvents(store);
-  const last = events.findLast(({ event }) => event === 'live');
-  return summarize(events, undefined).find(({ publication }) => publication === last?.publication);
 }
 
 /** One publication, and its events, `queued` first. */
@@ -71,33 +70,135 @@ export async function publicationDetails(store: Store, publication: string): Pro
   const [events, live] = await Promise.all([readEvents(store, publication), readableLiveIndex(store)]);
   const [summary] = summarize(events, live?.metadata.publication);
   if (summary === undefined) throw new Error(`The ledger has no publication ${publication}.`);
-  return { summary, events: queuedFirst(events) };
-}
-
-/** The client may write `queued` after the worker has begun. */
-function queuedFirst(events: readonly LedgerEvent[]): LedgerEvent[] {
   const isQueued = ({ event }: LedgerEvent) => event === 'queued';
-  return [...events.filter(isQueued), ...events.filter((event) => !isQueued(event))];
+  return {
+    summary,
+    events: events.toSorted((one, other) => Number(isQueued(other)) - Number(isQueued(one))),
+  };
 }
 
-/** One summary for each publication, in the order in which they began. */
-export function summarize(
-  events: readonly LedgerEvent[],
-  livePublication: string | undefined,
-): PublicationSummary[] {
-  const summaries = new Map<string, PublicationSummary>();
-  for (const { publication, event, at, ...details } of events) {
-    const before = summaries.get(publication);
-    // The client may write `queued` late, and a failed canary leaves the publication live.
-    const isLateQueued = event === 'queued' && before !== undefined;
-    if (event === 'canary_failed') {
-      summaries.set(publication, { ...details, state: 'live', publication, at, ...before });
-    } else if (isLateQueued) summaries.set(publication, { ...details, ...before });
-    else summaries.set(publication, { ...before, ...details, publication, at, state: event });
-  }
-  return [...summaries.values()].map((summary) =>
-    summary.publication === livePublication
-      ? { ...summary, state: 'live' }
-      : { ...summary, state: summary.state === 'live' ? 'superseded' : summary.state },
+/** The publication that was live last, by the ledger; `undefined` before the first. */
+export async function lastLivePublication(store: Store): Promise<PublicationSummary | undefined> {
+  const events = await readEvents(store);
+  const last = events.findLast(({ event }) => event === 'live');
+  return last && foldEvents(events).get(last.publication);
+}
+
+/** The states of publications that are or were live. */
+export const ONCE_LIVE: ReadonlySet<string> = new Set(['live', 'superseded', 'rolled_back']);
+
+/** The physical indices that have been live at some time. */
+export function indicesOnceLive(events: readonly LedgerEvent[]): Set<string> {
+  return new Set(
+    events.flatMap(({ event, index }) => (ONCE_LIVE.has(event) && index !== undefined ? [index] : [])),
   );
+}
+
+/** How a publication ended. */
+export const publishResult = z.discriminatedUnion('state', [
+  z.object({
+    state: z.literal('live'),
+    publication: z.string(),
+    index: z.string(),
+    date: z.string(),
+    ...publicationCounts.shape,
+    /** Of all steps together. */
+    seconds: z.number(),
+    rows_per_second: z.int(),
+    unknown_labels: countsByName,
+    /** What is unusual about the files, a sentence each. */
+    notes: z.array(z.string()),
+    /** Lookups whose answers differed from the files, right after the publication went live. */
+    canary_differences: z.array(z.string()),
+  }),
+  z.object({
+    /** The same two files are live already. */
+    state: z.literal('skipped'),
+    publication: z.string(),
+    /** The publication that has these files. */
+    live: z.string(),
+    date: z.string(),
+  }),
+  z.object({ state: z.enum(['refused', 'failed']), publication: z.string(), reasons: z.array(z.string()) }),
+]);
+
+export type PublishResult = z.output<typeof publishResult>;
+
+const NO_COUNTS = { rows: 0, licenses: 0, endorsements: 0, rejected: 0 };
+
+/** How a publication ended, as its events in the ledger say; `undefined` while it goes on. */
+export function publicationResult(events: readonly LedgerEvent[]): PublishResult | undefined {
+  const summary = foldEvents(events).values().next().value;
+  if (summary === undefined) return undefined;
+  const { publication, state, index = '', date = '', reasons = [], same_as: live = '' } = summary;
+  if (events.some(({ event }) => event === 'live')) {
+    const { counts = NO_COUNTS, seconds = {}, unknown_labels = {}, notes = [], differences = [] } = summary;
+    const took = Object.values(seconds).reduce((sum, each) => sum + each, 0);
+    return {
+      state: 'live',
+      publication,
+      index,
+      date,
+      ...counts,
+      seconds: Math.round(took * 10) / 10,
+      rows_per_second: took === 0 ? 0 : Math.round(counts.rows / took),
+      unknown_labels,
+      notes,
+      canary_differences: differences,
+    };
+  }
+  if (state === 'skipped') return { state, publication, live, date };
+  return state === 'refused' || state === 'failed' ? { state, publication, reasons } : undefined;
+}
+
+/**
+ * Makes the ledger agree with the alias. They differ after a publication or rollback was killed between switching the
+ * alias and writing its events.
+ */
+export async function reconcileLedger(store: Store): Promise<void> {
+  // In this order: otherwise a switch in between would be recorded twice, the second time too late.
+  const events = await readEvents(store);
+  const live = await readableLiveIndex(store);
+  for (const event of missingEvents(events, live)) await appendEvent(store, event);
+}
+
+/**
+ * The events that the ledger lacks. The live publication needs a `live` event. Every other publication that the ledger
+ * has as live was rolled back if its epoch is later than the live one's; otherwise it was superseded.
+ */
+export function missingEvents(
+  events: readonly LedgerEvent[],
+  live: LicensesIndex | undefined,
+): NewLedgerEvent[] {
+  if (live === undefined) return [];
+  const { index, metadata } = live;
+  const known = foldEvents(events);
+  const ended = [...known.values()]
+    .filter(({ state, publication }) => state === 'live' && publication !== metadata.publication)
+    .map(({ publication, index: before }): NewLedgerEvent => {
+      const isRolledBack = epochOf(publication, events) > metadata.epoch;
+      return { publication, event: isRolledBack ? 'rolled_back' : 'superseded', index: before };
+    });
+  const isRecorded = known.get(metadata.publication)?.state === 'live';
+  return isRecorded ? ended : [liveEvent(index, metadata), ...ended];
+}
+
+/** The epoch under which a publication was built: that of its first `live` event. */
+function epochOf(publication: string, events: readonly LedgerEvent[]): number {
+  const live = events.find((event) => event.publication === publication && event.event === 'live');
+  return live?.epoch ?? 0;
+}
+
+/** The `live` event of an index, with what the index says of itself. */
+export function liveEvent(index: string, metadata: LicensesIndex['metadata']): NewLedgerEvent {
+  const { started_at, verified_at, feed, sources, ...known } = metadata;
+  return {
+    ...known,
+    event: 'live',
+    index,
+    ...(sources && {
+      sources: { individual: sources.individual.name, business: sources.business.name },
+      sha256: { individual: sources.individual.sha256, business: sources.business.sha256 },
+    }),
+  };
 }

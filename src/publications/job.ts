@@ -1,7 +1,13 @@
-import { type ConnectionOptions, Queue } from 'bullmq';
+import { resolve } from 'node:path';
+import { type ConnectionOptions, Job, Queue } from 'bullmq';
 import { z } from 'zod';
-import type { Config } from '../config.ts';
-import { PUBLISH_STEPS } from './steps.ts';
+import { type Config, ConfigError } from '../config.ts';
+import { inspectFile } from '../dataset/source-file.ts';
+import { isUrl, withoutSecrets } from '../dataset/source-url.ts';
+import { BrokenSourceError } from '../dataset/unpack.ts';
+import { OHIO_TIME_ZONE } from '../licenses/dates.ts';
+import { PUBLISH_STEPS } from './ledger.ts';
+import { newId } from './metadata.ts';
 
 const sourcePointer = z.object({
   /** A path as the worker sees it, or an https URL without its secrets. */
@@ -23,6 +29,9 @@ export const publishJob = z.object({
 
 export type PublishJob = z.output<typeof publishJob>;
 
+/** The data of a scheduled job. */
+const scheduledJob = publishJob.omit({ publication: true });
+
 /**
  * The publication that a job of the queue asks for. A scheduled job has no id of its own in its data: it is made
  * from the moment for which it was scheduled, so that all its attempts are one publication.
@@ -33,9 +42,6 @@ export function publicationOf(job: { id?: string | undefined; data: unknown }): 
   const publication = `${Number(scheduledFor).toString(36)}scheduled`;
   return publishJob.parse({ ...scheduledJob.parse(job.data), publication });
 }
-
-/** The data of a scheduled job. */
-const scheduledJob = publishJob.omit({ publication: true });
 
 /** How far a publication is. Only loading takes long, so only loading is counted. */
 export const publishProgress = z.object({
@@ -81,4 +87,135 @@ export function publishQueue(config: Config): Queue {
   });
   queue.on('error', NOT_PRINTED);
   return queue;
+}
+
+/** What an operator asks to be published. */
+export interface PublicationRequest {
+  /** Paths of the two files as the worker sees them, or https URLs. */
+  readonly individual: string;
+  readonly business: string;
+  readonly date?: string | undefined;
+  readonly force?: string | undefined;
+}
+
+/** The job for these files, new or already under way, or the other publication that must end first. */
+export type RequestedPublication = (
+  | { readonly state: 'queued' | 'joined'; readonly job: Job; readonly data: PublishJob }
+  | { readonly state: 'busy'; readonly publication: string }
+) & {
+  /** The publication of other files that a killed worker had left behind; its job is gone. */
+  readonly abandoned?: string;
+};
+
+const MAX_TRIES = 5;
+
+/**
+ * Queues a publication. One runs at a time: a request for the same files joins it, any other is turned away
+ * until it has ended. A job that a killed worker left behind is removed.
+ *
+ * @throws {Error} when a file can't be read, or the queue changes too fast
+ */
+export async function requestPublication(
+  queue: Queue,
+  { individual, business, ...options }: PublicationRequest,
+): Promise<RequestedPublication> {
+  const sources = { individual: await sourceAt(individual), business: await sourceAt(business) };
+  const data: PublishJob = { publication: newId(), ...sources, ...options };
+  let abandoned: { readonly abandoned?: string } = {};
+  for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+    const added = await queue.add('publish', data, {
+      jobId: data.publication,
+      deduplication: { id: PUBLISH_DEDUPLICATION_ID },
+      ...PUBLISH_JOB_OPTIONS,
+    });
+    if (added.id === data.publication) return { state: 'queued', job: added, data, ...abandoned };
+
+    const job = await Job.fromId(queue, added.id ?? '');
+    // It has ended meanwhile. BullMQ gives the key of a job that it has lost to the next one.
+    if (job === undefined) continue;
+    const underWay = publishJob.parse(job.data);
+    const isSame =
+      isSameSource(underWay.individual, data.individual) && isSameSource(underWay.business, data.business);
+    if (isSame) return { state: 'joined', job, data: underWay, ...abandoned };
+    // A worker that was killed leaves its job active; the lock ends a minute later.
+    if (!(await job.isActive()) || !(await removeIfWaitingOrAbandoned(job)))
+      return { state: 'busy', publication: underWay.publication, ...abandoned };
+    abandoned = { abandoned: underWay.publication };
+  }
+  throw new Error('Other publications come and go in the queue; ask again.');
+}
+
+const REMOVABLE_STATES: readonly string[] = ['waiting', 'delayed', 'active'];
+
+/**
+ * Removes a job that waits, or that a killed worker left active. A job that a worker holds, that has ended or that
+ * Redis has lost stays as it is: its publication may be live, or go live.
+ *
+ * @returns whether it was removed
+ */
+export async function removeIfWaitingOrAbandoned(job: Job): Promise<boolean> {
+  if (!REMOVABLE_STATES.includes(await job.getState())) return false;
+  return job.remove().then(
+    () => true,
+    () => false,
+  );
+}
+
+type Source = PublishJob['individual'];
+
+/**
+ * A source as a job names it, without the secrets of a URL: the worker has them in its settings. A file's hash is taken
+ * at once, so that one that changes before its turn is noticed. A file that can't be unpacked has none: the worker
+ * refuses it and records why.
+ *
+ * @throws {Error} when there is no such file
+ */
+export async function sourceAt(location: string): Promise<Source> {
+  if (isUrl(location)) return { location: withoutSecrets(location) };
+  const path = resolve(location);
+  try {
+    const { sha256 } = await inspectFile(path);
+    return { location: path, sha256 };
+  } catch (error) {
+    if (!(error instanceof BrokenSourceError)) throw error;
+    return { location: path };
+  }
+}
+
+function isSameSource(one: Source, other: Source): boolean {
+  return one.sha256 === undefined ? one.location === other.location : one.sha256 === other.sha256;
+}
+
+const SCHEDULER = 'publish-schedule';
+
+/**
+ * Sets up the queue: one publication at a time, and one of the two sources at each time of PUBLISH_SCHEDULE. A Redis
+ * that comes back empty has lost both.
+ *
+ * @returns when the next one is due, if one is
+ * @throws {ConfigError} when PUBLISH_SCHEDULE is no cron pattern
+ */
+export async function setUpQueue(queue: Queue, config: Config): Promise<Date | undefined> {
+  await queue.setGlobalConcurrency(1);
+  const { PUBLISH_SCHEDULE: pattern, DATASET_INDIVIDUAL, DATASET_BUSINESS } = config;
+  if (pattern === undefined || DATASET_INDIVIDUAL === undefined || DATASET_BUSINESS === undefined) {
+    await queue.removeJobScheduler(SCHEDULER);
+    return undefined;
+  }
+  // The worker that publishes has the secrets of the addresses in its own settings.
+  const data = {
+    individual: { location: withoutSecrets(DATASET_INDIVIDUAL) },
+    business: { location: withoutSecrets(DATASET_BUSINESS) },
+  };
+  try {
+    const repeat = { pattern, tz: OHIO_TIME_ZONE };
+    await queue.upsertJobScheduler(SCHEDULER, repeat, { name: 'publish', data, opts: PUBLISH_JOB_OPTIONS });
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    throw new ConfigError(
+      `PUBLISH_SCHEDULE is ${JSON.stringify(pattern)}, but must be a cron pattern: ${problem}`,
+    );
+  }
+  const scheduler = await queue.getJobScheduler(SCHEDULER);
+  return scheduler?.next === undefined ? undefined : new Date(scheduler.next);
 }

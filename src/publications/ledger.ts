@@ -4,16 +4,43 @@ import { addTo, countsByName } from '../licenses/counts.ts';
 import { collection, type Sort } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
 import { WITHOUT_BAD_PARTS } from '../storage/stored.ts';
-import { disciplineCounts, publicationCounts } from './metadata.ts';
-import { PUBLICATION_STATES } from './steps.ts';
+import { disciplineCounts, publicationCounts, readableLiveIndex } from './metadata.ts';
+
+/** The steps of a publication, in order. */
+export const PUBLISH_STEPS = [
+  'downloading',
+  'reading',
+  'loading',
+  'verifying',
+  'comparing',
+  'making durable',
+  'going live',
+] as const;
+
+export type PublishStep = (typeof PUBLISH_STEPS)[number];
+
+/** The steps whose beginning is an event in the ledger. */
+const RECORDED_STEPS = ['reading', 'loading', 'verifying'] as const satisfies readonly PublishStep[];
+
+/** The states of a publication: the event that the ledger has last. */
+export const PUBLICATION_STATES = [
+  'queued',
+  ...RECORDED_STEPS,
+  'live',
+  'superseded',
+  'rolled_back',
+  'refused',
+  'skipped',
+  'failed',
+] as const;
+
+export type PublicationState = (typeof PUBLICATION_STATES)[number];
 
 /** An event: a publication is in a new state, or its canary failed. */
-const PUBLICATION_EVENTS = [...PUBLICATION_STATES, 'canary_failed'] as const;
-
 const ledgerEvent = z.object({
   publication: z.string(),
   at: z.string(),
-  event: z.enum(PUBLICATION_EVENTS),
+  event: z.enum([...PUBLICATION_STATES, 'canary_failed']),
   /** The physical index, once there is one. */
   index: z.string().optional(),
   epoch: z.int().optional(),
@@ -54,45 +81,46 @@ export type NewLedgerEvent = Omit<LedgerEvent, 'at'> & { readonly at?: string };
 /** The events. A count that can't be read does not make the state of a publication unknown. */
 export const LEDGER_EVENTS = collection('ledger', ledgerEvent, { salvage: WITHOUT_BAD_PARTS });
 
-/** Appends an event, of now unless it says when; nothing in the ledger is ever changed. */
-export async function appendEvent(store: Store, event: NewLedgerEvent): Promise<void> {
-  await LEDGER_EVENTS.append(store, bounded({ at: new Date().toISOString(), ...event }));
-}
-
 const MAX_NAMES = 500;
 const MAX_NAME_CHARACTERS = 200;
 const MAX_SENTENCES = 50;
 const MAX_SENTENCE_CHARACTERS = 1000;
 
+const largestCounts = countsByName
+  .transform((counts) => {
+    const largest = Object.entries(counts)
+      .toSorted(([, one], [, other]) => other - one)
+      .slice(0, MAX_NAMES);
+    const cut = new Map<string, number>();
+    for (const [name, count] of largest) addTo(cut, name.slice(0, MAX_NAME_CHARACTERS), count);
+    return Object.fromEntries(cut);
+  })
+  .optional();
+
+const firstSentences = z
+  .array(z.string())
+  .transform((sentences) => {
+    const listed = sentences
+      .slice(0, MAX_SENTENCES)
+      .map((sentence) => sentence.slice(0, MAX_SENTENCE_CHARACTERS).toWellFormed());
+    const more = sentences.length - listed.length;
+    return more === 0 ? listed : [...listed, `and ${more} more.`];
+  })
+  .optional();
+
 /** An event of a bounded size, whatever the files have in the columns whose labels are counted. */
-function bounded(event: LedgerEvent): LedgerEvent {
-  const { boards, statuses, unknown_labels, reasons, differences, notes } = event;
-  return {
-    ...event,
-    ...(boards && { boards: largestCounts(boards) }),
-    ...(statuses && { statuses: largestCounts(statuses) }),
-    ...(unknown_labels && { unknown_labels: largestCounts(unknown_labels) }),
-    ...(reasons && { reasons: shortened(reasons) }),
-    ...(differences && { differences: shortened(differences) }),
-    ...(notes && { notes: shortened(notes) }),
-  };
-}
+const boundedEvent = ledgerEvent.extend({
+  boards: largestCounts,
+  statuses: largestCounts,
+  unknown_labels: largestCounts,
+  reasons: firstSentences,
+  differences: firstSentences,
+  notes: firstSentences,
+});
 
-function largestCounts(counts: Readonly<Record<string, number>>): Record<string, number> {
-  const largest = Object.entries(counts)
-    .toSorted(([, one], [, other]) => other - one)
-    .slice(0, MAX_NAMES);
-  const cut = new Map<string, number>();
-  for (const [name, count] of largest) addTo(cut, name.slice(0, MAX_NAME_CHARACTERS), count);
-  return Object.fromEntries(cut);
-}
-
-function shortened(sentences: readonly string[]): string[] {
-  const listed = sentences
-    .slice(0, MAX_SENTENCES)
-    .map((sentence) => sentence.slice(0, MAX_SENTENCE_CHARACTERS).toWellFormed());
-  const more = sentences.length - listed.length;
-  return more === 0 ? listed : [...listed, `and ${more} more.`];
+/** Appends an event, of now unless it says when; nothing in the ledger is ever changed. */
+export async function appendEvent(store: Store, event: NewLedgerEvent): Promise<void> {
+  await LEDGER_EVENTS.append(store, boundedEvent.parse({ at: new Date().toISOString(), ...event }));
 }
 
 const MAX_EVENTS = 10_000;
@@ -123,11 +151,34 @@ export async function readEvents(store: Store, publication?: string): Promise<Le
   return events.reverse();
 }
 
-const HAS_BEEN_LIVE: ReadonlySet<string> = new Set(['live', 'superseded', 'rolled_back']);
+/** What metrics tell of the ledger. */
+export interface PublicationTimes {
+  /** When each kind of event happened last, in milliseconds of Unix time. */
+  readonly lastEvents: ReadonlyMap<string, number>;
+  /** The run date of the live publication, and how many answers its canary found to differ. */
+  readonly live: { readonly date: string; readonly differences: number } | undefined;
+}
 
-/** The physical indices that have been live at some time. */
-export function indicesOnceLive(events: readonly LedgerEvent[]): Set<string> {
-  return new Set(
-    events.flatMap(({ event, index }) => (HAS_BEEN_LIVE.has(event) && index !== undefined ? [index] : [])),
-  );
+/** Reads only the times of events, however many the ledger has. An event that is not valid is left out. */
+export async function publicationTimes(store: Store): Promise<PublicationTimes> {
+  const latest = { sort: [{ at: 'desc' as const }], _source: ['publication', 'event', 'at', 'differences'] };
+  const live = (await readableLiveIndex(store))?.metadata;
+  const publication = live?.publication ?? '';
+  const [times, canary] = await Promise.all([
+    LEDGER_EVENTS.search(store, {
+      ...latest,
+      size: PUBLICATION_STATES.length,
+      query: { terms: { event: [...PUBLICATION_STATES] } },
+      collapse: { field: 'event' },
+    }),
+    LEDGER_EVENTS.search(store, {
+      ...latest,
+      size: 1,
+      query: { bool: { filter: [{ term: { publication } }, { term: { event: 'canary_failed' } }] } },
+    }),
+  ]);
+  return {
+    lastEvents: new Map(times.documents.map(({ event, at }) => [event, Date.parse(at)])),
+    live: live && { date: live.date, differences: canary.documents[0]?.differences?.length ?? 0 },
+  };
 }

@@ -5,9 +5,9 @@ import type { LiveFeed } from '../changes/service.ts';
 import { collection } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
 import { BadDocumentError } from '../storage/stored.ts';
-import { liveLicensesIndex } from './alias.ts';
 import { type LivePublicationTracker, NothingPublishedError } from './live.ts';
 import type { PublicationMetadata } from './metadata.ts';
+import { liveLicensesIndex } from './metadata.ts';
 
 /** A refresh that is under way may have asked too early; the one after it has not. */
 const MAX_REFRESHES = 2;

@@ -5,8 +5,7 @@ import { search } from '../storage/checked-search.ts';
 import { responseStatus } from '../storage/client.ts';
 import { SearchUnavailableError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
-import { liveIndex } from './alias.ts';
-import { type PublicationMetadata, readMetadata } from './metadata.ts';
+import { liveIndex, type PublicationMetadata, readMetadata } from './metadata.ts';
 
 /** The live publication, as this process knows it. */
 export interface LivePublication {

@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { feedState } from '../changes/feed.ts';
 import { changeCounts } from '../changes/segments.ts';
 import { countsByName } from '../licenses/counts.ts';
+import { isIndexNotFound, responseStatus } from '../storage/client.ts';
 import { parseLicensesIndexName } from '../storage/index-names.ts';
 import type { Store } from '../storage/store.ts';
 import { BadDocumentError, type Checked, checked, WITHOUT_BAD_PARTS } from '../storage/stored.ts';
@@ -71,9 +73,15 @@ export const publicationMetadata = z.object({
 
 export type PublicationMetadata = z.output<typeof publicationMetadata>;
 
+/** A physical index of licenses, and what it says of itself. */
 export interface LicensesIndex {
   readonly index: string;
   readonly metadata: PublicationMetadata;
+}
+
+/** A new id of a publication, a rollback or a build, unique and sorted by time: lower-case letters and digits. */
+export function newId(now: number = Date.now()): string {
+  return `${now.toString(36)}${randomBytes(4).toString('hex')}`;
 }
 
 /** What the id of a document is to documents, `_meta` is to an index. */
@@ -88,22 +96,21 @@ const mappingsResponse = z.record(
 export interface CheckedIndex extends Checked<PublicationMetadata> {
   readonly index: string;
   readonly stored: unknown;
+  /** Whether this service built it, whatever became of its metadata; others may have indices of such names. */
+  readonly isOurs: boolean;
 }
+
+const ofOurs = z.object({ publication: z.string() });
 
 /** The physical indices of a name, which may be an alias or a pattern. */
-export async function checkedIndices(client: Client, name: string): Promise<CheckedIndex[]> {
+export async function checkedIndices({ client, prefix }: Store, name: string): Promise<CheckedIndex[]> {
   const response = await client.indices.getMapping({ index: name });
-  return Object.entries(mappingsResponse.parse(response.body)).map(([index, { mappings }]) => ({
-    index,
-    stored: mappings[META_ID],
+  return Object.entries(mappingsResponse.parse(response.body)).map(([index, { mappings }]) => {
+    const stored = mappings[META_ID];
+    const isOurs = ofOurs.safeParse(stored).success && parseLicensesIndexName(prefix, index) !== undefined;
     // The licenses of a publication are whole, whatever became of its counts.
-    ...checked(publicationMetadata, mappings[META_ID], WITHOUT_BAD_PARTS),
-  }));
-}
-
-/** Whether metadata are this service's, valid or not; others may have indices of such names. */
-export function isOurs(stored: unknown): boolean {
-  return z.object({ publication: z.string() }).safeParse(stored).success;
+    return { index, stored, isOurs, ...checked(publicationMetadata, stored, WITHOUT_BAD_PARTS) };
+  });
 }
 
 /**
@@ -111,10 +118,8 @@ export function isOurs(stored: unknown): boolean {
  * whose metadata are not valid.
  */
 export async function licensesIndices(store: Store): Promise<LicensesIndex[]> {
-  return (await checkedIndices(store.client, store.names.licensesPattern))
-    .filter(
-      ({ index, stored }) => isOurs(stored) && parseLicensesIndexName(store.prefix, index) !== undefined,
-    )
+  return (await checkedIndices(store, store.names.licensesPattern))
+    .filter(({ isOurs }) => isOurs)
     .flatMap(({ index, document: metadata, problem }) => {
       if (problem !== undefined) store.reportBad({ index, id: META_ID, problem });
       return metadata === undefined ? [] : [{ index, metadata }];
@@ -122,24 +127,24 @@ export async function licensesIndices(store: Store): Promise<LicensesIndex[]> {
     .sort((one, other) => one.metadata.epoch - other.metadata.epoch);
 }
 
-/** The metadata of one physical index. */
-export async function readMetadata(store: Store, index: string): Promise<PublicationMetadata> {
-  const [only] = await readAllMetadata(store, index);
-  if (only === undefined) throw new Error(`There is no index ${index}.`);
-  return only.metadata;
-}
-
 /**
  * The physical indices of a name, which may be an alias, with their metadata.
  *
  * @throws {BadDocumentError} where the publication or its date is not known
  */
-export async function readAllMetadata(store: Store, name: string): Promise<LicensesIndex[]> {
-  return (await checkedIndices(store.client, name)).map(({ index, document: metadata, problem }) => {
+async function readAllMetadata(store: Store, name: string): Promise<LicensesIndex[]> {
+  return (await checkedIndices(store, name)).map(({ index, document: metadata, problem }) => {
     if (problem !== undefined) store.reportBad({ index, id: META_ID, problem });
     if (metadata === undefined) throw new BadDocumentError({ index, id: META_ID, problem: problem ?? '' });
     return { index, metadata };
   });
+}
+
+/** The metadata of one physical index. @throws {BadDocumentError} as `readAllMetadata` */
+export async function readMetadata(store: Store, index: string): Promise<PublicationMetadata> {
+  const [only] = await readAllMetadata(store, index);
+  if (only === undefined) throw new Error(`There is no index ${index}.`);
+  return only.metadata;
 }
 
 /**
@@ -153,4 +158,53 @@ export async function writeMetadata(
   metadata: PublicationMetadata,
 ): Promise<void> {
   await client.indices.putMapping({ index, body: { [META_ID]: publicationMetadata.parse(metadata) } });
+}
+
+const aliasResponse = z.record(z.string(), z.unknown());
+
+/** The physical indices under the alias: none before the first publication, then always one. */
+export async function indicesUnderAlias({ client, names }: Store): Promise<string[]> {
+  try {
+    const response = await client.indices.getAlias({ name: names.alias });
+    return Object.keys(aliasResponse.parse(response.body)).sort();
+  } catch (error) {
+    if (responseStatus(error) === 404) return [];
+    throw error;
+  }
+}
+
+/** The index that is live, if any. */
+export async function liveIndex(store: Store): Promise<string | undefined> {
+  const indices = await indicesUnderAlias(store);
+  refuseSeveral(indices);
+  return indices[0];
+}
+
+/** The live index and its metadata, if anything is live: one request, so both are of the same moment. */
+export async function liveLicensesIndex(store: Store): Promise<LicensesIndex | undefined> {
+  try {
+    const indices = await readAllMetadata(store, store.names.alias);
+    refuseSeveral(indices.map(({ index }) => index));
+    return indices[0];
+  } catch (error) {
+    if (isIndexNotFound(error)) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * As `liveLicensesIndex`; `undefined` also where the metadata of what is live are not valid. So another publication can
+ * take its place.
+ */
+export async function readableLiveIndex(store: Store): Promise<LicensesIndex | undefined> {
+  try {
+    return await liveLicensesIndex(store);
+  } catch (error) {
+    if (error instanceof BadDocumentError) return undefined;
+    throw error;
+  }
+}
+
+function refuseSeveral(underAlias: readonly string[]): void {
+  if (underAlias.length > 1) throw new Error(`The alias has more than one index: ${underAlias.join(', ')}.`);
 }

@@ -1,14 +1,12 @@
-import { z } from 'zod';
 import { deleteInvisibleChanges, eraseWithdrawnPlaces } from '../changes/prune-changes.ts';
 import { deleteExpiredRecords } from '../records/saved-records.ts';
 import { digestIndexName } from '../storage/index-names.ts';
 import type { Store } from '../storage/store.ts';
-import { liveIndex } from './alias.ts';
-import { deleteIndex, deleteObsolete, readEpoch } from './fence.ts';
-import { summarize } from './history.ts';
-import { indicesOnceLive, type LedgerEvent, readEvents } from './ledger.ts';
+import { deleteIndex, deleteObsolete, type ReadEpoch, readEpoch } from './fence.ts';
+import { indicesOnceLive, summarize } from './history.ts';
+import { type LedgerEvent, readEvents } from './ledger.ts';
 import { copyFeed, feedOf } from './live-feed.ts';
-import { type LicensesIndex, licensesIndices } from './metadata.ts';
+import { checkedIndices, type LicensesIndex, licensesIndices, liveIndex } from './metadata.ts';
 import { deleteRejectedRows } from './rejected-rows.ts';
 
 /**
@@ -22,58 +20,60 @@ import { deleteRejectedRows } from './rejected-rows.ts';
  */
 export async function prune(store: Store, keep: number): Promise<readonly string[]> {
   for (;;) {
-    const read = await readEpoch(store);
+    const epoch = await readEpoch(store);
     // Before the indices of licenses: a digest is younger than its index, so none that is being built is an orphan.
-    const digests = await digestIndices(store);
+    const digests = await checkedIndices(store, store.names.digestsPattern);
     const [live, indices, events] = await Promise.all([
       liveIndex(store),
       licensesIndices(store),
       readEvents(store),
     ]);
-    const before = previous(indices, events, live);
-    const kept = new Set([live, ...read.uses, ...before.slice(Math.max(0, before.length - (keep - 1)))]);
-    const obsolete = indices.filter(({ index, metadata }) => !kept.has(index) && metadata.epoch < read.epoch);
-    const names = live === undefined ? [] : obsolete.map(({ index }) => index);
-    const deleted = await deleteObsolete(store, read, names);
+    const obsolete = live === undefined ? [] : obsoleteIndices({ live, indices, events, epoch }, keep);
+    const deleted = await deleteObsolete(store, epoch, obsolete);
     if (deleted === undefined) continue;
 
     const left = indices.filter(({ index }) => !deleted.includes(index));
-    const used = new Set(left.map(({ index }) => digestIndexName(store.prefix, index)));
-    for (const digest of digests) if (!used.has(digest)) await deleteIndex(store, digest);
-    await pruneChanges(
-      store,
-      indices.find(({ index }) => index === live),
-      read.epoch,
-    );
+    await deleteOrphans(store, digests, left);
+    const current = indices.find(({ index }) => index === live);
+    if (current !== undefined) await pruneChanges(store, current, epoch);
     await deleteRejectedRows(store, summarize(events, undefined), left);
     await deleteExpiredRecords(store);
     return deleted;
   }
 }
 
-/** The indices that were live before this one, the earliest build first. */
-function previous(
-  indices: readonly LicensesIndex[],
-  events: readonly LedgerEvent[],
-  live: string | undefined,
-): string[] {
-  const onceLive = indicesOnceLive(events);
-  return indices.map(({ index }) => index).filter((index) => index !== live && onceLive.has(index));
+interface Installed {
+  readonly live: string;
+  /** The earliest build first. */
+  readonly indices: readonly LicensesIndex[];
+  readonly events: readonly LedgerEvent[];
+  readonly epoch: ReadEpoch;
 }
 
-/** @param epoch the epoch taken last, read before the live index */
-async function pruneChanges(store: Store, live: LicensesIndex | undefined, epoch: number): Promise<void> {
-  if (live === undefined) return;
-  const feed = await feedOf(store, live.metadata);
+function obsoleteIndices({ live, indices, events, epoch }: Installed, keep: number): string[] {
+  const onceLive = indicesOnceLive(events);
+  const before = indices.map(({ index }) => index).filter((index) => index !== live && onceLive.has(index));
+  const kept = new Set([live, ...epoch.uses, ...before.slice(Math.max(0, before.length - (keep - 1)))]);
+  return indices
+    .filter(({ index, metadata }) => !kept.has(index) && metadata.epoch < epoch.epoch)
+    .map(({ index }) => index);
+}
+
+/** Deletes the digests whose index of licenses is gone. */
+async function deleteOrphans(
+  store: Store,
+  digests: readonly { readonly index: string }[],
+  left: readonly LicensesIndex[],
+): Promise<void> {
+  const used = new Set(left.map(({ index }) => digestIndexName(store.prefix, index)));
+  for (const { index } of digests) if (!used.has(index)) await deleteIndex(store, index);
+}
+
+/** @param epoch read before the live index */
+async function pruneChanges(store: Store, { metadata }: LicensesIndex, { epoch }: ReadEpoch): Promise<void> {
+  const feed = await feedOf(store, metadata);
   await eraseWithdrawnPlaces(store, feed);
   // Before anything is deleted: what a backup has of the feed names no change that is gone.
-  await copyFeed(store, live.metadata);
+  await copyFeed(store, metadata);
   await deleteInvisibleChanges(store, feed, epoch);
-}
-
-const mappingsResponse = z.record(z.string(), z.unknown());
-
-async function digestIndices(store: Store): Promise<string[]> {
-  const { body } = await store.client.indices.getMapping({ index: store.names.digestsPattern });
-  return Object.keys(mappingsResponse.parse(body));
 }

@@ -1,14 +1,15 @@
 import { open } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { type CsvFormat, spreadsheetCsv } from '../csv.ts';
+import type { CsvRow } from '../dataset/csv.ts';
+import { numberKey } from '../licenses/number.ts';
+import { isTransient } from '../storage/client.ts';
 import { collection, type Sort } from '../storage/collection.ts';
+import { SearchUnavailableError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
-import type { PublicationSummary } from './history.ts';
-import type { LicensesIndex } from './metadata.ts';
-
-const PAGE = 1000;
-
-const FORMAT: CsvFormat = { delimiter: ',', newline: '\n' };
+import { ONCE_LIVE, type PublicationSummary } from './history.ts';
+import type { LicensesIndex, PublicationMetadata } from './metadata.ts';
 
 const rejectedRow = z.object({
   publication: z.string(),
@@ -25,6 +26,68 @@ export type RejectedRow = z.output<typeof rejectedRow>;
 
 /** The rows that publications rejected and kept. */
 export const REJECTED_ROWS = collection('rejectedRows', rejectedRow);
+
+/** Rows kept whole for each publication; beyond that they are counted only. */
+const MAX_ROWS_KEPT = 20_000;
+/** A row of the State has about 311 characters. One that is far longer must not fill memory, request and disk. */
+const MAX_RAW_LENGTH = 100_000;
+/** OpenSearch refuses a term of more than 32,766 bytes. */
+const MAX_REASON_LENGTH = 1000;
+const ROWS_A_REQUEST = 500;
+const MAX_TRIES = 10;
+const FIRST_WAIT_MS = 100;
+
+function clipped(text: string, most: number): string {
+  return text.length <= most ? text : text.slice(0, most).toWellFormed();
+}
+
+/** Keeps the rows that a publication could not take. */
+export function rejectedRows(store: Store, publication: string, signal: AbortSignal) {
+  let count = 0;
+  let pending: (readonly [id: string, row: RejectedRow])[] = [];
+
+  /** Rows have fixed ids, so writing them again, after a lost response or in a second attempt, changes nothing. */
+  async function write(rows: typeof pending): Promise<void> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        await REJECTED_ROWS.putAll(store, rows);
+        return;
+      } catch (error) {
+        const isWorthIt = isTransient(error) || error instanceof SearchUnavailableError;
+        if (!isWorthIt || tries === MAX_TRIES) throw error;
+        await sleep(FIRST_WAIT_MS * 2 ** tries * (0.5 + Math.random()), undefined, { signal });
+      }
+    }
+  }
+
+  return {
+    /** How many there are, kept or not. */
+    count: () => count,
+    /** @returns whether the row is kept */
+    add: (
+      file: RejectedRow['file'],
+      { line, raw }: Pick<CsvRow, 'line' | 'raw'>,
+      reason: string,
+    ): boolean => {
+      count += 1;
+      if (count > MAX_ROWS_KEPT) return false;
+      const at = new Date().toISOString();
+      const kept = { reason: clipped(reason, MAX_REASON_LENGTH), raw: clipped(raw, MAX_RAW_LENGTH) };
+      pending.push([`${publication}:${count}`, { publication, at, file, line, ...kept }]);
+      return true;
+    },
+    /** Writes what has not been written yet. */
+    flush: async (): Promise<void> => {
+      while (pending.length > 0) {
+        const rows = pending.slice(0, ROWS_A_REQUEST);
+        await write(rows);
+        pending = pending.slice(rows.length);
+      }
+    },
+  };
+}
+
+const PAGE = 1000;
 
 /** The rows that a publication rejected and kept, by file and line, in pages. */
 export async function* readRejectedRows(
@@ -50,6 +113,8 @@ export async function* readRejectedRows(
   }
 }
 
+const FORMAT: CsvFormat = { delimiter: ',', newline: '\n' };
+
 /**
  * Writes the rows that a publication rejected to a CSV file: file, line, reason and the row as it stood.
  * Spreadsheets run none of the cells.
@@ -74,6 +139,52 @@ export async function writeRejects(
   return { file: path, rows };
 }
 
+const MAX_NUMBER_LENGTH = 40;
+
+/** Two rows of the State have no more. In a longer row, numbers behind it are not looked for. */
+const MAX_CELLS = 400;
+
+/** The keys of what may be a license number in a row that may not be well formed. */
+export function numbersInRow(raw: string): string[] {
+  return raw
+    .split(/[",\r\n]+/, MAX_CELLS)
+    .filter((cell) => cell.length <= MAX_NUMBER_LENGTH && /\d/.test(cell))
+    .map(numberKey);
+}
+
+/** Tells whether a license number stands in a row that could not be read. */
+export interface NumbersOfRejectedRows {
+  /** In a row of the files that are being published. */
+  now(number: string): boolean;
+  /** In a row that the live publication rejected and kept. */
+  before(number: string): Promise<boolean>;
+}
+
+/** @param rejectedNumbers the keys of numbers in the rows that were rejected now */
+export function numbersRejectedBy(
+  store: Store,
+  { publication, counts }: PublicationMetadata,
+  { rejectedNumbers }: { readonly rejectedNumbers: ReadonlySet<string> },
+): NumbersOfRejectedRows {
+  let before: Promise<ReadonlySet<string>> | undefined;
+  return {
+    now: (number) => rejectedNumbers.has(numberKey(number)),
+    before: async (number) => {
+      if ((counts?.rejected ?? 0) === 0) return false;
+      before ??= storedNumbers(store, publication);
+      return (await before).has(numberKey(number));
+    },
+  };
+}
+
+async function storedNumbers(store: Store, publication: string): Promise<ReadonlySet<string>> {
+  const numbers = new Set<string>();
+  for await (const page of readRejectedRows(store, publication)) {
+    for (const { raw } of page) for (const number of numbersInRow(raw)) numbers.add(number);
+  }
+  return numbers;
+}
+
 /** How long the rows of a publication that did not go live are kept, and of how many such publications. */
 const KEPT_DAYS = 30;
 const KEPT_PUBLICATIONS = 10;
@@ -92,21 +203,16 @@ export async function deleteRejectedRows(
   indices: readonly LicensesIndex[],
 ): Promise<void> {
   const withIndex = new Set(indices.map(({ metadata }) => metadata.publication));
-  const [gone, notLive] = [new Set<string>(), [] as string[]];
   const earliest = new Date(Date.now() - KEPT_DAYS * MS_A_DAY).toISOString();
-  for (const { publication, state, at } of publications) {
-    if (withIndex.has(publication)) continue;
-    if (ONCE_LIVE.has(state) || at < earliest) gone.add(publication);
-    else notLive.push(publication);
-  }
-  for (const publication of notLive.slice(0, -KEPT_PUBLICATIONS)) gone.add(publication);
-  if (gone.size === 0) return;
+  const withoutIndex = publications.filter(({ publication }) => !withIndex.has(publication));
+  const refused = withoutIndex.filter(({ state, at }) => !ONCE_LIVE.has(state) && at >= earliest);
+  const kept = new Set(refused.slice(-KEPT_PUBLICATIONS));
+  const gone = withoutIndex.filter((each) => !kept.has(each)).map(({ publication }) => publication);
+  if (gone.length === 0) return;
   await client.deleteByQuery({
     index: names.rejectedRows,
     conflicts: 'proceed',
     refresh: true,
-    body: { query: { terms: { publication: [...gone] } } },
+    body: { query: { terms: { publication: gone } } },
   });
 }
-
-const ONCE_LIVE: ReadonlySet<string> = new Set(['live', 'superseded', 'rolled_back']);

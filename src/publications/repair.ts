@@ -1,14 +1,19 @@
 import { trimmedFeed } from '../changes/feed.ts';
 import { readSegments, segmentId } from '../changes/segments.ts';
 import { countChangesOfEpoch } from '../changes/stored-changes.ts';
-import { parseLicensesIndexName } from '../storage/index-names.ts';
 import type { Repaired } from '../storage/repair.ts';
 import type { Store } from '../storage/store.ts';
-import { indicesUnderAlias, readableLiveIndex } from './alias.ts';
 import { deleteUnlessLive, repairEpochDocument } from './fence.ts';
 import { readEvents } from './ledger.ts';
 import { feedOf } from './live-feed.ts';
-import { checkedIndices, isOurs, licensesIndices, META_ID, writeMetadata } from './metadata.ts';
+import {
+  checkedIndices,
+  indicesUnderAlias,
+  licensesIndices,
+  META_ID,
+  readableLiveIndex,
+  writeMetadata,
+} from './metadata.ts';
 
 /**
  * Finds the metadata of publications that are not valid.
@@ -19,20 +24,19 @@ import { checkedIndices, isOurs, licensesIndices, META_ID, writeMetadata } from 
 export async function repairMetadata(store: Store, isRepaired: boolean): Promise<Repaired[]> {
   const live = await indicesUnderAlias(store);
   const found: Repaired[] = [];
-  for (const { index, stored, kept, problem } of await checkedIndices(
-    store.client,
-    store.names.licensesPattern,
-  )) {
+  for (const { index, isOurs, kept, problem } of await checkedIndices(store, store.names.licensesPattern)) {
     const isLive = live.includes(index);
-    const isOfOthers = !isOurs(stored) || parseLicensesIndexName(store.prefix, index) === undefined;
-    if (problem === undefined || (isOfOthers && !isLive)) continue;
+    if (problem === undefined || !(isOurs || isLive)) continue;
     const bad = { index, id: META_ID, problem };
-    const isDeleted = kept === undefined && !isLive;
-    if (isRepaired && kept !== undefined)
+    if (!isRepaired || (kept === undefined && isLive)) {
+      found.push({ ...bad, action: 'none' });
+    } else if (kept === undefined) {
+      await deleteUnlessLive(store, index);
+      found.push({ ...bad, action: 'deleted' });
+    } else {
       await store.client.indices.putMapping({ index, body: { [META_ID]: kept } });
-    if (isRepaired && isDeleted) await deleteUnlessLive(store, index);
-    const action = kept !== undefined ? 'repaired' : isDeleted ? 'deleted' : 'none';
-    found.push({ ...bad, action: isRepaired ? action : 'none' });
+      found.push({ ...bad, action: 'repaired' });
+    }
   }
   return found;
 }
@@ -71,8 +75,6 @@ export async function repairFeed(store: Store, isRepaired: boolean): Promise<Rep
 export async function repairEpoch(store: Store): Promise<void> {
   const [events, indices] = await Promise.all([readEvents(store), licensesIndices(store)]);
   const known = [...events.map(({ epoch }) => epoch ?? 0), ...indices.map(({ metadata }) => metadata.epoch)];
-  await repairEpochDocument(
-    store,
-    known.reduce((greatest, epoch) => Math.max(greatest, epoch), 0),
-  );
+  const greatest = known.reduce((one, other) => Math.max(one, other), 0);
+  await repairEpochDocument(store, greatest);
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { licenses } from '../../scripts/licenses-processes.ts';
-import { indicesUnderAlias } from '../../src/publications/alias.ts';
-import { publicationTimes } from '../../src/publications/times.ts';
+import { publicationTimes } from '../../src/publications/ledger.ts';
+import { indicesUnderAlias } from '../../src/publications/metadata.ts';
 import { type FeedService, NURSES, NURSING, startFeedService } from '../support/feed-service.ts';
 
 let service: FeedService;

@@ -1,9 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { publicationDetails } from '../../src/publications/history.ts';
-import { publishResult } from '../../src/publications/result.ts';
-import { newRunId } from '../../src/publications/run-id.ts';
+import { publicationDetails, publishResult } from '../../src/publications/history.ts';
+import { newId } from '../../src/publications/metadata.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { writeDay } from '../support/day-files.ts';
 import { FIXTURES } from '../support/fixtures.ts';
@@ -35,7 +34,7 @@ interface Published {
 /** Publishes the fixtures; after the alias has switched, this handles the requests to OpenSearch. */
 async function publishedWith(
   afterSwitch: ProxyStep,
-  { files = FIXTURES, publication = newRunId(), isLive = false }: Published = {},
+  { files = FIXTURES, publication = newId(), isLive = false }: Published = {},
 ) {
   let isSwitched = isLive;
   const result = await throughProxy(
@@ -114,7 +113,7 @@ test.each([
   '-, MARY',
   `${'X'.repeat(900)}, MARY`,
 ])('the canary finds the holder %j', async (name) => {
-  const files = await writeDay(environment.folder, newRunId(), {
+  const files = await writeDay(environment.folder, newId(), {
     date: '2026-11-20',
     individual: [{ board: 'Nursing Board', number: 'RN.1', name }],
     business: [],
@@ -125,7 +124,7 @@ test.each([
 });
 
 test('a publication that was killed right after the switch is completed: canary, statuses and unknown labels', async () => {
-  const publication = newRunId();
+  const publication = newId();
   const killed = publishedWith(async () => undefined, { publication });
   await expect(killed).rejects.toThrow();
   const lookups: string[] = [];

@@ -8,8 +8,8 @@ import { licenses, startApi, startWorker } from '../../scripts/licenses-processe
 import { freePorts } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import type { CommandResult } from '../../scripts/programs.ts';
-import { indicesUnderAlias } from '../../src/publications/alias.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
+import { indicesUnderAlias } from '../../src/publications/metadata.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
 import { describeInLongForm, faultTest } from '../support/fault-form.ts';
 import { type OwnCluster, ownCluster } from '../support/own-servers.ts';

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { licenses } from '../../scripts/licenses-processes.ts';
 import { positionOf } from '../../src/changes/feed.ts';
-import { readableLiveIndex } from '../../src/publications/alias.ts';
+import { readableLiveIndex } from '../../src/publications/metadata.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { allChanges, askChanges, changesPage } from '../support/changes.ts';
 import { type FeedService, NURSES, NURSING, startFeedService } from '../support/feed-service.ts';

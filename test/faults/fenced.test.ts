@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { indicesUnderAlias } from '../../src/publications/alias.ts';
-import { publicationHistory } from '../../src/publications/history.ts';
-import { licensesIndices } from '../../src/publications/metadata.ts';
-import type { PublishResult } from '../../src/publications/result.ts';
+import { type PublishResult, publicationHistory } from '../../src/publications/history.ts';
+import { indicesUnderAlias, licensesIndices } from '../../src/publications/metadata.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { countDocuments } from '../../src/storage/checked-search.ts';
 import { licensesOf, writeDay } from '../support/day-files.ts';

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { indicesUnderAlias } from '../../src/publications/alias.ts';
 import { appendEvent } from '../../src/publications/ledger.ts';
+import { indicesUnderAlias, newId } from '../../src/publications/metadata.ts';
 import { prune } from '../../src/publications/prune.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
-import { newRunId } from '../../src/publications/run-id.ts';
 import { countDocuments } from '../../src/storage/checked-search.ts';
 import { licensesIndexName } from '../../src/storage/index-names.ts';
 import type { Store } from '../../src/storage/store.ts';
@@ -50,11 +49,11 @@ async function threePublications(): Promise<void> {
     refresh: true,
     body: { query: { bool: { must_not: { ids: { values: ['epoch'] } } } } },
   });
-  publications = [newRunId(), newRunId(), newRunId()];
+  publications = [newId(), newId(), newId()];
   indices = [];
   for (const [at, publication] of publications.entries()) {
     const date = `2026-11-2${at}`;
-    const index = licensesIndexName(store.prefix, { date, run: newRunId() });
+    const index = licensesIndexName(store.prefix, { date, run: newId() });
     const epoch = await takeEpoch(store, publication);
     const metadata = {
       ...{ publication, epoch, date, sample: false, started_at: new Date().toISOString() },

@@ -4,10 +4,9 @@ import { type TestEnvironment, testEnvironment } from '../../scripts/environment
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { errorResponse } from '../../src/http/errors.ts';
 import { liveLookups } from '../../src/lookup/service.ts';
-import { indicesUnderAlias } from '../../src/publications/alias.ts';
 import { appendEvent, readEvents } from '../../src/publications/ledger.ts';
 import { trackLivePublication } from '../../src/publications/live.ts';
-import { licensesIndices } from '../../src/publications/metadata.ts';
+import { indicesUnderAlias, licensesIndices } from '../../src/publications/metadata.ts';
 import { prune } from '../../src/publications/prune.ts';
 import { verifyRequest } from '../../src/rest/verify-request.ts';
 import { countDocuments, search } from '../../src/storage/checked-search.ts';

@@ -5,10 +5,9 @@ import { type TestEnvironment, testEnvironment } from '../../scripts/environment
 import { startApi, startWorker } from '../../scripts/licenses-processes.ts';
 import { freePort } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
-import { liveIndex } from '../../src/publications/alias.ts';
 import { currentEpoch } from '../../src/publications/fence.ts';
-import { readMetadata } from '../../src/publications/metadata.ts';
-import { publicationTimes } from '../../src/publications/times.ts';
+import { publicationTimes } from '../../src/publications/ledger.ts';
+import { liveIndex, readMetadata } from '../../src/publications/metadata.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
 import { FIXTURES, FIXTURES_DATE, times } from '../support/fixtures.ts';
 import { startProxy, type WebServer } from '../support/proxy.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { indicesUnderAlias, liveIndex, liveLicensesIndex } from '../../src/publications/alias.ts';
 import { flip } from '../../src/publications/fence.ts';
-import { publicationDetails, publicationHistory } from '../../src/publications/history.ts';
-import { reconcileLedger } from '../../src/publications/reconcile.ts';
+import { publicationDetails, publicationHistory, reconcileLedger } from '../../src/publications/history.ts';
+import { indicesUnderAlias, liveIndex, liveLicensesIndex } from '../../src/publications/metadata.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { licensesOf } from '../support/day-files.ts';
 import { takeEpoch } from '../support/epoch.ts';

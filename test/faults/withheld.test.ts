@@ -5,9 +5,9 @@ import { z } from 'zod';
 import type { TestEnvironment } from '../../scripts/environment.ts';
 import { licenses, startApi } from '../../scripts/licenses-processes.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
+import { newId } from '../../src/publications/metadata.ts';
 import { prune } from '../../src/publications/prune.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
-import { newRunId } from '../../src/publications/run-id.ts';
 import { apiClient } from '../support/api.ts';
 import { allChanges } from '../support/changes.ts';
 import { times } from '../support/fixtures.ts';
@@ -48,7 +48,7 @@ async function filesWith({ folder }: TestEnvironment, ...nurses: readonly Places
   const marked = nurses.flatMap((places, at) =>
     places === undefined ? [] : [row('DOE, JANE', 'Nursing Board', `RN.${FIRST_NUMBER + at}`, places)],
   );
-  const [individual, business] = [join(folder, `i-${newRunId()}.csv`), join(folder, `b-${newRunId()}.csv`)];
+  const [individual, business] = [join(folder, `i-${newId()}.csv`), join(folder, `b-${newId()}.csv`)];
   await writeFile(individual, `LICENSEE_NAME,${COLUMNS}\n${others.join('')}${marked.join('')}`);
   const pharmacy = row('PHARMACY', 'Board of Pharmacy', '02900001', ['LIMA', '', '', '', '']);
   await writeFile(business, `BUSINESS_NAME,${COLUMNS}\n${pharmacy}`);

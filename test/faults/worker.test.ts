@@ -6,17 +6,16 @@ import { z } from 'zod';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import { childrenOf } from '../../scripts/children.ts';
 import { licenses } from '../../scripts/licenses-processes.ts';
-import { indicesUnderAlias } from '../../src/publications/alias.ts';
 import { publicationDetails, publicationHistory } from '../../src/publications/history.ts';
 import {
   PUBLISH_DEDUPLICATION_ID,
   PUBLISH_JOB_OPTIONS,
   publishProgress,
   queuePrefix,
+  sourceAt,
 } from '../../src/publications/job.ts';
 import { readEvents } from '../../src/publications/ledger.ts';
-import { licensesIndices } from '../../src/publications/metadata.ts';
-import { sourceAt } from '../../src/publications/request.ts';
+import { indicesUnderAlias, licensesIndices } from '../../src/publications/metadata.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { filesOf, type Installation, installation, publish, until } from '../support/worker-installation.ts';

@@ -9,7 +9,7 @@ import {
   writeDigest,
 } from '../../src/changes/digest.ts';
 import { licenseId } from '../../src/licenses/license-document.ts';
-import { liveIndex } from '../../src/publications/alias.ts';
+import { liveIndex } from '../../src/publications/metadata.ts';
 import { digestIndexName } from '../../src/storage/index-names.ts';
 import { allChanges, changesPage } from '../support/changes.ts';
 import { type DayRow, writeDay } from '../support/day-files.ts';

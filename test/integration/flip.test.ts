@@ -1,11 +1,9 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { indicesUnderAlias, liveIndex } from '../../src/publications/alias.ts';
 import { currentEpoch, FlipRefusedError, flip, releaseEpoch } from '../../src/publications/fence.ts';
 import { appendEvent } from '../../src/publications/ledger.ts';
-import { licensesIndices } from '../../src/publications/metadata.ts';
+import { indicesUnderAlias, licensesIndices, liveIndex, newId } from '../../src/publications/metadata.ts';
 import { prune } from '../../src/publications/prune.ts';
-import { newRunId } from '../../src/publications/run-id.ts';
 import { licensesIndexName } from '../../src/storage/index-names.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { takeEpoch } from '../support/epoch.ts';
@@ -26,7 +24,7 @@ afterAll(async () => {
 });
 
 async function newIndex(): Promise<string> {
-  const index = licensesIndexName(environment.config.INDEX_PREFIX, { date: '2026-11-20', run: newRunId() });
+  const index = licensesIndexName(environment.config.INDEX_PREFIX, { date: '2026-11-20', run: newId() });
   await environment.client.indices.create({ index });
   return index;
 }

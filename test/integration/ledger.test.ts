@@ -1,15 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { TestEnvironment } from '../../scripts/environment.ts';
-import { indicesUnderAlias } from '../../src/publications/alias.ts';
-import { publicationDetails, publicationHistory } from '../../src/publications/history.ts';
+import {
+  type PublishResult,
+  publicationDetails,
+  publicationHistory,
+  reconcileLedger,
+} from '../../src/publications/history.ts';
 import { appendEvent, readEvents } from '../../src/publications/ledger.ts';
-import { licensesIndices } from '../../src/publications/metadata.ts';
+import { indicesUnderAlias, licensesIndices, newId } from '../../src/publications/metadata.ts';
 import { prune } from '../../src/publications/prune.ts';
-import { reconcileLedger } from '../../src/publications/reconcile.ts';
-import type { PublishResult } from '../../src/publications/result.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
-import { newRunId } from '../../src/publications/run-id.ts';
 import { licensesOf } from '../support/day-files.ts';
 import { takeEpoch } from '../support/epoch.ts';
 import { cut, throughProxy } from '../support/proxy.ts';
@@ -174,7 +175,7 @@ describe('a publication killed between its flip and its last ledger event', () =
     environment: TestEnvironment,
     date: string,
   ): Promise<{ publication: string }> {
-    const publication = newRunId();
+    const publication = newId();
     const files = await filesOf(environment, date);
     const publishing = throughProxy(
       environment,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Client } from '@opensearch-project/opensearch';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { newRunId } from '../../src/publications/run-id.ts';
+import { newId } from '../../src/publications/metadata.ts';
 import { openSearchClient } from '../../src/storage/client.ts';
 import { licensesIndexName } from '../../src/storage/index-names.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
@@ -53,7 +53,7 @@ async function* once(documents: readonly BulkOperation[]) {
 /** Loads through a proxy with these faults, into an index of its own. */
 async function load(documents: readonly BulkOperation[], faults: readonly BulkFault[]) {
   const { config, client } = environment;
-  const index = licensesIndexName(config.INDEX_PREFIX, { date: '2026-11-20', run: newRunId() });
+  const index = licensesIndexName(config.INDEX_PREFIX, { date: '2026-11-20', run: newId() });
   await client.indices.create({ index });
   const proxy = await bulkProxy(config.OPENSEARCH_URL, faults);
   const throughProxy: Client = openSearchClient({ ...config, OPENSEARCH_URL: proxy.url }, 10_000);
@@ -134,7 +134,7 @@ describe('loading documents', () => {
 
 test('a load fails immediately when its index has been deleted', async () => {
   const { client, config } = environment;
-  const gone = licensesIndexName(config.INDEX_PREFIX, { date: '2026-11-20', run: newRunId() });
+  const gone = licensesIndexName(config.INDEX_PREFIX, { date: '2026-11-20', run: newId() });
   await expect(
     loadDocuments(client, gone, once(DISTINCT), {
       signal: new AbortController().signal,

@@ -9,10 +9,8 @@ import { type TestEnvironment, testEnvironment } from '../../scripts/environment
 import { numberQuery } from '../../src/lookup/license-query.ts';
 import { searchLicenses } from '../../src/lookup/opensearch-requests.ts';
 import { searchBody } from '../../src/lookup/search-bodies.ts';
-import { indicesUnderAlias } from '../../src/publications/alias.ts';
 import { publicationDetails } from '../../src/publications/history.ts';
-import { readMetadata } from '../../src/publications/metadata.ts';
-import { newRunId } from '../../src/publications/run-id.ts';
+import { indicesUnderAlias, newId, readMetadata } from '../../src/publications/metadata.ts';
 import { VerificationError } from '../../workers/publish/verify.ts';
 import { textOf, writeDay } from '../support/day-files.ts';
 import { fileServer, served } from '../support/file-server.ts';
@@ -87,7 +85,7 @@ describe('even with force, nothing goes live from', () => {
     disturb: (index: string) => Promise<unknown>,
   ): Promise<unknown> {
     const pattern = new RegExp(`^/([^/]*licenses-[^/]+)/${request}`);
-    const publication = newRunId();
+    const publication = newId();
     const files = await writeDay(environment.folder, name, nextDay());
     let isDone = false;
     const result = await throughProxy(

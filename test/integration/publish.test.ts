@@ -5,10 +5,8 @@ import { type TestEnvironment, testEnvironment } from '../../scripts/environment
 import { numberQuery } from '../../src/lookup/license-query.ts';
 import { searchLicenses } from '../../src/lookup/opensearch-requests.ts';
 import { searchBody } from '../../src/lookup/search-bodies.ts';
-import { indicesUnderAlias } from '../../src/publications/alias.ts';
-import { publicationHistory } from '../../src/publications/history.ts';
-import { licensesIndices, readMetadata } from '../../src/publications/metadata.ts';
-import type { PublishResult } from '../../src/publications/result.ts';
+import { type PublishResult, publicationHistory } from '../../src/publications/history.ts';
+import { indicesUnderAlias, licensesIndices, readMetadata } from '../../src/publications/metadata.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 import { rejectedOf } from '../support/ledger.ts';

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { readCsv } from '../../src/dataset/csv.ts';
 import { fileText } from '../../src/dataset/source-file.ts';
+import { newId } from '../../src/publications/metadata.ts';
 import { writeRejects } from '../../src/publications/rejected-rows.ts';
-import { newRunId } from '../../src/publications/run-id.ts';
 import { licensesOf } from '../support/day-files.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 import { rejectedOf } from '../support/ledger.ts';
@@ -125,7 +125,7 @@ describe('the rows that a publication rejected', () => {
 
   test('are not stored twice by a second attempt', async () => {
     const environment = await newEnvironment();
-    const publication = newRunId();
+    const publication = newId();
     const stop = new AbortController();
     const broken = publishFiles(environment, FIXTURES, {
       publication,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { BOARDS } from '../../src/licenses/boards.ts';
-import { liveIndex } from '../../src/publications/alias.ts';
+import { liveIndex } from '../../src/publications/metadata.ts';
 import { savedRecords } from '../../src/records/saved-records.ts';
 import { allChanges } from '../support/changes.ts';
 import { type FeedService, NURSES, NURSING, startFeedService } from '../support/feed-service.ts';

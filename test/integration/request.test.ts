@@ -8,8 +8,9 @@ import {
   publishQueue,
   queueConnection,
   queuePrefix,
+  removeIfWaitingOrAbandoned,
+  requestPublication,
 } from '../../src/publications/job.ts';
-import { removeIfWaitingOrAbandoned, requestPublication } from '../../src/publications/request.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 
 let environment: TestEnvironment;

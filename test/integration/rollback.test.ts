@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { indicesUnderAlias } from '../../src/publications/alias.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
+import { indicesUnderAlias } from '../../src/publications/metadata.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { newEnvironment, published } from '../support/publication-days.ts';
 

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { licenses, startApi } from '../../scripts/licenses-processes.ts';
 import { SERVICE_VERSION } from '../../src/config.ts';
-import type { PublishResult } from '../../src/publications/result.ts';
+import type { PublishResult } from '../../src/publications/history.ts';
 import { writeDay } from '../support/day-files.ts';
 import { FIXTURES, FIXTURES_DATE, type FixtureRow, fixturesAnd, nurseRow } from '../support/fixtures.ts';
 import { publishFiles } from '../support/publishing.ts';

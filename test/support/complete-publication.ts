@@ -3,10 +3,9 @@ import { expect } from '@jest/globals';
 import { z } from 'zod';
 import { processesWith } from '../../scripts/children.ts';
 import type { TestEnvironment } from '../../scripts/environment.ts';
-import { indicesUnderAlias } from '../../src/publications/alias.ts';
 import { type PublicationHistory, publicationHistory } from '../../src/publications/history.ts';
 import { publishQueue } from '../../src/publications/job.ts';
-import { type PublicationCounts, readMetadata } from '../../src/publications/metadata.ts';
+import { indicesUnderAlias, type PublicationCounts, readMetadata } from '../../src/publications/metadata.ts';
 import { digestIndexName } from '../../src/storage/index-names.ts';
 
 /** A publication may tell that it is live before it has deleted what it takes the place of. */

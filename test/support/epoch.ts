@@ -1,5 +1,5 @@
-import { indicesUnderAlias } from '../../src/publications/alias.ts';
 import { readEpoch, takeEpochAfter } from '../../src/publications/fence.ts';
+import { indicesUnderAlias } from '../../src/publications/metadata.ts';
 import type { Store } from '../../src/storage/store.ts';
 
 /** Takes the next epoch as a publication or rollback does that keeps what is live. */

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { liveIndex } from '../../src/publications/alias.ts';
+import { liveIndex } from '../../src/publications/metadata.ts';
 import { apiClient } from './api.ts';
 import { changesPage } from './changes.ts';
 import { inForm } from './fault-form.ts';

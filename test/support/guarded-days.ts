@@ -1,12 +1,9 @@
 import { expect } from '@jest/globals';
 import { z } from 'zod';
 import type { TestEnvironment } from '../../scripts/environment.ts';
-import { indicesUnderAlias } from '../../src/publications/alias.ts';
-import { publicationDetails } from '../../src/publications/history.ts';
-import { licensesIndices } from '../../src/publications/metadata.ts';
-import type { PublishResult } from '../../src/publications/result.ts';
+import { type PublishResult, publicationDetails } from '../../src/publications/history.ts';
+import { indicesUnderAlias, licensesIndices, newId } from '../../src/publications/metadata.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
-import { newRunId } from '../../src/publications/run-id.ts';
 import { type Day, type DayRow, licensesOf, writeDay } from './day-files.ts';
 import { type DatasetFiles, publishFiles } from './publishing.ts';
 
@@ -78,7 +75,7 @@ export async function publishForced(
   files: DatasetFiles,
   reasons: readonly string[],
 ): Promise<PublishResult> {
-  const force = `${newRunId()}, as the test says`;
+  const force = `${newId()}, as the test says`;
   const result = await publishFiles(environment, files, { force });
   const { index } = liveResult.parse(result);
   expect(await indicesUnderAlias(environment.store)).toEqual([index]);

@@ -1,7 +1,7 @@
 import { afterAll } from '@jest/globals';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { newRunId } from '../../src/publications/run-id.ts';
+import { newId } from '../../src/publications/metadata.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { type Day, licensesOf, writeDay } from './day-files.ts';
 import { type DatasetFiles, publishFiles } from './publishing.ts';
@@ -31,7 +31,7 @@ export function filesOf(
   date: string,
   more: Partial<Day> = {},
 ): Promise<DatasetFiles> {
-  return writeDay(folder, `${date}-${newRunId()}`, {
+  return writeDay(folder, `${date}-${newId()}`, {
     date,
     individual: licensesOf(NURSING, 'RN.', 20),
     business: licensesOf(PHARMACY, '02', 2),

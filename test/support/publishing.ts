@@ -1,8 +1,7 @@
 import type { TestEnvironment } from '../../scripts/environment.ts';
-import type { PublishProgress } from '../../src/publications/job.ts';
-import { sourceAt } from '../../src/publications/request.ts';
-import type { PublishResult } from '../../src/publications/result.ts';
-import { newRunId } from '../../src/publications/run-id.ts';
+import type { PublishResult } from '../../src/publications/history.ts';
+import { type PublishProgress, sourceAt } from '../../src/publications/job.ts';
+import { newId } from '../../src/publications/metadata.ts';
 import { publish } from '../../workers/publish/publish.ts';
 
 /** The State's two files, by their paths. */
@@ -29,7 +28,7 @@ export async function publishFiles(
   { store, config }: TestEnvironment,
   files: DatasetFiles,
   {
-    publication = newRunId(),
+    publication = newId(),
     date,
     isGuarded = false,
     force = 'a test of something else',

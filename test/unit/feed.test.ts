@@ -17,7 +17,7 @@ import {
 } from '../../src/changes/feed.ts';
 import { namedColumn, rowHash } from '../../src/dataset/row-hash.ts';
 import type { LicenseRecord } from '../../src/licenses/license-record.ts';
-import { numbersInRow } from '../../workers/publish/rejected-numbers.ts';
+import { numbersInRow } from '../../src/publications/rejected-rows.ts';
 
 const BEGINNING = newFeed({ publication: 'p-1', epoch: 3, date: '2026-11-01' });
 const FEED = extendedFeed(extendedFeed(BEGINNING, 4, 10), 6, 0);

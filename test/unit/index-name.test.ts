@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { newRunId } from '../../src/publications/run-id.ts';
+import { newId } from '../../src/publications/metadata.ts';
 import { indexNames, licensesIndexName, parseLicensesIndexName } from '../../src/storage/index-names.ts';
 
 const PREFIXES = ['', 'test-', 'a_b-1'];
@@ -12,7 +12,7 @@ describe('the name of a licenses index', () => {
   });
 
   test.each(PREFIXES)('is parsed back with the prefix %j', (prefix) => {
-    const name = { date: '2026-11-20', run: newRunId() };
+    const name = { date: '2026-11-20', run: newId() };
     expect(parseLicensesIndexName(prefix, licensesIndexName(prefix, name))).toEqual(name);
   });
 
@@ -64,8 +64,8 @@ test('every index and the alias have the prefix', () => {
 
 test('run ids have lower-case letters and digits, are different and sort by time', () => {
   const now = Date.parse('2026-11-21T12:00:00Z');
-  const ids = Array.from({ length: 1000 }, (_, at) => newRunId(now + at));
+  const ids = Array.from({ length: 1000 }, (_, at) => newId(now + at));
   expect(ids.filter((id) => !/^[a-z0-9]+$/.test(id))).toEqual([]);
   expect(ids.toSorted()).toEqual(ids);
-  expect(new Set(Array.from({ length: 1000 }, () => newRunId(now))).size).toBe(1000);
+  expect(new Set(Array.from({ length: 1000 }, () => newId(now))).size).toBe(1000);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { ZodError } from 'zod';
+import { publishResult } from '../../src/publications/history.ts';
 import { publicationOf, publishProgress, queuePrefix } from '../../src/publications/job.ts';
-import { publishResult } from '../../src/publications/result.ts';
 
 const SOURCES = {
   individual: { location: '/data/individual.csv' },

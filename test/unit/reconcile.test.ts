@@ -1,8 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { summarize } from '../../src/publications/history.ts';
+import { liveEvent, missingEvents, summarize } from '../../src/publications/history.ts';
 import type { LedgerEvent } from '../../src/publications/ledger.ts';
 import type { LicensesIndex } from '../../src/publications/metadata.ts';
-import { liveEvent, missingEvents } from '../../src/publications/reconcile.ts';
 
 const AT = '2026-11-20T06:00:00.000Z';
 

@@ -3,7 +3,6 @@ import type { Discipline } from '../../src/licenses/discipline.ts';
 import type { BulkOperation } from '../../workers/publish/parse.ts';
 import { RefusedError } from '../../workers/publish/refusal.ts';
 import {
-  disciplineCounts,
   newTally,
   noteRefused,
   noteSent,
@@ -174,14 +173,17 @@ describe('licenses with discipline', () => {
       operation(4, { discipline: { hasBoardAction: true, subStatus: '' }, board: 'Dental Board' }),
     );
     noteSent(tally, operation(5));
-    expect(disciplineCounts(tally)).toEqual({
+    expect(tallySummary(tally).discipline).toEqual({
       board_actions: 2,
       sub_statuses: { SUSPENDED: 2 },
       boards: { [NURSING]: 2, 'Dental Board': 1 },
       missing_columns: ['business.BOARD_ACTION'],
     });
     noteRefused(tally, { document: suspended.document, reason: 'by the test', isDuplicate: false });
-    expect(disciplineCounts(tally)).toMatchObject({ board_actions: 1, sub_statuses: { SUSPENDED: 1 } });
+    expect(tallySummary(tally).discipline).toMatchObject({
+      board_actions: 1,
+      sub_statuses: { SUSPENDED: 1 },
+    });
   });
 });
 

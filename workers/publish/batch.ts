@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { disciplineOf } from '../../src/licenses/discipline.ts';
 import { licenseRecord } from '../../src/licenses/license-record.ts';
-import type { BulkOperation, PublicationDocument } from './parse.ts';
+import { type BulkOperation, type PublicationDocument, publicationDocument } from './parse.ts';
 
 /** Large enough that the cost per request is negligible, small enough that a few in flight fit in memory. */
 const BATCH_BYTES = 4 << 20;
@@ -11,15 +10,7 @@ const BATCH_DOCUMENTS = 10_000;
 const MAX_BYTES_PER_UNIT = 3;
 
 /** Documents by position, and the body of the bulk request that creates them. */
-export interface Batch {
-  /** How many documents there are. */
-  readonly count: number;
-  /** The request that creates the documents at these positions. */
-  body(positions: readonly number[]): Buffer;
-  document(position: number): PublicationDocument;
-  /** Returns the buffers, for a later batch. */
-  release(): void;
-}
+export type Batch = ReturnType<typeof batchIn>;
 
 /**
  * Gathers operations into batches. A batch is kept as bytes in reused buffers. Objects and strings that live until
@@ -62,12 +53,8 @@ interface Memory {
 function memoryFor({ body, document }: BulkOperation, free: Memory[]): Memory {
   const needed = Math.max(body.length, document.row.raw.length) * MAX_BYTES_PER_UNIT;
   if (needed > BATCH_BYTES) return { bodies: noTexts(needed, 1), rows: noTexts(needed, 1) };
-  return (
-    free.pop() ?? {
-      bodies: noTexts(BATCH_BYTES, BATCH_DOCUMENTS),
-      rows: noTexts(BATCH_BYTES, BATCH_DOCUMENTS),
-    }
-  );
+  const empty = () => noTexts(BATCH_BYTES, BATCH_DOCUMENTS);
+  return free.pop() ?? { bodies: empty(), rows: empty() };
 }
 
 function noTexts(bytes: number, most: number): Texts {
@@ -93,17 +80,20 @@ function bytesAt({ bytes, ends }: Texts, position: number): Buffer {
   return bytes.subarray(ends[position - 1] ?? 0, ends[position]);
 }
 
-function batchIn(memory: Memory, free: Memory[]): Batch {
+function batchIn(memory: Memory, free: Memory[]) {
   const { bodies, rows } = memory;
   return {
+    /** How many documents there are. */
     count: bodies.count,
-    body: (positions) =>
+    /** The request that creates the documents at these positions. */
+    body: (positions: readonly number[]): Buffer =>
       positions.length === bodies.count
         ? bodies.bytes.subarray(0, bodies.ends[bodies.count - 1])
         : Buffer.concat(positions.map((position) => bytesAt(bodies, position))),
-    document: (position) =>
+    document: (position: number): PublicationDocument =>
       documentOf(bytesAt(bodies, position).toString(), bytesAt(rows, position).toString()),
-    release: () => {
+    /** Returns the buffers, for a later batch. */
+    release: (): void => {
       if (bodies.bytes.length !== BATCH_BYTES) return;
       bodies.count = 0;
       rows.count = 0;
@@ -123,15 +113,6 @@ function documentOf(body: string, raw: string): PublicationDocument {
   const [first = '', second = ''] = body.split('\n');
   const { _id: id } = action.parse(JSON.parse(first)).create;
   const record = license.parse(JSON.parse(second));
-  const { board, status, source_row } = record;
-  const [file, line] = sourceRow.parse(source_row.split(':'));
-  return {
-    id,
-    board,
-    status: status ?? '',
-    discipline: disciplineOf(record),
-    sourceRow: source_row,
-    file,
-    row: { line, raw },
-  };
+  const [file, line] = sourceRow.parse(record.source_row.split(':'));
+  return publicationDocument(id, record, file, { line, raw });
 }

@@ -1,19 +1,17 @@
+import type { Client } from '@opensearch-project/opensearch';
 import { SERVICE_VERSION } from '../../src/config.ts';
 import { type PublicationMetadata, publicationMetadata } from '../../src/publications/metadata.ts';
-import { newRunId } from '../../src/publications/run-id.ts';
+import { numbersInRow, rejectedRows } from '../../src/publications/rejected-rows.ts';
 import { isDiskFull } from '../../src/storage/client.ts';
-import { licensesIndexName } from '../../src/storage/index-names.ts';
+import { indexTemplate } from '../../src/storage/templates.ts';
 import { type Digests, emptyDigests } from './digests.ts';
-import { LOADING_SETTINGS } from './durable.ts';
 import { type Baseline, guardLicenses } from './guards.ts';
-import { loadFiles } from './load-files.ts';
-import { baselineOf, type Prepared, type Sources } from './prepare.ts';
-import type { SourceFile } from './read.ts';
+import { loadDocuments } from './load.ts';
+import { type BulkOperation, parseFile } from './parse.ts';
+import { baselineOf, type Prepared } from './prepare.ts';
 import type { PublishRun } from './run.ts';
-import { disciplineCounts, type Tally } from './tally.ts';
-
-const DISK_IS_FULL =
-  'OpenSearch refuses to create an index, as it does when less than 10 % of its disk is free.';
+import type { SourceFile, Sources } from './sources.ts';
+import { newTally, noteRefused, noteRows, noteSent, type Tally, tallySummary } from './tally.ts';
 
 /** An index with every license of the files, not yet verified. */
 export interface Built {
@@ -28,49 +26,52 @@ export interface Built {
 /**
  * Creates the index, loads both files into it, and runs the guards on the loaded licenses.
  *
- * @param epoch the run's: the index may go live only while it is the latest
+ * @param into the index to create, and the run's epoch: the index may go live only while it is the latest
  * @throws {RefusedError} when it must not go live
  */
 export async function build(
   run: PublishRun,
-  { sources, date, isSampleData }: Prepared,
-  epoch: number,
+  prepared: Prepared,
+  { index, epoch }: { readonly index: string; readonly epoch: number },
 ): Promise<Built> {
-  const { store, config, job } = run;
-  const metadata: PublicationMetadata = {
+  const { config, job } = run;
+  const { sources, date, isSampleData: sample } = prepared;
+  const begun: PublicationMetadata = {
     publication: job.publication,
     epoch,
     date,
-    sample: isSampleData,
+    sample,
     started_at: run.startedAt.toISOString(),
     service_version: SERVICE_VERSION,
   };
-  const index = licensesIndexName(store.prefix, { date, run: newRunId() });
-  run.building = index;
-  await createIndex(run, index, metadata);
-  await run.record({ event: 'loading', epoch, index, date, sample: isSampleData });
+  await createIndex(run, index, begun);
+  await run.record({ event: 'loading', epoch, index, date, sample });
   run.enter('loading');
   const digests = await emptyDigests(run, sources);
-  const tally = await loadFiles({ index, date, sources, digests }, run);
-  run.tally = tally;
-  run.enforce(guardLicenses(tally, baselineOf(run), config));
-  return {
-    index,
-    metadata: {
-      ...metadata,
-      counts: tally.counts,
-      boards: Object.fromEntries(tally.boards),
-      discipline: disciplineCounts(tally),
-      sources: {
-        individual: describeSource(sources.individual, tally),
-        business: describeSource(sources.business, tally),
-      },
-    },
-    tally,
-    notes: notesOf(sources, tally, baselineOf(run)),
-    digests,
+  const tally = await loadFiles(run, prepared, index, digests);
+  const summary = tallySummary(tally);
+  const { counts, boards, discipline } = summary;
+  const baseline = baselineOf(run);
+  run.enforce(guardLicenses(tally, baseline, config), summary);
+  const files = {
+    individual: describeSource(sources.individual, tally),
+    business: describeSource(sources.business, tally),
   };
+  const metadata = { ...begun, counts, boards, discipline, sources: files };
+  return { index, metadata, tally, notes: notesOf(sources, tally, baseline), digests };
 }
+
+/** Settings that make loading cheap; `makeDurable` reverts all of them. */
+export const LOADING_SETTINGS = {
+  'index.refresh_interval': '-1',
+  'index.auto_expand_replicas': 'false',
+  'index.number_of_replicas': 0,
+  'index.translog.durability': 'async',
+  'index.translog.flush_threshold_size': '1gb',
+} as const;
+
+const DISK_IS_FULL =
+  'OpenSearch refuses to create an index, as it does when less than 10 % of its disk is free.';
 
 async function createIndex({ store, config }: PublishRun, index: string, metadata: PublicationMetadata) {
   const settings = { ...LOADING_SETTINGS, 'index.number_of_shards': config.INDEX_SHARDS };
@@ -84,14 +85,100 @@ async function createIndex({ store, config }: PublishRun, index: string, metadat
   }
 }
 
-function describeSource({ file, name, sha256, bytes }: SourceFile, tally: Tally) {
-  return {
-    name,
-    sha256,
-    bytes,
-    rows: tally.rowsOf[file],
-    encoding: encodingOf(tally.windows1252Lines[file]),
-  };
+const GREEN_WITHIN = '600s';
+
+/**
+ * Makes a verified index, which is on disk, ready to answer: replicas in place, no more writes.
+ *
+ * @throws {Error} when its shards are not all there within ten minutes
+ */
+export async function makeDurable(client: Client, index: string): Promise<void> {
+  const { template } = await indexTemplate('licenses');
+  await client.indices.putSettings({
+    index,
+    body: {
+      'index.refresh_interval': null,
+      'index.auto_expand_replicas': template.settings['index.auto_expand_replicas'] ?? 'false',
+      'index.translog.durability': 'request',
+      'index.translog.flush_threshold_size': null,
+      'index.blocks.write': true,
+    },
+  });
+  await client.cluster.health(
+    { index, wait_for_status: 'green', timeout: GREEN_WITHIN },
+    { requestTimeout: 610_000 },
+  );
+}
+
+/** A license whose number is in a further rejected row counts as removed by the State's data. */
+const MAX_REJECTED_NUMBERS = 1_000_000;
+
+/** Loads every license of both files, one file after the other. @returns what was loaded */
+async function loadFiles(
+  run: PublishRun,
+  { sources, date }: Prepared,
+  index: string,
+  digests: Digests,
+): Promise<Tally> {
+  const { store, job, signal, progress, onProgress, giveUpAfterMs } = run;
+  const files = [sources.individual, sources.business];
+  const tally = newTally(
+    files.flatMap(({ file, header }) => header.missing.map((column) => `${file}.${column}`)),
+  );
+  const rejected = rejectedRows(store, job.publication, signal);
+  progress.bytes = 0;
+  progress.total_bytes = sources.individual.bytes + sources.business.bytes;
+
+  async function* operations(): AsyncGenerator<readonly BulkOperation[], void, undefined> {
+    for (const source of files) {
+      const { file, runDate = date } = source;
+      const listener = {
+        onBytes: (bytes: number) => {
+          progress.bytes += bytes;
+        },
+        onWindows1252: (lines: number) => {
+          tally.windows1252Lines[file] += lines;
+        },
+      };
+      for await (const parsed of parseFile(source, runDate, listener)) {
+        noteRows(tally, file, parsed);
+        for (const { row, reason } of parsed.rejections) {
+          const isKept = rejected.add(file, row, reason);
+          if (!isKept || digests.rejectedNumbers.size >= MAX_REJECTED_NUMBERS) continue;
+          for (const number of numbersInRow(row.raw)) digests.rejectedNumbers.add(number);
+        }
+        for (const operation of parsed.operations) {
+          noteSent(tally, operation);
+          digests.add(operation);
+        }
+        yield parsed.operations;
+        await rejected.flush();
+      }
+    }
+  }
+
+  await loadDocuments(store.client, index, operations(), {
+    signal,
+    giveUpAfterMs,
+    onLoaded: (loaded) => {
+      progress.documents += loaded;
+      progress.rows = tally.counts.rows;
+      onProgress(progress);
+    },
+    onRefused: (refused) => {
+      noteRefused(tally, refused);
+      const { file, row, id } = refused.document;
+      digests.refused.add(id);
+      rejected.add(file, row, `${id}: ${refused.reason}`);
+    },
+  });
+  await rejected.flush();
+  tally.counts.rejected = rejected.count();
+  return tally;
+}
+
+function describeSource({ file, name, sha256, bytes }: SourceFile, { rowsOf, windows1252Lines }: Tally) {
+  return { name, sha256, bytes, rows: rowsOf[file], encoding: encodingOf(windows1252Lines[file]) };
 }
 
 function encodingOf(windows1252Lines: number): string {

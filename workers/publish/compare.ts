@@ -18,13 +18,13 @@ import { addTo } from '../../src/licenses/counts.ts';
 import { recordText } from '../../src/licenses/license-document.ts';
 import { feedAfterGap, feedOf, feedWithoutLive } from '../../src/publications/live-feed.ts';
 import type { LicensesIndex } from '../../src/publications/metadata.ts';
+import { type NumbersOfRejectedRows, numbersRejectedBy } from '../../src/publications/rejected-rows.ts';
 import { BadDocumentError } from '../../src/storage/stored.ts';
 import type { Built } from './build.ts';
 import type { Digests } from './digests.ts';
-import { changedTooMany, type ManyChanges } from './guards.ts';
+import { type ChangedLicenses, guardChanges } from './guards.ts';
 import { baselineOf } from './prepare.ts';
 import { refusal } from './refusal.ts';
-import { type NumbersOfRejectedRows, numbersRejectedBy } from './rejected-numbers.ts';
 import type { PublishRun } from './run.ts';
 
 const LICENSES_A_REQUEST = 250;
@@ -65,8 +65,8 @@ async function storeChanges(
   const { store, config, job } = run;
   const writer = changeWriter(store, { before: live.index, after: index }, feed, metadata);
   const rejected = numbersRejectedBy(store, live.metadata, digests);
-  const counted: ManyChanges = { licenses: 0, boards: new Map(), fields: new Map() };
-  const reasons = () => changedTooMany(counted, baselineOf(run), config);
+  const counted: ChangedLicenses = { licenses: 0, boards: new Map(), fields: new Map() };
+  const reasons = () => guardChanges(counted, baselineOf(run), config);
   for await (const group of groupsOfDifferences(run, live, digests)) {
     run.signal.throwIfAborted();
     const differing: Differing[] = [];
@@ -134,7 +134,7 @@ async function causeOf(
 }
 
 function countForGuard(
-  counted: ManyChanges,
+  counted: ChangedLicenses,
   { license, kind, cause, fields = {} }: Differing & Partial<Pick<StoredChange, 'fields'>>,
 ): void {
   if (kind === 'added' || cause !== 'data') return;

@@ -7,9 +7,9 @@ import {
   emptyDigest,
   readDigestColumns,
 } from '../../src/changes/digest.ts';
-import type { Sources } from './prepare.ts';
 import { RefusedError, refusal } from './refusal.ts';
 import type { PublishRun } from './run.ts';
+import type { Sources } from './sources.ts';
 
 /** What is noted of the licenses that are loaded, so that they can be compared with the live publication. */
 export interface Digests {

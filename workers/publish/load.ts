@@ -93,18 +93,6 @@ async function sendBatch(client: Client, index: string, batch: Batch, options: L
 
 const DUPLICATE = 'the number stands in an earlier row of the board too';
 
-interface BatchOutcome {
-  /** The positions of those that failed for load or connection. */
-  readonly again: readonly number[];
-  /** Why the last of them failed. */
-  readonly whyAgain?: string;
-  /** The id is taken: by an earlier row, or by the same document when an answer was lost. */
-  readonly conflicts: readonly number[];
-  readonly refused: readonly RefusedDocument[];
-}
-
-const ALL_TAKEN: BatchOutcome = { again: [], conflicts: [], refused: [] };
-
 const bulkResponse = z.union([
   z.object({ errors: z.literal(false) }),
   z.object({
@@ -125,13 +113,14 @@ const FILTER_PATH = 'errors,items.create.status,items.create.error.type,items.cr
 /** OpenSearch's error while it refuses writes, as when its disk is nearly full. */
 const DISK_FULL = 'cluster_block_exception';
 
-async function sendOnce(
-  client: Client,
-  index: string,
-  batch: Batch,
-  positions: readonly number[],
-): Promise<BatchOutcome> {
-  let answer: z.output<typeof bulkResponse>;
+/** Sends documents once and says what became of those that were not taken. */
+async function sendOnce(client: Client, index: string, batch: Batch, positions: readonly number[]) {
+  /** Those that failed for load or connection, and why the last of them did. */
+  const again: number[] = [];
+  let whyAgain = '';
+  /** Those whose id is taken: by an earlier row, or by the same document when an answer was lost. */
+  const conflicts: number[] = [];
+  const refused: RefusedDocument[] = [];
   try {
     const response = await client.transport.request({
       method: 'POST',
@@ -139,42 +128,30 @@ async function sendOnce(
       querystring: { filter_path: FILTER_PATH },
       bulkBody: batch.body(positions),
     });
-    answer = bulkResponse.parse(response.body);
+    const answer = bulkResponse.parse(response.body);
+    if (!answer.errors) return { again, whyAgain, conflicts, refused };
+    if (answer.items.length !== positions.length)
+      throw new Error('A bulk answer does not match its request.');
+    for (const [at, position] of positions.entries()) {
+      const { status = 0, error } = answer.items[at]?.create ?? {};
+      if (status === 201) continue;
+      if (error?.type === 'index_not_found_exception') throw new Error(`The index ${index} has gone.`);
+      const reason = error?.reason ?? error?.type ?? `status ${status}`;
+      if (status === 409) conflicts.push(position);
+      else if (status === 429 || status >= 500 || error?.type === DISK_FULL) {
+        again.push(position);
+        whyAgain = reason;
+      } else {
+        const document = batch.document(position);
+        refused.push({ document, reason: `OpenSearch refused it: ${reason}`, isDuplicate: false });
+      }
+    }
+    return { again, whyAgain, conflicts, refused };
   } catch (error) {
     if (!isTransient(error) || isIndexNotFound(error)) throw error;
-    return { again: positions, whyAgain: wordsOf(error), conflicts: [], refused: [] };
+    const problem = error instanceof Error ? error.message : String(error);
+    return { again: positions, whyAgain: problem, conflicts, refused };
   }
-  if (!answer.errors) return ALL_TAKEN;
-  if (answer.items.length !== positions.length) throw new Error('A bulk answer does not match its request.');
-
-  const again: number[] = [];
-  let whyAgain = '';
-  const conflicts: number[] = [];
-  const refused: RefusedDocument[] = [];
-  for (const [at, position] of positions.entries()) {
-    const { status = 0, error } = answer.items[at]?.create ?? {};
-    if (status === 201) continue;
-    if (error?.type === 'index_not_found_exception') throw new Error(`The index ${index} has gone.`);
-    if (status === 409) conflicts.push(position);
-    else if (status === 429 || status >= 500 || error?.type === DISK_FULL) {
-      again.push(position);
-      whyAgain = reasonOf(status, error);
-    } else
-      refused.push({
-        document: batch.document(position),
-        reason: `OpenSearch refused it: ${reasonOf(status, error)}`,
-        isDuplicate: false,
-      });
-  }
-  return { again, whyAgain, conflicts, refused };
-}
-
-function reasonOf(status: number, error: { type: string; reason?: string | null | undefined } | undefined) {
-  return error?.reason ?? error?.type ?? `status ${status}`;
-}
-
-function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 const mgetResponse = z.object({

@@ -3,9 +3,10 @@ import type { DatasetFile } from '../../src/dataset/columns.ts';
 import type { CsvRow } from '../../src/dataset/csv.ts';
 import { rowHash } from '../../src/dataset/row-hash.ts';
 import { licensesOfRow, type UnknownLabel } from '../../src/dataset/row-to-licenses.ts';
+import type { FileTextListener } from '../../src/dataset/source-file.ts';
 import { type Discipline, disciplineOf } from '../../src/licenses/discipline.ts';
 import { type LicenseDocument, licenseId, recordTextIn } from '../../src/licenses/license-document.ts';
-import { readRows, type SourceFile } from './read.ts';
+import { readRows, type SourceFile } from './sources.ts';
 
 /** A license on its way into the index. */
 export interface PublicationDocument {
@@ -33,59 +34,54 @@ export interface ParsedLicense extends BulkOperation {
   readonly digest: DigestEntry;
 }
 
-/** Called while a file is parsed. */
-export interface ParseListener {
-  readonly onBytes: (bytes: number) => void;
-  readonly onRows: (rows: number) => void;
-  readonly onDocuments: (licenses: number, endorsements: number) => void;
-  readonly onRejected: (file: DatasetFile, row: CsvRow, reason: string) => void;
-  readonly onUnknownLabels: (labels: readonly UnknownLabel[]) => void;
-  /** With how many more lines are not UTF-8. */
-  readonly onWindows1252: (file: DatasetFile, lines: number) => void;
-  readonly onCutOff: (file: DatasetFile) => void;
+/** What a batch of rows gave. */
+export interface ParsedRows {
+  readonly rows: number;
+  /** How many rows gave a license. */
+  readonly licenses: number;
+  /** The licenses, and the endorsements that stand in their rows. */
+  readonly operations: readonly ParsedLicense[];
+  /** Each row that gave no license, or an endorsement less, and why. */
+  readonly rejections: readonly { readonly row: CsvRow; readonly reason: string }[];
+  /** The labels that no catalog knows, for each row that has some. */
+  readonly unknownLabels: readonly (readonly UnknownLabel[])[];
+  /** Whether the file ends inside the last row. */
+  readonly isCutOff: boolean;
 }
 
 /**
- * The licenses of one file, in batches. Each row that gives none is reported with the reason.
+ * What the rows of one file give, in batches.
  *
  * @param runDate the date that every row of the file must have
  */
 export async function* parseFile(
   source: SourceFile,
   runDate: string,
-  listener: ParseListener,
-): AsyncGenerator<readonly ParsedLicense[], void, undefined> {
-  const { onBytes } = listener;
-  const onWindows1252 = (lines: number) => listener.onWindows1252(source.file, lines);
-  for await (const rows of readRows(source, { onBytes, onWindows1252 })) {
-    yield parseRows(rows, source, runDate, listener);
-  }
+  listener: FileTextListener = {},
+): AsyncGenerator<ParsedRows, void, undefined> {
+  for await (const rows of readRows(source, listener)) yield parseRows(rows, source, runDate);
 }
 
-function parseRows(
-  rows: readonly CsvRow[],
-  source: SourceFile,
-  runDate: string,
-  listener: ParseListener,
-): ParsedLicense[] {
+function parseRows(rows: readonly CsvRow[], { file, header }: SourceFile, runDate: string): ParsedRows {
   const operations: ParsedLicense[] = [];
+  const rejections: { row: CsvRow; reason: string }[] = [];
+  const unknownLabels: (readonly UnknownLabel[])[] = [];
   let licenses = 0;
+  let isCutOff = false;
   for (const row of rows) {
-    const parsed = licensesOfRow(row, source.header, runDate);
+    const parsed = licensesOfRow(row, header, runDate);
     if ('rejection' in parsed) {
-      listener.onRejected(source.file, row, parsed.rejection);
-      if (row.isTruncated) listener.onCutOff(source.file);
+      rejections.push({ row, reason: parsed.rejection });
+      isCutOff ||= row.isTruncated === true;
       continue;
     }
     licenses += 1;
-    if (parsed.unknownLabels.length > 0) listener.onUnknownLabels(parsed.unknownLabels);
-    for (const rejection of parsed.rejectedEndorsements) listener.onRejected(source.file, row, rejection);
-    const hash = rowHash(row, source.header.named);
-    for (const license of parsed.documents) operations.push(bulkOperation(license, source.file, row, hash));
+    if (parsed.unknownLabels.length > 0) unknownLabels.push(parsed.unknownLabels);
+    for (const reason of parsed.rejectedEndorsements) rejections.push({ row, reason });
+    const hash = rowHash(row, header.named);
+    for (const license of parsed.documents) operations.push(bulkOperation(license, file, row, hash));
   }
-  listener.onRows(rows.length);
-  listener.onDocuments(licenses, operations.length - licenses);
-  return operations;
+  return { rows: rows.length, licenses, operations, rejections, unknownLabels, isCutOff };
 }
 
 function bulkOperation(
@@ -97,16 +93,20 @@ function bulkOperation(
   const id = licenseId(license.board, license.license_number);
   const json = JSON.stringify(license);
   return {
-    document: {
-      id,
-      board: license.board,
-      status: license.status ?? '',
-      discipline: disciplineOf(license),
-      sourceRow: license.source_row,
-      file,
-      row: { line: row.line, raw: row.raw },
-    },
+    document: publicationDocument(id, license, file, row),
     body: `{"create":{"_id":${JSON.stringify(id)}}}\n${json}\n`,
     digest: { id, record: recordHash(recordTextIn(json)), row: hash },
   };
+}
+
+/** What is kept of a license until OpenSearch has taken it. */
+export function publicationDocument(
+  id: string,
+  license: Pick<LicenseDocument, 'board' | 'status' | 'raw_status' | 'extra_data' | 'source_row'>,
+  file: DatasetFile,
+  { line, raw }: Pick<CsvRow, 'line' | 'raw'>,
+): PublicationDocument {
+  const { board, status, source_row: sourceRow } = license;
+  const discipline = disciplineOf(license);
+  return { id, board, status: status ?? '', discipline, sourceRow, file, row: { line, raw } };
 }

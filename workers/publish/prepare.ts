@@ -1,23 +1,14 @@
 import { SERVICE_VERSION } from '../../src/config.ts';
 import { isSampleFile } from '../../src/dataset/source-file.ts';
-import { isUrl } from '../../src/dataset/source-url.ts';
 import { todayInOhio } from '../../src/licenses/dates.ts';
-import { summarize } from '../../src/publications/history.ts';
+import { type PublishResult, summarize } from '../../src/publications/history.ts';
 import { readEvents } from '../../src/publications/ledger.ts';
 import type { LicensesIndex } from '../../src/publications/metadata.ts';
 import { prune } from '../../src/publications/prune.ts';
-import type { PublishResult } from '../../src/publications/result.ts';
-import { fetchSource } from './fetch.ts';
 import { type Baseline, guardFiles } from './guards.ts';
-import { openSource, type SourceFile } from './read.ts';
 import { RefusedError, refusal } from './refusal.ts';
 import type { PublishRun } from './run.ts';
-
-/** The State's two files, ready to be read. */
-export interface Sources {
-  readonly individual: SourceFile;
-  readonly business: SourceFile;
-}
+import { openSources, type Sources } from './sources.ts';
 
 /** Files that may be loaded. */
 export interface Prepared {
@@ -43,8 +34,17 @@ export async function prepare(run: PublishRun): Promise<Prepared | Skipped> {
   if (live !== undefined && job.force === undefined && hasSameFiles(live, sources)) return skip(run, live);
 
   const date = publicationDate(sources, job.date);
-  run.enforce(guardFiles(candidateFiles(sources, date), baselineOf(run), await rolledBack(run), config));
-  const isSampleData = (await isSampleFile(sources.individual)) || (await isSampleFile(sources.business));
+  const { individual, business } = sources;
+  const files = {
+    date,
+    today: todayInOhio(),
+    runDates: { individual: individual.runDate, business: business.runDate },
+    sha256: { individual: individual.sha256, business: business.sha256 },
+  };
+  const known = summarize(await readEvents(store), live?.metadata.publication);
+  const rolledBack = known.filter(({ state }) => state === 'rolled_back');
+  run.enforce(guardFiles(files, baselineOf(run), rolledBack, config));
+  const isSampleData = (await isSampleFile(individual)) || (await isSampleFile(business));
   return { sources, date, isSampleData };
 }
 
@@ -57,51 +57,16 @@ export function baselineOf({ live, lastLive }: PublishRun): Baseline {
   return last?.date === undefined || last.sample === true ? undefined : { ...last, date: last.date };
 }
 
-async function skip(run: PublishRun, { metadata }: LicensesIndex): Promise<Skipped> {
-  const { publication: live, date } = metadata;
-  const reasons = [`Publication ${live} has the same files and is live.`];
-  await run.record({ event: 'skipped', date, same_as: live, reasons });
-  return { state: 'skipped', publication: run.job.publication, live, date };
-}
-
-/** Fetches both files where they are addresses, then hashes them and maps their headers. */
-async function openSources(run: PublishRun): Promise<Sources> {
-  const { job } = run;
-  if ([job.individual.location, job.business.location].some(isUrl)) run.enter('downloading');
-  const individual = await fetchSource('individual', run);
-  const business = await fetchSource('business', run);
-  run.enter('reading');
-  const sources = {
-    individual: await openSource('individual', individual),
-    business: await openSource('business', business),
-  };
-  const changed = (['individual', 'business'] as const).filter(
-    (file) => job[file].sha256 !== undefined && job[file].sha256 !== sources[file].sha256,
-  );
-  if (changed.length > 0) {
-    const names = changed.map((file) => sources[file].name).join(' and ');
-    throw new RefusedError([refusal('changed', `${names} changed after the publication was asked for.`)]);
-  }
-  return sources;
-}
-
 function hasSameFiles({ metadata }: LicensesIndex, { individual, business }: Sources): boolean {
   const { sources } = metadata;
   return sources?.individual.sha256 === individual.sha256 && sources.business.sha256 === business.sha256;
 }
 
-function candidateFiles({ individual, business }: Sources, date: string) {
-  return {
-    date,
-    today: todayInOhio(),
-    runDates: { individual: individual.runDate, business: business.runDate },
-    sha256: { individual: individual.sha256, business: business.sha256 },
-  };
-}
-
-async function rolledBack({ store, live }: PublishRun) {
-  const events = await readEvents(store);
-  return summarize(events, live?.metadata.publication).filter(({ state }) => state === 'rolled_back');
+async function skip(run: PublishRun, { metadata }: LicensesIndex): Promise<Skipped> {
+  const { publication: live, date } = metadata;
+  const reasons = [`Publication ${live} has the same files and is live.`];
+  await run.record({ event: 'skipped', date, same_as: live, reasons });
+  return { state: 'skipped', publication: run.job.publication, live, date };
 }
 
 /**

@@ -1,12 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from '@opensearch-project/opensearch';
 import { type SandboxedJob, UnrecoverableError, WaitingError } from 'bullmq';
 import { pino } from 'pino';
+import { z } from 'zod';
 import { readConfig } from '../../src/config.ts';
+import type { PublishResult } from '../../src/publications/history.ts';
 import { type PublishProgress, publicationOf } from '../../src/publications/job.ts';
-import type { PublishResult } from '../../src/publications/result.ts';
-import { refusal } from '../../src/storage/client.ts';
-import { openStore } from '../../src/storage/store.ts';
+import { isTransient, refusal, responseStatus } from '../../src/storage/client.ts';
+import { STORED_INDICES } from '../../src/storage/collection.ts';
+import { openStore, type Store } from '../../src/storage/store.ts';
 import { nameUncaughtErrors } from '../../src/telemetry/process.ts';
-import { untilAvailable } from './available.ts';
 import { publish } from './publish.ts';
 
 const REQUEST_TIMEOUT_MS = 120_000;
@@ -54,4 +57,43 @@ function reportProgress(job: SandboxedJob): (progress: PublishProgress) => void 
     last = { step: progress.step, at: now };
     job.updateProgress({ ...progress }).catch(() => undefined);
   };
+}
+
+const MAX_WAIT_MS = 300_000;
+const BETWEEN_TRIES_MS = 1000;
+const NOT_IN_TIME = 408;
+
+/**
+ * Waits, for at most five minutes, while OpenSearch is away, starting, or refusing writes because its disk is full.
+ * Retries of a publication follow within seconds, so a restart of OpenSearch would otherwise use all of them up.
+ *
+ * @throws the signal's reason
+ */
+async function untilAvailable({ client, names }: Store, signal: AbortSignal): Promise<void> {
+  const deadline = Date.now() + MAX_WAIT_MS;
+  const indices = STORED_INDICES.map((index) => names[index]);
+  while (!(await takeWrites(client, indices)) && Date.now() < deadline) {
+    await sleep(BETWEEN_TRIES_MS, undefined, { signal });
+  }
+}
+
+/** OpenSearch sets it on every index of a node whose disk is nearly full, and takes it back by itself. */
+const DISK_BLOCK = 'index.blocks.read_only_allow_delete';
+
+const settingsResponse = z.record(
+  z.string(),
+  z.object({ settings: z.object({ [DISK_BLOCK]: z.string().optional() }) }),
+);
+
+/** After a restart, OpenSearch answers before it has found every index again. */
+async function takeWrites(client: Client, index: string[]): Promise<boolean> {
+  try {
+    await client.cluster.health({ index, wait_for_status: 'yellow', timeout: '5s' });
+    const { body } = await client.indices.getSettings({ index, name: DISK_BLOCK, flat_settings: true });
+    return Object.values(settingsResponse.parse(body)).every(
+      ({ settings }) => settings[DISK_BLOCK] !== 'true',
+    );
+  } catch (error) {
+    return !isTransient(error) && responseStatus(error) !== NOT_IN_TIME;
+  }
 }

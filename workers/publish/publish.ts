@@ -1,24 +1,27 @@
-import { liveIndex, readableLiveIndex } from '../../src/publications/alias.ts';
+import { HeaderError } from '../../src/dataset/header.ts';
+import { BrokenSourceError } from '../../src/dataset/unpack.ts';
 import {
   currentEpoch,
+  deleteUnlessLive,
   FlipRefusedError,
   fencedBy,
   readEpoch,
   takeEpochAfter,
 } from '../../src/publications/fence.ts';
-import { lastLivePublication } from '../../src/publications/history.ts';
+import { lastLivePublication, type PublishResult, reconcileLedger } from '../../src/publications/history.ts';
 import type { PublishJob } from '../../src/publications/job.ts';
-import { writeMetadata } from '../../src/publications/metadata.ts';
+import { liveIndex, newId, readableLiveIndex, writeMetadata } from '../../src/publications/metadata.ts';
 import { prune } from '../../src/publications/prune.ts';
-import { reconcileLedger } from '../../src/publications/reconcile.ts';
-import type { PublishResult } from '../../src/publications/result.ts';
+import { isTransient } from '../../src/storage/client.ts';
+import { licensesIndexName } from '../../src/storage/index-names.ts';
+import type { Store } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
-import { type Built, build } from './build.ts';
+import { type Built, build, makeDurable } from './build.ts';
+import { licensesStored } from './canary.ts';
 import { compare } from './compare.ts';
-import { makeDurable } from './durable.ts';
-import { endWithoutGoingLive } from './end-without-going-live.ts';
 import { afterGoingLive, finishGoingLive, goLive, type WentLive } from './go-live.ts';
-import { prepare } from './prepare.ts';
+import { type Prepared, prepare } from './prepare.ts';
+import { RefusedError, refusal } from './refusal.ts';
 import { type PublishContext, type PublishRun, publishRun } from './run.ts';
 import { tallySummary } from './tally.ts';
 import { verifyIndex } from './verify.ts';
@@ -39,7 +42,8 @@ export async function publish(job: PublishJob, context: PublishContext): Promise
   const began = await currentEpoch(store);
   const replaces = await liveIndex(store);
   const live = await readableLiveIndex(store);
-  if (live?.metadata.publication === job.publication) return finishGoingLive(context, live);
+  if (live?.metadata.publication === job.publication)
+    return finishGoingLive(context, live, await licensesStored(store, live));
 
   const lastLive = live === undefined ? await lastLivePublication(store) : undefined;
   const run = publishRun(job, context, { startedAt, began, replaces, live, lastLive });
@@ -47,10 +51,9 @@ export async function publish(job: PublishJob, context: PublishContext): Promise
   try {
     const prepared = await prepare(run);
     if ('state' in prepared) return prepared;
-    const built = await build(run, prepared, await takeEpochOf(run));
-    wentLive = await goLive(run, await verify(run, built));
+    wentLive = await buildAndGoLive(run, prepared, await takeEpochOf(run));
   } catch (error) {
-    return endWithoutGoingLive(run, error);
+    return refuse(run, error);
   }
   return afterGoingLive(run, wentLive);
 }
@@ -73,6 +76,18 @@ async function takeEpochOf({ store, config, job, began, replaces }: PublishRun):
     // What an earlier attempt left has an earlier epoch only now.
     await prune(store, config.KEEP_PUBLICATIONS);
     return epoch;
+  }
+}
+
+/** Builds the index, verifies it and switches the alias to it. An index that does not go live is deleted. */
+async function buildAndGoLive(run: PublishRun, prepared: Prepared, epoch: number): Promise<WentLive> {
+  const index = licensesIndexName(run.store.prefix, { date: prepared.date, run: newId() });
+  try {
+    const built = await build(run, prepared, { index, epoch });
+    return await goLive(run, await verify(run, built));
+  } catch (error) {
+    await discard(run.store, index);
+    throw error;
   }
 }
 
@@ -100,8 +115,56 @@ async function verify(run: PublishRun, built: Built): Promise<Built> {
 
   const { feed, changes } = await compare(run, built);
   run.enter('making durable');
-  const verified = { ...built.metadata, verified_at: new Date().toISOString(), feed, changes };
-  await writeMetadata(store.client, index, verified);
+  const metadata = { ...built.metadata, verified_at: new Date().toISOString(), feed, changes };
+  await writeMetadata(store.client, index, metadata);
   await makeDurable(store.client, index);
-  return { ...built, metadata: verified };
+  return { ...built, metadata };
+}
+
+/**
+ * Deletes an index, unless the alias has it, as after a switch whose response was lost. Where OpenSearch is away,
+ * the prune of the next run deletes it.
+ */
+async function discard(store: Store, index: string): Promise<void> {
+  try {
+    await deleteUnlessLive(store, index);
+  } catch (error) {
+    if (!isTransient(error)) throw error;
+  }
+}
+
+/**
+ * Ends a run whose files are refused, and records why.
+ *
+ * @throws the error itself, if another try may succeed
+ */
+async function refuse(run: PublishRun, error: unknown): Promise<PublishResult> {
+  const reasons = reasonsOf(error) ?? (await fenced(run));
+  if (reasons === undefined) throw error;
+  const details = error instanceof RefusedError ? error.details : {};
+  await run.record({ ...details, event: 'refused', reasons, seconds: run.seconds() });
+  return { state: 'refused', publication: run.job.publication, reasons };
+}
+
+function reasonsOf(error: unknown): string[] | undefined {
+  if (error instanceof RefusedError) return [...error.reasons];
+  if (error instanceof HeaderError) return [refusal('columns', error.message)];
+  if (error instanceof BrokenSourceError) return [refusal('truncated', error.message)];
+  if (error instanceof FlipRefusedError) return [refusal('fenced', error.message)];
+  return undefined;
+}
+
+/**
+ * That another publication or rollback has begun since this run did. Its prune may have deleted this run's index,
+ * so the error may be a consequence, and another try must not replace what is live by then.
+ */
+async function fenced({ store, job, began }: PublishRun): Promise<string[] | undefined> {
+  try {
+    const latest = await readEpoch(store);
+    if (latest.epoch === began || latest.holder === job.publication) return undefined;
+    return [refusal('fenced', fencedBy(latest.epoch))];
+  } catch {
+    // OpenSearch is away; the first error stands.
+    return undefined;
+  }
 }

@@ -1,3 +1,5 @@
+import type { NewLedgerEvent } from '../../src/publications/ledger.ts';
+
 /** Why a publication is refused. `docs/operations.md` says of each what the operator does about it. */
 export const REFUSAL_REASONS = [
   'no_date',
@@ -31,13 +33,21 @@ export function refusal(reason: RefusalReason, sentence: string): string {
   return `${reason}: ${sentence}`;
 }
 
+/** The reason where it holds, otherwise none. */
+export function refusalIf(holds: boolean, reason: RefusalReason, sentence: string): string[] {
+  return holds ? [refusal(reason, sentence)] : [];
+}
+
 /** The files must not be published. Another attempt with the same files would end the same way. */
 export class RefusedError extends Error {
   readonly reasons: readonly string[];
+  /** What the ledger records of the files beside the reasons. */
+  readonly details: Partial<NewLedgerEvent>;
 
   /** @param reasons each made by `refusal` */
-  constructor(reasons: readonly string[]) {
+  constructor(reasons: readonly string[], details: Partial<NewLedgerEvent> = {}) {
     super(reasons.join(' '));
     this.reasons = reasons;
+    this.details = details;
   }
 }

@@ -1,12 +1,10 @@
 import type { Config } from '../../src/config.ts';
 import type { PublicationSummary } from '../../src/publications/history.ts';
 import type { PublishJob, PublishProgress } from '../../src/publications/job.ts';
-import { appendEvent, type NewLedgerEvent } from '../../src/publications/ledger.ts';
+import { appendEvent, type NewLedgerEvent, type PublishStep } from '../../src/publications/ledger.ts';
 import type { LicensesIndex } from '../../src/publications/metadata.ts';
-import type { PublishStep } from '../../src/publications/steps.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { RefusedError } from './refusal.ts';
-import type { Tally } from './tally.ts';
 
 /** What a publication needs from the process that runs it. */
 export interface PublishContext {
@@ -19,9 +17,8 @@ export interface PublishContext {
   readonly giveUpAfterMs?: number | undefined;
 }
 
-/** One attempt to publish two files. Every step takes it. */
-export interface PublishRun extends PublishContext {
-  readonly job: PublishJob;
+/** What was live when an attempt began. */
+interface Begun {
   readonly startedAt: Date;
   /** The epoch when it began: a publication or rollback that takes a later one fences it. */
   readonly began: number;
@@ -31,35 +28,20 @@ export interface PublishRun extends PublishContext {
   readonly live: LicensesIndex | undefined;
   /** What was live last, by the ledger, where nothing is. */
   readonly lastLive: PublicationSummary | undefined;
-  readonly progress: PublishProgress;
-  /** What the guards said of a forced publication. */
-  readonly overridden: readonly string[];
-  /** The index that is being built, to be deleted if it does not go live. */
-  building: string | undefined;
-  /** What was loaded, once all is. */
-  tally: Tally | undefined;
-  /** Begins a step. */
-  enter(step: PublishStep): void;
-  /** How long each step took. */
-  seconds(): Record<string, number>;
-  /** Appends an event of this publication to the ledger. */
-  record(event: Omit<NewLedgerEvent, 'publication'>): Promise<void>;
-  /** @throws {RefusedError} where there are reasons, unless the publication is forced */
-  enforce(reasons: readonly string[]): void;
 }
 
+/** One attempt to publish two files. Every step takes it; what changes in it is how far it is. */
+export type PublishRun = ReturnType<typeof publishRun>;
+
 /** A run that begins. */
-export function publishRun(
-  job: PublishJob,
-  context: PublishContext,
-  begun: Pick<PublishRun, 'startedAt' | 'began' | 'replaces' | 'live' | 'lastLive'>,
-): PublishRun {
+export function publishRun(job: PublishJob, context: PublishContext, begun: Begun) {
   const progress: PublishProgress = { step: 'reading', bytes: 0, total_bytes: 0, rows: 0, documents: 0 };
   const took: Record<string, number> = {};
   const overridden: string[] = [];
   let since = Date.now();
   let reported: PublishStep | undefined;
 
+  /** Begins a step. */
   function enter(step: PublishStep): void {
     const now = Date.now();
     took[progress.step] = (took[progress.step] ?? 0) + (now - since) / 1000;
@@ -75,20 +57,26 @@ export function publishRun(
     ...begun,
     job,
     progress,
+    /** What the guards said of a forced publication. */
     overridden,
-    building: undefined,
-    tally: undefined,
     enter,
-    seconds: () => {
+    /** How long each step took. */
+    seconds: (): Record<string, number> => {
       enter(progress.step);
       return Object.fromEntries(
         Object.entries(took).map(([step, each]) => [step, Math.round(each * 10) / 10]),
       );
     },
-    record: (event) => appendEvent(context.store, { ...event, publication: job.publication }),
-    enforce: (reasons) => {
-      if (reasons.length > 0 && job.force === undefined) throw new RefusedError(reasons);
-      for (const reason of reasons) overridden.push(reason);
+    /** Appends an event of this publication to the ledger. */
+    record: (event: Omit<NewLedgerEvent, 'publication'>): Promise<void> =>
+      appendEvent(context.store, { ...event, publication: job.publication }),
+    /**
+     * @param details what the ledger records of a publication that is refused
+     * @throws {RefusedError} where there are reasons, unless the publication is forced
+     */
+    enforce: (reasons: readonly string[], details?: Partial<NewLedgerEvent>): void => {
+      if (reasons.length > 0 && job.force === undefined) throw new RefusedError(reasons, details);
+      overridden.push(...reasons);
     },
   };
 }

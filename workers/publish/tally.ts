@@ -1,9 +1,8 @@
 import type { DatasetFile } from '../../src/dataset/columns.ts';
 import type { UnknownLabel } from '../../src/dataset/row-to-licenses.ts';
 import { addTo } from '../../src/licenses/counts.ts';
-import type { DisciplineCounts, PublicationCounts } from '../../src/publications/metadata.ts';
 import type { RefusedDocument } from './load.ts';
-import type { BulkOperation, PublicationDocument } from './parse.ts';
+import type { BulkOperation, ParsedRows, PublicationDocument } from './parse.ts';
 import { RefusedError, refusal } from './refusal.ts';
 
 /** How many documents of each board are read back and compared. */
@@ -34,56 +33,49 @@ export interface SampledDocument {
 }
 
 /** Counts and samples of what was loaded. Its size does not grow with the files. */
-export interface Tally {
-  readonly counts: { -readonly [Count in keyof PublicationCounts]: PublicationCounts[Count] };
-  readonly rowsOf: Record<DatasetFile, number>;
-  /** Licenses sent and taken, endorsements with them, by the label in the BOARD column. */
-  readonly boards: Map<string, number>;
-  /** The same by primary status. */
-  readonly statuses: Map<string, number>;
-  /** A uniform sample of each board's documents. */
-  readonly samples: Map<string, SampledDocument[]>;
-  /** Licenses rejected because their number is another row's at the same board. */
-  duplicates: number;
-  /** Rows with a board or a status that the catalogs do not know. */
-  unknownRows: number;
-  /** Licenses with a Board Action other than Yes, No and blank. */
-  unknownBoardActions: number;
-  readonly unknownLabels: Map<string, number>;
-  readonly discipline: DisciplineTally;
-  /** Lines of each file that are not UTF-8. */
-  readonly windows1252Lines: Record<DatasetFile, number>;
-  /** The files that end inside a row. */
-  readonly cutOff: Set<DatasetFile>;
-}
+export type Tally = ReturnType<typeof newTally>;
 
-/** Licenses by what they say of discipline. */
-export interface DisciplineTally {
-  /** Those with Board Action Yes. */
-  boardActions: number;
-  /** Those with a disciplinary sub-status, by sub-status. */
-  readonly subStatuses: Map<string, number>;
-  /** Those with either, by board. */
-  readonly boards: Map<string, number>;
-  /** The columns that tell of discipline and that a file does not have, such as `business.BOARD_ACTION`. */
-  readonly missingColumns: readonly string[];
-}
-
-export function newTally(missingColumns: readonly string[] = []): Tally {
+/** @param missingColumns those that tell of discipline and that a file does not have, such as `business.BOARD_ACTION` */
+export function newTally(missingColumns: readonly string[] = []) {
   return {
     counts: { rows: 0, licenses: 0, endorsements: 0, rejected: 0 },
     rowsOf: { individual: 0, business: 0 },
-    boards: new Map(),
-    statuses: new Map(),
-    samples: new Map(),
+    /** Licenses sent and taken, endorsements with them, by the label in the BOARD column. */
+    boards: new Map<string, number>(),
+    /** The same by primary status. */
+    statuses: new Map<string, number>(),
+    /** A uniform sample of each board's documents. */
+    samples: new Map<string, SampledDocument[]>(),
+    /** Licenses rejected because their number is another row's at the same board. */
     duplicates: 0,
+    /** Rows with a board or a status that the catalogs do not know. */
     unknownRows: 0,
+    /** Licenses with a Board Action other than Yes, No and blank. */
     unknownBoardActions: 0,
-    unknownLabels: new Map(),
-    discipline: { boardActions: 0, subStatuses: new Map(), boards: new Map(), missingColumns },
+    unknownLabels: new Map<string, number>(),
+    /** Licenses with Board Action Yes, those with a disciplinary sub-status, and those with either by board. */
+    discipline: {
+      boardActions: 0,
+      subStatuses: new Map<string, number>(),
+      boards: new Map<string, number>(),
+      missingColumns,
+    },
+    /** Lines of each file that are not UTF-8. */
     windows1252Lines: { individual: 0, business: 0 },
-    cutOff: new Set(),
+    /** The files that end inside a row. */
+    cutOff: new Set<DatasetFile>(),
   };
+}
+
+/** Notes what a batch of rows of a file gave, but for the labels of its licenses. */
+export function noteRows(tally: Tally, file: DatasetFile, parsed: ParsedRows): void {
+  const { counts, rowsOf, cutOff } = tally;
+  counts.rows += parsed.rows;
+  counts.licenses += parsed.licenses;
+  counts.endorsements += parsed.operations.length - parsed.licenses;
+  rowsOf[file] += parsed.rows;
+  for (const labels of parsed.unknownLabels) noteUnknown(tally, labels);
+  if (parsed.isCutOff) cutOff.add(file);
 }
 
 /**
@@ -152,25 +144,19 @@ export function noteUnknown(tally: Tally, labels: readonly UnknownLabel[]): void
   }
 }
 
-/** The counts of discipline as they are stored. */
-export function disciplineCounts({ discipline }: Tally): DisciplineCounts {
-  const { boardActions, subStatuses, boards, missingColumns } = discipline;
-  return {
-    board_actions: boardActions,
-    sub_statuses: Object.fromEntries(subStatuses),
-    boards: Object.fromEntries(boards),
-    missing_columns: [...missingColumns],
-  };
-}
-
-/** What the ledger records of the loaded licenses, live or refused. */
+/** What metadata and ledger record of the loaded licenses, live or refused. */
 export function tallySummary(tally: Tally) {
-  const { counts, boards, statuses, unknownLabels } = tally;
+  const { counts, boards, statuses, unknownLabels, discipline } = tally;
   return {
     counts,
     boards: Object.fromEntries(boards),
     statuses: Object.fromEntries(statuses),
     unknown_labels: Object.fromEntries(unknownLabels),
-    discipline: disciplineCounts(tally),
+    discipline: {
+      board_actions: discipline.boardActions,
+      sub_statuses: Object.fromEntries(discipline.subStatuses),
+      boards: Object.fromEntries(discipline.boards),
+      missing_columns: [...discipline.missingColumns],
+    },
   };
 }

@@ -1,0 +1,154 @@
+import { resolve } from 'node:path';
+import type { DatasetFile } from '../../src/dataset/columns.ts';
+import { type CsvRow, NoCsvError, readCsv } from '../../src/dataset/csv.ts';
+import { downloadSource } from '../../src/dataset/download.ts';
+import { type Header, mapHeader } from '../../src/dataset/header.ts';
+import {
+  type FileTextListener,
+  fileText,
+  type InspectedFile,
+  inspectFile,
+} from '../../src/dataset/source-file.ts';
+import { DownloadError, hasSecrets, isUrl, withoutSecrets } from '../../src/dataset/source-url.ts';
+import { isoDate } from '../../src/licenses/dates.ts';
+import { RefusedError, refusal } from './refusal.ts';
+import type { PublishRun } from './run.ts';
+
+/** One of the State's two files, ready to be read. */
+export interface SourceFile extends InspectedFile {
+  readonly file: DatasetFile;
+  readonly header: Header;
+  /** The QUERY_RUN_DATE of its first row, where it has one. */
+  readonly runDate: string | undefined;
+}
+
+/** The State's two files, ready to be read. */
+export interface Sources {
+  readonly individual: SourceFile;
+  readonly business: SourceFile;
+}
+
+/** A file on this machine, and what to call it. */
+interface FetchedFile {
+  readonly path: string;
+  readonly name?: string;
+}
+
+/**
+ * Fetches both files where they are addresses, then hashes them and maps their headers.
+ *
+ * @throws {RefusedError} when a file is empty, is no CSV, or has changed since the publication was asked for
+ */
+export async function openSources(run: PublishRun): Promise<Sources> {
+  const { job } = run;
+  if ([job.individual.location, job.business.location].some(isUrl)) run.enter('downloading');
+  const individual = await fetchSource('individual', run);
+  const business = await fetchSource('business', run);
+  run.enter('reading');
+  const sources = {
+    individual: await openSource('individual', individual),
+    business: await openSource('business', business),
+  };
+  const changed = (['individual', 'business'] as const).filter(
+    (file) => job[file].sha256 !== undefined && job[file].sha256 !== sources[file].sha256,
+  );
+  if (changed.length > 0) {
+    const names = changed.map((file) => sources[file].name).join(' and ');
+    throw new RefusedError([refusal('changed', `${names} changed after the publication was asked for.`)]);
+  }
+  return sources;
+}
+
+/**
+ * The file that the job names, by a path or an https URL. A URL is downloaded first.
+ *
+ * @throws {DownloadError} when the download fails
+ */
+async function fetchSource(
+  file: DatasetFile,
+  { job, config, signal, progress, onProgress }: PublishRun,
+): Promise<FetchedFile> {
+  const { location } = job[file];
+  if (!isUrl(location)) return { path: location };
+  const { path, name } = await downloadSource(withItsSecrets(file, location, config), {
+    directory: resolve(config.STATE_DIR, 'downloads'),
+    signal,
+    onBytes: (bytes, total) => {
+      progress.bytes = bytes;
+      progress.total_bytes = total ?? 0;
+      onProgress(progress);
+    },
+  });
+  return { path, name };
+}
+
+/** The setting that holds the address of a file, with its secrets. */
+const SETTING = { individual: 'DATASET_INDIVIDUAL', business: 'DATASET_BUSINESS' } as const;
+
+/** A job names an address without its secrets. They are in the settings of the worker. */
+function withItsSecrets(file: DatasetFile, location: string, config: PublishRun['config']): string {
+  const setting = config[SETTING[file]];
+  if (setting !== undefined && withoutSecrets(setting) === location) return setting;
+  if (!hasSecrets(location)) return location;
+  throw new DownloadError(
+    `${withoutSecrets(location)} was asked for, but it is not the ${SETTING[file]} of the worker, which alone has its user name, password or query.`,
+  );
+}
+
+/**
+ * Hashes a file and maps its header.
+ *
+ * @throws {HeaderError} when a required column is missing
+ * @throws {RefusedError} when the file is empty or no CSV
+ */
+export async function openSource(file: DatasetFile, { path, name }: FetchedFile): Promise<SourceFile> {
+  const found = await inspectFile(path);
+  const inspected = { ...found, name: name ?? found.name };
+  let header: Header | undefined;
+  for await (const rows of rowsOf(inspected)) {
+    for (const row of rows) {
+      if (header === undefined) {
+        if (row.problem !== undefined)
+          throw new RefusedError([refusal('columns', `The ${file} file's header ${row.problem}.`)]);
+        header = mapHeader(file, row.fields);
+      } else if (row.problem === undefined) {
+        return { ...inspected, file, header, runDate: runDateOf(row, header) };
+      }
+    }
+  }
+  throw new RefusedError([refusal('no_rows', `The ${file} file (${inspected.name}) has no rows.`)]);
+}
+
+function runDateOf(row: CsvRow, header: Header): string | undefined {
+  const position = header.columns.runDate;
+  return position === undefined ? undefined : isoDate((row.fields[position] ?? '').trim());
+}
+
+/**
+ * The file's rows after the header, in batches of about 64 KB of text.
+ *
+ * @throws {RefusedError} when the file is no CSV
+ */
+export async function* readRows(
+  source: SourceFile,
+  listener: FileTextListener,
+): AsyncGenerator<readonly CsvRow[], void, undefined> {
+  let isHeader = true;
+  for await (const rows of rowsOf(source, listener, source.header.width)) {
+    yield isHeader ? rows.slice(1) : rows;
+    isHeader = false;
+  }
+}
+
+async function* rowsOf(
+  { path, name }: InspectedFile,
+  listener?: FileTextListener,
+  width?: number,
+): AsyncGenerator<readonly CsvRow[], void, undefined> {
+  try {
+    yield* readCsv(fileText(path, listener), width);
+  } catch (error) {
+    if (!(error instanceof NoCsvError)) throw error;
+    throw new RefusedError([refusal('columns', `${name} is no CSV file. ${error.message}`)]);
+  }
+}
