@@ -69,12 +69,9 @@ export async function startServices(
   };
 }
 
-interface Task {
+interface Task extends Required<ServicesOptions> {
   readonly wanted: readonly ServerName[];
   readonly stateDir: string;
-  readonly environment: NodeJS.ProcessEnv;
-  readonly signal: AbortSignal;
-  readonly isShortLived: boolean;
   readonly report: (line: string) => void;
 }
 
@@ -168,8 +165,8 @@ async function inContainers({ wanted, stateDir, signal, report }: Task): Promise
   }
 }
 
-async function asLocalProcesses(task: Task): Promise<Servers> {
-  const { wanted, stateDir, environment, signal, isShortLived, report } = task;
+async function asLocalProcesses({ wanted, report, ...task }: Task): Promise<Servers> {
+  const { stateDir, signal } = task;
   const started: RunningProcess[] = [];
   let stopping = false;
   const stop = async () => {
@@ -191,15 +188,13 @@ async function asLocalProcesses(task: Task): Promise<Servers> {
       const httpPort = await freePort();
       addresses.opensearch = `http://127.0.0.1:${httpPort}`;
       const clusterName = checkoutName(stateDir);
+      const transportPort = await freePort();
       const opensearch = await startLocalOpenSearch({
-        stateDir,
+        ...task,
+        report,
         clusterName,
         httpPort,
-        transportPort: await freePort(),
-        environment,
-        signal,
-        isShortLived,
-        report,
+        transportPort,
       });
       started.push(opensearch);
       await waitForOpenSearch(opensearch, addresses.opensearch, clusterName, signal);

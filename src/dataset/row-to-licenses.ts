@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { type Board, boardByLabel, isLicenseTypeOf } from '../licenses/boards.ts';
 import { isoDate } from '../licenses/dates.ts';
 import { boardAction, isKnownBoardAction } from '../licenses/discipline.ts';
@@ -42,55 +41,70 @@ export type RowLicenses =
  */
 export function licensesOfRow(row: CsvRow, header: Header, runDate: string): RowLicenses {
   if (row.problem !== undefined) return { rejection: row.problem };
-  const checked = checkFields(row, header);
-  if (checked.problem !== undefined) return { rejection: checked.problem };
-  const { fields } = checked;
-  if (fields.runDate !== null && fields.runDate !== runDate) {
-    return { rejection: `QUERY_RUN_DATE is ${fields.runDate}, not ${runDate}` };
+  try {
+    return licensesOf(row, header, runDate);
+  } catch (error) {
+    if (error instanceof FieldError) return { rejection: error.message };
+    throw error;
   }
+}
 
+/** @throws {FieldError} when the row's own license can't be read */
+function licensesOf(row: CsvRow, header: Header, runDate: string): RowLicenses {
   const { columns } = header;
-  const board = boardByLabel(fields.board);
   const kind = header.file === 'individual' ? 'person' : 'business';
+  const name = requiredText(row, columns.name, 'the name', MAX_NAME_LENGTH);
+  const boardLabel = requiredText(row, columns.board, 'BOARD', MAX_BOARD_LENGTH);
+  const board = boardByLabel(boardLabel);
+  const number = licenseNumber(row, columns.number, 'LICENSE_NUMBER');
+  const issueDate = dateField(row, columns.issueDate, 'ISSUE_DATE');
+  const expirationDate = dateField(row, columns.expirationDate, 'EXPIRATION_DATE');
+  const rowDate = dateField(row, columns.runDate, 'QUERY_RUN_DATE') ?? runDate;
+  if (rowDate !== runDate) throw new FieldError(`QUERY_RUN_DATE is ${rowDate}, not ${runDate}`);
+
   const status = fieldText(row, columns.status);
   const subStatus = fieldText(row, columns.subStatus);
   const record: LicenseRecord = {
-    license_number: fields.number,
-    full_name: kind === 'person' ? fullName(fields.name) : fields.name,
-    board: board?.name ?? fields.board,
+    license_number: number,
+    full_name: kind === 'person' ? fullName(name) : name,
+    board: board?.name ?? boardLabel,
     license_type: fieldText(row, columns.type) || null,
     ...recordStatus(status, subStatus),
-    expiry_date: fields.expirationDate,
+    expiry_date: expirationDate,
     city: unlessHidden(fieldText(row, columns.city)) || null,
     state: unlessHidden(fieldText(row, columns.state)) || null,
     county: unlessHidden(fieldText(row, columns.county)) || null,
-    issue_date: fields.issueDate,
+    issue_date: issueDate,
     extra_data: extraData(row, header.extra),
   };
-  if (!hasPossibleId(record)) return { rejection: `BOARD and LICENSE_NUMBER ${ARE_TOO_LONG}` };
+  requirePossibleId(record, 'LICENSE_NUMBER');
   const documents = [licenseDocument(record, kind, sourceRowId(row, header, 0))];
   const unknown: UnknownLabel[] = [];
-  if (board === undefined) unknown.push({ kind: 'board', label: fields.board });
+  if (board === undefined) unknown.push({ kind: 'board', label: boardLabel });
   noteUnknownLabels(unknown, board, record, status, subStatus);
   const rejectedEndorsements: string[] = [];
   for (const [index, endorsementColumns] of header.endorsements.entries()) {
     if (fieldText(row, endorsementColumns.number) === '') continue;
-    const endorsement = endorsementRecord(row, endorsementColumns, record, { status, subStatus });
-    if (typeof endorsement === 'string') {
-      rejectedEndorsements.push(`endorsement ${index + 1}: ${endorsement}`);
-      continue;
+    try {
+      const endorsement = endorsementRecord(row, endorsementColumns, record, { status, subStatus });
+      documents.push(licenseDocument(endorsement, kind, sourceRowId(row, header, index + 1)));
+      const { status: itsStatus, subStatus: itsSubStatus } = endorsementColumns;
+      noteUnknownLabels(unknown, board, endorsement, fieldText(row, itsStatus), fieldText(row, itsSubStatus));
+    } catch (error) {
+      if (!(error instanceof FieldError)) throw error;
+      rejectedEndorsements.push(`endorsement ${index + 1}: ${error.message}`);
     }
-    documents.push(licenseDocument(endorsement, kind, sourceRowId(row, header, index + 1)));
-    const [itsStatus, itsSubStatus] = [endorsementColumns.status, endorsementColumns.subStatus];
-    noteUnknownLabels(unknown, board, endorsement, fieldText(row, itsStatus), fieldText(row, itsSubStatus));
   }
   return { documents, unknownLabels: unknown, rejectedEndorsements };
 }
 
-const ARE_TOO_LONG = 'are too long to make an id';
+/** A field can't be read. The message says which and why. */
+class FieldError extends Error {}
 
-function hasPossibleId({ board, license_number: number }: LicenseRecord): boolean {
-  return isPossibleId(licenseId(board, number));
+/** @param column of the number, as the message names it */
+function requirePossibleId({ board, license_number: number }: LicenseRecord, column: string): void {
+  if (!isPossibleId(licenseId(board, number)))
+    throw new FieldError(`BOARD and ${column} are too long to make an id`);
 }
 
 /** Adds the labels of a license that the catalogs of boards and statuses do not have, as the row has them. */
@@ -110,18 +124,17 @@ function noteUnknownLabels(
   if (!isKnownBoardAction(action)) unknown.push({ kind: 'board action', label: action });
 }
 
-/** The record of a numbered endorsement, or why it is rejected. */
+/** The record of a numbered endorsement. @throws {FieldError} when it can't be read */
 function endorsementRecord(
   row: CsvRow,
   columns: EndorsementColumns,
   endorsed: LicenseRecord,
   statusOfEndorsed: { readonly status: string; readonly subStatus: string },
-): LicenseRecord | string {
-  const checked = checkEndorsementFields(row, columns);
-  if (checked.problem !== undefined) return checked.problem;
-  const { number, issueDate, expirationDate } = checked.fields;
-  if (!isPossibleId(licenseId(endorsed.board, number))) return `BOARD and ENDORSEMENT_NUMBER ${ARE_TOO_LONG}`;
-  return {
+): LicenseRecord {
+  const number = licenseNumber(row, columns.number, 'ENDORSEMENT_NUMBER');
+  const issueDate = dateField(row, columns.issueDate, 'ENDORSEMENT_ISSUE_DATE');
+  const expirationDate = dateField(row, columns.expirationDate, 'ENDORSEMENT_EXPIRATION_DATE');
+  const record: LicenseRecord = {
     ...endorsed,
     license_number: number,
     license_type: fieldText(row, columns.type) || null,
@@ -135,6 +148,8 @@ function endorsementRecord(
       ...extraData(row, columns.extra),
     },
   };
+  requirePossibleId(record, 'ENDORSEMENT_NUMBER');
+  return record;
 }
 
 /** The file, the line, and the endorsement's number in the line; 0 for the row's own license. */
@@ -176,106 +191,33 @@ function fieldText(row: CsvRow, position: number | undefined): string {
   return position === undefined ? '' : (row.fields[position] ?? '').trim();
 }
 
-const date = (name: string) =>
-  z.string().transform((text, context) => {
-    if (text === '') return null;
-    const iso = isoDate(text);
-    if (iso !== undefined) return iso;
-    context.addIssue({ code: 'custom', message: `${name} "${text.slice(0, 40)}" is not a date` });
-    return z.NEVER;
-  });
-
-const requiredText = (name: string, maxLength: number) =>
-  z.string().min(1, `${name} is blank`).max(maxLength, `${name} is over ${maxLength} characters`);
-
-/** Without letters and digits, a license number's key would be empty. */
-const licenseNumber = (name: string) =>
-  requiredText(name, 100).refine((number) => numberKey(number) !== '', `${name} has no letter and no digit`);
-
 const MAX_NAME_LENGTH = 1000;
 const MAX_BOARD_LENGTH = 200;
+const MAX_NUMBER_LENGTH = 100;
 
-/** The fields of a row for which not every text is valid. */
-export const checkedFields = z.object({
-  name: requiredText('the name', MAX_NAME_LENGTH),
-  board: requiredText('BOARD', MAX_BOARD_LENGTH),
-  number: licenseNumber('LICENSE_NUMBER'),
-  issueDate: date('ISSUE_DATE'),
-  expirationDate: date('EXPIRATION_DATE'),
-  runDate: date('QUERY_RUN_DATE'),
-});
-
-const checkedEndorsementFields = z.object({
-  number: licenseNumber('ENDORSEMENT_NUMBER'),
-  issueDate: date('ENDORSEMENT_ISSUE_DATE'),
-  expirationDate: date('ENDORSEMENT_EXPIRATION_DATE'),
-});
-
-/** Valid fields, with ISO dates; or what is wrong with the first invalid one. */
-type Checked<Schema extends z.ZodType> =
-  | { readonly fields: z.output<Schema>; readonly problem?: undefined }
-  | { readonly problem: string };
-
-/** Checks a row's own fields. */
-function checkFields(row: CsvRow, { columns }: Header): Checked<typeof checkedFields> {
-  const fields = {
-    name: fieldText(row, columns.name),
-    board: fieldText(row, columns.board),
-    number: fieldText(row, columns.number),
-    issueDate: fieldText(row, columns.issueDate),
-    expirationDate: fieldText(row, columns.expirationDate),
-    runDate: fieldText(row, columns.runDate),
-  };
-  if (!canSkipChecks(fields)) return parsed(checkedFields, fields);
-  const { issueDate, expirationDate, runDate } = fields;
-  return {
-    fields: {
-      ...fields,
-      issueDate: issueDate || null,
-      expirationDate: expirationDate || null,
-      runDate: runDate || null,
-    },
-  };
+/** @throws {FieldError} when it is blank or too long */
+function requiredText(row: CsvRow, position: number | undefined, name: string, maxLength: number): string {
+  const text = fieldText(row, position);
+  if (text === '') throw new FieldError(`${name} is blank`);
+  if (text.length > maxLength) throw new FieldError(`${name} is over ${maxLength} characters`);
+  return text;
 }
 
-/** Checks the fields of one numbered endorsement. */
-function checkEndorsementFields(
-  row: CsvRow,
-  columns: EndorsementColumns,
-): Checked<typeof checkedEndorsementFields> {
-  return parsed(checkedEndorsementFields, {
-    number: fieldText(row, columns.number),
-    issueDate: fieldText(row, columns.issueDate),
-    expirationDate: fieldText(row, columns.expirationDate),
-  });
+/** Nearly every number: its key need not be made to know that it has a letter or digit. */
+const COMMON_NUMBER = /^[A-Z0-9]/;
+
+/** @throws {FieldError} when it is blank, too long, or its key would be empty */
+function licenseNumber(row: CsvRow, position: number | undefined, name: string): string {
+  const number = requiredText(row, position, name, MAX_NUMBER_LENGTH);
+  if (COMMON_NUMBER.test(number) || numberKey(number) !== '') return number;
+  throw new FieldError(`${name} has no letter and no digit`);
 }
 
-function parsed<Schema extends z.ZodType>(schema: Schema, fields: z.input<Schema>): Checked<Schema> {
-  const result = schema.safeParse(fields);
-  return result.success
-    ? { fields: result.data }
-    : { problem: result.error.issues[0]?.message ?? 'can not be read' };
-}
-
-const COMMON_NUMBER = /^[A-Z0-9][A-Z0-9.-]{0,99}$/;
-
-/**
- * Whether the fields have the form of nearly every row, which `checkedFields` would not change. Its checks take a
- * tenth of a row's CPU time.
- */
-export function canSkipChecks(fields: z.input<typeof checkedFields>): boolean {
-  return (
-    fields.name !== '' &&
-    fields.name.length <= MAX_NAME_LENGTH &&
-    fields.board !== '' &&
-    fields.board.length <= MAX_BOARD_LENGTH &&
-    COMMON_NUMBER.test(fields.number) &&
-    isBlankOrIso(fields.issueDate) &&
-    isBlankOrIso(fields.expirationDate) &&
-    isBlankOrIso(fields.runDate)
-  );
-}
-
-function isBlankOrIso(text: string): boolean {
-  return text === '' || isoDate(text) === text;
+/** An ISO date; null when it is blank. @throws {FieldError} when it is not a date */
+function dateField(row: CsvRow, position: number | undefined, name: string): string | null {
+  const text = fieldText(row, position);
+  if (text === '') return null;
+  const iso = isoDate(text);
+  if (iso === undefined) throw new FieldError(`${name} "${text.slice(0, 40)}" is not a date`);
+  return iso;
 }

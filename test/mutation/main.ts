@@ -22,7 +22,6 @@ const MUTATED = [
 
 /** The unit tests that are not named after their source file. */
 const TEST_FILES: Readonly<Record<string, string>> = {
-  'src/dataset/row-to-licenses.ts': 'test/unit/row-*.test.ts',
   'src/mcp/results.ts': 'test/unit/mcp-results.test.ts',
 };
 
