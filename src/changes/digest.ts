@@ -120,7 +120,8 @@ export function* digestEntries(part: Buffer): Generator<DigestEntry, void, undef
 
 /** A license that is not the same in two publications. */
 export interface Difference {
-  readonly id: string;
+  /** The document id. */
+  readonly license: string;
   readonly kind: 'added' | 'changed' | 'removed';
   /** Whether it was read from the same row in both. */
   readonly isSameRow: boolean;
@@ -133,10 +134,10 @@ export function* differences(before: Buffer, after: Buffer): Generator<Differenc
   for (const { id, record, row } of digestEntries(after)) {
     const old = left.get(id);
     left.delete(id);
-    if (old === undefined) yield { id, kind: 'added', isSameRow: false };
-    else if (old.record !== record) yield { id, kind: 'changed', isSameRow: old.row === row };
+    if (old === undefined) yield { license: id, kind: 'added', isSameRow: false };
+    else if (old.record !== record) yield { license: id, kind: 'changed', isSameRow: old.row === row };
   }
-  for (const id of left.keys()) yield { id, kind: 'removed', isSameRow: false };
+  for (const license of left.keys()) yield { license, kind: 'removed', isSameRow: false };
 }
 
 /** The part that has a license: a hash of its id. */
