@@ -50,7 +50,7 @@ export async function build(
   await createIndex(run, index, metadata);
   await run.record({ event: 'loading', epoch, index, date, sample: isSampleData });
   run.enter('loading');
-  const digests = await emptyDigests(run, sources);
+  const digests = emptyDigests(run, sources);
   const tally = await loadFiles({ index, date, sources, digests }, run);
   run.tally = tally;
   run.enforce(guardLicenses(tally, baselineOf(run), config));
@@ -84,13 +84,14 @@ async function createIndex({ store, config }: PublishRun, index: string, metadat
   }
 }
 
-function describeSource({ file, name, sha256, bytes }: SourceFile, tally: Tally) {
+function describeSource({ file, name, sha256, bytes, header }: SourceFile, tally: Tally) {
   return {
     name,
     sha256,
     bytes,
     rows: tally.rowsOf[file],
     encoding: encodingOf(tally.windows1252Lines[file]),
+    columns: header.named.map((column) => column.name),
   };
 }
 

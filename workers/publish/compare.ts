@@ -40,7 +40,7 @@ export async function compare(run: PublishRun, built: Built): Promise<FeedChange
   const { index, metadata, digests } = built;
   run.enter('comparing');
   await correctRefused(run, index, digests);
-  await writeDigest(store, index, digests.digest, digests.columns);
+  await writeDigest(store, index, digests.digest);
   if (live === undefined) return withoutChanges(await feedWithoutLive(store, metadata));
   if (live.metadata.sample && !metadata.sample) return withoutChanges(newFeed(metadata));
 
