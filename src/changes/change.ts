@@ -66,6 +66,8 @@ export interface HistoryChange extends StoredChange {
 /** What all changes of one publication or rollback share. */
 type ChangeOrigin = Pick<StoredChange, 'feed' | 'epoch' | 'at' | 'publication' | 'date'>;
 
+const NO_FIELDS: ReadonlySet<string> = new Set();
+
 /**
  * The change that makes one record of the other; `undefined` when they are the same. Where a place becomes blank, the
  * State withdraws it, so the change does not say what it was, and names the fields whose earlier values must be erased.
@@ -73,14 +75,15 @@ type ChangeOrigin = Pick<StoredChange, 'feed' | 'epoch' | 'at' | 'publication' |
  * all: the State may withdraw it while the license is away.
  *
  * @param pair the license before and after; one of them may be missing. `license` is its document id
- * @param causeOf why the license changed, by the fields that did
  * @param ordinal the change's number in its epoch, from 1
+ * @param newFields fields of columns that the earlier files did not have: a change of these alone is a `release`
  */
 export function makeChange(
   origin: ChangeOrigin,
   pair: { license: string; before: LicenseRecord | undefined; after: LicenseRecord | undefined },
-  causeOf: (fields: readonly string[]) => ChangeCause,
+  cause: ChangeCause,
   ordinal: number,
+  newFields: ReadonlySet<string> = NO_FIELDS,
 ): StoredChange | undefined {
   const { license, before, after } = pair;
   const record = after ?? before;
@@ -100,7 +103,7 @@ export function makeChange(
     ...origin,
     position: positionOf(origin.epoch, ordinal),
     kind,
-    cause: causeOf(names),
+    cause: kind === 'changed' && names.every((name) => newFields.has(name)) ? 'release' : cause,
     license,
     board: record.board,
     license_number: record.license_number,

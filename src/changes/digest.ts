@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { responseStatus } from '../storage/client.ts';
 import { SearchUnavailableError } from '../storage/errors.ts';
 import { digestIndexName } from '../storage/index-names.ts';
 import type { Store } from '../storage/store.ts';
@@ -120,7 +119,8 @@ export function* digestEntries(part: Buffer): Generator<DigestEntry, void, undef
 
 /** A license that is not the same in two publications. */
 export interface Difference {
-  readonly id: string;
+  /** The document id. */
+  readonly license: string;
   readonly kind: 'added' | 'changed' | 'removed';
   /** Whether it was read from the same row in both. */
   readonly isSameRow: boolean;
@@ -133,10 +133,10 @@ export function* differences(before: Buffer, after: Buffer): Generator<Differenc
   for (const { id, record, row } of digestEntries(after)) {
     const old = left.get(id);
     left.delete(id);
-    if (old === undefined) yield { id, kind: 'added', isSameRow: false };
-    else if (old.record !== record) yield { id, kind: 'changed', isSameRow: old.row === row };
+    if (old === undefined) yield { license: id, kind: 'added', isSameRow: false };
+    else if (old.record !== record) yield { license: id, kind: 'changed', isSameRow: old.row === row };
   }
-  for (const id of left.keys()) yield { id, kind: 'removed', isSameRow: false };
+  for (const license of left.keys()) yield { license, kind: 'removed', isSameRow: false };
 }
 
 /** The part that has a license: a hash of its id. */
@@ -145,14 +145,6 @@ function partOf(id: string): number {
   for (let at = 0; at < id.length; at += 1) sum = (31 * sum + id.charCodeAt(at)) | 0;
   return Math.imul(sum, 0x9e3779b1) >>> 24;
 }
-
-/** The names of the columns of both files, from which the rows' hashes were made. */
-export const digestColumns = z.object({
-  individual: z.array(z.string()),
-  business: z.array(z.string()),
-});
-
-export type DigestColumns = Readonly<z.output<typeof digestColumns>>;
 
 /** About how much one request writes or reads. At 2.6 million licenses, a part is about 0.4 MB. */
 const REQUEST_BYTES = 4 * 2 ** 20;
@@ -164,13 +156,9 @@ export async function writeDigest(
   { client, prefix }: Store,
   licensesIndex: string,
   digest: Digest,
-  columns: DigestColumns,
 ): Promise<void> {
   const index = digestIndexName(prefix, licensesIndex);
-  await client.indices.create({
-    index,
-    body: { mappings: { _meta: { columns: digestColumns.parse(columns) } } },
-  });
+  await client.indices.create({ index });
   let body: object[] = [];
   let bytes = 0;
   for (let part = 0; part < DIGEST_PARTS; part += 1) {
@@ -183,32 +171,6 @@ export async function writeDigest(
     [body, bytes] = [[], 0];
   }
   await client.indices.flush({ index, wait_if_ongoing: true });
-}
-
-const mappingsResponse = z.record(
-  z.string(),
-  z.object({ mappings: z.object({ _meta: z.unknown().optional() }) }),
-);
-
-/**
- * The columns of a publication's digest; `undefined` when it has none, as those of earlier versions, or none that are
- * valid.
- */
-export async function readDigestColumns(
-  { client, prefix, reportBad }: Store,
-  licensesIndex: string,
-): Promise<DigestColumns | undefined> {
-  const index = digestIndexName(prefix, licensesIndex);
-  try {
-    const { body } = await client.indices.getMapping({ index });
-    const [stored] = Object.values(mappingsResponse.parse(body));
-    const { document, problem } = checked(z.object({ columns: digestColumns }), stored?.mappings._meta);
-    if (problem !== undefined) reportBad({ index, id: '_meta', problem });
-    return document?.columns;
-  } catch (error) {
-    if (responseStatus(error) === 404) return undefined;
-    throw error;
-  }
 }
 
 const partsResponse = z.object({

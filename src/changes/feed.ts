@@ -136,13 +136,8 @@ export function lastPosition({ start, segments }: Feed): number {
 }
 
 /** Whether a visible change has this place, or the feed begins after it. */
-export function hasPosition({ start, segments }: Feed, position: number): boolean {
-  return (
-    position === start ||
-    segments.some(
-      ([epoch, changes]) => position > positionOf(epoch, 0) && position <= positionOf(epoch, changes),
-    )
-  );
+export function hasPosition(feed: Feed, position: number): boolean {
+  return position === feed.start || positionsBetween([feed], position - 1, position) > 0;
 }
 
 /** How many changes of feeds have a place after one and up to another: each epoch's are numbered from 1. */

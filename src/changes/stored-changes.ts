@@ -4,7 +4,7 @@ import { type LicenseRecord, licenseRecord } from '../licenses/license-record.ts
 import { countDocuments } from '../storage/checked-search.ts';
 import { collection } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
-import { type ChangeCause, makeChange, type StoredChange, storedChange } from './change.ts';
+import { makeChange, type StoredChange, storedChange } from './change.ts';
 import { extendedFeed, type Feed, type FeedBeginning, type FeedState } from './feed.ts';
 import { type ChangeCounts, SEGMENTS, segmentId } from './segments.ts';
 
@@ -50,14 +50,6 @@ export function visible(feeds: readonly Feed[]) {
   return { bool: { should, minimum_should_match: 1 } };
 }
 
-/** A license that may differ between two indices. */
-export interface Candidate {
-  /** The document id. */
-  readonly license: string;
-  /** Why it would, by the names of the fields that differ. */
-  readonly causeOf: (fields: readonly string[]) => ChangeCause;
-}
-
 /** What a publication or rollback makes of the feed. */
 export interface FeedChanges {
   readonly feed: FeedState;
@@ -75,13 +67,15 @@ export function withoutChanges(feed: FeedState): FeedChanges {
  *
  * @param indices the physical indices to compare
  * @param state the feed before
- * @param goesLive the publication that goes live, with the epoch of its publishing or of the rollback to it
+ * @param beginning the publication that goes live, and the epoch of its publishing or of the rollback to it
+ * @param newFields as `makeChange` has them
  */
 export function changeWriter(
   store: Store,
   indices: { readonly before: string; readonly after: string },
   state: FeedState,
   { publication, epoch, date }: FeedBeginning,
+  newFields?: ReadonlySet<string>,
 ) {
   const origin = { feed: state.feed, epoch, at: new Date().toISOString(), publication, date };
   let total = 0;
@@ -94,20 +88,22 @@ export function changeWriter(
     /**
      * Compares some licenses in the two indices, and stores those that differ as changes.
      *
-     * @param candidates at most a few hundred, each license once
+     * @param licenses at most a few hundred, each once, by document id, and why they would differ
      * @returns what was stored
      * @throws {TooManyChangesError} when the feed has no place for them
      */
-    async write(candidates: readonly Candidate[]): Promise<readonly StoredChange[]> {
-      const ids = candidates.map(({ license }) => license);
+    async write(
+      licenses: readonly Pick<StoredChange, 'license' | 'cause'>[],
+    ): Promise<readonly StoredChange[]> {
+      const ids = licenses.map(({ license }) => license);
       const [before, after] = await Promise.all([
         recordsOf(store, indices.before, ids),
         recordsOf(store, indices.after, ids),
       ]);
       const changes: StoredChange[] = [];
-      for (const { license, causeOf } of candidates) {
+      for (const { license, cause } of licenses) {
         const pair = { license, before: before.get(license), after: after.get(license) };
-        const change = makeChange(origin, pair, causeOf, total + 1);
+        const change = makeChange(origin, pair, cause, total + 1, newFields);
         if (change === undefined) continue;
         total += 1;
         addTo(counts.kinds, change.kind);

@@ -17,6 +17,8 @@ const source = z.object({
   rows: z.int(),
   /** How its text was read: `UTF-8`, or with how many lines in Windows-1252. */
   encoding: z.string().optional(),
+  /** Its columns by name, so that the next publication knows new ones. Publications of version 0.2.0 have none. */
+  columns: z.array(z.string()).optional(),
 });
 
 export const publicationCounts = z.object({
@@ -46,7 +48,7 @@ export const disciplineCounts = z.object({
 
 export type DisciplineCounts = z.output<typeof disciplineCounts>;
 
-/** The `_meta` of a physical index. It has counts only, since `_meta` is part of the cluster state. */
+/** The `_meta` of a physical index. It has names and counts only, since `_meta` is part of the cluster state. */
 export const publicationMetadata = z.object({
   publication: z.string(),
   /** The epoch under which it was built; a later build has a greater one. */

@@ -46,7 +46,7 @@ async function storeChanges(
     read += page.length;
     const licenses = new Set(page.map(({ license }) => license).filter((license) => !seen.has(license)));
     for (const license of licenses) seen.add(license);
-    await writer.write([...licenses].map((license) => ({ license, causeOf: () => 'rollback' as const })));
+    await writer.write([...licenses].map((license) => ({ license, cause: 'rollback' as const })));
   }
   return read === changesOf(feed, epochs) ? writer.finish() : undefined;
 }

@@ -102,19 +102,19 @@ test('replacing a license that two rows have leaves the chosen entry, or none', 
 test.each([
   ['nothing', [entry('A/1')], [entry('A/1')], []],
   ['another row of the same record', [entry('A/1', 'a', 'x')], [entry('A/1', 'a', 'y')], []],
-  ['added', [], [entry('A/1')], [{ id: 'A/1', kind: 'added', isSameRow: false }]],
-  ['removed', [entry('A/1')], [], [{ id: 'A/1', kind: 'removed', isSameRow: false }]],
+  ['added', [], [entry('A/1')], [{ license: 'A/1', kind: 'added', isSameRow: false }]],
+  ['removed', [entry('A/1')], [], [{ license: 'A/1', kind: 'removed', isSameRow: false }]],
   [
     'changed',
     [entry('A/1', 'a', 'x')],
     [entry('A/1', 'b', 'y')],
-    [{ id: 'A/1', kind: 'changed', isSameRow: false }],
+    [{ license: 'A/1', kind: 'changed', isSameRow: false }],
   ],
   [
     'read differently',
     [entry('A/1', 'a', 'x')],
     [entry('A/1', 'b', 'x')],
-    [{ id: 'A/1', kind: 'changed', isSameRow: true }],
+    [{ license: 'A/1', kind: 'changed', isSameRow: true }],
   ],
 ])('the difference of two digests: %s', (_what, before, after, expected) => {
   expect(compared(before, after)).toEqual(expected);

@@ -141,7 +141,7 @@ const ORIGIN = {
 };
 
 function changeOf(before: LicenseRecord | undefined, after: LicenseRecord | undefined) {
-  return makeChange(ORIGIN, { license: 'NUR/RN.1', before, after }, () => 'data', 1);
+  return makeChange(ORIGIN, { license: 'NUR/RN.1', before, after }, 'data', 1);
 }
 
 describe('a change of a license', () => {
@@ -175,6 +175,21 @@ describe('a change of a license', () => {
   function ERASED() {
     return { before: null, after: null, erased: true };
   }
+
+  test('is by cause release where nothing but attributes of new columns changed', () => {
+    const causeOf = (after: LicenseRecord) =>
+      makeChange(
+        ORIGIN,
+        { license: 'NUR/RN.1', before: RECORD, after },
+        'data',
+        1,
+        new Set(['extra_data.A', 'extra_data.B']),
+      )?.cause;
+    const after = { ...RECORD, extra_data: { ...RECORD.extra_data, A: '1' } };
+    expect(causeOf(after)).toBe('release');
+    expect(causeOf({ ...after, status: 'CLOSED' })).toBe('data');
+    expect(causeOf({ ...RECORD, extra_data: { ZIP: '43216' } })).toBe('data');
+  });
 
   test('has every field that is not null if the license was added or removed', () => {
     expect(changeOf(undefined, RECORD)).toMatchObject({

@@ -47,7 +47,7 @@ export async function build(
   await createIndex(run, index, begun);
   await run.record({ event: 'loading', epoch, index, date, sample });
   run.enter('loading');
-  const digests = await emptyDigests(run, sources);
+  const digests = emptyDigests(run, sources);
   const tally = await loadFiles(run, prepared, index, digests);
   const summary = tallySummary(tally);
   const { counts, boards, discipline } = summary;

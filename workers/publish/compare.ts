@@ -40,7 +40,7 @@ export async function compare(run: PublishRun, built: Built): Promise<FeedChange
   const { index, metadata, digests } = built;
   run.enter('comparing');
   await correctRefused(run, index, digests);
-  await writeDigest(store, index, digests.digest, digests.columns);
+  await writeDigest(store, index, digests.digest);
   if (live === undefined) return withoutChanges(await feedWithoutLive(store, metadata));
   if (live.metadata.sample && !metadata.sample) return withoutChanges(newFeed(metadata));
 
@@ -63,20 +63,19 @@ async function storeChanges(
   feed: FeedState,
 ): Promise<FeedChanges> {
   const { store, config, job } = run;
-  const writer = changeWriter(store, { before: live.index, after: index }, feed, metadata);
+  const indices = { before: live.index, after: index };
+  const writer = changeWriter(store, indices, feed, metadata, digests.newFields);
   const rejected = numbersRejectedBy(store, live.metadata, digests);
   const counted: ChangedLicenses = { licenses: 0, boards: new Map(), fields: new Map() };
   const reasons = () => guardChanges(counted, baselineOf(run), config);
   for await (const group of groupsOfDifferences(run, live, digests)) {
     run.signal.throwIfAborted();
     const differing: Differing[] = [];
-    for (const difference of group) {
-      const { id: license, kind } = difference;
-      differing.push({ license, kind, cause: await causeOf(difference, rejected) });
-    }
+    for (const difference of group)
+      differing.push({ ...difference, cause: await causeOf(difference, rejected) });
     // What the guard refuses needs no further changes, only their number.
     const isRefused = job.force === undefined && reasons().length > 0;
-    const changes = isRefused ? differing : await writer.write(differing.map(candidateOf(digests)));
+    const changes = isRefused ? differing : await writer.write(differing);
     for (const change of changes) countForGuard(counted, change);
   }
   run.enforce(reasons());
@@ -85,17 +84,6 @@ async function storeChanges(
 
 /** A license that is not the same in two publications, and why. */
 type Differing = Pick<StoredChange, 'license' | 'kind' | 'cause'>;
-
-/** A column that the live publication's files did not have is no change by the State's data. */
-function candidateOf({ newFields }: Digests) {
-  return ({ license, kind, cause }: Differing) => ({
-    license,
-    causeOf: (fields: readonly string[]): ChangeCause => {
-      const isOfNewColumns = kind === 'changed' && fields.every((name) => newFields?.has(name));
-      return isOfNewColumns ? 'release' : cause;
-    },
-  });
-}
 
 /** All differences from the live publication, in groups that are read and written together. */
 async function* groupsOfDifferences(
@@ -119,10 +107,10 @@ async function* groupsOfDifferences(
 }
 
 async function causeOf(
-  { id, kind, isSameRow }: Difference,
+  { license, kind, isSameRow }: Difference,
   rejected: NumbersOfRejectedRows,
 ): Promise<ChangeCause> {
-  const number = id.slice(id.indexOf('/') + 1);
+  const number = license.slice(license.indexOf('/') + 1);
   switch (kind) {
     case 'changed':
       return isSameRow ? 'release' : 'data';

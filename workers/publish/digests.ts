@@ -1,12 +1,7 @@
 import { totalmem } from 'node:os';
 import { extraField } from '../../src/changes/change.ts';
-import {
-  type Digest,
-  type DigestColumns,
-  type DigestEntry,
-  emptyDigest,
-  readDigestColumns,
-} from '../../src/changes/digest.ts';
+import { type Digest, type DigestEntry, emptyDigest } from '../../src/changes/digest.ts';
+import type { PublicationMetadata } from '../../src/publications/metadata.ts';
 import { RefusedError, refusal } from './refusal.ts';
 import type { PublishRun } from './run.ts';
 import type { Sources } from './sources.ts';
@@ -14,11 +9,9 @@ import type { Sources } from './sources.ts';
 /** What is noted of the licenses that are loaded, so that they can be compared with the live publication. */
 export interface Digests {
   readonly digest: Digest;
-  /** The columns of its rows. */
-  readonly columns: DigestColumns;
   /**
-   * The fields of columns that the live publication's files did not have; `undefined` when nothing is live, or without
-   * a digest.
+   * The fields of columns that the live publication's files did not have; `undefined` when nothing is live, or something
+   * without a digest.
    */
   readonly newFields: ReadonlySet<string> | undefined;
   /** The ids of documents that OpenSearch did not take, or that another row has too. */
@@ -51,15 +44,12 @@ export function refuseTooLarge(bytes: number, most: number): void {
 }
 
 /** An empty digest for the files. */
-export async function emptyDigests({ store, live }: PublishRun, sources: Sources): Promise<Digests> {
-  const before = live === undefined ? undefined : await readDigestColumns(store, live.index);
-  const columnsOf = (file: keyof Sources) => sources[file].header.named.map(({ name }) => name);
+export function emptyDigests({ live }: PublishRun, sources: Sources): Digests {
   const digest = emptyDigest();
   const most = memoryForDigest();
   return {
     digest,
-    columns: { individual: columnsOf('individual'), business: columnsOf('business') },
-    newFields: before && fieldsOfNewColumns(sources, before),
+    newFields: fieldsOfNewColumns(sources, live?.metadata.sources),
     refused: new Set(),
     rejectedNumbers: new Set(),
     add: (license) => {
@@ -69,11 +59,15 @@ export async function emptyDigests({ store, live }: PublishRun, sources: Sources
   };
 }
 
-/** The fields of extra data that only columns have that neither of the live publication's files had. */
-function fieldsOfNewColumns(sources: Sources, before: DigestColumns): ReadonlySet<string> {
+/** The fields of extra data that only columns have that neither of the earlier files had, if their columns are known. */
+function fieldsOfNewColumns(
+  sources: Sources,
+  before: PublicationMetadata['sources'],
+): ReadonlySet<string> | undefined {
+  if (before?.individual.columns === undefined || before.business.columns === undefined) return undefined;
   const columns = (['individual', 'business'] as const).flatMap((file) => {
     const { named, extra } = sources[file].header;
-    const known = new Set(before[file]);
+    const known = new Set(before[file].columns);
     const added = new Set(named.filter(({ name }) => !known.has(name)).map(({ position }) => position));
     return extra.map(({ position, label }) => ({ field: extraField(label), isNew: added.has(position) }));
   });
