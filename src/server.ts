@@ -29,7 +29,6 @@ import { counted } from './http/request-metrics.ts';
 import { routerOf } from './http/route.ts';
 import { close, httpServer, listen } from './http/server.ts';
 import { knownPublications, statusRoute } from './http/status.ts';
-import { lookupProbe } from './lookup/probe.ts';
 import { type Lookups, liveLookups } from './lookup/service.ts';
 import { MCP_PATH, mcpEndpoint } from './mcp/endpoint.ts';
 import { publicationHistory } from './publications/history.ts';
@@ -96,7 +95,7 @@ async function connect(config: Config, log: Logger, isStopping: () => boolean): 
     log.warn({ error: String(error) }, 'counts of API keys can not be written yet'),
   );
   const lookups = liveLookups(store.client, tracker);
-  const rosters = liveRosters(store.client, tracker, lookups);
+  const rosters = liveRosters(lookups);
   const changes = changesService(store, () => liveFeed(store, tracker));
   return {
     config,
@@ -192,7 +191,6 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
 function adminApp({
   config,
   log,
-  store,
   counting,
   tracker,
   lookups,
@@ -203,7 +201,7 @@ function adminApp({
 }: Api): Koa<RequestState> {
   const app = httpApp({ log, isStopping });
   app.use(operatorHosts([config.ADMIN_HOST, ...config.ADMIN_ALLOWED_HOSTS]));
-  app.use(routerOf(adminRoutes(tracker, lookupProbe(store.client, tracker), isStopping)).routes());
+  app.use(routerOf(adminRoutes(tracker, lookups.isAnswering, isStopping)).routes());
   app.use(queueBoard(queue, config.QUEUE_BOARD_PASSWORD, log));
   stateGauges(tracker, lookups, rosters.itemsInFlight, counting.isShared, records.usedRatio);
   return app;

@@ -35,7 +35,7 @@ export async function licenseHistory(
     lookups.lookUp({ by: 'number', number, board, businessOnly: false }, spentMs),
   );
   const { outcome } = found.result;
-  const record = outcome.outcome === 'record' ? outcome.record : undefined;
+  const record = outcome.outcome === 'found' ? outcome.record : undefined;
   const listed =
     record === undefined
       ? changesOfOne(found.changes, number)

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { Changes } from '../changes/service.ts';
 import type { Route } from '../http/route.ts';
 import type { Board } from '../licenses/boards.ts';
+import { isMiss } from '../licenses/lookup.ts';
 import { type LicenseHistory, licenseHistory } from '../lookup/license-history.ts';
 import type { Lookups } from '../lookup/service.ts';
 import { lookupOutcome } from '../telemetry/outcome.ts';
@@ -10,9 +11,9 @@ import { boardContact } from './board-contact.ts';
 import { extraDataGroups } from './extra-data-groups.ts';
 import { historyTimeline } from './history-timeline.ts';
 import { licenseFacts } from './license-facts.ts';
+import { NO_FIELDS, type SearchFields } from './lookup-form.ts';
 import { miss } from './miss.ts';
 import { type Html, html, NOTHING, type PageWriter } from './page.ts';
-import { NO_FIELDS, type SearchFields } from './search.ts';
 import { longDate } from './words.ts';
 
 /** What the page of a license is made from. */
@@ -82,7 +83,7 @@ ${boardContact(board)}`;
 function withoutRecord(view: LicenseHistory, board: Board, number: string): Html {
   const { outcome, licenseNumber, changes, since, gaps, date } = view;
   const fields: SearchFields = { ...NO_FIELDS, by: 'number', board: board.code, number };
-  if (licenseNumber === undefined && outcome.outcome === 'number_not_found') {
+  if (licenseNumber === undefined && isMiss(outcome)) {
     return html`${miss(outcome, fields, date)}
 <p><a href="/">Search again</a></p>
 ${boardContact(board)}`;

@@ -5,7 +5,12 @@ import { rowHash } from '../../src/dataset/row-hash.ts';
 import { licensesOfRow } from '../../src/dataset/row-to-licenses.ts';
 import type { UnknownLabel } from '../../src/dataset/unknown-labels.ts';
 import { type Discipline, disciplineOf } from '../../src/licenses/discipline.ts';
-import { type LicenseDocument, licenseId, recordTextIn } from '../../src/licenses/license-document.ts';
+import {
+  documentJson,
+  type LicenseDocument,
+  licenseId,
+  recordText,
+} from '../../src/licenses/license-document.ts';
 import { readRows, type SourceFile } from './read.ts';
 
 /** A license on its way into the index. */
@@ -121,7 +126,7 @@ function bulkOperation(
   hashes: RowHashes,
 ): ParsedLicense {
   const id = licenseId(license.board, license.license_number);
-  const json = JSON.stringify(license);
+  const text = recordText(license);
   return {
     document: {
       id,
@@ -132,8 +137,8 @@ function bulkOperation(
       file,
       row: { line: row.line, raw: row.raw },
     },
-    body: `{"create":{"_id":${JSON.stringify(id)}}}\n${json}\n`,
-    digest: { id, record: recordHash(recordTextIn(json)), row: hashes.row },
+    body: `{"create":{"_id":${JSON.stringify(id)}}}\n${documentJson(text, license)}\n`,
+    digest: { id, record: recordHash(text), row: hashes.row },
     comparableRow: hashes.comparableRow,
   };
 }
