@@ -19,6 +19,7 @@ const LAYERS = {
   http: ['licenses', 'storage', 'changes', 'publications', 'lookup', 'access', 'telemetry'],
   rest: ['licenses', 'changes', 'lookup', 'rosters', 'http', 'access', 'telemetry'],
   mcp: ['licenses', 'changes', 'lookup', 'rosters', 'http', 'access', 'telemetry'],
+  web: ['licenses', 'changes', 'records', 'publications', 'lookup', 'rosters', 'http', 'access', 'telemetry'],
   cli: ['licenses', 'changes', 'records', 'storage', 'dataset', 'publications', 'rosters', 'access'],
 };
 

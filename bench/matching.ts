@@ -8,14 +8,11 @@ import { fileText } from '../src/dataset/source-file.ts';
 import { matchesBusinessName } from '../src/licenses/business-name.ts';
 import type { LicenseDocument } from '../src/licenses/license-document.ts';
 import type { LicenseRecord } from '../src/licenses/license-record.ts';
-import type { LookupOutcome } from '../src/licenses/lookup-outcome.ts';
-import type { LookupRequest } from '../src/licenses/lookup-request.ts';
+import type { LookupOutcome, LookupRequest } from '../src/licenses/lookup.ts';
 import { numberKey } from '../src/licenses/number.ts';
 import { matchesPersonName } from '../src/licenses/person-name.ts';
-import type { NearSurnamesQuery } from '../src/lookup/license-query.ts';
-import { lookUp } from '../src/lookup/lookup-steps.ts';
-import { nearSurnames } from '../src/lookup/opensearch-requests.ts';
-import { SEARCH_LIMITS, searchByIndex } from '../src/lookup/service.ts';
+import { SINGLE_LIMITS, searchByIndex } from '../src/lookup/search.ts';
+import { lookUp } from '../src/lookup/steps.ts';
 import { newId } from '../src/publications/metadata.ts';
 import { publish } from '../workers/publish/publish.ts';
 import { ALL_ROWS, number, optionsOf } from './options.ts';
@@ -66,10 +63,10 @@ async function sampleOf(
 function verdict(request: LookupRequest, outcome: LookupOutcome, license: LicenseRecord): Verdict {
   const { license_number: number } = license;
   switch (outcome.outcome) {
-    case 'record':
+    case 'found':
       if (outcome.record.license_number === number) return 'found';
       return outcome.nameMatch === true || !hasTyped(request, outcome.record) ? 'wrong' : "somebody else's";
-    case 'matches': {
+    case 'several': {
       const isThere = outcome.records.some((each) => each.license_number === number);
       if (isThere || outcome.truncated) return 'found';
       return outcome.records.every((each) => hasTyped(request, each)) ? "somebody else's" : 'wrong';
@@ -110,8 +107,7 @@ async function habitsOf(
   { client, index, licenses }: Published,
   habits: readonly TypingHabit[],
 ): Promise<Habit[]> {
-  const search = searchByIndex(client, SEARCH_LIMITS)(index);
-  const near = (query: NearSurnamesQuery) => nearSurnames(client, index, query);
+  const search = searchByIndex(client, SINGLE_LIMITS)(index);
   const measured: Habit[] = [];
   for (const habit of habits) {
     const verdicts: Habit['verdicts'] = {};
@@ -122,7 +118,7 @@ async function habitsOf(
     for (let at = 0; at < asked.length; at += AT_ONCE) {
       const batch = asked
         .slice(at, at + AT_ONCE)
-        .map(async ({ request, license }) => verdict(request, await lookUp(request, search, near), license));
+        .map(async ({ request, license }) => verdict(request, await lookUp(request, search, true), license));
       for (const each of await Promise.all(batch)) verdicts[each] = (verdicts[each] ?? 0) + 1;
     }
     measured.push({ name: habit.name, lookups: asked.length, verdicts });
@@ -149,7 +145,7 @@ function mistyped(request: LookupRequest): LookupRequest {
 
 /** What a miss with its suggestions costs against a hit, asked in turn, one at a time. */
 async function costsOfMiss({ client, index, licenses }: Published): Promise<Cost[]> {
-  const search = searchByIndex(client, SEARCH_LIMITS)(index);
+  const search = searchByIndex(client, SINGLE_LIMITS)(index);
   const costs: Cost[] = [];
   for (const name of ['number in lower case', 'person with three letters', 'business in lower case']) {
     const habit = TYPING_HABITS.find((each) => each.name.startsWith(name));
@@ -163,7 +159,7 @@ async function costsOfMiss({ client, index, licenses }: Published): Promise<Cost
         [mistyped(request), cost.misses],
       ] as const) {
         const startedAt = performance.now();
-        const outcome = await lookUp(asked, search, (query) => nearSurnames(client, index, query));
+        const outcome = await lookUp(asked, search, true);
         times.push(Number((performance.now() - startedAt).toFixed(3)));
         const isSuggested = 'didYouMean' in outcome && outcome.didYouMean.length > 0;
         if (times === cost.misses && isSuggested) cost.suggested += 1;

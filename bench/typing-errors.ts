@@ -1,5 +1,5 @@
-import { givenNameVariants } from '../src/licenses/given-name-variants.ts';
 import type { LicenseRecord } from '../src/licenses/license-record.ts';
+import { givenNameVariants } from '../src/licenses/spelling.ts';
 import { business, number, person, type TypingHabit, type WrittenName } from './typing-habits.ts';
 
 /** The place in a text where a mistake is made: spread over the text, and the same in every run. */

@@ -15,7 +15,6 @@ import { docsRoutes, openApiDocument } from './http/openapi.ts';
 import { routerOf } from './http/route.ts';
 import { close, httpServer, listen } from './http/server.ts';
 import { knownPublications, statusRoute } from './http/status.ts';
-import { lookupProbe } from './lookup/probe.ts';
 import { liveLookups } from './lookup/service.ts';
 import { MCP_PATH, mcpEndpoint } from './mcp/endpoint.ts';
 import { publicationHistory } from './publications/history.ts';
@@ -67,7 +66,7 @@ async function connect(config: Config, log: Logger, isStopping: () => boolean) {
     log.warn({ error: String(error) }, 'counts of API keys can not be written yet'),
   );
   const lookups = liveLookups(store.client, tracker);
-  const rosters = liveRosters(store.client, tracker, lookups);
+  const rosters = liveRosters(lookups);
   const changes = changesService(store, () => liveFeed(store, tracker));
   return {
     config,
@@ -152,7 +151,7 @@ function adminApp(api: Api): Koa<RequestState> {
   const { config, log, tracker, lookups, isStopping } = api;
   const app = httpApp({ log, isStopping });
   app.use(operatorHosts([config.ADMIN_HOST, ...config.ADMIN_ALLOWED_HOSTS]));
-  app.use(routerOf(adminRoutes(tracker, lookupProbe(api.store.client, tracker), isStopping)).routes());
+  app.use(routerOf(adminRoutes(tracker, lookups.isAnswering, isStopping)).routes());
   app.use(queueBoard(api.queue, config.QUEUE_BOARD_PASSWORD, log));
   const { rosters, counting, records } = api;
   stateGauges(tracker, lookups, rosters.itemsInFlight, counting.isShared, records.usedRatio);

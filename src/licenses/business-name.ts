@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import namesJson from '../../data/names.json' with { type: 'json' };
-import { unaccent } from './fold.ts';
+import { distinctKeys, unaccent } from './fold.ts';
 
 const words = z.array(z.string().min(1)).min(1);
 const NAMES = z
@@ -30,11 +30,10 @@ export function tradeNames(businessName: string): string[] {
 
 /** The keys of a business, searched by prefix: each trade name with and without its legal form, and the whole name. */
 export function businessNameKeys(businessName: string): string[] {
-  const forms = [
+  return distinctKeys([
     ...tradeNames(businessName).flatMap((name) => [tradeNameKey(name), tradeNameKeyWithLegalForm(name)]),
     tradeNameKeyWithLegalForm(businessName),
-  ];
-  return [...new Set(forms)].filter((form) => form !== '');
+  ]);
 }
 
 /**

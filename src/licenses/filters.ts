@@ -1,27 +1,28 @@
-import { fold } from './fold.ts';
+import { distinctKeys, fold } from './fold.ts';
 import type { LicenseRecord } from './license-record.ts';
 import { memoize } from './memoize.ts';
-
-type Filtered = Pick<LicenseRecord, 'license_type' | 'status' | 'raw_status' | 'city' | 'county'>;
 
 /** A filter of searches by name. A license matches when one of its keys is the filter's folded value. */
 export interface Filter {
   /** The folded values of a license. They are stored in `keys`, under the filter's name. */
-  readonly keysOf: (license: Filtered) => readonly string[];
+  readonly keysOf: (license: LicenseRecord) => readonly string[];
   readonly description: string;
+  /** Its name and a hint in the form of the website. */
+  readonly label: string;
+  readonly hint?: string;
   readonly examples: Readonly<Record<'person' | 'business', readonly [string, ...string[]]>>;
 }
 
-const foldedKey = memoize((text) => distinct([fold(text)]));
+const foldedKey = memoize((text) => distinctKeys([fold(text)]));
 
 /** The folded forms of a license type. `Registered Nurse (RN)` has three: the whole, the name and the abbreviation. */
 export const licenseTypeKeys = memoize((licenseType) => {
   const open = licenseType.indexOf('(');
-  if (open < 0 || !licenseType.endsWith(')')) return distinct([fold(licenseType)]);
-  return distinct([licenseType, licenseType.slice(0, open), licenseType.slice(open)].map(fold));
+  if (open < 0 || !licenseType.endsWith(')')) return distinctKeys([fold(licenseType)]);
+  return distinctKeys([licenseType, licenseType.slice(0, open), licenseType.slice(open)].map(fold));
 });
 
-function statusKeys({ status, raw_status: raw }: Filtered): readonly string[] {
+function statusKeys({ status, raw_status: raw }: LicenseRecord): readonly string[] {
   const [primary, whole] = [foldedKey(status ?? ''), foldedKey(raw ?? '')];
   return primary[0] === whole[0] ? primary : [...primary, ...whole];
 }
@@ -38,6 +39,8 @@ const FILTERS: Readonly<Record<FilterName, Filter>> = {
   license_type: {
     keysOf: ({ license_type: type }) => licenseTypeKeys(type ?? ''),
     description: 'Only licenses of this type, as the list of boards names it, or its abbreviation',
+    label: 'License type',
+    hint: 'For example LPN, or Registered Nurse (RN)',
     examples: {
       person: ['Registered Nurse (RN)', 'LPN'],
       business: ['Terminal Distributor of Dangerous Drugs'],
@@ -46,16 +49,20 @@ const FILTERS: Readonly<Record<FilterName, Filter>> = {
   status: {
     keysOf: statusKeys,
     description: 'Only licenses with this primary status or whole raw_status',
+    label: 'Status',
+    hint: 'For example Active',
     examples: { person: ['ACTIVE', 'INACTIVE', 'CLOSED'], business: ['ACTIVE', 'INACTIVE', 'CLOSED'] },
   },
   city: {
     keysOf: ({ city }) => foldedKey(city ?? ''),
     description: 'Only holders in this city',
+    label: 'City',
     examples: { person: ['Columbus'], business: ['Columbus'] },
   },
   county: {
     keysOf: ({ county }) => foldedKey(county ?? ''),
     description: 'Only holders in this Ohio county',
+    label: 'Ohio county',
     examples: { person: ['Franklin'], business: ['Franklin'] },
   },
 };
@@ -74,8 +81,4 @@ export function mapFilters<Result>(
     city: made('city'),
     county: made('county'),
   };
-}
-
-function distinct(keys: readonly string[]): string[] {
-  return keys.filter((key, at) => key !== '' && keys.indexOf(key) === at);
 }

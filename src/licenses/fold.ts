@@ -35,6 +35,11 @@ export function unaccent(text: string): string {
     .replace(/[ÆĐÐĦŁØŒÞẞ]/g, (letter) => LETTERS.get(letter) ?? letter);
 }
 
+/** Each key once, in their order, and none that is empty. */
+export function distinctKeys(keys: readonly string[]): string[] {
+  return [...new Set(keys)].filter((key) => key !== '');
+}
+
 /**
  * Only letters and digits, in upper case, without accents: `O'Brien` → `OBRIEN`, `de la Cruz` → `DELACRUZ`.
  * Used both for the keys in the index and for the values in requests.

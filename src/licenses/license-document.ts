@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { boardByLabel, currentBoardName } from './boards.ts';
 import { businessNameKeys, tradeNameKey, tradeNames, tradeNameWords } from './business-name.ts';
 import { type FilterName, mapFilters } from './filters.ts';
-import { fold } from './fold.ts';
+import { distinctKeys, fold } from './fold.ts';
 import { type LicenseRecord, licenseRecord } from './license-record.ts';
 import { numberDigits, numberKey } from './number.ts';
 import { foldPersonName } from './person-name.ts';
@@ -83,6 +83,12 @@ export function isPossibleId(id: string): boolean {
 
 /** The document of a license in the index. */
 export function licenseDocument(record: LicenseRecord, kind: HolderKind, sourceRow: string): LicenseDocument {
+  const keys = kind === 'person' ? personKeys(record) : businessKeys(record);
+  return { ...recordFields(record), source_row: sourceRow, keys };
+}
+
+/** The record alone, its fields in the order in which they are stored. */
+function recordFields(record: LicenseRecord): LicenseRecord {
   return {
     license_number: record.license_number,
     full_name: record.full_name,
@@ -96,22 +102,20 @@ export function licenseDocument(record: LicenseRecord, kind: HolderKind, sourceR
     county: record.county,
     issue_date: record.issue_date,
     extra_data: record.extra_data,
-    source_row: sourceRow,
-    keys: kind === 'person' ? personKeys(record) : businessKeys(record),
   };
 }
 
-/** What follows the record in a document's JSON. A quotation mark inside a text has a backslash before it. */
-const AFTER_RECORD = ',"source_row":"';
-
-/** A record as text, from which its hash is made. Two records have the same text when they say the same. */
+/**
+ * A record as JSON, without the brace at its end. Two records have the same text when they say the same. Its hash is
+ * kept to see what changes, and its document's JSON begins with it.
+ */
 export function recordText(record: LicenseRecord): string {
-  return recordTextIn(JSON.stringify(licenseDocument(record, 'business', '')));
+  return JSON.stringify(recordFields(record)).slice(0, -1);
 }
 
-/** The record's text in the JSON of its document, which is at hand when it is loaded. */
-export function recordTextIn(documentJson: string): string {
-  return documentJson.slice(0, documentJson.lastIndexOf(AFTER_RECORD));
+/** The JSON of a license's document. @param text the text of its record */
+export function documentJson(text: string, { source_row, keys }: LicenseDocument): string {
+  return `${text},${JSON.stringify({ source_row, keys }).slice(1)}`;
 }
 
 function personKeys(record: LicenseRecord): LicenseKeys {
@@ -137,11 +141,7 @@ function businessKeys(record: LicenseRecord): LicenseKeys {
     digits: numberDigits(record.license_number),
     name: `${board}/${tradeNameKey(names[0] ?? '')}`,
     business: businessNameKeys(record.full_name).flatMap((form) => [`${board}/${form}`, `/${form}`]),
-    words: distinct(names.flatMap(tradeNameWords)).flatMap((word) => [`${board}/${word}`, `/${word}`]),
+    words: distinctKeys(names.flatMap(tradeNameWords)).flatMap((word) => [`${board}/${word}`, `/${word}`]),
     ...mapFilters(({ keysOf }) => keysOf(record)),
   };
-}
-
-function distinct(keys: readonly string[]): string[] {
-  return keys.filter((key, at) => key !== '' && keys.indexOf(key) === at);
 }

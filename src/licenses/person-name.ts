@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import namesJson from '../../data/names.json' with { type: 'json' };
-import { fold } from './fold.ts';
+import { distinctKeys, fold } from './fold.ts';
 
 const { generational_suffixes: suffixes } = z
   .object({ generational_suffixes: z.array(z.string().min(1)).min(1) })
@@ -74,8 +74,7 @@ export function foldPersonName(licenseeName: string): PersonName {
 
 function surnameForms(written: string, surname: string): string[] {
   if (!DASH.test(written)) return surname === '' ? [] : [surname];
-  const forms = [surname, ...written.split(DASH).map(fold)];
-  return [...new Set(forms)].filter((form) => form !== '');
+  return distinctKeys([surname, ...written.split(DASH).map(fold)]);
 }
 
 /** A LICENSEE_NAME as responses show it: without the blank that older rows have before the comma. */

@@ -43,7 +43,7 @@ function historyOf(
   number: string,
 ): LicenseHistory {
   const { outcome } = found;
-  const record = outcome.outcome === 'record' ? outcome.record : undefined;
+  const record = outcome.outcome === 'found' ? outcome.record : undefined;
   const listed =
     record === undefined
       ? changesOfOne(changes, number)

@@ -1,6 +1,8 @@
 import type { Client } from '@opensearch-project/opensearch';
-import { type LookupOutcome, MAX_MATCHES } from '../licenses/lookup-outcome.ts';
-import { type LookupRequest, requireLetterOrDigit, requireLicenseType } from '../licenses/lookup-request.ts';
+import { LRUCache } from 'lru-cache';
+import { BadRequestError } from '../licenses/bad-request.ts';
+import { boardByName } from '../licenses/boards.ts';
+import { type InvalidLookup, type LookupOutcome, type LookupRequest, problemOf } from '../licenses/lookup.ts';
 import {
   type LivePublication,
   type LivePublicationTracker,
@@ -8,20 +10,28 @@ import {
   withLivePublication,
 } from '../publications/live.ts';
 import { SearchUnavailableError, TooBusyError } from '../storage/errors.ts';
-import { batchedSearch, type SearchLimits } from './batched-search.ts';
-import type { Search } from './license-query.ts';
-import { lookUp } from './lookup-steps.ts';
-import { nearSurnames } from './opensearch-requests.ts';
+import { MANY_LIMITS, SINGLE_LIMITS, searchByIndex } from './search.ts';
+import { lookUp } from './steps.ts';
+
+/** The publication that a lookup was answered from. */
+export interface LookupOrigin {
+  /** Its id. */
+  readonly publication: string;
+  /** Its run date, `YYYY-MM-DD`. */
+  readonly date: string;
+  /** Whether it is generated sample data. */
+  readonly isSampleData: boolean;
+}
 
 /** The outcome of a lookup, and the publication that it is from. */
-export interface DatedOutcome {
+export interface DatedOutcome extends LookupOrigin {
   readonly outcome: LookupOutcome;
-  /** The publication's id. */
-  readonly publication: string;
-  /** The run date of the publication, `YYYY-MM-DD`. */
-  readonly date: string;
-  /** Whether the publication is generated sample data. */
-  readonly isSampleData: boolean;
+}
+
+/** Many lookups in one publication. */
+export interface ManyLookups extends LookupOrigin {
+  /** @param suggest whether to look for what may have been meant when nothing is found, which costs more */
+  lookUp(request: LookupRequest, suggest: boolean): Promise<LookupOutcome | InvalidLookup>;
 }
 
 /** The lookups that every interface offers. */
@@ -33,11 +43,18 @@ export interface Lookups {
    * @throws {SearchUnavailableError} when OpenSearch does not answer in time
    */
   lookUp(request: LookupRequest, spentMs?: number): Promise<DatedOutcome>;
-  /** The number of lookups in flight. */
+  /**
+   * Does work with many lookups, all in one publication. They count among no single lookups, and share no requests to
+   * OpenSearch with them. When the publication's index is deleted meanwhile, all of the work is done again.
+   */
+  lookUpMany<Result>(work: (many: ManyLookups) => Promise<Result>): Promise<Result>;
+  /** The number of single lookups in flight. */
   inFlight(): number;
-  /** Resolves when no lookup is in flight, and after `maxMs` milliseconds in any case. */
+  /** Resolves when no single lookup is in flight, and after `maxMs` milliseconds in any case. */
   idle(maxMs: number): Promise<void>;
   livePublication(): Promise<LivePublication>;
+  /** Whether lookups are answered, as of a second ago at most: it looks up a license that the publication has. */
+  isAnswering(): Promise<boolean>;
 }
 
 /** With more lookups in flight, responses have no suggestions. */
@@ -49,91 +66,89 @@ export const MAX_IN_FLIGHT = 1000;
 /** Reading the API key and all of a lookup's OpenSearch requests must end within three seconds. */
 export const TIMEOUT_MS = 2600;
 
-/**
- * Measured on two cores with 64 clients: larger batches delay responses, and more concurrency makes batches smaller.
- * While one batch has half of the clients' numbers, the process writes the responses of the other half.
- */
-export const SEARCH_LIMITS: SearchLimits = {
-  ids: { maxBatchSize: 32, concurrency: 1 },
-  numbers: { maxBatchSize: 32, concurrency: 1 },
-  persons: { maxBatchSize: 32, concurrency: 2 },
-  nearNumbers: { maxBatchSize: 32, concurrency: 2 },
-  others: { maxBatchSize: 16, concurrency: 4 },
-  // More are rare, even for initials.
-  maxOfSeveralPersons: 1000,
-  maxMatches: MAX_MATCHES,
-};
+const PROBED_EVERY_MS = 1000;
 
 /** Lookups in the live publication. All queries of one lookup go to the same physical index. */
 export function liveLookups(client: Client, tracker: LivePublicationTracker): Lookups {
   let inFlight = 0;
-  const becameIdle = new EventTarget();
-  const searchIn = searchByIndex(client, SEARCH_LIMITS);
+  let becameIdle = Promise.withResolvers<void>();
+  const searchOne = searchByIndex(client, SINGLE_LIMITS);
+  const searchMany = searchByIndex(client, MANY_LIMITS);
+  // The probe waits behind no client's lookup.
+  const searchProbed = searchByIndex(client, SINGLE_LIMITS);
 
   /** Rejects the work when too much is in flight. Work that timed out counts until it really ends. */
   async function bounded<Result>(spentMs: number, work: () => Promise<Result>): Promise<Result> {
     if (inFlight >= MAX_IN_FLIGHT) throw new TooBusyError('Too many lookups are under way.');
+    if (inFlight === 0) becameIdle = Promise.withResolvers();
     inFlight += 1;
     return withTimeout(
       work().finally(() => {
         inFlight -= 1;
-        if (inFlight === 0) becameIdle.dispatchEvent(new Event('idle'));
+        if (inFlight === 0) becameIdle.resolve();
       }),
       TIMEOUT_MS - spentMs,
     );
   }
 
-  function idle(maxMs: number): Promise<void> {
-    if (inFlight === 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      const end = () => {
-        clearTimeout(timer);
-        becameIdle.removeEventListener('idle', end);
-        resolve();
-      };
-      const timer = setTimeout(end, maxMs);
-      becameIdle.addEventListener('idle', end);
+  function isSampleFound(): Promise<boolean> {
+    return withLivePublication(tracker, async ({ index, sample }) => {
+      if (sample === undefined) return false;
+      const { board, license_number: number } = sample;
+      const request = { by: 'number', number, board: boardByName(board), businessOnly: false } as const;
+      const { outcome } = await lookUp(request, searchProbed(index), false);
+      return outcome === 'found' || outcome === 'ambiguous_number';
     });
   }
 
+  const probe = new LRUCache<'answer', boolean>({
+    max: 1,
+    ttl: PROBED_EVERY_MS,
+    // The tracker asks for the first publication by itself.
+    fetchMethod: async () =>
+      tracker.current() !== undefined && (await withTimeout(isSampleFound(), TIMEOUT_MS).catch(() => false)),
+  });
+
   return {
     inFlight: () => inFlight,
-    idle,
+    idle: async (maxMs) => {
+      if (inFlight > 0) await withTimeout(becameIdle.promise, maxMs).catch(() => undefined);
+    },
     lookUp: (request, spentMs = 0) =>
       bounded(spentMs, () =>
-        withLivePublication(tracker, async ({ index, metadata, licenseTypes }) => {
-          requireLetterOrDigit(request);
-          requireLicenseType(request, licenseTypes);
-          const outcome = await lookUp(
-            request,
-            searchIn(index),
-            inFlight > MAX_IN_FLIGHT_WITH_SUGGESTIONS
-              ? undefined
-              : (query) => nearSurnames(client, index, query),
-          );
-          const { publication, date, sample: isSampleData } = metadata;
-          return { outcome, publication, date, isSampleData };
+        withLivePublication(tracker, async (live) => {
+          const problem = problemOf(request, live.licenseTypes);
+          if (problem !== undefined) throw new BadRequestError(problem);
+          const suggest = inFlight <= MAX_IN_FLIGHT_WITH_SUGGESTIONS;
+          return { outcome: await lookUp(request, searchOne(live.index), suggest), ...originOf(live) };
         }),
       ),
+    lookUpMany: (work) =>
+      withLivePublication(tracker, (live) => {
+        const search = searchMany(live.index);
+        return work({
+          ...originOf(live),
+          lookUp: async (request, suggest) => {
+            const detail = problemOf(request, live.licenseTypes);
+            return detail === undefined ? lookUp(request, search, suggest) : { outcome: 'invalid', detail };
+          },
+        });
+      }),
     livePublication: async () => {
       const publication = tracker.current() ?? (await tracker.refresh());
       if (publication === undefined) throw new NothingPublishedError('Nothing has been published yet.');
       return publication;
     },
+    isAnswering: async () => (await probe.fetch('answer')) === true,
   };
 }
 
-/** Returns the same search for all lookups in an index, so that they share batches. */
-export function searchByIndex(client: Client, limits: SearchLimits): (index: string) => Search {
-  let latest: { readonly index: string; readonly search: Search } | undefined;
-  return (index) => {
-    if (latest?.index !== index) latest = { index, search: batchedSearch(client, index, limits) };
-    return latest.search;
-  };
+function originOf({ metadata: { publication, date, sample } }: LivePublication): LookupOrigin {
+  return { publication, date, isSampleData: sample };
 }
 
 /** Fails when the work takes too long. The work itself is not stopped; its requests have their own timeouts. */
-function withTimeout<Result>(work: Promise<Result>, ms: number): Promise<Result> {
+export function withTimeout<Result>(work: Promise<Result>, ms: number): Promise<Result> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(
       () => reject(new SearchUnavailableError('OpenSearch did not answer in time')),

@@ -1,10 +1,7 @@
 import { distance } from 'fastest-levenshtein';
 import { fold } from '../licenses/fold.ts';
-import { givenNameVariants } from '../licenses/given-name-variants.ts';
 import type { StoredLicense } from '../licenses/license-document.ts';
-import type { LookupRequest } from '../licenses/lookup-request.ts';
-import { misreadNames } from '../licenses/misreadings.ts';
-import { nearestSpellings } from '../licenses/nearest-spellings.ts';
+import type { LookupRequest } from '../licenses/lookup.ts';
 import { numberKey } from '../licenses/number.ts';
 import {
   firstGivenName,
@@ -15,18 +12,19 @@ import {
   nameToSearch,
   surnameKey,
 } from '../licenses/person-name.ts';
+import { givenNameVariants, misreadNames, nearestSpellings } from '../licenses/spelling.ts';
 import {
   businessQuery,
-  type LicenseQuery,
   type LikelyName,
   likelyPersonsQuery,
-  type NearSurnames,
+  MAX_SUGGESTED_NAMES,
   nearGivenNameQuery,
-  nearNumberQuery,
   nearSurnamesQuery,
   personQuery,
-  type Search,
-} from './license-query.ts';
+} from './name-queries.ts';
+import { nearNumberQuery } from './number-queries.ts';
+import type { LicenseQuery } from './requests.ts';
+import type { PublicationSearch } from './search.ts';
 
 type ByNumber = Extract<LookupRequest, { by: 'number' }>;
 type ByPerson = Extract<LookupRequest, { by: 'person' }>;
@@ -35,26 +33,26 @@ type Found = readonly StoredLicense[];
 /** How many numbers are suggested when no license has the requested one. */
 export const MAX_SUGGESTED_NUMBERS = 3;
 
-/** How many names are suggested when nobody has the requested one. */
-export const MAX_SUGGESTED_NAMES = 5;
-
 /** How far a number may be from the typed one to be suggested because its holder has the typed name. */
 const MAX_EDITS_WITH_NAME = 2;
 
 /** Without a query, nothing is found. */
-export async function searchOptional(query: LicenseQuery | undefined, search: Search): Promise<Found> {
-  return query === undefined ? [] : (await search(query)).licenses;
+export async function searchOptional(
+  query: LicenseQuery | undefined,
+  publication: PublicationSearch,
+): Promise<Found> {
+  return query === undefined ? [] : (await publication.search(query)).licenses;
 }
 
 /**
  * Existing numbers that may have been meant by one that no license has, best first. If a holder of the typed name has
  * a similar number, only such numbers are suggested.
  */
-export async function suggestedNumbers(request: ByNumber, search: Search): Promise<string[]> {
+export async function suggestedNumbers(request: ByNumber, publication: PublicationSearch): Promise<string[]> {
   const { board, number, businessOnly } = request;
   const [near, named] = await Promise.all([
-    searchOptional(nearNumberQuery(board, number, businessOnly), search),
-    searchOptional(nameQuery(request), search),
+    searchOptional(nearNumberQuery(board, number, businessOnly), publication),
+    searchOptional(nameQuery(request), publication),
   ]);
   const key = numberKey(number);
   const ofHolder = named.filter(
@@ -76,7 +74,7 @@ function nameQuery({ board, name }: ByNumber): LicenseQuery | undefined {
       : name.lastName === undefined
         ? undefined
         : personQuery(board, name.lastName, name.firstName, {});
-  return query && { ...query, select: 'many' };
+  return query && { ...query, select: 'first_101' };
 }
 
 /** What is suggested when no license matches a person's name. */
@@ -90,21 +88,22 @@ interface SuggestedPersons {
 /** Names that may have been meant by one that nobody has, best first. */
 export async function suggestedPersons(
   request: ByPerson,
-  search: Search,
-  nearSurnames: NearSurnames,
+  publication: PublicationSearch,
 ): Promise<SuggestedPersons> {
   const { board } = request;
   const { surname } = keysOf(request);
   const ofSurname = [{ surname, given: '' }];
   const [found, others, surnames] = await Promise.all([
     // Without given name and filters, the first search has shown that nobody has the surname.
-    isNarrowed(request) ? searchOptional(likelyPersonsQuery(board, ofSurname, {}, 'any'), search) : [],
-    searchOptional(likelyPersonsQuery(board, namesWithOtherSurname(request), {}, 'few'), search),
-    similarSurnames(request, nearSurnames),
+    isNarrowed(request)
+      ? searchOptional(likelyPersonsQuery(board, ofSurname, {}, 'any_one'), publication)
+      : [],
+    searchOptional(likelyPersonsQuery(board, namesWithOtherSurname(request), {}, 'first_50'), publication),
+    similarSurnames(request, publication),
   ]);
   const surnameExists = found.length > 0;
   const suggested = surnameExists
-    ? await similarPersons(request, surnames, search)
+    ? await similarPersons(request, surnames, publication)
     : [...namesOf(request, others), ...surnames];
   return { surnameExists, names: [...new Set(suggested)].slice(0, MAX_SUGGESTED_NAMES) };
 }
@@ -139,7 +138,7 @@ function namesWithOtherGiven(request: ByPerson): LikelyName[] {
 async function similarPersons(
   request: ByPerson,
   surnames: readonly string[],
-  search: Search,
+  publication: PublicationSearch,
 ): Promise<string[]> {
   const { board, filters } = request;
   const { surname, given } = keysOf(request);
@@ -150,9 +149,9 @@ async function similarPersons(
     ...surnames.map((each) => ({ surname: each, given })),
   ];
   const [ofOtherGiven, ofSimilarGiven, ofOtherSurname] = await Promise.all([
-    searchOptional(likelyPersonsQuery(board, otherGiven, filters, 'few'), search),
-    searchOptional(nearGivenNameQuery(board, { surname, given }, filters), search),
-    searchOptional(likelyPersonsQuery(board, otherSurname, filters, 'few'), search),
+    searchOptional(likelyPersonsQuery(board, otherGiven, filters, 'first_50'), publication),
+    searchOptional(nearGivenNameQuery(board, { surname, given }, filters), publication),
+    searchOptional(likelyPersonsQuery(board, otherSurname, filters, 'first_50'), publication),
   ]);
   const isVariant = ({ full_name: name }: StoredLicense) =>
     otherGiven.some((each) => each.given === fold(firstGivenName(nameParts(name).given)));
@@ -180,9 +179,12 @@ function isOneSlip(typed: string, meant: string): boolean {
   return edits === 1 || (edits === 2 && letters(typed) === letters(meant));
 }
 
-async function similarSurnames({ board, lastName }: ByPerson, nearSurnames: NearSurnames): Promise<string[]> {
+async function similarSurnames(
+  { board, lastName }: ByPerson,
+  publication: PublicationSearch,
+): Promise<string[]> {
   const query = nearSurnamesQuery(board, lastName);
-  const near = query === undefined ? [] : await nearSurnames(query);
+  const near = query === undefined ? [] : await publication.nearSurnames(query);
   return [...new Set(near.map((term) => term.slice(term.indexOf('/') + 1)))];
 }
 

@@ -1,7 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import cors from '@koa/cors';
 import {
   createMcpHandler,
   isLegacyRequest,
+  localhostAllowedHostnames,
+  localhostAllowedOrigins,
+  validateHostHeader,
+  validateOriginHeader,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import compose from 'koa-compose';
@@ -11,11 +16,15 @@ import type { Config } from '../config.ts';
 import { textBody } from '../http/body.ts';
 import { type Context, clientGone, type Middleware } from '../http/context.ts';
 import { slots, spendMore } from '../http/limits.ts';
-import { allowedOrigins, checkRequest } from './host-and-origin.ts';
-import { parseJson, unsupportedMessage } from './protocol-errors.ts';
+import {
+  forbidden,
+  methodNotAllowed,
+  parseJson,
+  unsupportedMessage,
+  withoutInternalErrors,
+} from './protocol-errors.ts';
 import { rosterItemsIn } from './roster.ts';
-import { sendResponse } from './send-response.ts';
-import { type Answers, toolServer } from './tools.ts';
+import { type ToolServices, toolServer } from './tools.ts';
 
 export const MCP_PATH = '/mcp';
 
@@ -33,12 +42,17 @@ export const MAX_IN_FLIGHT_PER_ADDRESS = 50;
  * The MCP endpoint: Streamable HTTP for the 2026 and 2025 revisions of the protocol, stateless, with JSON responses.
  * Each request gets its own server, because a server that concurrent requests share fails.
  */
-export function mcpEndpoint(config: Config, answers: Answers, limit: RateLimit, log: Logger): Middleware {
+export function mcpEndpoint(
+  config: Config,
+  services: ToolServices,
+  limit: RateLimit,
+  log: Logger,
+): Middleware {
   const onerror = (error: Error) => log.warn({ error: error.message }, 'MCP request refused');
   /** The SDK asks for a server with the request alone. */
   const contexts = new WeakMap<Request, Context>();
   const newServer = (ctx: Context | undefined) =>
-    toolServer(answers, log, () => (ctx === undefined ? new AbortController().signal : clientGone(ctx)));
+    toolServer(services, log, () => (ctx === undefined ? new AbortController().signal : clientGone(ctx)));
   const modern = createMcpHandler(({ requestInfo }) => newServer(requestInfo && contexts.get(requestInfo)), {
     legacy: 'reject',
     onerror,
@@ -93,4 +107,51 @@ function protocolHeaders(given: IncomingHttpHeaders): [string, string][] {
       ? [[name, String(value)]]
       : [],
   );
+}
+
+/** How long a browser may cache the response to a CORS preflight request. */
+const PREFLIGHT_MAX_AGE_SECONDS = 600;
+
+type AllowedNames = Pick<Config, 'MCP_ALLOWED_HOSTS' | 'MCP_ALLOWED_ORIGINS'>;
+
+/** Why an Origin is not allowed; `undefined` when it is. Clients other than browsers send none, which is allowed. */
+function originError(origin: string, { MCP_ALLOWED_ORIGINS: allowed }: AllowedNames): string | undefined {
+  if (allowed.includes(origin)) return undefined;
+  const checked = validateOriginHeader(origin, [...localhostAllowedOrigins(), ...allowed]);
+  return checked.ok ? undefined : checked.message;
+}
+
+/** The CORS headers for pages of allowed origins. */
+function allowedOrigins(config: AllowedNames): Middleware {
+  return cors({
+    origin: (ctx) => {
+      const origin = ctx.get('origin');
+      return origin !== '' && originError(origin, config) === undefined ? origin : '';
+    },
+    allowMethods: ['POST'],
+    exposeHeaders: 'Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset',
+    maxAge: PREFLIGHT_MAX_AGE_SECONDS,
+  });
+}
+
+/** Rejects a wrong Host, Origin or method before the body is read. */
+function checkRequest(config: AllowedNames): Middleware {
+  const hosts = [...localhostAllowedHostnames(), ...config.MCP_ALLOWED_HOSTS];
+  return (ctx, next) => {
+    const host = validateHostHeader(ctx.req.headers.host, hosts);
+    const error = host.ok ? originError(ctx.get('origin'), config) : host.message;
+    if (error !== undefined) return sendResponse(ctx, forbidden(error));
+    if (ctx.method !== 'POST') return sendResponse(ctx, methodNotAllowed());
+    return next();
+  };
+}
+
+/** Sends a response of the SDK through Koa, without the text of internal errors. */
+async function sendResponse(ctx: Context, response: Response): Promise<void> {
+  for (const [name, value] of response.headers) {
+    if (name === 'content-type') ctx.type = value;
+    else ctx.set(name, value);
+  }
+  ctx.body = withoutInternalErrors(await response.text());
+  ctx.status = response.status;
 }

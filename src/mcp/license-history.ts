@@ -6,10 +6,10 @@ import { BadRequestError } from '../licenses/bad-request.ts';
 import { type Board, boardByName } from '../licenses/boards.ts';
 import { cautionSentences, cautionsOf } from '../licenses/cautions.ts';
 import { todayInOhio } from '../licenses/dates.ts';
+import { isMiss } from '../licenses/lookup.ts';
 import { notFoundMessage } from '../licenses/not-found.ts';
 import { type LicenseHistory, licenseHistory } from '../lookup/license-history.ts';
 import type { Lookups } from '../lookup/service.ts';
-import { boardOf } from './board-of.ts';
 import { historyParameters, readParameters } from './parameters.ts';
 import { AUTHORITY, compact, compactLicense, SAMPLE_DATA_NOTICE } from './results.ts';
 
@@ -56,7 +56,7 @@ export async function historyForModel(
 ): Promise<Pick<LicenseHistory, 'outcome'> & { readonly content: z.output<typeof historyResult> }> {
   const { values, note } = readParameters(historyParameters, given);
   const { license_number: number } = values;
-  const board = boardOf(values.board) ?? (await boardOfNumber(services.lookups, number));
+  const board = boardByName(values.board ?? '') ?? (await boardOfNumber(services.lookups, number));
   const history = await licenseHistory(services, { board, number });
   const today = todayInOhio();
   const listed = history.changes.slice(0, MAX_CHANGES);
@@ -75,9 +75,9 @@ export async function historyForModel(
 /** @throws {BadRequestError} when the number alone does not tell the board */
 async function boardOfNumber(lookups: Lookups, number: string): Promise<Board> {
   const { outcome, date } = await lookups.lookUp({ by: 'number', number, businessOnly: false });
-  const board = outcome.outcome === 'record' ? boardByName(outcome.record.board) : undefined;
+  const board = outcome.outcome === 'found' ? boardByName(outcome.record.board) : undefined;
   if (board !== undefined) return board;
-  const miss = outcome.outcome === 'number_not_found' ? notFoundMessage(outcome, date, '') : '';
+  const miss = isMiss(outcome) ? notFoundMessage(outcome, date) : '';
   throw new BadRequestError(
     `${miss} Send board too: the history of a license that was removed is found with it. ${AUTHORITY}`.trimStart(),
   );
@@ -92,8 +92,8 @@ function messages(history: LicenseHistory, today: string): string[] {
   const { isSampleData, outcome, record, licenseNumber, changes, since, gaps, date } = history;
   return [
     isSampleData ? SAMPLE_DATA_NOTICE : '',
-    licenseNumber === undefined && outcome.outcome === 'number_not_found'
-      ? `${notFoundMessage(outcome, date, '')} No change of a license of that board with this number is known since ${since}. That does not mean that nobody is licensed.`
+    licenseNumber === undefined && isMiss(outcome)
+      ? `${notFoundMessage(outcome, date)} No change of a license of that board with this number is known since ${since}. That does not mean that nobody is licensed.`
       : '',
     licenseNumber !== undefined && record === undefined
       ? `The license is no longer in the dataset of ${date}. That does not say why; ask the board.`

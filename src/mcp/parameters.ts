@@ -2,10 +2,8 @@ import { z } from 'zod';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { BOARDS } from '../licenses/boards.ts';
 import { type Filter, mapFilters } from '../licenses/filters.ts';
-import { MAX_MATCHES } from '../licenses/lookup-outcome.ts';
+import { FIELD_WORDS, type LookupWords, MAX_CHARACTERS, MAX_MATCHES } from '../licenses/lookup.ts';
 import { nearestBoards } from '../licenses/nearest-boards.ts';
-
-const MAX_CHARACTERS = 200;
 
 /** How many unknown parameters a message names, and how many characters of each. */
 const MAX_UNKNOWN = 5;
@@ -33,6 +31,13 @@ function board(description: string) {
     .enum(names, { error: ({ input }: InvalidValue) => `${boardError(input)} list_ohio_boards lists all` })
     .meta({ description });
 }
+
+/** How the tools say what is wrong with a lookup whose parameters fit their schema. */
+export const LOOKUP_WORDS: LookupWords = {
+  ...FIELD_WORDS,
+  unknownBoard: (name) => `board ${boardError(name)} list_ohio_boards lists all.`,
+  noBoard: (by) => (by === 'person' ? 'A search by name needs board.' : undefined),
+};
 
 function boardError(given: unknown): string {
   if (given === undefined) return 'is missing. Send the exact name of a board;';
@@ -167,4 +172,19 @@ function unknownNote(given: readonly string[], known: readonly string[]): string
   if (unknown.length === 0) return '';
   const names = unknown.map((name) => JSON.stringify(name.slice(0, MAX_NAME_CHARACTERS))).join(', ');
   return `Passed over, since this tool has no such parameter: ${names}. It has: ${known.join(', ')}.`;
+}
+
+/** A JSON Schema of an object, for the parameters and the results of tools. */
+export type ObjectSchema = { readonly type: 'object'; readonly [keyword: string]: unknown };
+
+const TARGET = { target: 'draft-2020-12' } as const;
+
+/**
+ * The JSON Schema that clients are shown. The SDK does not check parameters against it, because its errors would lack
+ * data_as_of; `readParameters` does.
+ *
+ * @param side whether the values come from clients or go to them, which differs when a schema transforms values
+ */
+export function objectSchema(schema: z.ZodType, side: 'input' | 'output'): ObjectSchema {
+  return { ...schema['~standard'].jsonSchema[side](TARGET), type: 'object' };
 }

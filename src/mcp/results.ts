@@ -2,8 +2,14 @@ import { z } from 'zod';
 import { cautionSentences, cautionsOf, ONLY_MATCH_BY_NAME } from '../licenses/cautions.ts';
 import { EXTRA_DATA_LABELS } from '../licenses/extra-data-labels.ts';
 import { type LicenseRecord, responseRecord, toResponseRecord } from '../licenses/license-record.ts';
-import { type LookupOutcome, MAX_MATCHES, NUMBER_NOT_FOUND_REASONS } from '../licenses/lookup-outcome.ts';
-import { notFoundMessage } from '../licenses/not-found.ts';
+import { type LookupOutcome, MAX_MATCHES } from '../licenses/lookup.ts';
+import {
+  AS_PERSONS,
+  NOBODY_IS_UNLICENSED,
+  NUMBER_NOT_FOUND_REASONS,
+  notFoundMessage,
+  reasonOf,
+} from '../licenses/not-found.ts';
 
 /** Who is the authority; part of every result. */
 export const AUTHORITY =
@@ -87,8 +93,6 @@ export interface Origin {
 type ResultFields = Pick<LookupResult, 'outcome' | 'reason'> &
   Partial<Pick<LookupResult, 'truncated' | 'licenses' | 'did_you_mean'>>;
 
-const PERSON_HINT = 'verify_license looks it up.';
-
 /** Turns a lookup's outcome into a tool result. Its words never say "unlicensed". */
 export function lookupToolResult(outcome: LookupOutcome, call: LookupCall, origin: Origin): LookupResult {
   const result = (
@@ -107,7 +111,7 @@ export function lookupToolResult(outcome: LookupOutcome, call: LookupCall, origi
   });
 
   switch (outcome.outcome) {
-    case 'record': {
+    case 'found': {
       const license = fullLicense(outcome.record, origin, outcome.nameMatch);
       return result(
         { outcome: 'found', licenses: [license] },
@@ -115,7 +119,7 @@ export function lookupToolResult(outcome: LookupOutcome, call: LookupCall, origi
         ...cautionSentences(license, license.cautions),
       );
     }
-    case 'matches': {
+    case 'several': {
       const licenses = outcome.records.slice(0, call.limit).map((record) => compact(record, origin.today));
       const truncated = outcome.truncated || licenses.length < outcome.records.length;
       return result(
@@ -124,21 +128,21 @@ export function lookupToolResult(outcome: LookupOutcome, call: LookupCall, origi
         ...cautionsInList(licenses),
       );
     }
-    case 'no_match':
-      return result(
-        { outcome: 'not_found', did_you_mean: [...outcome.didYouMean] },
-        notFoundMessage(outcome, origin.date, PERSON_HINT),
-        'That does not mean that nobody is licensed.',
-      );
-    case 'number_not_found':
+    default: {
+      const message = notFoundMessage(outcome, origin.date, AS_PERSONS.tool);
+      if (outcome.request.by !== 'number') {
+        const didYouMean = [...outcome.didYouMean];
+        return result({ outcome: 'not_found', did_you_mean: didYouMean }, message, NOBODY_IS_UNLICENSED);
+      }
       return result(
         {
-          outcome: outcome.reason === 'ambiguous' ? 'ambiguous' : 'not_found',
-          reason: outcome.reason,
+          outcome: outcome.outcome === 'ambiguous_number' ? 'ambiguous' : 'not_found',
+          reason: reasonOf(outcome),
           did_you_mean: outcome.didYouMean.filter((number) => number !== call.searched.license_number),
         },
-        notFoundMessage(outcome, origin.date, PERSON_HINT),
+        message,
       );
+    }
   }
 }
 
@@ -179,7 +183,7 @@ function cautionsInList(licenses: readonly z.output<typeof compactLicense>[]): s
 }
 
 function severalMatchesMessage(
-  { records, truncated }: Extract<LookupOutcome, { outcome: 'matches' }>,
+  { records, truncated }: Extract<LookupOutcome, { outcome: 'several' }>,
   listed: number,
   { unusedFilters, limit }: LookupCall,
 ): string {

@@ -1,20 +1,21 @@
 import { z } from 'zod';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { cautionSentences, cautionsOf } from '../licenses/cautions.ts';
-import { lookupRequest } from '../licenses/lookup-request.ts';
-import { notFoundMessage } from '../licenses/not-found.ts';
+import { lookupRequest } from '../licenses/lookup.ts';
+import { AS_PERSONS, NOT_UNLICENSED, notFoundMessage, reasonOf } from '../licenses/not-found.ts';
 import {
-  type InvalidItem,
+  invalidLookup,
   itemsOf,
   type Roster,
   type RosterItem,
   type RosterResult,
+  rosterOutcome,
   summaryInWords,
 } from '../rosters/roster.ts';
-import type { RosterAnswer, RosterOrigin, Rosters } from '../rosters/service.ts';
-import { boardOf } from './board-of.ts';
+import type { Rosters } from '../rosters/service.ts';
 import {
   DEFAULT_ROSTER_MATCHES,
+  LOOKUP_WORDS,
   MAX_ROSTER_ITEMS,
   readParameters,
   rosterCallParameters,
@@ -54,8 +55,6 @@ export const rosterResult = z.object({
   results: z.array(itemResult).describe('In the order of the items'),
 });
 
-const NOT_UNLICENSED =
-  'not_found never means that somebody is unlicensed: check the spelling, the number and the board.';
 const NOT_PROOF = 'A match of a name alone is not proof that it is the person meant.';
 
 /**
@@ -74,18 +73,12 @@ export async function verifyRoster(
     items: values.items.map(rosterItem),
     maxMatches: values.max_matches ?? DEFAULT_ROSTER_MATCHES,
   };
-  const answer = await rosters.answer(
+  const { date, isSampleData, summary, shaped } = await rosters.answer(
     roster,
-    (results, { date, today }) => results.map((result) => itemContent(result, date, today)),
+    (results, { date: publicationDate, today }) =>
+      results.map((result) => itemContent(result, publicationDate, today)),
     signal,
   );
-  return { ...rosterContent(answer, note), results: answer.shaped.flat() };
-}
-
-function rosterContent(
-  { date, isSampleData, summary }: RosterOrigin & Pick<RosterAnswer<unknown>, 'summary'>,
-  note: string,
-): Omit<z.output<typeof rosterResult>, 'results'> {
   const sentences = [
     note,
     isSampleData ? SAMPLE_DATA_NOTICE : '',
@@ -99,6 +92,7 @@ function rosterContent(
     message: sentences.filter((sentence) => sentence !== '').join(' '),
     count: itemsOf(summary),
     summary,
+    results: shaped.flat(),
   };
 }
 
@@ -113,25 +107,22 @@ function rosterItem(item: Readonly<Record<string, unknown>>): RosterItem {
         `The item has no license_number, no last_name and no business_name. ${note}`.trimEnd(),
       );
     }
-    const fields = { ...values, board: boardOf(values.board) };
-    return { reference, request: lookupRequest(fields, businessName === undefined ? 'person' : 'business') };
+    const searchType = businessName === undefined ? undefined : 'business';
+    return { reference, request: lookupRequest({ ...values, search_type: searchType }, LOOKUP_WORDS) };
   } catch (error) {
-    if (!(error instanceof BadRequestError)) throw error;
-    const request: InvalidItem = { by: 'nothing', detail: error.message };
-    return { reference, request };
+    return { reference, request: invalidLookup(error) };
   }
 }
 
 function itemContent(
-  result: RosterResult,
+  { index, reference, outcome }: RosterResult,
   publicationDate: string,
   today: string,
 ): z.output<typeof itemResult> {
-  const { index, reference, outcome } = result;
-  const item = { index, reference, outcome };
-  switch (result.outcome) {
+  const item = { index, reference, outcome: rosterOutcome(outcome) };
+  switch (outcome.outcome) {
     case 'found': {
-      const { record, nameMatch } = result;
+      const { record, nameMatch } = outcome;
       const message = cautionSentences(record, cautionsOf(record, today, nameMatch)).join(' ');
       return {
         ...item,
@@ -140,23 +131,21 @@ function itemContent(
         licenses: [compact(record, today, nameMatch)],
       };
     }
-    case 'ambiguous':
+    case 'several':
       return {
         ...item,
-        licenses: result.matches.map((record) => compact(record, today)),
-        ...(result.truncated && { truncated: true }),
+        licenses: outcome.records.map((record) => compact(record, today)),
+        ...(outcome.truncated && { truncated: true }),
       };
-    case 'not_found': {
-      const { reason } = result;
-      return {
-        ...item,
-        ...(reason.outcome === 'number_not_found' && { reason: reason.reason }),
-        message: notFoundMessage(reason, publicationDate, 'Leave out business_name to look it up.'),
-        ...(reason.didYouMean.length > 0 && { did_you_mean: [...reason.didYouMean] }),
-      };
-    }
     case 'invalid':
-      return { ...item, message: result.detail };
+      return { ...item, message: outcome.detail };
+    default:
+      return {
+        ...item,
+        ...(outcome.request.by === 'number' && { reason: reasonOf(outcome) }),
+        message: notFoundMessage(outcome, publicationDate, AS_PERSONS.toolItem),
+        ...(outcome.didYouMean.length > 0 && { did_you_mean: [...outcome.didYouMean] }),
+      };
   }
 }
 

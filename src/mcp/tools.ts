@@ -7,20 +7,21 @@ import { errorResponse } from '../http/errors.ts';
 import { BOARDS } from '../licenses/boards.ts';
 import { todayInOhio } from '../licenses/dates.ts';
 import { FILTER_NAMES } from '../licenses/filters.ts';
-import { MAX_MATCHES } from '../licenses/lookup-outcome.ts';
-import { type LookupFields, lookupRequest } from '../licenses/lookup-request.ts';
+import { type LookupFields, lookupRequest, MAX_MATCHES } from '../licenses/lookup.ts';
 import type { Lookups } from '../lookup/service.ts';
 import type { Rosters } from '../rosters/service.ts';
 import { toolCalls } from '../telemetry/metrics.ts';
 import { lookupOutcome, type Outcome, statusOutcome } from '../telemetry/outcome.ts';
-import { boardOf } from './board-of.ts';
 import * as descriptions from './descriptions.ts';
 import { historyForModel, historyResult } from './license-history.ts';
 import {
   businessParameters,
   historyParameters,
+  LOOKUP_WORDS,
   noParameters,
   numberParameters,
+  type ObjectSchema,
+  objectSchema,
   type Parameters,
   personParameters,
   readParameters,
@@ -28,7 +29,6 @@ import {
 } from './parameters.ts';
 import { type LookupCall, lookupResult, lookupToolResult } from './results.ts';
 import { rosterResult, verifyRoster } from './roster.ts';
-import { type ObjectSchema, objectSchema } from './tool-schema.ts';
 
 /** No tool changes anything, so a repeated call has the same result. */
 const READ_ONLY = {
@@ -43,8 +43,8 @@ const boardsResult = z.object({
   boards: z.array(z.object({ name: z.string(), code: z.string(), license_types: z.array(z.string()) })),
 });
 
-/** What answers the tools. */
-export interface Answers {
+/** What the tools answer from. */
+export interface ToolServices {
   readonly lookups: Lookups;
   readonly rosters: Rosters;
   readonly changes: Changes;
@@ -64,7 +64,7 @@ interface Tool {
   readonly outputSchema: ObjectSchema;
   /** @throws {BadRequestError} saying what to send instead */
   readonly call: (
-    answers: Answers,
+    services: ToolServices,
     parameters: Readonly<Record<string, unknown>>,
     clientGone: () => AbortSignal,
   ) => Promise<ToolResult>;
@@ -73,33 +73,25 @@ interface Tool {
 const lookupOutput = objectSchema(lookupResult, 'output');
 
 const TOOLS: readonly Tool[] = [
-  lookupTool(
-    {
-      name: 'verify_license',
-      title: 'Verify a license by its number',
-      description: descriptions.VERIFY_LICENSE,
-      parameters: numberParameters,
-    },
-    'person',
-  ),
-  lookupTool(
-    {
-      name: 'search_licenses_by_name',
-      title: 'Search licenses by the holder’s name',
-      description: descriptions.SEARCH_LICENSES_BY_NAME,
-      parameters: personParameters,
-    },
-    'person',
-  ),
-  lookupTool(
-    {
-      name: 'verify_business_license',
-      title: 'Verify a business license',
-      description: descriptions.VERIFY_BUSINESS_LICENSE,
-      parameters: businessParameters,
-    },
-    'business',
-  ),
+  lookupTool({
+    name: 'verify_license',
+    title: 'Verify a license by its number',
+    description: descriptions.VERIFY_LICENSE,
+    parameters: numberParameters,
+  }),
+  lookupTool({
+    name: 'search_licenses_by_name',
+    title: 'Search licenses by the holder’s name',
+    description: descriptions.SEARCH_LICENSES_BY_NAME,
+    parameters: personParameters,
+  }),
+  lookupTool({
+    name: 'verify_business_license',
+    title: 'Verify a business license',
+    description: descriptions.VERIFY_BUSINESS_LICENSE,
+    parameters: businessParameters,
+    searchType: 'business',
+  }),
   {
     name: 'verify_roster',
     title: 'Verify a list of licenses',
@@ -117,8 +109,8 @@ const TOOLS: readonly Tool[] = [
     description: descriptions.LICENSE_HISTORY,
     inputSchema: objectSchema(historyParameters, 'input'),
     outputSchema: objectSchema(historyResult, 'output'),
-    call: async (answers, given) => {
-      const { outcome, content } = await historyForModel(answers, given);
+    call: async (services, given) => {
+      const { outcome, content } = await historyForModel(services, given);
       return { outcome: lookupOutcome(outcome), content };
     },
   },
@@ -152,7 +144,7 @@ const LISTED = TOOLS.map(({ call: _, ...described }) => ({ ...described, annotat
  *
  * @param clientGone makes a signal that stops long work for a client that is gone
  */
-export function toolServer(answers: Answers, log: Logger, clientGone: () => AbortSignal): Server {
+export function toolServer(services: ToolServices, log: Logger, clientGone: () => AbortSignal): Server {
   const server = new Server(SERVER, {
     instructions: descriptions.INSTRUCTIONS,
     capabilities: { tools: { listChanged: false } },
@@ -164,8 +156,8 @@ export function toolServer(answers: Answers, log: Logger, clientGone: () => Abor
     if (tool === undefined) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool ${params.name} not found`);
     }
-    return toolResponse(tool.name, answers.lookups, log, () =>
-      tool.call(answers, params.arguments ?? {}, clientGone),
+    return toolResponse(tool.name, services.lookups, log, () =>
+      tool.call(services, params.arguments ?? {}, clientGone),
     );
   });
   return server;
@@ -174,20 +166,18 @@ export function toolServer(answers: Answers, log: Logger, clientGone: () => Abor
 /** The parameters that restrict a search by name. */
 const FILTER_PARAMETERS: readonly string[] = ['first_name', ...FILTER_NAMES];
 
-/** The parameters of a lookup tool: the fields of a lookup, with the board's name, and a limit. */
-type LookupParameters = Omit<LookupFields, 'board'> & {
-  readonly board?: string | undefined;
+/** The parameters of a lookup tool: fields of a lookup, and a limit. */
+type LookupParameters = Omit<LookupFields, 'search_type'> & {
   readonly limit?: number | undefined;
 };
 
-/** A tool that looks licenses up. All its parameters except `limit` are fields of the lookup. */
-function lookupTool(
-  {
-    parameters,
-    ...described
-  }: Pick<Tool, 'name' | 'title' | 'description'> & { readonly parameters: Parameters<LookupParameters> },
-  kind: 'person' | 'business',
-): Tool {
+interface LookupTool extends Pick<Tool, 'name' | 'title' | 'description'> {
+  readonly parameters: Parameters<LookupParameters>;
+  readonly searchType?: 'business';
+}
+
+/** A tool that looks licenses up. */
+function lookupTool({ parameters, searchType, ...described }: LookupTool): Tool {
   return {
     ...described,
     inputSchema: objectSchema(parameters, 'input'),
@@ -195,7 +185,7 @@ function lookupTool(
     call: async ({ lookups }, given) => {
       const { values, note } = readParameters(parameters, given);
       const { limit, ...criteria } = values;
-      const request = lookupRequest({ ...criteria, board: boardOf(criteria.board) }, kind);
+      const request = lookupRequest({ ...criteria, search_type: searchType }, LOOKUP_WORDS);
       const { outcome, date, isSampleData } = await lookups.lookUp(request);
       const call = lookupCall(criteria, limit, request.by !== 'number', Object.keys(parameters.shape));
       const result = lookupToolResult(outcome, call, { date, isSampleData, today: todayInOhio() });
@@ -227,7 +217,7 @@ function lookupCall(
   };
 }
 
-async function listBoards({ lookups }: Answers): Promise<ToolResult> {
+async function listBoards({ lookups }: ToolServices): Promise<ToolResult> {
   const { metadata, licenseTypes } = await lookups.livePublication();
   return {
     outcome: 'answered',

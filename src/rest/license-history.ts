@@ -5,7 +5,8 @@ import type { Route } from '../http/route.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { todayInOhio } from '../licenses/dates.ts';
 import { responseRecord, toResponseRecord } from '../licenses/license-record.ts';
-import { type NotFound, notFoundDetail } from '../licenses/not-found.ts';
+import { isMiss, type Miss } from '../licenses/lookup.ts';
+import { notFoundDetail, reasonOf } from '../licenses/not-found.ts';
 import { type LicenseHistory, licenseHistory } from '../lookup/license-history.ts';
 import type { Lookups } from '../lookup/service.ts';
 import { lookupOutcome } from '../telemetry/outcome.ts';
@@ -45,12 +46,12 @@ const neverSeenBody = z.object({ detail: z.string(), reason: notFoundReason, ...
 
 /** The body for a number of which neither a license nor a change is known. */
 function neverSeen(
-  outcome: Extract<NotFound, { outcome: 'number_not_found' }>,
+  outcome: Miss,
   { date, since, gaps }: Pick<LicenseHistory, 'date' | 'since' | 'gaps'>,
 ): z.output<typeof neverSeenBody> {
   return {
     detail: `${notFoundDetail(outcome, date)} No change of a license of that board with this number is known since ${since}.`,
-    reason: outcome.reason,
+    reason: reasonOf(outcome),
     ...coverageOf({ since, gaps }),
   };
 }
@@ -101,7 +102,7 @@ export function historyRoute(changes: Changes, lookups: Lookups): Route {
       const history = await licenseHistory({ lookups, changes }, asked, ctx.state.keyCheckedMs);
       const { outcome, licenseNumber, record } = history;
       ctx.state.outcome = lookupOutcome(outcome);
-      if (licenseNumber === undefined && outcome.outcome === 'number_not_found') {
+      if (licenseNumber === undefined && isMiss(outcome)) {
         ctx.status = 404;
         ctx.body = neverSeen(outcome, history);
         return;

@@ -1,6 +1,6 @@
 import type { RouterContext } from '@koa/router';
 import type { z } from 'zod';
-import { BadRequestError } from '../licenses/bad-request.ts';
+import { BadRequestError, checked } from '../licenses/bad-request.ts';
 
 /**
  * The query parameters of a request.
@@ -14,7 +14,5 @@ export function queryOf<Schema extends z.ZodType>(
   for (const [name, value] of Object.entries(query)) {
     if (Array.isArray(value)) throw new BadRequestError(`${name} is sent twice; send it once.`);
   }
-  const result = schema.safeParse(query);
-  if (!result.success) throw new BadRequestError(result.error.issues[0]?.message);
-  return result.data;
+  return checked(schema, query);
 }

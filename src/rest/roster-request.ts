@@ -1,19 +1,14 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
-import { listLimit } from '../http/body.ts';
-import { BadRequestError } from '../licenses/bad-request.ts';
+import { jsonBody, listLimit, textBody, utf8WithMark } from '../http/body.ts';
+import type { Context } from '../http/context.ts';
+import { UnsupportedMediaTypeError } from '../http/errors.ts';
+import { BadRequestError, checked } from '../licenses/bad-request.ts';
 import type { Board } from '../licenses/boards.ts';
-import {
-  DEFAULT_LISTED_MATCHES,
-  type InvalidItem,
-  MAX_ITEMS,
-  MAX_LISTED_MATCHES,
-  type Roster,
-  type RosterItem,
-} from '../rosters/roster.ts';
-import { type RosterTable, rowReader } from '../rosters/table.ts';
+import { lookupFields, MAX_LISTED_MATCHES } from '../licenses/lookup.ts';
+import { DEFAULT_LISTED_MATCHES, MAX_ITEMS, type Roster, readItems, reference } from '../rosters/roster.ts';
+import { itemsTable, type RosterTable, readTable, rowReader } from '../rosters/table.ts';
 import { boardName, boardNamed } from './board-name.ts';
-import { verifyBody, verifyRequest } from './verify-request.ts';
+import { REST_WORDS } from './verify.ts';
 
 export const ROSTER_LIMIT = listLimit('a roster takes at most 1 MB');
 
@@ -21,10 +16,6 @@ export const ROSTER_LIMIT = listLimit('a roster takes at most 1 MB');
 export const MEDIA_TYPES =
   'Send the roster as JSON, with Content-Type: application/json, or as CSV, with text/csv.';
 
-/** After so many items are read, other requests get their turn. */
-const ITEMS_READ_TOGETHER = 25;
-
-const MAX_REFERENCE = 100;
 /** The error of a roster without items, or with too many. */
 export const ITEMS_ERROR = `items must be an array of 1 to ${MAX_ITEMS} lookups.`;
 const MATCHES_ERROR = `max_matches must be a whole number from 1 to ${MAX_LISTED_MATCHES}.`;
@@ -38,25 +29,19 @@ const maxMatches = z
   .min(1, MATCHES_ERROR)
   .max(MAX_LISTED_MATCHES, MATCHES_ERROR)
   .nullish();
-const reference = z
-  .string('reference must be a string.')
-  .max(MAX_REFERENCE, `reference must have at most ${MAX_REFERENCE} characters.`)
-  .nullish()
-  .transform((text) => text ?? null);
 
 const rosterBody = z.object(
   {
     board: board.describe('The board of every item that names none'),
     max_matches: maxMatches.describe('The most matches of a name to list'),
-    items: z.custom<readonly unknown[]>(isListOfItems, ITEMS_ERROR),
+    // The items are counted before anything looks at each.
+    items: z.custom<readonly unknown[]>(
+      (value) => Array.isArray(value) && value.length >= 1 && value.length <= MAX_ITEMS,
+      ITEMS_ERROR,
+    ),
   },
   'The body must be a JSON object.',
 );
-
-/** The items are counted before anything looks at each. */
-function isListOfItems(value: unknown): boolean {
-  return Array.isArray(value) && value.length >= 1 && value.length <= MAX_ITEMS;
-}
 
 /** The body in the OpenAPI document. */
 export const documentedRosterBody = rosterBody
@@ -64,8 +49,13 @@ export const documentedRosterBody = rosterBody
     board: boardName.nullish().meta({ description: 'The board of every item that names none' }),
     items: z
       .array(
-        verifyBody
-          .extend({ reference: reference.describe('Your own name for the item, which its result repeats') })
+        lookupFields
+          .extend({
+            board: lookupFields.shape.board.describe(
+              'Exactly the name of a board, as GET /lookup/boards lists it; always required',
+            ),
+            reference: reference.describe('Your own name for the item, which its result repeats'),
+          })
           .meta({ id: 'RosterItem', description: 'The fields of /lookup/verify, and a reference' }),
       )
       .min(1)
@@ -83,105 +73,58 @@ const queryOptions = z.object({
     .pipe(maxMatches),
 });
 
-/** A roster whose items are counted, and not read yet: that costs time, so it is paid for first. */
-export interface UnreadRoster {
+/** A roster as it was sent. */
+export interface SentRoster {
+  /** How many items it has. Reading them takes time, so they are paid for first. */
   readonly count: number;
   /** Reads the items. What is wrong with one makes only that item invalid. */
-  read(): Promise<Roster>;
+  readonly read: () => Promise<Roster>;
+  /** The roster as rows, to which an answer in CSV adds columns. */
+  readonly table: () => RosterTable;
+  readonly isTable: boolean;
 }
 
-/** A roster from the JSON body of a request. */
-export interface JsonRoster extends UnreadRoster {
-  readonly items: readonly unknown[];
+/** @throws {BadRequestError} for what is wrong with the roster as a whole */
+export async function sentRoster(ctx: Context): Promise<SentRoster> {
+  const type = ctx.request.type.toLowerCase();
+  if (type === 'text/csv') {
+    return tableRoster(await readTable(await textBody(ctx, ROSTER_LIMIT, utf8WithMark)), ctx.query);
+  }
+  if (type !== '' && type !== 'application/json') throw new UnsupportedMediaTypeError(MEDIA_TYPES);
+  return jsonRoster(await jsonBody(ctx, ROSTER_LIMIT), ctx.query);
 }
 
-/**
- * Counts the items of a JSON body.
- *
- * @param query the query parameters of the request: `board` and `max_matches`
- * @throws {BadRequestError} for what is wrong with the roster as a whole
- */
-export function rosterRequest(body: unknown, query: unknown): JsonRoster {
+function tableRoster(table: RosterTable, query: unknown): SentRoster {
+  const options = checked(queryOptions, query);
+  const defaultBoard = optionalBoard(options.board);
+  if (table.rows.length === 0) throw new BadRequestError('The CSV has no rows below the header row.');
+  return {
+    count: table.rows.length,
+    read: async () => ({
+      items: await readItems(table.rows, { fieldsOf: rowReader(table), defaultBoard, words: REST_WORDS }),
+      maxMatches: options.max_matches ?? DEFAULT_LISTED_MATCHES,
+    }),
+    table: () => table,
+    isTable: true,
+  };
+}
+
+function jsonRoster(body: unknown, query: unknown): SentRoster {
   const fallback = checked(queryOptions, query);
   const { items, ...options } = checked(rosterBody, body);
   const fallbackBoard = optionalBoard(fallback.board);
   const defaultBoard = optionalBoard(options.board) ?? fallbackBoard;
   return {
-    items,
     count: items.length,
     read: async () => ({
-      items: await inTurns(items, (item) => rosterItem(item, defaultBoard)),
+      items: await readItems(items, { fieldsOf: (item) => item, defaultBoard, words: REST_WORDS }),
       maxMatches: options.max_matches ?? fallback.max_matches ?? DEFAULT_LISTED_MATCHES,
     }),
+    table: () => itemsTable(items),
+    isTable: false,
   };
-}
-
-/**
- * Counts the rows of a CSV table.
- *
- * @param query the query parameters of the request: `board` and `max_matches`
- * @throws {BadRequestError} for what is wrong with the roster as a whole
- */
-export function tableRequest(table: RosterTable, query: unknown): UnreadRoster {
-  const options = checked(queryOptions, query);
-  const defaultBoard = optionalBoard(options.board);
-  if (table.rows.length === 0) throw new BadRequestError('The CSV has no rows below the header row.');
-  const fieldsOf = rowReader(table);
-  return {
-    count: table.rows.length,
-    read: async () => ({
-      items: await inTurns(table.rows, (row) => {
-        const fields = fieldsOf(row);
-        return fields instanceof BadRequestError
-          ? invalidItem(fields, null)
-          : rosterItem(fields, defaultBoard);
-      }),
-      maxMatches: options.max_matches ?? DEFAULT_LISTED_MATCHES,
-    }),
-  };
-}
-
-async function inTurns<Item>(
-  items: readonly Item[],
-  read: (item: Item) => RosterItem,
-): Promise<readonly RosterItem[]> {
-  const all: RosterItem[] = [];
-  for (let at = 0; at < items.length; at += ITEMS_READ_TOGETHER) {
-    all.push(...items.slice(at, at + ITEMS_READ_TOGETHER).map(read));
-    await nextTurn();
-  }
-  return all;
-}
-
-function checked<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
-  const result = schema.safeParse(value);
-  if (!result.success) throw new BadRequestError(result.error.issues[0]?.message);
-  return result.data;
 }
 
 function optionalBoard(name: string | undefined): Board | undefined {
   return name === undefined ? undefined : boardNamed(name);
-}
-
-const itemObject = z.object({ reference }, 'The item must be a JSON object.');
-
-/**
- * One item of a roster.
- *
- * @param defaultBoard the board of an item that names none
- */
-export function rosterItem(item: unknown, defaultBoard: Board | undefined): RosterItem {
-  let name: string | null = null;
-  try {
-    name = checked(itemObject, item).reference;
-    return { reference: name, request: verifyRequest(item, defaultBoard) };
-  } catch (error) {
-    if (error instanceof BadRequestError) return invalidItem(error, name);
-    throw error;
-  }
-}
-
-function invalidItem(error: BadRequestError, name: string | null): RosterItem {
-  const request: InvalidItem = { by: 'nothing', detail: error.message };
-  return { reference: name, request };
 }

@@ -1,15 +1,9 @@
 import { z } from 'zod';
 import { lastScraped, responseRecord, toResponseRecord } from '../licenses/license-record.ts';
-import { notFoundDetail } from '../licenses/not-found.ts';
-import {
-  FOUND_BY,
-  itemsOf,
-  MAX_ITEMS,
-  MAX_ITEMS_WITH_SUGGESTIONS,
-  MAX_LISTED_MATCHES,
-  type RosterResult,
-} from '../rosters/roster.ts';
-import type { AnswerFormat, RosterAnswer } from '../rosters/service.ts';
+import { MAX_LISTED_MATCHES } from '../licenses/lookup.ts';
+import { notFoundDetail, reasonOf } from '../licenses/not-found.ts';
+import { FOUND_BY, itemsOf, MAX_ITEMS, type RosterResult } from '../rosters/roster.ts';
+import { type AnswerFormat, MAX_ITEMS_WITH_SUGGESTIONS, type RosterAnswer } from '../rosters/service.ts';
 import { licenseBody, notFoundReason } from './verify-response.ts';
 
 const resultBase = {
@@ -80,37 +74,40 @@ export const rosterAnswerBody = z
   .meta({ id: 'RosterAnswer' });
 
 /** Turns a result into its part of the body. */
-function resultBody(result: RosterResult, publicationDate: string, today: string): ResultBody {
-  const { index, reference } = result;
-  switch (result.outcome) {
+function resultBody(
+  { index, reference, outcome, foundBy, suggestionsOmitted }: RosterResult,
+  publicationDate: string,
+  today: string,
+): ResultBody {
+  switch (outcome.outcome) {
     case 'found':
       return {
         index,
         reference,
         outcome: 'found',
-        found_by: result.foundBy,
-        record: toResponseRecord(result.record, publicationDate, today, result.nameMatch),
+        found_by: foundBy,
+        record: toResponseRecord(outcome.record, publicationDate, today, outcome.nameMatch),
       };
-    case 'ambiguous':
+    case 'several':
       return {
         index,
         reference,
         outcome: 'ambiguous',
-        matches: result.matches.map((record) => toResponseRecord(record, publicationDate, today)),
-        truncated: result.truncated,
+        matches: outcome.records.map((record) => toResponseRecord(record, publicationDate, today)),
+        truncated: outcome.truncated,
       };
-    case 'not_found':
+    case 'invalid':
+      return { index, reference, outcome: 'invalid', detail: outcome.detail };
+    default:
       return {
         index,
         reference,
         outcome: 'not_found',
-        detail: notFoundDetail(result.reason, publicationDate),
-        ...(result.reason.outcome === 'number_not_found' && { reason: result.reason.reason }),
-        did_you_mean: result.suggestionsOmitted ? [] : [...result.reason.didYouMean],
-        ...(result.suggestionsOmitted && { suggestions_omitted: true }),
+        detail: notFoundDetail(outcome, publicationDate),
+        ...(outcome.request.by === 'number' && { reason: reasonOf(outcome) }),
+        did_you_mean: suggestionsOmitted ? [] : [...outcome.didYouMean],
+        ...(suggestionsOmitted && { suggestions_omitted: true }),
       };
-    case 'invalid':
-      return { index, reference, outcome: 'invalid', detail: result.detail };
   }
 }
 

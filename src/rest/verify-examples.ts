@@ -1,6 +1,6 @@
 import { boardByName } from '../licenses/boards.ts';
 import type { LicenseRecord } from '../licenses/license-record.ts';
-import type { LookupOutcome } from '../licenses/lookup-outcome.ts';
+import type { LookupOutcome } from '../licenses/lookup.ts';
 import { verifyResponse } from './verify-response.ts';
 
 /** Examples of request bodies. */
@@ -41,18 +41,14 @@ export const EXAMPLE: LicenseRecord = {
     'Effective Date': '2025-11-01',
   },
 };
+
 export const OTHER_EXAMPLE: LicenseRecord = {
+  ...EXAMPLE,
   license_number: 'PN.987654321',
   full_name: 'EXAMPLE, ROBIN',
-  board: 'Nursing Board',
   license_type: 'Licensed Practical Nurse (LPN)',
-  status: 'ACTIVE',
-  expiry_date: '2035-10-31',
   city: 'Dayton',
-  state: 'OH',
-  raw_status: 'Active',
   county: 'Montgomery',
-  issue_date: '2020-01-15',
   extra_data: {
     'Board Action': 'No',
     County: 'Montgomery',
@@ -79,23 +75,22 @@ const MISSPELLED = {
 export const FOUND_EXAMPLES = {
   record: {
     summary: 'A number, or the only match',
-    value: exampleBody({ outcome: 'record', record: EXAMPLE }),
+    value: exampleBody({ outcome: 'found', record: EXAMPLE }),
   },
   matches: {
     summary: 'Several matches',
-    value: exampleBody({ outcome: 'matches', records: [EXAMPLE, OTHER_EXAMPLE], truncated: false }),
+    value: exampleBody({ outcome: 'several', records: [EXAMPLE, OTHER_EXAMPLE], truncated: false }),
   },
   no_match: {
     summary: 'No match of a name',
-    value: exampleBody({ outcome: 'no_match', request: MISSPELLED, didYouMean: ['EXAMPLE'] }),
+    value: exampleBody({ outcome: 'none', request: MISSPELLED, didYouMean: ['EXAMPLE'] }),
   },
 };
 
 /** A number with a digit too few. */
 export const MISSED_NUMBER = {
-  outcome: 'number_not_found',
+  outcome: 'none',
   request: { by: 'number', number: 'RN.987654312', businessOnly: false },
-  reason: 'unknown',
   didYouMean: ['RN.987654321'],
 } as const;
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { FILTER_NAMES } from '../licenses/filters.ts';
 import { lastScraped, responseRecord, toResponseRecord } from '../licenses/license-record.ts';
-import { type LookupOutcome, MAX_MATCHES, NUMBER_NOT_FOUND_REASONS } from '../licenses/lookup-outcome.ts';
-import { notFoundDetail } from '../licenses/not-found.ts';
+import { type LookupOutcome, MAX_MATCHES } from '../licenses/lookup.ts';
+import { NUMBER_NOT_FOUND_REASONS, notFoundDetail, reasonOf } from '../licenses/not-found.ts';
 
 const origin = responseRecord.pick({ source: true, last_scraped: true }).shape;
 
@@ -80,12 +80,12 @@ export function verifyResponse(
 ): VerifyResponse {
   const from = { source: 'dataset', last_scraped: lastScraped(publicationDate) } as const;
   switch (outcome.outcome) {
-    case 'record':
+    case 'found':
       return {
         status: 200,
         body: toResponseRecord(outcome.record, publicationDate, today, outcome.nameMatch),
       };
-    case 'matches':
+    case 'several':
       return {
         status: 200,
         body: {
@@ -97,26 +97,16 @@ export function verifyResponse(
           ...from,
         },
       };
-    case 'no_match':
-      return {
-        status: 200,
-        body: {
-          found: false,
-          count: 0,
-          message: notFoundDetail(outcome, publicationDate),
-          did_you_mean: [...outcome.didYouMean],
-          ...from,
-        },
-      };
-    case 'number_not_found':
-      return {
-        status: 404,
-        body: {
-          detail: notFoundDetail(outcome, publicationDate),
-          reason: outcome.reason,
-          did_you_mean: [...outcome.didYouMean],
-        },
-      };
+    default: {
+      const message = notFoundDetail(outcome, publicationDate);
+      const didYouMean = [...outcome.didYouMean];
+      return outcome.request.by === 'number'
+        ? {
+            status: 404,
+            body: { detail: message, reason: reasonOf(outcome), did_you_mean: didYouMean },
+          }
+        : { status: 200, body: { found: false, count: 0, message, did_you_mean: didYouMean, ...from } };
+    }
   }
 }
 

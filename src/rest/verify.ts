@@ -5,13 +5,14 @@ import { bodyTooLarge, jsonBody, LOOKUP_LIMIT } from '../http/body.ts';
 import { type ResponseHeaders, responseHeader } from '../http/openapi.ts';
 import type { Route } from '../http/route.ts';
 import { todayInOhio } from '../licenses/dates.ts';
+import { mapFilters } from '../licenses/filters.ts';
+import { FIELD_WORDS, type LookupWords, lookupFields, readLookup } from '../licenses/lookup.ts';
 import type { Lookups } from '../lookup/service.ts';
 import { lookupOutcome } from '../telemetry/outcome.ts';
 import { REST_PATH } from './base-path.ts';
-import { unknownBoard } from './board-name.ts';
+import { boardName, unknownBoard } from './board-name.ts';
 import { COMMON_ERRORS, errorEntry, responseEntry } from './openapi-responses.ts';
 import { FOUND_EXAMPLES, NUMBER_NOT_FOUND_EXAMPLES, REQUEST_EXAMPLES } from './verify-examples.ts';
-import { documentedVerifyBody, verifyRequest } from './verify-request.ts';
 import {
   licenseBody,
   matchesBody,
@@ -19,6 +20,55 @@ import {
   numberNotFoundBody,
   verifyResponse,
 } from './verify-response.ts';
+
+/** How the REST API says what is wrong with the fields of a lookup. */
+export const REST_WORDS: LookupWords = {
+  ...FIELD_WORDS,
+  unknownBoard: (name) => unknownBoard(name).message,
+  noBoard: () => 'board is required: the exact name of one of the boards at GET /lookup/boards.',
+};
+
+/** A required text. A text of blanks counts as absent. */
+const NOT_BLANK = { type: 'string', pattern: '\\S' } as const;
+const BLANK = { pattern: '^\\s*$' };
+const BUSINESS = { type: 'string', pattern: '^\\s*business\\s*$' } as const;
+/** A searched name and a filter need a letter or a digit. */
+const WORDS = { type: 'string', pattern: '[\\p{L}\\p{N}]' } as const;
+const BLANK_OR_WORDS = { pattern: '^\\s*$|[\\p{L}\\p{N}]' };
+const FILTERS = mapFilters(() => BLANK_OR_WORDS);
+
+type Properties = Record<string, z.core.JSONSchema.BaseSchema>;
+
+function combination(title: string, required: Properties, optional: Properties = {}) {
+  return { title, required: Object.keys(required), properties: { ...required, ...optional } };
+}
+
+/** The combinations of fields that `readLookup` accepts, which a schema of each field alone can not say. */
+const FIELD_COMBINATIONS = [
+  combination(
+    'By number, of a person or a business',
+    { license_number: NOT_BLANK },
+    { business_name: BLANK, search_type: BLANK },
+  ),
+  combination('By number, of a business', { license_number: NOT_BLANK, search_type: BUSINESS }),
+  combination(
+    'By person',
+    { last_name: WORDS },
+    { first_name: BLANK_OR_WORDS, business_name: BLANK, search_type: BLANK, ...FILTERS },
+  ),
+  combination('By business', { search_type: BUSINESS, business_name: WORDS }, FILTERS),
+];
+
+/** The body in the OpenAPI document: with the names of the boards and the combinations of fields. */
+const documentedVerifyBody = lookupFields.extend({ board: boardName }).meta({
+  id: 'VerifyRequest',
+  description:
+    'By number: board and license_number. By person: board and last_name. By business: board, search_type and ' +
+    'business_name or license_number. Null and blank texts count as absent, unknown fields are ignored.',
+  override: ({ jsonSchema }) => {
+    jsonSchema.anyOf = FIELD_COMBINATIONS;
+  },
+});
 
 /** POST /lookup/verify (LOOKUP-10). */
 export function verifyRoute(lookups: Lookups): Route {
@@ -65,7 +115,7 @@ export function cachedRoute(lookups: Lookups): Route {
 
 function verifyHandler(lookups: Lookups): Route['handle'] {
   return async (ctx) => {
-    const request = verifyRequest(await jsonBody(ctx));
+    const request = readLookup(await jsonBody(ctx), REST_WORDS);
     const { outcome, date } = await lookups.lookUp(request, ctx.state.keyCheckedMs);
     const { status, body } = verifyResponse(outcome, date, todayInOhio());
     ctx.state.outcome = lookupOutcome(outcome);

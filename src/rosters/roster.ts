@@ -1,30 +1,26 @@
-import type { LicenseRecord } from '../licenses/license-record.ts';
-import type { LookupOutcome } from '../licenses/lookup-outcome.ts';
-import type { LookupRequest } from '../licenses/lookup-request.ts';
-import type { NotFound } from '../licenses/not-found.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { z } from 'zod';
+import { BadRequestError, checked } from '../licenses/bad-request.ts';
+import type { Board } from '../licenses/boards.ts';
+import {
+  type InvalidLookup,
+  type LookupOutcome,
+  type LookupRequest,
+  type LookupWords,
+  readLookup,
+} from '../licenses/lookup.ts';
 
 /** The most items of one roster. */
 export const MAX_ITEMS = 1000;
 
-/** How many matches of a name an item lists, unless the roster says otherwise, and the most that it may say. */
+/** How many matches of a name an item lists, unless the roster says otherwise. */
 export const DEFAULT_LISTED_MATCHES = 5;
-export const MAX_LISTED_MATCHES = 20;
-
-/** How many items without a license get suggestions. Each costs as much as several items. */
-export const MAX_ITEMS_WITH_SUGGESTIONS = 50;
 
 /** One lookup of a roster, or what is wrong with it. */
 export interface RosterItem {
   /** The caller's own name for the item. */
   readonly reference: string | null;
-  readonly request: LookupRequest | InvalidItem;
-}
-
-/** An item that cannot be looked up. */
-export interface InvalidItem {
-  readonly by: 'nothing';
-  /** What is wrong and what to send instead. */
-  readonly detail: string;
+  readonly request: LookupRequest | InvalidLookup;
 }
 
 /** Many lookups that are answered together, from one publication. */
@@ -34,35 +30,98 @@ export interface Roster {
   readonly maxMatches: number;
 }
 
+const MAX_REFERENCE = 100;
+
+/** The caller's own name for an item. */
+export const reference = z
+  .string('reference must be a string.')
+  .max(MAX_REFERENCE, `reference must have at most ${MAX_REFERENCE} characters.`)
+  .nullish()
+  .transform((text) => text ?? null);
+
+const referred = z.object({ reference }, 'The item must be a JSON object.');
+
+/** How the items of a roster are read. */
+export interface ItemReader<Item> {
+  /** @throws {BadRequestError} for what is wrong with the item */
+  readonly fieldsOf: (item: Item) => unknown;
+  /** The board of an item that names none. */
+  readonly defaultBoard: Board | undefined;
+  readonly words: LookupWords;
+}
+
+/** What is wrong with an item makes only that item invalid. */
+export function rosterItem<Item>(
+  item: Item,
+  { fieldsOf, defaultBoard, words }: ItemReader<Item>,
+): RosterItem {
+  let name: string | null = null;
+  try {
+    const fields = fieldsOf(item);
+    name = checked(referred, fields).reference;
+    return { reference: name, request: readLookup(fields, words, defaultBoard) };
+  } catch (error) {
+    return { reference: name, request: invalidLookup(error) };
+  }
+}
+
+/** What an error in reading a lookup says is wrong with it. @throws any other error */
+export function invalidLookup(error: unknown): InvalidLookup {
+  if (error instanceof BadRequestError) return { outcome: 'invalid', detail: error.message };
+  throw error;
+}
+
+/** After so many items are read, other requests get their turn. */
+const ITEMS_READ_AT_ONCE = 25;
+
+/** Reads the items of a roster, which takes time: they are counted and paid for first. */
+export async function readItems<Item>(
+  items: readonly Item[],
+  reader: ItemReader<Item>,
+): Promise<readonly RosterItem[]> {
+  const all: RosterItem[] = [];
+  for (let at = 0; at < items.length; at += ITEMS_READ_AT_ONCE) {
+    for (const item of items.slice(at, at + ITEMS_READ_AT_ONCE)) all.push(rosterItem(item, reader));
+    await nextTurn();
+  }
+  return all;
+}
+
 /** What found a license: its number, or a name of which it is the only match. */
 export const FOUND_BY = ['number', 'name'] as const;
 
 export type FoundBy = (typeof FOUND_BY)[number];
 
-/** How a lookup of a roster ended. */
-export type ItemOutcome =
-  | {
-      readonly outcome: 'found';
-      readonly record: LicenseRecord;
-      readonly foundBy: FoundBy;
-      /** Whether the name sent with the number is the holder's; absent without such a name. */
-      readonly nameMatch: boolean | undefined;
-    }
-  | { readonly outcome: 'ambiguous'; readonly matches: readonly LicenseRecord[]; readonly truncated: boolean }
-  | { readonly outcome: 'not_found'; readonly reason: NotFound; readonly suggestionsOmitted: boolean }
-  | { readonly outcome: 'invalid'; readonly detail: string };
-
 /** The answer to one item of a roster. */
-export type RosterResult = ItemOutcome & {
+export interface RosterResult {
   /** The item's place in the roster, from 0. */
   readonly index: number;
   readonly reference: string | null;
-};
+  /** Of several matches of a name, at most `maxMatches`. */
+  readonly outcome: LookupOutcome | InvalidLookup;
+  /** What found it, if it was found. */
+  readonly foundBy: FoundBy;
+  /** Whether it has no suggestions because so many items before it have none either. */
+  readonly suggestionsOmitted: boolean;
+}
+
+/** How an item ended, in the words of every interface. */
+export type RosterOutcome = 'found' | 'ambiguous' | 'not_found' | 'invalid';
+
+export function rosterOutcome({ outcome }: RosterResult['outcome']): RosterOutcome {
+  switch (outcome) {
+    case 'found':
+    case 'invalid':
+      return outcome;
+    case 'several':
+      return 'ambiguous';
+    default:
+      return 'not_found';
+  }
+}
 
 /** How many items of a roster ended in each way; `clear` is how many of the found have no cautions. */
-export interface RosterSummary extends Readonly<Record<ItemOutcome['outcome'], number>> {
-  readonly clear: number;
-}
+export type RosterSummary = Readonly<Record<RosterOutcome | 'clear', number>>;
 
 /** How many items a roster has. */
 export function itemsOf({ found, ambiguous, not_found, invalid }: RosterSummary): number {
@@ -80,21 +139,4 @@ export function summaryInWords({ found, clear, ambiguous, not_found, invalid }: 
     [invalid, 'not understood'],
   ] as const;
   return parts.map(([count, words]) => `${GROUPED.format(count)} ${words}`).join(', ');
-}
-
-/** What a lookup's outcome is to a roster, which lists at most `maxMatches` matches of a name. */
-export function itemOutcome(outcome: LookupOutcome, foundBy: FoundBy, maxMatches: number): ItemOutcome {
-  switch (outcome.outcome) {
-    case 'record':
-      return { outcome: 'found', record: outcome.record, foundBy, nameMatch: outcome.nameMatch };
-    case 'matches':
-      return {
-        outcome: 'ambiguous',
-        matches: outcome.records.slice(0, maxMatches),
-        truncated: outcome.truncated || outcome.records.length > maxMatches,
-      };
-    case 'no_match':
-    case 'number_not_found':
-      return { outcome: 'not_found', reason: outcome, suggestionsOmitted: false };
-  }
 }

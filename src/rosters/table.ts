@@ -1,25 +1,20 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type CsvFormat, csvRows, firstCsvRow, spreadsheetCsv, withFormulas } from '../csv.ts';
+import { type Cell, type CsvFormat, csvRows, firstCsvRow, spreadsheetCsv, withFormulas } from '../csv.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
-import { FILTER_NAMES } from '../licenses/filters.ts';
-import { RESULT_COLUMNS, resultCells } from './result-columns.ts';
-import { MAX_ITEMS } from './roster.ts';
+import { NAME_DOES_NOT_MATCH } from '../licenses/cautions.ts';
+import { EXTRA_DATA_LABELS } from '../licenses/extra-data-labels.ts';
+import { lastScraped, toResponseRecord } from '../licenses/license-record.ts';
+import { lookupFields } from '../licenses/lookup.ts';
+import { notFoundDetail, reasonOf } from '../licenses/not-found.ts';
+import { MAX_ITEMS, type RosterResult, rosterOutcome } from './roster.ts';
 import type { AnswerFormat } from './service.ts';
 
 /** The columns of a roster that are read. Every other column is kept. */
-const FIELD_COLUMNS = [
-  'reference',
-  'board',
-  'license_number',
-  'last_name',
-  'first_name',
-  'search_type',
-  'business_name',
-  ...FILTER_NAMES,
-] as const;
+const FIELD_COLUMNS = ['reference', ...lookupFields.keyof().options] as const;
+const READ_COLUMNS: ReadonlySet<string> = new Set(FIELD_COLUMNS);
 
-/** A column that every way of looking up can do without says nothing about what the file is. */
-const CRITERIA: readonly string[] = ['license_number', 'last_name', 'business_name'];
+/** What a lookup can be made by: a file without any of these columns is no roster. */
+const CRITERIA = ['license_number', 'last_name', 'business_name'];
 
 /** A hospital's export has dozens. */
 const MAX_COLUMNS = 200;
@@ -39,10 +34,8 @@ export interface TableFormat extends CsvFormat {
   readonly hasByteOrderMark: boolean;
 }
 
-const DEFAULT_FORMAT: TableFormat = { delimiter: ',', newline: '\r\n', hasByteOrderMark: false };
-
 /** Other requests get their turn after so many bytes, which may be as many cells. */
-const READ_TOGETHER = 16 * 1024;
+const BYTES_READ_AT_ONCE = 16 * 1024;
 
 /**
  * Reads a roster with a header row, separated by commas or semicolons (RFC 4180).
@@ -65,8 +58,8 @@ export async function readTable(text: string): Promise<RosterTable> {
 }
 
 async function* pieces(bytes: Buffer): AsyncGenerator<Buffer, void, undefined> {
-  for (let at = 0; at < bytes.length; at += READ_TOGETHER) {
-    yield bytes.subarray(at, at + READ_TOGETHER);
+  for (let at = 0; at < bytes.length; at += BYTES_READ_AT_ONCE) {
+    yield bytes.subarray(at, at + BYTES_READ_AT_ONCE);
     await nextTurn();
   }
 }
@@ -99,11 +92,7 @@ export function readHeader(file: Buffer): Pick<RosterTable, 'columns' | 'format'
 }
 
 function knownColumns(columns: readonly string[]): number {
-  return columns.filter((column) => isField(columnKey(column))).length;
-}
-
-function isField(key: string): boolean {
-  return FIELD_COLUMNS.some((field) => field === key);
+  return columns.filter((column) => READ_COLUMNS.has(columnKey(column))).length;
 }
 
 /** `License Number` names the column `license_number`. */
@@ -120,8 +109,8 @@ function checkColumns(columns: readonly string[]): void {
       `The header row has ${columns.length} columns; at most ${MAX_COLUMNS} are taken.`,
     );
   }
-  const keys = columns.map(columnKey).filter(isField);
-  if (!keys.some((key) => CRITERIA.includes(key))) {
+  const keys = columns.map(columnKey).filter((key) => READ_COLUMNS.has(key));
+  if (!CRITERIA.some((column) => keys.includes(column))) {
     throw new BadRequestError(
       `The first row must name the columns; at least one of ${CRITERIA.join(', ')} is needed. ` +
         `These are read: ${FIELD_COLUMNS.join(', ')}.`,
@@ -131,16 +120,16 @@ function checkColumns(columns: readonly string[]): void {
   if (twice !== undefined) throw new BadRequestError(`The header row has more than one column ${twice}.`);
 }
 
-/** The fields of a row by name, for a lookup; or what is wrong with the row. */
+/** Reads the fields of a row by name, for a lookup. It throws a `BadRequestError` for a row with too many cells. */
 export function rowReader({
   columns,
-}: RosterTable): (cells: readonly string[]) => Readonly<Record<string, string>> | BadRequestError {
+}: RosterTable): (cells: readonly string[]) => Readonly<Record<string, string>> {
   const fields = columns
     .map((column, at) => ({ key: columnKey(column), at }))
-    .filter(({ key }) => isField(key));
+    .filter(({ key }) => READ_COLUMNS.has(key));
   return (cells) => {
     if (cells.length > columns.length) {
-      return new BadRequestError(
+      throw new BadRequestError(
         `The row has ${cells.length} cells, but the header row has ${columns.length}: put quotation marks around a cell that has a separator in it.`,
       );
     }
@@ -148,9 +137,103 @@ export function rowReader({
   };
 }
 
+/** The items of a JSON body as a table with the fields that any of them has. */
+export function itemsTable(items: readonly unknown[]): RosterTable {
+  const objects = items.map((item) => (isObject(item) ? item : {}));
+  const columns = FIELD_COLUMNS.filter((column) => objects.some((item) => Object.hasOwn(item, column)));
+  const rows = objects.map((item) => columns.map((column) => cellText(item[column])));
+  return { columns, rows, format: { delimiter: ',', newline: '\r\n', hasByteOrderMark: false } };
+}
+
+function isObject(item: unknown): item is Readonly<Record<string, unknown>> {
+  return typeof item === 'object' && item !== null;
+}
+
+function cellText(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+}
+
+/** The columns that an answer adds to a roster. */
+export const RESULT_COLUMNS = [
+  'result_outcome',
+  'result_license_number',
+  'result_full_name',
+  'result_license_type',
+  'result_status',
+  'result_raw_status',
+  'result_expiry_date',
+  'result_days_until_expiry',
+  'result_board_action',
+  'result_cautions',
+  'result_name_match',
+  'result_found_by',
+  'result_reason',
+  'result_matches',
+  'result_detail',
+  'result_last_scraped',
+] as const;
+
+type Cells = Partial<Readonly<Record<(typeof RESULT_COLUMNS)[number], Cell>>>;
+
+/**
+ * The cells of a result, in the order of `RESULT_COLUMNS`.
+ *
+ * @param publicationDate the run date of the dataset that answered, `YYYY-MM-DD`
+ * @param today the date in Ohio
+ */
+function resultCells(
+  { outcome, foundBy }: RosterResult,
+  publicationDate: string,
+  today: string,
+): readonly Cell[] {
+  const cells: Cells = {
+    ...outcomeCells(outcome, publicationDate, today),
+    ...(outcome.outcome === 'found' && { result_found_by: foundBy }),
+    result_outcome: rosterOutcome(outcome),
+    result_last_scraped: lastScraped(publicationDate),
+  };
+  return RESULT_COLUMNS.map((column) => cells[column] ?? null);
+}
+
+function outcomeCells(outcome: RosterResult['outcome'], publicationDate: string, today: string): Cells {
+  switch (outcome.outcome) {
+    case 'found': {
+      const record = toResponseRecord(outcome.record, publicationDate, today, outcome.nameMatch);
+      return {
+        result_license_number: record.license_number,
+        result_full_name: record.full_name,
+        result_license_type: record.license_type,
+        result_status: record.status,
+        result_raw_status: record.raw_status,
+        result_expiry_date: record.expiry_date,
+        result_days_until_expiry: record.days_until_expiry,
+        result_board_action: record.extra_data[EXTRA_DATA_LABELS.boardAction] ?? null,
+        result_cautions: record.cautions.join(';'),
+        ...(record.name_match !== undefined && { result_name_match: String(record.name_match) }),
+        ...(record.name_match === false && { result_detail: NAME_DOES_NOT_MATCH }),
+      };
+    }
+    case 'several': {
+      const numbers = outcome.records.map(({ license_number: number }) => number);
+      return {
+        result_matches: numbers.join('; '),
+        result_detail: `${outcome.truncated ? 'More than ' : ''}${numbers.length} licenses match. Send the number, or more of the name.`,
+      };
+    }
+    case 'invalid':
+      return { result_detail: outcome.detail };
+    default:
+      return {
+        result_detail: notFoundDetail(outcome, publicationDate),
+        ...(outcome.request.by === 'number' && { result_reason: reasonOf(outcome) }),
+      };
+  }
+}
+
 /** The answer to a roster as a table: its rows and columns in their order, with the columns of the results. */
 export function answerTable({ columns, rows, format }: RosterTable): AnswerFormat<Buffer> {
   // The file may be the answer to an earlier roster.
+  const isResultColumn = (column = '') => RESULT_COLUMNS.some((name) => name === column);
   const kept = [...columns.keys()].filter((at) => !isResultColumn(columns[at]));
   const keptCells = (cells: readonly string[]) => kept.map((at) => cells[at] ?? '');
   return {
@@ -170,24 +253,4 @@ export function answerTable({ columns, rows, format }: RosterTable): AnswerForma
       ...shaped,
     ],
   };
-}
-
-function isResultColumn(column = ''): boolean {
-  return RESULT_COLUMNS.some((name) => name === column);
-}
-
-/** The items of a JSON body as a table with the fields that any of them has. */
-export function itemsTable(items: readonly unknown[]): RosterTable {
-  const objects = items.map((item) => (isObject(item) ? item : {}));
-  const columns = FIELD_COLUMNS.filter((column) => objects.some((item) => Object.hasOwn(item, column)));
-  const rows = objects.map((item) => columns.map((column) => cellText(item[column])));
-  return { columns, rows, format: DEFAULT_FORMAT };
-}
-
-function isObject(item: unknown): item is Readonly<Record<string, unknown>> {
-  return typeof item === 'object' && item !== null;
-}
-
-function cellText(value: unknown): string {
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }

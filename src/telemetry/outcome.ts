@@ -1,4 +1,4 @@
-import type { LookupOutcome } from '../licenses/lookup-outcome.ts';
+import type { LookupOutcome } from '../licenses/lookup.ts';
 
 /** How a request ended, as the operator counts it. */
 export const OUTCOMES = [
@@ -15,16 +15,9 @@ export const OUTCOMES = [
 
 export type Outcome = (typeof OUTCOMES)[number];
 
-const LOOKUP_OUTCOMES = {
-  record: 'found',
-  matches: 'several',
-  no_match: 'none',
-  number_not_found: 'none',
-} as const satisfies Readonly<Record<LookupOutcome['outcome'], Outcome>>;
-
 /** How a lookup ended: with one license, several or none. */
 export function lookupOutcome({ outcome }: Pick<LookupOutcome, 'outcome'>): Outcome {
-  return LOOKUP_OUTCOMES[outcome];
+  return outcome === 'found' || outcome === 'several' ? outcome : 'none';
 }
 
 /** How a request with this status code ended. */

@@ -1,14 +1,15 @@
 import { hash } from 'node:crypto';
 import type { Route } from '../http/route.ts';
 import type { Board } from '../licenses/boards.ts';
+import { isMiss } from '../licenses/lookup.ts';
 import { type LicenseHistory, licenseHistory } from '../lookup/license-history.ts';
 import { lookupOutcome } from '../telemetry/outcome.ts';
 import { boardByCode, licenseAddress } from './addresses.ts';
 import { historyTimeline } from './history-timeline.ts';
 import { boardContact, extraDataGroups, licenseFacts } from './license-facts.ts';
+import { NO_FIELDS, type SearchFields } from './lookup-form.ts';
 import { miss } from './miss.ts';
 import { type Html, html, NOTHING, type PageServices } from './page.ts';
-import { NO_FIELDS, type SearchFields } from './search.ts';
 import { longDate } from './words.ts';
 
 /** GET /licenses/{board code}/{number}: everything that is known of a license. */
@@ -69,7 +70,7 @@ ${boardContact(board)}`;
 function withoutRecord(view: LicenseHistory, board: Board, number: string): Html {
   const { outcome, licenseNumber, changes, since, gaps, date } = view;
   const fields: SearchFields = { ...NO_FIELDS, by: 'number', board: board.code, number };
-  if (licenseNumber === undefined && outcome.outcome === 'number_not_found') {
+  if (licenseNumber === undefined && isMiss(outcome)) {
     return html`${miss(outcome, fields, date)}
 <p><a href="/">Search again</a></p>
 ${boardContact(board)}`;

@@ -1,15 +1,96 @@
 import { raw } from 'hono/html';
+import { z } from 'zod';
+import { BadRequestError } from '../licenses/bad-request.ts';
 import { BOARDS } from '../licenses/boards.ts';
-import { searchAddress } from './addresses.ts';
+import { mapFilters } from '../licenses/filters.ts';
+import {
+  fieldError,
+  type LookupRequest,
+  type LookupWords,
+  lookupFields,
+  MAX_CHARACTERS,
+  readLookup,
+} from '../licenses/lookup.ts';
+import { boardByCode, searchAddress } from './addresses.ts';
 import { type Html, html, NOTHING } from './page.ts';
-import { MODES, type Mode, modeOf, type SearchFields } from './search.ts';
+
+/** The three ways to search. */
+const MODES = ['number', 'person', 'business'] as const;
+type Mode = (typeof MODES)[number];
+
+const { license_number: number, search_type: _, ...sameFields } = lookupFields.shape;
+
+/** The form: the fields of a lookup, with a board's code for its name. */
+const searchQuery = z.object({ by: z.enum(MODES).optional(), number, ...sameFields });
+
+/** What a visitor typed. */
+export type SearchFields = Readonly<z.output<typeof searchQuery>>;
+
+/** Nothing filled in. */
+export const NO_FIELDS: SearchFields = searchQuery.parse({});
+
+/** How the form says what is wrong. */
+const FORM_WORDS: LookupWords = {
+  notAnObject: 'Fill in the form.',
+  notText: (field) => (field === 'by' ? 'Choose number, person or business.' : 'Fill in each field once.'),
+  tooLong: () => `A field takes at most ${MAX_CHARACTERS} characters.`,
+  unknownBoard: () => 'Choose a board from the list, or all boards.',
+  noBoard: () => undefined,
+  noName: 'Type a last name.',
+  onlyFirstName: 'Type a last name.',
+  noBusinessName: 'Type a business name.',
+};
+
+/**
+ * Reads the form from the address.
+ *
+ * @throws {BadRequestError} in words for a person
+ */
+export function searchFields(query: unknown): SearchFields {
+  const result = searchQuery.safeParse(query);
+  if (!result.success) throw new BadRequestError(fieldError(result.error, FORM_WORDS));
+  return result.data;
+}
+
+/** The mode chosen; without one, that of the fields that are filled in. */
+export function modeOf(fields: SearchFields): Mode {
+  if (fields.by !== undefined) return fields.by;
+  if (fields.business_name !== undefined) return 'business';
+  return fields.last_name !== undefined || fields.first_name !== undefined ? 'person' : 'number';
+}
+
+/** Whether the address holds a search; otherwise it is the empty form. */
+export function isSearch(fields: SearchFields): boolean {
+  return [fields.number, fields.last_name, fields.first_name, fields.business_name].some(
+    (field) => field !== undefined,
+  );
+}
+
+/**
+ * The lookup that the fields ask for. Fields of the other modes are ignored.
+ *
+ * @throws {BadRequestError} in words for a person
+ */
+export function searchRequest(fields: SearchFields): LookupRequest {
+  const { by: _, board: code, number, last_name, first_name, business_name, ...filters } = fields;
+  const board = code === undefined ? undefined : (boardByCode(code)?.name ?? code);
+  switch (modeOf(fields)) {
+    case 'number':
+      if (number === undefined) throw new BadRequestError('Type a license number.');
+      return readLookup({ board, license_number: number }, FORM_WORDS);
+    case 'person':
+      return readLookup({ board, last_name, first_name, ...filters }, FORM_WORDS);
+    case 'business':
+      return readLookup({ board, business_name, search_type: 'business', ...filters }, FORM_WORDS);
+  }
+}
 
 type FieldName = keyof SearchFields;
 
 interface FormField {
   readonly name: FieldName;
   readonly label: string;
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   readonly required?: true;
 }
 
@@ -42,12 +123,9 @@ const SEARCHED: Readonly<Record<Mode, readonly FormField[]>> = {
   ],
 };
 
-const FILTER_FIELDS: readonly FormField[] = [
-  { name: 'license_type', label: 'License type', hint: 'For example LPN, or Registered Nurse (RN)' },
-  { name: 'status', label: 'Status', hint: 'For example Active' },
-  { name: 'city', label: 'City' },
-  { name: 'county', label: 'Ohio county' },
-];
+const FILTER_FIELDS: readonly FormField[] = Object.values(
+  mapFilters(({ label, hint }, name) => ({ name, label, hint })),
+);
 
 /** The form of the mode chosen, with what was typed, and links to the other modes. */
 export function lookupForm(fields: SearchFields): Html {

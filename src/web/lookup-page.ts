@@ -2,15 +2,21 @@ import type { Route } from '../http/route.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { boardByName } from '../licenses/boards.ts';
 import type { LicenseRecord } from '../licenses/license-record.ts';
-import { MAX_MATCHES } from '../licenses/lookup-outcome.ts';
+import { MAX_MATCHES } from '../licenses/lookup.ts';
 import type { DatedOutcome, Lookups } from '../lookup/service.ts';
 import { lookupOutcome } from '../telemetry/outcome.ts';
 import { licenseAddress } from './addresses.ts';
 import { resultTables } from './license-facts.ts';
-import { lookupForm } from './lookup-form.ts';
+import {
+  isSearch,
+  lookupForm,
+  modeOf,
+  type SearchFields,
+  searchFields,
+  searchRequest,
+} from './lookup-form.ts';
 import { miss } from './miss.ts';
 import { alert, type Html, html, type Origin, type PageWriter } from './page.ts';
-import { isSearch, modeOf, type SearchFields, searchFields, searchRequest } from './search.ts';
 import { counted } from './words.ts';
 
 /** What the lookup page is made from. */
@@ -43,7 +49,7 @@ export function lookupPage({ lookups, page, origin, today }: LookupPageServices)
       }
       const { outcome, date, isSampleData } = answer;
       ctx.state.outcome = lookupOutcome(outcome);
-      if (outcome.outcome === 'record' && modeOf(fields) === 'number' && hasPage(outcome.record)) {
+      if (outcome.outcome === 'found' && modeOf(fields) === 'number' && hasPage(outcome.record)) {
         ctx.status = 303;
         ctx.redirect(licenseAddress(outcome.record));
         return;
@@ -82,20 +88,19 @@ function resultOf({ outcome, date, isSampleData }: DatedOutcome, fields: SearchF
   const show = (records: readonly LicenseRecord[], summary: Html) =>
     html`${summary}${resultTables(records, origin, today)}`;
   switch (outcome.outcome) {
-    case 'record':
+    case 'found':
       return show(
         [outcome.record],
         html`<p>One license fits ${searchedFor(fields)}. Compare the whole name, the place and the type before you take it for the one you mean.</p>`,
       );
-    case 'matches':
+    case 'several':
       return show(
         outcome.records,
         outcome.truncated
           ? html`<p>More than ${MAX_MATCHES} licenses fit ${searchedFor(fields)}. These are the first ${MAX_MATCHES}, exact names first. Choose a board, or fill in more fields.</p>`
           : html`<p>${counted(outcome.records.length, 'license')} fit ${searchedFor(fields)}, exact names first.</p>`,
       );
-    case 'no_match':
-    case 'number_not_found':
+    default:
       return miss(outcome, fields, date);
   }
 }

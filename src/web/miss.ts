@@ -1,30 +1,26 @@
-import { type NotFound, notFoundMessage } from '../licenses/not-found.ts';
+import type { Miss } from '../licenses/lookup.ts';
+import { MAY_STILL_EXIST, notFoundMessage } from '../licenses/not-found.ts';
 import { nameParts } from '../licenses/person-name.ts';
 import { licenseAddress, searchAddress } from './addresses.ts';
+import { modeOf, type SearchFields } from './lookup-form.ts';
 import { type Html, html, NOTHING } from './page.ts';
-import { modeOf, type SearchFields } from './search.ts';
 import { longDate } from './words.ts';
-
-type NoMatch = Extract<NotFound, { outcome: 'no_match' }>;
-type NumberNotFound = Extract<NotFound, { outcome: 'number_not_found' }>;
 
 /**
  * Says what was searched without finding a license, and offers what is near.
  *
  * @param date the run date of the dataset that answered
  */
-export function miss(outcome: NotFound, fields: SearchFields, date: string): Html {
+export function miss(outcome: Miss, fields: SearchFields, date: string): Html {
+  const isByNumber = outcome.request.by === 'number';
   // The numbers of an unknown one are offered as links.
-  const said =
-    outcome.outcome === 'number_not_found' && outcome.reason === 'unknown'
-      ? { ...outcome, didYouMean: [] }
-      : outcome;
-  return html`<p>${notFoundMessage(said, longDate(date), '')}</p>
-${outcome.outcome === 'no_match' ? nearNames(outcome, fields) : nearNumbers(outcome, fields)}
-<p>A license that is missing here may still exist: the issuing board is the authority.</p>`;
+  const said = isByNumber && outcome.outcome === 'none' ? { ...outcome, didYouMean: [] } : outcome;
+  return html`<p>${notFoundMessage(said, longDate(date))}</p>
+${isByNumber ? nearNumbers(outcome, fields) : nearNames(outcome, fields)}
+<p>${MAY_STILL_EXIST}</p>`;
 }
 
-function nearNames({ surnameExists, nameExists, didYouMean }: NoMatch, fields: SearchFields): Html {
+function nearNames({ surnameExists, nameExists, didYouMean }: Miss, fields: SearchFields): Html {
   const { by, board, last_name, first_name, business_name } = fields;
   const links = [
     ...(nameExists
@@ -49,9 +45,9 @@ function similarNames(names: readonly string[], fields: SearchFields): Html {
   });
 }
 
-function nearNumbers({ reason, didYouMean, boards = [] }: NumberNotFound, fields: SearchFields): Html {
+function nearNumbers({ outcome, didYouMean, boards = [] }: Miss, fields: SearchFields): Html {
   const near = (number: string) => searchAddress({ ...fields, number });
-  if (reason === 'unknown') return suggestions('Similar numbers', didYouMean, near);
+  if (outcome === 'none') return suggestions('Similar numbers', didYouMean, near);
   const [number, another] = didYouMean;
   return number !== undefined && another === undefined
     ? suggestions('Choose the board', boards, (board) => licenseAddress({ board, license_number: number }))

@@ -4,14 +4,14 @@ import { clientGone } from '../http/context.ts';
 import { spendForItems } from '../http/limits.ts';
 import type { Route } from '../http/route.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
-import { tableRequest } from '../rest/roster-request.ts';
-import { MAX_ITEMS, type RosterResult } from '../rosters/roster.ts';
+import { FIELD_WORDS, type LookupWords } from '../licenses/lookup.ts';
+import { nearestBoards } from '../licenses/nearest-boards.ts';
+import { DEFAULT_LISTED_MATCHES, MAX_ITEMS, type RosterResult, readItems } from '../rosters/roster.ts';
 import type { Rosters } from '../rosters/service.ts';
-import { answerTable, type RosterTable, readTable } from '../rosters/table.ts';
+import { answerTable, type RosterTable, readTable, rowReader } from '../rosters/table.ts';
 import { boardByCode } from './addresses.ts';
 import { alert, html, type Origin, type PageWriter } from './page.ts';
-import { MAX_PAGE_ROWS, rosterForm } from './roster-form.ts';
-import { rosterResults } from './roster-results.ts';
+import { MAX_PAGE_ROWS, rosterForm, rosterResults } from './roster-results.ts';
 import { count } from './words.ts';
 
 /** What the roster page is made from. */
@@ -32,6 +32,14 @@ const TEMPLATE = `reference,board,license_number,last_name,first_name
 1,Nursing Board,RN.987654321,Example,
 2,Nursing Board,,Example,Robin
 `;
+
+/** How the page says what is wrong with a row. */
+const ROW_WORDS: LookupWords = {
+  ...FIELD_WORDS,
+  unknownBoard: (name) =>
+    `No board has exactly the name given; the nearest is "${nearestBoards(name)[0].name}".`,
+  noBoard: () => 'board is required: choose one for all rows, or name it in a column board.',
+};
 
 const CSV_TYPE = 'text/csv; charset=utf-8';
 
@@ -67,9 +75,13 @@ export function rosterPages({ rosters, page, cost, origin }: RosterPageServices)
           await page.send(ctx, { title: TITLE, origin: origin(), body, isPrivate: true });
           return;
         }
-        const unread = tableRequest(table, { board: boardByCode(boardCode)?.name });
-        await spendForItems(ctx, unread.count, cost);
-        const roster = await unread.read();
+        await spendForItems(ctx, table.rows.length, cost);
+        const reader = {
+          fieldsOf: rowReader(table),
+          defaultBoard: boardByCode(boardCode),
+          words: ROW_WORDS,
+        };
+        const roster = { items: await readItems(table.rows, reader), maxMatches: DEFAULT_LISTED_MATCHES };
         if (form.get('format') === 'csv') {
           const { shape, parts } = answerTable(table);
           const answer = await rosters.answer(roster, shape, clientGone(ctx));

@@ -1,11 +1,29 @@
 import { cautionsOf, NAME_DOES_NOT_MATCH } from '../licenses/cautions.ts';
 import { notFoundDetail } from '../licenses/not-found.ts';
-import { type RosterResult, type RosterSummary, summaryInWords } from '../rosters/roster.ts';
+import { type RosterResult, type RosterSummary, rosterOutcome, summaryInWords } from '../rosters/roster.ts';
 import { licenseLink } from './addresses.ts';
 import { statusTags } from './license-status.ts';
+import { boardSelect } from './lookup-form.ts';
 import { type Html, html, NOTHING, type Origin } from './page.ts';
-import { rosterForm } from './roster-form.ts';
 import { counted, longDate, shortDate } from './words.ts';
+
+/** The most rows of a list. */
+export const MAX_PAGE_ROWS = 500;
+
+/** The form of a list: pasted, or as a file. */
+export function rosterForm(text: string, board: string): Html {
+  return html`<p class="usa-intro">Up to ${MAX_PAGE_ROWS} licenses at once. Paste the rows of a spreadsheet saved as CSV, or choose the file. Nothing that you send is stored.</p>
+<form action="/roster" method="post" enctype="multipart/form-data" aria-label="Check a list">
+<div class="field"><label class="usa-label" for="roster">Your list</label>
+<span class="usa-hint" id="roster-hint">The first row names the columns: license_number, or last_name and first_name, or business_name with search_type “business”. Other columns are kept. <a href="/roster/template.csv">Download a template</a></span>
+<textarea class="usa-textarea" id="roster" name="roster" aria-describedby="roster-hint" spellcheck="false" rows="8">${text}</textarea></div>
+<div class="field"><label class="usa-label" for="file">Or a CSV file</label>
+<input class="usa-file-input plain-file" id="file" name="file" type="file" accept=".csv,text/csv"></div>
+<div class="field"><label class="usa-label" for="board">Board of every row that has no column board</label>
+${boardSelect('Each row names its board', board)}</div>
+<button class="usa-button" type="submit">Check the list</button>
+</form>`;
+}
 
 /** A list's answer. */
 interface AnsweredRoster {
@@ -25,10 +43,12 @@ const RESULT_WORDS: Readonly<Record<Need, string>> = {
   clear: 'Clear',
 };
 
-function needOf(result: RosterResult, today: string): Need {
-  if (result.outcome === 'ambiguous') return 'attention';
-  if (result.outcome !== 'found') return result.outcome;
-  return cautionsOf(result.record, today, result.nameMatch).length === 0 ? 'clear' : 'attention';
+function needOf({ outcome }: RosterResult, today: string): Need {
+  if (outcome.outcome === 'found') {
+    return cautionsOf(outcome.record, today, outcome.nameMatch).length === 0 ? 'clear' : 'attention';
+  }
+  const word = rosterOutcome(outcome);
+  return word === 'not_found' || word === 'invalid' ? word : 'attention';
 }
 
 /** The summary and the table of a list's answer, with a button that sends the list again for a CSV file. */
@@ -43,7 +63,7 @@ export function rosterResults(
 <form class="no-print" action="/roster" method="post" enctype="multipart/form-data"><textarea class="sent" name="roster" aria-hidden="true" tabindex="-1" readonly>${sent.text}</textarea><input type="hidden" name="board" value="${sent.board}"><input type="hidden" name="format" value="csv"><button class="usa-button usa-button--outline" type="submit">Download as CSV</button></form>
 <table class="usa-table usa-table--borderless cards results"><caption>${counted(results.length, 'row')}, those that need attention first <span class="source">State of Ohio dataset of ${longDate(origin.date)}</span></caption>
 <thead><tr><th scope="col">Row</th><th scope="col">Result</th><th scope="col">License</th><th scope="col">Name</th><th scope="col">Status</th><th scope="col">Expires</th><th scope="col">Note</th></tr></thead>
-<tbody>${ordered.map(({ result, need }) => row(result, result.outcome === 'ambiguous' ? 'Several fit' : RESULT_WORDS[need], origin.date, today))}</tbody></table>
+<tbody>${ordered.map(({ result, need }) => row(result, result.outcome.outcome === 'several' ? 'Several fit' : RESULT_WORDS[need], origin.date, today))}</tbody></table>
 <div class="no-print"><h2>Check another list</h2>
 ${rosterForm('', sent.board)}</div>`;
 }
@@ -69,10 +89,10 @@ function row(result: RosterResult, words: string, date: string, today: string): 
 <tr><th scope="row" data-label="Row">${reference}</th><td data-label="Result">${words}</td><td data-label="License">${license}</td><td data-label="Name">${name}</td><td data-label="Status">${status}</td><td data-label="Expires">${expires}</td><td data-label="Note">${note}</td></tr>`;
 }
 
-function cells(result: RosterResult, date: string, today: string): Cells {
-  switch (result.outcome) {
+function cells({ outcome, foundBy }: RosterResult, date: string, today: string): Cells {
+  switch (outcome.outcome) {
     case 'found': {
-      const { record, nameMatch, foundBy } = result;
+      const { record, nameMatch } = outcome;
       return {
         license: licenseLink(record),
         name: record.full_name,
@@ -86,18 +106,18 @@ function cells(result: RosterResult, date: string, today: string): Cells {
               : '',
       };
     }
-    case 'ambiguous':
+    case 'several':
       return {
-        license: html`${result.matches.map((record) => html`<p>${licenseLink(record)} ${statusTags(record, today)}</p>`)}`,
-        note: `${result.truncated ? 'More than ' : ''}${counted(result.matches.length, 'license')} fit. Add the number, or more of the name.`,
+        license: html`${outcome.records.map((record) => html`<p>${licenseLink(record)} ${statusTags(record, today)}</p>`)}`,
+        note: `${outcome.truncated ? 'More than ' : ''}${counted(outcome.records.length, 'license')} fit. Add the number, or more of the name.`,
       };
-    case 'not_found': {
-      const near = result.reason.didYouMean;
+    case 'invalid':
+      return { note: outcome.detail };
+    default: {
+      const near = outcome.request.by === 'number' ? [] : outcome.didYouMean;
       return {
-        note: `${notFoundDetail(result.reason, date)}${near.length > 0 && result.reason.outcome === 'no_match' ? ` Similar names: ${near.join(', ')}.` : ''}`,
+        note: `${notFoundDetail(outcome, date)}${near.length > 0 ? ` Similar names: ${near.join(', ')}.` : ''}`,
       };
     }
-    case 'invalid':
-      return { note: result.detail };
   }
 }

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
 import { type CommandResult, runProgram } from '../../scripts/programs.ts';
-import { RESULT_COLUMNS } from '../../src/rosters/result-columns.ts';
+import { RESULT_COLUMNS } from '../../src/rosters/table.ts';
 import { times } from '../support/fixtures.ts';
 import { answer, cut, hang, type ProxyStep, pass, startProxy, type WebServer } from '../support/proxy.ts';
 import { startService, type TestService } from '../support/service.ts';

@@ -3,12 +3,13 @@ import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { errorResponse } from '../../src/http/errors.ts';
+import { readLookup } from '../../src/licenses/lookup.ts';
 import { liveLookups } from '../../src/lookup/service.ts';
 import { appendEvent, readEvents } from '../../src/publications/ledger.ts';
 import { trackLivePublication } from '../../src/publications/live.ts';
 import { indicesUnderAlias, licensesIndices } from '../../src/publications/metadata.ts';
 import { prune } from '../../src/publications/prune.ts';
-import { verifyRequest } from '../../src/rest/verify-request.ts';
+import { REST_WORDS } from '../../src/rest/verify.ts';
 import { countDocuments, search } from '../../src/storage/checked-search.ts';
 import { SearchUnavailableError } from '../../src/storage/errors.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
@@ -55,7 +56,7 @@ describe('with an unassigned shard', () => {
     tracker.stop();
     const lookups = liveLookups(client, tracker);
     const statusOf = (request: object) =>
-      lookups.lookUp(verifyRequest(request)).then(
+      lookups.lookUp(readLookup(request, REST_WORDS)).then(
         ({ outcome }) => outcome.outcome,
         (error: unknown) => errorResponse(error).status,
       );

@@ -6,9 +6,8 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { zipSync } from 'fflate';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { numberQuery } from '../../src/lookup/license-query.ts';
-import { searchLicenses } from '../../src/lookup/opensearch-requests.ts';
-import { searchBody } from '../../src/lookup/search-bodies.ts';
+import { numberQuery } from '../../src/lookup/number-queries.ts';
+import { bodyOf, searchAlone } from '../../src/lookup/requests.ts';
 import { publicationDetails } from '../../src/publications/history.ts';
 import { indicesUnderAlias, newId, readMetadata } from '../../src/publications/metadata.ts';
 import { VerificationError } from '../../workers/publish/verify.ts';
@@ -148,7 +147,7 @@ describe('the guards do not refuse', () => {
     const [index = ''] = await indicesUnderAlias(environment.store);
     const query = numberQuery(number);
     const found =
-      query === undefined ? [] : await searchLicenses(environment.client, index, searchBody(query));
+      query === undefined ? [] : (await searchAlone(environment.client, index, bodyOf(query))).licenses;
     return found.map(({ board, license_number }) => `${board}: ${license_number}`).toSorted();
   }
 

@@ -2,9 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
-import { numberQuery } from '../../src/lookup/license-query.ts';
-import { searchLicenses } from '../../src/lookup/opensearch-requests.ts';
-import { searchBody } from '../../src/lookup/search-bodies.ts';
+import { numberQuery } from '../../src/lookup/number-queries.ts';
+import { bodyOf, searchAlone } from '../../src/lookup/requests.ts';
 import { type PublishResult, publicationHistory } from '../../src/publications/history.ts';
 import { indicesUnderAlias, licensesIndices, readMetadata } from '../../src/publications/metadata.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
@@ -40,7 +39,7 @@ async function live(): Promise<string[]> {
 async function license(number: string) {
   const [index = ''] = await live();
   const query = numberQuery(number);
-  return query === undefined ? [] : searchLicenses(environment.client, index, searchBody(query));
+  return query === undefined ? [] : (await searchAlone(environment.client, index, bodyOf(query))).licenses;
 }
 
 describe('publishing the fixtures', () => {

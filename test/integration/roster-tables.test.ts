@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
-import { RESULT_COLUMNS } from '../../src/rosters/result-columns.ts';
+import { RESULT_COLUMNS } from '../../src/rosters/table.ts';
 import { FIXTURES_DATE, times } from '../support/fixtures.ts';
 import { rosterAnswer, sendRoster, sendTable } from '../support/rosters.ts';
 import { startService, type TestService } from '../support/service.ts';

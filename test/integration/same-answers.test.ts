@@ -7,9 +7,10 @@ import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import { CAUTIONS } from '../../src/licenses/cautions.ts';
 import { addTo } from '../../src/licenses/counts.ts';
 import { type StoredLicense, storedLicense } from '../../src/licenses/license-document.ts';
-import { NUMBER_NOT_FOUND_REASONS } from '../../src/licenses/lookup-outcome.ts';
+import { NUMBER_NOT_FOUND_REASONS } from '../../src/licenses/not-found.ts';
 import { numberKey } from '../../src/licenses/number.ts';
-import { MAX_ITEMS_WITH_SUGGESTIONS, type RosterResult } from '../../src/rosters/roster.ts';
+import type { RosterOutcome } from '../../src/rosters/roster.ts';
+import { MAX_ITEMS_WITH_SUGGESTIONS } from '../../src/rosters/service.ts';
 import { search } from '../../src/storage/checked-search.ts';
 import type { ApiAnswer } from '../support/api.ts';
 import { type CommonAnswer, ofVerify } from '../support/common-answers.ts';
@@ -232,6 +233,6 @@ test('every item of a roster is answered with all that a single lookup answers',
   }
 }, 300_000);
 
-function isOutcome(outcome: string): outcome is RosterResult['outcome'] {
+function isOutcome(outcome: string): outcome is RosterOutcome {
   return ['found', 'ambiguous', 'not_found', 'invalid'].includes(outcome);
 }

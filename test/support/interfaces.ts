@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { licenses } from '../../scripts/licenses-processes.ts';
 import { plainCsv } from '../../src/csv.ts';
 import { boardByName } from '../../src/licenses/boards.ts';
-import { MAX_LISTED_MATCHES } from '../../src/rosters/roster.ts';
+import { MAX_LISTED_MATCHES } from '../../src/licenses/lookup.ts';
 import {
   batchResult,
   type CommonAnswer,

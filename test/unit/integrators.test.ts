@@ -7,7 +7,7 @@ import { errorResponse } from '../../src/http/errors.ts';
 import { RESPONSE_LIMITS } from '../../src/http/held-responses.ts';
 import { httpServer, MAX_CONNECTIONS_OF_ADDRESS } from '../../src/http/server.ts';
 import { freshness } from '../../src/http/status.ts';
-import { MAX_MATCHES } from '../../src/licenses/lookup-outcome.ts';
+import { lookupFields, MAX_LISTED_MATCHES, MAX_MATCHES } from '../../src/licenses/lookup.ts';
 import * as lookups from '../../src/lookup/service.ts';
 import {
   MAX_IN_FLIGHT as MAX_MCP_IN_FLIGHT,
@@ -17,13 +17,13 @@ import { MAX_ROSTER_ITEMS } from '../../src/mcp/parameters.ts';
 import { NothingPublishedError } from '../../src/publications/live.ts';
 import { DEFAULT_CHANGES, MAX_CHANGES } from '../../src/rest/changes.ts';
 import { MAX_NUMBER_LENGTH } from '../../src/rest/license-history.ts';
-import { ROSTER_LIMIT, rosterItem } from '../../src/rest/roster-request.ts';
-import { verifyBody } from '../../src/rest/verify-request.ts';
+import { ROSTER_LIMIT } from '../../src/rest/roster-request.ts';
+import { REST_WORDS } from '../../src/rest/verify.ts';
 import * as rosterLimits from '../../src/rosters/roster.ts';
 import * as rosters from '../../src/rosters/service.ts';
 import { badKeysPerMinute, SAVES_PER_MINUTE } from '../../src/server.ts';
 import { SearchUnavailableError, TooBusyError } from '../../src/storage/errors.ts';
-import { MAX_PAGE_ROWS } from '../../src/web/roster-form.ts';
+import { MAX_PAGE_ROWS } from '../../src/web/roster-results.ts';
 import { documentedTables } from '../support/documented.ts';
 
 const FILE = 'docs/integrators.md';
@@ -69,7 +69,7 @@ function limits(): [limit: string, number: string][] {
     ['rows of a roster, website', number(MAX_PAGE_ROWS)],
     [
       'characters of a typed value',
-      number(longestText((text) => verifyBody.safeParse({ license_number: text }).success)),
+      number(longestText((text) => lookupFields.safeParse({ license_number: text }).success)),
     ],
     [
       "characters of an item's `reference`",
@@ -83,8 +83,8 @@ function limits(): [limit: string, number: string][] {
       'matches of one item of a roster, unless `max_matches` says otherwise',
       number(rosterLimits.DEFAULT_LISTED_MATCHES),
     ],
-    ['highest `max_matches` of a roster', number(rosterLimits.MAX_LISTED_MATCHES)],
-    ['items of a roster that get `did_you_mean`', number(rosterLimits.MAX_ITEMS_WITH_SUGGESTIONS)],
+    ['highest `max_matches` of a roster', number(MAX_LISTED_MATCHES)],
+    ['items of a roster that get `did_you_mean`', number(rosters.MAX_ITEMS_WITH_SUGGESTIONS)],
     ['changes in one response of the feed, unless `limit` says otherwise', number(DEFAULT_CHANGES)],
     ['highest `limit` of the feed', number(MAX_CHANGES)],
     ['days that changes are kept (`CHANGES_KEPT_DAYS`)', number(config.CHANGES_KEPT_DAYS)],
@@ -116,7 +116,8 @@ function limits(): [limit: string, number: string][] {
 }
 
 function isValidItem(item: object): boolean {
-  return rosterItem(item, undefined).request.by !== 'nothing';
+  const reader = { fieldsOf: (fields: object) => fields, defaultBoard: undefined, words: REST_WORDS };
+  return 'by' in rosterLimits.rosterItem(item, reader).request;
 }
 
 test('the limits are those of the code', () => {

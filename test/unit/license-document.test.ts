@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
+import { FILTER_NAMES } from '../../src/licenses/filters.ts';
 import { licenseDocument, licenseId, storedLicense } from '../../src/licenses/license-document.ts';
 import { nurseRecord } from '../support/records.ts';
 
@@ -106,6 +108,14 @@ describe('the document of a license', () => {
     expect(keys.name).toBe('NUR/');
     expect(keys.words).toEqual([]);
   });
+});
+
+test('each filter has a key in the index template, without which it would find nothing', () => {
+  const template: unknown = JSON.parse(readFileSync('index-templates/licenses.json', 'utf8'));
+  expect(template).toHaveProperty(
+    'template.mappings.properties.keys.properties',
+    expect.objectContaining(Object.fromEntries(FILTER_NAMES.map((name) => [name, expect.anything()]))),
+  );
 });
 
 describe('the keys of the license type', () => {

@@ -6,10 +6,10 @@ import {
   businessParameters,
   noParameters,
   numberParameters,
+  objectSchema,
   personParameters,
   readParameters,
 } from '../../src/mcp/parameters.ts';
-import { objectSchema } from '../../src/mcp/tool-schema.ts';
 
 const PERSON = { board: 'Nursing Board', last_name: 'Smith' };
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { LicenseRecord } from '../../src/licenses/license-record.ts';
-import type { LookupOutcome, NumberNotFoundReason } from '../../src/licenses/lookup-outcome.ts';
+import type { LookupOutcome, Miss } from '../../src/licenses/lookup.ts';
 import { type LookupCall, lookupResult, lookupToolResult, type Origin } from '../../src/mcp/results.ts';
 import { times } from '../support/fixtures.ts';
 import { ANSWERED_LICENSE, storedLicense } from '../support/records.ts';
@@ -28,7 +28,7 @@ function result(outcome: LookupOutcome, call: Partial<LookupCall> = {}, origin: 
 }
 
 function record(fields: Partial<LicenseRecord> = {}) {
-  return { outcome: 'record', record: storedLicense(fields) } as const;
+  return { outcome: 'found', record: storedLicense(fields) } as const;
 }
 
 describe('the tool result for a number that is found', () => {
@@ -70,7 +70,7 @@ describe('the tool result for a number that is found', () => {
 
 describe('the tool result for nothing found', () => {
   test('by name suggests similar names', () => {
-    const answered = result({ outcome: 'no_match', request: BY_NAME, didYouMean: ['SMITH', 'SMYTHE'] });
+    const answered = result({ outcome: 'none', request: BY_NAME, didYouMean: ['SMITH', 'SMYTHE'] });
     expect(answered).toMatchObject({ outcome: 'not_found', count: 0, licenses: [], truncated: false });
     expect(answered.did_you_mean).toEqual(['SMITH', 'SMYTHE']);
     expect(answered.message).toBe(
@@ -80,24 +80,23 @@ describe('the tool result for nothing found', () => {
 
   test('by number does not suggest the number that was asked for', () => {
     const outcome = {
-      outcome: 'number_not_found',
+      outcome: 'other_board',
       request: BY_NUMBER,
-      reason: 'other_board',
       didYouMean: ['RN.123456', 'RN.0123456'],
       boards: ['Nursing Board'],
     } as const;
     expect(result(outcome).did_you_mean).toEqual(['RN.0123456']);
   });
 
-  test.each<[NumberNotFoundReason, 'not_found' | 'ambiguous', string]>([
-    ['unknown', 'not_found', 'Similar numbers that exist: RN.123, RN.0123.'],
-    ['ambiguous', 'ambiguous', 'Send it as the board writes it.'],
-    ['other_board', 'not_found', 'Ask again with that board.'],
-    ['not_a_business', 'not_found', 'verify_license looks it up.'],
-  ])('by number (%s) is %s, and says what to do', (reason, word, advice) => {
+  test.each<[Miss['outcome'], string, 'not_found' | 'ambiguous', string]>([
+    ['none', 'unknown', 'not_found', 'Similar numbers that exist: RN.123, RN.0123.'],
+    ['ambiguous_number', 'ambiguous', 'ambiguous', 'Send it as the board writes it.'],
+    ['other_board', 'other_board', 'not_found', 'Ask again with that board.'],
+    ['not_a_business', 'not_a_business', 'not_found', 'verify_license looks it up.'],
+  ])('by number (%s) has the reason %s, is %s, and says what to do', (outcome, reason, word, advice) => {
     const didYouMean = ['RN.123', 'RN.0123'];
     const boards = ['Nursing Board', 'Medical Board'];
-    const answered = result({ outcome: 'number_not_found', request: BY_NUMBER, reason, didYouMean, boards });
+    const answered = result({ outcome, request: BY_NUMBER, didYouMean, boards });
     expect(answered).toMatchObject({
       outcome: word,
       reason,
@@ -111,7 +110,7 @@ describe('the tool result for nothing found', () => {
 
 describe('the tool result for several matches', () => {
   const records = times(57, (number) => storedLicense({ license_number: `RN.${number}` }));
-  const several = { outcome: 'matches', records, truncated: false } as const;
+  const several = { outcome: 'several', records, truncated: false } as const;
 
   test('lists them with only the fields that distinguish licenses', () => {
     const { licenses, count, truncated, message } = result(several);
@@ -139,7 +138,7 @@ describe('the tool result for several matches', () => {
     const shops = ['1 MAIN ST', '9 ELM ST'].map((street) =>
       storedLicense({ extra_data: { 'Street Address': street } }),
     );
-    const { licenses } = result({ outcome: 'matches', records: shops, truncated: false });
+    const { licenses } = result({ outcome: 'several', records: shops, truncated: false });
     expect(licenses.map(({ street }) => street)).toEqual(['1 MAIN ST', '9 ELM ST']);
   });
 

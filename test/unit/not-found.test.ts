@@ -1,53 +1,50 @@
 import { describe, expect, test } from '@jest/globals';
 import { boardByName } from '../../src/licenses/boards.ts';
-import type { NumberNotFoundReason } from '../../src/licenses/lookup-outcome.ts';
-import { type NotFound, notFoundDetail, notFoundMessage } from '../../src/licenses/not-found.ts';
+import type { Miss } from '../../src/licenses/lookup.ts';
+import { notFoundDetail, notFoundMessage, reasonOf } from '../../src/licenses/not-found.ts';
 
 const DATE = '2026-11-20';
 const DATASET = "in the State's dataset of 2026-11-20";
 const NURSING = boardByName('Nursing Board');
 
-type Missed = Partial<Extract<NotFound, { outcome: 'number_not_found' }>>;
-type NoMatch = Partial<Extract<NotFound, { outcome: 'no_match' }>>;
-
-function number(reason: NumberNotFoundReason, fields: Missed = {}): NotFound {
+function number(outcome: Miss['outcome'], fields: Partial<Miss> = {}): Miss {
   const request = { by: 'number', number: 'RN 1', board: NURSING, businessOnly: false } as const;
-  return { outcome: 'number_not_found', request, reason, didYouMean: [], ...fields };
+  return { outcome, request, didYouMean: [], ...fields };
 }
 
 const PERSON = { by: 'person', board: NURSING, lastName: 'Bowen', filters: {} } as const;
 
-function name(fields: NoMatch = {}): NotFound {
-  return { outcome: 'no_match', request: PERSON, didYouMean: [], ...fields };
+function name(fields: Partial<Miss> = {}): Miss {
+  return { outcome: 'none', request: PERSON, didYouMean: [], ...fields };
 }
 
 test('the detail of a miss is its message and the authority', () => {
   const miss = name();
   expect(notFoundDetail(miss, DATE)).toBe(
-    `${notFoundMessage(miss, DATE, '')} The issuing board is the authority; ask it before you conclude anything.`,
+    `${notFoundMessage(miss, DATE)} The issuing board is the authority; ask it before you conclude anything.`,
   );
 });
 
 describe('the message about a number that was not found', () => {
-  test.each<[NumberNotFoundReason, Missed, string]>([
-    ['unknown', {}, `No license with the number "RN 1" is ${DATASET}.`],
+  test.each<[Miss['outcome'], Partial<Miss>, string]>([
+    ['none', {}, `No license with the number "RN 1" is ${DATASET}.`],
     [
-      'unknown',
+      'none',
       { didYouMean: ['RN.1', 'RN.01'] },
       `No license with the number "RN 1" is ${DATASET}. Similar numbers that exist: RN.1, RN.01.`,
     ],
     [
-      'ambiguous',
+      'ambiguous_number',
       {},
       `The number "RN 1", written like this, fits more than one license ${DATASET}. Send it as the board writes it.`,
     ],
     [
-      'ambiguous',
+      'ambiguous_number',
       { didYouMean: ['RN.1', 'RN.01'] },
       `The number "RN 1", written like this, fits more than one license ${DATASET}. Similar numbers that exist: RN.1, RN.01. Send it as the board writes it.`,
     ],
     [
-      'ambiguous',
+      'ambiguous_number',
       { didYouMean: ['RN.1'], boards: ['Medical Board', 'Nursing Board'] },
       `More than one board has a license with the number "RN 1" ${DATASET}: the Medical Board and the Nursing Board. Name the board.`,
     ],
@@ -61,15 +58,24 @@ describe('the message about a number that was not found', () => {
       {},
       `The number "RN 1" is a person's license ${DATASET}, not a business's. Ask for persons.`,
     ],
-  ])('for the reason %s, %j', (reason, fields, words) => {
-    expect(notFoundMessage(number(reason, fields), DATE, 'Ask for persons.')).toBe(words);
+  ])('for the outcome %s, %j', (outcome, fields, words) => {
+    expect(notFoundMessage(number(outcome, fields), DATE, 'Ask for persons.')).toBe(words);
   });
+});
+
+test.each<[Miss['outcome'], string]>([
+  ['none', 'unknown'],
+  ['ambiguous_number', 'ambiguous'],
+  ['other_board', 'other_board'],
+  ['not_a_business', 'not_a_business'],
+])('the reason that interfaces send for the outcome %s is %s', (outcome, reason) => {
+  expect(reasonOf(number(outcome))).toBe(reason);
 });
 
 describe('the message about a name that was not found', () => {
   const filters = { city: 'Tolede', status: 'ACTIVE' };
   const su = { ...PERSON, firstName: 'Su' };
-  test.each<[string, NoMatch, string]>([
+  test.each<[string, Partial<Miss>, string]>([
     [
       'that nobody has',
       {},
@@ -96,6 +102,6 @@ describe('the message about a name that was not found', () => {
       `One of the 24 boards has licenses of the name "Acme" ${DATASET}, but none with city "Lima". Check the filters, or leave them out.`,
     ],
   ])('%s', (_which, fields, words) => {
-    expect(notFoundMessage(name(fields), DATE, '')).toBe(words);
+    expect(notFoundMessage(name(fields), DATE)).toBe(words);
   });
 });

@@ -16,10 +16,12 @@ test.each([
 });
 
 test.each([
-  ['record', 'found'],
-  ['matches', 'several'],
-  ['no_match', 'none'],
-  ['number_not_found', 'none'],
+  ['found', 'found'],
+  ['several', 'several'],
+  ['none', 'none'],
+  ['ambiguous_number', 'none'],
+  ['other_board', 'none'],
+  ['not_a_business', 'none'],
 ] as const)('a lookup that ended with %s is counted as %s', (outcome, counted) => {
   expect(lookupOutcome({ outcome })).toBe(counted);
 });

@@ -4,8 +4,7 @@ import { z } from 'zod';
 import { BOARDS, type Board, boardByName } from '../../src/licenses/boards.ts';
 import { fold, MAX_FOLDED_CHARACTERS } from '../../src/licenses/fold.ts';
 import { type LicenseRecord, licenseRecord } from '../../src/licenses/license-record.ts';
-import type { LookupOutcome } from '../../src/licenses/lookup-outcome.ts';
-import { type LookupRequest, typedTexts } from '../../src/licenses/lookup-request.ts';
+import { type LookupOutcome, type LookupRequest, typedTexts } from '../../src/licenses/lookup.ts';
 import { firstGivenName, holderToSearch } from '../../src/licenses/person-name.ts';
 import { type DatedOutcome, liveLookups } from '../../src/lookup/service.ts';
 import { trackLivePublication } from '../../src/publications/live.ts';
@@ -128,6 +127,6 @@ function personLookup(board: Board, { full_name: name }: LicenseRecord): LookupR
 /** Whether the license is in the answer, or may be among those that a long answer leaves out. */
 function isAnswered(outcome: LookupOutcome, expected: LicenseRecord): boolean {
   const isExpected = (record: LicenseRecord) => isDeepStrictEqual(licenseRecord.parse(record), expected);
-  if (outcome.outcome === 'record') return isExpected(outcome.record);
-  return outcome.outcome === 'matches' && (outcome.truncated || outcome.records.some(isExpected));
+  if (outcome.outcome === 'found') return isExpected(outcome.record);
+  return outcome.outcome === 'several' && (outcome.truncated || outcome.records.some(isExpected));
 }

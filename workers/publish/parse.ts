@@ -5,7 +5,12 @@ import { rowHash } from '../../src/dataset/row-hash.ts';
 import { licensesOfRow, type UnknownLabel } from '../../src/dataset/row-to-licenses.ts';
 import type { FileTextListener } from '../../src/dataset/source-file.ts';
 import { type Discipline, disciplineOf } from '../../src/licenses/discipline.ts';
-import { type LicenseDocument, licenseId, recordTextIn } from '../../src/licenses/license-document.ts';
+import {
+  documentJson,
+  type LicenseDocument,
+  licenseId,
+  recordText,
+} from '../../src/licenses/license-document.ts';
 import { readRows, type SourceFile } from './sources.ts';
 
 /** A license on its way into the index. */
@@ -91,11 +96,11 @@ function bulkOperation(
   hash: number,
 ): ParsedLicense {
   const id = licenseId(license.board, license.license_number);
-  const json = JSON.stringify(license);
+  const text = recordText(license);
   return {
     document: publicationDocument(id, license, file, row),
-    body: `{"create":{"_id":${JSON.stringify(id)}}}\n${json}\n`,
-    digest: { id, record: recordHash(recordTextIn(json)), row: hash },
+    body: `{"create":{"_id":${JSON.stringify(id)}}}\n${documentJson(text, license)}\n`,
+    digest: { id, record: recordHash(text), row: hash },
   };
 }
 

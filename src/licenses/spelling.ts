@@ -1,5 +1,31 @@
-import { unaccent } from './fold.ts';
+import { distance } from 'fastest-levenshtein';
+import { z } from 'zod';
+import givenNamesJson from '../../data/given-names.json' with { type: 'json' };
+import { fold, unaccent } from './fold.ts';
 import { numberKey } from './number.ts';
+
+/**
+ * The existing texts that are spelled most like the typed one: ordered by edit distance of the folded texts, then of
+ * the texts themselves, then alphabetically, so that the order is always the same.
+ *
+ * @param max how many texts to return at most
+ */
+export function nearestSpellings(typed: string, existing: readonly string[], max: number): string[] {
+  const key = fold(typed);
+  const written = typed.trim().toUpperCase();
+  return [...new Set(existing)]
+    .map((text) => ({
+      text,
+      edits: distance(key, fold(text)),
+      differences: distance(written, text.toUpperCase()),
+    }))
+    .sort(
+      (one, other) =>
+        one.edits - other.edits || one.differences - other.differences || (one.text < other.text ? -1 : 1),
+    )
+    .slice(0, max)
+    .map(({ text }) => text);
+}
 
 /** Characters that people and scanners take for one another. */
 const DIGIT_OF = new Map(Array.from('OQDILZSGB', (letter, at) => [letter, '000112568'.charAt(at)] as const));
@@ -58,4 +84,25 @@ export function misreadNames(name: string): string[] {
   const read = (one: string) =>
     name.replace(/\d/g, (digit) => (digit === '1' ? one : (LETTER_OF.get(digit) ?? digit)));
   return [...new Set([read('I'), read('L')])];
+}
+
+const { groups } = z
+  .object({ groups: z.array(z.string().transform((names) => names.split(' '))) })
+  .parse(givenNamesJson);
+
+/** The groups of each name. */
+const GROUPS = new Map<string, string[][]>();
+for (const group of groups) {
+  for (const name of group) GROUPS.set(name, [...(GROUPS.get(name) ?? []), group]);
+}
+
+/**
+ * Other given names that the same person may go by, full names first: `BOB` → `ROBERT`, `BOBBY`, `ROB`, …
+ *
+ * @param name a folded given name
+ */
+export function givenNameVariants(name: string): string[] {
+  const found = GROUPS.get(name) ?? [];
+  const fullNames = found.flatMap(([fullName]) => fullName ?? []);
+  return [...new Set([...fullNames, ...found.flat()])].filter((each) => each !== name);
 }

@@ -1,14 +1,68 @@
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { type StoredLicense, storedLicense } from '../licenses/license-document.ts';
+import { MAX_MATCHES } from '../licenses/lookup.ts';
 import { completeness, requireComplete, search } from '../storage/checked-search.ts';
-import type { LicenseQuery, NearSurnamesQuery, SearchResult } from './license-query.ts';
-import { nearSurnamesBody, type SearchBody, searchBody } from './search-bodies.ts';
-import { MAX_SUGGESTED_NAMES } from './suggestions.ts';
+import { type NameQuery, type NearSurnamesQuery, nameBody, nearSurnamesBody } from './name-queries.ts';
+import {
+  type IdQuery,
+  idBody,
+  type NearNumberQuery,
+  type NumberQuery,
+  nearNumberBody,
+  numbersBody,
+} from './number-queries.ts';
+import type { OtherQuery, SearchBody } from './search-body.ts';
+
+/** A query to one publication. Each kind has its OpenSearch body beside it. */
+export type LicenseQuery = IdQuery | NumberQuery | NearNumberQuery | NameQuery | OtherQuery;
+
+/** The licenses that a query found. */
+export interface SearchResult {
+  readonly licenses: readonly StoredLicense[];
+  /** Whether these are all. If not, there is at least one more than a lookup returns. */
+  readonly isComplete: boolean;
+}
+
+/**
+ * The search for one query.
+ *
+ * @param maxMatches the most matches of a name; the search asks for one more, which shows that there are more
+ */
+export function bodyOf(query: LicenseQuery, maxMatches = MAX_MATCHES): SearchBody {
+  switch (query.by) {
+    case 'id':
+      return idBody(query);
+    case 'number':
+      return numbersBody([query.numberKey]);
+    case 'near_number':
+      return nearNumberBody(query);
+    case 'person':
+    case 'business':
+      return nameBody(query, maxMatches);
+    case 'other':
+      return { size: maxMatches + 1, ...query.body };
+  }
+}
 
 const searchResponse = z.object({
   hits: z.object({ hits: z.array(z.object({ _source: storedLicense })) }),
 });
+
+/**
+ * Runs one search in a physical index.
+ *
+ * @throws {SearchUnavailableError} when the response is partial
+ */
+export async function searchAlone(client: Client, index: string, body: SearchBody): Promise<SearchResult> {
+  return resultOf(await search(client, searchResponse, { index, body }), body);
+}
+
+/** A search asks for one license more than it may return. */
+function resultOf({ hits }: z.output<typeof searchResponse>, { size }: SearchBody): SearchResult {
+  const licenses = hits.hits.map((hit) => hit._source);
+  return { licenses, isComplete: licenses.length < size };
+}
 
 const multiSearchResponse = z.object({
   responses: z.array(
@@ -18,33 +72,6 @@ const multiSearchResponse = z.object({
     ]),
   ),
 });
-
-/**
- * Runs one search in a physical index.
- *
- * @throws {SearchUnavailableError} when the response is partial
- */
-export async function searchLicenses(
-  client: Client,
-  index: string,
-  body: SearchBody,
-): Promise<StoredLicense[]> {
-  return licensesIn(await search(client, searchResponse, { index, body }));
-}
-
-/**
- * Runs one query's own search in a physical index.
- *
- * @throws {SearchUnavailableError} when the response is partial
- */
-export async function searchAlone(client: Client, index: string, body: SearchBody): Promise<SearchResult> {
-  return resultOf(await searchLicenses(client, index, body), body);
-}
-
-/** A search asks for one license more than it may return. */
-function resultOf(licenses: readonly StoredLicense[], { size }: SearchBody): SearchResult {
-  return { licenses, isComplete: licenses.length < size };
-}
 
 /**
  * Sends several queries in one `_msearch`, each as a separate search. Each succeeds or fails by itself, as in
@@ -58,7 +85,7 @@ export async function searchSeparately(
   queries: readonly LicenseQuery[],
   maxMatches: number,
 ): Promise<readonly (SearchResult | Promise<SearchResult>)[]> {
-  const bodies = queries.map((query) => searchBody(query, maxMatches));
+  const bodies = queries.map((query) => bodyOf(query, maxMatches));
   const [only, another] = bodies;
   if (only === undefined) return [];
   if (another === undefined) return [searchAlone(client, index, only)];
@@ -72,7 +99,7 @@ export async function searchSeparately(
     // Sent alone, the query fails with an error that says why.
     if (response === undefined || !('hits' in response)) return searchAlone(client, index, each);
     requireComplete(response);
-    return resultOf(licensesIn(response), each);
+    return resultOf(response, each);
   });
 }
 
@@ -93,7 +120,7 @@ const byIdResponse = z.object({
 export async function licensesById(
   client: Client,
   index: string,
-  queries: readonly Extract<LicenseQuery, { by: 'id' }>[],
+  queries: readonly IdQuery[],
 ): Promise<readonly (SearchResult | Promise<SearchResult>)[]> {
   const ids = queries.map(({ id }) => id);
   const { body } = await client.mget({ index, realtime: false, body: { ids } });
@@ -101,13 +128,9 @@ export async function licensesById(
   return queries.map((query, at) => {
     const doc = docs[at];
     // Sent alone, the query fails with an error that says why.
-    if (doc === undefined || 'error' in doc) return searchAlone(client, index, searchBody(query));
+    if (doc === undefined || 'error' in doc) return searchAlone(client, index, bodyOf(query));
     return { licenses: doc.found ? [doc._source] : [], isComplete: true };
   });
-}
-
-function licensesIn({ hits }: z.output<typeof searchResponse>): StoredLicense[] {
-  return hits.hits.map((hit) => hit._source);
 }
 
 const nearTermsResponse = z.object({
@@ -127,8 +150,7 @@ export async function nearSurnames(
   index: string,
   query: NearSurnamesQuery,
 ): Promise<string[]> {
-  const body = nearSurnamesBody(query, MAX_SUGGESTED_NAMES);
-  const { suggest } = await search(client, nearTermsResponse, { index, body });
+  const { suggest } = await search(client, nearTermsResponse, { index, body: nearSurnamesBody(query) });
   return Object.values(suggest)
     .flatMap(([{ options }]) => options)
     .toSorted((one, other) => other.score - one.score)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { BadRequestError } from '../../src/licenses/bad-request.ts';
-import type { TypedName } from '../../src/licenses/lookup-request.ts';
-import { verifyRequest } from '../../src/rest/verify-request.ts';
+import { readLookup, type TypedName } from '../../src/licenses/lookup.ts';
+import { REST_WORDS } from '../../src/rest/verify.ts';
 import { boardOfCode } from '../support/boards.ts';
 
 const NURSING = boardOfCode('NUR');
@@ -14,6 +14,11 @@ const ADD_SEARCH_TYPE = 'To search by business_name, add "search_type": "busines
 const NEEDS_BUSINESS = 'A business search needs business_name or license_number.';
 const NEEDS_SOMETHING = 'Give license_number, or last_name, or search_type "business" with business_name.';
 const NEEDS_LAST_NAME = 'A search by name needs last_name; first_name only narrows it.';
+
+/** The lookup that the REST API reads in a body. */
+function verifyRequest(body: unknown) {
+  return readLookup(body, REST_WORDS);
+}
 
 /** The words with which a body is refused as a bad request. */
 function refusal(ask: () => unknown): string {

@@ -4,23 +4,23 @@ import {
   businessQuery,
   businessWordsQuery,
   hasExactName,
-  type LicenseQuery,
   likelyPersonsQuery,
   nearGivenNameQuery,
-  nearNumberQuery,
-  nearSurnamesQuery,
-  numberQuery,
-  personQuery,
-  writtenNumberQuery,
-} from '../../src/lookup/license-query.ts';
-import {
-  nearNumbersBody,
   nearSurnamesBody,
-  numbersBody,
+  nearSurnamesQuery,
+  personQuery,
   personsBody,
-  type SearchBody,
-  searchBody,
-} from '../../src/lookup/search-bodies.ts';
+} from '../../src/lookup/name-queries.ts';
+import {
+  commonNumberQuery,
+  nearNumberQuery,
+  nearNumbersBody,
+  numberQuery,
+  numbersBody,
+  writtenNumberQuery,
+} from '../../src/lookup/number-queries.ts';
+import { bodyOf as bodyOfQuery, type LicenseQuery } from '../../src/lookup/requests.ts';
+import type { SearchBody } from '../../src/lookup/search-body.ts';
 import { boardOfCode } from '../support/boards.ts';
 import { storedLicense } from '../support/records.ts';
 
@@ -32,36 +32,36 @@ const SMITHS = [{ surname: 'SMITH', given: 'ANN' }];
 
 function bodyOf(query: LicenseQuery | undefined): SearchBody {
   if (query === undefined) throw new Error('Nothing is searched.');
-  return searchBody(query);
+  return bodyOfQuery(query);
 }
 
 describe('a search returns a bounded number of licenses, and OpenSearch does not count the others', () => {
-  const near = { digits: '7', beginning: undefined, misread: [] };
+  const near = nearNumberQuery(NURSING, '7', false);
   test.each<[string, SearchBody, number]>([
     ['a number as typed', bodyOf(writtenNumberQuery(NURSING, 'RN.1')), 1],
     ['a number in any form', bodyOf(numberQuery('RN.1')), 10],
     ['three numbers', numbersBody(['RN1', 'RN2', 'RN3']), 30],
     [
       'a number of very many licenses',
-      searchBody({ by: 'common_number', numberKey: 'X', board: NURSING }),
+      bodyOf(commonNumberQuery({ by: 'number', numberKey: 'X' }, NURSING)),
       250,
     ],
     ['similar numbers', bodyOf(nearNumberQuery(NURSING, 'RN.1', false)), 50],
-    ['numbers similar to several', nearNumbersBody([near, near]), 1000],
+    ['numbers similar to several', nearNumbersBody(near ? [near, near] : []), 1000],
     ['a person', bodyOf(personQuery(NURSING, 'Smith', 'Ann', {})), 101],
     ['several persons', personsBody(['NUR/SMITH/A', 'NUR/DOE/B'], 1000), 1000],
-    ['persons to suggest', bodyOf(likelyPersonsQuery(NURSING, SMITHS, {}, 'few')), 50],
-    ['whether there is any person', bodyOf(likelyPersonsQuery(NURSING, SMITHS, {}, 'any')), 1],
+    ['persons to suggest', bodyOf(likelyPersonsQuery(NURSING, SMITHS, {}, 'first_50')), 50],
+    ['whether there is any person', bodyOf(likelyPersonsQuery(NURSING, SMITHS, {}, 'any_one')), 1],
     ['similar given names', bodyOf(nearGivenNameQuery(NURSING, { surname: 'SMITH', given: 'ANN' }, {})), 50],
     ['a business', bodyOf(businessQuery(PHARMACY, 'Acme', {})), 101],
-    ['words of a business', bodyOf(businessWordsQuery(PHARMACY, 'Acme', {}, false)), 101],
-    ['words like those of a business', bodyOf(businessWordsQuery(PHARMACY, 'Acme', {}, true)), 101],
+    ['words of a business', bodyOf(businessWordsQuery(PHARMACY, 'Acme', {}, 'all')), 101],
+    ['words like those of a business', bodyOf(businessWordsQuery(PHARMACY, 'Acme', {}, 'similar')), 101],
   ])('%s', (_what, body, size) => {
     expect(body).toMatchObject({ size, track_total_hits: false });
   });
 
   test('a search for any one license does not sort all that match', () => {
-    expect(bodyOf(likelyPersonsQuery(NURSING, SMITHS, {}, 'any')).sort).toEqual(['_doc']);
+    expect(bodyOf(likelyPersonsQuery(NURSING, SMITHS, {}, 'any_one')).sort).toEqual(['_doc']);
   });
 
   test('of more similar numbers than are returned, those of the board come first, then those with the same digits', () => {
@@ -75,7 +75,7 @@ describe('a search returns a bounded number of licenses, and OpenSearch does not
 
   test('similar surnames are five of each board, the best of 100 that each shard compares', () => {
     const query = nearSurnamesQuery(undefined, 'Smith');
-    const { suggest } = query === undefined ? { suggest: {} } : nearSurnamesBody(query, 5);
+    const { suggest } = query === undefined ? { suggest: {} } : nearSurnamesBody(query);
     const board = { term: { size: 5, shard_size: 100, prefix_length: 'NUR/'.length } };
     expect(Object.values(suggest)).toMatchObject(Array(24).fill(board));
   });
@@ -89,7 +89,7 @@ describe('nothing is searched', () => {
       personQuery(NURSING, '*', undefined, {}),
       personQuery(NURSING, 'Smith', '*', {}),
       businessQuery(PHARMACY, '&', {}),
-      businessWordsQuery(PHARMACY, 'D.B.A', {}, true),
+      businessWordsQuery(PHARMACY, 'D.B.A', {}, 'similar'),
       nearSurnamesQuery(NURSING, "'"),
     ]).toEqual(Array(7).fill(undefined));
   });

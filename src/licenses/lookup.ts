@@ -1,0 +1,238 @@
+import { z } from 'zod';
+import { BadRequestError } from './bad-request.ts';
+import { type Board, boardByName } from './boards.ts';
+import { FILTER_NAMES, type Filters, licenseTypeKeys, mapFilters } from './filters.ts';
+import { fold } from './fold.ts';
+import type { LicenseRecord } from './license-record.ts';
+
+/** The most matches that a search returns (SEARCH-05, MCP-05). */
+export const MAX_MATCHES = 100;
+
+/** The most matches of a name that one of many lookups lists. */
+export const MAX_LISTED_MATCHES = 20;
+
+/** The most characters of a field. */
+export const MAX_CHARACTERS = 200;
+
+/** A person's name (either part) or a business's, as typed. */
+export type TypedName =
+  | { readonly lastName?: string | undefined; readonly firstName?: string | undefined }
+  | { readonly businessName: string };
+
+/** A lookup by number (at one board or statewide), by a person's name, or by a business's name. */
+export type LookupRequest =
+  | {
+      readonly by: 'number';
+      readonly number: string;
+      readonly board?: Board | undefined;
+      readonly businessOnly: boolean;
+      /** A name sent with the number. The response says whether it is the holder's. */
+      readonly name?: TypedName | undefined;
+    }
+  | {
+      readonly by: 'person';
+      readonly board?: Board | undefined;
+      readonly lastName: string;
+      readonly firstName?: string | undefined;
+      readonly filters: Filters;
+    }
+  | {
+      readonly by: 'business';
+      readonly board?: Board | undefined;
+      readonly name: string;
+      readonly filters: Filters;
+    };
+
+/** A lookup that found no license. That is an outcome, not an error. */
+export interface Miss {
+  /**
+   * `none`: no license has the number or the name. The others are of numbers: several licenses fit it, only another
+   * board has it, or only a person where a business was meant.
+   */
+  readonly outcome: 'none' | 'ambiguous_number' | 'other_board' | 'not_a_business';
+  readonly request: LookupRequest;
+  /**
+   * What exists and may be meant, best first: numbers (never with their holders), business names, surnames, or
+   * `SURNAME, GIVEN NAME`.
+   */
+  readonly didYouMean: readonly string[];
+  /** Of `other_board` and `ambiguous_number`: the boards that have the number. */
+  readonly boards?: readonly string[];
+  /** Set when licenses have the name, but the filters exclude them all. */
+  readonly nameExists?: true;
+  /** Set when licenses have the surname, but the given name or the filters exclude them all. */
+  readonly surnameExists?: true;
+}
+
+/** The result of a lookup in one publication. */
+export type LookupOutcome =
+  | {
+      readonly outcome: 'found';
+      readonly record: LicenseRecord;
+      /** Whether the name sent with the number is the holder's; absent without such a name. */
+      readonly nameMatch?: boolean;
+    }
+  | { readonly outcome: 'several'; readonly records: readonly LicenseRecord[]; readonly truncated: boolean }
+  | Miss;
+
+/** A lookup, one of many, that can not be made. */
+export interface InvalidLookup {
+  readonly outcome: 'invalid';
+  /** What is wrong and what to send instead. */
+  readonly detail: string;
+}
+
+export function isMiss(outcome: LookupOutcome | InvalidLookup): outcome is Miss {
+  return 'didYouMean' in outcome;
+}
+
+const anyText = z.string().max(MAX_CHARACTERS);
+
+/** Null and blank text count as absent. */
+const text = anyText.nullish().transform((value) => value?.trim() || undefined);
+
+/** The fields of a lookup, with the names of every interface. Unknown fields are ignored. */
+export const lookupFields = z.object({
+  // A board's name must be exact, so blanks around it are not removed.
+  board: anyText.nullish().transform((value) => (value?.trim() ? value : undefined)),
+  license_number: text.describe('Looks up by number, whatever its case, blanks and separators'),
+  last_name: text.describe(
+    'The whole surname; either half of a hyphenated one. With a number: compared with the holder',
+  ),
+  first_name: text.describe('The beginning of the given names; only narrows last_name'),
+  search_type: text.describe('"business" for an establishment; left out for a person'),
+  business_name: text.describe('The beginning of either trade name, or words of it; needs search_type'),
+  ...mapFilters(({ description }) => text.describe(`${description}; ignored in a lookup by number`)),
+});
+
+/** How an interface says what is wrong with the fields of a lookup. */
+export interface LookupWords {
+  readonly notAnObject: string;
+  readonly notText: (field: string) => string;
+  readonly tooLong: (field: string) => string;
+  readonly unknownBoard: (name: string) => string;
+  /** `undefined` where such a lookup needs no board. */
+  readonly noBoard: (by: LookupRequest['by']) => string | undefined;
+  readonly noName: string;
+  readonly onlyFirstName: string;
+  readonly noBusinessName: string;
+}
+
+/** The words of an interface whose fields have the names of `lookupFields`. */
+export const FIELD_WORDS: Omit<LookupWords, 'unknownBoard' | 'noBoard'> = {
+  notAnObject: 'The body must be a JSON object.',
+  notText: (field) => `${field} must be a string.`,
+  tooLong: (field) => `${field} must have at most ${MAX_CHARACTERS} characters.`,
+  noName: 'Give license_number, or last_name, or search_type "business" with business_name.',
+  onlyFirstName: 'A search by name needs last_name; first_name only narrows it.',
+  noBusinessName: 'A business search needs business_name or license_number.',
+};
+
+/**
+ * Reads the fields of a lookup.
+ *
+ * @param defaultBoard the board of a lookup that names none
+ * @throws {BadRequestError} saying in the interface's words what is wrong and what to send instead
+ */
+export function readLookup(given: unknown, words: LookupWords, defaultBoard?: Board): LookupRequest {
+  const read = lookupFields.safeParse(given);
+  if (!read.success) throw new BadRequestError(fieldError(read.error, words));
+  return lookupRequest(read.data, words, defaultBoard);
+}
+
+/** The fields of a lookup, read. */
+export type LookupFields = Partial<z.output<typeof lookupFields>>;
+
+/** The lookup of fields that are read: by number if there is one, else by name. @throws as `readLookup` */
+export function lookupRequest(fields: LookupFields, words: LookupWords, defaultBoard?: Board): LookupRequest {
+  const { license_number: number, last_name: lastName, first_name: firstName } = fields;
+  const { business_name: businessName, search_type: searchType } = fields;
+  const businessOnly = searchType === 'business';
+  const by = number !== undefined ? 'number' : businessOnly ? 'business' : 'person';
+  const board = fields.board === undefined ? defaultBoard : boardByName(fields.board);
+  if (board === undefined) {
+    const problem = fields.board === undefined ? words.noBoard(by) : words.unknownBoard(fields.board);
+    if (problem !== undefined) throw new BadRequestError(problem);
+  }
+  if (searchType !== undefined && !businessOnly) {
+    throw new BadRequestError('search_type may only be "business"; leave it out to look for a person.');
+  }
+  if (businessName !== undefined && !businessOnly) {
+    throw new BadRequestError('To search by business_name, add "search_type": "business".');
+  }
+  if (number !== undefined) {
+    return { by: 'number', number, board, businessOnly, name: typedName(lastName, firstName, businessName) };
+  }
+  const filters = mapFilters((_, name) => fields[name]);
+  if (businessOnly) {
+    if (businessName === undefined) throw new BadRequestError(words.noBusinessName);
+    return { by: 'business', board, name: businessName, filters };
+  }
+  if (lastName === undefined) {
+    throw new BadRequestError(firstName === undefined ? words.noName : words.onlyFirstName);
+  }
+  return { by: 'person', board, lastName, firstName, filters };
+}
+
+/** What is wrong with the first field that is wrong. */
+export function fieldError({ issues: [issue] }: z.ZodError, words: LookupWords): string {
+  const [field] = issue?.path ?? [];
+  if (field === undefined) return words.notAnObject;
+  return issue?.code === 'too_big' ? words.tooLong(String(field)) : words.notText(String(field));
+}
+
+function typedName(
+  lastName: string | undefined,
+  firstName: string | undefined,
+  businessName: string | undefined,
+): TypedName | undefined {
+  if (businessName !== undefined) return { businessName };
+  return lastName === undefined && firstName === undefined ? undefined : { lastName, firstName };
+}
+
+/** The pattern of names and filters in the OpenAPI document. */
+const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
+
+/**
+ * Why a lookup can not be made in a publication: a name or filter has no letter and no digit, or the board lacks the
+ * license type. Without a board, it must be a type of any board.
+ *
+ * @param licenseTypes the names of each board's license types, by the board's name
+ * @returns what to send instead; `undefined` for a lookup that can be made
+ */
+export function problemOf(
+  request: LookupRequest,
+  licenseTypes: ReadonlyMap<string, readonly string[]>,
+): string | undefined {
+  if (request.by === 'number') return undefined;
+  const names =
+    request.by === 'person'
+      ? { last_name: request.lastName, first_name: request.firstName }
+      : { business_name: request.name };
+  for (const [field, typed] of Object.entries({ ...names, ...request.filters })) {
+    if (typed !== undefined && !(LETTER_OR_DIGIT.test(typed) && fold(typed) !== '')) {
+      return `${field} must have a letter or a digit.`;
+    }
+  }
+  const { board, filters } = request;
+  if (filters.license_type === undefined) return undefined;
+  const key = fold(filters.license_type);
+  const types =
+    board === undefined ? [...licenseTypes.values()].flat() : (licenseTypes.get(board.name) ?? []);
+  if (types.some((type) => licenseTypeKeys(type).includes(key))) return undefined;
+  return board === undefined
+    ? 'No board has this license_type; the list of the boards has the types of each.'
+    : `The ${board.name} has no such license_type. It has: ${types.join('; ')}.`;
+}
+
+/** Every text that the caller typed, filters included. */
+export function typedTexts(request: LookupRequest): readonly string[] {
+  const typed =
+    request.by === 'number'
+      ? [request.number]
+      : [
+          ...(request.by === 'person' ? [request.lastName, request.firstName] : [request.name]),
+          ...FILTER_NAMES.map((name) => request.filters[name]),
+        ];
+  return typed.filter((text) => text !== undefined);
+}

@@ -1,0 +1,270 @@
+import { BOARDS, type Board } from '../licenses/boards.ts';
+import { businessNameKeys, searchedWords, tradeNameKey } from '../licenses/business-name.ts';
+import { FILTER_NAMES, type Filters } from '../licenses/filters.ts';
+import { fold } from '../licenses/fold.ts';
+import type { StoredLicense } from '../licenses/license-document.ts';
+import { MAX_MATCHES } from '../licenses/lookup.ts';
+import { givenNamesKey, surnameKey } from '../licenses/person-name.ts';
+import {
+  BY_NAME,
+  type Clause,
+  matching,
+  type OtherQuery,
+  type SearchBody,
+  searchBody,
+} from './search-body.ts';
+
+/**
+ * Whether to return the matches that an interface lists, only those with exactly the name, or any one of them; or, to
+ * choose suggestions from, the first 50 or 101, whatever an interface lists.
+ */
+type Selection = 'all' | 'exact' | 'first_50' | 'first_101' | 'any_one';
+
+/** Persons or businesses, by the beginning of a name. */
+export interface NameQuery {
+  readonly by: 'person' | 'business';
+  /**
+   * Matching keys begin with one of these: `BOARD/SURNAME/GIVEN` of persons, for each board; `BOARD/TRADENAME` of
+   * businesses, or `/TRADENAME` for all boards.
+   */
+  readonly names: readonly string[];
+  /** Whether an exact name equals its key. A surname alone is only the beginning of one. */
+  readonly isWhole: boolean;
+  readonly filters: Filters;
+  readonly select: Selection;
+}
+
+/** The board, or all of them. */
+function boardsOf(board: Board | undefined): readonly Board[] {
+  return board === undefined ? BOARDS : [board];
+}
+
+/**
+ * Persons, at one board or at all, by whole surname and the beginning of the given names. `undefined` when one of the
+ * names has no letter and no digit.
+ */
+export function personQuery(
+  board: Board | undefined,
+  lastName: string,
+  firstName: string | undefined,
+  filters: Filters,
+): NameQuery | undefined {
+  const surname = surnameKey(lastName);
+  const given = givenNamesKey(firstName ?? '');
+  if (surname === '' || (firstName !== undefined && given === '')) return undefined;
+  const names = boardsOf(board).map(({ code }) => `${code}/${surname}/${given}`);
+  return { by: 'person', names, isWhole: given !== '', filters, select: 'all' };
+}
+
+/** A name that a typed one may stand for. */
+export interface LikelyName {
+  readonly surname: string;
+  /** The beginning of the given names; empty for any. */
+  readonly given: string;
+}
+
+/** Some persons with any of these names, at one board or at all. */
+export function likelyPersonsQuery(
+  board: Board | undefined,
+  likely: readonly LikelyName[],
+  filters: Filters,
+  select: Extract<Selection, 'first_50' | 'any_one'>,
+): NameQuery | undefined {
+  if (likely.length === 0) return undefined;
+  const names = boardsOf(board).flatMap(({ code }) =>
+    likely.map(({ surname, given }) => `${code}/${surname}/${given}`),
+  );
+  return { by: 'person', names, isWhole: true, filters, select };
+}
+
+/**
+ * Businesses, at one board or at all, by the beginning of either trade name. `undefined` when the name has no letter
+ * and no digit.
+ */
+export function businessQuery(
+  board: Board | undefined,
+  businessName: string,
+  filters: Filters,
+): NameQuery | undefined {
+  const tradeName = tradeNameKey(businessName);
+  if (tradeName === '') return undefined;
+  const names = [`${board?.code ?? ''}/${tradeName}`];
+  return { by: 'business', names, isWhole: true, filters, select: 'all' };
+}
+
+/** Whether a license that matches a query has exactly its name. */
+export function hasExactName({ by, names, isWhole }: NameQuery, license: StoredLicense): boolean {
+  if (by === 'business') {
+    const keys = businessNameKeys(license.full_name);
+    return names.some((name) => keys.includes(name.slice(name.indexOf('/') + 1)));
+  }
+  const { name } = license.keys;
+  return isWhole ? names.includes(name) : names.some((prefix) => name.startsWith(prefix));
+}
+
+/** How many persons suggestions are chosen from. They are the first by name, whichever shards hold them. */
+const MAX_SUGGESTED_FROM = 50;
+
+/** @param maxMatches the most matches of a name; one more shows that there are more */
+export function nameBody({ by, names, isWhole, filters, select }: NameQuery, maxMatches: number): SearchBody {
+  const isExact = select === 'exact';
+  const field = by === 'business' ? 'keys.business' : isExact ? 'keys.name' : 'keys.holder';
+  const clauses = names.map(
+    (name): Clause => (isExact && isWhole ? { term: { [field]: name } } : { prefix: { [field]: name } }),
+  );
+  const [only, another] = clauses;
+  const clause = only !== undefined && another === undefined ? only : { bool: { should: clauses } };
+  const filter = [clause, ...filterClauses(filters)];
+  if (select === 'any_one') return anyOne(filter);
+  const sizes = { first_50: MAX_SUGGESTED_FROM, first_101: MAX_MATCHES + 1, all: maxMatches + 1 };
+  return searchBody(isExact ? sizes.all : sizes[select], filter, BY_NAME);
+}
+
+/** One license of any is found without sorting all that match. */
+function anyOne(filter: Clause[]): SearchBody {
+  return searchBody(1, filter, ['_doc']);
+}
+
+function filterClauses(filters: Filters): Clause[] {
+  return FILTER_NAMES.flatMap((name) => {
+    const value = filters[name];
+    return value === undefined ? [] : [{ term: { [`keys.${name}`]: fold(value) } }];
+  });
+}
+
+/**
+ * One search for several persons, by prefixes of their name keys.
+ *
+ * @param maxFound the most licenses that it finds for all of them together
+ */
+export function personsBody(names: readonly string[], maxFound: number): SearchBody {
+  const should = names.map((name) => ({ prefix: { 'keys.holder': name } }));
+  return searchBody(maxFound, [{ bool: { should } }], BY_NAME);
+}
+
+/** With a shorter name, most names would be similar; with a longer one, the pattern would be too long. */
+const NEAR_GIVEN_NAME = { min: 3, max: 12 };
+
+/**
+ * Persons of a surname whose given names begin with the typed one after one letter is left out, changed or put in, or
+ * two are swapped, and those that have it as a later name. OpenSearch compares only the given names of the surname.
+ * `undefined` for a given name that is too short or too long to be compared.
+ */
+export function nearGivenNameQuery(
+  board: Board | undefined,
+  { surname, given }: LikelyName,
+  filters: Filters,
+): OtherQuery | undefined {
+  const { min, max } = NEAR_GIVEN_NAME;
+  if (surname === '' || given.length < min || given.length > max) return undefined;
+  const beginnings = Array.from({ length: given.length + 1 }, (_, at) => {
+    const [before, letter, after] = [given.slice(0, at), given.slice(at, at + 1), given.slice(at + 1)];
+    const swapped = after === '' ? [] : [before + after[0] + letter + after.slice(1)];
+    return [
+      `${before}.${letter}${after}`,
+      ...(letter === '' ? [] : [before + after, `${before}.${after}`]),
+      ...swapped,
+    ];
+  });
+  const pattern = `(${[...beginnings.flat(), `.+${given}`].join('|')}).*`;
+  const should = boardsOf(board).map(
+    ({ code }): Clause => ({ regexp: { 'keys.holder': `${code}/${surname}/${pattern}` } }),
+  );
+  const filter = [{ bool: { should } }, ...filterClauses(filters)];
+  return { by: 'other', body: searchBody(MAX_SUGGESTED_FROM, filter, BY_NAME) };
+}
+
+/** In shorter words, one letter changed makes another word. */
+const MIN_FUZZY_WORD = 3;
+
+/**
+ * Businesses, at one board or at all, that have every word typed as the beginning of a word of their trade names.
+ * `undefined` when the name has no letter and no digit.
+ *
+ * @param select `similar`: also those with words that differ in one letter, which come last; `any_one`: one of them
+ */
+export function businessWordsQuery(
+  board: Board | undefined,
+  businessName: string,
+  filters: Filters,
+  select: 'all' | 'similar' | 'any_one',
+): OtherQuery | undefined {
+  const words = searchedWords(businessName);
+  if (words.length === 0) return undefined;
+  const boardPrefix = `${board?.code ?? ''}/`;
+  const asTyped = words.map((word): Clause => ({ prefix: { 'keys.words': boardPrefix + word } }));
+  const filtered = filterClauses(filters);
+  switch (select) {
+    case 'any_one':
+      return { by: 'other', body: anyOne([...asTyped, ...filtered]) };
+    case 'all':
+      return { by: 'other', body: matching([...asTyped, ...filtered], BY_NAME) };
+    case 'similar': {
+      const filter = [...words.map((word) => similarWord(boardPrefix, word)), ...filtered];
+      const typedFirst = [{ constant_score: { filter: { bool: { filter: asTyped } } } }];
+      // As many for a roster, which lists fewer.
+      const sort = [{ _score: 'desc' as const }, ...BY_NAME];
+      return { by: 'other', body: searchBody(MAX_MATCHES + 1, filter, sort, typedFirst) };
+    }
+  }
+}
+
+/** A word's beginning as typed, or the word with one letter changed, added, left out or swapped. */
+function similarWord(boardPrefix: string, word: string): Clause {
+  const value = boardPrefix + word;
+  const beginning = { prefix: { 'keys.words': value } };
+  if (word.length < MIN_FUZZY_WORD) return beginning;
+  const fuzzy = {
+    value,
+    fuzziness: 1,
+    prefix_length: boardPrefix.length,
+    rewrite: 'constant_score',
+  } as const;
+  return { bool: { should: [beginning, { fuzzy: { 'keys.words': fuzzy } }] } };
+}
+
+/** Surnames at boards with a similar spelling. */
+export interface NearSurnamesQuery {
+  readonly boards: readonly Board[];
+  /** Folded. */
+  readonly surname: string;
+}
+
+/** No surname is longer. For 200 letters the search costs OpenSearch 5 times as much as for 40. */
+const MAX_SURNAME_LENGTH = 60;
+
+/** `undefined` for a surname without letters or of more than 60. */
+export function nearSurnamesQuery(board: Board | undefined, lastName: string): NearSurnamesQuery | undefined {
+  const surname = surnameKey(lastName);
+  return surname === '' || surname.length > MAX_SURNAME_LENGTH
+    ? undefined
+    : { boards: boardsOf(board), surname };
+}
+
+/** How many names are suggested when nobody has the requested one. */
+export const MAX_SUGGESTED_NAMES = 5;
+
+/** How many names each shard returns: enough that the best of all shards are among them. */
+const NEAR_NAMES_PER_SHARD = 100;
+
+/** In shorter words, two letters changed make another word. */
+const MIN_TWO_EDITS = 6;
+
+/** The body of an OpenSearch `_search` for the surnames of each board, by its code. */
+export function nearSurnamesBody({ boards, surname }: NearSurnamesQuery) {
+  const term = (code: string) =>
+    ({
+      field: 'keys.surname',
+      suggest_mode: 'always',
+      max_edits: surname.length < MIN_TWO_EDITS ? 1 : 2,
+      prefix_length: `${code}/`.length,
+      size: MAX_SUGGESTED_NAMES,
+      shard_size: NEAR_NAMES_PER_SHARD,
+    }) as const;
+  return {
+    size: 0,
+    suggest: Object.fromEntries(
+      boards.map(({ code }) => [code, { text: `${code}/${surname}`, term: term(code) }]),
+    ),
+  };
+}

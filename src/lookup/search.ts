@@ -1,0 +1,223 @@
+import type { Client } from '@opensearch-project/opensearch';
+import { distinctKeys } from '../licenses/fold.ts';
+import type { StoredLicense } from '../licenses/license-document.ts';
+import { MAX_LISTED_MATCHES, MAX_MATCHES } from '../licenses/lookup.ts';
+import { numberKey } from '../licenses/number.ts';
+import { type BatcherOptions, batcher } from '../storage/batcher.ts';
+import { batchSize, openSearchSeconds } from '../telemetry/metrics.ts';
+import { type NameQuery, type NearSurnamesQuery, personsBody } from './name-queries.ts';
+import {
+  type IdQuery,
+  isNearNumber,
+  MAX_NEAR_NUMBERS,
+  type NearNumberQuery,
+  type NumberQuery,
+  nearNumbersBody,
+  numbersBody,
+} from './number-queries.ts';
+import {
+  bodyOf,
+  type LicenseQuery,
+  licensesById,
+  nearSurnames,
+  type SearchResult,
+  searchAlone,
+  searchSeparately,
+} from './requests.ts';
+import type { SearchBody } from './search-body.ts';
+
+/** Searches one publication. */
+export interface PublicationSearch {
+  search(query: LicenseQuery): Promise<SearchResult>;
+  /** Finds surnames with a similar spelling, best first: `BOARD/SURNAME`. */
+  nearSurnames(query: NearSurnamesQuery): Promise<readonly string[]>;
+}
+
+/** How queries of each kind are batched, and how many matches a name may have. */
+export interface SearchLimits {
+  readonly ids: BatcherOptions;
+  readonly numbers: BatcherOptions;
+  readonly persons: BatcherOptions;
+  readonly nearNumbers: BatcherOptions;
+  readonly others: BatcherOptions;
+  /** The most licenses that one search for several persons finds for all of them together. */
+  readonly maxOfSeveralPersons: number;
+  /** The most licenses that a query for a name returns. */
+  readonly maxMatches: number;
+}
+
+/**
+ * Of single lookups. Measured on two cores with 64 clients: larger batches delay responses, and more concurrency makes
+ * batches smaller. While one batch has half of the clients' numbers, the process writes the responses of the other half.
+ */
+export const SINGLE_LIMITS: SearchLimits = {
+  ids: { maxBatchSize: 32, concurrency: 1 },
+  numbers: { maxBatchSize: 32, concurrency: 1 },
+  persons: { maxBatchSize: 32, concurrency: 2 },
+  nearNumbers: { maxBatchSize: 32, concurrency: 2 },
+  others: { maxBatchSize: 16, concurrency: 4 },
+  // More are rare, even for initials.
+  maxOfSeveralPersons: 1000,
+  maxMatches: MAX_MATCHES,
+};
+
+/** Of many lookups at once (docs/decisions/014). They never share a batch with single lookups, which would wait for them. */
+export const MANY_LIMITS: SearchLimits = {
+  ids: { maxBatchSize: 250, concurrency: 2 },
+  numbers: { maxBatchSize: 250, concurrency: 2 },
+  persons: { maxBatchSize: 250, concurrency: 2 },
+  nearNumbers: { maxBatchSize: 25, concurrency: 2 },
+  others: { maxBatchSize: 16, concurrency: 2 },
+  maxOfSeveralPersons: 5000,
+  maxMatches: MAX_LISTED_MATCHES,
+};
+
+/** Returns the same search for all lookups in an index, so that they share batches. */
+export function searchByIndex(client: Client, limits: SearchLimits): (index: string) => PublicationSearch {
+  let latest: { readonly index: string; readonly search: PublicationSearch } | undefined;
+  return (index) => {
+    if (latest?.index !== index) latest = { index, search: publicationSearch(client, index, limits) };
+    return latest.search;
+  };
+}
+
+/**
+ * Runs queries in one physical index, and batches concurrent queries of the same kind into one request. Queries by id
+ * become one `_mget`. Queries by number, by surname and given name, and for similar numbers become one search whose
+ * result is split. The others become separate searches in one `_msearch`.
+ */
+function publicationSearch(client: Client, index: string, limits: SearchLimits): PublicationSearch {
+  const { maxMatches } = limits;
+
+  /** The queries of one kind as one request: separate searches of it, or one search whose result is split. */
+  function batched<Query extends LicenseQuery>(
+    kind: string,
+    options: BatcherOptions,
+    shared?: SharedSearch<Query>,
+  ): (query: Query) => Promise<SearchResult> {
+    const request = (queries: readonly Query[]) =>
+      shared === undefined || queries.length === 1
+        ? searchSeparately(client, index, queries, maxMatches)
+        : searchShared(client, index, queries, shared, maxMatches);
+    return batcher(measured(kind, request), options);
+  }
+
+  const byId = batcher(
+    measured('ids', (queries: readonly IdQuery[]) => licensesById(client, index, queries)),
+    limits.ids,
+  );
+  const byNumber = batched('numbers', limits.numbers, NUMBERS_SEARCH);
+  const byPerson = batched('persons', limits.persons, personsSearch(limits.maxOfSeveralPersons));
+  const near = batched('near_numbers', limits.nearNumbers, NEAR_SEARCH);
+  const others = batched('others', limits.others);
+  return {
+    search: (query) => {
+      switch (query.by) {
+        case 'id':
+          return byId(query);
+        case 'number':
+          return byNumber(query);
+        case 'person':
+          return canShareSearch(query) ? byPerson(query) : others(query);
+        case 'near_number':
+          return query.businessOnly ? others(query) : near(query);
+        default:
+          return others(query);
+      }
+    },
+    nearSurnames: (query) => nearSurnames(client, index, query),
+  };
+}
+
+/** A query for a surname alone, or at all boards, is sent separately: it may have too many matches to share a search. */
+function canShareSearch({ names, isWhole, select, filters }: NameQuery): boolean {
+  return (
+    names.length === 1 &&
+    isWhole &&
+    select === 'all' &&
+    Object.values(filters).every((value) => value === undefined)
+  );
+}
+
+/** Measures each batch's size and the duration of its request, under the metrics' label `asks`. */
+function measured<Query, Response>(kind: string, request: (queries: readonly Query[]) => Promise<Response>) {
+  return async (queries: readonly Query[]): Promise<Response> => {
+    batchSize.observe({ asks: kind }, queries.length);
+    const stopTimer = openSearchSeconds.startTimer({ asks: kind });
+    try {
+      const response = await request(queries);
+      stopTimer({ answered: 'yes' });
+      return response;
+    } catch (error) {
+      stopTimer({ answered: 'no' });
+      throw error;
+    }
+  };
+}
+
+/** How several queries of a kind become one search whose result is split by query. */
+interface SharedSearch<Query> {
+  readonly body: (queries: readonly Query[]) => SearchBody;
+  /** Returns what a query's own search would find; `undefined` when the shared search may have found less. */
+  readonly split: (found: readonly StoredLicense[]) => (query: Query) => readonly StoredLicense[] | undefined;
+}
+
+const NUMBERS_SEARCH: SharedSearch<NumberQuery> = {
+  body: (queries) => numbersBody(distinctKeys(queries.map((query) => query.numberKey))),
+  split: (found) => {
+    const byKey = Map.groupBy(found, (license) => numberKey(license.license_number));
+    return (query) => byKey.get(query.numberKey) ?? [];
+  },
+};
+
+function personsSearch(maxFound: number): SharedSearch<NameQuery> {
+  return {
+    body: (queries) => personsBody(distinctKeys(queries.flatMap((query) => query.names)), maxFound),
+    split: (found) => {
+      const holders = found.flatMap((license) => license.keys.holder.map((name) => ({ name, license })));
+      const bySurname = Map.groupBy(holders, ({ name }) => boardAndSurname(name));
+      return ({ names }) =>
+        names.flatMap((searched) =>
+          (bySurname.get(boardAndSurname(searched)) ?? [])
+            .filter(({ name }) => name.startsWith(searched))
+            .map(({ license }) => license),
+        );
+    },
+  };
+}
+
+/** The part of a person's key before the given names: `BOARD/SURNAME/`. */
+function boardAndSurname(name: string): string {
+  return name.slice(0, name.lastIndexOf('/') + 1);
+}
+
+const NEAR_SEARCH: SharedSearch<NearNumberQuery> = {
+  body: nearNumbersBody,
+  split: (found) => (query) => {
+    const near = found.filter((license) => isNearNumber(query, license.license_number));
+    return near.length > MAX_NEAR_NUMBERS ? undefined : near;
+  },
+};
+
+/**
+ * Runs several queries as one search. When the search returns its maximum of licenses, some query's licenses may be
+ * missing, so the queries are run again as separate searches.
+ */
+async function searchShared<Query extends LicenseQuery>(
+  client: Client,
+  index: string,
+  queries: readonly Query[],
+  { body, split }: SharedSearch<Query>,
+  maxMatches: number,
+): Promise<readonly (SearchResult | Promise<SearchResult>)[]> {
+  const shared = body(queries);
+  const { licenses: found, isComplete } = await searchAlone(client, index, shared);
+  if (!isComplete) return searchSeparately(client, index, queries, maxMatches);
+  const foundBy = split(found);
+  return queries.map((query) => {
+    const licenses = foundBy(query);
+    return licenses === undefined
+      ? searchAlone(client, index, bodyOf(query, maxMatches))
+      : { licenses, isComplete: true };
+  });
+}
