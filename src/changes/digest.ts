@@ -173,6 +173,11 @@ export async function writeDigest(
   await client.indices.flush({ index, wait_if_ongoing: true });
 }
 
+/** Whether a publication has a digest. The first of version 0.2.0 have none. */
+export async function hasDigest({ client, prefix }: Store, licensesIndex: string): Promise<boolean> {
+  return (await client.indices.exists({ index: digestIndexName(prefix, licensesIndex) })).body;
+}
+
 const partsResponse = z.object({
   docs: z.array(z.object({ _id: z.string(), _source: z.unknown().optional() })),
 });

@@ -177,8 +177,16 @@ async function loadFiles(
   return tally;
 }
 
-function describeSource({ file, name, sha256, bytes }: SourceFile, { rowsOf, windows1252Lines }: Tally) {
-  return { name, sha256, bytes, rows: rowsOf[file], encoding: encodingOf(windows1252Lines[file]) };
+function describeSource(
+  { file, name, sha256, bytes, header }: SourceFile,
+  { rowsOf, windows1252Lines }: Tally,
+) {
+  return {
+    ...{ name, sha256, bytes },
+    rows: rowsOf[file],
+    encoding: encodingOf(windows1252Lines[file]),
+    columns: header.named.map((column) => column.name),
+  };
 }
 
 function encodingOf(windows1252Lines: number): string {

@@ -2,6 +2,7 @@ import type { ChangeCause, StoredChange } from '../../src/changes/change.ts';
 import {
   type Difference,
   differences,
+  hasDigest,
   readDigest,
   recordHash,
   writeDigest,
@@ -46,7 +47,7 @@ export async function compare(run: PublishRun, built: Built): Promise<FeedChange
 
   const feed = await keptFeed(store, await feedOf(store, live.metadata), run.config.CHANGES_KEPT_DAYS);
   try {
-    if (digests.newFields !== undefined) return await storeChanges(run, live, built, feed);
+    if (await hasDigest(store, live.index)) return await storeChanges(run, live, built, feed);
   } catch (error) {
     if (error instanceof TooManyChangesError) {
       run.enforce([refusal('many_changes', `${error.message} If forced, the feed of changes begins anew.`)]);

@@ -9,11 +9,8 @@ import type { Sources } from './sources.ts';
 /** What is noted of the licenses that are loaded, so that they can be compared with the live publication. */
 export interface Digests {
   readonly digest: Digest;
-  /**
-   * The fields of columns that the live publication's files did not have; `undefined` when nothing is live, or something
-   * without a digest.
-   */
-  readonly newFields: ReadonlySet<string> | undefined;
+  /** The fields of columns that the live publication's files did not have. */
+  readonly newFields: ReadonlySet<string>;
   /** The ids of documents that OpenSearch did not take, or that another row has too. */
   readonly refused: Set<string>;
   /** The keys of what may be a license number in a rejected row. */
@@ -59,12 +56,12 @@ export function emptyDigests({ live }: PublishRun, sources: Sources): Digests {
   };
 }
 
-/** The fields of extra data that only columns have that neither of the earlier files had, if their columns are known. */
-function fieldsOfNewColumns(
-  sources: Sources,
-  before: PublicationMetadata['sources'],
-): ReadonlySet<string> | undefined {
-  if (before?.individual.columns === undefined || before.business.columns === undefined) return undefined;
+/**
+ * The fields of extra data that only columns have that neither of the earlier files had. Where the earlier files'
+ * columns are not known, as of those that version 0.2.0 published, there are none.
+ */
+function fieldsOfNewColumns(sources: Sources, before: PublicationMetadata['sources']): ReadonlySet<string> {
+  if (before?.individual.columns === undefined || before.business.columns === undefined) return new Set();
   const columns = (['individual', 'business'] as const).flatMap((file) => {
     const { named, extra } = sources[file].header;
     const known = new Set(before[file].columns);
