@@ -43,7 +43,11 @@ function node(...args: string[]): Promise<string> {
 /** The files of the service in which the compiler finds errors. */
 async function filesWithErrors(): Promise<string[]> {
   const output = await node('node_modules/typescript/bin/tsc', '--noEmit', '--pretty', 'false');
-  return [...new Set([...output.matchAll(/^((?:src|workers)\/[^\s(]+)\(\d+,\d+\): error/gm)].map(([, file = '']) => file))];
+  return [
+    ...new Set(
+      [...output.matchAll(/^((?:src|workers)\/[^\s(]+)\(\d+,\d+\): error/gm)].map(([, file = '']) => file),
+    ),
+  ];
 }
 
 async function change(from: string, to: string): Promise<void> {
