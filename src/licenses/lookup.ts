@@ -19,29 +19,32 @@ export type TypedName =
   | { readonly lastName?: string | undefined; readonly firstName?: string | undefined }
   | { readonly businessName: string };
 
-/** A lookup by number (at one board or statewide), by a person's name, or by a business's name. */
-export type LookupRequest =
-  | {
-      readonly by: 'number';
-      readonly number: string;
-      readonly board?: Board | undefined;
-      readonly businessOnly: boolean;
-      /** A name sent with the number. The response says whether it is the holder's. */
-      readonly name?: TypedName | undefined;
-    }
-  | {
-      readonly by: 'person';
-      readonly board?: Board | undefined;
-      readonly lastName: string;
-      readonly firstName?: string | undefined;
-      readonly filters: Filters;
-    }
-  | {
-      readonly by: 'business';
-      readonly board?: Board | undefined;
-      readonly name: string;
-      readonly filters: Filters;
-    };
+/** A lookup by number, at one board or statewide. */
+export interface NumberRequest {
+  readonly by: 'number';
+  readonly number: string;
+  readonly board?: Board | undefined;
+  readonly businessOnly: boolean;
+  /** A name sent with the number. The response says whether it is the holder's. */
+  readonly name?: TypedName | undefined;
+}
+
+export interface PersonRequest {
+  readonly by: 'person';
+  readonly board?: Board | undefined;
+  readonly lastName: string;
+  readonly firstName?: string | undefined;
+  readonly filters: Filters;
+}
+
+export interface BusinessRequest {
+  readonly by: 'business';
+  readonly board?: Board | undefined;
+  readonly name: string;
+  readonly filters: Filters;
+}
+
+export type LookupRequest = NumberRequest | PersonRequest | BusinessRequest;
 
 /** A lookup that found no license. That is an outcome, not an error. */
 export interface Miss {

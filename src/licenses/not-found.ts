@@ -1,5 +1,5 @@
 import { FILTER_NAMES, type Filters } from './filters.ts';
-import type { LookupRequest, Miss } from './lookup.ts';
+import type { BusinessRequest, Miss, PersonRequest } from './lookup.ts';
 
 /** Why a number has no license, as the code that every interface sends. */
 export const NUMBER_NOT_FOUND_REASONS = ['unknown', 'ambiguous', 'other_board', 'not_a_business'] as const;
@@ -80,9 +80,11 @@ function numberMessage(
   }
 }
 
-type NameRequest = Exclude<LookupRequest, { by: 'number' }>;
-
-function nameMessage({ surnameExists, nameExists }: Miss, request: NameRequest, where: string): string {
+function nameMessage(
+  { surnameExists, nameExists }: Miss,
+  request: PersonRequest | BusinessRequest,
+  where: string,
+): string {
   const { board } = request;
   const holders = board === undefined ? 'One of the 24 boards' : `The ${board.name}`;
   const name = `name "${nameOf(request)}"`;
@@ -99,7 +101,7 @@ function nameMessage({ surnameExists, nameExists }: Miss, request: NameRequest, 
 }
 
 /** A name as it was searched: `Bowen, Su` of a person. */
-function nameOf(request: NameRequest): string {
+function nameOf(request: PersonRequest | BusinessRequest): string {
   if (request.by === 'business') return request.name;
   return request.firstName === undefined ? request.lastName : `${request.lastName}, ${request.firstName}`;
 }

@@ -3,10 +3,13 @@ import type { Filters } from '../licenses/filters.ts';
 import { fold, MAX_FOLDED_CHARACTERS } from '../licenses/fold.ts';
 import type { StoredLicense } from '../licenses/license-document.ts';
 import {
+  type BusinessRequest,
   type LookupOutcome,
   type LookupRequest,
   MAX_MATCHES,
   type Miss,
+  type NumberRequest,
+  type PersonRequest,
   type TypedName,
   typedTexts,
 } from '../licenses/lookup.ts';
@@ -26,9 +29,6 @@ import type { LicenseQuery, SearchResult } from './requests.ts';
 import type { PublicationSearch } from './search.ts';
 import { MAX_SUGGESTED_NUMBERS, searchOptional, suggestedNumbers, suggestedPersons } from './suggestions.ts';
 
-type ByNumber = Extract<LookupRequest, { by: 'number' }>;
-type ByPerson = Extract<LookupRequest, { by: 'person' }>;
-type ByBusiness = Extract<LookupRequest, { by: 'business' }>;
 type Found = readonly StoredLicense[];
 
 const NOTHING: SearchResult = { licenses: [], isComplete: true };
@@ -60,7 +60,7 @@ export async function lookUp(
 }
 
 async function lookUpNumber(
-  request: ByNumber,
+  request: NumberRequest,
   publication: PublicationSearch,
   suggest: boolean,
 ): Promise<LookupOutcome> {
@@ -75,7 +75,7 @@ async function lookUpNumber(
 
 /** The licenses whose number has the same key as the one typed. Of very many, those of the board asked are read. */
 async function licensesOfNumberKey(
-  { board, number }: ByNumber,
+  { board, number }: NumberRequest,
   publication: PublicationSearch,
 ): Promise<Found> {
   const query = numberQuery(number);
@@ -87,7 +87,7 @@ async function licensesOfNumberKey(
 }
 
 async function lookUpPerson(
-  request: ByPerson,
+  request: PersonRequest,
   publication: PublicationSearch,
   suggest: boolean,
 ): Promise<LookupOutcome> {
@@ -123,7 +123,7 @@ function anyOf(query: NameQuery | undefined): NameQuery | undefined {
 }
 
 async function lookUpBusiness(
-  request: ByBusiness,
+  request: BusinessRequest,
   publication: PublicationSearch,
   suggest: boolean,
 ): Promise<LookupOutcome> {
@@ -149,7 +149,7 @@ async function lookUpBusiness(
 }
 
 /** Whether the license is the board's and its number is written exactly as typed. */
-function isAsTyped(license: StoredLicense, { board, number }: ByNumber): boolean {
+function isAsTyped(license: StoredLicense, { board, number }: NumberRequest): boolean {
   return license.board === board?.name && license.license_number === number;
 }
 
@@ -169,7 +169,7 @@ async function searchNames(
 }
 
 /** @param sameKey every license whose number has the same key as the one typed */
-function chooseByNumber(request: ByNumber, sameKey: Found): LookupOutcome {
+function chooseByNumber(request: NumberRequest, sameKey: Found): LookupOutcome {
   const { board, businessOnly } = request;
   const atBoard = board === undefined ? sameKey : sameKey.filter(({ board: name }) => name === board.name);
   const ofKind = businessOnly ? atBoard.filter(({ keys }) => keys.kind === 'business') : atBoard;
@@ -189,7 +189,7 @@ function chooseByNumber(request: ByNumber, sameKey: Found): LookupOutcome {
 }
 
 /** The licenses whose number is the one typed but for case and blanks around it; all of them if none is. */
-function exactOf(sameKey: Found, { number }: ByNumber): Found {
+function exactOf(sameKey: Found, { number }: NumberRequest): Found {
   const exact = sameKey.filter((license) => isExactNumber(number, license.license_number));
   return exact.length > 0 ? exact : sameKey;
 }
@@ -205,7 +205,7 @@ function isHolder(license: StoredLicense, typed: TypedName): boolean {
 }
 
 /** @param existing the licenses whose numbers are offered */
-function numberMiss(request: ByNumber, outcome: Miss['outcome'], existing: Found): Miss {
+function numberMiss(request: NumberRequest, outcome: Miss['outcome'], existing: Found): Miss {
   const numbers = existing.map((license) => license.license_number);
   return { outcome, request, didYouMean: nearestSpellings(request.number, numbers, MAX_SUGGESTED_NUMBERS) };
 }

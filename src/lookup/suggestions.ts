@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein';
 import { fold } from '../licenses/fold.ts';
 import type { StoredLicense } from '../licenses/license-document.ts';
-import type { LookupRequest } from '../licenses/lookup.ts';
+import type { NumberRequest, PersonRequest } from '../licenses/lookup.ts';
 import { numberKey } from '../licenses/number.ts';
 import {
   firstGivenName,
@@ -26,8 +26,6 @@ import { nearNumberQuery } from './number-queries.ts';
 import type { LicenseQuery } from './requests.ts';
 import type { PublicationSearch } from './search.ts';
 
-type ByNumber = Extract<LookupRequest, { by: 'number' }>;
-type ByPerson = Extract<LookupRequest, { by: 'person' }>;
 type Found = readonly StoredLicense[];
 
 /** How many numbers are suggested when no license has the requested one. */
@@ -48,7 +46,10 @@ export async function searchOptional(
  * Existing numbers that may have been meant by one that no license has, best first. If a holder of the typed name has
  * a similar number, only such numbers are suggested.
  */
-export async function suggestedNumbers(request: ByNumber, publication: PublicationSearch): Promise<string[]> {
+export async function suggestedNumbers(
+  request: NumberRequest,
+  publication: PublicationSearch,
+): Promise<string[]> {
   const { board, number, businessOnly } = request;
   const [near, named] = await Promise.all([
     searchOptional(nearNumberQuery(board, number, businessOnly), publication),
@@ -66,7 +67,7 @@ export async function suggestedNumbers(request: ByNumber, publication: Publicati
 }
 
 /** The licenses of the name that was sent with a number. */
-function nameQuery({ board, name }: ByNumber): LicenseQuery | undefined {
+function nameQuery({ board, name }: NumberRequest): LicenseQuery | undefined {
   if (name === undefined) return undefined;
   const query =
     'businessName' in name
@@ -87,7 +88,7 @@ interface SuggestedPersons {
 
 /** Names that may have been meant by one that nobody has, best first. */
 export async function suggestedPersons(
-  request: ByPerson,
+  request: PersonRequest,
   publication: PublicationSearch,
 ): Promise<SuggestedPersons> {
   const { board } = request;
@@ -108,16 +109,16 @@ export async function suggestedPersons(
   return { surnameExists, names: [...new Set(suggested)].slice(0, MAX_SUGGESTED_NAMES) };
 }
 
-function isNarrowed({ firstName, filters }: ByPerson): boolean {
+function isNarrowed({ firstName, filters }: PersonRequest): boolean {
   return firstName !== undefined || Object.values(filters).some((value) => value !== undefined);
 }
 
-function keysOf({ lastName, firstName }: ByPerson): LikelyName {
+function keysOf({ lastName, firstName }: PersonRequest): LikelyName {
   return { surname: surnameKey(lastName), given: givenNamesKey(firstName ?? '') };
 }
 
 /** The names swapped, and with letters for digits. */
-function namesWithOtherSurname(request: ByPerson): LikelyName[] {
+function namesWithOtherSurname(request: PersonRequest): LikelyName[] {
   const { surname, given } = keysOf(request);
   const [surnames, givens] = [misreadNames(surname), misreadNames(given)];
   const misread = [surname, ...surnames].flatMap((last) =>
@@ -128,7 +129,7 @@ function namesWithOtherSurname(request: ByPerson): LikelyName[] {
 }
 
 /** Other forms of the given name. */
-function namesWithOtherGiven(request: ByPerson): LikelyName[] {
+function namesWithOtherGiven(request: PersonRequest): LikelyName[] {
   const { surname, given } = keysOf(request);
   const variants = givenNameVariants(fold(firstGivenName(request.firstName ?? '')));
   return [...misreadNames(given), ...variants].map((variant) => ({ surname, given: variant }));
@@ -136,7 +137,7 @@ function namesWithOtherGiven(request: ByPerson): LikelyName[] {
 
 /** Persons of the surname with a similar given name, the names swapped, and similar surnames with the given name. */
 async function similarPersons(
-  request: ByPerson,
+  request: PersonRequest,
   surnames: readonly string[],
   publication: PublicationSearch,
 ): Promise<string[]> {
@@ -180,7 +181,7 @@ function isOneSlip(typed: string, meant: string): boolean {
 }
 
 async function similarSurnames(
-  { board, lastName }: ByPerson,
+  { board, lastName }: PersonRequest,
   publication: PublicationSearch,
 ): Promise<string[]> {
   const query = nearSurnamesQuery(board, lastName);
@@ -189,7 +190,7 @@ async function similarSurnames(
 }
 
 /** What to search for: the surname alone where no given name was typed. */
-function namesOf({ firstName }: ByPerson, licenses: Found): string[] {
+function namesOf({ firstName }: PersonRequest, licenses: Found): string[] {
   return licenses.map(({ full_name: name }) =>
     firstName === undefined ? foldPersonName(name).surname : nameToSearch(name),
   );

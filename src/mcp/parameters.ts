@@ -109,28 +109,23 @@ export const rosterItemParameters = z.object({
   ...mapFilters(({ description, examples }) => text(description, ...examples.person).optional()),
 });
 
-const rosterOptions = {
+/** The parameters of verify_roster, as clients are shown them. */
+export const rosterParameters = z.object({
+  items: z.array(rosterItemParameters).min(1).max(MAX_ROSTER_ITEMS).meta({ description: 'What to look up' }),
   max_matches: z
     .int(MATCHES_ERROR)
     .min(1, MATCHES_ERROR)
     .max(MAX_ROSTER_MATCHES, MATCHES_ERROR)
     .meta({ description: `The most licenses to list for each item; ${DEFAULT_ROSTER_MATCHES} unless given` })
     .optional(),
-};
-
-/** The parameters of verify_roster, as clients are shown them. */
-export const rosterParameters = z.object({
-  items: z.array(rosterItemParameters).min(1).max(MAX_ROSTER_ITEMS).meta({ description: 'What to look up' }),
-  ...rosterOptions,
 });
 
 /** The same with unchecked items, because each item is checked by itself. */
-export const rosterCallParameters = z.object({
+export const rosterCallParameters = rosterParameters.extend({
   items: z
     .array(z.record(z.string(), z.unknown(), ITEMS_ERROR), ITEMS_ERROR)
     .min(1, ITEMS_ERROR)
     .max(MAX_ROSTER_ITEMS, ITEMS_ERROR),
-  ...rosterOptions,
 });
 
 export const noParameters = z.object({});

@@ -187,33 +187,25 @@ function lookupTool({ parameters, searchType, ...described }: LookupTool): Tool 
       const { limit, ...criteria } = values;
       const request = lookupRequest({ ...criteria, search_type: searchType }, LOOKUP_WORDS);
       const { outcome, date, isSampleData } = await lookups.lookUp(request);
-      const call = lookupCall(criteria, limit, request.by !== 'number', Object.keys(parameters.shape));
+      const searched = Object.fromEntries(
+        Object.entries(criteria).flatMap(([name, value]): [string, string][] =>
+          value === undefined ? [] : [[name, value]],
+        ),
+      );
+      const call: LookupCall = {
+        searched,
+        unusedFilters: FILTER_PARAMETERS.filter(
+          (name) => Object.hasOwn(parameters.shape, name) && !Object.hasOwn(searched, name),
+        ),
+        limit: limit ?? MAX_MATCHES,
+        isByName: request.by !== 'number',
+      };
       const result = lookupToolResult(outcome, call, { date, isSampleData, today: todayInOhio() });
       return {
         outcome: lookupOutcome(outcome),
         content: note === '' ? result : { ...result, message: `${note} ${result.message}` },
       };
     },
-  };
-}
-
-function lookupCall(
-  criteria: Readonly<Record<string, string | undefined>>,
-  limit: number | undefined,
-  isByName: boolean,
-  parameters: readonly string[],
-): LookupCall {
-  const given = Object.entries(criteria).flatMap(([name, value]): [string, string][] =>
-    value === undefined ? [] : [[name, value]],
-  );
-  const searched = Object.fromEntries(given);
-  return {
-    searched,
-    unusedFilters: FILTER_PARAMETERS.filter(
-      (name) => parameters.includes(name) && !Object.hasOwn(searched, name),
-    ),
-    limit: limit ?? MAX_MATCHES,
-    isByName,
   };
 }
 

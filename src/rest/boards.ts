@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Route } from '../http/route.ts';
-import { BOARDS } from '../licenses/boards.ts';
+import { BOARDS, type Board } from '../licenses/boards.ts';
 import type { Lookups } from '../lookup/service.ts';
 import { REST_PATH } from './base-path.ts';
 import { boardName, boardNamed, unknownBoard } from './board-name.ts';
@@ -17,6 +17,12 @@ const boardsBody = z.object({
 });
 
 const boardTypesBody = z.object({ board: z.string(), ...boardDetails.shape });
+
+type LiveTypes = Pick<Awaited<ReturnType<Lookups['livePublication']>>, 'licenseTypes'>;
+
+function detailsOf({ name, code }: Board, { licenseTypes }: LiveTypes): z.output<typeof boardDetails> {
+  return { code, license_types: [...(licenseTypes.get(name) ?? [])] };
+}
 
 /** GET /lookup/boards (BOARDS-04). */
 export function boardsRoute(lookups: Lookups): Route {
@@ -41,15 +47,10 @@ export function boardsRoute(lookups: Lookups): Route {
       },
     },
     handle: async (ctx) => {
-      const { licenseTypes } = await lookups.livePublication();
+      const live = await lookups.livePublication();
       ctx.body = {
         boards: BOARDS.map(({ name }) => name),
-        board_details: Object.fromEntries(
-          BOARDS.map(({ name, code }) => [
-            name,
-            { code, license_types: [...(licenseTypes.get(name) ?? [])] },
-          ]),
-        ),
+        board_details: Object.fromEntries(BOARDS.map((board) => [board.name, detailsOf(board, live)])),
       } satisfies z.output<typeof boardsBody>;
     },
   };
@@ -82,13 +83,9 @@ export function boardTypesRoute(lookups: Lookups): Route {
       },
     },
     handle: async (ctx) => {
-      const { name, code } = boardNamed(ctx.params.board ?? '');
-      const { licenseTypes } = await lookups.livePublication();
-      ctx.body = {
-        board: name,
-        code,
-        license_types: [...(licenseTypes.get(name) ?? [])],
-      } satisfies z.output<typeof boardTypesBody>;
+      const board = boardNamed(ctx.params.board ?? '');
+      const details = detailsOf(board, await lookups.livePublication());
+      ctx.body = { board: board.name, ...details } satisfies z.output<typeof boardTypesBody>;
     },
   };
 }
