@@ -95,14 +95,7 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
     ranges: readonly RateLimitRange[] = [],
     seconds?: number,
   ) =>
-    rateLimit(
-      api.redis,
-      `${config.INDEX_PREFIX}${name}`,
-      requests,
-      ranges,
-      api.counting.inMemory,
-      seconds,
-    );
+    rateLimit(api.redis, `${config.INDEX_PREFIX}${name}`, requests, ranges, api.counting.inMemory, seconds);
   const { RATE_LIMIT_RANGES: ranges, MCP_RATE_LIMIT_RANGES: mcpRanges } = config;
   const restLimit = limitOf('rest', config.REST_REQUESTS_PER_MINUTE, ranges);
   const mcpLimit = limitOf('mcp', config.MCP_REQUESTS_PER_MINUTE, [...mcpRanges, ...ranges]);

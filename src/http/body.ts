@@ -6,7 +6,12 @@ import createError, { isHttpError } from 'http-errors';
 import rawBody from 'raw-body';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import type { Context } from './context.ts';
-import { OtherOriginError, TooLargeError, UnsupportedEncodingError, UnsupportedMediaTypeError } from './errors.ts';
+import {
+  OtherOriginError,
+  TooLargeError,
+  UnsupportedEncodingError,
+  UnsupportedMediaTypeError,
+} from './errors.ts';
 import { type Slots, slots } from './limits.ts';
 
 /** How many bytes a body may have, compressed or not, and how an error says it. */

@@ -3,8 +3,8 @@ import { Stream } from 'node:stream';
 import type { Logger } from 'pino';
 import { AddressCounts } from '../access/rate-limit.ts';
 import { TooBusyError } from '../storage/errors.ts';
-import { onceAMinute } from '../telemetry/process.ts';
 import { responseBytesHeld, responsesCut } from '../telemetry/metrics.ts';
+import { onceAMinute } from '../telemetry/process.ts';
 import { type Context, whenClosed } from './context.ts';
 
 const MB = 1024 * 1024;

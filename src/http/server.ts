@@ -4,8 +4,8 @@ import type Koa from 'koa';
 import type { Logger } from 'pino';
 import { AddressCounts } from '../access/rate-limit.ts';
 import { ConfigError } from '../config.ts';
-import { onceAMinute } from '../telemetry/process.ts';
 import { connectionsRefused } from '../telemetry/metrics.ts';
+import { onceAMinute } from '../telemetry/process.ts';
 import type { RequestState } from './context.ts';
 
 /** Clients that send more slowly than this, or stop half-way, are disconnected. */

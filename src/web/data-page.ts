@@ -96,11 +96,11 @@ function history(publications: readonly PublicationSummary[]): Html {
   return html`<section><h2>Publications</h2>
 <div class="charts">${MEASURES.map((measure) => html`<div><h3>${measure.heading}</h3>${chart(measure, oldestFirst)}</div>`)}</div>
 ${cardTable(
-    'usa-table--borderless cards',
-    `The last ${counted(shown.length, 'publication')}, the latest first`,
-    ['Dataset of', 'State', 'Rows', 'Seconds', 'Rejected', ...CHANGE_KINDS.map(capitalized)],
-    shown.map(publicationCells),
-  )}</section>`;
+  'usa-table--borderless cards',
+  `The last ${counted(shown.length, 'publication')}, the latest first`,
+  ['Dataset of', 'State', 'Rows', 'Seconds', 'Rejected', ...CHANGE_KINDS.map(capitalized)],
+  shown.map(publicationCells),
+)}</section>`;
 }
 
 function publicationCells(publication: PublicationSummary): string[] {
