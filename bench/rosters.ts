@@ -34,14 +34,14 @@ const { rows, rounds, only } = optionsOf({
 });
 
 const DRAWN = 300_000;
-const WARM_UP_SECONDS = 15;
-const BESIDE = { lookupsPerSecond: 100, seconds: 30 };
+const WARM_UP_SECONDS = 1;
+const BESIDE = { lookupsPerSecond: 100, seconds: 2 };
 const ROSTER_HEAD_START_MS = 2000;
 /** The metric of the event loop's delay contains the time between two samples of Node. */
 const SAMPLE_MS = 10;
 const COMMAND_ROWS = 100_000;
 const COMMAND_SAMPLED_EVERY_MS = 200;
-const MATCHES = { each: 20, clients: 8, seconds: 30, sampledEveryMs: 100 };
+const MATCHES = { each: 20, clients: 8, seconds: 2, sampledEveryMs: 100 };
 
 /** OpenSearch alone, single lookups, and rosters. */
 function ownContenders(service: Service): Contender[] {

@@ -18,7 +18,7 @@ const { rows, pairs, other } = optionsOf({
 });
 
 const DRAWN = 130_000;
-const WARM_UP_SECONDS = 20;
+const WARM_UP_SECONDS = 1;
 const MEASURED = ['number, REST', 'name, REST', 'number, MCP 2025', 'number, MCP 2026-07-28'];
 
 /** Measures the API's CPU per request in two checkouts over the same index, in pairs. */
@@ -32,7 +32,7 @@ async function measurePairs(current: Service, compared: Service): Promise<void> 
     ];
     print(name);
     const results = await inRounds(contenders, {
-      ...{ rounds: pairs, warmUpSeconds: WARM_UP_SECONDS, more: { seconds: 5 } },
+      ...{ rounds: pairs, warmUpSeconds: WARM_UP_SECONDS, more: { seconds: 1 } },
       drawnFor: () => asked,
     });
     const micros = (version: string) => medianOf(results, version, cpuOf('API')).toFixed(0);

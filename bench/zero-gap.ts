@@ -16,7 +16,7 @@ const SEED = 6;
 const DATES = ['2026-11-20', '2026-11-21'] as const;
 const CHANGED = 0.02;
 const PERSONS = 5000;
-const WARM_UP_SECONDS = 5;
+const WARM_UP_SECONDS = 1;
 const AFTER_SWITCH_SECONDS = 3;
 const TICK_MS = 2;
 
