@@ -1,13 +1,7 @@
 import { print } from '../scripts/terminal.ts';
 import { licenseId } from '../src/licenses/license-document.ts';
 import { type Asked, drawLicenses } from './load/asked.ts';
-import {
-  NAME_FIRST_WRITTEN,
-  NAME_TUNED,
-  NAME_TUNED_WHOLE,
-  NUMBER_TERM,
-  NUMBER_TERM_WHOLE,
-} from './load/bare-queries.ts';
+import { NAME_TUNED, NAME_TUNED_WHOLE, NUMBER_TERM, NUMBER_TERM_WHOLE } from './load/bare-queries.ts';
 import {
   bare,
   bareIds,
@@ -22,7 +16,6 @@ import {
 } from './load/contenders.ts';
 import type { Load } from './load/load.ts';
 import { described, inRounds, measure, named } from './load/measure.ts';
-import { firstIndex } from './lookups/first-index.ts';
 import { ALL_ROWS, number, optionsOf, text } from './options.ts';
 import { LOOKUPS, type LookupsReport, lookupsText } from './reports/lookups.ts';
 import { writeResult } from './result.ts';
@@ -58,8 +51,7 @@ interface Bench {
   readonly persons: readonly Asked[];
 }
 
-/** @param first the same licenses in an index as one makes it first */
-function contenders(service: Service, first: string): Contender[] {
+function contenders(service: Service): Contender[] {
   const byTerm = bare(service, LOOKUPS.numberBare, 60_000, NUMBER_TERM);
   const byRest = rest(service, LOOKUPS.number, 50_000, numberAsked);
   const missed = restMissed(service, LOOKUPS.missed, 20_000);
@@ -81,7 +73,6 @@ function contenders(service: Service, first: string): Contender[] {
     bare(service, LOOKUPS.nameBare, 30_000, NAME_TUNED),
     bare(service, LOOKUPS.nameBareWhole, 30_000, NAME_TUNED_WHOLE),
     rest(service, LOOKUPS.name, 20_000, nameAsked),
-    bare({ ...service, index: first }, LOOKUPS.nameFirst, 2000, NAME_FIRST_WRITTEN),
     missed,
     {
       ...{ ...missed, name: LOOKUPS.missedBusy, itemsPerRound: 40_000 },
@@ -107,10 +98,9 @@ async function memoryAtFullRate({ all, persons, service }: Bench): Promise<numbe
 /** Starts the API over so many rows and measures it. */
 function withBench<Result>(rows: number, work: (bench: Bench) => Promise<Result>): Promise<Result> {
   return withService(rows, async (service) => {
-    const { client, config, index } = service;
-    const first = await firstIndex(client, { from: index, to: `${config.INDEX_PREFIX}first` });
+    const { client, index } = service;
     const persons = await drawLicenses(client, index, { kind: 'person', count: DRAWN });
-    return work({ service, all: contenders(service, first), persons });
+    return work({ service, all: contenders(service), persons });
   });
 }
 

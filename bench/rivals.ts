@@ -48,23 +48,15 @@ async function measureAll(service: Service, postgres: Postgres, loadSeconds: num
   const numbers = await inRounds(contenders(service, postgres, NUMBERS_A_ROUND, numberAsked), turns);
   const names = await inRounds(contenders(service, postgres, NAMES_A_ROUND, nameAsked), turns);
   const { _all: stored } = storeSize.parse((await client.indices.stats({ index, metric: ['store'] })).body);
-  const memoryOf = async (servers: Contender['servers']) =>
-    unbackedMebibytes(Object.values(await servers()).flat());
-  const report: RivalsReport = {
-    rows,
-    sizes: [
-      {
-        ...{ name: 'this service', loadSeconds, bytes: stored.primaries.store.size_in_bytes },
-        mebibytes: await memoryOf(service.servers),
-      },
-      {
-        ...{ name: 'PostgreSQL, thin API', loadSeconds: postgres.loadSeconds, bytes: postgres.bytes },
-        mebibytes: await memoryOf(postgres.servers),
-      },
-    ],
-    numbers,
-    names,
+  const size = async (name: string, seconds: number, bytes: number, servers: Contender['servers']) => {
+    const mebibytes = await unbackedMebibytes(Object.values(await servers()).flat());
+    return { name, loadSeconds: seconds, bytes, mebibytes };
   };
+  const sizes = [
+    await size(RIVALS.service, loadSeconds, stored.primaries.store.size_in_bytes, service.servers),
+    await size(RIVALS.postgres, postgres.loadSeconds, postgres.bytes, postgres.servers),
+  ];
+  const report: RivalsReport = { rows, sizes, numbers, names };
   await writeResult('rivals', report, client);
   print(rivalsText(report));
 }

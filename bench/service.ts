@@ -88,7 +88,8 @@ export async function withApi<Result>(
   start = startApi,
 ): Promise<Result> {
   const { variables, config, store, client } = installation;
-  const key = await benchKey(store, config);
+  const owner = { account: 'Bench', verifiedBy: 'the measurement' };
+  const { key } = await createKey(store, config.API_KEY_PREFIX, owner);
   const api = await start(variables);
   const apiPid = api.child.pid ?? 0;
   const [OpenSearch, Redis] = [await openSearchPids(client), await redisPids(config.REDIS_URL)];
@@ -159,13 +160,4 @@ async function publishedIndex({ store, config, variables }: Installation, rows: 
     await worker.stop();
     await rm(directory, { recursive: true, force: true });
   }
-}
-
-/** A key for the measurement's requests. */
-async function benchKey(store: Store, config: Config): Promise<string> {
-  const { key } = await createKey(store, config.API_KEY_PREFIX, {
-    account: 'Bench',
-    verifiedBy: 'the measurement',
-  });
-  return key;
 }

@@ -46,23 +46,6 @@ export const NAME_TUNED: BareQuery = {
 /** The same with whole hits sent back. */
 export const NAME_TUNED_WHOLE: BareQuery = { ...NAME_TUNED, path: '/_search' };
 
-/** The same as one writes it first, over an index as one makes it first (`first-index.ts`). */
-export const NAME_FIRST_WRITTEN: BareQuery = {
-  path: '/_search',
-  body: ({ board, lastName, firstName }) => ({
-    size: 100,
-    query: {
-      bool: {
-        must: [
-          { term: { board } },
-          { term: { last_name: lastName } },
-          { prefix: { first_name: firstName.slice(0, GIVEN_LETTERS) } },
-        ],
-      },
-    },
-  }),
-};
-
 /** The beginning of `BOARD/SURNAME/GIVEN` that finds a person. */
 function holderPrefix({ board, fullName, firstName }: Asked): string {
   const given = givenNamesKey(firstName.slice(0, GIVEN_LETTERS));

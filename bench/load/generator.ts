@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Load, type LoadResult, load } from './load.ts';
 
 const HEAD_END = Buffer.from('\r\n\r\n');
@@ -43,7 +44,7 @@ async function generate(task: Load): Promise<LoadResult> {
       sent += 1;
       const due = dueAt(number);
       const isInTime = due > performance.now();
-      if (isInTime) await until(due);
+      if (isInTime) await sleep(due - performance.now());
       // A request in time counts from when it is sent: the timer is up to a millisecond late, and that is ours.
       const countedFrom = isInTime ? performance.now() : due;
       socket.write(requestOf(ask));
@@ -68,11 +69,6 @@ async function generate(task: Load): Promise<LoadResult> {
     bytes,
     cpuSeconds: (cpu.user + cpu.system) / 1e6,
   };
-}
-
-/** Timers are no finer than a millisecond. */
-function until(due: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())));
 }
 
 interface Answer {

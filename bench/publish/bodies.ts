@@ -1,8 +1,5 @@
 import { open } from 'node:fs/promises';
 import type { TestEnvironment } from '../../scripts/environment.ts';
-import { newRunId } from '../../src/publications/run-id.ts';
-import { licensesIndexName } from '../../src/storage/index-names.ts';
-import { LOADING_SETTINGS } from '../../workers/publish/durable.ts';
 import { type DayFiles, parsed } from '../published.ts';
 import { DATE } from '../service.ts';
 
@@ -20,23 +17,6 @@ export interface Bench {
   readonly rows: number;
   /** Ready-made bulk bodies, one after the other. */
   readonly bodies: { readonly path: string; readonly parts: readonly BodyPart[] };
-}
-
-/** Creates an index as a publication does, or one with the default mapping, whose name no template has. */
-export async function createIndex(
-  { environment: { client, config } }: Bench,
-  kind: 'licenses' | 'default mapping',
-): Promise<string> {
-  const run = newRunId();
-  const isDefault = kind === 'default mapping';
-  const index = isDefault
-    ? `${config.INDEX_PREFIX}default-${run}`
-    : licensesIndexName(config.INDEX_PREFIX, { date: DATE, run });
-  const settings = isDefault
-    ? { 'index.number_of_shards': 1, 'index.number_of_replicas': 0 }
-    : LOADING_SETTINGS;
-  await client.indices.create({ index, body: { settings } });
-  return index;
 }
 
 /** The smallest body that is tried, in megabytes; larger ones are several of these. */

@@ -3,9 +3,13 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { print } from '../../scripts/terminal.ts';
 import { deleteIndex } from '../../src/publications/fence.ts';
+import { newRunId } from '../../src/publications/run-id.ts';
+import { licensesIndexName } from '../../src/storage/index-names.ts';
+import { LOADING_SETTINGS } from '../../workers/publish/durable.ts';
 import type { Loaded, PublishReport, Setting } from '../reports/publish.ts';
+import { DATE } from '../service.ts';
 import { cpuSeconds, openSearchPids } from '../usage.ts';
-import { type Bench, type BodyPart, createIndex, documentsIn, joined, SMALLEST_MEGABYTES } from './bodies.ts';
+import { type Bench, type BodyPart, documentsIn, joined, SMALLEST_MEGABYTES } from './bodies.ts';
 
 const TUNED_OVER_ROWS = 300_000;
 /** Megabytes of a body and requests in flight, each around what is best. */
@@ -20,13 +24,13 @@ export const HELPER_DOCUMENTS = 600_000;
 
 /** The ceiling: ready-made bodies pushed by a client that does nothing else, refresh included. */
 export async function ceiling(
-  bench: Bench,
+  { bodies, environment }: Bench,
   { bodyMegabytes, inFlight }: Setting,
   parts: readonly BodyPart[],
 ): Promise<Loaded> {
-  const { bodies, environment } = bench;
   const { client, config } = environment;
-  const index = await createIndex(bench, 'licenses');
+  const index = licensesIndexName(config.INDEX_PREFIX, { date: DATE, run: newRunId() });
+  await client.indices.create({ index, body: { settings: LOADING_SETTINGS } });
   const file = await open(bodies.path);
   const url = new URL(`/${index}/_bulk?filter_path=errors`, config.OPENSEARCH_URL);
   const left = joined(parts, bodyMegabytes);
@@ -75,10 +79,12 @@ export async function tunedSetting(bench: Bench): Promise<Pick<PublishReport, 't
 }
 
 /** The client's own bulk helper into a default mapping, with the first 600,000 documents. Documents a second. */
-export async function bulkHelper(bench: Bench): Promise<number> {
-  const { bodies, environment } = bench;
-  const { client } = environment;
-  const index = await createIndex(bench, 'default mapping');
+export async function bulkHelper({ bodies, environment }: Bench): Promise<number> {
+  const { client, config } = environment;
+  // No template has this name.
+  const index = `${config.INDEX_PREFIX}default-${newRunId()}`;
+  const settings = { 'index.number_of_shards': 1, 'index.number_of_replicas': 0 };
+  await client.indices.create({ index, body: { settings } });
   async function* documents() {
     let isDocument = false;
     let left = HELPER_DOCUMENTS;

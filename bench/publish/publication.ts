@@ -46,17 +46,13 @@ export async function publication(
       seconds,
       steps: (await publicationDetails(store, result.publication)).summary.seconds ?? {},
     };
-    print(`${name}: ${described(took)}`);
+    const each = Object.entries(took.steps).map(([step, seconds]) => `${step} ${seconds} s`);
+    print(
+      `${name}: ${Math.round(took.rate)} documents/s in ${seconds.toFixed(1)} s, ${Math.round(took.mebibytes)} MiB, ` +
+        `CPU of a document: OpenSearch ${took.openSearchCpu.toFixed(1)} µs, worker ${took.workerCpu.toFixed(1)} µs; ${each.join(', ')}`,
+    );
     return took;
   } finally {
     await worker.stop();
   }
-}
-
-function described({ rate, seconds, mebibytes, openSearchCpu, workerCpu, steps }: Published): string {
-  const each = Object.entries(steps).map(([step, took]) => `${step} ${took} s`);
-  return (
-    `${Math.round(rate)} documents/s in ${seconds.toFixed(1)} s, ${Math.round(mebibytes)} MiB, CPU of a document: ` +
-    `OpenSearch ${openSearchCpu.toFixed(1)} µs, worker ${workerCpu.toFixed(1)} µs; ${each.join(', ')}`
-  );
 }

@@ -29,7 +29,6 @@ export const LOOKUPS = {
   nameBare: 'name, bare, tuned',
   nameBareWhole: 'name, bare, tuned, whole hits',
   name: 'name, REST',
-  nameFirst: 'name, bare, as first written',
   missed: 'number missed, REST',
   missedBusy: 'number missed, REST, too busy for suggestions',
 } as const;
@@ -89,7 +88,6 @@ function comparisons({ results, halfRate, memory, fewer }: LookupsReport): strin
     ['numbers: server CPU of REST against `_mget` of 32', cpu(N.number, N.numberMget32), ''],
     ['names: REST against the tuned query', rate(N.name, N.nameBare), '≥ 0.7'],
     ['names: REST against the tuned query with whole hits', rate(N.name, N.nameBareWhole), ''],
-    ['names: REST against the query first written', rate(N.name, N.nameFirst), '≥ 2'],
     ['numbers: MCP against REST', rate(N.numberMcp, N.number), '≥ 0.35'],
     ['server CPU of a miss without suggestions against a hit', cpu(N.missedBusy, N.number), '≤ 1'],
     ['server CPU of a miss with suggestions against a hit', cpu(N.missed, N.number), '≤ 3'],

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { processTree } from '../../scripts/children.ts';
 import { freePort } from '../../scripts/ports.ts';
 import { isRoot } from '../../scripts/process-groups.ts';
-import { type RunningProcess, startProcess, waitUntilReady } from '../../scripts/processes.ts';
+import { startProcess, waitUntilReady } from '../../scripts/processes.ts';
 import { run } from '../../scripts/programs.ts';
 import { unprivilegedUser } from '../../scripts/unprivileged-user.ts';
 import { type Contender, postLoad } from '../load/contenders.ts';
@@ -127,10 +127,8 @@ async function loadRows(url: string, { licenses, holders }: Rows): Promise<numbe
   return Number(rows[0]?.bytes ?? 0);
 }
 
-async function startThinApi(
-  url: string,
-  redis: string,
-): Promise<{ readonly api: RunningProcess; readonly load: Postgres['load'] }> {
+/** The API once it listens, and how it is asked. */
+async function startThinApi(url: string, redis: string) {
   const port = await freePort();
   const key = randomBytes(24).toString('hex');
   const api = startProcess('thin API', process.execPath, [join(import.meta.dirname, 'thin-api.ts')], {
@@ -143,5 +141,6 @@ async function startThinApi(
     },
   });
   await api.printed('ready');
-  return { api, load: (path) => postLoad(`http://127.0.0.1:${port}`, path, { 'x-api-key': key }) };
+  const load = (path: string) => postLoad(`http://127.0.0.1:${port}`, path, { 'x-api-key': key });
+  return { api, load };
 }
