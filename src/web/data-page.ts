@@ -175,7 +175,7 @@ function figures(heading: string, what: string, entries: readonly (readonly [str
 <table class="usa-table usa-table--borderless figures"><caption class="usa-sr-only">${heading}</caption><thead><tr><th scope="col">${what}</th><th scope="col">Licenses</th><th scope="col">Share</th></tr></thead>
 <tbody>${sorted.map(
     ([name, number]) => html`
-<tr><th scope="row">${name === '' ? 'Not stated' : name}</th><td>${count(number)}</td><td class="share"><svg aria-hidden="true" viewBox="0 0 100 8" preserveAspectRatio="none"><rect class="part-0" width="${Math.round((100 * number) / highest)}" height="8"/></svg></td></tr>`,
+<tr><th scope="row">${name === '' ? 'Not stated' : name}</th><td class="text-no-wrap">${count(number)}</td><td class="share"><svg class="display-block width-full" aria-hidden="true" viewBox="0 0 100 8" preserveAspectRatio="none"><rect class="part-0" width="${Math.round((100 * number) / highest)}" height="8"/></svg></td></tr>`,
   )}</tbody></table></section>`;
 }
 

@@ -71,10 +71,10 @@ function endorsedFirst(record: LicenseRecord, today: string): Html {
   const { number, standing } = endorsed;
   const link = licenseLink({ board: record.board, license_number: number });
   if (standing === undefined) {
-    return html`<p class="endorsed">This is an endorsement of the license ${link}: look at that license, too.</p>`;
+    return html`<p class="endorsed border-left-05 border-primary-darker padding-left-2 margin-bottom-2">This is an endorsement of the license ${link}: look at that license, too.</p>`;
   }
   const { sentences } = plainStatus(standing, cautionsOf(standing, today));
-  return html`<div class="endorsed"><p>This is an endorsement of the license ${link}, which stands like this:</p>
+  return html`<div class="endorsed border-left-05 border-primary-darker padding-left-2 margin-bottom-2"><p>This is an endorsement of the license ${link}, which stands like this:</p>
 <p>${statusTags(standing, today)} ${sentences.join(' ')} Expires: ${expiry(standing, today)}. Board action: ${boardAction(standing)}</p></div>`;
 }
 

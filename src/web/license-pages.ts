@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { changedFields } from '../changes/change.ts';
 import { formBody, requireSameOrigin } from '../http/body.ts';
 import { spend } from '../http/limits.ts';
@@ -5,6 +6,7 @@ import type { Route } from '../http/route.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { type Board, boardByLabel } from '../licenses/boards.ts';
 import { daysBefore } from '../licenses/dates.ts';
+import { isMiss } from '../licenses/lookup.ts';
 import { type LicenseHistory, licenseHistory } from '../lookup/license-history.ts';
 import {
   readRecordCode,
@@ -13,12 +15,83 @@ import {
   TooManyRecordsError,
   writtenRecordCode,
 } from '../records/saved-records.ts';
+import { lookupOutcome } from '../telemetry/outcome.ts';
 import { boardByCode, licenseAddress, recordAddress } from './addresses.ts';
 import { historyTimeline, withoutTwins } from './history-timeline.ts';
 import { boardContact, extraDataGroups, licenseFacts } from './license-facts.ts';
-import { shownHash } from './license-page.ts';
+import { NO_FIELDS, type SearchFields } from './lookup-form.ts';
+import { miss } from './miss.ts';
 import { alert, cardTable, factList, type Html, html, NOTHING, type PageServices } from './page.ts';
 import { fieldLabel, inWords, longDate, ohioTime } from './words.ts';
+
+/** GET /licenses/{board code}/{number}: everything that is known of a license. */
+export function licensePage(services: PageServices): Route {
+  const { page, today } = services;
+  return {
+    method: 'GET',
+    path: '/licenses/:board/:number',
+    handle: async (ctx) => {
+      const { board: code = '', number = '' } = ctx.params;
+      const board = boardByCode(code);
+      if (board === undefined || number.length > MAX_NUMBER_LENGTH) return ctx.throw(404);
+      const view = await licenseHistory(services, { board, number });
+      const { record, date, isSampleData } = view;
+      ctx.state.outcome = lookupOutcome(view.outcome);
+      const origin = { date, isSampleData };
+      if (record === undefined) {
+        ctx.status = 404;
+        const title =
+          view.licenseNumber === undefined ? 'No license with this number' : `License ${view.licenseNumber}`;
+        await page.send(ctx, { title, origin, body: withoutRecord(view, board, number), isPrivate: true });
+        return;
+      }
+      if (code !== board.code || number !== record.license_number) {
+        ctx.status = 301;
+        ctx.redirect(licenseAddress(record));
+        return;
+      }
+      const body = licenseBody(view, board, today());
+      await page.send(ctx, { title: record.full_name, origin, body, isPrivate: true });
+    },
+  };
+}
+
+const MAX_NUMBER_LENGTH = 200;
+
+/**
+ * A hash of what a page shows. A record that is saved from the page is refused when it would show something else.
+ *
+ * @param today the date in Ohio: the days to the expiry date are shown, too
+ */
+function shownHash({ record, changes, publication }: LicenseHistory, today: string): string {
+  return hash('sha256', JSON.stringify([record, changes, publication, today])).slice(0, 32);
+}
+
+function licenseBody(view: LicenseHistory, board: Board, today: string): Html {
+  const { record, changes, since, gaps, date } = view;
+  if (record === undefined) return NOTHING;
+  return html`<p class="margin-top-0">${record.license_type ?? 'License'} ${record.license_number}, ${record.board}. As of the State’s dataset of <strong>${longDate(date)}</strong>.</p>
+${licenseFacts(record, today)}
+<form class="no-print margin-y-205" action="/records" method="post"><input type="hidden" name="board" value="${board.code}"><input type="hidden" name="number" value="${record.license_number}"><input type="hidden" name="shown" value="${shownHash(view, today)}"><button class="usa-button" type="submit">Save a record of this check</button> <span class="usa-hint display-block margin-top-05">Keeps this page as it is, under an address of its own, for 400 days.</span></form>
+${extraDataGroups(record.extra_data)}
+<section class="no-print"><h2>History</h2>
+${historyTimeline(changes, since, gaps)}</section>
+${boardContact(board)}`;
+}
+
+function withoutRecord(view: LicenseHistory, board: Board, number: string): Html {
+  const { outcome, licenseNumber, changes, since, gaps, date } = view;
+  const fields: SearchFields = { ...NO_FIELDS, by: 'number', board: board.code, number };
+  if (licenseNumber === undefined && isMiss(outcome)) {
+    return html`${miss(outcome, fields, date)}
+<p><a href="/">Search again</a></p>
+${boardContact(board)}`;
+  }
+  return html`<p>The ${board.name}’s license ${licenseNumber ?? number} is no longer in the State’s dataset of ${longDate(date)}. That does not say why; ask the board.</p>
+<section><h2>History</h2>
+${historyTimeline(changes, since, gaps)}</section>
+${boardContact(board)}`;
+}
 
 const FORM_LIMIT = { bytes: 4096, words: 'this form takes at most 4 KB' };
 const FORM_BROKEN = 'This form can not be read. Go back to the license and press the button again.';
