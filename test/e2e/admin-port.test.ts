@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Queue } from 'bullmq';
 import { pino } from 'pino';
@@ -17,7 +16,6 @@ import { daysBetween, onOneDay } from '../support/days.ts';
 import { FIXTURES, FIXTURES_DATE } from '../support/fixtures.ts';
 import { startProxy } from '../support/proxy.ts';
 import { rawRequest } from '../support/raw-http.ts';
-import { until } from '../support/worker-installation.ts';
 
 /** A loopback address other than the default one. */
 const OTHER_ADDRESS = '127.0.0.2';
@@ -104,46 +102,6 @@ describe("the worker's admin port", () => {
       expect((await series(origin)).get('licenses_canary_differences')).toBeGreaterThan(0);
     } finally {
       await proxy.close();
-    }
-  });
-
-  async function expectReady(origin: string, status: number, answer: object): Promise<void> {
-    let readiness = await fetch(`${origin}/readyz`);
-    const deadline = Date.now() + 60_000;
-    // What was known may be used for a second more.
-    while (readiness.status !== status && Date.now() < deadline) readiness = await fetch(`${origin}/readyz`);
-    expect([readiness.status, await readiness.json()]).toEqual([status, answer]);
-  }
-
-  test('reports OpenSearch as away, and has no metrics from OpenSearch meanwhile', async () => {
-    const proxy = await startProxy(environment.config.OPENSEARCH_URL, (request) => request.forward());
-    const { origin } = await worker({ OPENSEARCH_URL: proxy.url });
-    expect(await publish(...FORCE)).toBe('live');
-    await expectReady(origin, 200, { ready: true, opensearch: true, redis: true });
-    expect([...(await series(origin)).keys()]).toContain('licenses_publication_age_days');
-
-    await proxy.close();
-    await expectReady(origin, 503, { ready: false, opensearch: false, redis: true });
-    const names = async () => [...(await series(origin)).keys()];
-    // What was read may be used for a second more.
-    await until('the age is absent', async () => !(await names()).includes('licenses_publication_age_days'));
-    expect(await names()).toContain('licenses_queue_jobs{state="waiting"}');
-  });
-
-  test('reports Redis as away while the worker waits for it', async () => {
-    const [port = 0] = await freePorts(1);
-    const nowhere = { WORKER_ADMIN_PORT: String(port), REDIS_URL: 'redis://127.0.0.1:1' };
-    const away = startScript('workers/main.ts', { ...environment.variables, ...nowhere });
-    const origin = `http://127.0.0.1:${port}`;
-    try {
-      while (!(await fetch(`${origin}/healthz`).catch(() => undefined))?.ok) {
-        expect(away.child.exitCode).toBeNull();
-        await sleep(50);
-      }
-      await expectReady(origin, 503, { ready: false, opensearch: true, redis: false });
-      expect([...(await series(origin)).keys()]).not.toContain('licenses_queue_jobs{state="waiting"}');
-    } finally {
-      await away.kill();
     }
   });
 

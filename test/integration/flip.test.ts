@@ -7,6 +7,7 @@ import { prune } from '../../src/publications/prune.ts';
 import { licensesIndexName } from '../../src/storage/index-names.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { takeEpoch } from '../support/epoch.ts';
+import { throughProxy } from '../support/proxy.ts';
 
 let environment: TestEnvironment;
 const environments: TestEnvironment[] = [];
@@ -61,7 +62,18 @@ describe('a flip', () => {
     const [early, late] = [await newIndex(), await newIndex()];
     const earlyEpoch = await epoch('early');
     await flipTo(late, await epoch('late'));
-    await expect(flipTo(early, earlyEpoch)).rejects.toThrow(FlipRefusedError);
+    let switches = 0;
+    const flipping = throughProxy(
+      environment,
+      (request) => {
+        if (request.path.startsWith('/_aliases')) switches += 1;
+        return request.forward();
+      },
+      (through) => flip(through.store, early, earlyEpoch),
+    );
+    await expect(flipping).rejects.toThrow(FlipRefusedError);
+    // It was not live for a moment either.
+    expect(switches).toBe(0);
     expect(await under()).toEqual([late]);
   });
 

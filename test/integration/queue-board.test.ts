@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Queue } from 'bullmq';
 import { z } from 'zod';
@@ -6,11 +5,9 @@ import { type TestEnvironment, testEnvironment } from '../../scripts/environment
 import { startApi } from '../../scripts/licenses-processes.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { publishQueue } from '../../src/publications/job.ts';
-import { ownRedis } from '../support/own-servers.ts';
 
 /** Far longer than a response takes, so that a request without a response fails. */
 const ANSWERED_WITHIN_MS = 30_000;
-const BACK_WITHIN_MS = 60_000;
 
 let environment: TestEnvironment;
 let api: RunningProcess;
@@ -163,93 +160,5 @@ describe('the queue board', () => {
   test('is not on the public port', async () => {
     expect((await asked(environment.config.PORT, '/queues')).status).toBe(404);
     expect((await asked(environment.config.PORT, '/queues/api/queues')).status).toBe(404);
-  });
-});
-
-describe('while Redis is away, the admin server', () => {
-  const OUTAGE_LOGGED = 'Redis is away; the queue can not be shown';
-
-  function timesLogged(running: RunningProcess): number {
-    return running.output().split(OUTAGE_LOGGED).length - 1;
-  }
-
-  /** Expects that the board reports Redis as away and the health check succeeds. */
-  async function expectBoardAway(port: number): Promise<void> {
-    const away = await asked(port, '/queues/api/queues');
-    expect([away.status, away.headers.get('retry-after')]).toEqual([503, '5']);
-    expect(JSON.parse(away.text)).toEqual({ detail: expect.stringContaining('Redis does not answer') });
-    const [health, ready] = [await asked(port, '/healthz'), await asked(port, '/readyz')];
-    expect([health.status, ready.status]).toEqual([200, 503]);
-  }
-
-  /** Expects that the health check succeeds while the board still waits for Redis. */
-  async function expectHealthFirst(port: number): Promise<void> {
-    const answered: string[] = [];
-    const ask = (path: string) => asked(port, path).finally(() => answered.push(path));
-    await Promise.all([ask('/queues/api/queues'), ask('/healthz')]);
-    expect(answered).toEqual(['/healthz', '/queues/api/queues']);
-  }
-
-  test('starts, answers the health check immediately and the board with an error, and stops cleanly', async () => {
-    const elsewhere = await testEnvironment({ REDIS_URL: 'redis://127.0.0.1:1' });
-    const running = await startApi(elsewhere.variables);
-    try {
-      const { ADMIN_PORT: port } = elsewhere.config;
-      await expectBoardAway(port);
-      await expectHealthFirst(port);
-      expect((await asked(port, '/queues')).status).toBe(503);
-      expect(timesLogged(running)).toBe(1);
-      expect(running.child.exitCode).toBeNull();
-    } finally {
-      await running.stop();
-      await elsewhere.cleanUp();
-    }
-    expect(running.child.exitCode).toBe(0);
-  });
-
-  test('shows the queue again when Redis is back after a stop or a hang, and logs each outage once', async () => {
-    const redis = await ownRedis();
-    const elsewhere = await testEnvironment({ REDIS_URL: redis.url });
-    const running = await startApi(elsewhere.variables);
-    try {
-      const { ADMIN_PORT: port } = elsewhere.config;
-      const isShown = async () => (await asked(port, '/queues/api/queues')).status === 200;
-      async function comesBack(): Promise<void> {
-        const deadline = Date.now() + BACK_WITHIN_MS;
-        while (!(await isShown()) && Date.now() < deadline) await sleep(200);
-        expect(await isShown()).toBe(true);
-      }
-      await comesBack();
-
-      await redis.kill();
-      await running.printed(OUTAGE_LOGGED);
-      await expectBoardAway(port);
-      await sleep(1500);
-      expect(timesLogged(running)).toBe(1);
-      await redis.start();
-      await comesBack();
-
-      redis.pause();
-      await expectBoardAway(port);
-      await expectHealthFirst(port);
-      redis.resume();
-      await comesBack();
-
-      await redis.kill();
-      await expectBoardAway(port);
-      await sleep(1500);
-      expect(timesLogged(running)).toBe(2);
-
-      await redis.start();
-      await comesBack();
-      redis.pause();
-      await running.stop();
-      expect(running.child.exitCode).toBe(0);
-    } finally {
-      await running.stop();
-      redis.resume();
-      await elsewhere.cleanUp();
-      await redis.stop();
-    }
   });
 });
