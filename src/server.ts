@@ -7,11 +7,12 @@ import { keyUsage } from './access/key-usage.ts';
 import { DAY_SECONDS, limitsConnection, rateLimit, sharedCounting } from './access/rate-limit.ts';
 import { changesService } from './changes/service.ts';
 import { type Config, type RateLimitRange, readConfig } from './config.ts';
-import { adminRoutes, queueBoard, stateGauges } from './http/admin.ts';
+import { adminApp, stateGauges } from './http/admin.ts';
 import { httpApp, logFailure, under } from './http/app.ts';
-import { httpsOnly, operatorHosts, type RequestState } from './http/context.ts';
+import { httpsOnly, type RequestState } from './http/context.ts';
 import { authenticated, counted, limited } from './http/limits.ts';
 import { docsRoutes, openApiDocument } from './http/openapi.ts';
+import { queueBoard } from './http/queue-board.ts';
 import { routerOf } from './http/route.ts';
 import { close, httpServer, listen } from './http/server.ts';
 import { knownPublications, statusRoute } from './http/status.ts';
@@ -28,6 +29,7 @@ import { liveRosters } from './rosters/service.ts';
 import { refusal } from './storage/client.ts';
 import { openStore } from './storage/store.ts';
 import { BAD_DOCUMENT } from './storage/stored.ts';
+import { metrics } from './telemetry/metrics.ts';
 import { bufferedLog, endOnUncaughtError, endUnstarted } from './telemetry/process.ts';
 import { website } from './web/routes.ts';
 
@@ -147,13 +149,16 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
 }
 
 /** Health, metrics and the queue's board, on the admin port. */
-function adminApp(api: Api): Koa<RequestState> {
-  const { config, log, tracker, lookups, isStopping } = api;
-  const app = httpApp({ log, isStopping });
-  app.use(operatorHosts([config.ADMIN_HOST, ...config.ADMIN_ALLOWED_HOSTS]));
-  app.use(routerOf(adminRoutes(tracker, lookups.isAnswering, isStopping)).routes());
+function operatorApp(api: Api): Koa<RequestState> {
+  const { config, log, tracker, lookups, rosters, counting, records, isStopping } = api;
+  const readiness = async () => {
+    const index = (await lookups.isAnswering()) ? tracker.current()?.index : undefined;
+    // A process that has been asked to stop is not ready, while it still answers.
+    const ready = index !== undefined && !isStopping();
+    return { ready, index: index ?? null, stopping: isStopping() };
+  };
+  const app = adminApp({ config, log, isStopping, readiness, metrics });
   app.use(queueBoard(api.queue, config.QUEUE_BOARD_PASSWORD, log));
-  const { rosters, counting, records } = api;
   stateGauges(tracker, lookups, rosters.itemsInFlight, counting.isShared, records.usedRatio);
   return app;
 }
@@ -169,7 +174,7 @@ export async function serve(): Promise<void> {
   const api = await connect(config, log, () => isStopping);
   const isBehindProxies = config.TRUSTED_PROXIES > 0;
   const server = httpServer(await publicApp(api), { log, isBehindProxies });
-  const adminServer = httpServer(adminApp(api), { log });
+  const adminServer = httpServer(operatorApp(api), { log });
   endOnUncaughtError(log, () => {
     exitCode = 1;
     return stop();

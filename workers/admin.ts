@@ -5,9 +5,8 @@ import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Config } from '../src/config.ts';
-import { httpApp } from '../src/http/app.ts';
-import { operatorHosts, type RequestState } from '../src/http/context.ts';
-import { HEALTH_ROUTE, type Route, routerOf } from '../src/http/route.ts';
+import { adminApp } from '../src/http/admin.ts';
+import type { RequestState } from '../src/http/context.ts';
 import { daysBetween, todayInOhio } from '../src/licenses/dates.ts';
 import { currentEpoch } from '../src/publications/fence.ts';
 import { type PublicationTimes, publicationTimes } from '../src/publications/ledger.ts';
@@ -20,40 +19,27 @@ const ANSWER_WITHIN_MS = 3000;
 /** Probes and scrapes of a second share what was read. */
 const READ_FOR_MS = 1000;
 
-/** The worker's `/healthz` (the process lives), `/readyz` (it reaches OpenSearch and Redis) and `/metrics`. */
-export function adminApp(
+/** The worker's admin port: it is ready while it reaches OpenSearch and Redis. */
+export function workerAdminApp(
   { config, store, queue, log }: { config: Config; store: Store; queue: Queue; log: Logger },
   metrics: WorkerMetrics,
 ): Koa<RequestState> {
-  const readiness = shared(() => Promise.all([isThere(currentEpoch(store)), isThere(queueJobs(queue))]));
+  const connected = shared(() => Promise.all([isThere(currentEpoch(store)), isThere(queueJobs(queue))]));
   const readings = shared(() =>
     Promise.all([unlessAway(publicationTimes(store)), unlessAway(queueJobs(queue))]),
   );
-  const routes: Route[] = [
-    HEALTH_ROUTE,
-    {
-      method: 'GET',
-      path: '/readyz',
-      handle: async (ctx) => {
-        const [opensearch, redis] = await readiness();
-        const isReady = opensearch && redis;
-        ctx.status = isReady ? 200 : 503;
-        ctx.body = { ready: isReady, opensearch, redis };
-      },
+  return adminApp({
+    config,
+    log,
+    readiness: async () => {
+      const [opensearch, redis] = await connected();
+      return { ready: opensearch && redis, opensearch, redis };
     },
-    {
-      method: 'GET',
-      path: '/metrics',
-      handle: async (ctx) => {
-        ctx.body = await metrics.text(...(await readings()));
-        ctx.type = metrics.contentType;
-      },
+    metrics: {
+      metrics: async () => metrics.text(...(await readings())),
+      contentType: metrics.contentType,
     },
-  ];
-  const app = httpApp({ log });
-  app.use(operatorHosts([config.ADMIN_HOST, ...config.ADMIN_ALLOWED_HOSTS]));
-  app.use(routerOf(routes).routes());
-  return app;
+  });
 }
 
 /** Reads at most once a second. `read` must not fail. */

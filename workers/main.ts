@@ -18,7 +18,7 @@ import { openStore, type Store } from '../src/storage/store.ts';
 import { BAD_DOCUMENT } from '../src/storage/stored.ts';
 import { prepareIndices } from '../src/storage/templates.ts';
 import { endOnUncaughtError, endUnstarted, UNCAUGHT, uncaughtErrors } from '../src/telemetry/process.ts';
-import { adminApp, type WorkerMetrics, workerMetrics } from './admin.ts';
+import { type WorkerMetrics, workerAdminApp, workerMetrics } from './admin.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 const LOCK_MS = 60_000;
@@ -52,7 +52,7 @@ export async function work(): Promise<void> {
   const queue = publishQueue(config);
   queue.on('error', (error) => log.error({ error: error.message }, 'queue error'));
   const metrics = workerMetrics();
-  const admin = httpServer(adminApp({ config, store, queue, log }, metrics), { log });
+  const admin = httpServer(workerAdminApp({ config, store, queue, log }, metrics), { log });
   await listen(admin, config.ADMIN_HOST, config.WORKER_ADMIN_PORT);
   const next = await setUpQueue(queue, config);
   if (next !== undefined) log.info({ next }, 'publication scheduled');

@@ -1,41 +1,50 @@
-import { hash, timingSafeEqual } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { createBullBoard } from '@bull-board/api';
-import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
-import { KoaAdapter } from '@bull-board/koa';
-import type { Queue } from 'bullmq';
-import ipaddr from 'ipaddr.js';
-import compose from 'koa-compose';
+import { isIP } from 'node:net';
+import type Koa from 'koa';
 import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
 import { daysBetween, todayInOhio } from '../licenses/dates.ts';
 import type { Lookups } from '../lookup/service.ts';
 import type { LivePublicationTracker } from '../publications/live.ts';
-import { gauge, metrics } from '../telemetry/metrics.ts';
-import { under } from './app.ts';
-import type { Middleware } from './context.ts';
-import { HEALTH_ROUTE, type Route } from './route.ts';
+import { gauge } from '../telemetry/metrics.ts';
+import { httpApp } from './app.ts';
+import type { Middleware, RequestState } from './context.ts';
+import { routerOf } from './route.ts';
 
-/**
- * For operators: whether the process lives, whether it can answer, and its metrics.
- *
- * @param isAnswering whether lookups are answered now
- * @param isStopping whether the process has been asked to stop; then it is not ready, while it still answers
- */
-export function adminRoutes(
-  tracker: LivePublicationTracker,
-  isAnswering: () => Promise<boolean>,
-  isStopping: () => boolean,
-): Route[] {
-  return [
-    HEALTH_ROUTE,
+interface AdminOptions {
+  readonly config: Pick<Config, 'ADMIN_HOST' | 'ADMIN_ALLOWED_HOSTS'>;
+  readonly log: Logger;
+  /** Whether the process has been asked to stop. */
+  readonly isStopping?: () => boolean;
+  /** The body of `/readyz`: whether the process can do its work, and why. */
+  readonly readiness: () => Promise<{ readonly ready: boolean }>;
+  readonly metrics: { readonly metrics: () => Promise<string>; readonly contentType: string };
+}
+
+/** An app for operators alone: that the process lives (`/healthz`), whether it can work (`/readyz`), and `/metrics`. */
+export function adminApp({
+  config,
+  log,
+  isStopping = () => false,
+  readiness,
+  metrics,
+}: AdminOptions): Koa<RequestState> {
+  const app = httpApp({ log, isStopping });
+  app.use(operatorHosts([config.ADMIN_HOST, ...config.ADMIN_ALLOWED_HOSTS]));
+  const routes = routerOf([
+    {
+      method: 'GET',
+      path: '/healthz',
+      handle: (ctx) => {
+        ctx.body = { status: 'ok' };
+      },
+    },
     {
       method: 'GET',
       path: '/readyz',
       handle: async (ctx) => {
-        const index = (await isAnswering()) ? tracker.current()?.index : undefined;
-        const isReady = index !== undefined && !isStopping();
-        ctx.status = isReady ? 200 : 503;
-        ctx.body = { ready: isReady, index: index ?? null, stopping: isStopping() };
+        const body = await readiness();
+        ctx.status = body.ready ? 200 : 503;
+        ctx.body = body;
       },
     },
     {
@@ -46,7 +55,25 @@ export function adminRoutes(
         ctx.type = metrics.contentType;
       },
     },
-  ];
+  ]);
+  app.use(routes.routes());
+  return app;
+}
+
+/**
+ * Lets only requests pass that name this machine as an operator does: by an IP address, by a name without a dot, or by
+ * one of these names. A page that a browser has loaded from elsewhere can make its own name lead here (DNS rebinding);
+ * a public name always has a dot.
+ */
+export function operatorHosts(names: readonly string[]): Middleware {
+  const allowed = new Set(names.map((name) => name.toLowerCase()));
+  return async (ctx, next) => {
+    const { hostname = '' } = URL.parse(`http://${ctx.req.headers.host}`) ?? {};
+    const isAddress = isIP(hostname.replace(/^\[|\]$/g, '')) !== 0;
+    if (hostname !== '' && (isAddress || !hostname.includes('.') || allowed.has(hostname))) return next();
+    ctx.status = 403;
+    ctx.body = { detail: 'This port takes no requests for that host; ADMIN_ALLOWED_HOSTS can name it.' };
+  };
 }
 
 /** Gauges of the process and its data. */
@@ -75,103 +102,4 @@ export function stateGauges(
     const live = tracker.current();
     return live && [...live.licenses.values()].reduce((sum, count) => sum + count, 0);
   });
-}
-
-const QUEUES_PATH = '/queues';
-const REDIS_ANSWERS_WITHIN_MS = 3000;
-
-/**
- * The board of the publish queue: what waits, runs and ended, with progress and log lines. It shows and changes
- * nothing: a job retried, removed or added there would be a publication that the ledger knows nothing of. It belongs
- * on the admin port alone. While Redis does not answer, neither does it (503).
- *
- * @param password what everyone must send (HTTP Basic, any user name); without one only this machine is answered
- */
-export function queueBoard(queue: Queue, password: string | undefined, log: Logger): Middleware {
-  const adapter = new KoaAdapter().setBasePath(QUEUES_PATH);
-  createBullBoard({
-    queues: [new BullMQAdapter(queue, { readOnlyMode: true })],
-    serverAdapter: adapter,
-    options: { uiConfig: { boardTitle: 'Publications', hideDocsLink: true } },
-  });
-  logOutagesOnce(queue, log);
-  return under(
-    QUEUES_PATH,
-    compose([operatorsOnly(password), shownOnly, whileRedisAnswers(queue), adapter.registerPlugin()]),
-  );
-}
-
-function isLoopback(address = ''): boolean {
-  return ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback';
-}
-
-function operatorsOnly(password: string | undefined): Middleware {
-  return async (ctx, next) => {
-    if (password === undefined) {
-      if (isLoopback(ctx.req.socket.remoteAddress)) return next();
-      ctx.status = 403;
-      ctx.body = { detail: 'The queue is shown to this machine only, unless QUEUE_BOARD_PASSWORD is set.' };
-    } else {
-      if (isPassword(ctx.req.headers.authorization, password)) return next();
-      ctx.status = 401;
-      ctx.set('www-authenticate', 'Basic realm="Publish queue", charset="UTF-8"');
-      ctx.body = { detail: 'Send QUEUE_BOARD_PASSWORD as the password (HTTP Basic), with any user name.' };
-    }
-  };
-}
-
-/** Compares hashes, in constant time. */
-function isPassword(authorization: string | undefined, password: string): boolean {
-  const [, encoded = ''] = /^Basic ([\w+/]+=*)$/i.exec(authorization ?? '') ?? [];
-  const given = Buffer.from(encoded, 'base64').toString('utf8');
-  const sent = given.slice(given.indexOf(':') + 1);
-  return timingSafeEqual(hash('sha256', sent, 'buffer'), hash('sha256', password, 'buffer'));
-}
-
-function logOutagesOnce(queue: Queue, log: Logger): void {
-  let isAway = false;
-  queue.on('error', (error) => {
-    if (!isAway) log.warn({ error: error.message }, 'Redis is away; the queue can not be shown');
-    isAway = true;
-  });
-  queue.getBackend().on('ready', () => {
-    isAway = false;
-  });
-}
-
-/** The page's own loading sign and its components set styles in place; scripts are files. */
-const OWN_HOST_ONLY =
-  "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
-  "object-src 'none'; base-uri 'self'; form-action 'none'; frame-ancestors 'none'";
-
-/**
- * Refuses every request that could change something, in case a route of the board forgets to. The page names the style
- * sheet of a font host; the policy keeps browsers from asking any other host.
- */
-const shownOnly: Middleware = async (ctx, next) => {
-  ctx.set('content-security-policy', OWN_HOST_ONLY);
-  if (ctx.method === 'GET' || ctx.method === 'HEAD') return next();
-  ctx.status = 405;
-  ctx.set('allow', 'GET, HEAD');
-  ctx.body = { detail: 'The queue is only shown here: GET and HEAD.' };
-};
-
-/** Answers 503 while Redis is away or too slow; the queue's commands would wait for it forever. */
-function whileRedisAnswers(queue: Queue): Middleware {
-  return async (ctx, next) => {
-    const tooLate = sleep(REDIS_ANSWERS_WITHIN_MS, false, { ref: false });
-    if (await Promise.race([isConnected(queue), tooLate])) {
-      const answered = next().then(() => true);
-      if (await Promise.race([answered, tooLate])) return;
-    }
-    ctx.status = 503;
-    ctx.set('retry-after', '5');
-    ctx.body = { detail: 'Redis does not answer, so the queue can not be shown; try again shortly.' };
-  };
-}
-
-/** Whether commands would be sent now. Waits for the first connection. */
-async function isConnected(queue: Queue): Promise<boolean> {
-  const client = await queue.getBackend().connection.client;
-  return client.status === 'ready';
 }

@@ -6,12 +6,7 @@ import createError, { isHttpError } from 'http-errors';
 import rawBody from 'raw-body';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import type { Context } from './context.ts';
-import {
-  OtherOriginError,
-  TooLargeError,
-  UnsupportedEncodingError,
-  UnsupportedMediaTypeError,
-} from './errors.ts';
+import { ClientError } from './errors.ts';
 import { type Slots, slots } from './limits.ts';
 
 /** How many bytes a body may have, compressed or not, and how an error says it. */
@@ -60,13 +55,11 @@ const IDENTITY = ['', 'identity'];
 /**
  * The body as text, decompressed where it came with Content-Encoding gzip, deflate or br, in whatever case.
  *
- * @throws {UnsupportedEncodingError} for another Content-Encoding
+ * @throws {ClientError} 415 for another Content-Encoding, 413 for more bytes than the limit
  * @throws {BadRequestError} for a body that is not UTF-8
- * @throws {TooLargeError} for more bytes than the limit
  * @throws {TooBusyError} or {TooManyRequestsError} when too much of such bodies is being received
- * @throws {HttpError} 400 for a body that is not compressed as it says,
- * or not as long as it says. After both the connection is closed, since what follows on it may be the rest of the
- * body.
+ * @throws {HttpError} 400 for a body that is not compressed as it says, or not as long. Then, as where it is too large,
+ * the connection is closed, since what follows on it may be the rest of the body.
  */
 export async function textBody(ctx: Context, limit = LOOKUP_LIMIT, decoder = utf8): Promise<string> {
   const bytes = await bodyBytes(ctx, limit);
@@ -81,7 +74,12 @@ async function bodyBytes(ctx: Context, limit: BodyLimit): Promise<Buffer> {
   const { 'content-encoding': given = '', 'content-length': length = null } = ctx.req.headers;
   const encoding = given.toLowerCase();
   const decompress = DECOMPRESSORS.get(encoding);
-  if (decompress === undefined && !IDENTITY.includes(encoding)) throw new UnsupportedEncodingError();
+  if (decompress === undefined && !IDENTITY.includes(encoding)) {
+    throw new ClientError(
+      415,
+      'This Content-Encoding is not taken; send the body as it is, or with gzip, deflate or br.',
+    );
+  }
   const read = async () => {
     try {
       const sent = await rawBody(ctx.req, { limit: limit.bytes, length });
@@ -114,12 +112,14 @@ function isTooLarge(error: unknown): boolean {
 /**
  * Lets only forms of this website's own pages pass: browsers name the origin of a form that is posted.
  *
- * @throws {OtherOriginError}
+ * @throws {ClientError} 403
  */
 export function requireSameOrigin({ req, host }: Context): void {
-  const { origin } = req.headers;
-  if (origin === undefined || !URL.canParse(origin) || new URL(origin).host !== host)
-    throw new OtherOriginError();
+  if (URL.parse(req.headers.origin ?? '')?.host === host) return;
+  throw new ClientError(
+    403,
+    'This form was not sent from a page of this website. Go to the page and send it there.',
+  );
 }
 
 /** Of any page of the website; none has half as many. */
@@ -128,14 +128,14 @@ const MAX_FIELDS = 20;
 /**
  * The fields of an HTML form, files among them.
  *
- * @throws {UnsupportedMediaTypeError} for a body that is no form
+ * @throws {ClientError} 415 for a body that is no form
  * @throws {BadRequestError} for more fields than a page has
  * @throws {HttpError} 400 for a form that is not written as it says
  * @throws what `textBody` does
  */
 export async function formBody(ctx: Context, limit: BodyLimit): Promise<FormData> {
   const form = formSent(ctx);
-  if (form === undefined) throw new UnsupportedMediaTypeError('Send the form as the page sends it.');
+  if (form === undefined) throw new ClientError(415, 'Send the form as the page sends it.');
   const bytes = await bodyBytes(ctx, limit);
   // Counted first, since the parser takes seconds for the fields that fit into a megabyte.
   if (bytes.toString('latin1').split(form.separator, MAX_FIELDS + 2).length > MAX_FIELDS + 1) {
@@ -184,8 +184,8 @@ export async function jsonBody(ctx: Context, limit = LOOKUP_LIMIT): Promise<unkn
 }
 
 /** The error for a body over the limit. */
-export function bodyTooLarge({ words }: BodyLimit): TooLargeError {
-  return new TooLargeError(`The body is too large; ${words}.`);
+export function bodyTooLarge({ words }: BodyLimit): ClientError {
+  return new ClientError(413, `The body is too large; ${words}.`);
 }
 
 function refusedBody(ctx: Context, error: Error): Error {

@@ -1,11 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import { isIP } from 'node:net';
 import createError from 'http-errors';
 import type Koa from 'koa';
 import type { Logger } from 'pino';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import type { Outcome } from '../telemetry/outcome.ts';
-import { HttpsRequiredError } from './errors.ts';
+import { httpsRequired } from './errors.ts';
 
 /** What is known of a request while it is answered. */
 export interface RequestState {
@@ -66,22 +65,6 @@ export function requireOneHost({ rawHeaders, headers, url = '' }: IncomingMessag
 }
 
 /**
- * Lets only requests pass that name this machine as an operator does: by an IP address, by a name without a dot, or by
- * one of these names. A page that a browser has loaded from elsewhere can make its own name lead here (DNS rebinding);
- * a public name always has a dot.
- */
-export function operatorHosts(names: readonly string[]): Middleware {
-  const allowed = new Set(names.map((name) => name.toLowerCase()));
-  return async (ctx, next) => {
-    const { hostname = '' } = URL.parse(`http://${ctx.req.headers.host}`) ?? {};
-    const isAddress = isIP(hostname.replace(/^\[|\]$/g, '')) !== 0;
-    if (hostname !== '' && (isAddress || !hostname.includes('.') || allowed.has(hostname))) return next();
-    ctx.status = 403;
-    ctx.body = { detail: 'This port takes no requests for that host; ADMIN_ALLOWED_HOSTS can name it.' };
-  };
-}
-
-/**
  * The protocol by which the client's request came, as the nearest trusted proxy says; `undefined` where none does. A
  * proxy appends to X-Forwarded-Proto or replaces it, so the last entry is its own; a client can write all others.
  *
@@ -97,13 +80,13 @@ export function clientProtocol({ app, req }: Context): string | undefined {
  * Refuses what came to a trusted proxy by plain http (HTTPS-03): the key could be read on its way. If the proxy does
  * not say how the request came, the request is answered, and the log warns once.
  *
- * @throws {HttpsRequiredError}
+ * @throws {ClientError} 403
  */
 export function httpsOnly(log: Logger): Middleware {
   let hasWarned = false;
   return (ctx, next) => {
     const protocol = clientProtocol(ctx);
-    if (protocol === 'http') throw new HttpsRequiredError();
+    if (protocol === 'http') throw httpsRequired();
     if (protocol === undefined && ctx.app.proxy && !hasWarned) {
       hasWarned = true;
       log.warn('a trusted proxy sends no X-Forwarded-Proto, so plain http can not be refused');

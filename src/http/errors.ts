@@ -6,23 +6,25 @@ import { NothingPublishedError } from '../publications/live.ts';
 import { isDenied, isTransient } from '../storage/client.ts';
 import { SearchUnavailableError, TooBusyError } from '../storage/errors.ts';
 
-/** The body came with a Content-Encoding that is not taken. */
-export class UnsupportedEncodingError extends Error {}
+/** A request that is refused. The message says to its client what to send instead. */
+export class ClientError extends Error {
+  readonly status: number;
 
-/** The body has a media type that is not taken. The message says which are. */
-export class UnsupportedMediaTypeError extends Error {}
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
 
-/** More was sent than is taken. The message says how much is. */
-export class TooLargeError extends Error {}
+/** For a request without an active API key. */
+export function invalidKey(): ClientError {
+  return new ClientError(401, 'Invalid or inactive API key');
+}
 
-/** A trusted proxy says that the client's request came by plain http. */
-export class HttpsRequiredError extends Error {}
-
-/** No active API key came with the request. */
-export class InvalidKeyError extends Error {}
-
-/** A form was sent from a page of another website, or by something that does not say where it is from. */
-export class OtherOriginError extends Error {}
+/** For a request that came to a trusted proxy by plain http. */
+export function httpsRequired(): ClientError {
+  return new ClientError(403, 'Requests are taken by https only; send this one to the https address.');
+}
 
 /** The part of an error that a client may see. */
 export interface ErrorResponse {
@@ -42,26 +44,9 @@ const HTTP_DETAILS: Readonly<Record<number, string>> = {
 
 /** The one table from each kind of error to its status and a safe message, for every interface. */
 export function errorResponse(error: unknown): ErrorResponse {
+  if (error instanceof ClientError) return { status: error.status, detail: error.message };
   if (error instanceof BadRequestError) return { status: 400, detail: error.message };
   if (error instanceof CursorExpiredError) return { status: 410, detail: error.message };
-  if (error instanceof TooLargeError) return { status: 413, detail: error.message };
-  if (error instanceof UnsupportedMediaTypeError) return { status: 415, detail: error.message };
-  if (error instanceof InvalidKeyError) return { status: 401, detail: 'Invalid or inactive API key' };
-  if (error instanceof HttpsRequiredError) {
-    return { status: 403, detail: 'Requests are taken by https only; send this one to the https address.' };
-  }
-  if (error instanceof OtherOriginError) {
-    return {
-      status: 403,
-      detail: 'This form was not sent from a page of this website. Go to the page and send it there.',
-    };
-  }
-  if (error instanceof UnsupportedEncodingError) {
-    return {
-      status: 415,
-      detail: 'This Content-Encoding is not taken; send the body as it is, or with gzip, deflate or br.',
-    };
-  }
   if (error instanceof TooManyRequestsError) {
     return { status: 429, detail: error.message, retryAfter: error.retryAfterSeconds };
   }

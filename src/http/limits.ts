@@ -5,7 +5,7 @@ import { TooBusyError } from '../storage/errors.ts';
 import { requestSeconds } from '../telemetry/metrics.ts';
 import { statusOutcome } from '../telemetry/outcome.ts';
 import { type Context, type Middleware, whenClosed } from './context.ts';
-import { InvalidKeyError, TooLargeError } from './errors.ts';
+import { ClientError, invalidKey } from './errors.ts';
 
 /** Counts how each request at an interface ended and how long it took, and for whose key. */
 export function counted(name: 'rest' | 'mcp' | 'web', usage: KeyUsage): Middleware {
@@ -45,7 +45,7 @@ export function authenticated(keys: KeyCheck, general: RateLimit, badKeys: RateL
     }
     await general.giveBack(ctx.ip);
     await spend(ctx, badKeys);
-    throw new InvalidKeyError();
+    throw invalidKey();
   };
 }
 
@@ -89,7 +89,7 @@ export interface RosterCost {
 /**
  * Counts the items of a roster against the address's limit. One point was counted when the request arrived.
  *
- * @throws {TooLargeError} for more items than a whole minute's limit
+ * @throws {ClientError} 413 for more items than a whole minute's limit
  * @throws {TooManyRequestsError} for more than what is left of it
  */
 export async function spendForItems(
@@ -100,7 +100,8 @@ export async function spendForItems(
   const points = Math.ceil(items / itemsPerRequest);
   const allowed = limit.limitFor(ctx.ip);
   if (points > allowed) {
-    throw new TooLargeError(
+    throw new ClientError(
+      413,
       `This roster has ${items} items; your limit of ${allowed} requests a minute allows at most ${allowed * itemsPerRequest}. Split it.`,
     );
   }

@@ -37,15 +37,6 @@ export function routerOf(routes: readonly Route[]): Router<RequestState> {
   return router;
 }
 
-/** `/healthz` of every process: that it answers is the answer. */
-export const HEALTH_ROUTE: Route = {
-  method: 'GET',
-  path: '/healthz',
-  handle: (ctx) => {
-    ctx.body = { status: 'ok' };
-  },
-};
-
 const MEDIA_TYPES: ReadonlyMap<string, string> = new Map([
   ['.css', 'text/css; charset=utf-8'],
   ['.js', 'text/javascript; charset=utf-8'],

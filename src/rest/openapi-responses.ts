@@ -1,7 +1,7 @@
 import createError from 'http-errors';
 import { z } from 'zod';
 import { TooManyRequestsError } from '../access/rate-limit.ts';
-import { errorResponse, HttpsRequiredError, InvalidKeyError } from '../http/errors.ts';
+import { errorResponse, httpsRequired, invalidKey } from '../http/errors.ts';
 import { jsonResponse, type ResponseHeaders, responseHeader } from '../http/openapi.ts';
 import { SearchUnavailableError } from '../storage/errors.ts';
 
@@ -40,8 +40,8 @@ export function errorEntry(description: string, error: Error, headers: ResponseH
 
 /** The errors of every route of the REST API. */
 export const COMMON_ERRORS = {
-  '401': errorEntry('No active key came with the request', new InvalidKeyError()),
-  '403': errorEntry('The request came by plain http', new HttpsRequiredError()),
+  '401': errorEntry('No active key came with the request', invalidKey()),
+  '403': errorEntry('The request came by plain http', httpsRequired()),
   '429': errorEntry('Too fast', new TooManyRequestsError(7), RETRY_AFTER),
   '500': errorEntry('A fault of the service', new Error()),
   '503': errorEntry(

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { jsonBody, listLimit, textBody, utf8WithMark } from '../http/body.ts';
 import type { Context } from '../http/context.ts';
-import { UnsupportedMediaTypeError } from '../http/errors.ts';
+import { ClientError } from '../http/errors.ts';
 import { BadRequestError, checked } from '../licenses/bad-request.ts';
 import type { Board } from '../licenses/boards.ts';
 import { lookupFields, MAX_LISTED_MATCHES } from '../licenses/lookup.ts';
@@ -90,7 +90,7 @@ export async function sentRoster(ctx: Context): Promise<SentRoster> {
   if (type === 'text/csv') {
     return tableRoster(await readTable(await textBody(ctx, ROSTER_LIMIT, utf8WithMark)), ctx.query);
   }
-  if (type !== '' && type !== 'application/json') throw new UnsupportedMediaTypeError(MEDIA_TYPES);
+  if (type !== '' && type !== 'application/json') throw new ClientError(415, MEDIA_TYPES);
   return jsonRoster(await jsonBody(ctx, ROSTER_LIMIT), ctx.query);
 }
 

@@ -4,7 +4,7 @@ import type { ZodOpenApiOperationObject } from 'zod-openapi';
 import { plainCsv } from '../csv.ts';
 import { bodyTooLarge } from '../http/body.ts';
 import { clientGone } from '../http/context.ts';
-import { UnsupportedMediaTypeError } from '../http/errors.ts';
+import { ClientError } from '../http/errors.ts';
 import { type RosterCost, spendForItems } from '../http/limits.ts';
 import type { Route } from '../http/route.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
@@ -151,7 +151,7 @@ function rosterOperation(itemsPerRequest: number): ZodOpenApiOperationObject {
         'A body of more than 1 MB, or more items than a minute’s limit',
         bodyTooLarge(ROSTER_LIMIT),
       ),
-      '415': errorEntry('A body that is neither JSON nor CSV', new UnsupportedMediaTypeError(MEDIA_TYPES)),
+      '415': errorEntry('A body that is neither JSON nor CSV', new ClientError(415, MEDIA_TYPES)),
     },
   };
 }

@@ -9,8 +9,8 @@ import { licenses, startApi, startScript, startWorker } from '../../scripts/lice
 import { freePorts } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { readConfig } from '../../src/config.ts';
-import { queueBoard } from '../../src/http/admin.ts';
 import { httpApp } from '../../src/http/app.ts';
+import { queueBoard } from '../../src/http/queue-board.ts';
 import { publishQueue } from '../../src/publications/job.ts';
 import { daysBetween, onOneDay } from '../support/days.ts';
 import { FIXTURES, FIXTURES_DATE } from '../support/fixtures.ts';

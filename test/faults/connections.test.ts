@@ -10,8 +10,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import Koa from 'koa';
 import { pino } from 'pino';
 import { z } from 'zod';
+import { operatorHosts } from '../../src/http/admin.ts';
 import { httpApp } from '../../src/http/app.ts';
-import { operatorHosts, type RequestState } from '../../src/http/context.ts';
+import type { RequestState } from '../../src/http/context.ts';
 import { heldResponses, RESPONSE_LIMITS } from '../../src/http/held-responses.ts';
 import { counted } from '../../src/http/limits.ts';
 import { close, httpServer, listen } from '../../src/http/server.ts';

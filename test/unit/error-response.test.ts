@@ -2,12 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { errors } from '@opensearch-project/opensearch';
 import createError from 'http-errors';
 import { TooManyRequestsError } from '../../src/access/rate-limit.ts';
-import {
-  errorResponse,
-  InvalidKeyError,
-  TooLargeError,
-  UnsupportedMediaTypeError,
-} from '../../src/http/errors.ts';
+import { ClientError, errorResponse, invalidKey } from '../../src/http/errors.ts';
 import { BadRequestError } from '../../src/licenses/bad-request.ts';
 import { NothingPublishedError } from '../../src/publications/live.ts';
 import { SearchUnavailableError, TooBusyError } from '../../src/storage/errors.ts';
@@ -30,7 +25,7 @@ describe('the response to an error', () => {
     ],
     [
       'a missing, invalid or revoked key, always with the same message',
-      new InvalidKeyError(SECRET),
+      invalidKey(),
       { status: 401, detail: 'Invalid or inactive API key' },
     ],
     [
@@ -40,12 +35,12 @@ describe('the response to an error', () => {
     ],
     [
       'a body that is too large',
-      new TooLargeError('A roster takes at most 1 MB.'),
+      new ClientError(413, 'A roster takes at most 1 MB.'),
       { status: 413, detail: 'A roster takes at most 1 MB.' },
     ],
     [
       'a body of an unsupported media type',
-      new UnsupportedMediaTypeError('Send CSV.'),
+      new ClientError(415, 'Send CSV.'),
       { status: 415, detail: 'Send CSV.' },
     ],
     [
