@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Config } from '../src/config.ts';
 import { adminApp } from '../src/http/admin.ts';
-import type { RequestState } from '../src/http/context.ts';
+import type { RequestState } from '../src/http/route.ts';
 import { daysBetween, todayInOhio } from '../src/licenses/dates.ts';
 import { currentEpoch } from '../src/publications/fence.ts';
 import { type PublicationTimes, publicationTimes } from '../src/publications/ledger.ts';

@@ -7,8 +7,7 @@ import type { Lookups } from '../lookup/service.ts';
 import type { LivePublicationTracker } from '../publications/live.ts';
 import { gauge } from '../telemetry/metrics.ts';
 import { httpApp } from './app.ts';
-import type { Middleware, RequestState } from './context.ts';
-import { routerOf } from './route.ts';
+import { type Middleware, type RequestState, routerOf } from './route.ts';
 
 interface AdminOptions {
   readonly config: Pick<Config, 'ADMIN_HOST' | 'ADMIN_ALLOWED_HOSTS'>;

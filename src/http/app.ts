@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import createError from 'http-errors';
 import Koa from 'koa';
-import type compose from 'koa-compose';
 import type { Logger } from 'pino';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { responseStatus } from '../storage/client.ts';
 import { stackOf, uncaughtErrors } from '../telemetry/process.ts';
-import { type Context, clientProtocol, type RequestState, requireOneHost } from './context.ts';
-import { errorResponse } from './errors.ts';
-import { heldResponses } from './held-responses.ts';
+import { errorResponse, httpsRequired } from './errors.ts';
+import { heldResponses } from './limits.ts';
+import type { Context, Middleware, RequestState } from './route.ts';
 
 const UNRESERVED = /^[\w.~-]$/;
 
@@ -84,6 +83,23 @@ function dropLongHeaders(headers: IncomingHttpHeaders): void {
   }
 }
 
+/**
+ * Refuses a request that names no host, several, or another one in its address: a proxy in front might have gone by the
+ * other (RFC 9112, 3.2).
+ *
+ * @throws {BadRequestError}
+ */
+function requireOneHost({ rawHeaders, headers, url = '' }: IncomingMessage): void {
+  const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host');
+  if (hosts.length !== 1) throw new BadRequestError('A request has exactly one Host header.');
+  const [scheme] = /^https?:\/\//i.exec(url) ?? [];
+  if (scheme === undefined) return;
+  const asked = URL.parse(url)?.host;
+  if (asked === undefined || asked !== URL.parse(`${scheme}${headers.host}`)?.host) {
+    throw new BadRequestError('The address and the Host header of a request name the same host.');
+  }
+}
+
 /** Sets what every response has, and what happens when it ends. */
 function begin(ctx: Context, log: Logger): void {
   ctx.state.arrivedAt = performance.now();
@@ -116,15 +132,6 @@ function readPath(ctx: Context): string {
   } catch {
     throw new BadRequestError('The address of this request can not be read.');
   }
-}
-
-/** Applies middleware to a path and all paths below it. */
-export function under<Ctx extends Context>(
-  path: string,
-  middleware: compose.Middleware<Ctx>,
-): compose.Middleware<Ctx> {
-  return (ctx, next) =>
-    ctx.path === path || ctx.path.startsWith(`${path}/`) ? middleware(ctx, next) : next();
 }
 
 /** The path in which letters, digits and `-._~` are not percent-encoded: it means the same (RFC 3986, 6.2.2.2). */
@@ -163,4 +170,35 @@ function logRequest({ state, method, status }: Context, log: Logger): void {
   const { requestId, route, path, arrivedAt } = state;
   const ms = Math.round((performance.now() - arrivedAt) * 10) / 10;
   log.info({ requestId, method, path: route ?? path, status, ms }, 'request');
+}
+
+/**
+ * The protocol by which the client's request came, as the nearest trusted proxy says; `undefined` where none does. A
+ * proxy appends to X-Forwarded-Proto or replaces it, so the last entry is its own; a client can write all others.
+ *
+ * `ctx.ip` follows the same rule through Koa's `maxIpsCount`; `ctx.protocol` does not: it takes the first entry.
+ */
+export function clientProtocol({ app, req }: Context): string | undefined {
+  const header = req.headers['x-forwarded-proto'];
+  if (!app.proxy || header === undefined) return undefined;
+  return [header].flat().join(',').split(',').at(-1)?.trim().toLowerCase() || undefined;
+}
+
+/**
+ * Refuses what came to a trusted proxy by plain http (HTTPS-03): the key could be read on its way. If the proxy does
+ * not say how the request came, the request is answered, and the log warns once.
+ *
+ * @throws {ClientError} 403
+ */
+export function httpsOnly(log: Logger): Middleware {
+  let hasWarned = false;
+  return (ctx, next) => {
+    const protocol = clientProtocol(ctx);
+    if (protocol === 'http') throw httpsRequired();
+    if (protocol === undefined && ctx.app.proxy && !hasWarned) {
+      hasWarned = true;
+      log.warn('a trusted proxy sends no X-Forwarded-Proto, so plain http can not be refused');
+    }
+    return next();
+  };
 }

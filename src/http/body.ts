@@ -5,9 +5,9 @@ import { brotliDecompress, unzip } from 'node:zlib';
 import createError, { isHttpError } from 'http-errors';
 import rawBody from 'raw-body';
 import { BadRequestError } from '../licenses/bad-request.ts';
-import type { Context } from './context.ts';
 import { ClientError } from './errors.ts';
 import { type Slots, slots } from './limits.ts';
+import type { Context } from './route.ts';
 
 /** How many bytes a body may have, compressed or not, and how an error says it. */
 export interface BodyLimit {
@@ -18,7 +18,6 @@ export interface BodyLimit {
 }
 
 const MEGABYTE = 1024 * 1024;
-
 /** Slow clients hold what they have sent: so many megabytes altogether, and of an address. */
 const MAX_RECEIVED = 64;
 export const MAX_RECEIVED_OF_ADDRESS = 8;
@@ -33,7 +32,6 @@ export function listLimit(words: string): BodyLimit {
 export const LOOKUP_LIMIT: BodyLimit = { bytes: 16 * 1024, words: 'a lookup takes at most 16 KB' };
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
-
 /** Keeps a byte order mark at the start. */
 export const utf8WithMark = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -49,8 +47,6 @@ const DECOMPRESSORS = new Map([
   ['deflate', unzipped],
   ['br', unbrotlied],
 ]);
-
-const IDENTITY = ['', 'identity'];
 
 /**
  * The body as text, decompressed where it came with Content-Encoding gzip, deflate or br, in whatever case.
@@ -74,7 +70,7 @@ async function bodyBytes(ctx: Context, limit: BodyLimit): Promise<Buffer> {
   const { 'content-encoding': given = '', 'content-length': length = null } = ctx.req.headers;
   const encoding = given.toLowerCase();
   const decompress = DECOMPRESSORS.get(encoding);
-  if (decompress === undefined && !IDENTITY.includes(encoding)) {
+  if (decompress === undefined && !['', 'identity'].includes(encoding)) {
     throw new ClientError(
       415,
       'This Content-Encoding is not taken; send the body as it is, or with gzip, deflate or br.',
@@ -134,35 +130,25 @@ const MAX_FIELDS = 20;
  * @throws what `textBody` does
  */
 export async function formBody(ctx: Context, limit: BodyLimit): Promise<FormData> {
-  const form = formSent(ctx);
-  if (form === undefined) throw new ClientError(415, 'Send the form as the page sends it.');
+  const mediaType = ctx.request.type.toLowerCase();
+  const isMultipart = mediaType === 'multipart/form-data';
+  if (!isMultipart && mediaType !== 'application/x-www-form-urlencoded') {
+    throw new ClientError(415, 'Send the form as the page sends it.');
+  }
+  const boundary = /;\s*boundary="?([^";\s]+)/i.exec(ctx.request.get('content-type'))?.[1] ?? '';
   const bytes = await bodyBytes(ctx, limit);
+  const separator = isMultipart ? `--${boundary}` : '&';
   // Counted first, since the parser takes seconds for the fields that fit into a megabyte.
-  if (bytes.toString('latin1').split(form.separator, MAX_FIELDS + 2).length > MAX_FIELDS + 1) {
+  if (bytes.toString('latin1').split(separator, MAX_FIELDS + 2).length > MAX_FIELDS + 1) {
     throw new BadRequestError(`A form takes at most ${MAX_FIELDS} fields.`);
   }
+  // The parser must find no other boundary than the one by which the fields are counted.
+  const type = isMultipart ? `${mediaType}; boundary=${boundary}` : mediaType;
   try {
-    const headers = { 'content-type': form.type };
-    return await new Response(new Uint8Array(bytes), { headers }).formData();
+    return await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData();
   } catch {
     throw refusedBody(ctx, createError(400));
   }
-}
-
-interface FormSent {
-  /** With the boundary by which the fields are counted: the parser must not find another one. */
-  readonly type: string;
-  /** What stands between the fields. */
-  readonly separator: string;
-}
-
-/** How a form is written; `undefined` for a body that is no form. */
-function formSent({ request }: Context): FormSent | undefined {
-  const type = request.type.toLowerCase();
-  if (type === 'application/x-www-form-urlencoded') return { type, separator: '&' };
-  if (type !== 'multipart/form-data') return undefined;
-  const boundary = /;\s*boundary="?([^";\s]+)/i.exec(request.get('content-type'))?.[1] ?? '';
-  return { type: `${type}; boundary=${boundary}`, separator: `--${boundary}` };
 }
 
 /**
@@ -173,7 +159,8 @@ function formSent({ request }: Context): FormSent | undefined {
  */
 export async function jsonBody(ctx: Context, limit = LOOKUP_LIMIT): Promise<unknown> {
   const mediaType = ctx.request.type.toLowerCase();
-  if (mediaType === '' && !hasBody(ctx)) return undefined;
+  const { 'content-length': length = '0', 'transfer-encoding': encoding } = ctx.req.headers;
+  if (mediaType === '' && encoding === undefined && length === '0') return undefined;
   if (mediaType !== 'application/json') throw createError(415);
   const text = await textBody(ctx, limit);
   try {
@@ -191,9 +178,4 @@ export function bodyTooLarge({ words }: BodyLimit): ClientError {
 function refusedBody(ctx: Context, error: Error): Error {
   ctx.set('connection', 'close');
   return error;
-}
-
-function hasBody({ req }: Context): boolean {
-  const { 'content-length': length = '0', 'transfer-encoding': encoding } = req.headers;
-  return encoding !== undefined || length !== '0';
 }

@@ -7,8 +7,7 @@ import type { Queue } from 'bullmq';
 import ipaddr from 'ipaddr.js';
 import compose from 'koa-compose';
 import type { Logger } from 'pino';
-import { under } from './app.ts';
-import type { Middleware } from './context.ts';
+import { type Middleware, under } from './route.ts';
 
 const QUEUES_PATH = '/queues';
 const REDIS_ANSWERS_WITHIN_MS = 3000;

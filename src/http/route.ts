@@ -4,8 +4,60 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { Router, type RouterContext } from '@koa/router';
 import createError from 'http-errors';
+import type Koa from 'koa';
+import type compose from 'koa-compose';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
-import type { Context, RequestState } from './context.ts';
+import type { Outcome } from '../telemetry/outcome.ts';
+
+/** What is known of a request while it is answered. */
+export interface RequestState {
+  /** The client's X-Request-Id if it is valid, else a new one. */
+  requestId: string;
+  /** The path, for the log. */
+  path: string;
+  /** What is done once the response has ended. An error in it is logged, and ends nothing else. */
+  onClose: (() => void)[];
+  /** When the request arrived, in the milliseconds of `performance.now()`. */
+  arrivedAt: number;
+  /** The id of the active API key that came with it. */
+  keyId?: string;
+  /** Milliseconds from its arrival until its key was checked. */
+  keyCheckedMs?: number;
+  /** The template of its route, such as `/licenses/:board/:number`, where the path says what was searched. */
+  route?: string;
+  /** Whether the response is a file that is in memory once for all. */
+  isFile?: boolean;
+  /** How the request ended, if its status code does not say it. */
+  outcome?: Outcome;
+}
+
+export type Context = Koa.ParameterizedContext<RequestState>;
+
+export type Middleware = Koa.Middleware<RequestState>;
+
+/** Does this once the response has ended; at once where the client has left already. */
+export function whenClosed(ctx: Context, work: () => void): void {
+  if (ctx.res.closed) work();
+  else ctx.state.onClose.push(work);
+}
+
+/** Aborts when the client closes the connection before it has its answer, or has closed it already. */
+export function clientGone(ctx: Context): AbortSignal {
+  const gone = new AbortController();
+  const abort = () => gone.abort(createError(400, 'The client is gone.'));
+  if (ctx.req.socket.destroyed) abort();
+  else whenClosed(ctx, abort);
+  return gone.signal;
+}
+
+/** Applies middleware to a path and all paths below it. */
+export function under<Ctx extends Context>(
+  path: string,
+  middleware: compose.Middleware<Ctx>,
+): compose.Middleware<Ctx> {
+  return (ctx, next) =>
+    ctx.path === path || ctx.path.startsWith(`${path}/`) ? middleware(ctx, next) : next();
+}
 
 /** One operation of the service: its address, its OpenAPI entry and its handler. */
 export interface Route {

@@ -14,8 +14,8 @@ import type { Logger } from 'pino';
 import type { RateLimit } from '../access/rate-limit.ts';
 import type { Config } from '../config.ts';
 import { textBody } from '../http/body.ts';
-import { type Context, clientGone, type Middleware } from '../http/context.ts';
 import { slots, spendMore } from '../http/limits.ts';
+import { type Context, clientGone, type Middleware } from '../http/route.ts';
 import {
   forbidden,
   methodNotAllowed,

@@ -1,10 +1,17 @@
+import createError from 'http-errors';
 import { z } from 'zod';
 import type { Route } from '../http/route.ts';
 import { BOARDS, type Board } from '../licenses/boards.ts';
 import type { Lookups } from '../lookup/service.ts';
-import { REST_PATH } from './base-path.ts';
-import { boardName, boardNamed, unknownBoard } from './board-name.ts';
-import { COMMON_ERRORS, errorEntry, responseEntry, UNKNOWN_PATH } from './openapi-responses.ts';
+import {
+  boardName,
+  boardNamed,
+  COMMON_ERRORS,
+  errorEntry,
+  REST_PATH,
+  responseEntry,
+  unknownBoard,
+} from './operation.ts';
 
 const boardDetails = z.object({
   code: z.string().describe('The short code of the board'),
@@ -79,7 +86,7 @@ export function boardTypesRoute(lookups: Lookups): Route {
         }),
         '400': errorEntry('A board that is not one of the 24', unknownBoard('Nursing')),
         ...COMMON_ERRORS,
-        '404': UNKNOWN_PATH,
+        '404': errorEntry('An address that is none', createError(404)),
       },
     },
     handle: async (ctx) => {

@@ -3,7 +3,7 @@ import { lastScraped, responseRecord, toResponseRecord } from '../licenses/licen
 import { MAX_LISTED_MATCHES } from '../licenses/lookup.ts';
 import { notFoundDetail, reasonOf } from '../licenses/not-found.ts';
 import { FOUND_BY, itemsOf, MAX_ITEMS, type RosterResult } from '../rosters/roster.ts';
-import { type AnswerFormat, MAX_ITEMS_WITH_SUGGESTIONS, type RosterAnswer } from '../rosters/service.ts';
+import { type AnswerFormat, MAX_ITEMS_WITH_SUGGESTIONS } from '../rosters/service.ts';
 import { licenseBody, notFoundReason } from './verify-response.ts';
 
 const resultBase = {
@@ -53,7 +53,6 @@ type ResultBody = z.output<
   typeof foundResult | typeof ambiguousResult | typeof notFoundResult | typeof invalidResult
 >;
 
-/** The body of a roster's answer. */
 export const rosterAnswerBody = z
   .object({
     count: z.int().min(1).max(MAX_ITEMS),
@@ -73,35 +72,26 @@ export const rosterAnswerBody = z
   })
   .meta({ id: 'RosterAnswer' });
 
-/** Turns a result into its part of the body. */
 function resultBody(
   { index, reference, outcome, foundBy, suggestionsOmitted }: RosterResult,
   publicationDate: string,
   today: string,
 ): ResultBody {
+  const item = { index, reference };
   switch (outcome.outcome) {
-    case 'found':
-      return {
-        index,
-        reference,
-        outcome: 'found',
-        found_by: foundBy,
-        record: toResponseRecord(outcome.record, publicationDate, today, outcome.nameMatch),
-      };
-    case 'several':
-      return {
-        index,
-        reference,
-        outcome: 'ambiguous',
-        matches: outcome.records.map((record) => toResponseRecord(record, publicationDate, today)),
-        truncated: outcome.truncated,
-      };
+    case 'found': {
+      const record = toResponseRecord(outcome.record, publicationDate, today, outcome.nameMatch);
+      return { ...item, outcome: 'found', found_by: foundBy, record };
+    }
+    case 'several': {
+      const matches = outcome.records.map((record) => toResponseRecord(record, publicationDate, today));
+      return { ...item, outcome: 'ambiguous', matches, truncated: outcome.truncated };
+    }
     case 'invalid':
-      return { index, reference, outcome: 'invalid', detail: outcome.detail };
+      return { ...item, outcome: 'invalid', detail: outcome.detail };
     default:
       return {
-        index,
-        reference,
+        ...item,
         outcome: 'not_found',
         detail: notFoundDetail(outcome, publicationDate),
         ...(outcome.request.by === 'number' && { reason: reasonOf(outcome) }),
@@ -111,21 +101,17 @@ function resultBody(
   }
 }
 
-/** The answer to a roster as JSON. */
-export function jsonAnswer(): AnswerFormat<Buffer> {
-  return {
-    shape: (results, { date, today }) =>
-      Buffer.from(results.map((result) => JSON.stringify(resultBody(result, date, today))).join(',')),
-    parts: jsonParts,
-  };
-}
-
-function jsonParts({ date, summary, shaped }: RosterAnswer<Buffer>): Buffer[] {
-  const head = { count: itemsOf(summary), summary, source: 'dataset', last_scraped: lastScraped(date) };
-  const comma = Buffer.from(',');
-  return [
-    Buffer.from(`${JSON.stringify(head).slice(0, -1)},"results":[`),
-    ...shaped.flatMap((part, at) => (at === 0 ? [part] : [comma, part])),
-    Buffer.from(']}'),
-  ];
-}
+/** A roster's answer as JSON. */
+export const JSON_ANSWER: AnswerFormat<Buffer> = {
+  shape: (results, { date, today }) =>
+    Buffer.from(results.map((result) => JSON.stringify(resultBody(result, date, today))).join(',')),
+  parts: ({ date, summary, shaped }) => {
+    const head = { count: itemsOf(summary), summary, source: 'dataset', last_scraped: lastScraped(date) };
+    const comma = Buffer.from(',');
+    return [
+      Buffer.from(`${JSON.stringify(head).slice(0, -1)},"results":[`),
+      ...shaped.flatMap((part, at) => (at === 0 ? [part] : [comma, part])),
+      Buffer.from(']}'),
+    ];
+  },
+};

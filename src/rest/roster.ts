@@ -2,28 +2,136 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
 import { plainCsv } from '../csv.ts';
-import { bodyTooLarge } from '../http/body.ts';
-import { clientGone } from '../http/context.ts';
+import { bodyTooLarge, jsonBody, listLimit, textBody, utf8WithMark } from '../http/body.ts';
 import { ClientError } from '../http/errors.ts';
 import { type RosterCost, spendForItems } from '../http/limits.ts';
-import type { Route } from '../http/route.ts';
-import { BadRequestError } from '../licenses/bad-request.ts';
-import { FIELD_WORDS, MAX_LISTED_MATCHES } from '../licenses/lookup.ts';
-import { DEFAULT_LISTED_MATCHES, MAX_ITEMS, type RosterResult } from '../rosters/roster.ts';
-import type { Rosters } from '../rosters/service.ts';
-import { answerTable, RESULT_COLUMNS, type RosterTable } from '../rosters/table.ts';
-import { REST_PATH } from './base-path.ts';
-import { boardName } from './board-name.ts';
-import { COMMON_ERRORS, errorEntry, responseEntry } from './openapi-responses.ts';
+import { type Context, clientGone, type Route } from '../http/route.ts';
+import { BadRequestError, checked } from '../licenses/bad-request.ts';
+import { FIELD_WORDS, lookupFields, MAX_LISTED_MATCHES } from '../licenses/lookup.ts';
 import {
-  documentedRosterBody,
-  ITEMS_ERROR,
-  MEDIA_TYPES,
-  ROSTER_LIMIT,
-  sentRoster,
-} from './roster-request.ts';
-import { jsonAnswer, rosterAnswerBody } from './roster-response.ts';
-import { EXAMPLE, EXAMPLE_DATE, MISSED_NUMBER, OTHER_EXAMPLE } from './verify-examples.ts';
+  DEFAULT_LISTED_MATCHES,
+  MAX_ITEMS,
+  type Roster,
+  type RosterResult,
+  readItems,
+  reference,
+} from '../rosters/roster.ts';
+import type { AnswerFormat, Rosters } from '../rosters/service.ts';
+import {
+  answerTable,
+  itemsTable,
+  RESULT_COLUMNS,
+  type RosterTable,
+  readTable,
+  rowReader,
+} from '../rosters/table.ts';
+import { boardName, boardNamed, COMMON_ERRORS, errorEntry, REST_PATH, responseEntry } from './operation.ts';
+import { JSON_ANSWER, rosterAnswerBody } from './roster-response.ts';
+import { REST_WORDS } from './verify.ts';
+import { EXAMPLE, EXAMPLE_DATE, MISSED_NUMBER, OTHER_EXAMPLE } from './verify-response.ts';
+
+export const ROSTER_LIMIT = listLimit('a roster takes at most 1 MB');
+
+const MEDIA_TYPES = 'Send the roster as JSON, with Content-Type: application/json, or as CSV, with text/csv.';
+const ITEMS_ERROR = `items must be an array of 1 to ${MAX_ITEMS} lookups.`;
+const MATCHES_ERROR = `max_matches must be a whole number from 1 to ${MAX_LISTED_MATCHES}.`;
+
+const board = boardName.transform(boardNamed);
+const maxMatches = z.int(MATCHES_ERROR).min(1, MATCHES_ERROR).max(MAX_LISTED_MATCHES, MATCHES_ERROR);
+
+function absentIfBlank(value: unknown): unknown {
+  return typeof value === 'string' && value.trim() === '' ? undefined : value;
+}
+
+/** A query has only text. */
+function numberIn(text: unknown): unknown {
+  const value = absentIfBlank(text);
+  return typeof value === 'string' ? Number(value) : value;
+}
+
+const rosterQuery = z.object({
+  board: z.preprocess(absentIfBlank, board.optional()).meta({
+    description: 'The board of every item that names none. A board in a JSON body overrides it',
+  }),
+  max_matches: z
+    .preprocess(numberIn, maxMatches.default(DEFAULT_LISTED_MATCHES))
+    .describe('The most matches of a name to list. A max_matches in a JSON body overrides it'),
+});
+
+const rosterBody = z.object(
+  {
+    board: z
+      .preprocess(absentIfBlank, board.nullish())
+      .meta({ description: 'The board of every item that names none' }),
+    max_matches: maxMatches.nullish().describe('The most matches of a name to list'),
+    // The items are counted before anything looks at each.
+    items: z.custom<readonly unknown[]>(
+      (value) => Array.isArray(value) && value.length >= 1 && value.length <= MAX_ITEMS,
+      ITEMS_ERROR,
+    ),
+  },
+  'The body must be a JSON object.',
+);
+
+const documentedRosterBody = rosterBody
+  .extend({
+    items: z
+      .array(
+        lookupFields
+          .extend({
+            board: lookupFields.shape.board.describe(
+              'Exactly the name of a board, as GET /lookup/boards lists it; always required',
+            ),
+            reference: reference.describe('Your own name for the item, which its result repeats'),
+          })
+          .meta({ id: 'RosterItem', description: 'The fields of /lookup/verify, and a reference' }),
+      )
+      .min(1)
+      .max(MAX_ITEMS),
+  })
+  .meta({ id: 'RosterRequest' });
+
+interface SentRoster {
+  /** How many items it has. Reading them takes time, so they are paid for first. */
+  readonly count: number;
+  /** Reads the items. What is wrong with one makes only that item invalid. */
+  readonly read: () => Promise<Roster>;
+  /** The roster as rows, to which an answer in CSV adds columns. */
+  readonly table: () => RosterTable;
+  readonly isTable: boolean;
+}
+
+/** @throws {BadRequestError} for what is wrong with the roster as a whole */
+async function sentRoster(ctx: Context): Promise<SentRoster> {
+  const type = ctx.request.type.toLowerCase();
+  if (type === 'text/csv') {
+    const table = await readTable(await textBody(ctx, ROSTER_LIMIT, utf8WithMark));
+    const { rows } = table;
+    const options = checked(rosterQuery, ctx.query);
+    if (rows.length === 0) throw new BadRequestError('The CSV has no rows below the header row.');
+    const read = () => readRoster(rows, rowReader(table), options);
+    return { count: rows.length, read, table: () => table, isTable: true };
+  }
+  if (type !== '' && type !== 'application/json') throw new ClientError(415, MEDIA_TYPES);
+  const body = await jsonBody(ctx, ROSTER_LIMIT);
+  const query = checked(rosterQuery, ctx.query);
+  const { items, ...sent } = checked(rosterBody, body);
+  const options = {
+    board: sent.board ?? query.board,
+    max_matches: sent.max_matches ?? query.max_matches,
+  };
+  const read = () => readRoster(items, (item) => item, options);
+  return { count: items.length, read, table: () => itemsTable(items), isTable: false };
+}
+
+async function readRoster<Item>(
+  items: readonly Item[],
+  fieldsOf: (item: Item) => unknown,
+  options: z.output<typeof rosterQuery>,
+): Promise<Roster> {
+  const reader = { fieldsOf, defaultBoard: options.board, words: REST_WORDS };
+  return { items: await readItems(items, reader), maxMatches: options.max_matches };
+}
 
 /** POST /lookup/batch: up to 1,000 lookups in one request, as JSON or as CSV. */
 export function rosterRoute(rosters: Rosters, cost: RosterCost): Route {
@@ -37,7 +145,7 @@ export function rosterRoute(rosters: Rosters, cost: RosterCost): Route {
       const roster = await read();
       const types = isTable ? ['text/csv', 'application/json'] : ['application/json', 'text/csv'];
       const type = ctx.accepts(types) || types[0];
-      const { shape, parts } = type === 'text/csv' ? answerTable(table()) : jsonAnswer();
+      const { shape, parts } = type === 'text/csv' ? answerTable(table()) : JSON_ANSWER;
       const body = parts(await rosters.answer(roster, shape, clientGone(ctx)));
       ctx.type = type === 'text/csv' ? 'text/csv; charset=utf-8' : 'application/json; charset=utf-8';
       ctx.body = Readable.from(body);
@@ -56,44 +164,23 @@ const REQUEST_EXAMPLE = {
   ],
 };
 
-const TABLE_EXAMPLE: RosterTable = {
-  columns: ['reference', 'license_number', 'last_name'],
-  rows: [
-    ['A-17', 'RN.987654321', 'Example'],
-    ['A-19', 'RN.987654312', ''],
-  ],
-  format: { delimiter: ',', newline: '\n', hasByteOrderMark: false },
-};
+const TABLE_EXAMPLE = itemsTable(REQUEST_EXAMPLE.items);
 
-const CSV_EXAMPLE = plainCsv([TABLE_EXAMPLE.columns, ...TABLE_EXAMPLE.rows], TABLE_EXAMPLE.format);
-
-const SEVERAL = { outcome: 'several', records: [EXAMPLE, OTHER_EXAMPLE], truncated: false } as const;
-
-const RESULTS: readonly RosterResult[] = [
-  resultOf(0, 'A-17', { outcome: 'found', record: EXAMPLE, nameMatch: true }),
-  resultOf(1, 'A-18', SEVERAL),
-  resultOf(2, 'A-19', MISSED_NUMBER),
-  resultOf(3, 'A-20', { outcome: 'invalid', detail: FIELD_WORDS.noName }),
-];
-
-function resultOf(index: number, reference: string, outcome: RosterResult['outcome']): RosterResult {
-  return { index, reference, outcome, foundBy: 'number', suggestionsOmitted: false };
-}
-
-const ORIGIN = { date: EXAMPLE_DATE, isSampleData: true, today: EXAMPLE_DATE };
-
-function exampleBody(): unknown {
-  const { shape, parts } = jsonAnswer();
+/** The answer to the example, as the service writes it. */
+function exampleAnswer({ shape, parts }: AnswerFormat<Buffer>): string {
+  const outcomes: readonly RosterResult['outcome'][] = [
+    { outcome: 'found', record: EXAMPLE, nameMatch: true },
+    { outcome: 'several', records: [EXAMPLE, OTHER_EXAMPLE], truncated: false },
+    MISSED_NUMBER,
+    { outcome: 'invalid', detail: FIELD_WORDS.noName },
+  ];
+  const results = outcomes.map((outcome, index): RosterResult => {
+    const reference = REQUEST_EXAMPLE.items[index]?.reference ?? null;
+    return { index, reference, outcome, foundBy: 'number', suggestionsOmitted: false };
+  });
+  const origin = { date: EXAMPLE_DATE, isSampleData: true, today: EXAMPLE_DATE };
   const summary = { found: 1, clear: 1, ambiguous: 1, not_found: 1, invalid: 1 };
-  const body = parts({ ...ORIGIN, summary, shaped: [shape(RESULTS, ORIGIN)] });
-  return JSON.parse(Buffer.concat(body).toString());
-}
-
-function exampleTable(): string {
-  const { shape, parts } = answerTable(TABLE_EXAMPLE);
-  const results = [RESULTS[0], RESULTS[2]].flatMap((result, index) => (result ? [{ ...result, index }] : []));
-  const summary = { found: 1, clear: 1, ambiguous: 0, not_found: 1, invalid: 0 };
-  return Buffer.concat(parts({ ...ORIGIN, summary, shaped: [shape(results, ORIGIN)] })).toString();
+  return Buffer.concat(parts({ ...origin, summary, shaped: [shape(results, origin)] })).toString();
 }
 
 const CSV_RULES =
@@ -105,8 +192,10 @@ function rosterOperation(itemsPerRequest: number): ZodOpenApiOperationObject {
   const { content, ...answer } = responseEntry(
     'A result for each item. No result is missing: a roster that cannot be answered is a 503.',
     rosterAnswerBody,
-    { roster: { summary: 'One result of each kind', value: exampleBody() } },
+    { roster: { summary: 'One result of each kind', value: JSON.parse(exampleAnswer(JSON_ANSWER)) } },
   );
+  const csvRequest = plainCsv([TABLE_EXAMPLE.columns, ...TABLE_EXAMPLE.rows], TABLE_EXAMPLE.format);
+  const csvAnswer = exampleAnswer(answerTable(TABLE_EXAMPLE));
   return {
     operationId: 'verifyRoster',
     tags: ['Lookups'],
@@ -114,19 +203,7 @@ function rosterOperation(itemsPerRequest: number): ZodOpenApiOperationObject {
     description:
       `Up to ${MAX_ITEMS.toLocaleString('en-US')} lookups, each answered as /lookup/verify answers it, and all of them ` +
       `from one day’s dataset. ${itemsPerRequest} items count as one request. ${CSV_RULES}`,
-    requestParams: {
-      query: z.object({
-        board: boardName.optional().meta({
-          description: 'The board of every item that names none. A board in a JSON body overrides it',
-        }),
-        max_matches: z
-          .int()
-          .min(1)
-          .max(MAX_LISTED_MATCHES)
-          .default(DEFAULT_LISTED_MATCHES)
-          .describe('The most matches of a name to list. A max_matches in a JSON body overrides it'),
-      }),
-    },
+    requestParams: { query: rosterQuery },
     requestBody: {
       required: true,
       content: {
@@ -134,13 +211,13 @@ function rosterOperation(itemsPerRequest: number): ZodOpenApiOperationObject {
           schema: documentedRosterBody,
           examples: { roster: { value: REQUEST_EXAMPLE } },
         },
-        'text/csv': { schema: z.string(), examples: { roster: { value: CSV_EXAMPLE } } },
+        'text/csv': { schema: z.string(), examples: { roster: { value: csvRequest } } },
       },
     },
     responses: {
       '200': {
         ...answer,
-        content: { ...content, 'text/csv': { schema: z.string(), example: exampleTable() } },
+        content: { ...content, 'text/csv': { schema: z.string(), example: csvAnswer } },
       },
       '400': errorEntry(
         'A roster without items, with too many, or that cannot be read',

@@ -4,10 +4,9 @@ import type { Route } from '../http/route.ts';
 import type { Lookups } from '../lookup/service.ts';
 import type { Rosters } from '../rosters/service.ts';
 import { boardsRoute, boardTypesRoute } from './boards.ts';
-import { changesRoute } from './changes.ts';
-import { historyRoute } from './license-history.ts';
+import { changesRoute, historyRoute } from './changes.ts';
 import { rosterRoute } from './roster.ts';
-import { cachedRoute, verifyRoute } from './verify.ts';
+import { verifyRoutes } from './verify.ts';
 
 /** What the routes answer from. */
 export interface RestServices {
@@ -19,9 +18,8 @@ export interface RestServices {
 /** The endpoints: boards, lookups with their deprecated alias, rosters, and changes. */
 export function restRoutes({ lookups, rosters, changes }: RestServices, cost: RosterCost): Route[] {
   return [
-    verifyRoute(lookups),
+    ...verifyRoutes(lookups),
     rosterRoute(rosters, cost),
-    cachedRoute(lookups),
     boardsRoute(lookups),
     boardTypesRoute(lookups),
     changesRoute(changes),

@@ -9,15 +9,15 @@ import { mapFilters } from '../licenses/filters.ts';
 import { FIELD_WORDS, type LookupWords, lookupFields, readLookup } from '../licenses/lookup.ts';
 import type { Lookups } from '../lookup/service.ts';
 import { lookupOutcome } from '../telemetry/outcome.ts';
-import { REST_PATH } from './base-path.ts';
-import { boardName, unknownBoard } from './board-name.ts';
-import { COMMON_ERRORS, errorEntry, responseEntry } from './openapi-responses.ts';
-import { FOUND_EXAMPLES, NUMBER_NOT_FOUND_EXAMPLES, REQUEST_EXAMPLES } from './verify-examples.ts';
+import { boardName, COMMON_ERRORS, errorEntry, REST_PATH, responseEntry, unknownBoard } from './operation.ts';
 import {
+  FOUND_EXAMPLES,
   licenseBody,
   matchesBody,
+  NUMBER_NOT_FOUND_EXAMPLES,
   noMatchBody,
   numberNotFoundBody,
+  REQUEST_EXAMPLES,
   verifyResponse,
 } from './verify-response.ts';
 
@@ -70,51 +70,59 @@ const documentedVerifyBody = lookupFields.extend({ board: boardName }).meta({
   },
 });
 
-/** POST /lookup/verify (LOOKUP-10). */
-export function verifyRoute(lookups: Lookups): Route {
-  return {
-    method: 'POST',
-    path: `${REST_PATH}/lookup/verify`,
-    operation: verifyOperation({
-      operationId: 'verify',
-      summary: 'Verify a license',
-      description: 'By number (200 or 404), by person or by business (always 200; see found).',
-    }),
-    handle: verifyHandler(lookups),
-  };
+function foundEntry(headers: ResponseHeaders = {}) {
+  const body = z.union([licenseBody, matchesBody, noMatchBody]);
+  return responseEntry('The record, the matches, or that a name has none', body, FOUND_EXAMPLES, headers);
 }
+
+const VERIFY_OPERATION: ZodOpenApiOperationObject = {
+  operationId: 'verify',
+  tags: ['Lookups'],
+  summary: 'Verify a license',
+  description: 'By number (200 or 404), by person or by business (always 200; see found).',
+  requestBody: {
+    required: true,
+    content: { 'application/json': { schema: documentedVerifyBody, examples: REQUEST_EXAMPLES } },
+  },
+  responses: {
+    '200': foundEntry(),
+    '400': errorEntry(
+      'A board that is not one of the 24, a license type that the board does not have, or a body that asks for nothing',
+      unknownBoard('Nursing'),
+    ),
+    ...COMMON_ERRORS,
+    '404': responseEntry(
+      'No license for the number at the board',
+      numberNotFoundBody,
+      NUMBER_NOT_FOUND_EXAMPLES,
+    ),
+    '413': errorEntry('A body of more than 16 KB', bodyTooLarge(LOOKUP_LIMIT)),
+    '415': errorEntry('A body that is not JSON, or has another Content-Encoding', createError(415)),
+  },
+};
 
 /** When POST /lookup/verify replaced POST /lookup/cached (RFC 9745: `@` and a Unix time). */
 const CACHED_DEPRECATED = '@1767225600';
 
-/** POST /lookup/cached, the deprecated alias (VERSIONS-04). */
-export function cachedRoute(lookups: Lookups): Route {
-  const verify = verifyHandler(lookups);
-  return {
-    method: 'POST',
-    path: `${REST_PATH}/lookup/cached`,
-    operation: verifyOperation(
-      {
-        operationId: 'cached',
-        summary: 'The earlier name of /lookup/verify',
-        description: 'Answers exactly as /lookup/verify.',
-        deprecated: true,
-      },
-      {
-        Deprecation: responseHeader('string', 'Since when (RFC 9745)'),
-        Link: responseHeader('string', 'The address that took its place'),
-      },
-    ),
-    handle: (ctx) => {
-      ctx.set('deprecation', CACHED_DEPRECATED);
-      ctx.set('link', `<${REST_PATH}/lookup/verify>; rel="successor-version"`);
-      return verify(ctx);
-    },
-  };
-}
+/** The deprecated alias (VERSIONS-04). */
+const CACHED_OPERATION: ZodOpenApiOperationObject = {
+  ...VERIFY_OPERATION,
+  operationId: 'cached',
+  summary: 'The earlier name of /lookup/verify',
+  description: 'Answers exactly as /lookup/verify.',
+  deprecated: true,
+  responses: {
+    ...VERIFY_OPERATION.responses,
+    '200': foundEntry({
+      Deprecation: responseHeader('string', 'Since when (RFC 9745)'),
+      Link: responseHeader('string', 'The address that took its place'),
+    }),
+  },
+};
 
-function verifyHandler(lookups: Lookups): Route['handle'] {
-  return async (ctx) => {
+/** POST /lookup/verify (LOOKUP-10) and POST /lookup/cached. */
+export function verifyRoutes(lookups: Lookups): Route[] {
+  const verify: Route['handle'] = async (ctx) => {
     const request = readLookup(await jsonBody(ctx), REST_WORDS);
     const { outcome, date } = await lookups.lookUp(request, ctx.state.keyCheckedMs);
     const { status, body } = verifyResponse(outcome, date, todayInOhio());
@@ -122,45 +130,13 @@ function verifyHandler(lookups: Lookups): Route['handle'] {
     ctx.status = status;
     ctx.body = body;
   };
-}
-
-type OperationTexts = Pick<
-  ZodOpenApiOperationObject,
-  'operationId' | 'summary' | 'description' | 'deprecated'
->;
-
-function verifyOperation(texts: OperationTexts, headers: ResponseHeaders = {}): ZodOpenApiOperationObject {
-  return {
-    ...texts,
-    tags: ['Lookups'],
-    requestBody: {
-      required: true,
-      content: {
-        'application/json': {
-          schema: documentedVerifyBody,
-          examples: REQUEST_EXAMPLES,
-        },
-      },
-    },
-    responses: {
-      '200': responseEntry(
-        'The record, the matches, or that a name has none',
-        z.union([licenseBody, matchesBody, noMatchBody]),
-        FOUND_EXAMPLES,
-        headers,
-      ),
-      '400': errorEntry(
-        'A board that is not one of the 24, a license type that the board does not have, or a body that asks for nothing',
-        unknownBoard('Nursing'),
-      ),
-      ...COMMON_ERRORS,
-      '404': responseEntry(
-        'No license for the number at the board',
-        numberNotFoundBody,
-        NUMBER_NOT_FOUND_EXAMPLES,
-      ),
-      '413': errorEntry('A body of more than 16 KB', bodyTooLarge(LOOKUP_LIMIT)),
-      '415': errorEntry('A body that is not JSON, or has another Content-Encoding', createError(415)),
-    },
+  const cached: Route['handle'] = (ctx) => {
+    ctx.set('deprecation', CACHED_DEPRECATED);
+    ctx.set('link', `<${REST_PATH}/lookup/verify>; rel="successor-version"`);
+    return verify(ctx);
   };
+  return [
+    { method: 'POST', path: `${REST_PATH}/lookup/verify`, operation: VERIFY_OPERATION, handle: verify },
+    { method: 'POST', path: `${REST_PATH}/lookup/cached`, operation: CACHED_OPERATION, handle: cached },
+  ];
 }

@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts';
-import { clientProtocol } from '../http/context.ts';
+import { clientProtocol } from '../http/app.ts';
 import type { Route } from '../http/route.ts';
 import { type Html, html, type PageServices } from './page.ts';
 import { count } from './words.ts';

@@ -1,6 +1,5 @@
-import type { Context, Middleware } from '../http/context.ts';
 import { type ErrorResponse, errorResponse } from '../http/errors.ts';
-import type { routerOf } from '../http/route.ts';
+import type { Context, Middleware, routerOf } from '../http/route.ts';
 import { NothingPublishedError } from '../publications/live.ts';
 import { alert, type Html, html, type PageServices } from './page.ts';
 import { counted } from './words.ts';

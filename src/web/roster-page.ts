@@ -1,8 +1,7 @@
 import type { RateLimit } from '../access/rate-limit.ts';
 import { formBody, listLimit, requireSameOrigin } from '../http/body.ts';
-import { clientGone } from '../http/context.ts';
 import { spendForItems } from '../http/limits.ts';
-import type { Route } from '../http/route.ts';
+import { clientGone, type Route } from '../http/route.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { FIELD_WORDS, type LookupWords } from '../licenses/lookup.ts';
 import { nearestBoards } from '../licenses/nearest-boards.ts';

@@ -22,7 +22,7 @@ const ASKED = `
 import { licenseDocument } from './src/licenses/license-document.ts';
 import { lookupFields } from './src/licenses/lookup.ts';
 import { personParameters } from './src/mcp/parameters.ts';
-import { EXAMPLE } from './src/rest/verify-examples.ts';
+import { EXAMPLE } from './src/rest/verify-response.ts';
 import { lookupForm, searchFields } from './src/web/lookup-form.ts';
 console.log(JSON.stringify({
   rest: Object.hasOwn(lookupFields.shape, 'zip'),

@@ -8,7 +8,7 @@ import { licensesOfRow } from '../../src/dataset/row-to-licenses.ts';
 import { CAUTION_MEANINGS } from '../../src/licenses/cautions.ts';
 import type { LicenseDocument } from '../../src/licenses/license-document.ts';
 import { type ResponseRecord, responseRecord, toResponseRecord } from '../../src/licenses/license-record.ts';
-import { EXAMPLE, EXAMPLE_DATE } from '../../src/rest/verify-examples.ts';
+import { EXAMPLE, EXAMPLE_DATE } from '../../src/rest/verify-response.ts';
 import { documentedTables } from '../support/documented.ts';
 
 const FILE = 'docs/integrators.md';

@@ -1,9 +1,57 @@
-import createError from 'http-errors';
+import type { RouterContext } from '@koa/router';
 import { z } from 'zod';
 import { TooManyRequestsError } from '../access/rate-limit.ts';
 import { errorResponse, httpsRequired, invalidKey } from '../http/errors.ts';
 import { jsonResponse, type ResponseHeaders, responseHeader } from '../http/openapi.ts';
+import { BadRequestError, checked } from '../licenses/bad-request.ts';
+import { BOARDS, type Board, boardByName } from '../licenses/boards.ts';
+import { nearestBoards } from '../licenses/nearest-boards.ts';
 import { SearchUnavailableError } from '../storage/errors.ts';
+
+/** The path under which the REST API is served (VERSIONS-01). */
+export const REST_PATH = '/api/v1';
+
+/** Exactly a board's name, in requests and in the OpenAPI document. */
+export const boardName = z
+  .enum(
+    BOARDS.map(({ name }) => name),
+    { error: ({ input }) => boardError(input) },
+  )
+  .meta({ id: 'BoardName', description: 'Exactly the name of a board' });
+
+/** The board with exactly this name. @throws {BadRequestError} with the nearest board's name */
+export function boardNamed(name: string): Board {
+  const board = boardByName(name);
+  if (board === undefined) throw unknownBoard(name);
+  return board;
+}
+
+function boardError(input: unknown): string {
+  if (typeof input === 'string') return unknownBoard(input).message;
+  return input === undefined ? 'board is needed.' : 'board must be a string.';
+}
+
+/** The error for a name that is not exactly one of the 24 boards'. */
+export function unknownBoard(name: string): BadRequestError {
+  return new BadRequestError(
+    `No board has exactly the name given; the nearest is "${nearestBoards(name)[0].name}". GET /lookup/boards lists all.`,
+  );
+}
+
+/**
+ * The query parameters of a request.
+ *
+ * @throws {BadRequestError} with the first message of the schema; for a parameter that is sent twice, with its name
+ */
+export function queryOf<Schema extends z.ZodType>(
+  { query }: Pick<RouterContext, 'query'>,
+  schema: Schema,
+): z.output<Schema> {
+  for (const [name, value] of Object.entries(query)) {
+    if (Array.isArray(value)) throw new BadRequestError(`${name} is sent twice; send it once.`);
+  }
+  return checked(schema, query);
+}
 
 const detail = z
   .object({ detail: z.string() })
@@ -50,6 +98,3 @@ export const COMMON_ERRORS = {
     RETRY_AFTER,
   ),
 };
-
-/** The error of a path under the REST path that has no route. */
-export const UNKNOWN_PATH = errorEntry('An address that is none', createError(404));
