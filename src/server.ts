@@ -104,7 +104,7 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
   const keys = keyCheck(store, config.API_KEY_PREFIX);
 
   const cost = { limit: restLimit, itemsPerRequest: config.ROSTER_ITEMS_PER_REQUEST };
-  const rest = restRoutes({ lookups, rosters: rosters.withKey, changes }, cost);
+  const rest = restRoutes(lookups, rosters.withKey, changes, cost);
   const publications = knownPublications(async () => (await publicationHistory(store)).publications);
   const status = statusRoute(tracker, publications);
   const docs = await docsRoutes(openApiDocument([...rest, status], config));
@@ -157,7 +157,7 @@ function operatorApp(api: Api): Koa<RequestState> {
     return { ready, index: index ?? null, stopping: isStopping() };
   };
   const app = adminApp({ config, log, isStopping, readiness, metrics });
-  app.use(queueBoard(api.queue, config.QUEUE_BOARD_PASSWORD, log));
+  app.use(queueBoard(api.queue, config.QUEUE_BOARD_PASSWORD));
   stateGauges(tracker, lookups, rosters.itemsInFlight, counting.isShared, records.usedRatio);
   return app;
 }

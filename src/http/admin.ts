@@ -7,7 +7,7 @@ import type { Lookups } from '../lookup/service.ts';
 import type { LivePublicationTracker } from '../publications/live.ts';
 import { gauge } from '../telemetry/metrics.ts';
 import { httpApp } from './app.ts';
-import { type Middleware, type RequestState, routerOf } from './route.ts';
+import { type Middleware, type RequestState, type Route, routerOf } from './route.ts';
 
 interface AdminOptions {
   readonly config: Pick<Config, 'ADMIN_HOST' | 'ADMIN_ALLOWED_HOSTS'>;
@@ -27,35 +27,24 @@ export function adminApp({
   readiness,
   metrics,
 }: AdminOptions): Koa<RequestState> {
+  const get = (path: string, handle: Route['handle']): Route => ({ method: 'GET', path, handle });
+  const routes = [
+    get('/healthz', (ctx) => {
+      ctx.body = { status: 'ok' };
+    }),
+    get('/readyz', async (ctx) => {
+      const body = await readiness();
+      ctx.status = body.ready ? 200 : 503;
+      ctx.body = body;
+    }),
+    get('/metrics', async (ctx) => {
+      ctx.body = await metrics.metrics();
+      ctx.type = metrics.contentType;
+    }),
+  ];
   const app = httpApp({ log, isStopping });
   app.use(operatorHosts([config.ADMIN_HOST, ...config.ADMIN_ALLOWED_HOSTS]));
-  const routes = routerOf([
-    {
-      method: 'GET',
-      path: '/healthz',
-      handle: (ctx) => {
-        ctx.body = { status: 'ok' };
-      },
-    },
-    {
-      method: 'GET',
-      path: '/readyz',
-      handle: async (ctx) => {
-        const body = await readiness();
-        ctx.status = body.ready ? 200 : 503;
-        ctx.body = body;
-      },
-    },
-    {
-      method: 'GET',
-      path: '/metrics',
-      handle: async (ctx) => {
-        ctx.body = await metrics.metrics();
-        ctx.type = metrics.contentType;
-      },
-    },
-  ]);
-  app.use(routes.routes());
+  app.use(routerOf(routes).routes());
   return app;
 }
 

@@ -10,8 +10,6 @@ import { errorResponse, httpsRequired } from './errors.ts';
 import { heldResponses } from './limits.ts';
 import type { Context, Middleware, RequestState } from './route.ts';
 
-const UNRESERVED = /^[\w.~-]$/;
-
 const REQUEST_ID = /^[\w.:-]{1,100}$/;
 
 /**
@@ -104,7 +102,7 @@ function requireOneHost({ rawHeaders, headers, url = '' }: IncomingMessage): voi
 function begin(ctx: Context, log: Logger): void {
   ctx.state.arrivedAt = performance.now();
   ctx.state.requestId = requestId(ctx.req.headers['x-request-id']);
-  ctx.state.path = UNREADABLE;
+  ctx.state.path = '(unreadable)';
   ctx.state.onClose = [() => logRequest(ctx, log)];
   ctx.set(SECURITY_HEADERS);
   ctx.set('x-request-id', ctx.state.requestId);
@@ -121,25 +119,13 @@ function begin(ctx: Context, log: Logger): void {
   });
 }
 
-/** In the log, for a request whose address can not be read. */
-const UNREADABLE = '(unreadable)';
-
 /** @throws {BadRequestError} for an address that is none */
 function readPath(ctx: Context): string {
   try {
-    if (ctx.path.includes('%')) ctx.path = normalizedPath(ctx.path);
     return ctx.path;
   } catch {
     throw new BadRequestError('The address of this request can not be read.');
   }
-}
-
-/** The path in which letters, digits and `-._~` are not percent-encoded: it means the same (RFC 3986, 6.2.2.2). */
-function normalizedPath(path: string): string {
-  return path.replaceAll(/%[2-7][0-9a-f]/gi, (encoded) => {
-    const character = decodeURIComponent(encoded);
-    return UNRESERVED.test(character) ? character : encoded;
-  });
 }
 
 function requestId(given: string | string[] | undefined): string {

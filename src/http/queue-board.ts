@@ -6,7 +6,6 @@ import { KoaAdapter } from '@bull-board/koa';
 import type { Queue } from 'bullmq';
 import ipaddr from 'ipaddr.js';
 import compose from 'koa-compose';
-import type { Logger } from 'pino';
 import { type Middleware, under } from './route.ts';
 
 const QUEUES_PATH = '/queues';
@@ -19,14 +18,13 @@ const REDIS_ANSWERS_WITHIN_MS = 3000;
  *
  * @param password what everyone must send (HTTP Basic, any user name); without one only this machine is answered
  */
-export function queueBoard(queue: Queue, password: string | undefined, log: Logger): Middleware {
+export function queueBoard(queue: Queue, password: string | undefined): Middleware {
   const adapter = new KoaAdapter().setBasePath(QUEUES_PATH);
   createBullBoard({
     queues: [new BullMQAdapter(queue, { readOnlyMode: true })],
     serverAdapter: adapter,
     options: { uiConfig: { boardTitle: 'Publications', hideDocsLink: true } },
   });
-  logOutagesOnce(queue, log);
   return under(
     QUEUES_PATH,
     compose([operatorsOnly(password), shownOnly, whileRedisAnswers(queue), adapter.registerPlugin()]),
@@ -60,17 +58,6 @@ function isPassword(authorization: string | undefined, password: string): boolea
   return timingSafeEqual(hash('sha256', sent, 'buffer'), hash('sha256', password, 'buffer'));
 }
 
-function logOutagesOnce(queue: Queue, log: Logger): void {
-  let isAway = false;
-  queue.on('error', (error) => {
-    if (!isAway) log.warn({ error: error.message }, 'Redis is away; the queue can not be shown');
-    isAway = true;
-  });
-  queue.getBackend().on('ready', () => {
-    isAway = false;
-  });
-}
-
 /** The page's own loading sign and its components set styles in place; scripts are files. */
 const OWN_HOST_ONLY =
   "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
@@ -91,11 +78,12 @@ const shownOnly: Middleware = async (ctx, next) => {
 /** Answers 503 while Redis is away or too slow; the queue's commands would wait for it forever. */
 function whileRedisAnswers(queue: Queue): Middleware {
   return async (ctx, next) => {
+    const answered = isConnected(queue).then(async (isReady) => {
+      if (isReady) await next();
+      return isReady;
+    });
     const tooLate = sleep(REDIS_ANSWERS_WITHIN_MS, false, { ref: false });
-    if (await Promise.race([isConnected(queue), tooLate])) {
-      const answered = next().then(() => true);
-      if (await Promise.race([answered, tooLate])) return;
-    }
+    if (await Promise.race([answered, tooLate])) return;
     ctx.status = 503;
     ctx.set('retry-after', '5');
     ctx.body = { detail: 'Redis does not answer, so the queue can not be shown; try again shortly.' };

@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http';
 import { posix } from 'node:path';
 import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
+import { gzip } from 'node:zlib';
 import { Router, type RouterContext } from '@koa/router';
 import createError from 'http-errors';
 import type Koa from 'koa';
@@ -89,24 +89,10 @@ export function routerOf(routes: readonly Route[]): Router<RequestState> {
   return router;
 }
 
-const MEDIA_TYPES: ReadonlyMap<string, string> = new Map([
-  ['.css', 'text/css; charset=utf-8'],
-  ['.js', 'text/javascript; charset=utf-8'],
-  ['.json', 'application/json; charset=utf-8'],
-  ['.svg', 'image/svg+xml'],
-  ['.woff2', 'font/woff2'],
-]);
-
-/** The highest level makes a style sheet a tenth smaller, but takes most of a second whenever the process starts. */
-const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
-
 /** Smaller files fit into one packet, compressed or not. */
 const COMPRESSED_FROM_BYTES = 1024;
 
-/**
- * The route of a file that never changes while the process runs, compressed once and sent in the encoding that the
- * client takes. Fonts are compressed already.
- */
+/** The route of a file that never changes while the process runs, compressed once. Fonts are compressed already. */
 export async function staticFile(
   path: string,
   content: string | Buffer,
@@ -114,33 +100,21 @@ export async function staticFile(
 ): Promise<Route> {
   const plain = Buffer.from(content);
   const extension = posix.extname(path);
-  const isCompressed = extension === '.woff2' || plain.length < COMPRESSED_FROM_BYTES;
-  const encoded = isCompressed ? undefined : await compressions(plain);
-  const type = MEDIA_TYPES.get(extension) ?? 'text/html; charset=utf-8';
+  const isCompressible = extension !== '.woff2' && plain.length >= COMPRESSED_FROM_BYTES;
+  const compressed = isCompressible ? await promisify(gzip)(plain) : undefined;
   return {
     method: 'GET',
     path,
     handle: (ctx) => {
       ctx.state.isFile = true;
       ctx.set(headers);
-      ctx.type = type;
+      ctx.type = extension || 'html';
       ctx.body = plain;
-      if (encoded === undefined) return;
+      if (compressed === undefined) return;
       ctx.vary('Accept-Encoding');
-      const encoding = acceptedEncoding(ctx);
-      if (encoding === undefined) return;
-      ctx.set('content-encoding', encoding);
-      ctx.body = encoded[encoding];
+      if (ctx.acceptsEncodings('gzip', 'identity') !== 'gzip') return;
+      ctx.set('content-encoding', 'gzip');
+      ctx.body = compressed;
     },
   };
-}
-
-async function compressions(plain: Buffer): Promise<Readonly<Record<'br' | 'gzip', Buffer>>> {
-  const [br, gz] = await Promise.all([promisify(brotliCompress)(plain, BROTLI), promisify(gzip)(plain)]);
-  return { br, gzip: gz };
-}
-
-function acceptedEncoding(ctx: Context): 'br' | 'gzip' | undefined {
-  const accepted = ctx.acceptsEncodings('br', 'gzip', 'identity');
-  return accepted === 'br' || accepted === 'gzip' ? accepted : undefined;
 }

@@ -28,7 +28,6 @@ const run = z.object({
     .describe('Licenses that changed when it went live, by kind, cause and board'),
 });
 
-/** The answer of GET /status. */
 const statusAnswer = z.object({
   service_version: z.string(),
   publication: z
@@ -63,11 +62,7 @@ export function freshness(ageInDays: number): 'fresh' | 'late' | 'stale' {
 /** The publications of the ledger, the latest first, as last known; `undefined` where they were never known. */
 export type KnownPublications = () => Promise<readonly PublicationSummary[] | undefined>;
 
-/**
- * Reads the latest publications every ten seconds at the most. While OpenSearch is away, it returns the last known ones.
- *
- * @param publications reads the ledger, the latest first
- */
+/** Reads the latest publications every ten seconds at the most. While OpenSearch is away, it returns the last known ones. */
 export function knownPublications(
   publications: () => Promise<readonly PublicationSummary[]>,
 ): KnownPublications {
@@ -98,29 +93,21 @@ export function statusRoute(tracker: LivePublicationTracker, publications: Known
       },
     },
     handle: async (ctx) => {
-      ctx.body = status(tracker.current(), (await publications())?.slice(0, MAX_RUNS));
+      const live = tracker.current();
+      const runs = (await publications())?.slice(0, MAX_RUNS);
+      ctx.body = {
+        service_version: SERVICE_VERSION,
+        publication: live === undefined ? null : publicationStatus(live),
+        licenses_by_board: Object.fromEntries(live?.licenses ?? []),
+        last_runs: runs?.map(runStatus) ?? null,
+      } satisfies z.output<typeof statusAnswer>;
     },
   };
 }
 
-function status(
-  live: LivePublication | undefined,
-  runs: readonly PublicationSummary[] | undefined,
-): z.output<typeof statusAnswer> {
-  return {
-    service_version: SERVICE_VERSION,
-    publication: live === undefined ? null : publicationStatus(live),
-    licenses_by_board: Object.fromEntries(live?.licenses ?? []),
-    last_runs:
-      runs?.map(({ publication, state, at, date = null, counts = null, changes = null }) => ({
-        publication,
-        state,
-        at,
-        date,
-        counts,
-        changes,
-      })) ?? null,
-  };
+function runStatus(summary: PublicationSummary): z.output<typeof run> {
+  const { publication, state, at, date = null, counts = null, changes = null } = summary;
+  return { publication, state, at, date, counts, changes };
 }
 
 function publicationStatus({ metadata }: LivePublication) {

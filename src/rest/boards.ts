@@ -1,11 +1,12 @@
 import createError from 'http-errors';
 import { z } from 'zod';
 import type { Route } from '../http/route.ts';
+import { checked } from '../licenses/bad-request.ts';
 import { BOARDS, type Board } from '../licenses/boards.ts';
 import type { Lookups } from '../lookup/service.ts';
 import {
+  board,
   boardName,
-  boardNamed,
   COMMON_ERRORS,
   errorEntry,
   REST_PATH,
@@ -90,9 +91,9 @@ export function boardTypesRoute(lookups: Lookups): Route {
       },
     },
     handle: async (ctx) => {
-      const board = boardNamed(ctx.params.board ?? '');
-      const details = detailsOf(board, await lookups.livePublication());
-      ctx.body = { board: board.name, ...details } satisfies z.output<typeof boardTypesBody>;
+      const asked = checked(board, ctx.params.board);
+      const details = detailsOf(asked, await lookups.livePublication());
+      ctx.body = { board: asked.name, ...details } satisfies z.output<typeof boardTypesBody>;
     },
   };
 }

@@ -24,15 +24,7 @@ import { numberKey } from '../licenses/number.ts';
 import { type LicenseHistory, licenseHistory } from '../lookup/license-history.ts';
 import type { Lookups } from '../lookup/service.ts';
 import { lookupOutcome } from '../telemetry/outcome.ts';
-import {
-  boardName,
-  boardNamed,
-  COMMON_ERRORS,
-  errorEntry,
-  queryOf,
-  REST_PATH,
-  responseEntry,
-} from './operation.ts';
+import { board, COMMON_ERRORS, errorEntry, queryOf, REST_PATH, responseEntry } from './operation.ts';
 import { EXAMPLE, EXAMPLE_DATE, MISSED_NUMBER, notFoundReason } from './verify-response.ts';
 
 /** A change of one license in responses. */
@@ -59,11 +51,6 @@ export const changeBody = z.object({
     ),
 });
 
-function changeResponse(change: StoredChange): z.output<typeof changeBody> {
-  const { at, publication, date, kind, cause, board, license_number, full_name, fields } = change;
-  return { at, publication, date, kind, cause, board, license_number, full_name, fields };
-}
-
 const historyChangeBody = changeBody.extend({
   withdrawn: z
     .literal(true)
@@ -74,8 +61,9 @@ const historyChangeBody = changeBody.extend({
     ),
 });
 
-function historyChangeResponse(change: HistoryChange): z.output<typeof historyChangeBody> {
-  return { ...changeResponse(change), ...(change.withdrawn === true && { withdrawn: true }) };
+function changeResponse(change: HistoryChange): z.output<typeof historyChangeBody> {
+  const { at, publication, date, kind, cause, board, license_number, full_name, fields, withdrawn } = change;
+  return { at, publication, date, kind, cause, board, license_number, full_name, fields, withdrawn };
 }
 
 /** A renewal, as the examples of responses have it. */
@@ -117,7 +105,7 @@ const changesQuery = z.object({
     .describe(
       'A cursor from an earlier response; "latest" for the cursor of now; nothing for the oldest change kept',
     ),
-  board: boardName.transform(boardNamed).optional(),
+  board: board.optional(),
   kind: z.enum(CHANGE_KINDS, `kind must be one of ${CHANGE_KINDS.join(', ')}.`).optional(),
   cause: z.enum(CHANGE_CAUSES, `cause must be one of ${CHANGE_CAUSES.join(', ')}.`).optional(),
   limit: z.preprocess(
@@ -188,7 +176,7 @@ const NUMBER_NEEDED = 'license_number is needed: 1 to 100 characters.';
 export const MAX_NUMBER_LENGTH = 100;
 
 const historyQuery = z.object({
-  board: boardName.transform(boardNamed).describe('Exactly the name of a board'),
+  board: board.describe('Exactly the name of a board'),
   license_number: z.string(NUMBER_NEEDED).trim().min(1, NUMBER_NEEDED).max(MAX_NUMBER_LENGTH, NUMBER_NEEDED),
 });
 
@@ -245,7 +233,7 @@ export function historyRoute(changes: Changes, lookups: Lookups): Route {
               license_number: EXAMPLE.license_number,
               coverage_start: '2025-01-02',
               record: toResponseRecord(EXAMPLE, EXAMPLE_DATE, EXAMPLE_DATE),
-              changes: [historyChangeResponse(CHANGE_EXAMPLE)],
+              changes: [changeResponse(CHANGE_EXAMPLE)],
             },
           },
         }),
@@ -278,7 +266,7 @@ export function historyRoute(changes: Changes, lookups: Lookups): Route {
         license_number: licenseNumber ?? number,
         ...coverageOf(history),
         record: record === undefined ? null : toResponseRecord(record, history.date, todayInOhio()),
-        changes: history.changes.map(historyChangeResponse),
+        changes: history.changes.map(changeResponse),
       } satisfies z.output<typeof historyResponse>;
     },
   };

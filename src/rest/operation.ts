@@ -19,12 +19,12 @@ export const boardName = z
   )
   .meta({ id: 'BoardName', description: 'Exactly the name of a board' });
 
-/** The board with exactly this name. @throws {BadRequestError} with the nearest board's name */
-export function boardNamed(name: string): Board {
-  const board = boardByName(name);
-  if (board === undefined) throw unknownBoard(name);
-  return board;
-}
+/** A board by exactly its name. */
+export const board = boardName.transform((name): Board => {
+  const named = boardByName(name);
+  if (named === undefined) throw unknownBoard(name);
+  return named;
+});
 
 function boardError(input: unknown): string {
   if (typeof input === 'string') return unknownBoard(input).message;

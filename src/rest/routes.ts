@@ -8,15 +8,8 @@ import { changesRoute, historyRoute } from './changes.ts';
 import { rosterRoute } from './roster.ts';
 import { verifyRoutes } from './verify.ts';
 
-/** What the routes answer from. */
-export interface RestServices {
-  readonly lookups: Lookups;
-  readonly rosters: Rosters;
-  readonly changes: Changes;
-}
-
-/** The endpoints: boards, lookups with their deprecated alias, rosters, and changes. */
-export function restRoutes({ lookups, rosters, changes }: RestServices, cost: RosterCost): Route[] {
+/** The endpoints: lookups with their deprecated alias, rosters, boards, and changes. */
+export function restRoutes(lookups: Lookups, rosters: Rosters, changes: Changes, cost: RosterCost): Route[] {
   return [
     ...verifyRoutes(lookups),
     rosterRoute(rosters, cost),

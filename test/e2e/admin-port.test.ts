@@ -165,9 +165,8 @@ describe('the queue board', () => {
 
   /** A server whose clients seem to have the address `from`. */
   async function boardServer(password: string | undefined): Promise<Server> {
-    const log = pino({ level: 'silent' });
-    const app = httpApp({ log });
-    app.use(queueBoard(queue, password, log));
+    const app = httpApp({ log: pino({ level: 'silent' }) });
+    app.use(queueBoard(queue, password));
     const created = createServer(app.callback());
     created.on('connection', (socket) => Object.defineProperty(socket, 'remoteAddress', { value: from }));
     await new Promise<void>((resolve) => created.listen(0, '127.0.0.1', resolve));
