@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ConfigError, readConfig } from '../src/config.ts';
-import { openSearchNodes } from '../src/storage/client.ts';
+import { openSearchNodes } from '../src/storage/errors.ts';
 import { REQUIREMENTS } from '../test/requirements.ts';
 import { aborted, Interrupted, watchInterrupts } from './interrupts.ts';
 import { type RunningProcess, StartError, startProcess } from './processes.ts';

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, readConfig } from '../src/config.ts';
-import { openSearchClient, openSearchHosts } from '../src/storage/client.ts';
+import { openSearchHosts } from '../src/storage/errors.ts';
+import { openSearchClient } from '../src/storage/store.ts';
 import { dockerAnswers, startDockerServers } from './docker-servers.ts';
 import { startLocalOpenSearch, waitForOpenSearch } from './local-opensearch.ts';
 import { redisProblem, startLocalRedis, waitForRedis } from './local-redis.ts';

@@ -25,7 +25,7 @@ import { savedRecords } from './records/saved-records.ts';
 import { REST_PATH } from './rest/operation.ts';
 import { restRoutes } from './rest/routes.ts';
 import { liveRosters } from './rosters/service.ts';
-import { refusal } from './storage/client.ts';
+import { refusal } from './storage/errors.ts';
 import { openStore } from './storage/store.ts';
 import { BAD_DOCUMENT } from './storage/stored.ts';
 import { metrics } from './telemetry/metrics.ts';

@@ -13,7 +13,7 @@ import {
   setUpQueue,
 } from '../src/publications/job.ts';
 import { appendEvent } from '../src/publications/ledger.ts';
-import { trouble } from '../src/storage/client.ts';
+import { trouble } from '../src/storage/errors.ts';
 import { openStore, type Store } from '../src/storage/store.ts';
 import { BAD_DOCUMENT } from '../src/storage/stored.ts';
 import { prepareIndices } from '../src/storage/templates.ts';

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { print } from '../../scripts/terminal.ts';
 import { deleteIndex } from '../../src/publications/fence.ts';
 import { newId } from '../../src/publications/metadata.ts';
-import { licensesIndexName } from '../../src/storage/index-names.ts';
+import { licensesIndexName } from '../../src/storage/store.ts';
 import { LOADING_SETTINGS } from '../../workers/publish/build.ts';
 import type { Loaded, PublishReport, Setting } from '../reports/publish.ts';
 import { DATE } from '../service.ts';
@@ -29,7 +29,7 @@ export async function ceiling(
   parts: readonly BodyPart[],
 ): Promise<Loaded> {
   const { client, config } = environment;
-  const index = licensesIndexName(config.INDEX_PREFIX, { date: DATE, run: newId() });
+  const index = licensesIndexName(config.INDEX_PREFIX, DATE, newId());
   await client.indices.create({ index, body: { settings: LOADING_SETTINGS } });
   const file = await open(bodies.path);
   const url = new URL(`/${index}/_bulk?filter_path=errors`, config.OPENSEARCH_URL);

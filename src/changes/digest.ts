@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { SearchUnavailableError } from '../storage/errors.ts';
-import { digestIndexName } from '../storage/index-names.ts';
-import type { Store } from '../storage/store.ts';
+import { digestIndexName, type Store } from '../storage/store.ts';
 import { BadDocumentError, checked } from '../storage/stored.ts';
 
 /** How many parts a digest has. Two publications are compared part by part, so that neither is in memory whole. */

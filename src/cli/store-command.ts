@@ -1,5 +1,5 @@
 import { type Config, readConfig } from '../config.ts';
-import { isIndexNotFound, trouble } from '../storage/client.ts';
+import { isIndexNotFound, trouble } from '../storage/errors.ts';
 import { openStore, type Store } from '../storage/store.ts';
 import { prepareIndices, upgradeIndices } from '../storage/templates.ts';
 import { print, printJson } from './output.ts';

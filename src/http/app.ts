@@ -4,7 +4,7 @@ import createError from 'http-errors';
 import Koa from 'koa';
 import type { Logger } from 'pino';
 import { BadRequestError } from '../licenses/bad-request.ts';
-import { responseStatus } from '../storage/client.ts';
+import { responseStatus } from '../storage/errors.ts';
 import { stackOf, uncaughtErrors } from '../telemetry/process.ts';
 import { errorResponse, httpsRequired } from './errors.ts';
 import { heldResponses } from './limits.ts';

@@ -3,8 +3,7 @@ import { TooManyRequestsError } from '../access/rate-limit.ts';
 import { CursorExpiredError } from '../changes/service.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { NothingPublishedError } from '../publications/live.ts';
-import { isDenied, isTransient } from '../storage/client.ts';
-import { SearchUnavailableError, TooBusyError } from '../storage/errors.ts';
+import { isDenied, isTransient, SearchUnavailableError, TooBusyError } from '../storage/errors.ts';
 
 /** A request that is refused. The message says to its client what to send instead. */
 export class ClientError extends Error {

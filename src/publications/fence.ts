@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { isDiskFull, responseStatus } from '../storage/client.ts';
-import { collection } from '../storage/collection.ts';
-import { digestIndexName } from '../storage/index-names.ts';
-import type { Store } from '../storage/store.ts';
+import { collection, type Version } from '../storage/collection.ts';
+import { isDiskFull, responseStatus } from '../storage/errors.ts';
+import { digestIndexName, type Store } from '../storage/store.ts';
 import { indicesUnderAlias } from './metadata.ts';
 
 const EPOCH_ID = 'epoch';
@@ -29,15 +28,14 @@ export function isEpochId(id: string): boolean {
 
 /** The epoch as it was read. It can be replaced only while nothing else has replaced it. */
 export interface ReadEpoch extends Epoch {
-  readonly version: { readonly if_seq_no: number; readonly if_primary_term: number } | undefined;
+  readonly version: Version;
 }
 
 /** Reads the epoch: 0 before the first. @throws {BadDocumentError} when it is not valid */
 export async function readEpoch(store: Store): Promise<ReadEpoch> {
   const read = await LEDGER_EPOCH.read(store, EPOCH_ID);
   if (read === undefined) return { epoch: 0, holder: '', uses: [], deletes: [], version: undefined };
-  const version = { if_seq_no: read.seqNo, if_primary_term: read.primaryTerm };
-  return { ...read.document, version };
+  return { ...read.document, version: read.version };
 }
 
 /** The epoch taken last; 0 before the first. */
@@ -51,23 +49,8 @@ export function repairEpochDocument(store: Store, epoch: number): Promise<void> 
 }
 
 /** Replaces the epoch. @returns whether it was still as it was read */
-async function replaceEpoch(
-  store: Store,
-  { version, ...read }: ReadEpoch,
-  by: Partial<Epoch>,
-): Promise<boolean> {
-  try {
-    await store.client.index({
-      index: store.names.ledger,
-      id: EPOCH_ID,
-      body: LEDGER_EPOCH.valid({ ...read, ...by }),
-      ...(version ?? { op_type: 'create' as const }),
-    });
-    return true;
-  } catch (error) {
-    if (responseStatus(error) === 409) return false;
-    throw error;
-  }
+function replaceEpoch(store: Store, { version, ...read }: ReadEpoch, by: Partial<Epoch>): Promise<boolean> {
+  return LEDGER_EPOCH.replace(store, EPOCH_ID, version, { ...read, ...by });
 }
 
 /**

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { changeCounts } from '../changes/segments.ts';
 import { addTo, countsByName } from '../licenses/counts.ts';
-import { collection, type Sort } from '../storage/collection.ts';
+import { collection } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
 import { WITHOUT_BAD_PARTS } from '../storage/stored.ts';
 import { disciplineCounts, publicationCounts, readableLiveIndex } from './metadata.ts';
@@ -136,18 +136,16 @@ const LARGE_PARTS = ['statuses', 'unknown_labels'];
 export async function readEvents(store: Store, publication?: string): Promise<LedgerEvent[]> {
   const ofOne = publication === undefined ? [] : [{ term: { publication } }];
   const events: LedgerEvent[] = [];
-  let after: Sort | undefined;
-  do {
-    const { documents, count, last } = await LEDGER_EVENTS.search(store, {
-      size: EVENTS_A_REQUEST,
-      query: { bool: { filter: [{ exists: { field: 'event' } }, ...ofOne] } },
-      sort: [{ _seq_no: 'desc' }],
-      ...(publication === undefined && { _source: { excludes: LARGE_PARTS } }),
-      ...(after && { search_after: after }),
-    });
-    events.push(...documents);
-    after = count < EVENTS_A_REQUEST ? undefined : last;
-  } while (after !== undefined && events.length < MAX_EVENTS);
+  const pages = LEDGER_EVENTS.pages(store, {
+    size: EVENTS_A_REQUEST,
+    query: { bool: { filter: [{ exists: { field: 'event' } }, ...ofOne] } },
+    sort: [{ _seq_no: 'desc' }],
+    ...(publication === undefined && { _source: { excludes: LARGE_PARTS } }),
+  });
+  for await (const page of pages) {
+    events.push(...page);
+    if (events.length >= MAX_EVENTS) break;
+  }
   return events.reverse();
 }
 

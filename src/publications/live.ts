@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { BOARDS, currentBoardName } from '../licenses/boards.ts';
 import { addTo } from '../licenses/counts.ts';
 import { search } from '../storage/checked-search.ts';
-import { responseStatus } from '../storage/client.ts';
-import { SearchUnavailableError } from '../storage/errors.ts';
+import { responseStatus, SearchUnavailableError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
 import { liveIndex, type PublicationMetadata, readMetadata } from './metadata.ts';
 

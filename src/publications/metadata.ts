@@ -4,9 +4,8 @@ import { z } from 'zod';
 import { feedState } from '../changes/feed.ts';
 import { changeCounts } from '../changes/segments.ts';
 import { countsByName } from '../licenses/counts.ts';
-import { isIndexNotFound, responseStatus } from '../storage/client.ts';
-import { parseLicensesIndexName } from '../storage/index-names.ts';
-import type { Store } from '../storage/store.ts';
+import { isIndexNotFound, responseStatus } from '../storage/errors.ts';
+import { isLicensesIndexName, type Store } from '../storage/store.ts';
 import { BadDocumentError, type Checked, checked, WITHOUT_BAD_PARTS } from '../storage/stored.ts';
 
 const source = z.object({
@@ -109,7 +108,7 @@ export async function checkedIndices({ client, prefix }: Store, name: string): P
   const response = await client.indices.getMapping({ index: name });
   return Object.entries(mappingsResponse.parse(response.body)).map(([index, { mappings }]) => {
     const stored = mappings[META_ID];
-    const isOurs = ofOurs.safeParse(stored).success && parseLicensesIndexName(prefix, index) !== undefined;
+    const isOurs = ofOurs.safeParse(stored).success && isLicensesIndexName(prefix, index);
     // The licenses of a publication are whole, whatever became of its counts.
     return { index, stored, isOurs, ...checked(publicationMetadata, stored, WITHOUT_BAD_PARTS) };
   });

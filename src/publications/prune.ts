@@ -1,7 +1,6 @@
 import { deleteInvisibleChanges, eraseWithdrawnPlaces } from '../changes/prune-changes.ts';
 import { deleteExpiredRecords } from '../records/saved-records.ts';
-import { digestIndexName } from '../storage/index-names.ts';
-import type { Store } from '../storage/store.ts';
+import { digestIndexName, type Store } from '../storage/store.ts';
 import { deleteIndex, deleteObsolete, type ReadEpoch, readEpoch } from './fence.ts';
 import { indicesOnceLive, summarize } from './history.ts';
 import { type LedgerEvent, readEvents } from './ledger.ts';

@@ -4,9 +4,8 @@ import { z } from 'zod';
 import { type CsvFormat, spreadsheetCsv } from '../csv.ts';
 import type { CsvRow } from '../dataset/csv.ts';
 import { numberKey } from '../licenses/number.ts';
-import { isTransient } from '../storage/client.ts';
-import { collection, type Sort } from '../storage/collection.ts';
-import { SearchUnavailableError } from '../storage/errors.ts';
+import { collection } from '../storage/collection.ts';
+import { isTransient, SearchUnavailableError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
 import { ONCE_LIVE, type PublicationSummary } from './history.ts';
 import type { LicensesIndex, PublicationMetadata } from './metadata.ts';
@@ -87,30 +86,20 @@ export function rejectedRows(store: Store, publication: string, signal: AbortSig
   };
 }
 
-const PAGE = 1000;
+const ROWS_A_PAGE = 1000;
 
 /** The rows that a publication rejected and kept, by file and line, in pages. */
-export async function* readRejectedRows(
-  store: Store,
-  publication: string,
-): AsyncGenerator<readonly RejectedRow[], void, undefined> {
+export async function* readRejectedRows(store: Store, publication: string) {
   await store.client.indices.refresh({ index: store.names.rejectedRows });
-  let after: Sort | undefined;
-  for (;;) {
-    const { documents, last } = await REJECTED_ROWS.search(store, {
-      size: PAGE,
-      query: {
-        bool: {
-          filter: [{ term: { publication } }, { exists: { field: 'file' } }, { exists: { field: 'line' } }],
-        },
+  yield* REJECTED_ROWS.pages(store, {
+    size: ROWS_A_PAGE,
+    query: {
+      bool: {
+        filter: [{ term: { publication } }, { exists: { field: 'file' } }, { exists: { field: 'line' } }],
       },
-      sort: [{ file: 'desc' }, { line: 'asc' }, { _seq_no: 'asc' }],
-      ...(after === undefined ? {} : { search_after: after }),
-    });
-    if (last === undefined) return;
-    yield documents;
-    after = last;
-  }
+    },
+    sort: [{ file: 'desc' }, { line: 'asc' }, { _seq_no: 'asc' }],
+  });
 }
 
 const FORMAT: CsvFormat = { delimiter: ',', newline: '\n' };

@@ -4,9 +4,8 @@ import { storedChange } from '../changes/change.ts';
 import { historyGap } from '../changes/feed.ts';
 import { licenseRecord } from '../licenses/license-record.ts';
 import { countDocuments } from '../storage/checked-search.ts';
-import { isIndexNotFound, responseStatus } from '../storage/client.ts';
 import { collection } from '../storage/collection.ts';
-import { SearchUnavailableError } from '../storage/errors.ts';
+import { isIndexNotFound, responseStatus, SearchUnavailableError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
 
 /** How long a saved record is kept, in days: somewhat more than a year, from one yearly check to the next. */

@@ -13,9 +13,8 @@ import {
   noDocuments,
   readBackup,
 } from './backup-file.ts';
-import { countDocuments } from './checked-search.ts';
+import { countDocuments, pagesOf } from './checked-search.ts';
 import type { DocumentChecks } from './collection.ts';
-import { pagesOf } from './pages.ts';
 import type { Store } from './store.ts';
 import type { BadDocument } from './stored.ts';
 

@@ -1,10 +1,8 @@
 import type { API } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { search } from './checked-search.ts';
-import { responseStatus } from './client.ts';
-import { SearchUnavailableError } from './errors.ts';
-import type { IndexNames } from './index-names.ts';
-import type { Store } from './store.ts';
+import { responseStatus, SearchUnavailableError } from './errors.ts';
+import type { IndexNames, Store } from './store.ts';
 import { BadDocumentError, type Checked, checked, type Salvage } from './stored.ts';
 
 /** The indices of documents that must survive. */
@@ -21,18 +19,11 @@ export const STORED_INDICES = [
 
 export type StoredIndex = (typeof STORED_INDICES)[number];
 
-/** Checks a document as it lies in OpenSearch. */
-export type DocumentCheck = (stored: unknown, id: string) => Checked<unknown>;
+/** The checks of the documents of each index, as they lie in OpenSearch. */
+export type DocumentChecks = Readonly<Record<StoredIndex, (stored: unknown, id: string) => Checked<unknown>>>;
 
-/** The checks of the documents of each index. */
-export type DocumentChecks = Readonly<Record<StoredIndex, DocumentCheck>>;
-
-/** A valid document, and its version. */
-export interface Version<Stored> {
-  readonly document: Stored;
-  readonly seqNo: number;
-  readonly primaryTerm: number;
-}
+/** Which version of a document was read; `undefined` where there was none. */
+export type Version = { readonly if_seq_no: number; readonly if_primary_term: number } | undefined;
 
 /** The sort values of a document; blank for one that lacks the field. */
 export type Sort = (string | number)[];
@@ -61,28 +52,15 @@ interface Options<Stored> {
 
 const CONFLICT = 409;
 
-const stored = z.object({
-  _id: z.string(),
-  _seq_no: z.int(),
-  _primary_term: z.int(),
-  _source: z.unknown().optional(),
-});
+const stored = z.object({ _id: z.string(), _source: z.unknown().optional() });
+const versioned = stored.extend({ _seq_no: z.int(), _primary_term: z.int() });
 const several = z.object({
-  docs: z.array(
-    z.object({
-      _id: z.string(),
-      found: z.boolean().default(false),
-      error: z.unknown().optional(),
-      _source: z.unknown().optional(),
-    }),
-  ),
+  docs: z.array(stored.extend({ found: z.boolean().default(false), error: z.unknown().optional() })),
 });
 const hits = z.object({
   hits: z.object({
     hits: z.array(
-      z.object({
-        _id: z.string(),
-        _source: z.unknown().optional(),
+      stored.extend({
         sort: z.array(z.union([z.string(), z.number(), z.null().transform(() => '')])).optional(),
       }),
     ),
@@ -100,7 +78,6 @@ export function collection<Schema extends DocumentSchema>(
 ) {
   type Stored = z.output<Schema>;
 
-  /** Checks a document as it lies in OpenSearch. */
   function check(source: unknown, id: string): Checked<Stored> {
     const found = checked(schema, source, salvage);
     const isMisplaced = found.document !== undefined && !isStoredUnder(id, found.document);
@@ -125,16 +102,16 @@ export function collection<Schema extends DocumentSchema>(
    *
    * @throws {BadDocumentError} when it is not valid
    */
-  async function read(store: Store, id: string, timeoutMs?: number): Promise<Version<Stored> | undefined> {
+  async function read(store: Store, id: string, timeoutMs?: number) {
     try {
       const { body } = await store.client.get(
         { index: store.names[index], id },
         timeoutMs === undefined ? {} : { requestTimeout: timeoutMs },
       );
-      const { _source, _seq_no: seqNo, _primary_term: primaryTerm } = stored.parse(body);
+      const { _source, _seq_no, _primary_term } = versioned.parse(body);
       const { document, problem = '' } = checkedAndReported(store, id, _source);
       if (document === undefined) throw new BadDocumentError({ index: store.names[index], id, problem });
-      return { document, seqNo, primaryTerm };
+      return { document, version: { if_seq_no: _seq_no, if_primary_term: _primary_term } };
     } catch (error) {
       if (responseStatus(error) === 404) return undefined;
       throw error;
@@ -210,9 +187,22 @@ export function collection<Schema extends DocumentSchema>(
       throw new SearchUnavailableError(`OpenSearch did not take every document of ${names[index]}.`);
   }
 
+  /** Writes a document in place of the version that was read. @returns whether nothing had changed it since */
+  async function replace(store: Store, id: string, version: Version, document: Stored): Promise<boolean> {
+    const condition = version ?? { op_type: 'create' as const };
+    try {
+      const body = valid(document);
+      await store.client.index({ index: store.names[index], id, body, refresh: true, ...condition });
+      return true;
+    } catch (error) {
+      if (responseStatus(error) !== CONFLICT) throw error;
+      return false;
+    }
+  }
+
   /**
-   * Makes another document of the one of an id, and makes it searchable. When somebody else writes it meanwhile, it is
-   * done again with what they wrote.
+   * Makes another document of the one of an id. When somebody else writes it meanwhile, it is done again with what they
+   * wrote.
    *
    * @param change gives the new document; `undefined` where nothing changes
    * @returns the document as it is now
@@ -227,19 +217,22 @@ export function collection<Schema extends DocumentSchema>(
       const current = await read(store, id);
       const next = change(current?.document);
       if (next === undefined) return current?.document;
-      const version =
-        current === undefined
-          ? { op_type: 'create' as const }
-          : { if_seq_no: current.seqNo, if_primary_term: current.primaryTerm };
-      try {
-        const body = valid(next);
-        await store.client.index({ index: store.names[index], id, body, refresh: true, ...version });
-        return body;
-      } catch (error) {
-        if (responseStatus(error) !== CONFLICT) throw error;
-      }
+      if (await replace(store, id, current?.version, next)) return next;
     }
   }
 
-  return { schema, check, valid, read, readAll, search: searchDocuments, pages, append, put, putAll, update };
+  return {
+    schema,
+    check,
+    valid,
+    read,
+    readAll,
+    search: searchDocuments,
+    pages,
+    append,
+    put,
+    putAll,
+    replace,
+    update,
+  };
 }

@@ -1,5 +1,103 @@
+import { errors } from '@opensearch-project/opensearch';
+import type { Config } from '../config.ts';
+
 /** OpenSearch did not answer in time, or not in full. */
 export class SearchUnavailableError extends Error {}
 
 /** More is asked than can be answered in time. */
 export class TooBusyError extends Error {}
+
+/** The addresses of OpenSearch's nodes. */
+export function openSearchNodes({ OPENSEARCH_URL: urls }: Pick<Config, 'OPENSEARCH_URL'>): string[] {
+  return urls.split(',');
+}
+
+/** Host and port of each node, for messages: the addresses may hold a password. */
+export function openSearchHosts(config: Pick<Config, 'OPENSEARCH_URL'>): string {
+  return openSearchNodes(config)
+    .map((node) => new URL(node).host)
+    .join(', ');
+}
+
+/** The HTTP status of an error that OpenSearch answered with; `undefined` for any other error. */
+export function responseStatus(error: unknown): number | undefined {
+  return error instanceof errors.ResponseError ? error.statusCode : undefined;
+}
+
+/** Whether OpenSearch could not be reached, did not answer in time or refused for load: worth another try. */
+export function isTransient(error: unknown): boolean {
+  const status = responseStatus(error);
+  if (status !== undefined) return status === 429 || status >= 500;
+  return (
+    error instanceof errors.ConnectionError ||
+    error instanceof errors.TimeoutError ||
+    error instanceof errors.NoLivingConnectionsError
+  );
+}
+
+/**
+ * Whether OpenSearch refused the user: a wrong name or password, or no permission. (It answers 403 to a write into a
+ * blocked index, too.)
+ */
+export function isDenied(error: unknown): boolean {
+  const status = responseStatus(error);
+  return status === 401 || (status === 403 && !messageOf(error).startsWith('cluster_block_exception'));
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * Why OpenSearch takes nothing from this service until an operator sets something right: the user, or the certificate.
+ *
+ * @returns one line for the operator; `undefined` for any other error
+ */
+export function refusal(error: unknown, config: Pick<Config, 'OPENSEARCH_URL'>): string | undefined {
+  const hosts = openSearchHosts(config);
+  if (responseStatus(error) === 401) {
+    return `OpenSearch at ${hosts} refuses the user or the password. Check OPENSEARCH_USERNAME and OPENSEARCH_PASSWORD.`;
+  }
+  if (isDenied(error)) {
+    return `OpenSearch at ${hosts} does not permit this to its user OPENSEARCH_USERNAME: ${messageOf(error)}`;
+  }
+  if (!(error instanceof errors.ConnectionError && error.message.includes('certificate'))) return undefined;
+  const [problem] = error.message.split(';');
+  return `The certificate of OpenSearch at ${hosts} is not trusted: ${problem}. Set OPENSEARCH_CA to the PEM file of its authority.`;
+}
+
+/**
+ * Why OpenSearch did not do what was asked.
+ *
+ * @returns one line for the operator; `undefined` for any other error
+ */
+export function trouble(error: unknown, config: Pick<Config, 'OPENSEARCH_URL'>): string | undefined {
+  const hosts = openSearchHosts(config);
+  if (isDiskFull(error)) {
+    return `OpenSearch at ${hosts} refuses to write: its disk is full. Free space there, then run the command again.`;
+  }
+  const refused = refusal(error, config);
+  if (refused !== undefined || !isTransient(error)) return refused;
+  const status = responseStatus(error);
+  return status === undefined
+    ? `OpenSearch does not answer at ${hosts}. Is it running (npm start), and is OPENSEARCH_URL right?`
+    : `OpenSearch at ${hosts} answered with status ${status}. Its log says why. Try again when it has recovered.`;
+}
+
+/**
+ * Whether OpenSearch refused to write because its disk is nearly full. By default it creates no index when less than
+ * 10 % is free, and takes no document when less than 5 % is free. It writes again by itself when there is space.
+ *
+ * @see https://docs.opensearch.org/latest/install-and-configure/configuring-opensearch/cluster-settings/ for the
+ *   settings `cluster.routing.allocation.disk.watermark.high` and `.flood_stage`
+ */
+export function isDiskFull(error: unknown): boolean {
+  return error instanceof errors.ResponseError && DISK_FULL.test(error.message);
+}
+
+const DISK_FULL = /flood-stage watermark|create-index blocked/;
+
+/** Whether OpenSearch answered that the index does not exist. */
+export function isIndexNotFound(error: unknown): boolean {
+  return error instanceof errors.ResponseError && error.message.startsWith('index_not_found_exception');
+}

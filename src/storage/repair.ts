@@ -1,6 +1,6 @@
-import { responseStatus } from './client.ts';
+import { pagesOf, type StoredDocument } from './checked-search.ts';
 import { type DocumentChecks, STORED_INDICES } from './collection.ts';
-import { pagesOf, type StoredDocument } from './pages.ts';
+import { responseStatus } from './errors.ts';
 import type { Store } from './store.ts';
 import type { BadDocument } from './stored.ts';
 

@@ -1,7 +1,7 @@
-import type { Client } from '@opensearch-project/opensearch';
-import type { Config } from '../config.ts';
-import { type ClientOptions, openSearchClient } from './client.ts';
-import { type IndexNames, indexNames } from './index-names.ts';
+import { readFileSync } from 'node:fs';
+import { Client } from '@opensearch-project/opensearch';
+import { type Config, ConfigError } from '../config.ts';
+import { openSearchNodes } from './errors.ts';
 import { type BadDocument, badDocumentReport, printBadDocument } from './stored.ts';
 
 /** OpenSearch as one installation uses it. Everything that the service stores is read and written through it. */
@@ -14,13 +14,14 @@ export interface Store {
   readonly reportBad: (bad: BadDocument) => void;
 }
 
-/**
- * Binds a client to the indices of one installation.
- *
- * @param tell says once of each bad document that a reader left it out
- */
+/** @param tell says once of each bad document that a reader left it out */
 export function storeOf(client: Client, prefix: string, tell = printBadDocument): Store {
   return { client, prefix, names: indexNames(prefix), reportBad: badDocumentReport(tell) };
+}
+
+export interface ClientOptions {
+  /** Whether what one node does not answer goes to the next: for what may be done twice. */
+  readonly triesOtherNodes?: boolean;
 }
 
 /**
@@ -34,4 +35,82 @@ export function openStore(
   { onBadDocument, ...options }: ClientOptions & { readonly onBadDocument?: (bad: BadDocument) => void } = {},
 ): Store {
   return storeOf(openSearchClient(config, timeoutMs, options), config.INDEX_PREFIX, onBadDocument);
+}
+
+/**
+ * A client that never retries at the node that failed: who asks decides what a failure means.
+ *
+ * @throws {ConfigError} when the file of the certificate authority can't be read
+ */
+export function openSearchClient(
+  config: Config,
+  timeoutMs: number,
+  { triesOtherNodes = false }: ClientOptions = {},
+): Client {
+  const nodes = openSearchNodes(config);
+  const { OPENSEARCH_USERNAME: username, OPENSEARCH_PASSWORD: password, OPENSEARCH_CA: ca } = config;
+  return new Client({
+    nodes,
+    maxRetries: triesOtherNodes ? nodes.length - 1 : 0,
+    requestTimeout: timeoutMs,
+    // Every answer is checked against a schema, which takes over known fields only.
+    disablePrototypePoisoningProtection: true,
+    ...(username !== undefined && password !== undefined ? { auth: { username, password } } : {}),
+    ...(ca !== undefined ? { ssl: { ca: certificateIn(ca) } } : {}),
+  });
+}
+
+function certificateIn(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch {
+    throw new ConfigError(`OPENSEARCH_CA is ${JSON.stringify(file)}, but that file can't be read.`);
+  }
+}
+
+/** The names of an installation's indices and of its alias. */
+export type IndexNames = Readonly<ReturnType<typeof indexNames>>;
+
+const FAMILY = 'licenses';
+const DIGESTS = 'license-digests';
+
+/** @param prefix the installation's `INDEX_PREFIX` */
+export function indexNames(prefix: string) {
+  return {
+    /** The alias whose one index is the live publication. */
+    alias: `${prefix}${FAMILY}`,
+    licensesPattern: `${prefix}${FAMILY}-*`,
+    digestsPattern: `${prefix}${DIGESTS}-*`,
+    changes: `${prefix}changes`,
+    savedRecords: `${prefix}saved-records`,
+    /** The events of publications, and the epoch. */
+    ledger: `${prefix}publications`,
+    rejectedRows: `${prefix}rejected-rows`,
+    accounts: `${prefix}accounts`,
+    apiKeys: `${prefix}api-keys`,
+    apiKeyUsage: `${prefix}api-key-usage`,
+    audit: `${prefix}audit`,
+  };
+}
+
+/**
+ * The name of a physical index of licenses.
+ *
+ * @param date the dataset's run date, `YYYY-MM-DD`
+ * @param build unique for each attempt
+ */
+export function licensesIndexName(prefix: string, date: string, build: string): string {
+  return `${prefix}${FAMILY}-${date}-${build}`;
+}
+
+const NAME = /^licenses-\d{4}-\d{2}-\d{2}-[a-z0-9]+$/;
+
+/** Whether `licensesIndexName` made this name, with this prefix. */
+export function isLicensesIndexName(prefix: string, name: string): boolean {
+  return name.startsWith(prefix) && NAME.test(name.slice(prefix.length));
+}
+
+/** The index of the digest of a publication, by the name of its index of licenses. */
+export function digestIndexName(prefix: string, licensesIndex: string): string {
+  return `${prefix}${DIGESTS}${licensesIndex.slice(prefix.length + FAMILY.length)}`;
 }

@@ -2,8 +2,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
-import { responseStatus } from './client.ts';
 import { STORED_INDICES } from './collection.ts';
+import { responseStatus } from './errors.ts';
 import type { Store } from './store.ts';
 
 const FOLDER = new URL('../../index-templates/', import.meta.url);

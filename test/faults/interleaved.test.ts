@@ -6,8 +6,7 @@ import { indicesUnderAlias, newId } from '../../src/publications/metadata.ts';
 import { prune } from '../../src/publications/prune.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { countDocuments } from '../../src/storage/checked-search.ts';
-import { licensesIndexName } from '../../src/storage/index-names.ts';
-import type { Store } from '../../src/storage/store.ts';
+import { licensesIndexName, type Store } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { licensesOf, writeDay } from '../support/day-files.ts';
 import { takeEpoch } from '../support/epoch.ts';
@@ -53,7 +52,7 @@ async function threePublications(): Promise<void> {
   indices = [];
   for (const [at, publication] of publications.entries()) {
     const date = `2026-11-2${at}`;
-    const index = licensesIndexName(store.prefix, { date, run: newId() });
+    const index = licensesIndexName(store.prefix, date, newId());
     const epoch = await takeEpoch(store, publication);
     const metadata = {
       ...{ publication, epoch, date, sample: false, started_at: new Date().toISOString() },

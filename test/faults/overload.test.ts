@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect } from '@jest/globals';
 import { publicationHistory } from '../../src/publications/history.ts';
 import { licensesIndices } from '../../src/publications/metadata.ts';
-import { isIndexNotFound } from '../../src/storage/client.ts';
+import { isIndexNotFound } from '../../src/storage/errors.ts';
 import { BULK_FAULTS, type BulkFault, type BulkProxy, bulkProxy, isBulk } from '../support/bulk-faults.ts';
 import { livePublished } from '../support/complete-publication.ts';
 import { faultTest, inForm, type ObservedFault } from '../support/fault-form.ts';

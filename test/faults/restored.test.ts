@@ -11,7 +11,7 @@ import { prune } from '../../src/publications/prune.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { restoreBackup, writeBackup } from '../../src/storage/backup.ts';
 import { readBackup } from '../../src/storage/backup-file.ts';
-import { digestIndexName } from '../../src/storage/index-names.ts';
+import { digestIndexName } from '../../src/storage/store.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
 import { allChanges, askChanges, changesPage } from '../support/changes.ts';
 import { type DayRow, licensesOf, writeDay } from '../support/day-files.ts';

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { digestEntries, emptyDigest, readDigest, recordHash, writeDigest } from '../../src/changes/digest.ts';
 import { licenseId } from '../../src/licenses/license-document.ts';
 import { liveIndex } from '../../src/publications/metadata.ts';
-import { digestIndexName } from '../../src/storage/index-names.ts';
+import { digestIndexName } from '../../src/storage/store.ts';
 import { allChanges, changesPage } from '../support/changes.ts';
 import { type DayRow, writeDay } from '../support/day-files.ts';
 import { type FeedService, NURSES, NURSING, PHARMACIES, startFeedService } from '../support/feed-service.ts';

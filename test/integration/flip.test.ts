@@ -4,7 +4,7 @@ import { currentEpoch, FlipRefusedError, flip, releaseEpoch } from '../../src/pu
 import { appendEvent } from '../../src/publications/ledger.ts';
 import { indicesUnderAlias, licensesIndices, liveIndex, newId } from '../../src/publications/metadata.ts';
 import { prune } from '../../src/publications/prune.ts';
-import { licensesIndexName } from '../../src/storage/index-names.ts';
+import { licensesIndexName } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { takeEpoch } from '../support/epoch.ts';
 import { throughProxy } from '../support/proxy.ts';
@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 async function newIndex(): Promise<string> {
-  const index = licensesIndexName(environment.config.INDEX_PREFIX, { date: '2026-11-20', run: newId() });
+  const index = licensesIndexName(environment.config.INDEX_PREFIX, '2026-11-20', newId());
   await environment.client.indices.create({ index });
   return index;
 }

@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Client } from '@opensearch-project/opensearch';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { newId } from '../../src/publications/metadata.ts';
-import { openSearchClient } from '../../src/storage/client.ts';
-import { licensesIndexName } from '../../src/storage/index-names.ts';
+import { licensesIndexName, openSearchClient } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { loadDocuments, type RefusedDocument } from '../../workers/publish/load.ts';
 import type { BulkOperation } from '../../workers/publish/parse.ts';
@@ -53,7 +52,7 @@ async function* once(documents: readonly BulkOperation[]) {
 /** Loads through a proxy with these faults, into an index of its own. */
 async function load(documents: readonly BulkOperation[], faults: readonly BulkFault[]) {
   const { config, client } = environment;
-  const index = licensesIndexName(config.INDEX_PREFIX, { date: '2026-11-20', run: newId() });
+  const index = licensesIndexName(config.INDEX_PREFIX, '2026-11-20', newId());
   await client.indices.create({ index });
   const proxy = await bulkProxy(config.OPENSEARCH_URL, faults);
   const throughProxy: Client = openSearchClient({ ...config, OPENSEARCH_URL: proxy.url }, 10_000);
@@ -134,7 +133,7 @@ describe('loading documents', () => {
 
 test('a load fails immediately when its index has been deleted', async () => {
   const { client, config } = environment;
-  const gone = licensesIndexName(config.INDEX_PREFIX, { date: '2026-11-20', run: newId() });
+  const gone = licensesIndexName(config.INDEX_PREFIX, '2026-11-20', newId());
   await expect(
     loadDocuments(client, gone, once(DISTINCT), {
       signal: new AbortController().signal,

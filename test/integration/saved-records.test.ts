@@ -9,7 +9,7 @@ import {
   writtenRecordCode,
 } from '../../src/records/saved-records.ts';
 import { countDocuments } from '../../src/storage/checked-search.ts';
-import { isTransient } from '../../src/storage/client.ts';
+import { isTransient } from '../../src/storage/errors.ts';
 import { openStore } from '../../src/storage/store.ts';
 import { prepareIndices, upgradeIndices } from '../../src/storage/templates.ts';
 import { FIXTURES } from '../support/fixtures.ts';

@@ -1,6 +1,6 @@
 import { DOCUMENT_CHECKS } from '../../src/cli/stored-documents.ts';
+import { pagesOf, type StoredDocument } from '../../src/storage/checked-search.ts';
 import { STORED_INDICES, type StoredIndex } from '../../src/storage/collection.ts';
-import { pagesOf, type StoredDocument } from '../../src/storage/pages.ts';
 import type { Store } from '../../src/storage/store.ts';
 
 /** Values of every type that JSON has, and a few that look nearly right. */

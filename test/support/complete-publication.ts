@@ -6,7 +6,7 @@ import type { TestEnvironment } from '../../scripts/environment.ts';
 import { type PublicationHistory, publicationHistory } from '../../src/publications/history.ts';
 import { publishQueue } from '../../src/publications/job.ts';
 import { indicesUnderAlias, type PublicationCounts, readMetadata } from '../../src/publications/metadata.ts';
-import { digestIndexName } from '../../src/storage/index-names.ts';
+import { digestIndexName } from '../../src/storage/store.ts';
 
 /** A publication may tell that it is live before it has deleted what it takes the place of. */
 const TIDY_WITHIN_MS = 10_000;

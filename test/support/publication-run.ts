@@ -3,7 +3,7 @@ import { publicationDetails } from '../../src/publications/history.ts';
 import { publishQueue } from '../../src/publications/job.ts';
 import { type LedgerEvent, readEvents } from '../../src/publications/ledger.ts';
 import { liveLicensesIndex } from '../../src/publications/metadata.ts';
-import { isIndexNotFound } from '../../src/storage/client.ts';
+import { isIndexNotFound } from '../../src/storage/errors.ts';
 
 /** How far a publication is, as the ledger, the alias and the index that it builds tell. */
 export interface LoadProgress {

@@ -1,19 +1,16 @@
 import { describe, expect, test } from '@jest/globals';
 import { newId } from '../../src/publications/metadata.ts';
-import { indexNames, licensesIndexName, parseLicensesIndexName } from '../../src/storage/index-names.ts';
+import { indexNames, isLicensesIndexName, licensesIndexName } from '../../src/storage/store.ts';
 
 const PREFIXES = ['', 'test-', 'a_b-1'];
 
 describe('the name of a licenses index', () => {
-  test('has the prefix, the date and the run', () => {
-    expect(licensesIndexName('test-', { date: '2026-11-20', run: 'abc123' })).toBe(
-      'test-licenses-2026-11-20-abc123',
-    );
+  test('has the prefix, the date and the build', () => {
+    expect(licensesIndexName('test-', '2026-11-20', 'abc123')).toBe('test-licenses-2026-11-20-abc123');
   });
 
-  test.each(PREFIXES)('is parsed back with the prefix %j', (prefix) => {
-    const name = { date: '2026-11-20', run: newId() };
-    expect(parseLicensesIndexName(prefix, licensesIndexName(prefix, name))).toEqual(name);
+  test.each(PREFIXES)('is known by the prefix %j', (prefix) => {
+    expect(isLicensesIndexName(prefix, licensesIndexName(prefix, '2026-11-20', newId()))).toBe(true);
   });
 
   test.each([
@@ -32,7 +29,7 @@ describe('the name of a licenses index', () => {
     ['', 'publications'],
     ['', ''],
   ])('with the prefix %j is not %j', (prefix, name) => {
-    expect(parseLicensesIndexName(prefix, name)).toBeUndefined();
+    expect(isLicensesIndexName(prefix, name)).toBe(false);
   });
 
   test('is not the name of any other index of the service', () => {
@@ -40,7 +37,7 @@ describe('the name of a licenses index', () => {
       const { licensesPattern, ...others } = indexNames(prefix);
       for (const other of Object.values(others)) {
         expect(other.startsWith(licensesPattern.replace('*', ''))).toBe(false);
-        expect(parseLicensesIndexName(prefix, other)).toBeUndefined();
+        expect(isLicensesIndexName(prefix, other)).toBe(false);
       }
     }
   });

@@ -2,7 +2,7 @@ import type { Client } from '@opensearch-project/opensearch';
 import { SERVICE_VERSION } from '../../src/config.ts';
 import { type PublicationMetadata, publicationMetadata } from '../../src/publications/metadata.ts';
 import { numbersInRow, rejectedRows } from '../../src/publications/rejected-rows.ts';
-import { isDiskFull } from '../../src/storage/client.ts';
+import { isDiskFull } from '../../src/storage/errors.ts';
 import { indexTemplate } from '../../src/storage/templates.ts';
 import { type Digests, emptyDigests } from './digests.ts';
 import { type Baseline, guardLicenses } from './guards.ts';

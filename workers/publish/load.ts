@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
-import { isIndexNotFound, isTransient } from '../../src/storage/client.ts';
-import { SearchUnavailableError } from '../../src/storage/errors.ts';
+import { isIndexNotFound, isTransient, SearchUnavailableError } from '../../src/storage/errors.ts';
 import { type Batch, batched } from './batch.ts';
 import type { BulkOperation, PublicationDocument } from './parse.ts';
 

@@ -12,9 +12,8 @@ import { lastLivePublication, type PublishResult, reconcileLedger } from '../../
 import type { PublishJob } from '../../src/publications/job.ts';
 import { liveIndex, newId, readableLiveIndex, writeMetadata } from '../../src/publications/metadata.ts';
 import { prune } from '../../src/publications/prune.ts';
-import { isTransient } from '../../src/storage/client.ts';
-import { licensesIndexName } from '../../src/storage/index-names.ts';
-import type { Store } from '../../src/storage/store.ts';
+import { isTransient } from '../../src/storage/errors.ts';
+import { licensesIndexName, type Store } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { type Built, build, makeDurable } from './build.ts';
 import { licensesStored } from './canary.ts';
@@ -81,7 +80,7 @@ async function takeEpochOf({ store, config, job, began, replaces }: PublishRun):
 
 /** Builds the index, verifies it and switches the alias to it. An index that does not go live is deleted. */
 async function buildAndGoLive(run: PublishRun, prepared: Prepared, epoch: number): Promise<WentLive> {
-  const index = licensesIndexName(run.store.prefix, { date: prepared.date, run: newId() });
+  const index = licensesIndexName(run.store.prefix, prepared.date, newId());
   try {
     const built = await build(run, prepared, { index, epoch });
     return await goLive(run, await verify(run, built));
