@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { writeSampleData } from '../sample-data/write-sample-data.ts';
 import { type TestEnvironment, testEnvironment } from '../scripts/environment.ts';
 import { startScript, startWorker } from '../scripts/licenses-processes.ts';
-import { print } from '../scripts/terminal.ts';
+import { print } from '../scripts/processes.ts';
 import { prepareIndices } from '../src/storage/templates.ts';
 import { ALL_ROWS, number, optionsOf, text } from './options.ts';
 import { publication } from './publish/publication.ts';

@@ -4,7 +4,7 @@ import { evaluationDays } from '../sample-data/evaluation/days.ts';
 import { QUESTIONS } from '../sample-data/evaluation/questions.ts';
 import { type Replayed, replay, tokensOf } from '../sample-data/evaluation/replay.ts';
 import { startApi, startWorker } from '../scripts/licenses-processes.ts';
-import { print } from '../scripts/terminal.ts';
+import { print } from '../scripts/processes.ts';
 import { published } from './published.ts';
 import { median } from './rounds.ts';
 import { withEnvironment } from './service.ts';

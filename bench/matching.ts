@@ -1,6 +1,6 @@
 import type { Client } from '@opensearch-project/opensearch';
 import { writeSampleData } from '../sample-data/write-sample-data.ts';
-import { print } from '../scripts/terminal.ts';
+import { print } from '../scripts/processes.ts';
 import { readCsv } from '../src/dataset/csv.ts';
 import { type Header, mapHeader } from '../src/dataset/header.ts';
 import { licensesOfRow } from '../src/dataset/row-to-licenses.ts';

@@ -1,4 +1,4 @@
-import { print } from '../scripts/terminal.ts';
+import { print } from '../scripts/processes.ts';
 import { drawLicenses } from './load/asked.ts';
 import { mcpContenders } from './load/mcp-contenders.ts';
 import { inRounds } from './load/measure.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { writeSampleData } from '../sample-data/write-sample-data.ts';
-import { print } from '../scripts/terminal.ts';
+import { print } from '../scripts/processes.ts';
 import { ALL_ROWS, number, optionsOf } from './options.ts';
 import { type Bench, writeBodies } from './publish/bodies.ts';
 import { bulkHelper, ceiling, HELPER_DOCUMENTS, tunedSetting } from './publish/plain-clients.ts';

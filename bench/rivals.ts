@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { startWorker } from '../scripts/licenses-processes.ts';
-import { print } from '../scripts/terminal.ts';
+import { print } from '../scripts/processes.ts';
 import { type Asked, drawLicenses } from './load/asked.ts';
 import { type Contender, nameAsked, numberAsked, rest, single } from './load/contenders.ts';
 import { inRounds } from './load/measure.ts';

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startScript } from '../scripts/licenses-processes.ts';
-import { print } from '../scripts/terminal.ts';
+import { print } from '../scripts/processes.ts';
 import { type Asked, drawLicenses } from './load/asked.ts';
 import { GIVEN_LETTERS, NAME_TUNED, NUMBER_TERM } from './load/bare-queries.ts';
 import {

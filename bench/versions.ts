@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { startScript } from '../scripts/licenses-processes.ts';
-import { print } from '../scripts/terminal.ts';
+import { print } from '../scripts/processes.ts';
 import { readConfig } from '../src/config.ts';
 import { drawLicenses } from './load/asked.ts';
 import { mcpContenders } from './load/mcp-contenders.ts';

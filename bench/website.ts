@@ -1,5 +1,5 @@
 import { brotliCompressSync } from 'node:zlib';
-import { print } from '../scripts/terminal.ts';
+import { print } from '../scripts/processes.ts';
 import { drawLicenses } from './load/asked.ts';
 import { type Contender, numberAsked, rest, single } from './load/contenders.ts';
 import { inRounds } from './load/measure.ts';

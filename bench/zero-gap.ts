@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { writeSampleData } from '../sample-data/write-sample-data.ts';
 import { startWorker } from '../scripts/licenses-processes.ts';
-import { print } from '../scripts/terminal.ts';
+import { print } from '../scripts/processes.ts';
 import { type Asked, drawLicenses } from './load/asked.ts';
 import { nameAsked, numberAsked, toolCall } from './load/contenders.ts';
 import { number, optionsOf } from './options.ts';

@@ -1,5 +1,5 @@
+import { run } from './processes.ts';
 import { isInstalled, isRoot } from './program-path.ts';
-import { run } from './programs.ts';
 
 /**
  * Installs a Debian package where that is possible: as root on a machine with apt. Never interrupted half-way.

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { markdownTable } from './markdown-table.ts';
-import { run } from './programs.ts';
+import { run } from './processes.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 

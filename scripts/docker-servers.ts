@@ -1,49 +1,45 @@
+import { run } from './processes.ts';
 import { isInstalled } from './program-path.ts';
-import { run } from './programs.ts';
-import { type Addresses, checkoutName, type ServerName } from './shared-servers.ts';
 
 const DAEMON_MS = 5_000;
 const INNER_PORTS = { opensearch: '9200', redis: '6379' } as const;
 const SCHEMES = { opensearch: 'http', redis: 'redis' } as const;
 
-/** Servers in containers. */
-export interface DockerServers {
-  readonly addresses: Addresses;
-  stop(): Promise<void>;
-}
+/** The servers a checkout needs. */
+export type ServerName = 'opensearch' | 'redis';
 
-/** Whether containers can be started here: the client, its compose plugin and a daemon that answers. */
-export async function dockerAnswers(): Promise<boolean> {
-  if (!isInstalled('docker')) return false;
-  try {
-    await run('docker', ['compose', 'version'], { withinMs: DAEMON_MS });
-    await run('docker', ['info'], { withinMs: DAEMON_MS });
-    return true;
-  } catch {
-    return false;
-  }
-}
+/** Where servers answer. */
+export type Addresses = Partial<Record<ServerName, string>>;
 
-/** Starts the servers of `docker-compose.yml`, published on loopback ports that docker picks. */
+/**
+ * Starts the servers of `docker-compose.yml`, published on loopback ports that docker picks.
+ *
+ * @param project a name for what this checkout starts
+ * @returns `undefined` without docker, its compose plugin or a daemon that answers
+ */
 export async function startDockerServers(
-  stateDir: string,
+  project: string,
   wanted: readonly ServerName[],
   signal: AbortSignal,
-): Promise<DockerServers> {
-  const compose = (args: readonly string[], interruptible?: AbortSignal) =>
-    run('docker', ['compose', '--project-name', checkoutName(stateDir), ...args], {
-      // The file's other services name settings that these two don't need.
-      env: { ...process.env, MCP_ALLOWED_HOSTS: 'localhost' },
-      ...(interruptible === undefined ? {} : { signal: interruptible }),
-    });
+): Promise<{ readonly addresses: Addresses; stop(): Promise<void> } | undefined> {
+  if (!isInstalled('docker')) return undefined;
+  // The file's other services name settings that these two don't need.
+  const env = { ...process.env, MCP_ALLOWED_HOSTS: 'localhost' };
+  const compose = (args: readonly string[], options: Parameters<typeof run>[2] = {}) =>
+    run('docker', ['compose', '--project-name', project, ...args], { env, ...options });
   const stop = async () => {
     await compose(['stop', ...wanted]);
   };
   try {
-    await compose(['up', '--wait', ...wanted], signal);
+    await compose(['ps'], { withinMs: DAEMON_MS, signal });
+  } catch {
+    return undefined;
+  }
+  try {
+    await compose(['up', '--wait', ...wanted], { signal });
     const addresses: Addresses = {};
     for (const name of wanted) {
-      const published = await compose(['port', name, INNER_PORTS[name]], signal);
+      const published = await compose(['port', name, INNER_PORTS[name]], { signal });
       addresses[name] = `${SCHEMES[name]}://${published.trim()}`;
     }
     return { addresses, stop };

@@ -1,8 +1,12 @@
 import { join, resolve } from 'node:path';
-import { z } from 'zod';
-import type { Config } from '../src/config.ts';
-import { type ProcessOptions, type RunningProcess, startProcess, waitUntilReady } from './processes.ts';
-import { type CommandResult, runProgram } from './programs.ts';
+import {
+  type CommandResult,
+  print,
+  type RunningProcess,
+  runProgram,
+  startProcess,
+  waitUntilReady,
+} from './processes.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
@@ -22,7 +26,9 @@ export const SCRIPTS = {
 
 const READY_MS = 60_000;
 const ANSWER_MS = 2_000;
-const WARN = 40;
+
+/** A line of the log at the level of warnings or above, or one that is no line of the log, such as a stack. */
+const WARNING = /^(?!\{)|"level":[456]0\b/;
 
 /** Starts a script of the checkout under this Node, with these settings and no others. */
 export function startScript(
@@ -62,35 +68,27 @@ export function licenses(variables: Record<string, string>, ...parameters: strin
  */
 export function startLogged(
   name: 'API' | 'worker',
-  { config, env, show }: { config: Config; env: NodeJS.ProcessEnv; show: (line: string) => void },
+  stateDir: string,
+  env: NodeJS.ProcessEnv,
 ): RunningProcess {
-  const options: ProcessOptions = {
+  return startProcess(name, process.execPath, [resolve(ROOT, SCRIPTS[name])], {
     env,
-    logFile: join(resolve(config.STATE_DIR), 'logs', `${name.toLowerCase()}.log`),
+    logFile: join(resolve(stateDir), 'logs', `${name.toLowerCase()}.log`),
     onLine: (line) => {
-      const shown = warningIn(line);
-      if (shown !== undefined) show(`${name}: ${shown}`);
+      if (WARNING.test(line)) print(`${name}: ${line}`);
     },
-  };
-  return startProcess(name, process.execPath, [resolve(ROOT, SCRIPTS[name])], options);
+  });
 }
 
-/** Waits until the API process answers that it is up, or ready to serve a publication. */
-export function waitForApi(
-  api: RunningProcess,
-  path: '/healthz' | '/readyz',
-  config: Config,
+/**
+ * Waits until a process answers on its admin port that it is up (`/healthz`), or ready to serve (`/readyz`): the
+ * worker once it has created the indices, the API once a publication is live.
+ */
+export async function waitForAnswer(
+  process: RunningProcess,
+  url: string,
   signal: AbortSignal,
 ): Promise<void> {
-  return waitUntilOk(api, `${originOf(config.ADMIN_HOST, config.ADMIN_PORT)}${path}`, signal);
-}
-
-/** Waits until the worker process has created the indices and reaches OpenSearch and Redis. */
-export function waitForWorker(worker: RunningProcess, config: Config, signal: AbortSignal): Promise<void> {
-  return waitUntilOk(worker, `${originOf(config.ADMIN_HOST, config.WORKER_ADMIN_PORT)}/readyz`, signal);
-}
-
-async function waitUntilOk(process: RunningProcess, url: string, signal: AbortSignal): Promise<void> {
   const isReady = async () => {
     const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS) }).catch(() => undefined);
     await response?.body?.cancel();
@@ -103,17 +101,4 @@ async function waitUntilOk(process: RunningProcess, url: string, signal: AbortSi
 export function originOf(host: string, port: number): string {
   if (host === '0.0.0.0' || host === '::') return `http://127.0.0.1:${port}`;
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-}
-
-const logLine = z.looseObject({ level: z.number(), msg: z.string() });
-
-/** What a log line warns of; lines that are no log lines are shown as they are. */
-function warningIn(line: string): string | undefined {
-  try {
-    const { level, msg, time, pid, hostname, name, ...rest } = logLine.parse(JSON.parse(line));
-    if (level < WARN) return undefined;
-    return Object.keys(rest).length === 0 ? msg : `${msg} ${JSON.stringify(rest)}`;
-  } catch {
-    return line;
-  }
 }

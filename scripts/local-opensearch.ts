@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { findJava, hasModule } from './java.ts';
 import { openSearchDistribution } from './opensearch-distribution.ts';
 import { type RunningProcess, startProcess, waitUntilReady } from './processes.ts';
-import { unprivilegedUser } from './unprivileged-user.ts';
+import { privilegesOfNobody } from './unprivileged-user.ts';
 
 const READY_MS = 180_000;
 const RECOVERY_MS = 30_000;
@@ -36,7 +36,6 @@ export interface LocalOpenSearch {
   readonly transportPort: number;
   /** How it finds others, in place of being alone. */
   readonly discovery?: Readonly<Record<string, string | readonly string[]>>;
-  readonly environment: NodeJS.ProcessEnv;
   readonly signal: AbortSignal;
   readonly report: (line: string) => void;
 }
@@ -47,21 +46,17 @@ export interface LocalOpenSearch {
  * @returns at once; `waitForOpenSearch` says when it is ready
  */
 export async function startLocalOpenSearch(wanted: LocalOpenSearch): Promise<RunningProcess> {
-  const { stateDir, environment, signal, report } = wanted;
-  const javaHome = await findJava(stateDir, environment, signal, report);
-  const home = await openSearchDistribution({ stateDir, javaHome, signal, report });
+  const { stateDir, signal, report } = wanted;
+  const javaHome = await findJava(stateDir, signal, report);
+  const home = await openSearchDistribution(stateDir, signal, report);
   const state = wanted.folder ?? join(stateDir, 'opensearch');
   await configure(home, state, javaHome, wanted);
-  const user = await unprivilegedUser();
-  for (const folder of [home, state]) await user?.own(folder);
-  for (const name of ['config', 'tmp']) await user?.own(join(state, name));
   const program = join(home, 'bin', 'opensearch');
-  const privileges = await user?.privilegesToReach([program, join(javaHome, 'bin', 'java')]);
   return startProcess('OpenSearch', 'bash', [program], {
     cwd: home,
-    env: openSearchEnvironment(state, javaHome, environment, javaOptions(wanted)),
+    env: openSearchEnvironment(state, javaHome, javaOptions(wanted)),
     logFile: join(wanted.folder ?? stateDir, 'logs', 'opensearch.log'),
-    ...(privileges === undefined ? {} : { privileges }),
+    privileges: await privilegesOfNobody([home, state], [program, join(javaHome, 'bin', 'java')]),
   });
 }
 
@@ -147,9 +142,9 @@ async function optionsFor(javaHome: string, state: string, jvmOptions: string): 
 function openSearchEnvironment(
   state: string,
   javaHome: string,
-  { PATH, LANG }: NodeJS.ProcessEnv,
   options: readonly string[],
 ): NodeJS.ProcessEnv {
+  const { PATH, LANG } = process.env;
   return {
     PATH,
     LANG,

@@ -23,7 +23,11 @@ export async function startLocalRedis(
   port: number,
   report: (line: string) => void,
 ): Promise<RunningProcess> {
-  if (!isInstalled('redis-server')) await installRedis(report);
+  if (!isInstalled('redis-server') && !(await installDebianPackage('redis-server', report))) {
+    throw new StartError(
+      'Redis is missing: install `redis-server` 7 or newer, or set REDIS_URL to one that runs.',
+    );
+  }
   const folder = redisFolder(stateDir);
   await mkdir(folder, { recursive: true });
   const settings = {
@@ -46,17 +50,6 @@ export async function waitForRedis(redis: RunningProcess, url: string, signal: A
 
 /** Why a Redis can't be used; `undefined` when it answers. */
 export async function redisProblem(url: string): Promise<string | undefined> {
-  const answer = await ask(url, (redis) => redis.ping());
-  return answer instanceof Error ? answer.message : undefined;
-}
-
-/** The folder in which the Redis at this address keeps its data; `undefined` when it doesn't answer. */
-export async function redisDataFolder(url: string): Promise<string | undefined> {
-  const answer = await ask(url, (redis) => redis.config('GET', 'dir'));
-  return Array.isArray(answer) && typeof answer[1] === 'string' ? answer[1] : undefined;
-}
-
-async function ask(url: string, question: (redis: Redis) => Promise<unknown>): Promise<unknown> {
   const redis = new Redis(url, {
     lazyConnect: true,
     connectTimeout: ANSWER_MS,
@@ -71,17 +64,12 @@ async function ask(url: string, question: (redis: Redis) => Promise<unknown>): P
   });
   try {
     await redis.connect();
-    return await question(redis);
+    await redis.ping();
+    return undefined;
   } catch (error) {
-    return problem ?? error;
+    const cause = problem ?? error;
+    return cause instanceof Error ? cause.message : String(cause);
   } finally {
     redis.disconnect();
   }
-}
-
-async function installRedis(report: (line: string) => void): Promise<void> {
-  if (await installDebianPackage('redis-server', report)) return;
-  throw new StartError(
-    'Redis is missing: install `redis-server` 7 or newer, or set REDIS_URL to one that runs.',
-  );
 }

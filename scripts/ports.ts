@@ -1,8 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:net';
 import getPort from 'get-port';
-import { StartError } from './processes.ts';
 
 /** The address that only this machine reaches. */
 const LOOPBACK = '127.0.0.1';
@@ -25,34 +22,4 @@ export function freePort(): Promise<number> {
 /** Free ports of the loopback address. */
 export function freePorts(count: number): Promise<number[]> {
   return Promise.all(Array.from({ length: count }, freePort));
-}
-
-/** Where something will listen, and the setting that names the port. */
-export interface WantedPort {
-  readonly setting: string;
-  readonly host: string;
-  readonly port: number;
-}
-
-/**
- * Checks that ports can be listened on, all at once. (get-port would answer with another port, not with the reason.)
- *
- * @throws {StartError} for the first that can't, naming the setting to change
- */
-export async function checkPortsAreFree(ports: readonly WantedPort[]): Promise<void> {
-  const servers: Server[] = [];
-  try {
-    for (const { setting, host, port } of ports) {
-      const server = createServer().listen(port, host);
-      servers.push(server);
-      await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
-        const what = error.code === 'EADDRINUSE' ? 'is taken' : `can't be listened on (${error.code})`;
-        throw new StartError(
-          `Port ${port} of ${host} ${what}: stop what uses it, or set ${setting} to another.`,
-        );
-      });
-    }
-  } finally {
-    for (const server of servers) await new Promise((closed) => server.close(closed));
-  }
 }

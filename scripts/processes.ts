@@ -16,6 +16,11 @@ const MAX_OUTPUT = 8_000_000;
 /** Far more than a start takes, also on a busy machine. */
 const PRINTED_WITHIN_MS = 120_000;
 
+/** Far more than any program of a test takes, also on a busy machine. */
+const ENDS_WITHIN_MS = 280_000;
+
+const TERMINATION_MS = 5_000;
+
 /** A process that was started here, in a process group of its own: a terminal's Ctrl-C doesn't reach it. */
 export interface RunningProcess {
   readonly name: string;
@@ -54,6 +59,11 @@ export interface ProcessOptions {
   readonly stopsGroup?: boolean;
   /** Arguments for `setpriv`, to start it as somebody else. */
   readonly privileges?: readonly string[];
+}
+
+/** Prints one line. */
+export function print(line: string): void {
+  process.stdout.write(`${line}\n`);
 }
 
 /** The groups of the processes that were started here and still run. A group's id is that of its first process. */
@@ -102,6 +112,75 @@ export function startProcess(
   }
   const lastLines = () => output().trimEnd().split('\n').slice(-LAST_LINES).join('\n');
   return { name, child, ended, output, lastLines, printed, stop, kill };
+}
+
+/** How a program ended. */
+export interface CommandResult {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** All that it printed, in the order in which it came. */
+  readonly output: string;
+}
+
+/** How a program is run to its end. */
+interface RunOptions extends Omit<ProcessOptions, 'logFile' | 'stopsGroup'> {
+  /** The program is ended after this many milliseconds. */
+  readonly withinMs?: number;
+  /** Ends it early; left out for what must not be interrupted. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Runs a program to its end, as a user's shell would.
+ *
+ * @param options.variables its environment, beside PATH and HOME
+ */
+export async function runProgram(
+  command: readonly [command: string, ...parameters: string[]],
+  {
+    variables = {},
+    withinMs = ENDS_WITHIN_MS,
+    ...options
+  }: Omit<RunOptions, 'env'> & { readonly variables?: NodeJS.ProcessEnv } = {},
+): Promise<CommandResult> {
+  const env = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', ...variables };
+  const { child, output } = await runToEnd(command, { env, withinMs, ...options });
+  return { code: child.exitCode, stdout: output('stdout'), stderr: output('stderr'), output: output() };
+}
+
+/**
+ * Runs a command that must succeed.
+ *
+ * @returns what it printed, complaints on stderr aside
+ * @throws {StartError} with its last lines, when it fails
+ */
+export async function run(
+  command: string,
+  parameters: readonly string[],
+  { name = command, ...options }: RunOptions & { readonly name?: string } = {},
+): Promise<string> {
+  options.signal?.throwIfAborted();
+  const program = await runToEnd([command, ...parameters], options);
+  options.signal?.throwIfAborted();
+  if (program.child.exitCode === 0) return program.output('stdout').trimEnd();
+  const lines = program.lastLines().replaceAll('\n', '\n  ');
+  throw new StartError(`${name} failed (${await program.ended})\n  ${lines}`.trimEnd());
+}
+
+/** Runs a command in a group of its own, which is ended at the deadline or when it is interrupted. */
+async function runToEnd(
+  [command, ...parameters]: readonly [command: string, ...parameters: string[]],
+  { withinMs, signal, ...options }: RunOptions,
+): Promise<RunningProcess> {
+  const program = startProcess(command, command, parameters, { ...options, stopsGroup: true });
+  const interrupt = () => void program.stop(TERMINATION_MS);
+  signal?.addEventListener('abort', interrupt);
+  const timer = withinMs === undefined ? undefined : setTimeout(interrupt, withinMs);
+  await program.ended;
+  clearTimeout(timer);
+  signal?.removeEventListener('abort', interrupt);
+  return program;
 }
 
 /**

@@ -4,9 +4,8 @@ import { ConfigError, readConfig } from '../src/config.ts';
 import { openSearchNodes } from '../src/storage/errors.ts';
 import { REQUIREMENTS } from '../test/requirements.ts';
 import { aborted, Interrupted, watchInterrupts } from './interrupts.ts';
-import { type RunningProcess, StartError, startProcess } from './processes.ts';
+import { print, type RunningProcess, StartError, startProcess } from './processes.ts';
 import { startServices } from './services.ts';
-import { print } from './terminal.ts';
 import { testReport, unverifiedRequirements } from './test-report.ts';
 
 /** `all` is every test, as in CI. Without arguments, those of `npm run test:faults` are left out. */

@@ -9,8 +9,8 @@ import { prepareIndices } from '../src/storage/templates.ts';
 import { launchedBrowser } from './browser.ts';
 import { type TestEnvironment, testEnvironment } from './environment.ts';
 import { licenses, originOf, startApi, startWorker } from './licenses-processes.ts';
+import { print } from './processes.ts';
 import { startServices } from './services.ts';
-import { print } from './terminal.ts';
 
 const { values } = parseArgs({
   options: {

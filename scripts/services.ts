@@ -1,24 +1,19 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { connect, createServer, type Server } from 'node:net';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Config, readConfig } from '../src/config.ts';
+import { z } from 'zod';
+import { type Config, localServicesPath, readConfig } from '../src/config.ts';
 import { openSearchHosts } from '../src/storage/errors.ts';
 import { openSearchClient } from '../src/storage/store.ts';
-import { dockerAnswers, startDockerServers } from './docker-servers.ts';
-import { startLocalOpenSearch, waitForOpenSearch } from './local-opensearch.ts';
+import { type Addresses, type ServerName, startDockerServers } from './docker-servers.ts';
+import { clusterNameAt, startLocalOpenSearch, waitForOpenSearch } from './local-opensearch.ts';
 import { redisProblem, startLocalRedis, waitForRedis } from './local-redis.ts';
 import { freePort } from './ports.ts';
 import { type RunningProcess, StartError } from './processes.ts';
-import {
-  type Addresses,
-  checkoutName,
-  claimServers,
-  forgetServers,
-  isRunning,
-  recordServers,
-  releaseServers,
-  runningServers,
-  type ServerName,
-} from './shared-servers.ts';
 
 const STOP_MS = 20_000;
 const ANSWER_MS = 5_000;
@@ -34,9 +29,7 @@ export interface Services {
 }
 
 /** For whom the servers are started. */
-export interface ServicesOptions {
-  /** The settings; `process.env` when left out. */
-  readonly environment?: NodeJS.ProcessEnv;
+interface ServicesOptions {
   /** Ends a start that is under way. */
   readonly signal?: AbortSignal;
   /** Whether they serve for some minutes only, as for tests. */
@@ -51,18 +44,20 @@ export interface ServicesOptions {
  * @throws {StartError} with what to do, after all that it started has been stopped
  */
 export async function startServices(
-  { environment = process.env, signal = new AbortController().signal, isShortLived = false }: ServicesOptions,
+  { signal = new AbortController().signal, isShortLived = false }: ServicesOptions,
   report: (line: string) => void,
 ): Promise<Services> {
-  const config = readConfig(environment);
+  const config = readConfig();
   const wanted: ServerName[] = [];
-  if (!isSet(environment.REDIS_URL)) wanted.push('redis');
+  if (!isSet('REDIS_URL')) wanted.push('redis');
   else await checkGivenRedis(config);
-  if (!isSet(environment.OPENSEARCH_URL)) wanted.push('opensearch');
+  if (!isSet('OPENSEARCH_URL')) wanted.push('opensearch');
   else await checkGivenOpenSearch(config);
   const stateDir = resolve(config.STATE_DIR);
-  const task = { wanted, stateDir, environment, signal, isShortLived, report };
-  const servers = wanted.length === 0 ? NONE : ((await borrowedServers(task)) ?? (await ownServers(task)));
+  // Other checkouts' servers are not mistaken for ours.
+  const name = `licenses-${createHash('sha256').update(stateDir).digest('hex').slice(0, 12)}`;
+  const servers =
+    wanted.length === 0 ? NONE : await serversFor({ wanted, stateDir, name, signal, isShortLived, report });
   return {
     ...servers,
     opensearch: servers.addresses.opensearch ?? config.OPENSEARCH_URL,
@@ -73,6 +68,8 @@ export async function startServices(
 interface Task extends Required<ServicesOptions> {
   readonly wanted: readonly ServerName[];
   readonly stateDir: string;
+  /** What this checkout's servers, and the claim on them, are called. */
+  readonly name: string;
   readonly report: (line: string) => void;
 }
 
@@ -86,79 +83,100 @@ const never = new Promise<never>(() => {});
 
 const NONE: Servers = { addresses: {}, lost: never, stop: async () => {} };
 
-/** Those of another command of this checkout; `undefined` once the right to start them is ours. */
-async function borrowedServers({ wanted, stateDir, signal, report }: Task): Promise<Servers | undefined> {
+/** Those of another command of this checkout, or our own once no other has the claim. */
+async function serversFor(task: Task): Promise<Servers> {
+  const { wanted, stateDir, name, signal, report } = task;
   let isReported = false;
   while (true) {
     signal.throwIfAborted();
-    const owner = await claimServers(stateDir);
-    if (owner === undefined) return undefined;
-
-    const addresses = await runningServers(stateDir, wanted);
-    if (addresses !== undefined) {
-      report(`Using the OpenSearch and Redis that process ${owner} of this checkout runs.`);
-      return { addresses, ...endingWith(owner) };
+    const claim = await claimed(name);
+    if (claim !== undefined) return ownServers(task, claim);
+    const addresses = recordedServers(stateDir);
+    if (wanted.every((each) => addresses[each] !== undefined)) {
+      report('Using the OpenSearch and Redis that another command of this checkout runs.');
+      return { addresses, ...endingWithClaim(name) };
     }
-    if (!isReported)
-      report(`Waiting for process ${owner} of this checkout, which starts or stops its servers …`);
+    if (!isReported) report('Waiting for another command of this checkout to start or stop its servers …');
     isReported = true;
     await sleep(500);
   }
 }
 
-function endingWith(owner: number): Pick<Servers, 'lost' | 'stop'> {
-  const { promise, resolve: end } = Promise.withResolvers<string>();
-  const timer = setInterval(() => {
-    if (!isRunning(owner)) end(`Process ${owner}, which ran OpenSearch and Redis for this one, has ended.`);
-  }, 1000);
-  return { lost: promise, stop: async () => clearInterval(timer) };
+/**
+ * The claim on this checkout's servers: an abstract socket, which one process can have, and which the kernel frees
+ * when that process ends, however it ends.
+ */
+async function claimed(name: string): Promise<Server | undefined> {
+  const claim = createServer((follower) => follower.unref()).listen(`\0${name}`);
+  claim.unref();
+  return once(claim, 'listening').then(
+    () => claim,
+    () => undefined,
+  );
 }
 
-/** Starts them; the claim on this checkout's servers is ours until they have been stopped. */
-async function ownServers(task: Task): Promise<Servers> {
-  const { stateDir } = task;
+function endingWithClaim(name: string): Pick<Servers, 'lost' | 'stop'> {
+  const { promise: lost, resolve: end } = Promise.withResolvers<string>();
+  const owner = connect(`\0${name}`);
+  owner.on('error', () => undefined);
+  owner.on('close', () => end('The command that ran OpenSearch and Redis for this one has ended.'));
+  return { lost, stop: async () => void owner.destroy() };
+}
+
+/** Starts them. The claim is ours until they have been stopped. */
+async function ownServers(task: Task, claim: Server): Promise<Servers> {
+  const record = localServicesPath(task.stateDir);
   try {
     await earlierServersGone(task);
     const servers = (await inContainers(task)) ?? (await asLocalProcesses(task));
-    await recordServers(stateDir, servers.addresses);
+    await mkdir(task.stateDir, { recursive: true });
+    await writeFile(`${record}.new`, `${JSON.stringify(servers.addresses, undefined, 2)}\n`);
+    await rename(`${record}.new`, record);
     return {
       ...servers,
       async stop() {
-        await forgetServers(stateDir);
+        await rm(record, { force: true });
         await servers.stop();
-        await releaseServers(stateDir);
+        claim.close();
       },
     };
   } catch (error) {
-    await releaseServers(stateDir);
+    claim.close();
     throw error;
   }
 }
 
-/** A command that was killed leaves servers that are still ending: two must not write to the same data. */
-async function earlierServersGone({ wanted, stateDir, signal, report }: Task): Promise<void> {
-  const deadline = Date.now() + STOP_MS;
-  for (const name of wanted) {
-    while ((await runningServers(stateDir, [name])) !== undefined) {
-      signal.throwIfAborted();
-      if (Date.now() > deadline) {
-        throw new StartError(
-          `The ${name} of an earlier run still runs at the address in services.json: end it.`,
-        );
-      }
-      report(`Waiting for the ${name} of an earlier run to end …`);
-      await sleep(1000);
-    }
+const addressRecord = z.object({ opensearch: z.string().exactOptional(), redis: z.string().exactOptional() });
+
+/** Where the servers of this checkout answer, as their command has written down for the others. */
+function recordedServers(stateDir: string): Addresses {
+  try {
+    return addressRecord.parse(JSON.parse(readFileSync(localServicesPath(stateDir), 'utf8')));
+  } catch {
+    return {};
   }
-  await forgetServers(stateDir);
 }
 
-async function inContainers({ wanted, stateDir, signal, report }: Task): Promise<Servers | undefined> {
-  if (!(await dockerAnswers())) return undefined;
-  report('Starting OpenSearch and Redis with docker compose …');
+/** A command that was killed leaves servers that are still ending: two must not write to the same data. */
+async function earlierServersGone({ stateDir, name, signal, report }: Task): Promise<void> {
+  const { opensearch } = recordedServers(stateDir);
+  await rm(localServicesPath(stateDir), { force: true });
+  const deadline = Date.now() + STOP_MS;
+  while (opensearch !== undefined && (await clusterNameAt(opensearch)) === name) {
+    signal.throwIfAborted();
+    if (Date.now() > deadline) {
+      throw new StartError(`The OpenSearch of an earlier run still runs at ${opensearch}: end it.`);
+    }
+    report('Waiting for the OpenSearch of an earlier run to end …');
+    await sleep(1000);
+  }
+}
+
+async function inContainers({ wanted, name, signal, report }: Task): Promise<Servers | undefined> {
+  report('Starting OpenSearch and Redis …');
   try {
-    const { addresses, stop } = await startDockerServers(stateDir, wanted, signal);
-    return { addresses, stop, lost: never };
+    const servers = await startDockerServers(name, wanted, signal);
+    return servers && { ...servers, lost: never };
   } catch (error) {
     signal.throwIfAborted();
     report(`${error instanceof Error ? error.message : error}\nStarting them as local processes instead.`);
@@ -166,8 +184,8 @@ async function inContainers({ wanted, stateDir, signal, report }: Task): Promise
   }
 }
 
-async function asLocalProcesses({ wanted, report, ...task }: Task): Promise<Servers> {
-  const { stateDir, signal } = task;
+async function asLocalProcesses({ wanted, name: clusterName, ...task }: Task): Promise<Servers> {
+  const { stateDir, signal, report } = task;
   const started: RunningProcess[] = [];
   let stopping = false;
   const stop = async () => {
@@ -177,26 +195,16 @@ async function asLocalProcesses({ wanted, report, ...task }: Task): Promise<Serv
   const addresses: Addresses = {};
   try {
     if (wanted.includes('redis')) {
-      report('Starting Redis …');
-      const redisPort = await freePort();
-      addresses.redis = `redis://127.0.0.1:${redisPort}`;
-      const redis = await startLocalRedis(stateDir, redisPort, report);
+      const port = await freePort();
+      addresses.redis = `redis://127.0.0.1:${port}`;
+      const redis = await startLocalRedis(stateDir, port, report);
       started.push(redis);
       await waitForRedis(redis, addresses.redis, signal);
     }
     if (wanted.includes('opensearch')) {
-      report('Starting OpenSearch …');
-      const httpPort = await freePort();
+      const [httpPort, transportPort] = [await freePort(), await freePort()];
       addresses.opensearch = `http://127.0.0.1:${httpPort}`;
-      const clusterName = checkoutName(stateDir);
-      const transportPort = await freePort();
-      const opensearch = await startLocalOpenSearch({
-        ...task,
-        report,
-        clusterName,
-        httpPort,
-        transportPort,
-      });
+      const opensearch = await startLocalOpenSearch({ ...task, clusterName, httpPort, transportPort });
       started.push(opensearch);
       await waitForOpenSearch(opensearch, addresses.opensearch, clusterName, signal);
     }
@@ -234,6 +242,6 @@ function unreachable(setting: string, host: string, problem: string): StartError
   );
 }
 
-function isSet(value: string | undefined): boolean {
-  return value !== undefined && value.trim() !== '';
+function isSet(setting: 'OPENSEARCH_URL' | 'REDIS_URL'): boolean {
+  return (process.env[setting] ?? '').trim() !== '';
 }

@@ -2,13 +2,11 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { type Config, ConfigError, readConfig } from '../src/config.ts';
 import { aborted, Interrupted, watchInterrupts } from './interrupts.ts';
-import { originOf, SCRIPTS, startLogged, waitForApi, waitForWorker } from './licenses-processes.ts';
-import { checkPortsAreFree, freePort } from './ports.ts';
-import { killAll, type RunningProcess, StartError } from './processes.ts';
-import { run } from './programs.ts';
+import { originOf, SCRIPTS, startLogged, waitForAnswer } from './licenses-processes.ts';
+import { freePort } from './ports.ts';
+import { killAll, print, type RunningProcess, run, StartError } from './processes.ts';
 import { startServices } from './services.ts';
-import { print } from './terminal.ts';
-import { commandsToTry, startSample, welcome } from './welcome.ts';
+import { startSample, welcome } from './welcome.ts';
 
 const STOP_MS = 15_000;
 
@@ -17,11 +15,6 @@ type Stops = (() => Promise<void>)[];
 
 async function startAll(signal: AbortSignal, stops: Stops): Promise<void> {
   const config = await configWithPorts();
-  await checkPortsAreFree([
-    { setting: 'PORT', host: config.HOST, port: config.PORT },
-    { setting: 'ADMIN_PORT', host: config.ADMIN_HOST, port: config.ADMIN_PORT },
-    { setting: 'WORKER_ADMIN_PORT', host: config.ADMIN_HOST, port: config.WORKER_ADMIN_PORT },
-  ]);
   const services = await startServices({ signal }, print);
   stops.push(services.stop);
   const env = {
@@ -33,13 +26,14 @@ async function startAll(signal: AbortSignal, stops: Stops): Promise<void> {
     REDIS_URL: services.redis,
   };
   print('Starting the worker and the API …');
-  const worker = startLogged('worker', { config, env, show: print });
+  const worker = startLogged('worker', config.STATE_DIR, env);
   stops.push(() => worker.stop(STOP_MS));
   // Nothing stands in front of it that would have to notice when it stops.
-  const api = startLogged('API', { config, env: { DRAIN_SECONDS: '0', ...env }, show: print });
+  const api = startLogged('API', config.STATE_DIR, { DRAIN_SECONDS: '0', ...env });
   stops.push(() => api.stop(STOP_MS));
   const trouble = Promise.race([services.lost, endOf(worker), endOf(api)]);
-  await unless(trouble, waitForWorker(worker, config, signal));
+  const workerAdmin = originOf(config.ADMIN_HOST, config.WORKER_ADMIN_PORT);
+  await unless(trouble, waitForAnswer(worker, `${workerAdmin}/readyz`, signal));
   await unless(trouble, serve(config, env, api, signal));
   await unless(
     trouble,
@@ -88,16 +82,16 @@ async function serve(
     JSON.parse(await licenses([...args, '--json'], false));
   const show = (...args: readonly string[]) => licenses(args, true);
 
-  await waitForApi(api, '/healthz', config, signal);
+  const admin = originOf(config.ADMIN_HOST, config.ADMIN_PORT);
+  await waitForAnswer(api, `${admin}/healthz`, signal);
   const { live } = publications.parse(await ask('publications'));
   if (live === null) await publishFirst(config, show);
-  await waitForApi(api, '/readyz', config, signal);
+  await waitForAnswer(api, `${admin}/readyz`, signal);
   const hasKeys = keys.parse(await ask('keys', 'list')).length > 0;
   const create = ['keys', 'create', 'Local trial', '--verified-by', 'npm start'];
   const key = hasKeys ? undefined : newKey.parse(await ask(...create)).key;
   const address = originOf(config.HOST, config.PORT);
-  const commands = await commandsToTry(address, key ?? '$KEY');
-  for (const line of welcome(address, key, commands)) print(line);
+  for (const line of welcome(address, key)) print(line);
 }
 
 async function publishFirst(

@@ -1,4 +1,4 @@
-import { print } from '../../scripts/terminal.ts';
+import { print } from '../../scripts/processes.ts';
 import { type Measured, type Rounds, serverCpu, turnsOf } from '../rounds.ts';
 import { cpuSeconds, type Servers } from '../usage.ts';
 import type { Asked } from './asked.ts';

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
-import { print } from '../../scripts/terminal.ts';
+import { print } from '../../scripts/processes.ts';
 import { deleteIndex } from '../../src/publications/fence.ts';
 import { newId } from '../../src/publications/metadata.ts';
 import { licensesIndexName } from '../../src/storage/store.ts';

@@ -1,7 +1,7 @@
 import { childrenOf } from '../../scripts/children.ts';
 import type { TestEnvironment } from '../../scripts/environment.ts';
 import { startWorker } from '../../scripts/licenses-processes.ts';
-import { print } from '../../scripts/terminal.ts';
+import { print } from '../../scripts/processes.ts';
 import { publicationDetails } from '../../src/publications/history.ts';
 import { type DayFiles, published } from '../published.ts';
 import type { Published } from '../reports/publish.ts';

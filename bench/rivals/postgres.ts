@@ -4,10 +4,8 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { processTree } from '../../scripts/children.ts';
 import { freePort } from '../../scripts/ports.ts';
-import { startProcess, waitUntilReady } from '../../scripts/processes.ts';
-import { isRoot } from '../../scripts/program-path.ts';
-import { run } from '../../scripts/programs.ts';
-import { unprivilegedUser } from '../../scripts/unprivileged-user.ts';
+import { run, startProcess, waitUntilReady } from '../../scripts/processes.ts';
+import { privilegesOfNobody } from '../../scripts/unprivileged-user.ts';
 import { type Contender, postLoad } from '../load/contenders.ts';
 import { redisPids } from '../service.ts';
 import type { Rows } from './rows.ts';
@@ -69,10 +67,7 @@ export async function startPostgres(rows: Rows, redis: string): Promise<Postgres
 async function startServer(directory: string) {
   const data = join(directory, 'postgres');
   await mkdir(data, { mode: 0o700 });
-  const user = await unprivilegedUser();
-  await user?.own(directory);
-  const privileges = (await user?.privilegesToReach([data])) ?? [];
-  const options = isRoot() ? { privileges, cwd: directory } : { cwd: directory };
+  const options = { privileges: await privilegesOfNobody([directory], [data]), cwd: directory };
   await run(`${BIN}/initdb`, ['-D', data, '-U', 'bench', '-A', 'trust', '-E', 'UTF8', '--locale=C'], options);
   const port = await freePort();
   const settings = Object.entries({ ...SETTINGS, port }).flatMap(([name, value]) => [

@@ -2,7 +2,7 @@ import { cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type CommandResult, runProgram } from '../../scripts/programs.ts';
+import { type CommandResult, runProgram } from '../../scripts/processes.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
-import { type CommandResult, runProgram } from '../../scripts/programs.ts';
+import { type CommandResult, runProgram } from '../../scripts/processes.ts';
 import { RESULT_COLUMNS } from '../../src/rosters/table.ts';
 import { times } from '../support/fixtures.ts';
 import { answer, cut, hang, type ProxyStep, pass, startProxy, type WebServer } from '../support/proxy.ts';

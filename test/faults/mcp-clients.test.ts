@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Ajv } from 'ajv';
 import { z } from 'zod';
-import { type CommandResult, runProgram } from '../../scripts/programs.ts';
+import { type CommandResult, runProgram } from '../../scripts/processes.ts';
 import serverJson from '../../server.json' with { type: 'json' };
 import { describeUnless } from '../support/describe-unless.ts';
 import { describeInLongForm } from '../support/fault-form.ts';

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { runProgram } from '../../scripts/programs.ts';
+import { runProgram } from '../../scripts/processes.ts';
 import scenariosJson from '../mcp-conformance/scenarios.json' with { type: 'json' };
 import { installedPackages } from '../support/npm-packages.ts';
 import { startService, type TestService } from '../support/service.ts';

@@ -3,8 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { licenses, startApi, startWorker } from '../../scripts/licenses-processes.ts';
-import type { RunningProcess } from '../../scripts/processes.ts';
-import type { CommandResult } from '../../scripts/programs.ts';
+import type { CommandResult, RunningProcess } from '../../scripts/processes.ts';
 import { type DayRow, licensesOf, writeDay } from '../support/day-files.ts';
 
 const NURSING = 'Nursing Board';

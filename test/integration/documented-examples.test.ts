@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { runProgram } from '../../scripts/programs.ts';
+import { runProgram } from '../../scripts/processes.ts';
 import { commandsToTry } from '../../scripts/welcome.ts';
 import { NO_CURL } from '../support/curl.ts';
 import { describeUnless } from '../support/describe-unless.ts';
@@ -90,7 +90,7 @@ describeUnless(NO_CURL, 'the documented commands', () => {
   });
 
   test('that npm start prints find licenses', async () => {
-    const commands = await commandsToTry(service.url, service.rest.key);
+    const commands = commandsToTry(service.url, service.rest.key);
     expect(commands).toHaveLength(3);
     for (const command of commands) found.parse(shownOf(await answerTo(command)));
   });

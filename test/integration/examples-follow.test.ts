@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { evaluationDays } from '../../sample-data/evaluation/days.ts';
-import { runProgram } from '../../scripts/programs.ts';
+import { runProgram } from '../../scripts/processes.ts';
 import { changeBody } from '../../src/rest/changes.ts';
 import { EXAMPLES, installTypescriptExample, NO_PYTHON } from '../support/examples.ts';
 import { fileServer } from '../support/file-server.ts';

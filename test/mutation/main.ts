@@ -9,8 +9,7 @@ import { globSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { run } from '../../scripts/programs.ts';
-import { print } from '../../scripts/terminal.ts';
+import { print, run } from '../../scripts/processes.ts';
 import { readConfig } from '../../src/config.ts';
 import { installedPackages } from '../support/npm-packages.ts';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { run } from '../../scripts/processes.ts';
 import { isInstalled } from '../../scripts/program-path.ts';
-import { run } from '../../scripts/programs.ts';
 
 /** Why this machine can't make a certificate; `undefined` where it can. */
 export const NO_OPENSSL = isInstalled('openssl')

@@ -1,7 +1,6 @@
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { licenses, startWorker } from '../../scripts/licenses-processes.ts';
-import type { RunningProcess } from '../../scripts/processes.ts';
-import type { CommandResult } from '../../scripts/programs.ts';
+import type { CommandResult, RunningProcess } from '../../scripts/processes.ts';
 import type { DatasetFiles } from './publishing.ts';
 
 /** The `licenses` command and a worker, in an environment of their own. */

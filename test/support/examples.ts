@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { cp } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { expect } from '@jest/globals';
-import { runProgram } from '../../scripts/programs.ts';
+import { runProgram } from '../../scripts/processes.ts';
 
 export const EXAMPLES = resolve(import.meta.dirname, '../../examples');
 

@@ -1,6 +1,6 @@
 import { copyFile, readFile } from 'node:fs/promises';
 import { basename, delimiter, join } from 'node:path';
-import { runProgram } from '../../scripts/programs.ts';
+import { runProgram } from '../../scripts/processes.ts';
 import { installedFolder } from './installed-folder.ts';
 
 const PACKAGE_FILES = ['package.json', 'package-lock.json', '.npmrc'];

@@ -67,7 +67,6 @@ async function startOpenSearch(place: OpenSearchPlace): Promise<RunningProcess> 
     ...place,
     stateDir: resolve(readConfig().STATE_DIR),
     isShortLived: true,
-    environment: process.env,
     signal,
     report: () => undefined,
   });

@@ -8,8 +8,7 @@ import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import { childrenOf } from '../../scripts/children.ts';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { licenses, startApi, startWorker } from '../../scripts/licenses-processes.ts';
-import type { RunningProcess } from '../../scripts/processes.ts';
-import type { CommandResult } from '../../scripts/programs.ts';
+import type { CommandResult, RunningProcess } from '../../scripts/processes.ts';
 import { PUBLISH_QUEUE, queuePrefix } from '../../src/publications/job.ts';
 import {
   expectNoProcessBut,

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { type CommandResult, runProgram } from '../../scripts/programs.ts';
+import { type CommandResult, runProgram } from '../../scripts/processes.ts';
 import { installedFolder } from './installed-folder.ts';
 
 /** What the requirements themselves need. */

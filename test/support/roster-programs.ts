@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { type CommandResult, runProgram } from '../../scripts/programs.ts';
+import { type CommandResult, runProgram } from '../../scripts/processes.ts';
 import { answered, type FileAnswer, fileServer } from './file-server.ts';
 import type { SampleService } from './sample-service.ts';
 import type { temporaryFolder } from './temporary-folder.ts';

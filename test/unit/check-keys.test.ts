@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { runProgram } from '../../scripts/programs.ts';
+import { runProgram } from '../../scripts/processes.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const SCRIPT = resolve(import.meta.dirname, '../../scripts/check-keys.ts');

@@ -50,7 +50,7 @@ describe.each(DOCUMENTS.filter((file) => commandsIn(file).length > 0))('%s', (fi
 });
 
 test('the README shows what npm start prints', () => {
-  const [, ...lines] = welcome(DOCUMENTED_ADDRESS, 'olv_…', []);
+  const [, ...lines] = welcome(DOCUMENTED_ADDRESS, 'olv_…');
   const shown = lines.slice(0, lines.indexOf('')).map((line) => `    ${line}\n`);
   expect(shown).toHaveLength(5);
   expect(documentText('README.md')).toContain(shown.join(''));

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { runProgram } from '../../scripts/processes.ts';
 import { isInstalled } from '../../scripts/program-path.ts';
-import { runProgram } from '../../scripts/programs.ts';
 import { stateGauges } from '../../src/http/admin.ts';
 import { PUBLICATION_STATES } from '../../src/publications/ledger.ts';
 import { metrics } from '../../src/telemetry/metrics.ts';

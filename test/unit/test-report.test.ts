@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { runProgram } from '../../scripts/programs.ts';
+import { runProgram } from '../../scripts/processes.ts';
 import { testReport, unverifiedRequirements } from '../../scripts/test-report.ts';
 import { idsInName, nameWithIds } from '../support/requirement-ids.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';

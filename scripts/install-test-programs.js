@@ -1,3 +1,0 @@
-import { runWithNode24 } from './prepare.js';
-
-await runWithNode24('install-test-programs.ts');

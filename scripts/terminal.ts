@@ -1,4 +1,0 @@
-/** Prints one line. */
-export function print(line: string): void {
-  process.stdout.write(`${line}\n`);
-}
