@@ -1,11 +1,13 @@
+import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
+import { csvRows } from '../csv.ts';
+import { addTo } from '../licenses/counts.ts';
 import { summaryInWords } from '../rosters/roster.ts';
 import { grouped, print, printError } from './output.ts';
 import { startDisplay } from './progress.ts';
-import { countRows, openRoster, type Verified, verifyFile } from './verify-roster.ts';
+import { openRoster, type RosterFile, verifyFile } from './verify-roster.ts';
 
-const DEFAULT_URL = 'http://127.0.0.1:8080';
 const SOME_INVALID = 2;
 const UNFINISHED = 1;
 
@@ -28,8 +30,12 @@ export function verifyCommand(): Command {
       'the CSV file; its first row names the columns, such as board, license_number, last_name',
     )
     .requiredOption('--out <file>', 'the CSV file to write: the roster with the columns of the results')
-    .option('--url <url>', 'the service (or LICENSES_URL)', process.env.LICENSES_URL ?? DEFAULT_URL)
-    .option('--key <key>', 'the API key (better: LICENSES_KEY, which no list of processes shows)')
+    .addOption(new Option('--url <url>', 'the service').env('LICENSES_URL').default('http://127.0.0.1:8080'))
+    .addOption(
+      new Option('--key <key>', 'the API key; lists of processes show it, unlike the variable').env(
+        'LICENSES_KEY',
+      ),
+    )
     .option('--board <name>', 'the board of every row that names none')
     .option('--max-matches <count>', 'how many matches of a name to list, 1 to 20')
     .action(async (roster: string, options: VerifyArguments) => {
@@ -38,37 +44,31 @@ export function verifyCommand(): Command {
 }
 
 async function verify(rosterPath: string, options: VerifyArguments): Promise<number> {
-  const key = options.key ?? process.env.LICENSES_KEY;
+  const { key, url, out, ...asked } = options;
   if (!key) throw new Error('Give the API key: set LICENSES_KEY, or send --key.');
-  const resultPath = resolve(options.out);
+  const resultPath = resolve(out);
   if (resultPath === rosterPath) throw new Error('--out must be another file than the roster.');
-  if (!/^https?:\/\//.test(options.url)) throw new Error('--url must be an http or https address.');
+  if (!/^https?:\/\//.test(url)) throw new Error('--url must be an http or https address.');
   const roster = await openRoster(rosterPath);
-  const total = await countRows(roster);
   const interrupted = new AbortController();
-  const interrupt = () => interrupted.abort();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupt);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort());
   const display = startDisplay(process.stderr);
-  const startedAt = Date.now();
-  let rows: number | undefined;
-  let firstRows: number | undefined;
+  let part = 0;
   try {
-    const { board, maxMatches, url } = options;
-    const verified = await verifyFile(roster, {
-      service: { url: url.replace(/\/+$/, ''), key, board, maxMatches },
+    await verifyFile(roster, {
+      ...asked,
+      url: url.replace(/\/+$/, ''),
+      key,
       resultPath,
       signal: interrupted.signal,
-      onRows: (done) => {
-        rows = done;
-        firstRows ??= done;
-        const perMs = (done - firstRows) / (Date.now() - startedAt);
-        display.show(progressInWords(done, total, perMs), done / total);
+      onRows: (rows) => {
+        part = rows / roster.total;
+        display.show(`${grouped(rows)} of ${grouped(roster.total)} rows`, part);
       },
-      onWait: (reason) => display.show(`waiting: ${reason}`, (rows ?? 0) / total),
+      onWait: (reason) => display.show(`waiting: ${reason}`, part),
     });
     display.end();
-    printSummary(verified, options.out);
-    return (verified.outcomes.invalid ?? 0) > 0 ? SOME_INVALID : 0;
+    return (await printSummary(roster, out)) > 0 ? SOME_INVALID : 0;
   } catch (error) {
     display.end();
     if (!interrupted.signal.aborted) printError(error instanceof Error ? error.message : String(error));
@@ -77,18 +77,45 @@ async function verify(rosterPath: string, options: VerifyArguments): Promise<num
   }
 }
 
-function progressInWords(rows: number, total: number, perMs: number): string {
-  const done = `${grouped(rows)} of ${grouped(total)} rows`;
-  if (perMs === 0) return done;
-  const secondsLeft = Math.ceil((total - rows) / perMs / 1000);
-  return `${done}, ${grouped(Math.round(perMs * 1000))} rows/s, ${secondsLeft} s left`;
-}
-
-function printSummary({ rows, outcomes, dates }: Verified, out: string): void {
-  print(`${grouped(rows)} rows verified in the dataset of ${dates.join(' and ')}; ${out} has the results.`);
-  const { found = 0, clear = 0, ambiguous = 0, not_found = 0, invalid = 0 } = outcomes;
-  print(`${summaryInWords({ found, clear, ambiguous, not_found, invalid })}.`);
-  if (dates.length > 1) {
+/**
+ * Reads the whole result file, and prints what it says.
+ *
+ * @returns how many rows are invalid
+ * @throws {Error} when the file has not a row for each of the roster
+ */
+async function printSummary({ format, total }: RosterFile, out: string): Promise<number> {
+  const outcomes = new Map<string, number>();
+  const dates = new Set<string>();
+  let rows = 0;
+  let columns: readonly string[] = [];
+  for await (const cells of csvRows(createReadStream(out), format.delimiter)) {
+    if (columns.length === 0) {
+      columns = cells;
+      continue;
+    }
+    const cell = (name: string) => cells[columns.indexOf(`result_${name}`)] ?? '';
+    rows += 1;
+    addTo(outcomes, cell('outcome'));
+    if (cell('outcome') === 'found' && cell('cautions') === '') addTo(outcomes, 'clear');
+    dates.add(cell('last_scraped').slice(0, 10));
+  }
+  if (rows !== total) throw new Error(`The service answered ${rows} rows of ${total}.`);
+  print(
+    `${grouped(rows)} rows verified in the dataset of ${[...dates].join(' and ')}; ${out} has the results.`,
+  );
+  const count = (outcome: string) => outcomes.get(outcome) ?? 0;
+  const invalid = count('invalid');
+  print(
+    `${summaryInWords({
+      found: count('found'),
+      clear: count('clear'),
+      ambiguous: count('ambiguous'),
+      not_found: count('not_found'),
+      invalid,
+    })}.`,
+  );
+  if (dates.size > 1) {
     print('The dataset changed meanwhile: result_last_scraped says which one answered each row.');
   }
+  return invalid;
 }
