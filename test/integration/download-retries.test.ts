@@ -21,7 +21,7 @@ describe('a download whose connection is lost', () => {
     const one = file();
     const server = await serving(stalledAfter(CUT, one), served(one));
     const downloaded = await downloadWithCuts(server);
-    expect(downloaded).toMatchObject({ bytes: SIZE, sha256: sha256(one.content) });
+    expect(downloaded).toMatchObject({ length: SIZE, sha256: sha256(one.content) });
     expect((await readFile(downloaded.path)).equals(one.content)).toBe(true);
     expect(server.requests).toHaveLength(2);
     expect(server.requests[1]).toMatchObject({ range: `bytes=${CUT}-${SIZE - 1}`, 'if-match': '"one"' });
@@ -104,7 +104,7 @@ describe('a download whose connection is lost', () => {
 });
 
 describe('a failing server', () => {
-  test.each([500, 502, 503, 429, 408])('gets the request again after %i', async (status) => {
+  test.each([500, 502, 503, 429])('gets the request again after %i', async (status) => {
     const one = file();
     const server = await serving(answered(status), answered(status), served(one));
     expect(await download(server.url)).toMatchObject({ sha256: sha256(one.content) });

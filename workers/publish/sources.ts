@@ -70,7 +70,7 @@ async function fetchSource(
 ): Promise<FetchedFile> {
   const { location } = job[file];
   if (!isUrl(location)) return { path: location };
-  const { path, name } = await downloadSource(withItsSecrets(file, location, config), {
+  const { path, url } = await downloadSource(withItsSecrets(file, location, config), {
     directory: resolve(config.STATE_DIR, 'downloads'),
     signal,
     onBytes: (bytes, total) => {
@@ -79,7 +79,7 @@ async function fetchSource(
       onProgress(progress);
     },
   });
-  return { path, name };
+  return { path, name: url };
 }
 
 /** The setting that holds the address of a file, with its secrets. */
