@@ -1,17 +1,13 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Job, type Queue, QueueEvents } from 'bullmq';
+import { Job, type Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { type Config, readConfig } from '../config.ts';
 import { hasSecrets } from '../dataset/source-url.ts';
 import { type PublishResult, publicationResult } from '../publications/history.ts';
 import {
-  NOT_PRINTED,
-  PUBLISH_QUEUE,
   publishProgress,
   publishQueue,
-  queueConnection,
-  queuePrefix,
   removeIfWaitingOrAbandoned,
   requestPublication,
 } from '../publications/job.ts';
@@ -32,7 +28,7 @@ const NO_WORKER =
   'No worker is running, so nothing is published yet. Start one: npx licenses work (npm start runs one, too). ' +
   'This command goes on waiting; Ctrl-C takes the publication back.';
 
-/** Loading 2.6 million rows adds nothing to the ledger for minutes. */
+/** A publication of 2.6 million rows takes three minutes. */
 const LOST_AFTER_MS = 900_000;
 
 /** What the command was given. */
@@ -60,16 +56,10 @@ export async function publishAndWait(options: PublishOptions): Promise<void> {
   }
   await requireRedis(config);
   const queue = publishQueue(config);
-  const events = new QueueEvents(PUBLISH_QUEUE, {
-    connection: queueConnection(config),
-    prefix: queuePrefix(config.INDEX_PREFIX),
-  });
-  events.on('error', NOT_PRINTED);
   const finished = new AbortController();
   // From here on Ctrl-C may leave a job behind, so it is taken back in order.
   const interrupted = once(process, 'SIGINT', { signal: finished.signal }).catch(() => undefined);
   try {
-    await events.waitUntilReady();
     const askedAt = new Date().toISOString();
     const requested = await requestPublication(queue, { individual, business, date, force });
     if (requested.abandoned !== undefined) {
@@ -82,18 +72,17 @@ export async function publishAndWait(options: PublishOptions): Promise<void> {
     const { job, data, state } = requested;
     if (state === 'queued') await recordQueued(data.publication, askedAt, force);
     const display = asJson ? undefined : progressDisplay(data.publication);
-    events.on('progress', ({ jobId, data: reported }) => {
+    const showProgress = (reported: unknown) => {
       const progress = publishProgress.safeParse(reported);
-      if (jobId === job.id && progress.success) display?.show(progress.data);
-    });
-    const ended = endOf(queue, job.id ?? '', data.publication, finished.signal);
+      if (progress.success) display?.show(progress.data);
+    };
+    const ended = endOf(queue, job.id ?? '', data.publication, showProgress, finished.signal);
     const result = await Promise.race([ended, interrupted.then(() => undefined)]);
     display?.end();
     if (result === undefined) await takeBack(job, data.publication, state === 'queued');
     else printResult(result, asJson);
   } finally {
     finished.abort();
-    await events.close();
     await queue.close();
   }
 }
@@ -152,28 +141,28 @@ function recordFailed(publication: string, reason: string): Promise<void> {
 
 /**
  * Waits until the job has ended and the ledger says how. A job that Redis has lost, as when it was restarted without
- * its data, may go on in its worker: the ledger is asked until nothing has been heard of it for 15 minutes.
+ * its data, may go on in its worker: the ledger is asked for 15 more minutes.
  */
 async function endOf(
   queue: Queue,
   jobId: string,
   publication: string,
+  showProgress: (reported: unknown) => void,
   signal: AbortSignal,
 ): Promise<PublishResult | undefined> {
   const startedAt = Date.now();
   let isWorkerMissing = false;
-  let heard = { at: startedAt, events: 0 };
+  let lastSeenAt = startedAt;
   for (;;) {
     const job = await Job.fromId(queue, jobId);
     if (job !== undefined && job.finishedOn === undefined) {
-      heard = { ...heard, at: Date.now() };
+      lastSeenAt = Date.now();
+      showProgress(job.progress);
     } else {
       const events = await eventsOf(publication);
       const result = events && publicationResult(events);
       if (result !== undefined) return result;
-      if (events !== undefined && events.length > heard.events)
-        heard = { at: Date.now(), events: events.length };
-      const isOver = job !== undefined || Date.now() - heard.at > LOST_AFTER_MS;
+      const isOver = job !== undefined || Date.now() - lastSeenAt > LOST_AFTER_MS;
       if (events !== undefined && isOver) {
         const reason = job?.failedReason ?? 'Nothing more is known of this publication; publish again.';
         return { state: 'failed', publication, reasons: [reason] };

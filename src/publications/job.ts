@@ -77,7 +77,7 @@ export function queueConnection(config: Config): ConnectionOptions {
 }
 
 /** For errors of a queue: BullMQ prints those that nobody listens to, with the password where Redis refuses it. */
-export const NOT_PRINTED = (): void => undefined;
+const NOT_PRINTED = (): void => undefined;
 
 /** The publish queue; the caller closes it. */
 export function publishQueue(config: Config): Queue {
