@@ -2,13 +2,7 @@ import { QueueEvents } from 'bullmq';
 import type { SampleDataFiles } from '../sample-data/write-sample-data.ts';
 import type { Config } from '../src/config.ts';
 import { type PublishResult, publishResult } from '../src/publications/history.ts';
-import {
-  PUBLISH_QUEUE,
-  publishQueue,
-  queueConnection,
-  queuePrefix,
-  requestPublication,
-} from '../src/publications/job.ts';
+import { PUBLISH_QUEUE, publishQueue, queueOptions, requestPublication } from '../src/publications/job.ts';
 
 import { type BulkOperation, parseFile } from '../workers/publish/parse.ts';
 import { openSource } from '../workers/publish/sources.ts';
@@ -23,10 +17,7 @@ export async function published(
   options: { readonly force?: string } = {},
 ): Promise<Extract<PublishResult, { state: 'live' }>> {
   const queue = publishQueue(config);
-  const events = new QueueEvents(PUBLISH_QUEUE, {
-    connection: queueConnection(config),
-    prefix: queuePrefix(config.INDEX_PREFIX),
-  });
+  const events = new QueueEvents(PUBLISH_QUEUE, queueOptions(config));
   try {
     await events.waitUntilReady();
     const { individual, business } = files;

@@ -8,8 +8,7 @@ import {
   PUBLISH_QUEUE,
   publicationOf,
   publishQueue,
-  queueConnection,
-  queuePrefix,
+  queueOptions,
   setUpQueue,
 } from '../src/publications/job.ts';
 import { appendEvent } from '../src/publications/ledger.ts';
@@ -125,8 +124,7 @@ class PublishWorker extends Worker {
 function publishWorker(config: Config, store: Store, log: Logger, metrics: WorkerMetrics): Worker {
   const processor = fileURLToPath(new URL('./publish/processor.ts', import.meta.url));
   const worker = new PublishWorker(PUBLISH_QUEUE, processor, {
-    connection: queueConnection(config),
-    prefix: queuePrefix(config.INDEX_PREFIX),
+    ...queueOptions(config),
     concurrency: 1,
     lockDuration: LOCK_MS,
     stalledInterval: STALLED_CHECK_MS,

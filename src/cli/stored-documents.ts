@@ -4,24 +4,22 @@ import { API_KEYS } from '../access/api-keys.ts';
 import { KEY_USAGE } from '../access/key-usage.ts';
 import { isSegmentId, SEGMENTS } from '../changes/segments.ts';
 import { CHANGES } from '../changes/stored-changes.ts';
-import { isEpochId, LEDGER_EPOCH } from '../publications/fence.ts';
+import { EPOCH_ID, LEDGER_EPOCH } from '../publications/fence.ts';
 import { LEDGER_EVENTS } from '../publications/ledger.ts';
 import { FEED_COPIES, FEED_COPY_ID } from '../publications/live-feed.ts';
 import { REJECTED_ROWS } from '../publications/rejected-rows.ts';
-import { repairEpoch, repairFeed, repairMetadata } from '../publications/repair.ts';
+import { type Repaired, repairEpoch, repairStored } from '../publications/repair.ts';
 import { SAVED_RECORDS } from '../records/saved-records.ts';
 import { AUDIT_ENTRIES, recordAudit } from '../storage/audit-log.ts';
-import { type BackupResult, restoreBackup, writeBackup } from '../storage/backup.ts';
-import { inWords } from '../storage/backup-file.ts';
+import { type BackupResult, inWords, restoreBackup, writeBackup } from '../storage/backup.ts';
 import type { DocumentChecks } from '../storage/collection.ts';
-import { type Repaired, repairDocuments } from '../storage/repair.ts';
 import type { Store } from '../storage/store.ts';
 import { print, printError, printJson, table } from './output.ts';
 import { JSON_OPTION, type JsonOption, report, withOpenSearch } from './store-command.ts';
 
 /** What the documents of each index must be. */
 export const DOCUMENT_CHECKS: DocumentChecks = {
-  ledger: (stored, id) => (isEpochId(id) ? LEDGER_EPOCH : LEDGER_EVENTS).check(stored, id),
+  ledger: (stored, id) => (id === EPOCH_ID ? LEDGER_EPOCH : LEDGER_EVENTS).check(stored, id),
   changes: (stored, id) => {
     if (id === FEED_COPY_ID) return FEED_COPIES.check(stored, id);
     return (isSegmentId(id) ? SEGMENTS : CHANGES).check(stored, id);
@@ -54,7 +52,7 @@ export function backupCommand(): Command {
 export function restoreCommand(): Command {
   const restore = async (store: Store, file: string, options: JsonOption) => {
     const restored = await restoreBackup(store, file, DOCUMENT_CHECKS);
-    if (restored.leftOut.some(({ id }) => isEpochId(id))) await repairEpoch(store);
+    if (restored.leftOut.some(({ id }) => id === EPOCH_ID)) await repairEpoch(store);
     await recordAudit(store, 'restore', { file });
     const words = inWords(restored.documents);
     printCopied(options, file, restored, `Restored ${words} from ${file}. Now publish the latest files.`);
@@ -94,7 +92,7 @@ export function repairCommand(): Command {
     .action(({ delete: isDeleting = false }: { delete?: boolean }, command: Command) =>
       report(
         command.optsWithGlobals<JsonOption>(),
-        (store) => (isDeleting ? repairAll(store) : badDocuments(store, false)),
+        (store) => repairAll(store, isDeleting),
         (found) => {
           if (found.length === 0) return 'Every stored document is valid.';
           const rows = found.map(({ index, id, problem, action }) => [index, id, problem, action]);
@@ -106,23 +104,9 @@ export function repairCommand(): Command {
     );
 }
 
-async function badDocuments(store: Store, isRepaired: boolean): Promise<Repaired[]> {
-  return [
-    ...(await repairMetadata(store, isRepaired)),
-    ...(await repairDocuments(store, DOCUMENT_CHECKS, isRepaired)),
-    ...(await repairFeed(store, isRepaired)),
-  ];
-}
-
-async function repairAll(store: Store): Promise<Repaired[]> {
-  const isEpoch = ({ index, id }: Repaired) => index === store.names.ledger && isEpochId(id);
-  const epochs = (await badDocuments(store, false)).filter(isEpoch);
-  if (epochs.length > 0) await repairEpoch(store);
-  const found = [
-    ...epochs.map((epoch): Repaired => ({ ...epoch, action: 'repaired' })),
-    ...(await badDocuments(store, true)),
-  ];
-  if (found.length > 0) await recordAudit(store, 'repair', { documents: named(found) });
+async function repairAll(store: Store, isDeleting: boolean): Promise<Repaired[]> {
+  const found = await repairStored(store, DOCUMENT_CHECKS, isDeleting);
+  if (isDeleting && found.length > 0) await recordAudit(store, 'repair', { documents: named(found) });
   return found;
 }
 

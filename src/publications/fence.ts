@@ -4,7 +4,8 @@ import { isDiskFull, responseStatus } from '../storage/errors.ts';
 import { digestIndexName, type Store } from '../storage/store.ts';
 import { indicesUnderAlias } from './metadata.ts';
 
-const EPOCH_ID = 'epoch';
+/** The document of the ledger that is the epoch. */
+export const EPOCH_ID = 'epoch';
 
 /** The epoch taken last, and the indices that must not be deleted or made live meanwhile. */
 const epochDocument = z.object({
@@ -21,11 +22,6 @@ type Epoch = Readonly<z.output<typeof epochDocument>>;
 
 export const LEDGER_EPOCH = collection('ledger', epochDocument);
 
-/** Whether a document of the ledger is the epoch. */
-export function isEpochId(id: string): boolean {
-  return id === EPOCH_ID;
-}
-
 /** The epoch as it was read. It can be replaced only while nothing else has replaced it. */
 export interface ReadEpoch extends Epoch {
   readonly version: Version;
@@ -41,11 +37,6 @@ export async function readEpoch(store: Store): Promise<ReadEpoch> {
 /** The epoch taken last; 0 before the first. */
 export async function currentEpoch(store: Store): Promise<number> {
   return (await readEpoch(store)).epoch;
-}
-
-/** Writes an epoch in place of one that is missing or not valid. */
-export function repairEpochDocument(store: Store, epoch: number): Promise<void> {
-  return LEDGER_EPOCH.put(store, EPOCH_ID, { epoch, holder: 'repair', uses: [], deletes: [] });
 }
 
 /** Replaces the epoch. @returns whether it was still as it was read */

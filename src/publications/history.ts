@@ -39,34 +39,19 @@ export function summarize(events: readonly LedgerEvent[], live: string | undefin
   });
 }
 
-export interface PublicationHistory {
-  readonly live: PublicationSummary | null;
-  /** Every publication that the ledger knows, the latest first. */
-  readonly publications: readonly PublicationSummary[];
-}
+export type PublicationHistory = Readonly<Awaited<ReturnType<typeof publicationHistory>>>;
 
-/** The ledger by publication. Only the live one has counts by status and unknown labels. */
-export async function publicationHistory(store: Store): Promise<PublicationHistory> {
+/** Every publication that the ledger knows, the latest first, without counts by status and unknown labels. */
+export async function publicationHistory(store: Store) {
   const live = (await readableLiveIndex(store))?.metadata.publication;
-  const [events, ofLive] = await Promise.all([
-    readEvents(store),
-    live === undefined ? [] : readEvents(store, live),
-  ]);
-  const [whole] = summarize(ofLive, live);
-  const publications = summarize(events, live)
-    .map((each) => (each.publication === live ? (whole ?? each) : each))
-    .reverse();
+  const publications = summarize(await readEvents(store), live).reverse();
   return { live: publications.find(({ publication }) => publication === live) ?? null, publications };
 }
 
-/** One publication, and its events, `queued` first. */
-export interface PublicationDetails {
-  readonly summary: PublicationSummary;
-  readonly events: readonly LedgerEvent[];
-}
+export type PublicationDetails = Readonly<Awaited<ReturnType<typeof publicationDetails>>>;
 
-/** @throws {Error} when the ledger does not know it */
-export async function publicationDetails(store: Store, publication: string): Promise<PublicationDetails> {
+/** One publication, and its events, `queued` first. @throws {Error} when the ledger does not know it */
+export async function publicationDetails(store: Store, publication: string) {
   const [events, live] = await Promise.all([readEvents(store, publication), readableLiveIndex(store)]);
   const [summary] = summarize(events, live?.metadata.publication);
   if (summary === undefined) throw new Error(`The ledger has no publication ${publication}.`);
@@ -84,7 +69,6 @@ export async function lastLivePublication(store: Store): Promise<PublicationSumm
   return last && foldEvents(events).get(last.publication);
 }
 
-/** The states of publications that are or were live. */
 export const ONCE_LIVE: ReadonlySet<string> = new Set(['live', 'superseded', 'rolled_back']);
 
 /** The physical indices that have been live at some time. */

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type ConnectionOptions, Job, Queue } from 'bullmq';
+import { Job, Queue } from 'bullmq';
 import { z } from 'zod';
 import { type Config, ConfigError } from '../config.ts';
 import { inspectFile } from '../dataset/source-file.ts';
@@ -17,7 +17,7 @@ const sourcePointer = z.object({
 });
 
 /** What a publish job carries: pointers to the files, never their rows. */
-export const publishJob = z.object({
+const publishJob = z.object({
   publication: z.string(),
   individual: sourcePointer,
   business: sourcePointer,
@@ -71,9 +71,9 @@ export function queuePrefix(indexPrefix: string): string {
   return `${indexPrefix}bull`;
 }
 
-/** How BullMQ connects: it opens and closes its connections itself, and commands wait for Redis to come back. */
-export function queueConnection(config: Config): ConnectionOptions {
-  return { url: config.REDIS_URL, maxRetriesPerRequest: null };
+/** Where the queue is. BullMQ opens and closes its connections itself, and commands wait for Redis to come back. */
+export function queueOptions({ REDIS_URL: url, INDEX_PREFIX }: Config) {
+  return { connection: { url, maxRetriesPerRequest: null }, prefix: queuePrefix(INDEX_PREFIX) };
 }
 
 /** For errors of a queue: BullMQ prints those that nobody listens to, with the password where Redis refuses it. */
@@ -81,31 +81,13 @@ const NOT_PRINTED = (): void => undefined;
 
 /** The publish queue; the caller closes it. */
 export function publishQueue(config: Config): Queue {
-  const queue = new Queue(PUBLISH_QUEUE, {
-    connection: queueConnection(config),
-    prefix: queuePrefix(config.INDEX_PREFIX),
-  });
+  const queue = new Queue(PUBLISH_QUEUE, queueOptions(config));
   queue.on('error', NOT_PRINTED);
   return queue;
 }
 
-/** What an operator asks to be published. */
-export interface PublicationRequest {
-  /** Paths of the two files as the worker sees them, or https URLs. */
-  readonly individual: string;
-  readonly business: string;
-  readonly date?: string | undefined;
-  readonly force?: string | undefined;
-}
-
-/** The job for these files, new or already under way, or the other publication that must end first. */
-export type RequestedPublication = (
-  | { readonly state: 'queued' | 'joined'; readonly job: Job; readonly data: PublishJob }
-  | { readonly state: 'busy'; readonly publication: string }
-) & {
-  /** The publication of other files that a killed worker had left behind; its job is gone. */
-  readonly abandoned?: string;
-};
+/** What an operator asks to be published: two paths as the worker sees them, or https URLs. */
+type PublicationRequest = Record<'individual' | 'business', string> & Pick<PublishJob, 'date' | 'force'>;
 
 const MAX_TRIES = 5;
 
@@ -113,34 +95,36 @@ const MAX_TRIES = 5;
  * Queues a publication. One runs at a time: a request for the same files joins it, any other is turned away
  * until it has ended. A job that a killed worker left behind is removed.
  *
+ * @returns the job, new or already under way, or the publication that must end first; and `abandoned`, the publication
+ * whose job a killed worker had left behind
  * @throws {Error} when a file can't be read, or the queue changes too fast
  */
 export async function requestPublication(
   queue: Queue,
   { individual, business, ...options }: PublicationRequest,
-): Promise<RequestedPublication> {
+) {
   const sources = { individual: await sourceAt(individual), business: await sourceAt(business) };
   const data: PublishJob = { publication: newId(), ...sources, ...options };
-  let abandoned: { readonly abandoned?: string } = {};
+  let abandoned: string | undefined;
   for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
     const added = await queue.add('publish', data, {
       jobId: data.publication,
       deduplication: { id: PUBLISH_DEDUPLICATION_ID },
       ...PUBLISH_JOB_OPTIONS,
     });
-    if (added.id === data.publication) return { state: 'queued', job: added, data, ...abandoned };
+    if (added.id === data.publication) return { state: 'queued' as const, job: added, data, abandoned };
 
     const job = await Job.fromId(queue, added.id ?? '');
     // It has ended meanwhile. BullMQ gives the key of a job that it has lost to the next one.
     if (job === undefined) continue;
     const underWay = publishJob.parse(job.data);
-    const isSame =
-      isSameSource(underWay.individual, data.individual) && isSameSource(underWay.business, data.business);
-    if (isSame) return { state: 'joined', job, data: underWay, ...abandoned };
+    const { publication } = underWay;
+    if (isSameSource(underWay.individual, data.individual) && isSameSource(underWay.business, data.business))
+      return { state: 'joined' as const, job, data: underWay, abandoned };
     // A worker that was killed leaves its job active; the lock ends a minute later.
     if (!(await job.isActive()) || !(await removeIfWaitingOrAbandoned(job)))
-      return { state: 'busy', publication: underWay.publication, ...abandoned };
-    abandoned = { abandoned: underWay.publication };
+      return { state: 'busy' as const, publication, abandoned };
+    abandoned = publication;
   }
   throw new Error('Other publications come and go in the queue; ask again.');
 }

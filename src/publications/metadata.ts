@@ -6,7 +6,7 @@ import { changeCounts } from '../changes/segments.ts';
 import { countsByName } from '../licenses/counts.ts';
 import { isIndexNotFound, responseStatus } from '../storage/errors.ts';
 import { isLicensesIndexName, type Store } from '../storage/store.ts';
-import { BadDocumentError, type Checked, checked, WITHOUT_BAD_PARTS } from '../storage/stored.ts';
+import { BadDocumentError, checked, WITHOUT_BAD_PARTS } from '../storage/stored.ts';
 
 const source = z.object({
   /** The file's name or its address. */
@@ -74,7 +74,7 @@ export const publicationMetadata = z.object({
 
 export type PublicationMetadata = z.output<typeof publicationMetadata>;
 
-/** A physical index of licenses, and what it says of itself. */
+/** A physical index of licenses. */
 export interface LicensesIndex {
   readonly index: string;
   readonly metadata: PublicationMetadata;
@@ -93,24 +93,19 @@ const mappingsResponse = z.record(
   z.object({ mappings: z.object({ [META_ID]: z.unknown().optional() }) }),
 );
 
-/** An index with its metadata as they lie there, and what of them is valid. */
-export interface CheckedIndex extends Checked<PublicationMetadata> {
-  readonly index: string;
-  readonly stored: unknown;
-  /** Whether this service built it, whatever became of its metadata; others may have indices of such names. */
-  readonly isOurs: boolean;
-}
+const ofOurs = publicationMetadata.pick({ publication: true });
 
-const ofOurs = z.object({ publication: z.string() });
-
-/** The physical indices of a name, which may be an alias or a pattern. */
-export async function checkedIndices({ client, prefix }: Store, name: string): Promise<CheckedIndex[]> {
+/**
+ * The physical indices of a name, which may be an alias or a pattern, with what of their metadata is valid; and whether
+ * this service built it, whatever became of its metadata: others may have indices of such names.
+ */
+export async function checkedIndices({ client, prefix }: Store, name: string) {
   const response = await client.indices.getMapping({ index: name });
   return Object.entries(mappingsResponse.parse(response.body)).map(([index, { mappings }]) => {
     const stored = mappings[META_ID];
     const isOurs = ofOurs.safeParse(stored).success && isLicensesIndexName(prefix, index);
     // The licenses of a publication are whole, whatever became of its counts.
-    return { index, stored, isOurs, ...checked(publicationMetadata, stored, WITHOUT_BAD_PARTS) };
+    return { index, isOurs, ...checked(publicationMetadata, stored, WITHOUT_BAD_PARTS) };
   });
 }
 
@@ -148,11 +143,7 @@ export async function readMetadata(store: Store, index: string): Promise<Publica
   return only.metadata;
 }
 
-/**
- * Replaces the metadata of one physical index.
- *
- * @throws {ZodError} for metadata that could not be read again
- */
+/** @throws {ZodError} for metadata that could not be read again */
 export async function writeMetadata(
   client: Client,
   index: string,
@@ -161,13 +152,11 @@ export async function writeMetadata(
   await client.indices.putMapping({ index, body: { [META_ID]: publicationMetadata.parse(metadata) } });
 }
 
-const aliasResponse = z.record(z.string(), z.unknown());
-
 /** The physical indices under the alias: none before the first publication, then always one. */
 export async function indicesUnderAlias({ client, names }: Store): Promise<string[]> {
   try {
     const response = await client.indices.getAlias({ name: names.alias });
-    return Object.keys(aliasResponse.parse(response.body)).sort();
+    return Object.keys(response.body).sort();
   } catch (error) {
     if (responseStatus(error) === 404) return [];
     throw error;
@@ -176,17 +165,13 @@ export async function indicesUnderAlias({ client, names }: Store): Promise<strin
 
 /** The index that is live, if any. */
 export async function liveIndex(store: Store): Promise<string | undefined> {
-  const indices = await indicesUnderAlias(store);
-  refuseSeveral(indices);
-  return indices[0];
+  return onlyOne(await indicesUnderAlias(store));
 }
 
 /** The live index and its metadata, if anything is live: one request, so both are of the same moment. */
 export async function liveLicensesIndex(store: Store): Promise<LicensesIndex | undefined> {
   try {
-    const indices = await readAllMetadata(store, store.names.alias);
-    refuseSeveral(indices.map(({ index }) => index));
-    return indices[0];
+    return onlyOne(await readAllMetadata(store, store.names.alias));
   } catch (error) {
     if (isIndexNotFound(error)) return undefined;
     throw error;
@@ -206,6 +191,7 @@ export async function readableLiveIndex(store: Store): Promise<LicensesIndex | u
   }
 }
 
-function refuseSeveral(underAlias: readonly string[]): void {
-  if (underAlias.length > 1) throw new Error(`The alias has more than one index: ${underAlias.join(', ')}.`);
+function onlyOne<Index>(underAlias: readonly Index[]): Index | undefined {
+  if (underAlias.length > 1) throw new Error('The alias has more than one index.');
+  return underAlias[0];
 }

@@ -27,12 +27,13 @@ export async function prune(store: Store, keep: number): Promise<readonly string
       licensesIndices(store),
       readEvents(store),
     ]);
-    const obsolete = live === undefined ? [] : obsoleteIndices({ live, indices, events, epoch }, keep);
+    const obsolete = live === undefined ? [] : obsoleteIndices(live, indices, events, epoch, keep);
     const deleted = await deleteObsolete(store, epoch, obsolete);
     if (deleted === undefined) continue;
 
     const left = indices.filter(({ index }) => !deleted.includes(index));
-    await deleteOrphans(store, digests, left);
+    const used = new Set(left.map(({ index }) => digestIndexName(store.prefix, index)));
+    for (const { index } of digests) if (!used.has(index)) await deleteIndex(store, index);
     const current = indices.find(({ index }) => index === live);
     if (current !== undefined) await pruneChanges(store, current, epoch);
     await deleteRejectedRows(store, summarize(events, undefined), left);
@@ -41,31 +42,20 @@ export async function prune(store: Store, keep: number): Promise<readonly string
   }
 }
 
-interface Installed {
-  readonly live: string;
-  /** The earliest build first. */
-  readonly indices: readonly LicensesIndex[];
-  readonly events: readonly LedgerEvent[];
-  readonly epoch: ReadEpoch;
-}
-
-function obsoleteIndices({ live, indices, events, epoch }: Installed, keep: number): string[] {
+/** @param indices the earliest build first */
+function obsoleteIndices(
+  live: string,
+  indices: readonly LicensesIndex[],
+  events: readonly LedgerEvent[],
+  { epoch, uses }: ReadEpoch,
+  keep: number,
+): string[] {
   const onceLive = indicesOnceLive(events);
   const before = indices.map(({ index }) => index).filter((index) => index !== live && onceLive.has(index));
-  const kept = new Set([live, ...epoch.uses, ...before.slice(Math.max(0, before.length - (keep - 1)))]);
+  const kept = new Set([live, ...uses, ...before.slice(Math.max(0, before.length - (keep - 1)))]);
   return indices
-    .filter(({ index, metadata }) => !kept.has(index) && metadata.epoch < epoch.epoch)
+    .filter(({ index, metadata }) => !kept.has(index) && metadata.epoch < epoch)
     .map(({ index }) => index);
-}
-
-/** Deletes the digests whose index of licenses is gone. */
-async function deleteOrphans(
-  store: Store,
-  digests: readonly { readonly index: string }[],
-  left: readonly LicensesIndex[],
-): Promise<void> {
-  const used = new Set(left.map(({ index }) => digestIndexName(store.prefix, index)));
-  for (const { index } of digests) if (!used.has(index)) await deleteIndex(store, index);
 }
 
 /** @param epoch read before the live index */

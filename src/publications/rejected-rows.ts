@@ -21,7 +21,7 @@ const rejectedRow = z.object({
   raw: z.string(),
 });
 
-export type RejectedRow = z.output<typeof rejectedRow>;
+type RejectedRow = z.output<typeof rejectedRow>;
 
 /** The rows that publications rejected and kept. */
 export const REJECTED_ROWS = collection('rejectedRows', rejectedRow);
@@ -35,10 +35,6 @@ const MAX_REASON_LENGTH = 1000;
 const ROWS_A_REQUEST = 500;
 const MAX_TRIES = 10;
 const FIRST_WAIT_MS = 100;
-
-function clipped(text: string, most: number): string {
-  return text.length <= most ? text : text.slice(0, most).toWellFormed();
-}
 
 /** Keeps the rows that a publication could not take. */
 export function rejectedRows(store: Store, publication: string, signal: AbortSignal) {
@@ -71,8 +67,11 @@ export function rejectedRows(store: Store, publication: string, signal: AbortSig
       count += 1;
       if (count > MAX_ROWS_KEPT) return false;
       const at = new Date().toISOString();
-      const kept = { reason: clipped(reason, MAX_REASON_LENGTH), raw: clipped(raw, MAX_RAW_LENGTH) };
-      pending.push([`${publication}:${count}`, { publication, at, file, line, ...kept }]);
+      const clipped = {
+        reason: reason.slice(0, MAX_REASON_LENGTH).toWellFormed(),
+        raw: raw.slice(0, MAX_RAW_LENGTH).toWellFormed(),
+      };
+      pending.push([`${publication}:${count}`, { publication, at, file, line, ...clipped }]);
       return true;
     },
     /** Writes what has not been written yet. */
@@ -141,24 +140,24 @@ export function numbersInRow(raw: string): string[] {
     .map(numberKey);
 }
 
-/** Tells whether a license number stands in a row that could not be read. */
-export interface NumbersOfRejectedRows {
-  /** In a row of the files that are being published. */
-  now(number: string): boolean;
-  /** In a row that the live publication rejected and kept. */
-  before(number: string): Promise<boolean>;
-}
+export type NumbersOfRejectedRows = ReturnType<typeof numbersRejectedBy>;
 
-/** @param rejectedNumbers the keys of numbers in the rows that were rejected now */
+/**
+ * Tells whether a license number stands in a row that could not be read.
+ *
+ * @param rejectedNumbers the keys of numbers in the rows that were rejected now
+ */
 export function numbersRejectedBy(
   store: Store,
   { publication, counts }: PublicationMetadata,
   { rejectedNumbers }: { readonly rejectedNumbers: ReadonlySet<string> },
-): NumbersOfRejectedRows {
+) {
   let before: Promise<ReadonlySet<string>> | undefined;
   return {
-    now: (number) => rejectedNumbers.has(numberKey(number)),
-    before: async (number) => {
+    /** In a row of the files that are being published. */
+    now: (number: string) => rejectedNumbers.has(numberKey(number)),
+    /** In a row that the live publication rejected and kept. */
+    before: async (number: string) => {
       if ((counts?.rejected ?? 0) === 0) return false;
       before ??= storedNumbers(store, publication);
       return (await before).has(numberKey(number));
@@ -194,9 +193,10 @@ export async function deleteRejectedRows(
   const withIndex = new Set(indices.map(({ metadata }) => metadata.publication));
   const earliest = new Date(Date.now() - KEPT_DAYS * MS_A_DAY).toISOString();
   const withoutIndex = publications.filter(({ publication }) => !withIndex.has(publication));
-  const refused = withoutIndex.filter(({ state, at }) => !ONCE_LIVE.has(state) && at >= earliest);
-  const kept = new Set(refused.slice(-KEPT_PUBLICATIONS));
-  const gone = withoutIndex.filter((each) => !kept.has(each)).map(({ publication }) => publication);
+  const kept = withoutIndex
+    .filter(({ state, at }) => !ONCE_LIVE.has(state) && at >= earliest)
+    .slice(-KEPT_PUBLICATIONS);
+  const gone = withoutIndex.filter((each) => !kept.includes(each)).map(({ publication }) => publication);
   if (gone.length === 0) return;
   await client.deleteByQuery({
     index: names.rejectedRows,

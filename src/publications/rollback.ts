@@ -1,5 +1,7 @@
+import { type FeedState, TooManyChangesError } from '../changes/feed.ts';
 import { eraseWithdrawnPlaces } from '../changes/prune-changes.ts';
-import type { FeedChanges } from '../changes/stored-changes.ts';
+import { readSegments } from '../changes/segments.ts';
+import { changesIn, changeWriter, type FeedChanges, withoutChanges } from '../changes/stored-changes.ts';
 import type { Store } from '../storage/store.ts';
 import {
   currentEpoch,
@@ -13,15 +15,13 @@ import {
 } from './fence.ts';
 import { indicesOnceLive, summarize } from './history.ts';
 import { appendEvent, readEvents } from './ledger.ts';
-import { copyFeed } from './live-feed.ts';
+import { copyFeed, feedAfterGap, feedOf, feedWithoutLive } from './live-feed.ts';
 import { type LicensesIndex, licensesIndices, liveIndex, newId, writeMetadata } from './metadata.ts';
-import { storeRollbackChanges } from './rollback-changes.ts';
 
 /** There is no such publication to roll back to. The message says which there are. */
 class RollbackError extends Error {}
 
-/** What a rollback changed. */
-export interface Rollback {
+interface Rollback {
   /** `undefined` when nothing was live, or its metadata are not valid. */
   readonly from: LicensesIndex | undefined;
   readonly to: LicensesIndex;
@@ -90,7 +90,7 @@ function noTarget(toPublication: string | undefined, candidates: readonly Licens
 /** @throws {FlipRefusedError} when it was fenced: then the index may have been deleted, too */
 async function makeLive(store: Store, { from, to }: Rollback, epoch: number): Promise<FeedChanges> {
   try {
-    const made = await storeRollbackChanges(store, from, to, epoch);
+    const made = await storeChanges(store, { from, to }, epoch);
     await writeMetadata(store.client, to.index, { ...to.metadata, ...made });
     await flip(store, to.index, epoch);
     return made;
@@ -98,6 +98,54 @@ async function makeLive(store: Store, { from, to }: Rollback, epoch: number): Pr
     const latest = await currentEpoch(store);
     throw latest === epoch ? error : new FlipRefusedError(fencedBy(latest));
   }
+}
+
+/**
+ * Stores the changes from one publication to another that was live before or after it. Only the licenses that the feed
+ * says changed between the two are compared. Where it no longer says so, the feed begins anew.
+ */
+async function storeChanges(store: Store, { from, to }: Rollback, epoch: number): Promise<FeedChanges> {
+  const beginning = { ...to.metadata, epoch };
+  if (from === undefined) return withoutChanges(await feedWithoutLive(store, beginning));
+  const feed = await feedOf(store, from.metadata);
+  const epochs = await epochsSince(store, feed, to);
+  const writer = changeWriter(store, { before: from.index, after: to.index }, feed, beginning);
+  const isWhole = epochs !== undefined && (await writeChanges(store, feed, epochs, writer));
+  return isWhole ? writer.finish() : withoutChanges(await feedAfterGap(store, feed, beginning));
+}
+
+/** The epochs since a publication was live the last time; `undefined` when the feed does not have all of them. */
+async function epochsSince(store: Store, feed: FeedState, to: LicensesIndex): Promise<number[] | undefined> {
+  const segments = await readSegments(store, feed);
+  if (segments.length < feed.segments.length) return undefined;
+  const last = segments.findLastIndex(({ publication }) => publication === to.metadata.publication);
+  const began = to.metadata.feed;
+  // A rollback that was killed may have left it a feed that it did not begin, and that has segments.
+  const isBeginning = began?.feed === feed.feed && began.start === feed.start && began.segments.length === 0;
+  return last < 0 && !isBeginning ? undefined : segments.slice(last + 1).map(({ epoch }) => epoch);
+}
+
+/** @returns whether all changes of the epochs are there and have a place: else it is not known which licenses differ */
+async function writeChanges(
+  store: Store,
+  { feed, segments }: FeedState,
+  epochs: readonly number[],
+  writer: ReturnType<typeof changeWriter>,
+): Promise<boolean> {
+  const seen = new Set<string>();
+  let missing = segments.reduce((sum, [epoch, count]) => (epochs.includes(epoch) ? sum + count : sum), 0);
+  try {
+    for await (const page of changesIn(store, feed, epochs)) {
+      missing -= page.length;
+      const licenses = new Set(page.map(({ license }) => license).filter((license) => !seen.has(license)));
+      for (const license of licenses) seen.add(license);
+      await writer.write([...licenses].map((license) => ({ license, cause: 'rollback' as const })));
+    }
+  } catch (error) {
+    if (error instanceof TooManyChangesError) return false;
+    throw error;
+  }
+  return missing === 0;
 }
 
 /** Records that one publication is live in place of another. */

@@ -1,24 +1,69 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
-import {
-  BACKED_UP,
-  BACKED_UP_NAMES,
-  type BackupCounts,
-  type BackupDocument,
-  BackupError,
-  inWords,
-  newHeader,
-  noDocuments,
-  readBackup,
-} from './backup-file.ts';
+import { SERVICE_VERSION } from '../config.ts';
 import { countDocuments, pagesOf } from './checked-search.ts';
-import type { DocumentChecks } from './collection.ts';
+import type { DocumentChecks, StoredIndex } from './collection.ts';
 import type { Store } from './store.ts';
 import type { BadDocument } from './stored.ts';
 
-const OWNER_ALONE = 0o600;
+/** A backup can't be used, or not here. The message says why. */
+class BackupError extends Error {}
+
+const FORMAT = 'ohio-license-verification';
+/** Version 2 has the audit log, too, version 3 the changes, version 4 the saved records. All are read. */
+const FORMAT_VERSION = 4;
+
+/** The first line. Of a later version, no more is known than its number. */
+const header = z.looseObject({ backup: z.literal(FORMAT), version: z.int().positive() });
+
+const count = z.int().default(0);
+
+/**
+ * How many documents there are of each kind, in the order in which a backup has them. The ledger comes after the changes:
+ * a publication that goes on meanwhile must not leave changes of an epoch that the ledger would give to another one.
+ */
+const backupCounts = z.strictObject({
+  accounts: count,
+  'api-keys': count,
+  changes: count,
+  publications: count,
+  audit: count,
+  'saved-records': count,
+});
+
+export type BackupCounts = z.output<typeof backupCounts>;
+
+const kind = backupCounts.keyof();
+
+/** The index of each kind, and what an operator calls its documents. */
+const KINDS: Readonly<Record<z.output<typeof kind>, { index: StoredIndex; words: string }>> = {
+  accounts: { index: 'accounts', words: 'accounts' },
+  'api-keys': { index: 'apiKeys', words: 'API keys' },
+  changes: { index: 'changes', words: 'changes' },
+  publications: { index: 'ledger', words: 'entries of the ledger' },
+  audit: { index: 'audit', words: 'entries of the audit log' },
+  'saved-records': { index: 'savedRecords', words: 'saved records' },
+};
+
+function noDocuments(): BackupCounts {
+  return backupCounts.parse({});
+}
+
+/** What a backup has, for the operator. */
+export function inWords(counts: BackupCounts): string {
+  return kind.options.map((name) => `${counts[name]} ${KINDS[name].words}`).join(', ');
+}
+
+/** A line between the first and the last. */
+const backupDocument = z.strictObject({ index: kind, id: z.string(), source: z.looseObject({}) });
+
+/** A valid document of a backup, as it was stored. */
+type BackupDocument = Pick<z.output<typeof backupDocument>, 'index' | 'id'> & { readonly source: object };
+
+/** The last line; the hash is of all the bytes before it. */
+const footer = z.strictObject({ documents: backupCounts, sha256: z.string() });
 
 /** What was written to a backup or restored, and what was left out because it is not valid. */
 export interface BackupResult {
@@ -26,10 +71,11 @@ export interface BackupResult {
   readonly leftOut: readonly BadDocument[];
 }
 
+const OWNER_ALONE = 0o600;
+
 /**
- * Writes the accounts, the API keys, the ledger, the audit log, the changes and the saved records to a file that only
- * its owner may read. What is not valid is left out. The file gets its name once it is on disk and has been read back;
- * until then, an existing file of that name stays as it was.
+ * Writes what exists only in OpenSearch to a file that only its owner may read. What is not valid is left out. The file
+ * gets its name once it is on disk and has been read back; until then, an existing file of that name stays as it was.
  */
 export async function writeBackup(store: Store, file: string, checks: DocumentChecks): Promise<BackupResult> {
   const part = `${file}.part`;
@@ -47,14 +93,20 @@ export async function writeBackup(store: Store, file: string, checks: DocumentCh
 }
 
 async function writePart(store: Store, part: string, checks: DocumentChecks): Promise<BadDocument[]> {
-  const handle = await open(part, 'wx', OWNER_ALONE);
+  const hash = createHash('sha256');
+  const documents = noDocuments();
   const leftOut: BadDocument[] = [];
+  const handle = await open(part, 'wx', OWNER_ALONE);
+  const write = async (values: readonly unknown[]): Promise<void> => {
+    const text = values.map(lineOf).join('');
+    hash.update(text);
+    await handle.appendFile(text);
+  };
   try {
-    const lines = hashedLines(handle);
-    await lines.write([newHeader()]);
-    const documents = noDocuments();
-    for (const name of BACKED_UP_NAMES) {
-      const key = BACKED_UP[name];
+    const at = new Date().toISOString();
+    await write([{ backup: FORMAT, version: FORMAT_VERSION, at, service_version: SERVICE_VERSION }]);
+    for (const name of kind.options) {
+      const key = KINDS[name].index;
       const index = store.names[key];
       for await (const page of pagesOf(store.client, index)) {
         const valid = page.flatMap(({ _id: id, _source }) => {
@@ -62,29 +114,16 @@ async function writePart(store: Store, part: string, checks: DocumentChecks): Pr
           if (problem !== undefined) leftOut.push({ index, id, problem });
           return source === undefined ? [] : [{ index: name, id, source }];
         });
-        await lines.write(valid);
+        await write(valid);
         documents[name] += valid.length;
       }
     }
-    await lines.write([{ documents, sha256: lines.sha256() }]);
+    await write([{ documents, sha256: hash.copy().digest('hex') }]);
     await handle.sync();
   } finally {
     await handle.close();
   }
   return leftOut;
-}
-
-/** Writes values as lines of JSON and hashes them. */
-function hashedLines(handle: FileHandle) {
-  const hash = createHash('sha256');
-  return {
-    write: async (values: readonly unknown[]): Promise<void> => {
-      const text = values.map(lineOf).join('');
-      hash.update(text);
-      await handle.appendFile(text);
-    },
-    sha256: (): string => hash.copy().digest('hex'),
-  };
 }
 
 /** JSON on one line. As they are, U+2028 and U+2029 would end a line where the file is read. */
@@ -104,6 +143,104 @@ async function syncToDisk(folder: string): Promise<void> {
 }
 
 /**
+ * Reads a backup and checks all of it. It is read line by line: a backup may have more changes than fit in memory.
+ *
+ * @returns how many valid documents of each kind it has, what is not valid, and a function that reads the valid ones in
+ * pages, in the order in which they were written to their index
+ * @throws {BackupError} when the file is no backup, of a later version, cut off or altered
+ */
+export async function readBackup(file: string, checks: DocumentChecks) {
+  const hash = createHash('sha256');
+  const [found, counts] = [noDocuments(), noDocuments()];
+  const leftOut: BadDocument[] = [];
+  let [bytes, last] = [0, ''];
+  for await (const { line, number, isLast } of linesOf(file)) {
+    if (number === 1) requireHeader(file, line);
+    bytes += Buffer.byteLength(line) + 1;
+    if (isLast) last = line;
+    else hash.update(`${line}\n`);
+    if (number === 1 || isLast) continue;
+    const { index, id, kept, problem } = checkedDocument(line, `Line ${number} of ${file}`, checks);
+    found[index] += 1;
+    if (kept !== undefined) counts[index] += 1;
+    if (problem !== undefined) leftOut.push({ index, id, problem });
+  }
+  const ends = parsedAs(footer, last);
+  if (ends === undefined || (await stat(file)).size < bytes)
+    throw new BackupError(`${file} is cut off: its last line is missing.`);
+  if (hash.digest('hex') !== ends.sha256)
+    throw new BackupError(`${file} was altered or damaged after it was written; use another backup.`);
+  const wrong = kind.options.find((name) => found[name] !== ends.documents[name]);
+  if (wrong !== undefined) {
+    throw new BackupError(
+      `${file} has ${found[wrong]} documents of ${wrong}, not ${ends.documents[wrong]} as it says.`,
+    );
+  }
+  return { counts, leftOut, pages: () => validDocuments(file, checks) };
+}
+
+const DOCUMENTS_A_PAGE = 1000;
+
+async function* validDocuments(
+  file: string,
+  checks: DocumentChecks,
+): AsyncGenerator<readonly BackupDocument[]> {
+  let page: BackupDocument[] = [];
+  for await (const { line, number, isLast } of linesOf(file)) {
+    if (number === 1 || isLast) continue;
+    const { index, id, kept } = checkedDocument(line, `Line ${number} of ${file}`, checks);
+    if (kept !== undefined) page.push({ index, id, source: kept });
+    if (page.length < DOCUMENTS_A_PAGE) continue;
+    yield page;
+    page = [];
+  }
+  if (page.length > 0) yield page;
+}
+
+function checkedDocument(line: string, named: string, checks: DocumentChecks) {
+  const document = parsedAs(backupDocument, line);
+  if (document === undefined) throw new BackupError(`${named} is damaged; use another backup.`);
+  const { index, id, source } = document;
+  return { index, id, ...checks[KINDS[index].index](source, id) };
+}
+
+async function* linesOf(file: string) {
+  const handle = await open(file).catch((error: unknown) => {
+    throw new BackupError(`The backup ${file} can't be read: ${String(error)}`);
+  });
+  try {
+    let [before, number] = ['', 0];
+    for await (const line of handle.readLines({ autoClose: false })) {
+      if (number > 0) yield { line: before, number, isLast: false };
+      before = line;
+      number += 1;
+    }
+    // Of an empty file, one blank line.
+    yield { line: before, number: Math.max(1, number), isLast: true };
+  } finally {
+    await handle.close();
+  }
+}
+
+function requireHeader(file: string, line: string): void {
+  const begins = parsedAs(header, line);
+  if (begins === undefined) throw new BackupError(`${file} is no backup of this service.`);
+  if (begins.version > FORMAT_VERSION) {
+    throw new BackupError(
+      `${file} was written by a later release of this service (format ${begins.version}); restore it with that.`,
+    );
+  }
+}
+
+function parsedAs<Schema extends z.ZodType>(schema: Schema, line: string): z.output<Schema> | undefined {
+  try {
+    return schema.safeParse(JSON.parse(line)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
  * Restores a backup into the indices that `prepareIndices` made, the documents one after the other: the ledger
  * is read in the order in which it was written. It takes an empty installation, so nothing is ever overwritten; only
  * an audit log may be there, to which that of the backup is added. What is not valid is left out.
@@ -116,17 +253,29 @@ export async function restoreBackup(
   file: string,
   checks: DocumentChecks,
 ): Promise<BackupResult> {
-  const { documents, counts, leftOut } = await readBackup(file, checks);
+  const { pages, counts, leftOut } = await readBackup(file, checks);
+  const indices = kind.options.map((name) => store.names[KINDS[name].index]).join(', ');
   const found = await storedCounts(store);
-  if (BACKED_UP_NAMES.some((name) => name !== 'audit' && found[name] > 0)) {
+  if (kind.options.some((name) => name !== 'audit' && found[name] > 0)) {
     throw new BackupError(
       `There are ${inWords(found)} already; a backup is restored only where there are none. If an earlier restore ` +
-        `into this installation was broken off, delete the indices ${restoredIndices(store)}, and restore again.`,
+        `into this installation was broken off, delete the indices ${indices}, and restore again.`,
     );
   }
-  await createDocuments(store, documents());
+  let done = 0;
+  try {
+    for await (const page of pages()) {
+      await createAll(store, page);
+      done += page.length;
+    }
+  } catch (error) {
+    throw new BackupError(
+      `Stopped after ${done} documents: ${String(error)} Delete the indices ${indices} and restore again.`,
+      { cause: error },
+    );
+  }
   const restored = await storedCounts(store);
-  if (BACKED_UP_NAMES.some((name) => restored[name] !== found[name] + counts[name])) {
+  if (kind.options.some((name) => restored[name] !== found[name] + counts[name])) {
     throw new BackupError(
       `There are now ${inWords(restored)}; the backup has ${inWords(counts)}: something else writes to them.`,
     );
@@ -134,41 +283,15 @@ export async function restoreBackup(
   return { documents: restored, leftOut };
 }
 
-const DOCUMENTS_A_REQUEST = 1000;
-
-/** Creates the documents in their order: within an index, OpenSearch keeps the order of a bulk request. */
-async function createDocuments(store: Store, documents: AsyncIterable<BackupDocument>): Promise<void> {
-  let done = 0;
-  let batch: BackupDocument[] = [];
-  try {
-    for await (const document of documents) {
-      batch.push(document);
-      if (batch.length < DOCUMENTS_A_REQUEST) continue;
-      await createBatch(store, batch);
-      done += batch.length;
-      batch = [];
-    }
-    if (batch.length > 0) await createBatch(store, batch);
-  } catch (error) {
-    throw new BackupError(
-      `Stopped after ${done} documents: ${String(error)} Delete the indices ${restoredIndices(store)} and restore again.`,
-      { cause: error },
-    );
-  }
-}
-
-function restoredIndices({ names }: Store): string {
-  return BACKED_UP_NAMES.map((name) => names[BACKED_UP[name]]).join(', ');
-}
-
 const bulkResponse = z.object({
   items: z.array(z.object({ create: z.object({ error: z.object({ reason: z.string() }).optional() }) })),
 });
 
-async function createBatch({ client, names }: Store, batch: readonly BackupDocument[]): Promise<void> {
+/** Creates documents in their order: within an index, OpenSearch keeps the order of a bulk request. */
+async function createAll({ client, names }: Store, documents: readonly BackupDocument[]): Promise<void> {
   const { body } = await client.bulk({
-    body: batch.flatMap(({ index, id, source }) => [
-      { create: { _index: names[BACKED_UP[index]], _id: id } },
+    body: documents.flatMap(({ index, id, source }) => [
+      { create: { _index: names[KINDS[index].index], _id: id } },
       source,
     ]),
   });
@@ -178,8 +301,8 @@ async function createBatch({ client, names }: Store, batch: readonly BackupDocum
 
 async function storedCounts({ client, names }: Store): Promise<BackupCounts> {
   const counts = noDocuments();
-  for (const name of BACKED_UP_NAMES) {
-    const index = names[BACKED_UP[name]];
+  for (const name of kind.options) {
+    const index = names[KINDS[name].index];
     await client.indices.refresh({ index });
     counts[name] = await countDocuments(client, index);
   }

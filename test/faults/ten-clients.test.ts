@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { QueueEvents } from 'bullmq';
 import { z } from 'zod';
-import { PUBLISH_QUEUE, queueConnection, queuePrefix } from '../../src/publications/job.ts';
+import { PUBLISH_QUEUE, queueOptions } from '../../src/publications/job.ts';
 import { readEvents } from '../../src/publications/ledger.ts';
 import { type BulkProxy, bulkProxy } from '../support/bulk-faults.ts';
 import { faultTest, inForm } from '../support/fault-form.ts';
@@ -22,10 +22,7 @@ beforeAll(async () => {
   const { config } = publications.environment;
   proxy = await bulkProxy(config.OPENSEARCH_URL);
   await publications.startWorker({ OPENSEARCH_URL: proxy.url });
-  events = new QueueEvents(PUBLISH_QUEUE, {
-    connection: queueConnection(config),
-    prefix: queuePrefix(config.INDEX_PREFIX),
-  });
+  events = new QueueEvents(PUBLISH_QUEUE, queueOptions(config));
   await events.waitUntilReady();
 }, 300_000);
 afterAll(async () => {

@@ -6,7 +6,7 @@ import {
   PUBLISH_DEDUPLICATION_ID,
   PUBLISH_QUEUE,
   publishQueue,
-  queueConnection,
+  queueOptions,
   queuePrefix,
   removeIfWaitingOrAbandoned,
   requestPublication,
@@ -34,10 +34,7 @@ async function requested(): Promise<Job> {
 
 /** Lets a worker take the next job and hold it until `work` is done. */
 async function worked(job: Job, work: () => Promise<unknown>): Promise<void> {
-  const worker = new Worker(PUBLISH_QUEUE, work, {
-    connection: queueConnection(environment.config),
-    prefix: queuePrefix(environment.config.INDEX_PREFIX),
-  });
+  const worker = new Worker(PUBLISH_QUEUE, work, queueOptions(environment.config));
   try {
     while (!(await job.isCompleted())) await new Promise((resolve) => setTimeout(resolve, 20));
   } finally {
