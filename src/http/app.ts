@@ -28,7 +28,6 @@ const PARSED_HEADERS = [
   ['range', 1000],
 ] as const;
 
-/** No caching, no framing, no guessing of media types. */
 const SECURITY_HEADERS = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
@@ -84,8 +83,6 @@ function dropLongHeaders(headers: IncomingHttpHeaders): void {
 /**
  * Refuses a request that names no host, several, or another one in its address: a proxy in front might have gone by the
  * other (RFC 9112, 3.2).
- *
- * @throws {BadRequestError}
  */
 function requireOneHost({ rawHeaders, headers, url = '' }: IncomingMessage): void {
   const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host');
@@ -101,7 +98,8 @@ function requireOneHost({ rawHeaders, headers, url = '' }: IncomingMessage): voi
 /** Sets what every response has, and what happens when it ends. */
 function begin(ctx: Context, log: Logger): void {
   ctx.state.arrivedAt = performance.now();
-  ctx.state.requestId = requestId(ctx.req.headers['x-request-id']);
+  const { 'x-request-id': given = '' } = ctx.req.headers;
+  ctx.state.requestId = typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
   ctx.state.path = '(unreadable)';
   ctx.state.onClose = [() => logRequest(ctx, log)];
   ctx.set(SECURITY_HEADERS);
@@ -128,10 +126,6 @@ function readPath(ctx: Context): string {
   }
 }
 
-function requestId(given: string | string[] | undefined): string {
-  return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
-}
-
 /** Turns whatever is thrown into `{"detail": string}`; only errors of the service are logged with their stack. */
 function answerError(ctx: Context, error: unknown, log: Logger): void {
   const { status, detail, retryAfter } = errorResponse(error);
@@ -144,7 +138,6 @@ function answerError(ctx: Context, error: unknown, log: Logger): void {
   ctx.body = { detail };
 }
 
-/** Logs an error of the service with its stack. */
 export function logFailure({ state }: Context, error: unknown, log: Logger): void {
   const { requestId, route, path } = state;
   const openSearchStatus = responseStatus(error);

@@ -105,11 +105,7 @@ function isTooLarge(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE';
 }
 
-/**
- * Lets only forms of this website's own pages pass: browsers name the origin of a form that is posted.
- *
- * @throws {ClientError} 403
- */
+/** Refuses forms that are not from this website's own pages: browsers name the origin. @throws {ClientError} 403 */
 export function requireSameOrigin({ req, host }: Context): void {
   if (URL.parse(req.headers.origin ?? '')?.host === host) return;
   throw new ClientError(
@@ -170,7 +166,6 @@ export async function jsonBody(ctx: Context, limit = LOOKUP_LIMIT): Promise<unkn
   }
 }
 
-/** The error for a body over the limit. */
 export function bodyTooLarge({ words }: BodyLimit): ClientError {
   return new ClientError(413, `The body is too large; ${words}.`);
 }

@@ -53,11 +53,7 @@ export function authenticated(keys: KeyCheck, general: RateLimit, badKeys: RateL
   };
 }
 
-/**
- * Counts points for a request. The headers say so when there are not enough left.
- *
- * @throws {TooManyRequestsError} when they are over what is left; then none is counted
- */
+/** Counts points for a request. @throws {TooManyRequestsError} when they are over what is left; then none is counted */
 export async function spend(ctx: Context, limit: RateLimit, points = 1): Promise<Spent> {
   try {
     return await limit.spend(ctx.ip, points);
@@ -115,17 +111,11 @@ export async function spendForItems(
 /**
  * Does work that takes so many slots while it lasts.
  *
- * @throws {TooBusyError} immediately, when too few slots are free
- * @throws {TooManyRequestsError} immediately, when the client's address has too few left
+ * @throws {TooBusyError} or, where its address has too few left, {TooManyRequestsError}, immediately
  */
 export type Slots = <Result>(ctx: Context, size: number, work: () => Promise<Result>) => Promise<Result>;
 
-/**
- * Bounds what is under way in this process, altogether and for each address, so that no client takes everything.
- *
- * @param max how many slots there are
- * @param maxOf how many of them an address may have
- */
+/** Bounds what is under way in this process, altogether and for each address, so that no client takes everything. */
 export function slots(max: number, maxOf: (address: string) => number): Slots {
   const taken = new AddressCounts();
   return async ({ ip }, size, work) => {
@@ -238,16 +228,11 @@ export function heldResponses(
 /** How many bytes of the body are in memory: none of a stream whose length is not known. */
 function bodySize(ctx: Context): number {
   const body: unknown = ctx.body;
-  if (
-    ctx.response.is('json') &&
-    !(body instanceof Stream) &&
-    !Buffer.isBuffer(body) &&
-    typeof body !== 'string'
-  ) {
+  const isWritten = body instanceof Stream || Buffer.isBuffer(body) || typeof body === 'string';
+  if (!isWritten && ctx.response.is('json')) {
     // As Koa would do it a little later.
     ctx.body = JSON.stringify(body);
   }
   const length = Number(ctx.response.get('content-length'));
-  // A stream of unknown length, or no body.
   return Number.isNaN(length) ? 0 : length;
 }

@@ -18,7 +18,7 @@ const HEADERS: ResponseHeaders = {
   ),
 };
 
-interface ResponseContent {
+export interface ResponseContent {
   readonly headers?: ResponseHeaders;
   readonly example?: unknown;
   readonly examples?: Record<string, { summary: string; value: unknown }>;

@@ -26,6 +26,8 @@ const boardsBody = z.object({
 
 const boardTypesBody = z.object({ board: z.string(), ...boardDetails.shape });
 
+const EXAMPLE = { code: 'NUR', license_types: ['Registered Nurse (RN)'] };
+
 type LiveTypes = Pick<Awaited<ReturnType<Lookups['livePublication']>>, 'licenseTypes'>;
 
 function detailsOf({ name, code }: Board, { licenseTypes }: LiveTypes): z.output<typeof boardDetails> {
@@ -43,13 +45,7 @@ export function boardsRoute(lookups: Lookups): Route {
       summary: 'The 24 boards and their license types',
       responses: {
         '200': responseEntry('The boards', boardsBody.meta({ id: 'Boards' }), {
-          one: {
-            summary: 'One of them',
-            value: {
-              boards: ['Nursing Board'],
-              board_details: { 'Nursing Board': { code: 'NUR', license_types: ['Registered Nurse (RN)'] } },
-            },
-          },
+          example: { boards: ['Nursing Board'], board_details: { 'Nursing Board': EXAMPLE } },
         }),
         ...COMMON_ERRORS,
       },
@@ -80,10 +76,7 @@ export function boardTypesRoute(lookups: Lookups): Route {
       },
       responses: {
         '200': responseEntry('The types', boardTypesBody.meta({ id: 'BoardTypes' }), {
-          nursing: {
-            summary: 'Of the Nursing Board',
-            value: { board: 'Nursing Board', code: 'NUR', license_types: ['Registered Nurse (RN)'] },
-          },
+          example: { board: 'Nursing Board', ...EXAMPLE },
         }),
         '400': errorEntry('A board that is not one of the 24', unknownBoard('Nursing')),
         ...COMMON_ERRORS,

@@ -137,14 +137,11 @@ export function changesRoute(changes: Changes): Route {
       requestParams: { query: changesQuery },
       responses: {
         '200': responseEntry('The changes', changesResponse.meta({ id: 'Changes' }), {
-          renewed: {
-            summary: 'A renewal',
-            value: changesAnswer({
-              changes: [CHANGE_EXAMPLE],
-              next: cursorText(CHANGE_EXAMPLE),
-              more: false,
-            }),
-          },
+          example: changesAnswer({
+            changes: [CHANGE_EXAMPLE],
+            next: cursorText(CHANGE_EXAMPLE),
+            more: false,
+          }),
         }),
         '400': errorEntry(
           'A cursor that was never given out, or a bad filter',
@@ -226,15 +223,12 @@ export function historyRoute(changes: Changes, lookups: Lookups): Route {
       requestParams: { query: historyQuery },
       responses: {
         '200': responseEntry('The license and its changes', historyResponse.meta({ id: 'History' }), {
-          renewed: {
-            summary: 'A license that was renewed',
-            value: {
-              board: EXAMPLE.board,
-              license_number: EXAMPLE.license_number,
-              coverage_start: '2025-01-02',
-              record: toResponseRecord(EXAMPLE, EXAMPLE_DATE, EXAMPLE_DATE),
-              changes: [changeResponse(CHANGE_EXAMPLE)],
-            },
+          example: {
+            board: EXAMPLE.board,
+            license_number: EXAMPLE.license_number,
+            coverage_start: '2025-01-02',
+            record: toResponseRecord(EXAMPLE, EXAMPLE_DATE, EXAMPLE_DATE),
+            changes: [changeResponse(CHANGE_EXAMPLE)],
           },
         }),
         '400': errorEntry(
@@ -243,10 +237,7 @@ export function historyRoute(changes: Changes, lookups: Lookups): Route {
         ),
         ...COMMON_ERRORS,
         '404': responseEntry('A number that was never seen', neverSeenBody, {
-          never: {
-            summary: 'Never seen',
-            value: neverSeen(MISSED_NUMBER, { date: EXAMPLE_DATE, since: '2025-01-02', gaps: [] }),
-          },
+          example: neverSeen(MISSED_NUMBER, { date: EXAMPLE_DATE, since: '2025-01-02', gaps: [] }),
         }),
       },
     },

@@ -2,7 +2,7 @@ import type { RouterContext } from '@koa/router';
 import { z } from 'zod';
 import { TooManyRequestsError } from '../access/rate-limit.ts';
 import { errorResponse, httpsRequired, invalidKey } from '../http/errors.ts';
-import { jsonResponse, type ResponseHeaders, responseHeader } from '../http/openapi.ts';
+import { jsonResponse, type ResponseContent, type ResponseHeaders, responseHeader } from '../http/openapi.ts';
 import { BadRequestError, checked } from '../licenses/bad-request.ts';
 import { BOARDS, type Board, boardByName } from '../licenses/boards.ts';
 import { nearestBoards } from '../licenses/nearest-boards.ts';
@@ -68,22 +68,18 @@ const RETRY_AFTER: ResponseHeaders = {
   'Retry-After': responseHeader('integer', 'Seconds after which another try makes sense'),
 };
 
-/** The OpenAPI entry of a response with examples. */
+/** The OpenAPI entry of a response. */
 export function responseEntry(
   description: string,
   schema: z.ZodType,
-  examples: Record<string, { summary: string; value: unknown }>,
-  headers: ResponseHeaders = {},
+  { headers = {}, ...examples }: ResponseContent,
 ) {
-  return jsonResponse(description, schema, { headers: { ...RATE_LIMIT_HEADERS, ...headers }, examples });
+  return jsonResponse(description, schema, { headers: { ...RATE_LIMIT_HEADERS, ...headers }, ...examples });
 }
 
 /** The OpenAPI entry of an error. Its example is the text that the service sends for it. */
 export function errorEntry(description: string, error: Error, headers: ResponseHeaders = {}) {
-  return jsonResponse(description, detail, {
-    headers: { ...RATE_LIMIT_HEADERS, ...headers },
-    example: { detail: errorResponse(error).detail },
-  });
+  return responseEntry(description, detail, { headers, example: { detail: errorResponse(error).detail } });
 }
 
 /** The errors of every route of the REST API. */

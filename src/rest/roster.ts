@@ -143,10 +143,10 @@ export function rosterRoute(rosters: Rosters, cost: RosterCost): Route {
       await spendForItems(ctx, count, cost);
       const roster = await read();
       const types = isTable ? ['text/csv', 'application/json'] : ['application/json', 'text/csv'];
-      const type = ctx.accepts(types) || types[0];
-      const { shape, parts } = type === 'text/csv' ? answerTable(table()) : JSON_ANSWER;
+      const isCsv = (ctx.accepts(types) || types[0]) === 'text/csv';
+      const { shape, parts } = isCsv ? answerTable(table()) : JSON_ANSWER;
       const body = parts(await rosters.answer(roster, shape, clientGone(ctx)));
-      ctx.type = type === 'text/csv' ? 'text/csv; charset=utf-8' : 'application/json; charset=utf-8';
+      ctx.type = isCsv ? 'csv' : 'json';
       ctx.body = Readable.from(body);
       ctx.length = body.reduce((sum, { length }) => sum + length, 0);
     },
@@ -191,7 +191,7 @@ function rosterOperation(itemsPerRequest: number): ZodOpenApiOperationObject {
   const { content, ...answer } = responseEntry(
     'A result for each item. No result is missing: a roster that cannot be answered is a 503.',
     rosterAnswerBody,
-    { roster: { summary: 'One result of each kind', value: JSON.parse(exampleAnswer(JSON_ANSWER)) } },
+    { example: JSON.parse(exampleAnswer(JSON_ANSWER)) },
   );
   const csvRequest = plainCsv([TABLE_EXAMPLE.columns, ...TABLE_EXAMPLE.rows], TABLE_EXAMPLE.format);
   const csvAnswer = exampleAnswer(answerTable(TABLE_EXAMPLE));

@@ -12,13 +12,11 @@ import { NUMBER_NOT_FOUND_REASONS, notFoundDetail, reasonOf } from '../licenses/
 
 const origin = responseRecord.pick({ source: true, last_scraped: true }).shape;
 
-/** A license and the dataset that it is from. */
 export const licenseBody = responseRecord.meta({
   id: 'LicenseRecord',
   description: 'A license and its holder',
 });
 
-/** More than one match. */
 export const matchesBody = z
   .object({
     found: z.literal(true),
@@ -30,7 +28,6 @@ export const matchesBody = z
   })
   .meta({ id: 'Matches', description: 'More than one match of a search by name' });
 
-/** No match for a name. */
 export const noMatchBody = z
   .object({
     found: z.literal(false),
@@ -48,7 +45,6 @@ export const noMatchBody = z
     description: 'No match of a search by name: an answer, not an error, and never "unlicensed"',
   });
 
-/** Why a number has no license, as a code. */
 export const notFoundReason = z
   .enum(NUMBER_NOT_FOUND_REASONS)
   .describe(
@@ -56,7 +52,6 @@ export const notFoundReason = z
       'another board has it. not_a_business: it is a person’s, and search_type is business.',
   );
 
-/** No license for a number. */
 export const numberNotFoundBody = z
   .object({
     detail: z.string().describe('What was searched, in which dataset, and what to do'),
@@ -65,25 +60,13 @@ export const numberNotFoundBody = z
   })
   .meta({ id: 'NumberMiss' });
 
-/** A status and a JSON body. */
-export type VerifyResponse =
-  | {
-      readonly status: 200;
-      readonly body: z.output<typeof licenseBody | typeof matchesBody | typeof noMatchBody>;
-    }
-  | { readonly status: 404; readonly body: z.output<typeof numberNotFoundBody> };
-
 /**
- * The response to a lookup (requirements LOOKUP-10 to LOOKUP-12).
+ * The status and body for a lookup (requirements LOOKUP-10 to LOOKUP-12).
  *
  * @param publicationDate the run date of the dataset that answered, `YYYY-MM-DD`
  * @param today the date in Ohio
  */
-export function verifyResponse(
-  outcome: LookupOutcome,
-  publicationDate: string,
-  today: string,
-): VerifyResponse {
+export function verifyResponse(outcome: LookupOutcome, publicationDate: string, today: string) {
   const from = { source: 'dataset', last_scraped: lastScraped(publicationDate) } as const;
   switch (outcome.outcome) {
     case 'found':
@@ -91,27 +74,36 @@ export function verifyResponse(
         status: 200,
         body: toResponseRecord(outcome.record, publicationDate, today, outcome.nameMatch),
       };
-    case 'several':
-      return {
-        status: 200,
-        body: {
-          found: true,
-          count: outcome.records.length,
-          truncated: outcome.truncated,
-          ...(outcome.truncated ? { message: TRUNCATED_MESSAGE } : {}),
-          multiple: outcome.records.map((record) => toResponseRecord(record, publicationDate, today)),
-          ...from,
-        },
+    case 'several': {
+      const body: z.output<typeof matchesBody> = {
+        found: true,
+        count: outcome.records.length,
+        truncated: outcome.truncated,
+        ...(outcome.truncated && { message: TRUNCATED_MESSAGE }),
+        multiple: outcome.records.map((record) => toResponseRecord(record, publicationDate, today)),
+        ...from,
       };
+      return { status: 200, body };
+    }
     default: {
       const message = notFoundDetail(outcome, publicationDate);
       const didYouMean = [...outcome.didYouMean];
-      return outcome.request.by === 'number'
-        ? {
-            status: 404,
-            body: { detail: message, reason: reasonOf(outcome), did_you_mean: didYouMean },
-          }
-        : { status: 200, body: { found: false, count: 0, message, did_you_mean: didYouMean, ...from } };
+      if (outcome.request.by === 'number') {
+        const body: z.output<typeof numberNotFoundBody> = {
+          detail: message,
+          reason: reasonOf(outcome),
+          did_you_mean: didYouMean,
+        };
+        return { status: 404, body };
+      }
+      const body: z.output<typeof noMatchBody> = {
+        found: false,
+        count: 0,
+        message,
+        did_you_mean: didYouMean,
+        ...from,
+      };
+      return { status: 200, body };
     }
   }
 }
@@ -119,7 +111,6 @@ export function verifyResponse(
 const NARROWING_FIELDS = ['first_name', ...FILTER_NAMES].join(', ').replace(/, (?=\w+$)/, ' or ');
 const TRUNCATED_MESSAGE = `There are more than ${MAX_MATCHES} matches. Narrow the search with ${NARROWING_FIELDS}.`;
 
-/** Examples of request bodies. */
 export const REQUEST_EXAMPLES = {
   number: { value: { board: 'Nursing Board', license_number: 'RN.987654321' } },
   person: { value: { board: 'Nursing Board', last_name: 'Example', first_name: 'Pa' } },
@@ -175,9 +166,8 @@ export const OTHER_EXAMPLE: LicenseRecord = {
   },
 };
 
-/** The body that the service sends for this outcome. */
-function exampleBody(outcome: LookupOutcome): unknown {
-  return verifyResponse(outcome, EXAMPLE_DATE, EXAMPLE_DATE).body;
+function example(summary: string, outcome: LookupOutcome) {
+  return { summary, value: verifyResponse(outcome, EXAMPLE_DATE, EXAMPLE_DATE).body };
 }
 
 const MISSPELLED = {
@@ -187,20 +177,18 @@ const MISSPELLED = {
   filters: {},
 } as const;
 
-/** Examples of responses with status 200. */
 export const FOUND_EXAMPLES = {
-  record: {
-    summary: 'A number, or the only match',
-    value: exampleBody({ outcome: 'found', record: EXAMPLE }),
-  },
-  matches: {
-    summary: 'Several matches',
-    value: exampleBody({ outcome: 'several', records: [EXAMPLE, OTHER_EXAMPLE], truncated: false }),
-  },
-  no_match: {
-    summary: 'No match of a name',
-    value: exampleBody({ outcome: 'none', request: MISSPELLED, didYouMean: ['EXAMPLE'] }),
-  },
+  record: example('A number, or the only match', { outcome: 'found', record: EXAMPLE }),
+  matches: example('Several matches', {
+    outcome: 'several',
+    records: [EXAMPLE, OTHER_EXAMPLE],
+    truncated: false,
+  }),
+  no_match: example('No match of a name', {
+    outcome: 'none',
+    request: MISSPELLED,
+    didYouMean: ['EXAMPLE'],
+  }),
 };
 
 /** A number with a digit too few. */
@@ -210,10 +198,4 @@ export const MISSED_NUMBER = {
   didYouMean: ['RN.987654321'],
 } as const;
 
-/** Examples of responses with status 404. */
-export const NUMBER_NOT_FOUND_EXAMPLES = {
-  unknown: {
-    summary: 'A mistyped number',
-    value: exampleBody(MISSED_NUMBER),
-  },
-};
+export const NUMBER_NOT_FOUND_EXAMPLES = { unknown: example('A mistyped number', MISSED_NUMBER) };

@@ -72,7 +72,8 @@ const documentedVerifyBody = lookupFields.extend({ board: boardName }).meta({
 
 function foundEntry(headers: ResponseHeaders = {}) {
   const body = z.union([licenseBody, matchesBody, noMatchBody]);
-  return responseEntry('The record, the matches, or that a name has none', body, FOUND_EXAMPLES, headers);
+  const content = { headers, examples: FOUND_EXAMPLES };
+  return responseEntry('The record, the matches, or that a name has none', body, content);
 }
 
 const VERIFY_OPERATION: ZodOpenApiOperationObject = {
@@ -91,11 +92,9 @@ const VERIFY_OPERATION: ZodOpenApiOperationObject = {
       unknownBoard('Nursing'),
     ),
     ...COMMON_ERRORS,
-    '404': responseEntry(
-      'No license for the number at the board',
-      numberNotFoundBody,
-      NUMBER_NOT_FOUND_EXAMPLES,
-    ),
+    '404': responseEntry('No license for the number at the board', numberNotFoundBody, {
+      examples: NUMBER_NOT_FOUND_EXAMPLES,
+    }),
     '413': errorEntry('A body of more than 16 KB', bodyTooLarge(LOOKUP_LIMIT)),
     '415': errorEntry('A body that is not JSON, or has another Content-Encoding', createError(415)),
   },

@@ -181,7 +181,7 @@ describe('the documented example equals the response of the service:', () => {
         [NURSING]: { code: 'NUR', license_types: expect.arrayContaining(['Registered Nurse (RN)']) },
       },
     });
-    expect(boards.one).toMatchObject({ boards: [NURSING] });
+    expect(boards.only).toMatchObject({ boards: [NURSING] });
     const unknown = await service.rest.get(TYPES.replace('{board}', 'Nursing'));
     expect(unknown.body).toEqual(responseExamples(document, 'get', TYPES, '400').only);
     const nowhere = await service.rest.get('/api/v1/lookup/nothing');
