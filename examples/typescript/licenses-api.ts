@@ -24,26 +24,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/lookup/batch": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Verify a roster
-         * @description Up to 1,000 lookups, each answered as /lookup/verify answers it, and all of them from one day’s dataset. 10 items count as one request. CSV: a header row with the names of the fields; any other column is kept. Commas or semicolons, UTF-8. The response repeats the rows and columns and adds result_outcome, result_license_number, result_full_name, result_license_type, result_status, result_raw_status, result_expiry_date, result_days_until_expiry, result_board_action, result_cautions, result_name_match, result_found_by, result_reason, result_matches, result_detail, result_last_scraped. A cell that a spreadsheet would run as a formula begins with an apostrophe.
-         */
-        post: operations["verifyRoster"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/lookup/cached": {
         parameters: {
             query?: never;
@@ -59,6 +39,26 @@ export interface paths {
          * @description Answers exactly as /lookup/verify.
          */
         post: operations["cached"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/lookup/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Verify a roster
+         * @description Up to 1,000 lookups, each answered as /lookup/verify answers it, and all of them from one day’s dataset. 10 items count as one request. CSV: a header row with the names of the fields; any other column is kept. Commas or semicolons, UTF-8. The response repeats the rows and columns and adds result_outcome, result_license_number, result_full_name, result_license_type, result_status, result_raw_status, result_expiry_date, result_days_until_expiry, result_board_action, result_cautions, result_name_match, result_found_by, result_reason, result_matches, result_detail, result_last_scraped. A cell that a spreadsheet would run as a formula begins with an apostrophe.
+         */
+        post: operations["verifyRoster"];
         delete?: never;
         options?: never;
         head?: never;
@@ -838,230 +838,6 @@ export interface operations {
             };
         };
     };
-    verifyRoster: {
-        parameters: {
-            query?: {
-                /** @description The board of every item that names none. A board in a JSON body overrides it */
-                board?: components["schemas"]["BoardName"];
-                /** @description The most matches of a name to list. A max_matches in a JSON body overrides it */
-                max_matches?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["RosterRequest"];
-                "text/csv": string;
-            };
-        };
-        responses: {
-            /** @description A result for each item. No result is missing: a roster that cannot be answered is a 503. */
-            200: {
-                headers: {
-                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
-                    "X-Request-Id": string;
-                    /** @description Requests that this address may make in a minute */
-                    "X-RateLimit-Limit": number;
-                    /** @description How many of them are left */
-                    "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
-                    "X-RateLimit-Reset": number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RosterAnswer"];
-                    /**
-                     * @example reference,license_number,last_name,result_outcome,result_license_number,result_full_name,result_license_type,result_status,result_raw_status,result_expiry_date,result_days_until_expiry,result_board_action,result_cautions,result_name_match,result_found_by,result_reason,result_matches,result_detail,result_last_scraped
-                     *     A-17,RN.987654321,Example,found,RN.987654321,"EXAMPLE, PAT SAMPLE",Registered Nurse (RN),ACTIVE,Active,2035-10-31,3267,No,,true,number,,,,2026-11-20T00:00:00
-                     *     A-19,RN.987654312,,not_found,,,,,,,,,,,,unknown,,"No license with the number ""RN.987654312"" is in the State's dataset of 2026-11-20. Similar numbers that exist: RN.987654321. The issuing board is the authority; ask it before you conclude anything.",2026-11-20T00:00:00
-                     */
-                    "text/csv": string;
-                };
-            };
-            /** @description A roster without items, with too many, or that cannot be read */
-            400: {
-                headers: {
-                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
-                    "X-Request-Id": string;
-                    /** @description Requests that this address may make in a minute */
-                    "X-RateLimit-Limit": number;
-                    /** @description How many of them are left */
-                    "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
-                    "X-RateLimit-Reset": number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "detail": "items must be an array of 1 to 1000 lookups."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Detail"];
-                };
-            };
-            /** @description No active key came with the request */
-            401: {
-                headers: {
-                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
-                    "X-Request-Id": string;
-                    /** @description Requests that this address may make in a minute */
-                    "X-RateLimit-Limit": number;
-                    /** @description How many of them are left */
-                    "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
-                    "X-RateLimit-Reset": number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "detail": "Invalid or inactive API key"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Detail"];
-                };
-            };
-            /** @description The request came by plain http */
-            403: {
-                headers: {
-                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
-                    "X-Request-Id": string;
-                    /** @description Requests that this address may make in a minute */
-                    "X-RateLimit-Limit": number;
-                    /** @description How many of them are left */
-                    "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
-                    "X-RateLimit-Reset": number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "detail": "Requests are taken by https only; send this one to the https address."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Detail"];
-                };
-            };
-            /** @description A body of more than 1 MB, or more items than a minute’s limit */
-            413: {
-                headers: {
-                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
-                    "X-Request-Id": string;
-                    /** @description Requests that this address may make in a minute */
-                    "X-RateLimit-Limit": number;
-                    /** @description How many of them are left */
-                    "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
-                    "X-RateLimit-Reset": number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "detail": "The body is too large; a roster takes at most 1 MB."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Detail"];
-                };
-            };
-            /** @description A body that is neither JSON nor CSV */
-            415: {
-                headers: {
-                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
-                    "X-Request-Id": string;
-                    /** @description Requests that this address may make in a minute */
-                    "X-RateLimit-Limit": number;
-                    /** @description How many of them are left */
-                    "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
-                    "X-RateLimit-Reset": number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "detail": "Send the roster as JSON, with Content-Type: application/json, or as CSV, with text/csv."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Detail"];
-                };
-            };
-            /** @description Too fast */
-            429: {
-                headers: {
-                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
-                    "X-Request-Id": string;
-                    /** @description Requests that this address may make in a minute */
-                    "X-RateLimit-Limit": number;
-                    /** @description How many of them are left */
-                    "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
-                    "X-RateLimit-Reset": number;
-                    /** @description Seconds after which another try makes sense */
-                    "Retry-After": number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "detail": "Too many requests; try again in 7 seconds."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Detail"];
-                };
-            };
-            /** @description A fault of the service */
-            500: {
-                headers: {
-                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
-                    "X-Request-Id": string;
-                    /** @description Requests that this address may make in a minute */
-                    "X-RateLimit-Limit": number;
-                    /** @description How many of them are left */
-                    "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
-                    "X-RateLimit-Reset": number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "detail": "Something went wrong on our side; the request was not answered."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Detail"];
-                };
-            };
-            /** @description Nothing is published yet, or lookups are not available now */
-            503: {
-                headers: {
-                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
-                    "X-Request-Id": string;
-                    /** @description Requests that this address may make in a minute */
-                    "X-RateLimit-Limit": number;
-                    /** @description How many of them are left */
-                    "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
-                    "X-RateLimit-Reset": number;
-                    /** @description Seconds after which another try makes sense */
-                    "Retry-After": number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "detail": "Lookups are not available right now; try again shortly."
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Detail"];
-                };
-            };
-        };
-    };
     cached: {
         parameters: {
             query?: never;
@@ -1295,6 +1071,359 @@ export interface operations {
             };
         };
     };
+    verifyRoster: {
+        parameters: {
+            query?: {
+                /** @description The board of every item that names none. A board in a JSON body overrides it */
+                board?: components["schemas"]["BoardName"];
+                /** @description The most matches of a name to list. A max_matches in a JSON body overrides it */
+                max_matches?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RosterRequest"];
+                "text/csv": string;
+            };
+        };
+        responses: {
+            /** @description A result for each item. No result is missing: a roster that cannot be answered is a 503. */
+            200: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count begins anew, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "count": 4,
+                     *       "summary": {
+                     *         "found": 1,
+                     *         "clear": 1,
+                     *         "ambiguous": 1,
+                     *         "not_found": 1,
+                     *         "invalid": 1
+                     *       },
+                     *       "source": "dataset",
+                     *       "last_scraped": "2026-11-20T00:00:00",
+                     *       "results": [
+                     *         {
+                     *           "index": 0,
+                     *           "reference": "A-17",
+                     *           "outcome": "found",
+                     *           "found_by": "number",
+                     *           "record": {
+                     *             "found": true,
+                     *             "license_number": "RN.987654321",
+                     *             "full_name": "EXAMPLE, PAT SAMPLE",
+                     *             "board": "Nursing Board",
+                     *             "license_type": "Registered Nurse (RN)",
+                     *             "status": "ACTIVE",
+                     *             "expiry_date": "2035-10-31",
+                     *             "days_until_expiry": 3267,
+                     *             "city": "Columbus",
+                     *             "state": "OH",
+                     *             "raw_status": "Active",
+                     *             "county": "Franklin",
+                     *             "issue_date": "2020-01-15",
+                     *             "extra_data": {
+                     *               "Board Action": "No",
+                     *               "County": "Franklin",
+                     *               "ZIP": "43215",
+                     *               "Country": "United States",
+                     *               "Compact Eligibility": "Multi-State",
+                     *               "Issue Date": "2020-01-15",
+                     *               "Effective Date": "2025-11-01"
+                     *             },
+                     *             "cautions": [],
+                     *             "source": "dataset",
+                     *             "last_scraped": "2026-11-20T00:00:00",
+                     *             "name_match": true
+                     *           }
+                     *         },
+                     *         {
+                     *           "index": 1,
+                     *           "reference": "A-18",
+                     *           "outcome": "ambiguous",
+                     *           "matches": [
+                     *             {
+                     *               "found": true,
+                     *               "license_number": "RN.987654321",
+                     *               "full_name": "EXAMPLE, PAT SAMPLE",
+                     *               "board": "Nursing Board",
+                     *               "license_type": "Registered Nurse (RN)",
+                     *               "status": "ACTIVE",
+                     *               "expiry_date": "2035-10-31",
+                     *               "days_until_expiry": 3267,
+                     *               "city": "Columbus",
+                     *               "state": "OH",
+                     *               "raw_status": "Active",
+                     *               "county": "Franklin",
+                     *               "issue_date": "2020-01-15",
+                     *               "extra_data": {
+                     *                 "Board Action": "No",
+                     *                 "County": "Franklin",
+                     *                 "ZIP": "43215",
+                     *                 "Country": "United States",
+                     *                 "Compact Eligibility": "Multi-State",
+                     *                 "Issue Date": "2020-01-15",
+                     *                 "Effective Date": "2025-11-01"
+                     *               },
+                     *               "cautions": [],
+                     *               "source": "dataset",
+                     *               "last_scraped": "2026-11-20T00:00:00"
+                     *             },
+                     *             {
+                     *               "found": true,
+                     *               "license_number": "PN.987654321",
+                     *               "full_name": "EXAMPLE, ROBIN",
+                     *               "board": "Nursing Board",
+                     *               "license_type": "Licensed Practical Nurse (LPN)",
+                     *               "status": "ACTIVE",
+                     *               "expiry_date": "2035-10-31",
+                     *               "days_until_expiry": 3267,
+                     *               "city": "Dayton",
+                     *               "state": "OH",
+                     *               "raw_status": "Active",
+                     *               "county": "Montgomery",
+                     *               "issue_date": "2020-01-15",
+                     *               "extra_data": {
+                     *                 "Board Action": "No",
+                     *                 "County": "Montgomery",
+                     *                 "ZIP": "45402",
+                     *                 "Country": "United States",
+                     *                 "Issue Date": "2020-01-15",
+                     *                 "Effective Date": "2025-11-01"
+                     *               },
+                     *               "cautions": [],
+                     *               "source": "dataset",
+                     *               "last_scraped": "2026-11-20T00:00:00"
+                     *             }
+                     *           ],
+                     *           "truncated": false
+                     *         },
+                     *         {
+                     *           "index": 2,
+                     *           "reference": "A-19",
+                     *           "outcome": "not_found",
+                     *           "detail": "No license with the number \"RN.987654312\" is in the State's dataset of 2026-11-20. Similar numbers that exist: RN.987654321. The issuing board is the authority; ask it before you conclude anything.",
+                     *           "reason": "unknown",
+                     *           "did_you_mean": [
+                     *             "RN.987654321"
+                     *           ]
+                     *         },
+                     *         {
+                     *           "index": 3,
+                     *           "reference": "A-20",
+                     *           "outcome": "invalid",
+                     *           "detail": "Give license_number, or last_name, or search_type \"business\" with business_name."
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RosterAnswer"];
+                    /**
+                     * @example reference,license_number,last_name,result_outcome,result_license_number,result_full_name,result_license_type,result_status,result_raw_status,result_expiry_date,result_days_until_expiry,result_board_action,result_cautions,result_name_match,result_found_by,result_reason,result_matches,result_detail,result_last_scraped
+                     *     A-17,RN.987654321,Example,found,RN.987654321,"EXAMPLE, PAT SAMPLE",Registered Nurse (RN),ACTIVE,Active,2035-10-31,3267,No,,true,number,,,,2026-11-20T00:00:00
+                     *     A-18,,Example,ambiguous,,,,,,,,,,,,,RN.987654321; PN.987654321,"2 licenses match. Send the number, or more of the name.",2026-11-20T00:00:00
+                     *     A-19,RN.987654312,,not_found,,,,,,,,,,,,unknown,,"No license with the number ""RN.987654312"" is in the State's dataset of 2026-11-20. Similar numbers that exist: RN.987654321. The issuing board is the authority; ask it before you conclude anything.",2026-11-20T00:00:00
+                     *     A-20,,,invalid,,,,,,,,,,,,,,"Give license_number, or last_name, or search_type ""business"" with business_name.",2026-11-20T00:00:00
+                     */
+                    "text/csv": string;
+                };
+            };
+            /** @description A roster without items, with too many, or that cannot be read */
+            400: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count begins anew, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "items must be an array of 1 to 1000 lookups."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description No active key came with the request */
+            401: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count begins anew, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Invalid or inactive API key"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description The request came by plain http */
+            403: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count begins anew, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Requests are taken by https only; send this one to the https address."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description A body of more than 1 MB, or more items than a minute’s limit */
+            413: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count begins anew, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "The body is too large; a roster takes at most 1 MB."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description A body that is neither JSON nor CSV */
+            415: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count begins anew, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Send the roster as JSON, with Content-Type: application/json, or as CSV, with text/csv."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description Too fast */
+            429: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count begins anew, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    /** @description Seconds after which another try makes sense */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Too many requests; try again in 7 seconds."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description A fault of the service */
+            500: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count begins anew, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Something went wrong on our side; the request was not answered."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description Nothing is published yet, or lookups are not available now */
+            503: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count begins anew, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    /** @description Seconds after which another try makes sense */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Lookups are not available right now; try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+        };
+    };
     boards: {
         parameters: {
             query?: never;
@@ -1318,6 +1447,21 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "boards": [
+                     *         "Nursing Board"
+                     *       ],
+                     *       "board_details": {
+                     *         "Nursing Board": {
+                     *           "code": "NUR",
+                     *           "license_types": [
+                     *             "Registered Nurse (RN)"
+                     *           ]
+                     *         }
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["Boards"];
                 };
             };
@@ -1463,6 +1607,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "board": "Nursing Board",
+                     *       "code": "NUR",
+                     *       "license_types": [
+                     *         "Registered Nurse (RN)"
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["BoardTypes"];
                 };
             };
@@ -1656,6 +1809,31 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "changes": [
+                     *         {
+                     *           "cursor": "0f3a9c2be871.5jrvnl.afa6ee35",
+                     *           "at": "2026-11-20T09:12:44.120Z",
+                     *           "publication": "p-20",
+                     *           "date": "2026-11-20",
+                     *           "kind": "changed",
+                     *           "cause": "data",
+                     *           "board": "Nursing Board",
+                     *           "license_number": "RN.987654321",
+                     *           "full_name": "EXAMPLE, PAT SAMPLE",
+                     *           "fields": {
+                     *             "expiry_date": {
+                     *               "before": "2025-10-31",
+                     *               "after": "2035-10-31"
+                     *             }
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next": "0f3a9c2be871.5jrvnl.afa6ee35",
+                     *       "more": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["Changes"];
                 };
             };
@@ -1846,6 +2024,58 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "board": "Nursing Board",
+                     *       "license_number": "RN.987654321",
+                     *       "coverage_start": "2025-01-02",
+                     *       "record": {
+                     *         "found": true,
+                     *         "license_number": "RN.987654321",
+                     *         "full_name": "EXAMPLE, PAT SAMPLE",
+                     *         "board": "Nursing Board",
+                     *         "license_type": "Registered Nurse (RN)",
+                     *         "status": "ACTIVE",
+                     *         "expiry_date": "2035-10-31",
+                     *         "days_until_expiry": 3267,
+                     *         "city": "Columbus",
+                     *         "state": "OH",
+                     *         "raw_status": "Active",
+                     *         "county": "Franklin",
+                     *         "issue_date": "2020-01-15",
+                     *         "extra_data": {
+                     *           "Board Action": "No",
+                     *           "County": "Franklin",
+                     *           "ZIP": "43215",
+                     *           "Country": "United States",
+                     *           "Compact Eligibility": "Multi-State",
+                     *           "Issue Date": "2020-01-15",
+                     *           "Effective Date": "2025-11-01"
+                     *         },
+                     *         "cautions": [],
+                     *         "source": "dataset",
+                     *         "last_scraped": "2026-11-20T00:00:00"
+                     *       },
+                     *       "changes": [
+                     *         {
+                     *           "at": "2026-11-20T09:12:44.120Z",
+                     *           "publication": "p-20",
+                     *           "date": "2026-11-20",
+                     *           "kind": "changed",
+                     *           "cause": "data",
+                     *           "board": "Nursing Board",
+                     *           "license_number": "RN.987654321",
+                     *           "full_name": "EXAMPLE, PAT SAMPLE",
+                     *           "fields": {
+                     *             "expiry_date": {
+                     *               "before": "2025-10-31",
+                     *               "after": "2035-10-31"
+                     *             }
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["History"];
                 };
             };
@@ -1929,6 +2159,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "detail": "No license with the number \"RN.987654312\" is in the State's dataset of 2026-11-20. Similar numbers that exist: RN.987654321. The issuing board is the authority; ask it before you conclude anything. No change of a license of that board with this number is known since 2025-01-02.",
+                     *       "reason": "unknown",
+                     *       "coverage_start": "2025-01-02"
+                     *     }
+                     */
                     "application/json": {
                         detail: string;
                         /**

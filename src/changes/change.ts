@@ -6,14 +6,7 @@ import { positionOf } from './feed.ts';
 /** What happened to a license. */
 export const CHANGE_KINDS = ['added', 'changed', 'removed'] as const;
 
-/**
- * Why a license differs between two publications.
- *
- * - `data`: the State's dataset says something else.
- * - `rollback`: an operator made another publication live.
- * - `rejected_row`: its row could not be read, or can be read again.
- * - `release`: the row says the same, but this version of the service reads it differently, or reads a new column.
- */
+/** Why a license differs between two publications. A new column that is read for the first time is a `release`, too. */
 export const CHANGE_CAUSES = ['data', 'rollback', 'rejected_row', 'release'] as const;
 
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
@@ -35,13 +28,17 @@ export const storedChange = z.object({
   epoch: z.int(),
   /** Its place in the feed. */
   position: z.int(),
-  /** When it was found, ISO 8601. */
-  at: z.string(),
-  /** The publication that went live with it, and its run date. */
-  publication: z.string(),
-  date: z.string(),
+  at: z.string().describe('When it was found, ISO 8601'),
+  publication: z.string().describe('The publication that went live with it'),
+  date: z.string().describe('The run date of that publication, YYYY-MM-DD'),
   kind: z.enum(CHANGE_KINDS),
-  cause: z.enum(CHANGE_CAUSES),
+  cause: z
+    .enum(CHANGE_CAUSES)
+    .describe(
+      'data: the dataset says something else. rollback: an operator made another publication live. rejected_row: ' +
+        'the row could not be read, or can be read again. release: the row is the same, and this version of the ' +
+        'service reads it differently.',
+    ),
   /** The license's document id. */
   license: z.string(),
   board: z.string(),
@@ -49,8 +46,12 @@ export const storedChange = z.object({
   /** The number as it is searched. */
   number: z.string(),
   full_name: z.string(),
-  /** The fields that differ, by name; an attribute of the extra data is named `extra_data.ZIP`. */
-  fields: z.record(z.string(), fieldChange),
+  fields: z
+    .record(z.string(), fieldChange)
+    .describe(
+      'The fields that differ, before and after; attributes of extra_data as extra_data.NAME. erased: the values of ' +
+        'a place that the State no longer publishes are not kept.',
+    ),
   /** The fields whose earlier values must be erased; of an added license, every place that it does not have. */
   erases: z.array(z.string()).optional(),
 });

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import {
   CHANGE_CAUSES,
   CHANGE_KINDS,
-  fieldChange,
   type HistoryChange,
   type StoredChange,
+  storedChange,
 } from '../changes/change.ts';
 import { cursorText, historyGap } from '../changes/feed.ts';
 import {
@@ -27,28 +27,14 @@ import { lookupOutcome } from '../telemetry/outcome.ts';
 import { board, COMMON_ERRORS, errorEntry, queryOf, REST_PATH, responseEntry } from './operation.ts';
 import { EXAMPLE, EXAMPLE_DATE, MISSED_NUMBER, notFoundReason } from './verify-response.ts';
 
-/** A change of one license in responses. */
-export const changeBody = z.object({
-  at: z.string().describe('When it was found, ISO 8601'),
-  publication: z.string().describe('The publication that went live with it'),
-  date: z.string().describe('The run date of that publication, YYYY-MM-DD'),
-  kind: z.enum(CHANGE_KINDS),
-  cause: z
-    .enum(CHANGE_CAUSES)
-    .describe(
-      'data: the dataset says something else. rollback: an operator made another publication live. rejected_row: ' +
-        'the row could not be read, or can be read again. release: the row is the same, and this version of the ' +
-        'service reads it differently.',
-    ),
-  board: z.string(),
-  license_number: z.string(),
-  full_name: z.string(),
-  fields: z
-    .record(z.string(), fieldChange)
-    .describe(
-      'The fields that differ, before and after; attributes of extra_data as extra_data.NAME. erased: the values of ' +
-        'a place that the State no longer publishes are not kept.',
-    ),
+/** A change as responses have it. */
+export const changeBody = storedChange.omit({
+  feed: true,
+  epoch: true,
+  position: true,
+  license: true,
+  number: true,
+  erases: true,
 });
 
 const historyChangeBody = changeBody.extend({
