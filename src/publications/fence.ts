@@ -4,7 +4,6 @@ import { isDiskFull, responseStatus } from '../storage/errors.ts';
 import { digestIndexName, type Store } from '../storage/store.ts';
 import { indicesUnderAlias } from './metadata.ts';
 
-/** The document of the ledger that is the epoch. */
 export const EPOCH_ID = 'epoch';
 
 /** The epoch taken last, and the indices that must not be deleted or made live meanwhile. */
@@ -34,7 +33,6 @@ export async function readEpoch(store: Store): Promise<ReadEpoch> {
   return { ...read.document, version: read.version };
 }
 
-/** The epoch taken last; 0 before the first. */
 export async function currentEpoch(store: Store): Promise<number> {
   return (await readEpoch(store)).epoch;
 }
@@ -165,7 +163,7 @@ export async function deleteUnlessLive(store: Store, index: string): Promise<boo
     if (live.includes(index)) return false;
     const [first] = live;
     try {
-      if (first === undefined) await store.client.indices.delete({ index });
+      if (first === undefined) await deleteIndex(store, index);
       else await changeWhileLive(store, first, [{ remove_index: { index } }]);
     } catch (error) {
       // A full disk blocks aliases, so the index can't go live any more, and allows to delete.
@@ -180,11 +178,7 @@ export async function deleteUnlessLive(store: Store, index: string): Promise<boo
 
 /** Deletes one index by its exact name; one that has gone already is no error. */
 export async function deleteIndex({ client }: Pick<Store, 'client'>, index: string): Promise<void> {
-  try {
-    await client.indices.delete({ index });
-  } catch (error) {
-    if (responseStatus(error) !== 404) throw error;
-  }
+  await client.indices.delete({ index, ignore_unavailable: true });
 }
 
 /**

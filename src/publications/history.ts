@@ -78,7 +78,6 @@ export function indicesOnceLive(events: readonly LedgerEvent[]): Set<string> {
   );
 }
 
-/** How a publication ended. */
 export const publishResult = z.discriminatedUnion('state', [
   z.object({
     state: z.literal('live'),

@@ -29,9 +29,6 @@ const publishJob = z.object({
 
 export type PublishJob = z.output<typeof publishJob>;
 
-/** The data of a scheduled job. */
-const scheduledJob = publishJob.omit({ publication: true });
-
 /**
  * The publication that a job of the queue asks for. A scheduled job has no id of its own in its data: it is made
  * from the moment for which it was scheduled, so that all its attempts are one publication.
@@ -40,7 +37,7 @@ export function publicationOf(job: { id?: string | undefined; data: unknown }): 
   const [, scheduledFor] = /^repeat:.*:(\d+)$/.exec(job.id ?? '') ?? [];
   if (scheduledFor === undefined) return publishJob.parse(job.data);
   const publication = `${Number(scheduledFor).toString(36)}scheduled`;
-  return publishJob.parse({ ...scheduledJob.parse(job.data), publication });
+  return { ...publishJob.omit({ publication: true }).parse(job.data), publication };
 }
 
 /** How far a publication is. Only loading takes long, so only loading is counted. */

@@ -1,12 +1,11 @@
 import { z } from 'zod';
 import { changeCounts } from '../changes/segments.ts';
-import { addTo, countsByName } from '../licenses/counts.ts';
+import { countsByName } from '../licenses/counts.ts';
 import { collection } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
 import { WITHOUT_BAD_PARTS } from '../storage/stored.ts';
 import { disciplineCounts, publicationCounts, readableLiveIndex } from './metadata.ts';
 
-/** The steps of a publication, in order. */
 export const PUBLISH_STEPS = [
   'downloading',
   'reading',
@@ -36,7 +35,6 @@ export const PUBLICATION_STATES = [
 
 export type PublicationState = (typeof PUBLICATION_STATES)[number];
 
-/** An event: a publication is in a new state, or its canary failed. */
 const ledgerEvent = z.object({
   publication: z.string(),
   at: z.string(),
@@ -81,21 +79,8 @@ export type NewLedgerEvent = Omit<LedgerEvent, 'at'> & { readonly at?: string };
 /** The events. A count that can't be read does not make the state of a publication unknown. */
 export const LEDGER_EVENTS = collection('ledger', ledgerEvent, { salvage: WITHOUT_BAD_PARTS });
 
-const MAX_NAMES = 500;
-const MAX_NAME_CHARACTERS = 200;
 const MAX_SENTENCES = 50;
 const MAX_SENTENCE_CHARACTERS = 1000;
-
-const largestCounts = countsByName
-  .transform((counts) => {
-    const largest = Object.entries(counts)
-      .toSorted(([, one], [, other]) => other - one)
-      .slice(0, MAX_NAMES);
-    const cut = new Map<string, number>();
-    for (const [name, count] of largest) addTo(cut, name.slice(0, MAX_NAME_CHARACTERS), count);
-    return Object.fromEntries(cut);
-  })
-  .optional();
 
 const firstSentences = z
   .array(z.string())
@@ -108,17 +93,14 @@ const firstSentences = z
   })
   .optional();
 
-/** An event of a bounded size, whatever the files have in the columns whose labels are counted. */
+/** An event of a bounded size, however long an error's message is. The publisher bounds the counts. */
 const boundedEvent = ledgerEvent.extend({
-  boards: largestCounts,
-  statuses: largestCounts,
-  unknown_labels: largestCounts,
   reasons: firstSentences,
   differences: firstSentences,
   notes: firstSentences,
 });
 
-/** Appends an event, of now unless it says when; nothing in the ledger is ever changed. */
+/** Nothing in the ledger is ever changed. */
 export async function appendEvent(store: Store, event: NewLedgerEvent): Promise<void> {
   await LEDGER_EVENTS.append(store, boundedEvent.parse({ at: new Date().toISOString(), ...event }));
 }
@@ -149,34 +131,26 @@ export async function readEvents(store: Store, publication?: string): Promise<Le
   return events.reverse();
 }
 
-/** What metrics tell of the ledger. */
-export interface PublicationTimes {
-  /** When each kind of event happened last, in milliseconds of Unix time. */
-  readonly lastEvents: ReadonlyMap<string, number>;
-  /** The run date of the live publication, and how many answers its canary found to differ. */
-  readonly live: { readonly date: string; readonly differences: number } | undefined;
-}
+export type PublicationTimes = Awaited<ReturnType<typeof publicationTimes>>;
 
-/** Reads only the times of events, however many the ledger has. An event that is not valid is left out. */
-export async function publicationTimes(store: Store): Promise<PublicationTimes> {
-  const latest = { sort: [{ at: 'desc' as const }], _source: ['publication', 'event', 'at', 'differences'] };
+/** What metrics tell of the ledger, however many events it has. */
+export async function publicationTimes(store: Store) {
   const live = (await readableLiveIndex(store))?.metadata;
-  const publication = live?.publication ?? '';
-  const [times, canary] = await Promise.all([
+  const [times, ofLive] = await Promise.all([
     LEDGER_EVENTS.search(store, {
-      ...latest,
       size: PUBLICATION_STATES.length,
       query: { terms: { event: [...PUBLICATION_STATES] } },
+      sort: [{ at: 'desc' }],
       collapse: { field: 'event' },
+      _source: ['publication', 'event', 'at'],
     }),
-    LEDGER_EVENTS.search(store, {
-      ...latest,
-      size: 1,
-      query: { bool: { filter: [{ term: { publication } }, { term: { event: 'canary_failed' } }] } },
-    }),
+    live === undefined ? [] : readEvents(store, live.publication),
   ]);
+  const canary = ofLive.findLast(({ event }) => event === 'canary_failed');
   return {
-    lastEvents: new Map(times.documents.map(({ event, at }) => [event, Date.parse(at)])),
-    live: live && { date: live.date, differences: canary.documents[0]?.differences?.length ?? 0 },
+    /** When each kind of event happened last, in milliseconds of Unix time. */
+    lastEvents: new Map<string, number>(times.documents.map(({ event, at }) => [event, Date.parse(at)])),
+    /** The run date of the live publication, and how many answers its canary found to differ. */
+    live: live && { date: live.date, differences: canary?.differences?.length ?? 0 },
   };
 }

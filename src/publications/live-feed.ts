@@ -1,13 +1,12 @@
 import { z } from 'zod';
-import { type FeedState, feedState, newFeed, nextFeed } from '../changes/feed.ts';
+import { type FeedBeginning, type FeedState, feedState, newFeed, nextFeed } from '../changes/feed.ts';
 import { readableHistory } from '../changes/segments.ts';
 import type { LiveFeed } from '../changes/service.ts';
 import { collection } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
 import { BadDocumentError } from '../storage/stored.ts';
 import { type LivePublicationTracker, NothingPublishedError } from './live.ts';
-import type { PublicationMetadata } from './metadata.ts';
-import { liveLicensesIndex } from './metadata.ts';
+import { liveLicensesIndex, type PublicationMetadata } from './metadata.ts';
 
 /** A refresh that is under way may have asked too early; the one after it has not. */
 const MAX_REFRESHES = 2;
@@ -43,7 +42,7 @@ export async function feedOf(store: Store, live: PublicationMetadata): Promise<F
 export async function feedAfterGap(
   store: Store,
   before: FeedState,
-  beginning: Pick<PublicationMetadata, 'publication' | 'epoch' | 'date'>,
+  beginning: FeedBeginning,
 ): Promise<FeedState> {
   const { feeds, lastDate } = await readableHistory(store, before);
   return nextFeed(feeds, lastDate, beginning);
@@ -64,7 +63,6 @@ const feedCopy = z.object({
 
 export const FEED_COPIES = collection('changes', feedCopy);
 
-/** The id of the one copy. */
 export const FEED_COPY_ID = 'feed';
 
 /** Copies the feed of the live publication to where backups have it. */
@@ -76,7 +74,7 @@ export async function copyFeed(store: Store, live: PublicationMetadata): Promise
 }
 
 /** The copy; `undefined` before the first publication, before the index of changes exists, and when it is not valid. */
-async function readFeedCopy(store: Store): Promise<z.output<typeof feedCopy> | undefined> {
+async function readFeedCopy(store: Store) {
   try {
     return (await FEED_COPIES.read(store, FEED_COPY_ID))?.document;
   } catch (error) {
@@ -93,10 +91,7 @@ async function readFeedCopy(store: Store): Promise<z.output<typeof feedCopy> | u
  */
 export async function feedWithoutLive(
   store: Store,
-  beginning: Pick<
-    PublicationMetadata,
-    'publication' | 'epoch' | 'date' | 'sources' | 'sample' | 'service_version'
-  >,
+  beginning: FeedBeginning & Pick<PublicationMetadata, 'sources' | 'sample' | 'service_version'>,
 ): Promise<FeedState> {
   const copy = await readFeedCopy(store);
   if (copy === undefined || (copy.sample === true && !beginning.sample)) return newFeed(beginning);

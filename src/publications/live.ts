@@ -21,22 +21,12 @@ export interface LivePublication {
 /** Nothing has been published, so nothing can be answered. */
 export class NothingPublishedError extends Error {}
 
-/** Knows which publication is live. */
-export interface LivePublicationTracker {
-  /** As last seen; `undefined` before anything was published or seen. */
-  current(): LivePublication | undefined;
-  /** Asks OpenSearch now. Concurrent calls share one request. */
-  refresh(): Promise<LivePublication | undefined>;
-  stop(): void;
-}
+export type LivePublicationTracker = ReturnType<typeof trackLivePublication>;
 
 const REFRESH_MS = 1000;
 
 /** Reads the alias once a second. After a failed refresh the last known publication stays; only the first failure is reported. */
-export function trackLivePublication(
-  store: Store,
-  onError: (error: unknown) => void,
-): LivePublicationTracker {
+export function trackLivePublication(store: Store, onError: (error: unknown) => void) {
   let known: LivePublication | undefined;
   let underWay: Promise<LivePublication | undefined> | undefined;
 
@@ -46,6 +36,7 @@ export function trackLivePublication(
     return known;
   }
 
+  /** Asks OpenSearch now. Concurrent calls share one request. */
   function refresh(): Promise<LivePublication | undefined> {
     underWay ??= ask().finally(() => {
       underWay = undefined;
@@ -66,7 +57,9 @@ export function trackLivePublication(
 
   const timer = setInterval(follow, REFRESH_MS);
   timer.unref();
-  return { current: () => known, refresh, stop: () => clearInterval(timer) };
+  /** As last seen; `undefined` before anything was published or seen. */
+  const current = () => known;
+  return { current, refresh, stop: () => clearInterval(timer) };
 }
 
 /**

@@ -163,7 +163,6 @@ export async function indicesUnderAlias({ client, names }: Store): Promise<strin
   }
 }
 
-/** The index that is live, if any. */
 export async function liveIndex(store: Store): Promise<string | undefined> {
   return onlyOne(await indicesUnderAlias(store));
 }

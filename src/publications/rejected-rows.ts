@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { type CsvFormat, spreadsheetCsv } from '../csv.ts';
@@ -45,8 +45,7 @@ export function rejectedRows(store: Store, publication: string, signal: AbortSig
   async function write(rows: typeof pending): Promise<void> {
     for (let tries = 1; ; tries += 1) {
       try {
-        await REJECTED_ROWS.putAll(store, rows);
-        return;
+        return await REJECTED_ROWS.putAll(store, rows);
       } catch (error) {
         const isWorthIt = isTransient(error) || error instanceof SearchUnavailableError;
         if (!isWorthIt || tries === MAX_TRIES) throw error;
@@ -107,23 +106,17 @@ const FORMAT: CsvFormat = { delimiter: ',', newline: '\n' };
  * Writes the rows that a publication rejected to a CSV file: file, line, reason and the row as it stood.
  * Spreadsheets run none of the cells.
  */
-export async function writeRejects(
-  store: Store,
-  publication: string,
-  path: string,
-): Promise<{ file: string; rows: number }> {
-  const file = await open(path, 'w', 0o600);
+export async function writeRejects(store: Store, publication: string, path: string) {
   let rows = 0;
-  try {
-    await file.write(spreadsheetCsv([['FILE', 'LINE', 'REASON', 'ROW']], FORMAT));
+  async function* text() {
+    yield spreadsheetCsv([['FILE', 'LINE', 'REASON', 'ROW']], FORMAT);
     for await (const page of readRejectedRows(store, publication)) {
-      const cells = page.map(({ file: name, line, reason, raw }) => [name, line, reason, raw]);
-      await file.write(spreadsheetCsv(cells, FORMAT));
+      const cells = page.map(({ file, line, reason, raw }) => [file, line, reason, raw]);
+      yield spreadsheetCsv(cells, FORMAT);
       rows += page.length;
     }
-  } finally {
-    await file.close();
   }
+  await writeFile(path, text(), { mode: 0o600 });
   return { file: path, rows };
 }
 
@@ -140,33 +133,13 @@ export function numbersInRow(raw: string): string[] {
     .map(numberKey);
 }
 
-export type NumbersOfRejectedRows = ReturnType<typeof numbersRejectedBy>;
-
-/**
- * Tells whether a license number stands in a row that could not be read.
- *
- * @param rejectedNumbers the keys of numbers in the rows that were rejected now
- */
-export function numbersRejectedBy(
+/** The keys of the numbers in the rows that a publication rejected and kept. */
+export async function rejectedNumbers(
   store: Store,
   { publication, counts }: PublicationMetadata,
-  { rejectedNumbers }: { readonly rejectedNumbers: ReadonlySet<string> },
-) {
-  let before: Promise<ReadonlySet<string>> | undefined;
-  return {
-    /** In a row of the files that are being published. */
-    now: (number: string) => rejectedNumbers.has(numberKey(number)),
-    /** In a row that the live publication rejected and kept. */
-    before: async (number: string) => {
-      if ((counts?.rejected ?? 0) === 0) return false;
-      before ??= storedNumbers(store, publication);
-      return (await before).has(numberKey(number));
-    },
-  };
-}
-
-async function storedNumbers(store: Store, publication: string): Promise<ReadonlySet<string>> {
+): Promise<ReadonlySet<string>> {
   const numbers = new Set<string>();
+  if ((counts?.rejected ?? 0) === 0) return numbers;
   for await (const page of readRejectedRows(store, publication)) {
     for (const { raw } of page) for (const number of numbersInRow(raw)) numbers.add(number);
   }

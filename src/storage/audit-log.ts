@@ -3,41 +3,35 @@ import { z } from 'zod';
 import { collection } from './collection.ts';
 import type { Store } from './store.ts';
 
-/** What operators do that is recorded. */
-export const AUDIT_ACTIONS = [
-  'publish',
-  'rollback',
-  'prune',
-  'restore',
-  'repair',
-  'keys create',
-  'keys rotate',
-  'keys revoke',
-  'accounts activate',
-  'accounts deactivate',
-] as const;
-
-export type AuditAction = (typeof AUDIT_ACTIONS)[number];
-
-/** One thing that an operator did. */
 const auditEntry = z.object({
   /** ISO 8601. */
   at: z.string(),
   /** The system user and the machine: `ada@ops-1`. */
   by: z.string(),
-  action: z.enum(AUDIT_ACTIONS),
+  action: z.enum([
+    'publish',
+    'rollback',
+    'prune',
+    'restore',
+    'repair',
+    'keys create',
+    'keys rotate',
+    'keys revoke',
+    'accounts activate',
+    'accounts deactivate',
+  ]),
   /** What it was done to, and the reason given. Never a key. */
   details: z.record(z.string(), z.string()),
 });
 
-export type AuditEntry = z.output<typeof auditEntry>;
+type AuditEntry = z.output<typeof auditEntry>;
 
 export const AUDIT_ENTRIES = collection('audit', auditEntry);
 
 /** Appends an entry of now, by whoever runs this process; nothing in the audit log is ever changed. */
 export async function recordAudit(
   store: Store,
-  action: AuditAction,
+  action: AuditEntry['action'],
   details: Readonly<Record<string, string | undefined>>,
 ): Promise<void> {
   const given = Object.entries(details).filter((entry): entry is [string, string] => entry[1] !== undefined);

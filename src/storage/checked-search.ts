@@ -4,7 +4,6 @@ import { SearchUnavailableError } from './errors.ts';
 
 const shards = z.object({ total: z.int(), successful: z.int(), failed: z.int() });
 
-/** What every search response says about its own completeness. */
 export const completeness = z.object({ timed_out: z.boolean(), _shards: shards });
 
 /**
@@ -25,11 +24,7 @@ function requireAllShards({ total, successful, failed }: z.output<typeof shards>
   );
 }
 
-/**
- * Searches OpenSearch and parses the response.
- *
- * @throws {SearchUnavailableError} when the response is partial: a timeout, or a failed or unassigned shard
- */
+/** @throws {SearchUnavailableError} when the response is partial: a timeout, or a failed or unassigned shard */
 export async function search<Schema extends z.ZodType>(
   client: Client,
   schema: Schema,
@@ -42,11 +37,7 @@ export async function search<Schema extends z.ZodType>(
 
 const countResponse = z.object({ count: z.int(), _shards: shards });
 
-/**
- * Counts the documents of an index that match a query; without a query, all of them.
- *
- * @throws {SearchUnavailableError} when a shard failed or is unassigned
- */
+/** @throws {SearchUnavailableError} when a shard failed or is unassigned */
 export async function countDocuments(
   client: Client,
   index: string,
@@ -58,10 +49,10 @@ export async function countDocuments(
   return count;
 }
 
-const PAGE_SIZE = 1000;
-const PAGE_KEPT = '1m';
+const DOCUMENTS_A_PAGE = 1000;
+const KEPT_BETWEEN_PAGES = '1m';
 
-const pageResponse = z.object({
+const page = completeness.extend({
   hits: z.object({
     total: z.object({ value: z.int() }),
     hits: z.array(
@@ -70,54 +61,37 @@ const pageResponse = z.object({
         _seq_no: z.int(),
         _primary_term: z.int(),
         _source: z.looseObject({}),
-        sort: z.array(z.int()),
       }),
     ),
   }),
 });
 
-/** A document as it lies in an index. */
-export type StoredDocument = z.output<typeof pageResponse>['hits']['hits'][number];
+export type StoredDocument = z.output<typeof page>['hits']['hits'][number];
 
 /**
  * Every document of an index as of now, in the order in which they were written.
  *
  * @throws {Error} when fewer or more were read than there are
  */
-export async function* pagesOf(client: Client, index: string): AsyncGenerator<readonly StoredDocument[]> {
+export async function* pagesOf(client: Client, index: string) {
   await client.indices.refresh({ index });
-  const { body: pointInTime } = await client.createPit({
-    index: [index],
-    keep_alive: PAGE_KEPT,
-    allow_partial_pit_creation: false,
+  const responses = client.helpers.scrollSearch({
+    index,
+    scroll: KEPT_BETWEEN_PAGES,
+    allow_partial_search_results: false,
+    body: {
+      size: DOCUMENTS_A_PAGE,
+      seq_no_primary_term: true,
+      track_total_hits: true,
+      sort: [{ _seq_no: 'asc' }],
+    },
   });
-  try {
-    let read = 0;
-    let after: StoredDocument['sort'] | undefined;
-    for (;;) {
-      const response = await search(client, pageResponse, {
-        body: {
-          pit: { id: pointInTime.pit_id, keep_alive: PAGE_KEPT },
-          size: PAGE_SIZE,
-          seq_no_primary_term: true,
-          track_total_hits: true,
-          sort: [{ _seq_no: 'asc' }, { _shard_doc: 'asc' }],
-          ...(after === undefined ? {} : { search_after: after }),
-        },
-      });
-      const { total, hits } = response.hits;
-      const last = hits.at(-1);
-      if (last === undefined) {
-        if (read !== total.value)
-          throw new Error(`${index} has ${total.value} documents; ${read} were read.`);
-        return;
-      }
-      read += hits.length;
-      after = last.sort;
-      yield hits;
-    }
-  } finally {
-    // A point in time that is not deleted expires by itself, so an error here does not matter.
-    await client.deletePit({ body: { pit_id: [pointInTime.pit_id] } }).catch(() => undefined);
+  let [read, all] = [0, 0];
+  for await (const { body } of responses) {
+    const { hits, ...complete } = page.parse(body);
+    requireComplete(complete);
+    [read, all] = [read + hits.hits.length, hits.total.value];
+    yield hits.hits;
   }
+  if (read !== all) throw new Error(`${index} has ${all} documents; ${read} were read.`);
 }

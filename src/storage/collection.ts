@@ -28,27 +28,7 @@ export type Version = { readonly if_seq_no: number; readonly if_primary_term: nu
 /** The sort values of a document; blank for one that lacks the field. */
 export type Sort = (string | number)[];
 
-/** What a search found. */
-export interface Found<Stored> {
-  /** The valid documents. */
-  readonly documents: readonly Stored[];
-  /** How many were found, the bad ones with them. */
-  readonly count: number;
-  /** The sort values of the first that is not valid, and of the last that was found. */
-  readonly firstBad?: Sort | undefined;
-  readonly last?: Sort | undefined;
-}
-
 type SearchBody = NonNullable<API.Search_RequestBody>;
-
-type DocumentSchema = z.ZodType<Readonly<Record<string, unknown>>>;
-
-interface Options<Stored> {
-  /** What else must hold. */
-  readonly isStoredUnder?: (id: string, document: Stored) => boolean;
-  /** What stands in for a document that is not valid; it is left out unless given. */
-  readonly salvage?: Salvage;
-}
 
 const CONFLICT = 409;
 
@@ -67,11 +47,18 @@ const hits = z.object({
   }),
 });
 
+interface Options<Stored> {
+  /** What else must hold. */
+  readonly isStoredUnder?: (id: string, document: Stored) => boolean;
+  /** What stands in for a document that is not valid; it is left out unless given. */
+  readonly salvage?: Salvage;
+}
+
 /**
  * All documents of one kind in an index. What is written is checked by the schema by which it is read. A reader of
  * several leaves out what is not valid, and the store reports it.
  */
-export function collection<Schema extends DocumentSchema>(
+export function collection<Schema extends z.ZodType<Readonly<Record<string, unknown>>>>(
   index: StoredIndex,
   schema: Schema,
   { isStoredUnder = () => true, salvage }: Options<z.output<Schema>> = {},
@@ -131,13 +118,15 @@ export function collection<Schema extends DocumentSchema>(
   }
 
   /** @throws {SearchUnavailableError} when the response is partial */
-  async function searchDocuments(store: Store, body: SearchBody): Promise<Found<Stored>> {
+  async function searchDocuments(store: Store, body: SearchBody) {
     const found = (await search(store.client, hits, { index: store.names[index], body })).hits.hits;
     const all = found.map(({ _id, _source }) => checkedAndReported(store, _id, _source).document);
     const firstBad = all.indexOf(undefined);
     return {
+      /** The valid ones. */
       documents: all.filter((document) => document !== undefined),
       count: found.length,
+      /** The sort values of the first that is not valid, and of the last that was found. */
       firstBad: found[firstBad]?.sort,
       last: found.at(-1)?.sort,
     };

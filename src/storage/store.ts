@@ -14,7 +14,6 @@ export interface Store {
   readonly reportBad: (bad: BadDocument) => void;
 }
 
-/** @param tell says once of each bad document that a reader left it out */
 export function storeOf(client: Client, prefix: string, tell = printBadDocument): Store {
   return { client, prefix, names: indexNames(prefix), reportBad: badDocumentReport(tell) };
 }

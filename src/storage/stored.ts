@@ -27,12 +27,11 @@ export interface Checked<Stored> {
 }
 
 /** Makes a document that is valid of one that is not, from the parts that are. */
-export type Salvage = (validParts: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
+export type Salvage = (validParts: Readonly<Record<string, unknown>>) => object;
 
-/** The parts that are valid. Only for documents that mean the same without a part that may be missing. */
+/** Only for documents that mean the same without a part that may be missing. */
 export const WITHOUT_BAD_PARTS: Salvage = (validParts) => validParts;
 
-/** Checks what was stored. */
 export function checked<Schema extends z.ZodType>(
   schema: Schema,
   stored: unknown,
@@ -60,11 +59,7 @@ function problemOf(issue: z.core.$ZodIssue | undefined): string {
 
 const MAX_REPORTED = 10_000;
 
-/**
- * Counts each bad document that a reader meets, and tells of each once.
- *
- * @param tell writes it where operators look
- */
+/** Counts each bad document that a reader meets, and tells of each once. */
 export function badDocumentReport(tell: (bad: BadDocument) => void): (bad: BadDocument) => void {
   const told = new Set<string>();
   return (bad) => {

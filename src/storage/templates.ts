@@ -8,13 +8,11 @@ import type { Store } from './store.ts';
 
 const FOLDER = new URL('../../index-templates/', import.meta.url);
 
+const content = z.record(z.string(), z.unknown());
 const template = z.object({
   index_patterns: z.array(z.string()),
   priority: z.int(),
-  template: z.object({
-    settings: z.record(z.string(), z.unknown()),
-    mappings: z.record(z.string(), z.unknown()),
-  }),
+  template: z.object({ settings: content, mappings: content }),
 });
 
 /** A composable index template as `index-templates/<family>.json` has it, without the installation's prefix. */
@@ -28,24 +26,31 @@ export async function indexTemplate(family: string): Promise<z.output<typeof tem
  * @throws {Error} when an index stands where the alias of the live publication belongs
  */
 export async function prepareIndices(store: Store): Promise<void> {
+  const { client, prefix } = store;
   const families = (await readdir(FOLDER)).map((file) => basename(file, '.json'));
-  await Promise.all(families.map((family) => installTemplate(store, family)));
+  await Promise.all(
+    families.map(async (family) => {
+      const body = await indexTemplate(family);
+      const index_patterns = body.index_patterns.map((pattern) => `${prefix}${pattern}`);
+      await client.indices.putIndexTemplate({
+        name: `${prefix}${family}`,
+        body: { ...body, index_patterns },
+      });
+    }),
+  );
   const lasting = lastingIndices(store);
   // One after the other: OpenSearch starts four new shards at a time, and lets the others wait for seconds.
-  for (const index of lasting) await createIfMissing(store.client, index);
-  await untilSearchable(store.client, lasting);
-  await refuseIndexInPlaceOfAlias(store.client, store.names.alias);
+  for (const index of lasting) await createIfMissing(client, index);
+  await untilSearchable(client, lasting);
+  const { alias } = store.names;
+  const { indices } = client;
+  if ((await indices.exists({ index: alias })).body && !(await indices.existsAlias({ name: alias })).body) {
+    throw new Error(
+      `An index is named "${alias}", where the alias of the live publication belongs. Remove it.`,
+    );
+  }
 }
 
-async function installTemplate({ client, prefix }: Store, family: string): Promise<void> {
-  const body = await indexTemplate(family);
-  await client.indices.putIndexTemplate({
-    name: `${prefix}${family}`,
-    body: { ...body, index_patterns: body.index_patterns.map((pattern) => `${prefix}${pattern}`) },
-  });
-}
-
-/** The indices that hold what must survive. */
 function lastingIndices({ names }: Store): string[] {
   return STORED_INDICES.map((index) => names[index]);
 }
@@ -83,17 +88,5 @@ async function createIfMissing(client: Client, index: string): Promise<void> {
   } catch (error) {
     const createdMeanwhile = responseStatus(error) === 400 && (await client.indices.exists({ index })).body;
     if (!createdMeanwhile) throw error;
-  }
-}
-
-async function refuseIndexInPlaceOfAlias(client: Client, alias: string): Promise<void> {
-  const [exists, isAlias] = await Promise.all([
-    client.indices.exists({ index: alias }),
-    client.indices.existsAlias({ name: alias }),
-  ]);
-  if (exists.body && !isAlias.body) {
-    throw new Error(
-      `An index is named "${alias}", where the alias of the live publication belongs. Remove it.`,
-    );
   }
 }

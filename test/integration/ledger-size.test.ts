@@ -53,18 +53,15 @@ test('the ledger is read by pages, in order, without the labels that an earlier 
   expect(bytes).toBeLessThan(2_000_000);
 });
 
-test('an event is bounded, whatever the files have in their columns', async () => {
+test('an event is bounded, however much went wrong', async () => {
   const { store } = environment;
   await appendEvent(store, {
     publication: 'wide',
     event: 'refused',
-    statuses: labels(60_000),
-    unknown_labels: { [`status: ${'x'.repeat(5000)}`]: 7, constructor: 3 },
-    reasons: ['y'.repeat(100_000)],
+    unknown_labels: { constructor: 3 },
+    reasons: Array(1000).fill('y'.repeat(100_000)),
   });
   const [event] = await readEvents(store, 'wide');
-  expect(JSON.stringify(event).length).toBeLessThan(250_000);
-  // The largest counts stay.
-  expect(Math.max(...Object.values(event?.statuses ?? {}))).toBe(59_999);
+  expect(JSON.stringify(event).length).toBeLessThan(100_000);
   expect(event?.unknown_labels).toMatchObject({ constructor: 3 });
 });

@@ -17,9 +17,10 @@ import {
 } from '../../src/changes/stored-changes.ts';
 import { addTo } from '../../src/licenses/counts.ts';
 import { recordText } from '../../src/licenses/license-document.ts';
+import { numberKey } from '../../src/licenses/number.ts';
 import { feedAfterGap, feedOf, feedWithoutLive } from '../../src/publications/live-feed.ts';
 import type { LicensesIndex } from '../../src/publications/metadata.ts';
-import { type NumbersOfRejectedRows, numbersRejectedBy } from '../../src/publications/rejected-rows.ts';
+import { rejectedNumbers } from '../../src/publications/rejected-rows.ts';
 import { BadDocumentError } from '../../src/storage/stored.ts';
 import type { Built } from './build.ts';
 import type { Digests } from './digests.ts';
@@ -66,14 +67,12 @@ async function storeChanges(
   const { store, config, job } = run;
   const indices = { before: live.index, after: index };
   const writer = changeWriter(store, indices, feed, metadata, digests.newFields);
-  const rejected = numbersRejectedBy(store, live.metadata, digests);
+  const rejected = { now: digests.rejectedNumbers, before: await rejectedNumbers(store, live.metadata) };
   const counted: ChangedLicenses = { licenses: 0, boards: new Map(), fields: new Map() };
   const reasons = () => guardChanges(counted, baselineOf(run), config);
   for await (const group of groupsOfDifferences(run, live, digests)) {
     run.signal.throwIfAborted();
-    const differing: Differing[] = [];
-    for (const difference of group)
-      differing.push({ ...difference, cause: await causeOf(difference, rejected) });
+    const differing = group.map((each): Differing => ({ ...each, cause: causeOf(each, rejected) }));
     // What the guard refuses needs no further changes, only their number.
     const isRefused = job.force === undefined && reasons().length > 0;
     const changes = isRefused ? differing : await writer.write(differing);
@@ -107,18 +106,19 @@ async function* groupsOfDifferences(
   if (group.length > 0) yield group;
 }
 
-async function causeOf(
+/** @param rejected the numbers in rows that could not be read, now and in the live publication */
+function causeOf(
   { license, kind, isSameRow }: Difference,
-  rejected: NumbersOfRejectedRows,
-): Promise<ChangeCause> {
-  const number = license.slice(license.indexOf('/') + 1);
+  rejected: Readonly<Record<'now' | 'before', ReadonlySet<string>>>,
+): ChangeCause {
+  const number = numberKey(license.slice(license.indexOf('/') + 1));
   switch (kind) {
     case 'changed':
       return isSameRow ? 'release' : 'data';
     case 'removed':
-      return rejected.now(number) ? 'rejected_row' : 'data';
+      return rejected.now.has(number) ? 'rejected_row' : 'data';
     case 'added':
-      return (await rejected.before(number)) ? 'rejected_row' : 'data';
+      return rejected.before.has(number) ? 'rejected_row' : 'data';
   }
 }
 
