@@ -78,3 +78,8 @@ export const BUSINESS_COLUMNS: readonly string[] = [
   'EXPIRATION_DATE',
   'QUERY_RUN_DATE',
 ];
+
+export const STANDARD_COLUMNS: Readonly<Record<DatasetFile, readonly string[]>> = {
+  individual: INDIVIDUAL_COLUMNS,
+  business: BUSINESS_COLUMNS,
+};

@@ -1,8 +1,9 @@
+import { crc32 } from 'node:zlib';
 import { z } from 'zod';
 import aliasesJson from '../../data/column-aliases.json' with { type: 'json' };
 import { ENDORSED_LICENSE_LABELS, EXTRA_DATA_LABELS } from '../licenses/extra-data-labels.ts';
-import { BUSINESS_COLUMNS, type DatasetFile, ENDORSEMENTS, INDIVIDUAL_COLUMNS } from './columns.ts';
-import { type NamedColumn, namedColumn } from './row-hash.ts';
+import { type DatasetFile, ENDORSEMENTS, STANDARD_COLUMNS } from './columns.ts';
+import type { CsvRow } from './csv.ts';
 
 const ALIASES = new Map(Object.entries(z.record(z.string(), z.array(z.string())).parse(aliasesJson)));
 
@@ -22,41 +23,21 @@ const RECORD_COLUMNS = [
   { field: 'runDate', individual: 'QUERY_RUN_DATE', business: 'QUERY_RUN_DATE', required: false },
 ] as const;
 
-export type RecordField = (typeof RECORD_COLUMNS)[number]['field'];
-
-/** The columns of one numbered endorsement, as positions in a row. */
-export interface EndorsementColumns {
-  readonly number: number;
-  readonly type: number | undefined;
-  readonly status: number | undefined;
-  readonly subStatus: number | undefined;
-  readonly issueDate: number | undefined;
-  readonly expirationDate: number | undefined;
-  /** The group's other columns, which go into `extra_data`. */
-  readonly extra: readonly ExtraColumn[];
-}
-
-/** A column that goes into `extra_data`. */
-export interface ExtraColumn {
-  readonly position: number;
-  /** Its key in `extra_data`. */
-  readonly label: string;
-  /** Whether it is part of the address, where the word HIDDEN means blank. */
-  readonly isPlace: boolean;
-  readonly isDate: boolean;
-}
+type RecordField = (typeof RECORD_COLUMNS)[number]['field'];
 
 /** The positions of a file's columns, counted from 0. */
 export interface Header {
   readonly file: DatasetFile;
   readonly width: number;
   readonly columns: Readonly<Partial<Record<RecordField, number>>>;
+  /** The columns of each numbered endorsement. */
   readonly endorsements: readonly EndorsementColumns[];
+  /** The columns that go into `extra_data`, in the order of its keys. */
   readonly extra: readonly ExtraColumn[];
   /** The columns that tell of discipline and that the file does not have. */
   readonly missing: readonly string[];
   /** Every column but the run date, by its current name, in the order of the names. */
-  readonly named: readonly NamedColumn[];
+  readonly named: ReturnType<typeof namedColumns>;
 }
 
 /** The header lacks a required column or has a known column twice, so no row of the file can be read correctly. */
@@ -94,7 +75,7 @@ export function mapHeader(file: DatasetFile, names: readonly string[]): Header {
     width: names.length,
     columns,
     endorsements: endorsementColumns(positions),
-    extra: extraColumns(inStandardOrder(file, positions), inRecord),
+    extra: extraColumns(file, positions, inRecord),
     missing: DISCIPLINE_COLUMNS.filter((name) => findColumn(positions, name) === undefined),
     named: namedColumns(positions, columns.runDate),
   };
@@ -110,7 +91,7 @@ const DISCIPLINE_COLUMNS = ['SUB_STATUS', 'BOARD_ACTION'] as const;
 const ALSO_IN_EXTRA: ReadonlySet<string> = new Set(['PARCEL_COUNTY', 'ISSUE_DATE']);
 
 /** A known column must not occur twice, because the right one could not be chosen. */
-const KNOWN_COLUMNS: ReadonlySet<string> = new Set([...INDIVIDUAL_COLUMNS, ...BUSINESS_COLUMNS]);
+const KNOWN_COLUMNS: ReadonlySet<string> = new Set(Object.values(STANDARD_COLUMNS).flat());
 
 function normalName(name: string): string {
   return name
@@ -145,60 +126,45 @@ const LABELS: ReadonlyMap<string, string> = new Map([
   ['PARCEL_STREET_ADDRESS', 'Street Address'],
 ]);
 
-const STANDARD_PLACES: Readonly<Record<DatasetFile, ReadonlyMap<string, number>>> = {
-  individual: new Map(INDIVIDUAL_COLUMNS.map((name, at) => [name, at])),
-  business: new Map(BUSINESS_COLUMNS.map((name, at) => [name, at])),
-};
-
-/** The columns as the State orders them, others after them by name: extra data has one order, whatever the file's. */
-function inStandardOrder(
-  file: DatasetFile,
-  positions: ReadonlyMap<string, number>,
-): ReadonlyMap<string, number> {
-  const places = STANDARD_PLACES[file];
-  const columns = [...positions].map(([name, position]) => {
-    const canonical = canonicalName(positions, name);
-    return { name, position, canonical, place: places.get(canonical) ?? places.size };
-  });
-  columns.sort((one, other) => one.place - other.place || (one.canonical < other.canonical ? -1 : 1));
-  return new Map(columns.map(({ name, position }) => [name, position]));
-}
-
-/** The service says these of endorsements: a column of the State's with such a name gets another label. */
-const LABELS_OF_ENDORSEMENTS = [EXTRA_DATA_LABELS.endorsedLicense, ...Object.values(ENDORSED_LICENSE_LABELS)];
-
-/** The columns that are not part of the record, each with a unique label, so that no value replaces another. */
+/**
+ * The columns that are not part of the record, each with a unique label, so that no value replaces another. They are in
+ * the State's order, others after them by name: extra data has one order, whatever the file's.
+ */
 function extraColumns(
+  file: DatasetFile,
   positions: ReadonlyMap<string, number>,
   inRecord: ReadonlySet<number | undefined>,
 ): ExtraColumn[] {
-  const taken = new Set<string>([...LABELS.values(), ...LABELS_OF_ENDORSEMENTS]);
-  const columns: ExtraColumn[] = [];
-  for (const [name, position] of positions) {
+  const standard = STANDARD_COLUMNS[file];
+  const place = (name: string) => (standard.includes(name) ? standard.indexOf(name) : standard.length);
+  const columns = [...positions].map(([name, position]) => {
     const canonical = canonicalName(positions, name);
-    if (inRecord.has(position) && !ALSO_IN_EXTRA.has(canonical)) continue;
+    return { name, position, canonical, place: place(canonical) };
+  });
+  columns.sort((one, other) => one.place - other.place || (one.canonical < other.canonical ? -1 : 1));
+  // The service says these of endorsements: a column of the State's with such a name gets another label.
+  const ofEndorsements = [EXTRA_DATA_LABELS.endorsedLicense, ...Object.values(ENDORSED_LICENSE_LABELS)];
+  const taken = new Set<string>([...LABELS.values(), ...ofEndorsements]);
+  return columns.flatMap(({ name, position, canonical }) => {
+    if (inRecord.has(position) && !ALSO_IN_EXTRA.has(canonical)) return [];
     const readable = readableName(canonical);
     const label = LABELS.get(canonical) ?? (taken.has(readable) ? `${readable} (${name})` : readable);
     taken.add(label);
-    columns.push(extraColumn(canonical, position, label));
-  }
-  return columns;
+    return [extraColumn(canonical, position, label)];
+  });
 }
 
-function extraColumn(name: string, position: number, label: string): ExtraColumn {
+export type ExtraColumn = ReturnType<typeof extraColumn>;
+
+/** @param label its key in `extra_data` */
+function extraColumn(name: string, position: number, label: string) {
   return {
     position,
     label,
+    /** Whether it is part of the address, where the word HIDDEN means blank. */
     isPlace: name.startsWith('PARCEL_'),
     isDate: name.includes('_DATE'),
   };
-}
-
-function namedColumns(positions: ReadonlyMap<string, number>, runDate: number | undefined): NamedColumn[] {
-  return [...positions]
-    .filter(([, position]) => position !== runDate)
-    .map(([name, position]) => namedColumn(canonicalName(positions, name), position))
-    .toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }
 
 /** `MED_SPECIALTY_TYPE_1` → `Medical Specialty Type 1`. */
@@ -210,7 +176,9 @@ function readableName(name: string): string {
     .join(' ');
 }
 
-function endorsementColumns(positions: ReadonlyMap<string, number>): EndorsementColumns[] {
+export type EndorsementColumns = ReturnType<typeof endorsementColumns>[number];
+
+function endorsementColumns(positions: ReadonlyMap<string, number>) {
   return Array.from({ length: ENDORSEMENTS }, (_, index) => index + 1).flatMap((n) => {
     const column = (name: string) => findColumn(positions, `ENDORSEMENT_${name}_${n}`);
     const number = column('NUMBER');
@@ -231,4 +199,37 @@ function endorsementColumns(positions: ReadonlyMap<string, number>): Endorsement
       },
     ];
   });
+}
+
+function namedColumns(positions: ReadonlyMap<string, number>, runDate: number | undefined) {
+  return [...positions]
+    .filter(([, position]) => position !== runDate)
+    .map(([alias, position]) => {
+      const name = canonicalName(positions, alias);
+      return { name, nameHash: crc32(name), position };
+    })
+    .toSorted((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+/** FNV-1a's (http://www.isthe.com/chongo/tech/comp/fnv/), for UTF-16 units instead of bytes, and from 0 on. */
+const PRIME = 0x01000193;
+
+/**
+ * A hash of what a row says: of the values of its columns that are not empty, and of the columns' names. It is the
+ * same whatever the order of the columns and the format of the file.
+ *
+ * @returns 32 bits, without a sign
+ */
+export function rowHash({ fields }: CsvRow, { named }: Pick<Header, 'named'>): number {
+  let hash = 0;
+  for (const { nameHash, position } of named) {
+    const field = fields[position];
+    // Of 154 columns, most rows fill about 20.
+    if (field === undefined || field === '') continue;
+    const value = field.trim();
+    if (value === '') continue;
+    hash = Math.imul(hash ^ nameHash, PRIME);
+    for (let at = 0; at < value.length; at += 1) hash = Math.imul(hash ^ value.charCodeAt(at), PRIME);
+  }
+  return hash >>> 0;
 }

@@ -3,8 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { type ZipOptions, type Zippable, zipSync } from 'fflate';
-import { fileText, inspectFile } from '../../src/dataset/source-file.ts';
-import { BrokenSourceError } from '../../src/dataset/unpack.ts';
+import { BrokenSourceError, fileText, inspectFile } from '../../src/dataset/source-file.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const folder = temporaryFolder();

@@ -1,7 +1,7 @@
 import { type DigestEntry, recordHash } from '../../src/changes/digest.ts';
 import type { DatasetFile } from '../../src/dataset/columns.ts';
 import type { CsvRow } from '../../src/dataset/csv.ts';
-import { rowHash } from '../../src/dataset/row-hash.ts';
+import { rowHash } from '../../src/dataset/header.ts';
 import { licensesOfRow, type UnknownLabel } from '../../src/dataset/row-to-licenses.ts';
 import type { FileTextListener } from '../../src/dataset/source-file.ts';
 import { type Discipline, disciplineOf } from '../../src/licenses/discipline.ts';
@@ -83,7 +83,7 @@ function parseRows(rows: readonly CsvRow[], { file, header }: SourceFile, runDat
     licenses += 1;
     if (parsed.unknownLabels.length > 0) unknownLabels.push(parsed.unknownLabels);
     for (const reason of parsed.rejectedEndorsements) rejections.push({ row, reason });
-    const hash = rowHash(row, header.named);
+    const hash = rowHash(row, header);
     for (const license of parsed.documents) operations.push(bulkOperation(license, file, row, hash));
   }
   return { rows: rows.length, licenses, operations, rejections, unknownLabels, isCutOff };

@@ -1,5 +1,5 @@
 import { HeaderError } from '../../src/dataset/header.ts';
-import { BrokenSourceError } from '../../src/dataset/unpack.ts';
+import { BrokenSourceError } from '../../src/dataset/source-file.ts';
 import {
   currentEpoch,
   deleteUnlessLive,
