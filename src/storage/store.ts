@@ -18,22 +18,19 @@ export function storeOf(client: Client, prefix: string, tell = printBadDocument)
   return { client, prefix, names: indexNames(prefix), reportBad: badDocumentReport(tell) };
 }
 
-export interface ClientOptions {
+interface StoreOptions {
   /** Whether what one node does not answer goes to the next: for what may be done twice. */
   readonly triesOtherNodes?: boolean;
+  readonly onBadDocument?: (bad: BadDocument) => void;
 }
 
-/**
- * The store that the settings name. The caller closes its client.
- *
- * @param timeoutMs how long one request may take
- */
+/** The store that the settings name. The caller closes its client. @param timeoutMs how long one request may take */
 export function openStore(
   config: Config,
   timeoutMs: number,
-  { onBadDocument, ...options }: ClientOptions & { readonly onBadDocument?: (bad: BadDocument) => void } = {},
+  { triesOtherNodes, onBadDocument }: StoreOptions = {},
 ): Store {
-  return storeOf(openSearchClient(config, timeoutMs, options), config.INDEX_PREFIX, onBadDocument);
+  return storeOf(openSearchClient(config, timeoutMs, triesOtherNodes), config.INDEX_PREFIX, onBadDocument);
 }
 
 /**
@@ -41,11 +38,7 @@ export function openStore(
  *
  * @throws {ConfigError} when the file of the certificate authority can't be read
  */
-export function openSearchClient(
-  config: Config,
-  timeoutMs: number,
-  { triesOtherNodes = false }: ClientOptions = {},
-): Client {
+export function openSearchClient(config: Config, timeoutMs: number, triesOtherNodes = false): Client {
   const nodes = openSearchNodes(config);
   const { OPENSEARCH_USERNAME: username, OPENSEARCH_PASSWORD: password, OPENSEARCH_CA: ca } = config;
   return new Client({
