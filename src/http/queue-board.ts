@@ -78,9 +78,10 @@ const shownOnly: Middleware = async (ctx, next) => {
 /** Answers 503 while Redis is away or too slow; the queue's commands would wait for it forever. */
 function whileRedisAnswers(queue: Queue): Middleware {
   return async (ctx, next) => {
-    const answered = isConnected(queue).then(async (isReady) => {
-      if (isReady) await next();
-      return isReady;
+    // The client comes with the first connection.
+    const answered = queue.getBackend().connection.client.then(async ({ status }) => {
+      if (status === 'ready') await next();
+      return status === 'ready';
     });
     const tooLate = sleep(REDIS_ANSWERS_WITHIN_MS, false, { ref: false });
     if (await Promise.race([answered, tooLate])) return;
@@ -88,10 +89,4 @@ function whileRedisAnswers(queue: Queue): Middleware {
     ctx.set('retry-after', '5');
     ctx.body = { detail: 'Redis does not answer, so the queue can not be shown; try again shortly.' };
   };
-}
-
-/** Whether commands would be sent now. Waits for the first connection. */
-async function isConnected(queue: Queue): Promise<boolean> {
-  const client = await queue.getBackend().connection.client;
-  return client.status === 'ready';
 }
