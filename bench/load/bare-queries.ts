@@ -1,6 +1,6 @@
+import { numberKey } from '../../src/licenses/fold.ts';
 import { boardKey } from '../../src/licenses/license-document.ts';
-import { numberKey } from '../../src/licenses/number.ts';
-import { foldPersonName, givenNamesKey } from '../../src/licenses/person-name.ts';
+import { foldPersonName, givenNamesKey } from '../../src/licenses/names.ts';
 import type { Asked } from './asked.ts';
 
 /**

@@ -7,8 +7,8 @@ import { z } from 'zod';
 import { KEY_CACHED_MS } from '../../src/access/api-keys.ts';
 import { limitsConnection, rateLimit } from '../../src/access/rate-limit.ts';
 import { boardByName } from '../../src/licenses/boards.ts';
-import { numberKey } from '../../src/licenses/number.ts';
-import { givenNamesKey, surnameKey } from '../../src/licenses/person-name.ts';
+import { numberKey } from '../../src/licenses/fold.ts';
+import { givenNamesKey, surnameKey } from '../../src/licenses/names.ts';
 import { batcher } from '../../src/storage/batcher.ts';
 import { bufferedLog } from '../../src/telemetry/process.ts';
 

@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js';
 import type { Logger } from 'pino';
 import { type IRateLimiterOptions, RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
 import type { RateLimitRange } from '../config.ts';
-import { memoize } from '../licenses/memoize.ts';
+import { memoize } from '../licenses/fold.ts';
 import { batcher } from '../storage/batcher.ts';
 import { onceAMinute } from '../telemetry/process.ts';
 

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { type Board, boardByLabel, currentBoardName } from '../licenses/boards.ts';
-import { numberKey } from '../licenses/number.ts';
+import { numberKey } from '../licenses/fold.ts';
 import { SearchUnavailableError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
 import type { ChangeCause, ChangeKind, HistoryChange, StoredChange } from './change.ts';

@@ -1,7 +1,7 @@
 import { type Board, boardByLabel, isLicenseTypeOf } from '../licenses/boards.ts';
+import { endorsedLicenseAttributes } from '../licenses/cautions.ts';
 import { isoDate } from '../licenses/dates.ts';
-import { boardAction, isKnownBoardAction } from '../licenses/discipline.ts';
-import { endorsedLicenseAttributes } from '../licenses/endorsements.ts';
+import { numberKey } from '../licenses/fold.ts';
 import {
   isPossibleId,
   type LicenseDocument,
@@ -9,9 +9,14 @@ import {
   licenseId,
 } from '../licenses/license-document.ts';
 import type { LicenseRecord } from '../licenses/license-record.ts';
-import { numberKey } from '../licenses/number.ts';
-import { fullName } from '../licenses/person-name.ts';
-import { isKnownStatus, isKnownSubStatus, recordStatus } from '../licenses/status.ts';
+import { fullName } from '../licenses/names.ts';
+import {
+  boardAction,
+  isKnownBoardAction,
+  isKnownStatus,
+  isKnownSubStatus,
+  recordStatus,
+} from '../licenses/status.ts';
 import type { CsvRow } from './csv.ts';
 import type { EndorsementColumns, ExtraColumn, Header } from './header.ts';
 

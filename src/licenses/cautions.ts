@@ -1,5 +1,91 @@
-import { endorsedLicense, type StandingFields } from './endorsements.ts';
-import { EXTRA_DATA_LABELS } from './extra-data-labels.ts';
+import { isoDate } from './dates.ts';
+import {
+  ENDORSED_LICENSE_LABELS,
+  EXTRA_DATA_LABELS,
+  hasBoardAction,
+  recordStatus,
+  type StandingFields,
+} from './status.ts';
+
+/** The license that an endorsement endorses, as far as the endorsement's document says it. */
+export interface EndorsedLicense {
+  readonly number: string;
+  /** `undefined` in publications of version 0.2.0, which stored only the number. */
+  readonly standing: StandingFields | undefined;
+}
+
+/** Stands for a status that the State leaves blank, so that it differs from one that was never stored. */
+const STATUS_NOT_STATED = 'Not stated';
+
+/** What the document of an endorsement says of the license that it endorses, as attributes of its extra data. */
+export function endorsedLicenseAttributes(
+  endorsed: StandingFields & { readonly license_number: string },
+  { status, subStatus }: { readonly status: string; readonly subStatus: string },
+): Record<string, string> {
+  const { expiry_date: expiry, extra_data: extra } = endorsed;
+  const boardAction = extra[EXTRA_DATA_LABELS.boardAction];
+  return {
+    [EXTRA_DATA_LABELS.endorsedLicense]: endorsed.license_number,
+    [ENDORSED_LICENSE_LABELS.status]: status || STATUS_NOT_STATED,
+    ...(subStatus === '' ? {} : { [ENDORSED_LICENSE_LABELS.subStatus]: subStatus }),
+    ...(expiry === null ? {} : { [ENDORSED_LICENSE_LABELS.expirationDate]: expiry }),
+    ...(boardAction === undefined ? {} : { [ENDORSED_LICENSE_LABELS.boardAction]: boardAction }),
+  };
+}
+
+/** The license that this one endorses; `undefined` when it is no endorsement. */
+export function endorsedLicense({
+  extra_data: extra,
+}: Pick<StandingFields, 'extra_data'>): EndorsedLicense | undefined {
+  const number = extra[EXTRA_DATA_LABELS.endorsedLicense];
+  if (number === undefined) return undefined;
+  const primary = extra[ENDORSED_LICENSE_LABELS.status];
+  if (primary === undefined) return { number, standing: undefined };
+  return {
+    number,
+    standing: standingOf(
+      primary === STATUS_NOT_STATED ? '' : primary,
+      extra[ENDORSED_LICENSE_LABELS.subStatus],
+      extra[ENDORSED_LICENSE_LABELS.expirationDate],
+      extra[ENDORSED_LICENSE_LABELS.boardAction],
+    ),
+  };
+}
+
+function standingOf(
+  primary: string | undefined,
+  sub: string | undefined,
+  expiry: string | undefined,
+  boardAction: string | undefined,
+): StandingFields {
+  return {
+    ...recordStatus(primary ?? '', sub ?? ''),
+    expiry_date: expiry ?? null,
+    extra_data: boardAction === undefined ? {} : { [EXTRA_DATA_LABELS.boardAction]: boardAction },
+  };
+}
+
+/** An endorsement with a number of its own, as the row of the license that it endorses says it. */
+export interface Endorsement {
+  readonly number: string;
+  readonly type: string | undefined;
+  readonly standing: StandingFields;
+}
+
+const ENDORSEMENT_NUMBER = /^Endorsement Number (\d+)$/;
+
+/** The numbered endorsements of a license, in the order of its row. */
+export function endorsementsOf({ extra_data: extra }: Pick<StandingFields, 'extra_data'>): Endorsement[] {
+  const texts = new Map(Object.entries(extra));
+  return [...texts].flatMap(([label, number]) => {
+    const [, n] = ENDORSEMENT_NUMBER.exec(label) ?? [];
+    if (n === undefined) return [];
+    const text = (name: string) => texts.get(`Endorsement ${name} ${n}`);
+    const expiry = isoDate(text('Expiration Date') ?? '');
+    const standing = standingOf(text('Status'), text('Sub Status'), expiry, text('Board Action'));
+    return [{ number, type: text('Type'), standing }];
+  });
+}
 
 /** What a reader of a license must not miss, in the order in which it is told. */
 export const CAUTIONS = [
@@ -49,7 +135,7 @@ function ownCautions(
   if (status !== 'ACTIVE') cautions.push('not_active');
   if (raw !== null && raw.toUpperCase() !== status) cautions.push('sub_status');
   if (status === 'ACTIVE' && expiry !== null && expiry < today) cautions.push('past_expiry');
-  if (extra_data[EXTRA_DATA_LABELS.boardAction]?.toUpperCase() === 'YES') cautions.push('board_action');
+  if (hasBoardAction({ extra_data })) cautions.push('board_action');
   return cautions;
 }
 
@@ -60,10 +146,6 @@ export const NAME_DOES_NOT_MATCH =
 export const ONLY_MATCH_BY_NAME =
   'This is the only license that fits: compare the whole name, the city and the type before you take it for the one meant.';
 
-const BOARD_ACTION = 'The board has acted on this license; only the board can tell what it ordered.';
-
-const ACTIVE_BUT_EXPIRED = 'The State lists it as active although its expiry date has passed: tell both.';
-
 /** The cautions of a license in words, a sentence each. */
 export function cautionSentences(license: StandingFields, cautions: readonly Caution[]): string[] {
   const has = (caution: Caution) => cautions.includes(caution);
@@ -73,8 +155,12 @@ export function cautionSentences(license: StandingFields, cautions: readonly Cau
     ...(has('not_active') || has('sub_status')
       ? [`Tell its whole status: ${status}${has('not_active') ? ', whatever its expiry date' : ''}.`]
       : []),
-    ...(has('past_expiry') ? [ACTIVE_BUT_EXPIRED] : []),
-    ...(has('board_action') ? [BOARD_ACTION] : []),
+    ...(has('past_expiry')
+      ? ['The State lists it as active although its expiry date has passed: tell both.']
+      : []),
+    ...(has('board_action')
+      ? ['The board has acted on this license; only the board can tell what it ordered.']
+      : []),
     ...(has('endorsed_license') ? [endorsedSentence(license)] : []),
   ];
 }
@@ -85,9 +171,7 @@ function endorsedSentence(license: StandingFields): string {
   const parts = [
     `its status is ${standing.raw_status ?? 'not stated'}`,
     ...(standing.expiry_date === null ? [] : [`its expiry date ${standing.expiry_date}`]),
-    ...(standing.extra_data[EXTRA_DATA_LABELS.boardAction]?.toUpperCase() === 'YES'
-      ? ['the board has acted on it']
-      : []),
+    ...(hasBoardAction(standing) ? ['the board has acted on it'] : []),
   ];
   return `Tell of the license that it endorses, too (${number}): ${parts.join(', ')}.`;
 }

@@ -1,6 +1,5 @@
-import { distinctKeys, fold } from './fold.ts';
+import { distinctKeys, fold, memoize } from './fold.ts';
 import type { LicenseRecord } from './license-record.ts';
-import { memoize } from './memoize.ts';
 
 /** A filter of searches by name. A license matches when one of its keys is the filter's folded value. */
 export interface Filter {

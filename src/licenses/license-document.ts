@@ -1,11 +1,9 @@
 import { z } from 'zod';
 import { boardByLabel, currentBoardName } from './boards.ts';
-import { businessNameKeys, tradeNameKey, tradeNames, tradeNameWords } from './business-name.ts';
 import { type FilterName, mapFilters } from './filters.ts';
-import { distinctKeys, fold } from './fold.ts';
+import { distinctKeys, fold, numberDigits, numberKey } from './fold.ts';
 import { type LicenseRecord, licenseRecord } from './license-record.ts';
-import { numberDigits, numberKey } from './number.ts';
-import { foldPersonName } from './person-name.ts';
+import { businessNameKeys, foldPersonName, tradeNameKey, tradeNames, tradeNameWords } from './names.ts';
 
 /** Whether the license is held by a person or an establishment. */
 export type HolderKind = 'person' | 'business';

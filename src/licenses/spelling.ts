@@ -1,8 +1,7 @@
 import { distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 import givenNamesJson from '../../data/given-names.json' with { type: 'json' };
-import { fold, unaccent } from './fold.ts';
-import { numberKey } from './number.ts';
+import { fold, numberKey, unaccent } from './fold.ts';
 
 /**
  * The existing texts that are spelled most like the typed one: ordered by edit distance of the folded texts, then of

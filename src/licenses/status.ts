@@ -1,5 +1,32 @@
 import { z } from 'zod';
 import statusesJson from '../../data/statuses.json' with { type: 'json' };
+import { memoize } from './fold.ts';
+
+/** How a license stands: what its cautions depend on. */
+export interface StandingFields {
+  /** The primary status in upper case. */
+  readonly status: string | null;
+  readonly raw_status: string | null;
+  /** `YYYY-MM-DD` */
+  readonly expiry_date: string | null;
+  readonly extra_data: Readonly<Record<string, string>>;
+}
+
+/** Keys of `extra_data` that the service itself reads or writes. */
+export const EXTRA_DATA_LABELS = {
+  boardAction: 'Board Action',
+  street: 'Street Address',
+  /** Of an endorsement: the number of the license that it endorses. */
+  endorsedLicense: 'Endorsed License',
+} as const;
+
+/** Keys of `extra_data` with which an endorsement says how the license that it endorses stands. */
+export const ENDORSED_LICENSE_LABELS = {
+  status: 'Endorsed License Status',
+  subStatus: 'Endorsed License Sub Status',
+  expirationDate: 'Endorsed License Expiration Date',
+  boardAction: 'Endorsed License Board Action',
+} as const;
 
 const labels = z.array(z.string().min(1)).min(1);
 const STATUSES = z.strictObject({ primary: labels, sub: labels, disciplinary: labels }).parse(statusesJson);
@@ -19,11 +46,6 @@ export function isKnownSubStatus(sub: string): boolean {
   return SUB.has(sub.toUpperCase());
 }
 
-/** Whether a sub-status says that the board has disciplined the holder, as the specification groups them (2.5). */
-export function isDisciplinary(sub: string): boolean {
-  return DISCIPLINARY.has(sub.toUpperCase());
-}
-
 /** The two status fields of a record (STATUS-04). */
 export interface RecordStatus {
   /** The primary status in upper case. */
@@ -38,4 +60,43 @@ export function recordStatus(primary: string, sub: string): RecordStatus {
     status: primary === '' ? null : primary.toUpperCase(),
     raw_status: primary !== '' && sub !== '' ? `${primary} - ${sub}` : primary || sub || null,
   };
+}
+
+/** What a license says of its board's discipline. */
+export interface Discipline {
+  readonly hasBoardAction: boolean;
+  /** In upper case where it is a disciplinary one, otherwise empty. */
+  readonly subStatus: string;
+}
+
+/** The discipline of a license; `undefined` without any. */
+export function disciplineOf(
+  record: Pick<StandingFields, 'raw_status' | 'extra_data'>,
+): Discipline | undefined {
+  const acted = hasBoardAction(record);
+  const subStatus = disciplinarySubStatus(record.raw_status ?? '');
+  return acted || subStatus !== '' ? { hasBoardAction: acted, subStatus } : undefined;
+}
+
+/** A sub-status by which the board has disciplined the holder, as the specification groups them (2.5); else empty. */
+const disciplinarySubStatus = memoize((raw) => {
+  const last = raw.split(' - ').at(-1)?.toUpperCase() ?? '';
+  return DISCIPLINARY.has(last) ? last : '';
+});
+
+/** The Board Action as the State writes it; empty when it is blank. */
+export function boardAction({ extra_data: extra }: Pick<StandingFields, 'extra_data'>): string {
+  return extra[EXTRA_DATA_LABELS.boardAction] ?? '';
+}
+
+/** Whether the board has acted on the license: its Board Action is Yes. */
+export function hasBoardAction(license: Pick<StandingFields, 'extra_data'>): boolean {
+  return boardAction(license).toUpperCase() === 'YES';
+}
+
+const KNOWN_BOARD_ACTIONS: ReadonlySet<string> = new Set(['', 'YES', 'NO']);
+
+/** Whether a Board Action is blank, Yes or No, in any case. */
+export function isKnownBoardAction(text: string): boolean {
+  return KNOWN_BOARD_ACTIONS.has(text.toUpperCase());
 }

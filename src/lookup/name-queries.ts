@@ -1,10 +1,15 @@
 import { BOARDS, type Board } from '../licenses/boards.ts';
-import { businessNameKeys, searchedWords, tradeNameKey } from '../licenses/business-name.ts';
 import { FILTER_NAMES, type Filters } from '../licenses/filters.ts';
 import { fold } from '../licenses/fold.ts';
 import type { StoredLicense } from '../licenses/license-document.ts';
 import { MAX_MATCHES } from '../licenses/lookup.ts';
-import { givenNamesKey, surnameKey } from '../licenses/person-name.ts';
+import {
+  businessNameKeys,
+  givenNamesKey,
+  searchedWords,
+  surnameKey,
+  tradeNameKey,
+} from '../licenses/names.ts';
 import {
   BY_NAME,
   type Clause,
@@ -12,7 +17,7 @@ import {
   type OtherQuery,
   type SearchBody,
   searchBody,
-} from './search-body.ts';
+} from './number-queries.ts';
 
 /**
  * Whether to return the matches that an interface lists, only those with exactly the name, or any one of them; or, to

@@ -4,6 +4,7 @@ import { type StoredLicense, storedLicense } from '../licenses/license-document.
 import { MAX_MATCHES } from '../licenses/lookup.ts';
 import { completeness, requireComplete, search } from '../storage/checked-search.ts';
 import { type NameQuery, type NearSurnamesQuery, nameBody, nearSurnamesBody } from './name-queries.ts';
+import type { OtherQuery, SearchBody } from './number-queries.ts';
 import {
   type IdQuery,
   idBody,
@@ -12,7 +13,6 @@ import {
   nearNumberBody,
   numbersBody,
 } from './number-queries.ts';
-import type { OtherQuery, SearchBody } from './search-body.ts';
 
 /** A query to one publication. Each kind has its OpenSearch body beside it. */
 export type LicenseQuery = IdQuery | NumberQuery | NearNumberQuery | NameQuery | OtherQuery;

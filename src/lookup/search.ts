@@ -1,11 +1,11 @@
 import type { Client } from '@opensearch-project/opensearch';
-import { distinctKeys } from '../licenses/fold.ts';
+import { distinctKeys, numberKey } from '../licenses/fold.ts';
 import type { StoredLicense } from '../licenses/license-document.ts';
 import { MAX_LISTED_MATCHES, MAX_MATCHES } from '../licenses/lookup.ts';
-import { numberKey } from '../licenses/number.ts';
 import { type BatcherOptions, batcher } from '../storage/batcher.ts';
 import { batchSize, openSearchSeconds } from '../telemetry/metrics.ts';
 import { type NameQuery, type NearSurnamesQuery, personsBody } from './name-queries.ts';
+import type { SearchBody } from './number-queries.ts';
 import {
   type IdQuery,
   isNearNumber,
@@ -24,13 +24,20 @@ import {
   searchAlone,
   searchSeparately,
 } from './requests.ts';
-import type { SearchBody } from './search-body.ts';
 
 /** Searches one publication. */
 export interface PublicationSearch {
   search(query: LicenseQuery): Promise<SearchResult>;
   /** Finds surnames with a similar spelling, best first: `BOARD/SURNAME`. */
   nearSurnames(query: NearSurnamesQuery): Promise<readonly string[]>;
+}
+
+/** Without a query, nothing is found. */
+export async function searchOptional(
+  query: LicenseQuery | undefined,
+  publication: PublicationSearch,
+): Promise<readonly StoredLicense[]> {
+  return query === undefined ? [] : (await publication.search(query)).licenses;
 }
 
 /** How queries of each kind are batched, and how many matches a name may have. */

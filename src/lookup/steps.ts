@@ -1,6 +1,5 @@
-import { hasSearchedWords, matchesBusinessName } from '../licenses/business-name.ts';
 import type { Filters } from '../licenses/filters.ts';
-import { fold, MAX_FOLDED_CHARACTERS } from '../licenses/fold.ts';
+import { fold, isExactNumber, MAX_FOLDED_CHARACTERS } from '../licenses/fold.ts';
 import type { StoredLicense } from '../licenses/license-document.ts';
 import {
   type BusinessRequest,
@@ -13,8 +12,7 @@ import {
   type TypedName,
   typedTexts,
 } from '../licenses/lookup.ts';
-import { isExactNumber } from '../licenses/number.ts';
-import { matchesPersonName } from '../licenses/person-name.ts';
+import { hasSearchedWords, matchesBusinessName, matchesPersonName } from '../licenses/names.ts';
 import { nearestSpellings } from '../licenses/spelling.ts';
 import {
   businessQuery,
@@ -26,8 +24,8 @@ import {
 } from './name-queries.ts';
 import { commonNumberQuery, numberQuery, writtenNumberQuery } from './number-queries.ts';
 import type { LicenseQuery, SearchResult } from './requests.ts';
-import type { PublicationSearch } from './search.ts';
-import { MAX_SUGGESTED_NUMBERS, searchOptional, suggestedNumbers, suggestedPersons } from './suggestions.ts';
+import { type PublicationSearch, searchOptional } from './search.ts';
+import { MAX_SUGGESTED_NUMBERS, suggestedNumbers, suggestedPersons } from './suggestions.ts';
 
 type Found = readonly StoredLicense[];
 

@@ -1,8 +1,7 @@
 import { distance } from 'fastest-levenshtein';
-import { fold } from '../licenses/fold.ts';
+import { fold, numberKey } from '../licenses/fold.ts';
 import type { StoredLicense } from '../licenses/license-document.ts';
 import type { NumberRequest, PersonRequest } from '../licenses/lookup.ts';
-import { numberKey } from '../licenses/number.ts';
 import {
   firstGivenName,
   foldPersonName,
@@ -11,7 +10,7 @@ import {
   nameParts,
   nameToSearch,
   surnameKey,
-} from '../licenses/person-name.ts';
+} from '../licenses/names.ts';
 import { givenNameVariants, misreadNames, nearestSpellings } from '../licenses/spelling.ts';
 import {
   businessQuery,
@@ -24,7 +23,7 @@ import {
 } from './name-queries.ts';
 import { nearNumberQuery } from './number-queries.ts';
 import type { LicenseQuery } from './requests.ts';
-import type { PublicationSearch } from './search.ts';
+import { type PublicationSearch, searchOptional } from './search.ts';
 
 type Found = readonly StoredLicense[];
 
@@ -33,14 +32,6 @@ export const MAX_SUGGESTED_NUMBERS = 3;
 
 /** How far a number may be from the typed one to be suggested because its holder has the typed name. */
 const MAX_EDITS_WITH_NAME = 2;
-
-/** Without a query, nothing is found. */
-export async function searchOptional(
-  query: LicenseQuery | undefined,
-  publication: PublicationSearch,
-): Promise<Found> {
-  return query === undefined ? [] : (await publication.search(query)).licenses;
-}
 
 /**
  * Existing numbers that may have been meant by one that no license has, best first. If a holder of the typed name has

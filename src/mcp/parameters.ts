@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { BadRequestError } from '../licenses/bad-request.ts';
-import { BOARDS } from '../licenses/boards.ts';
+import { BOARDS, nearestBoards } from '../licenses/boards.ts';
 import { type Filter, mapFilters } from '../licenses/filters.ts';
 import { FIELD_WORDS, type LookupWords, MAX_CHARACTERS, MAX_MATCHES } from '../licenses/lookup.ts';
-import { nearestBoards } from '../licenses/nearest-boards.ts';
 
 /** How many unknown parameters a message names, and how many characters of each. */
 const MAX_UNKNOWN = 5;

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { cautionSentences, cautionsOf, ONLY_MATCH_BY_NAME } from '../licenses/cautions.ts';
-import { EXTRA_DATA_LABELS } from '../licenses/extra-data-labels.ts';
 import { type LicenseRecord, responseRecord, toResponseRecord } from '../licenses/license-record.ts';
 import { type LookupOutcome, MAX_MATCHES } from '../licenses/lookup.ts';
 import {
@@ -10,6 +9,7 @@ import {
   notFoundMessage,
   reasonOf,
 } from '../licenses/not-found.ts';
+import { EXTRA_DATA_LABELS } from '../licenses/status.ts';
 
 /** Who is the authority; part of every result. */
 export const AUTHORITY =

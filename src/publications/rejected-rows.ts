@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { type CsvFormat, spreadsheetCsv } from '../csv.ts';
 import type { CsvRow } from '../dataset/csv.ts';
-import { numberKey } from '../licenses/number.ts';
+import { numberKey } from '../licenses/fold.ts';
 import { collection } from '../storage/collection.ts';
 import { isTransient, SearchUnavailableError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';

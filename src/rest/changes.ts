@@ -17,12 +17,12 @@ import {
 import type { Route } from '../http/route.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { todayInOhio } from '../licenses/dates.ts';
+import { numberKey } from '../licenses/fold.ts';
 import { responseRecord, toResponseRecord } from '../licenses/license-record.ts';
 import { isMiss, type Miss } from '../licenses/lookup.ts';
 import { notFoundDetail, reasonOf } from '../licenses/not-found.ts';
-import { numberKey } from '../licenses/number.ts';
-import { type LicenseHistory, licenseHistory } from '../lookup/license-history.ts';
 import type { Lookups } from '../lookup/service.ts';
+import { type LicenseHistory, licenseHistory } from '../lookup/service.ts';
 import { lookupOutcome } from '../telemetry/outcome.ts';
 import { board, COMMON_ERRORS, errorEntry, queryOf, REST_PATH, responseEntry } from './operation.ts';
 import { EXAMPLE, EXAMPLE_DATE, MISSED_NUMBER, notFoundReason } from './verify-response.ts';

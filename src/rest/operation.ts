@@ -4,8 +4,7 @@ import { TooManyRequestsError } from '../access/rate-limit.ts';
 import { errorResponse, httpsRequired, invalidKey } from '../http/errors.ts';
 import { jsonResponse, type ResponseContent, type ResponseHeaders, responseHeader } from '../http/openapi.ts';
 import { BadRequestError, checked } from '../licenses/bad-request.ts';
-import { BOARDS, type Board, boardByName } from '../licenses/boards.ts';
-import { nearestBoards } from '../licenses/nearest-boards.ts';
+import { BOARDS, type Board, boardByName, nearestBoards } from '../licenses/boards.ts';
 import { SearchUnavailableError } from '../storage/errors.ts';
 
 /** The path under which the REST API is served (VERSIONS-01). */

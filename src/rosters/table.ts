@@ -2,10 +2,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Cell, type CsvFormat, csvRows, firstCsvRow, spreadsheetCsv, withFormulas } from '../csv.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { NAME_DOES_NOT_MATCH } from '../licenses/cautions.ts';
-import { EXTRA_DATA_LABELS } from '../licenses/extra-data-labels.ts';
 import { lastScraped, toResponseRecord } from '../licenses/license-record.ts';
 import { lookupFields } from '../licenses/lookup.ts';
 import { notFoundDetail, reasonOf } from '../licenses/not-found.ts';
+import { EXTRA_DATA_LABELS } from '../licenses/status.ts';
 import { MAX_ITEMS, type RosterResult, rosterOutcome } from './roster.ts';
 import type { AnswerFormat } from './service.ts';
 

@@ -1,9 +1,8 @@
 import type { Board } from '../licenses/boards.ts';
-import { cautionsOf } from '../licenses/cautions.ts';
+import { cautionsOf, type Endorsement, endorsedLicense, endorsementsOf } from '../licenses/cautions.ts';
 import { daysBetween } from '../licenses/dates.ts';
-import { type Endorsement, endorsedLicense, endorsementsOf } from '../licenses/endorsements.ts';
-import { ENDORSED_LICENSE_LABELS, EXTRA_DATA_LABELS } from '../licenses/extra-data-labels.ts';
 import type { LicenseRecord } from '../licenses/license-record.ts';
+import { ENDORSED_LICENSE_LABELS, EXTRA_DATA_LABELS } from '../licenses/status.ts';
 import { licenseLink } from './addresses.ts';
 import { plainStatus, statusTags } from './license-status.ts';
 import { cardTable, factList, type Html, html, NOTHING, type Origin } from './page.ts';

@@ -7,7 +7,7 @@ import { BadRequestError } from '../licenses/bad-request.ts';
 import { type Board, boardByLabel } from '../licenses/boards.ts';
 import { daysBefore } from '../licenses/dates.ts';
 import { isMiss } from '../licenses/lookup.ts';
-import { type LicenseHistory, licenseHistory } from '../lookup/license-history.ts';
+import { type LicenseHistory, licenseHistory } from '../lookup/service.ts';
 import {
   readRecordCode,
   SAVED_RECORD_DAYS,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import meaningsJson from '../../data/status-meanings.json' with { type: 'json' };
-import { type Caution, cautionsOf } from '../licenses/cautions.ts';
-import { endorsedLicense, type StandingFields } from '../licenses/endorsements.ts';
+import { type Caution, cautionsOf, endorsedLicense } from '../licenses/cautions.ts';
+import type { StandingFields } from '../licenses/status.ts';
 import { type Html, html, NOTHING } from './page.ts';
 
 /** How a status is colored. The words beside it say the same. */

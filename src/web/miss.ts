@@ -1,6 +1,6 @@
 import type { Miss } from '../licenses/lookup.ts';
+import { nameParts } from '../licenses/names.ts';
 import { MAY_STILL_EXIST, notFoundMessage } from '../licenses/not-found.ts';
-import { nameParts } from '../licenses/person-name.ts';
 import { licenseAddress, searchAddress } from './addresses.ts';
 import { modeOf, type SearchFields } from './lookup-form.ts';
 import { type Html, html, NOTHING } from './page.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { freePorts } from '../../scripts/ports.ts';
-import { numberKey } from '../../src/licenses/number.ts';
+import { numberKey } from '../../src/licenses/fold.ts';
 import { detailIn, recordIn, safeDetailIn } from '../support/answers.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
 import { postBody } from '../support/raw-http.ts';

@@ -8,7 +8,7 @@ import {
   tradeNameKeyWithLegalForm,
   tradeNames,
   tradeNameWords,
-} from '../../src/licenses/business-name.ts';
+} from '../../src/licenses/names.ts';
 
 describe('the name of a business', () => {
   const ACME = "THE ACME & SONS LLC D.B.A JOE'S DRUGS #2";

@@ -1,11 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
-import { CAUTIONS, cautionSentences, cautionsOf } from '../../src/licenses/cautions.ts';
 import {
+  CAUTIONS,
+  cautionSentences,
+  cautionsOf,
   endorsedLicense,
   endorsedLicenseAttributes,
   endorsementsOf,
-  type StandingFields,
-} from '../../src/licenses/endorsements.ts';
+} from '../../src/licenses/cautions.ts';
+import type { StandingFields } from '../../src/licenses/status.ts';
 
 const TODAY = '2026-11-21';
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { BOARDS } from '../../src/licenses/boards.ts';
-import { nearestBoards } from '../../src/licenses/nearest-boards.ts';
+import { BOARDS, nearestBoards } from '../../src/licenses/boards.ts';
 
 function codes(label: string): string[] {
   return nearestBoards(label).map(({ code }) => code);

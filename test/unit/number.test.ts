@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { isExactNumber, numberDigits, numberKey } from '../../src/licenses/number.ts';
+import { isExactNumber, numberDigits, numberKey } from '../../src/licenses/fold.ts';
 
 describe('the key of a number', () => {
   test.each([

@@ -10,7 +10,7 @@ import {
   nameParts,
   nameToSearch,
   surnameKey,
-} from '../../src/licenses/person-name.ts';
+} from '../../src/licenses/names.ts';
 
 describe('the surname of a holder', () => {
   test.each(['JR', 'SR', 'II', 'III', 'IV', 'Jr.', 'jr'])('does not include the suffix %s', (suffix) => {

@@ -11,6 +11,7 @@ import {
   personQuery,
   personsBody,
 } from '../../src/lookup/name-queries.ts';
+import type { SearchBody } from '../../src/lookup/number-queries.ts';
 import {
   commonNumberQuery,
   nearNumberQuery,
@@ -20,7 +21,6 @@ import {
   writtenNumberQuery,
 } from '../../src/lookup/number-queries.ts';
 import { bodyOf as bodyOfQuery, type LicenseQuery } from '../../src/lookup/requests.ts';
-import type { SearchBody } from '../../src/lookup/search-body.ts';
 import { boardOfCode } from '../support/boards.ts';
 import { storedLicense } from '../support/records.ts';
 

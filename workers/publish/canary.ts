@@ -5,7 +5,7 @@ import { BOARDS, type Board, boardByName } from '../../src/licenses/boards.ts';
 import { fold, MAX_FOLDED_CHARACTERS } from '../../src/licenses/fold.ts';
 import { type LicenseRecord, licenseRecord } from '../../src/licenses/license-record.ts';
 import { type LookupOutcome, type LookupRequest, typedTexts } from '../../src/licenses/lookup.ts';
-import { firstGivenName, holderToSearch } from '../../src/licenses/person-name.ts';
+import { firstGivenName, holderToSearch } from '../../src/licenses/names.ts';
 import { type DatedOutcome, liveLookups } from '../../src/lookup/service.ts';
 import { trackLivePublication } from '../../src/publications/live.ts';
 import type { LicensesIndex } from '../../src/publications/metadata.ts';

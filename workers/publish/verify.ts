@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
-import { numberKey } from '../../src/licenses/number.ts';
+import { numberKey } from '../../src/licenses/fold.ts';
 import { countDocuments } from '../../src/storage/checked-search.ts';
 import type { SampledDocument, Tally } from './tally.ts';
 

@@ -3,7 +3,7 @@ import { type TestEnvironment, testEnvironment } from '../../../scripts/environm
 import { startApi } from '../../../scripts/licenses-processes.ts';
 import { freePorts } from '../../../scripts/ports.ts';
 import { newApiKey } from '../../../src/access/api-keys.ts';
-import { numberKey } from '../../../src/licenses/number.ts';
+import { numberKey } from '../../../src/licenses/fold.ts';
 import { apiClient } from '../api.ts';
 import { fixturesAnd, nurseRow } from '../fixtures.ts';
 import { startProxy } from '../proxy.ts';
