@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { type Config, readConfig } from '../../src/config.ts';
 import type { DisciplineCounts } from '../../src/publications/metadata.ts';
-import { type Baseline, type CandidateLicenses, guardLicenses } from '../../workers/publish/guards.ts';
+import { type CandidateLicenses, guardLicenses } from '../../workers/publish/guards.ts';
+import type { Baseline } from '../../workers/publish/run.ts';
 
 const DENTAL = 'Dental Board';
 

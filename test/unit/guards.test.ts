@@ -3,12 +3,12 @@ import { type Config, readConfig } from '../../src/config.ts';
 import type { DatasetFile } from '../../src/dataset/columns.ts';
 import type { PublicationSummary } from '../../src/publications/history.ts';
 import {
-  type Baseline,
   type CandidateFiles,
   type CandidateLicenses,
   guardFiles,
   guardLicenses,
 } from '../../workers/publish/guards.ts';
+import type { Baseline } from '../../workers/publish/run.ts';
 
 const NURSING = 'Nursing Board';
 const DENTAL = 'Dental Board';
@@ -32,12 +32,18 @@ function namesOf(reasons: readonly string[]): string[] {
 
 const HASHES = { individual: 'a'.repeat(64), business: 'b'.repeat(64) };
 
+function sourcesOf(individual?: string, business?: string): CandidateFiles['sources'] {
+  return {
+    individual: { runDate: individual, sha256: HASHES.individual },
+    business: { runDate: business, sha256: HASHES.business },
+  };
+}
+
 function candidateFiles(files: Partial<CandidateFiles> = {}): CandidateFiles {
   return {
     date: DATE,
     today: DATE,
-    runDates: { individual: DATE, business: DATE },
-    sha256: HASHES,
+    sources: sourcesOf(DATE, DATE),
     ...files,
   };
 }
@@ -86,13 +92,13 @@ describe('the dates of the files', () => {
     ['2026-11-20', '2026-11-19', ['dates_differ']],
     ['2026-11-19', '2026-11-20', ['dates_differ']],
   ])('%s (individual) and %s (business) give the reasons %j', (individual, business, names) => {
-    const files = candidateFiles({ runDates: { individual, business } });
+    const files = candidateFiles({ sources: sourcesOf(individual, business) });
     expect(namesOf(guardFiles(files, undefined, [], CONFIG))).toEqual(names);
   });
 
   test('are both in the reason if they differ', () => {
-    const runDates = { individual: '2026-11-20', business: '2026-11-18' };
-    expect(guardFiles(candidateFiles({ runDates }), undefined, [], CONFIG)).toEqual([
+    const sources = sourcesOf('2026-11-20', '2026-11-18');
+    expect(guardFiles(candidateFiles({ sources }), undefined, [], CONFIG)).toEqual([
       'dates_differ: The individual file is of 2026-11-20, the business file of 2026-11-18.',
     ]);
   });
@@ -133,7 +139,7 @@ describe('a date in the future', () => {
     ['2026-11-22', ['future']],
     ['2062-11-20', ['future']],
   ])('%s, if today is 2026-11-20: %j', (date, names) => {
-    const files = candidateFiles({ date, runDates: { individual: date, business: date } });
+    const files = candidateFiles({ date, sources: sourcesOf(date, date) });
     expect(namesOf(guardFiles(files, undefined, [], CONFIG))).toEqual(names);
     expect(namesOf(guardFiles(files, baselineWith(), [], CONFIG))).toEqual(names);
   });

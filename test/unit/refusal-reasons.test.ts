@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { REFUSAL_REASONS } from '../../workers/publish/refusal.ts';
+import { REFUSAL_REASONS } from '../../workers/publish/run.ts';
 
 const OPERATIONS = resolve(import.meta.dirname, '../../docs/operations.md');
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Discipline } from '../../src/licenses/status.ts';
 import type { BulkOperation } from '../../workers/publish/parse.ts';
-import { RefusedError } from '../../workers/publish/refusal.ts';
+import { RefusedError } from '../../workers/publish/run.ts';
 import {
   newTally,
   noteRefused,

@@ -5,11 +5,11 @@ import { numbersInRow, rejectedRows } from '../../src/publications/rejected-rows
 import { isDiskFull } from '../../src/storage/errors.ts';
 import { indexTemplate } from '../../src/storage/templates.ts';
 import { type Digests, emptyDigests } from './digests.ts';
-import { type Baseline, guardLicenses } from './guards.ts';
+import { guardLicenses } from './guards.ts';
 import { loadDocuments } from './load.ts';
 import { type BulkOperation, parseFile } from './parse.ts';
-import { baselineOf, type Prepared } from './prepare.ts';
-import type { PublishRun } from './run.ts';
+import type { Prepared } from './prepare.ts';
+import type { Baseline, PublishRun } from './run.ts';
 import type { SourceFile, Sources } from './sources.ts';
 import { newTally, noteRefused, noteRows, noteSent, type Tally, tallySummary } from './tally.ts';
 
@@ -51,7 +51,7 @@ export async function build(
   const tally = await loadFiles(run, prepared, index, digests);
   const summary = tallySummary(tally);
   const { counts, boards, discipline } = summary;
-  const baseline = baselineOf(run);
+  const { baseline } = run;
   run.enforce(guardLicenses(tally, baseline, config), summary);
   const files = {
     individual: describeSource(sources.individual, tally),

@@ -25,9 +25,7 @@ import { BadDocumentError } from '../../src/storage/stored.ts';
 import type { Built } from './build.ts';
 import type { Digests } from './digests.ts';
 import { type ChangedLicenses, guardChanges } from './guards.ts';
-import { baselineOf } from './prepare.ts';
-import { refusal } from './refusal.ts';
-import type { PublishRun } from './run.ts';
+import { type PublishRun, refusal } from './run.ts';
 
 const LICENSES_A_REQUEST = 250;
 
@@ -69,7 +67,7 @@ async function storeChanges(
   const writer = changeWriter(store, indices, feed, metadata, digests.newFields);
   const rejected = { now: digests.rejectedNumbers, before: await rejectedNumbers(store, live.metadata) };
   const counted: ChangedLicenses = { licenses: 0, boards: new Map(), fields: new Map() };
-  const reasons = () => guardChanges(counted, baselineOf(run), config);
+  const reasons = () => guardChanges(counted, run.baseline, config);
   for await (const group of groupsOfDifferences(run, live, digests)) {
     run.signal.throwIfAborted();
     const differing = group.map((each): Differing => ({ ...each, cause: causeOf(each, rejected) }));

@@ -2,8 +2,7 @@ import { totalmem } from 'node:os';
 import { extraField } from '../../src/changes/change.ts';
 import { type Digest, type DigestEntry, emptyDigest } from '../../src/changes/digest.ts';
 import type { PublicationMetadata } from '../../src/publications/metadata.ts';
-import { RefusedError, refusal } from './refusal.ts';
-import type { PublishRun } from './run.ts';
+import { type PublishRun, RefusedError, refusal } from './run.ts';
 import type { Sources } from './sources.ts';
 
 /** What is noted of the licenses that are loaded, so that they can be compared with the live publication. */

@@ -3,23 +3,18 @@ import type { DatasetFile } from '../../src/dataset/columns.ts';
 import { BOARDS } from '../../src/licenses/boards.ts';
 import { daysBetween } from '../../src/licenses/dates.ts';
 import type { PublicationSummary } from '../../src/publications/history.ts';
-import type {
-  DisciplineCounts,
-  PublicationCounts,
-  PublicationMetadata,
-} from '../../src/publications/metadata.ts';
-import { refusal, refusalIf } from './refusal.ts';
+import type { DisciplineCounts, PublicationCounts } from '../../src/publications/metadata.ts';
+import { type Baseline, refusal, refusalIf } from './run.ts';
+import type { SourceFile } from './sources.ts';
 import type { Tally } from './tally.ts';
 
 /** The two files before anything of them is loaded. */
 export interface CandidateFiles {
-  /** The files' run dates, `YYYY-MM-DD`, where they have one. */
-  readonly runDates: Readonly<Record<DatasetFile, string | undefined>>;
+  readonly sources: Readonly<Record<DatasetFile, Pick<SourceFile, 'runDate' | 'sha256'>>>;
   /** The publication's date. */
   readonly date: string;
   /** The date in Ohio. */
   readonly today: string;
-  readonly sha256: Readonly<Record<DatasetFile, string>>;
 }
 
 /** What loading the two files gave. */
@@ -27,11 +22,6 @@ export type CandidateLicenses = Pick<
   Tally,
   'counts' | 'boards' | 'duplicates' | 'unknownRows' | 'unknownBoardActions' | 'discipline' | 'cutOff'
 >;
-
-/** The publication that the guards compare with: the live one, unless it was generated. */
-export type Baseline =
-  | Pick<PublicationMetadata, 'publication' | 'date' | 'counts' | 'boards' | 'discipline'>
-  | undefined;
 
 /** The State's files may be of the next day already, as where their clock is not Ohio's. */
 const MAX_DAYS_AHEAD = 1;
@@ -47,7 +37,7 @@ function isAhead(date: string, today: string): boolean {
  * @param rolledBack the publications that were rolled back
  */
 export function guardFiles(
-  { date, today, runDates: { individual, business }, sha256 }: CandidateFiles,
+  { date, today, sources: { individual, business } }: CandidateFiles,
   baseline: Baseline,
   rolledBack: readonly PublicationSummary[],
   { GUARD_MAX_DAYS_OLDER: most }: Config,
@@ -56,13 +46,15 @@ export function guardFiles(
   const before = baseline !== undefined && !isAhead(baseline.date, today) ? baseline.date : date;
   const daysOlder = daysBetween(date, before);
   const same = rolledBack.find(
-    (each) => each.sha256?.individual === sha256.individual && each.sha256.business === sha256.business,
+    (each) => each.sha256?.individual === individual.sha256 && each.sha256.business === business.sha256,
   );
   return [
     ...refusalIf(
-      individual !== undefined && business !== undefined && individual !== business,
+      individual.runDate !== undefined &&
+        business.runDate !== undefined &&
+        individual.runDate !== business.runDate,
       'dates_differ',
-      `The individual file is of ${individual}, the business file of ${business}.`,
+      `The individual file is of ${individual.runDate}, the business file of ${business.runDate}.`,
     ),
     ...refusalIf(isAhead(date, today), 'future', `The files are of ${date}, but today is ${today} in Ohio.`),
     ...refusalIf(

@@ -5,9 +5,8 @@ import { type PublishResult, summarize } from '../../src/publications/history.ts
 import { readEvents } from '../../src/publications/ledger.ts';
 import type { LicensesIndex } from '../../src/publications/metadata.ts';
 import { prune } from '../../src/publications/prune.ts';
-import { type Baseline, guardFiles } from './guards.ts';
-import { RefusedError, refusal } from './refusal.ts';
-import type { PublishRun } from './run.ts';
+import { guardFiles } from './guards.ts';
+import { type PublishRun, RefusedError, refusal } from './run.ts';
 import { openSources, type Sources } from './sources.ts';
 
 /** Files that may be loaded. */
@@ -35,26 +34,11 @@ export async function prepare(run: PublishRun): Promise<Prepared | Skipped> {
 
   const date = publicationDate(sources, job.date);
   const { individual, business } = sources;
-  const files = {
-    date,
-    today: todayInOhio(),
-    runDates: { individual: individual.runDate, business: business.runDate },
-    sha256: { individual: individual.sha256, business: business.sha256 },
-  };
   const known = summarize(await readEvents(store), live?.metadata.publication);
   const rolledBack = known.filter(({ state }) => state === 'rolled_back');
-  run.enforce(guardFiles(files, baselineOf(run), rolledBack, config));
+  run.enforce(guardFiles({ sources, date, today: todayInOhio() }, run.baseline, rolledBack, config));
   const isSampleData = (await isSampleFile(individual)) || (await isSampleFile(business));
   return { sources, date, isSampleData };
-}
-
-/**
- * The publication that guards compare with: the live one; where nothing is live, as after a restore, the one that the
- * ledger says was live last. None, if that was generated.
- */
-export function baselineOf({ live, lastLive }: PublishRun): Baseline {
-  const last = live?.metadata ?? lastLive;
-  return last?.date === undefined || last.sample === true ? undefined : { ...last, date: last.date };
 }
 
 function hasSameFiles({ metadata }: LicensesIndex, { individual, business }: Sources): boolean {

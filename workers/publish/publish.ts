@@ -5,23 +5,36 @@ import {
   deleteUnlessLive,
   FlipRefusedError,
   fencedBy,
+  flip,
   readEpoch,
+  releaseEpoch,
   takeEpochAfter,
 } from '../../src/publications/fence.ts';
-import { lastLivePublication, type PublishResult, reconcileLedger } from '../../src/publications/history.ts';
+import {
+  lastLivePublication,
+  liveEvent,
+  type PublishResult,
+  publicationResult,
+  reconcileLedger,
+} from '../../src/publications/history.ts';
 import type { PublishJob } from '../../src/publications/job.ts';
-import { liveIndex, newId, readableLiveIndex, writeMetadata } from '../../src/publications/metadata.ts';
+import { appendEvent, readEvents } from '../../src/publications/ledger.ts';
+import {
+  type LicensesIndex,
+  liveIndex,
+  newId,
+  readableLiveIndex,
+  writeMetadata,
+} from '../../src/publications/metadata.ts';
 import { prune } from '../../src/publications/prune.ts';
 import { isTransient } from '../../src/storage/errors.ts';
-import { licensesIndexName, type Store } from '../../src/storage/store.ts';
+import { licensesIndexName } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 import { type Built, build, makeDurable } from './build.ts';
-import { licensesStored } from './canary.ts';
+import { askCanary, type KnownLicense, licensesSent, licensesStored } from './canary.ts';
 import { compare } from './compare.ts';
-import { afterGoingLive, finishGoingLive, goLive, type WentLive } from './go-live.ts';
 import { type Prepared, prepare } from './prepare.ts';
-import { RefusedError, refusal } from './refusal.ts';
-import { type PublishContext, type PublishRun, publishRun } from './run.ts';
+import { type PublishContext, type PublishRun, publishRun, RefusedError, refusal } from './run.ts';
 import { tallySummary } from './tally.ts';
 import { verifyIndex } from './verify.ts';
 
@@ -78,14 +91,27 @@ async function takeEpochOf({ store, config, job, began, replaces }: PublishRun):
   }
 }
 
-/** Builds the index, verifies it and switches the alias to it. An index that does not go live is deleted. */
+/** A publication that is live, and the index that was live before. */
+type WentLive = Built & { readonly replaced: string | undefined };
+
+/**
+ * Builds the index, verifies it and switches the alias to it. An index that does not go live is deleted. Where
+ * OpenSearch is away, the prune of the next run deletes it.
+ *
+ * @throws {FlipRefusedError} when a later publication or rollback has begun
+ */
 async function buildAndGoLive(run: PublishRun, prepared: Prepared, epoch: number): Promise<WentLive> {
   const index = licensesIndexName(run.store.prefix, prepared.date, newId());
   try {
-    const built = await build(run, prepared, { index, epoch });
-    return await goLive(run, await verify(run, built));
+    const built = await verify(run, await build(run, prepared, { index, epoch }));
+    run.signal.throwIfAborted();
+    run.enter('going live');
+    return { ...built, replaced: await flip(run.store, index, epoch) };
   } catch (error) {
-    await discard(run.store, index);
+    // The alias has it after a switch whose response was lost.
+    await deleteUnlessLive(run.store, index).catch((failure: unknown) => {
+      if (!isTransient(failure)) throw failure;
+    });
     throw error;
   }
 }
@@ -118,18 +144,6 @@ async function verify(run: PublishRun, built: Built): Promise<Built> {
   await writeMetadata(store.client, index, metadata);
   await makeDurable(store.client, index);
   return { ...built, metadata };
-}
-
-/**
- * Deletes an index, unless the alias has it, as after a switch whose response was lost. Where OpenSearch is away,
- * the prune of the next run deletes it.
- */
-async function discard(store: Store, index: string): Promise<void> {
-  try {
-    await deleteUnlessLive(store, index);
-  } catch (error) {
-    if (!isTransient(error)) throw error;
-  }
 }
 
 /**
@@ -166,4 +180,43 @@ async function fenced({ store, job, began }: PublishRun): Promise<string[] | und
     // OpenSearch is away; the first error stands.
     return undefined;
   }
+}
+
+/** Records a publication that is live, and finishes it. What fails is done by the next attempt. */
+async function afterGoingLive(
+  run: PublishRun,
+  { index, metadata, tally, replaced }: WentLive,
+): Promise<PublishResult> {
+  const { store, job, live } = run;
+  await run.record({
+    ...liveEvent(index, metadata),
+    seconds: run.seconds(),
+    ...(job.force !== undefined && { forced: job.force, reasons: [...run.overridden] }),
+  });
+  if (live !== undefined && live.index === replaced) {
+    const { publication } = live.metadata;
+    await appendEvent(store, { publication, event: 'superseded', index: replaced });
+  }
+  return finishGoingLive(run, { index, metadata }, licensesSent(tally.samples));
+}
+
+/**
+ * Does what is left once the alias has switched and the ledger says so: asks the canary and prunes.
+ *
+ * @param licenses some that lookups must find
+ */
+async function finishGoingLive(
+  { store, config }: PublishContext,
+  { metadata }: LicensesIndex,
+  licenses: readonly KnownLicense[],
+): Promise<PublishResult> {
+  const { publication, epoch, date } = metadata;
+  const differences = await askCanary(store, date, licenses);
+  if (differences.length > 0)
+    await appendEvent(store, { publication, epoch, event: 'canary_failed', differences });
+  await releaseEpoch(store, epoch);
+  await prune(store, config.KEEP_PUBLICATIONS);
+  const result = publicationResult(await readEvents(store, publication));
+  if (result === undefined) throw new Error(`The ledger does not say how publication ${publication} ended.`);
+  return result;
 }

@@ -2,9 +2,8 @@ import type { Config } from '../../src/config.ts';
 import type { PublicationSummary } from '../../src/publications/history.ts';
 import type { PublishJob, PublishProgress } from '../../src/publications/job.ts';
 import { appendEvent, type NewLedgerEvent, type PublishStep } from '../../src/publications/ledger.ts';
-import type { LicensesIndex } from '../../src/publications/metadata.ts';
+import type { LicensesIndex, PublicationMetadata } from '../../src/publications/metadata.ts';
 import type { Store } from '../../src/storage/store.ts';
-import { RefusedError } from './refusal.ts';
 
 /** What a publication needs from the process that runs it. */
 export interface PublishContext {
@@ -30,10 +29,22 @@ interface Begun {
   readonly lastLive: PublicationSummary | undefined;
 }
 
+/**
+ * The publication that guards compare with: the live one; where nothing is live, as after a restore, the one that the
+ * ledger says was live last. None, if that was generated.
+ */
+export type Baseline =
+  | Pick<PublicationMetadata, 'publication' | 'date' | 'counts' | 'boards' | 'discipline'>
+  | undefined;
+
+function baselineOf({ live, lastLive }: Begun): Baseline {
+  const last = live?.metadata ?? lastLive;
+  return last?.date === undefined || last.sample === true ? undefined : { ...last, date: last.date };
+}
+
 /** One attempt to publish two files. Every step takes it; what changes in it is how far it is. */
 export type PublishRun = ReturnType<typeof publishRun>;
 
-/** A run that begins. */
 export function publishRun(job: PublishJob, context: PublishContext, begun: Begun) {
   const progress: PublishProgress = { step: 'reading', bytes: 0, total_bytes: 0, rows: 0, documents: 0 };
   const took: Record<string, number> = {};
@@ -56,6 +67,7 @@ export function publishRun(job: PublishJob, context: PublishContext, begun: Begu
     ...context,
     ...begun,
     job,
+    baseline: baselineOf(begun),
     progress,
     /** What the guards said of a forced publication. */
     overridden,
@@ -79,4 +91,56 @@ export function publishRun(job: PublishJob, context: PublishContext, begun: Begu
       overridden.push(...reasons);
     },
   };
+}
+
+/** Why a publication is refused. `docs/operations.md` says of each what the operator does about it. */
+export const REFUSAL_REASONS = [
+  'no_date',
+  'no_rows',
+  'columns',
+  'changed',
+  'truncated',
+  'boards',
+  'dates_differ',
+  'older',
+  'future',
+  'rolled_back',
+  'fewer_rows',
+  'fewer_rows_at_board',
+  'rejected',
+  'duplicates',
+  'unknown_labels',
+  'unknown_board_actions',
+  'fewer_board_actions',
+  'fewer_disciplined',
+  'discipline_columns',
+  'many_changes',
+  'memory',
+  'fenced',
+] as const;
+
+type RefusalReason = (typeof REFUSAL_REASONS)[number];
+
+/** A reason as the ledger and the operator get it: its name, a colon, and a sentence. */
+export function refusal(reason: RefusalReason, sentence: string): string {
+  return `${reason}: ${sentence}`;
+}
+
+/** The reason where it holds, otherwise none. */
+export function refusalIf(holds: boolean, reason: RefusalReason, sentence: string): string[] {
+  return holds ? [refusal(reason, sentence)] : [];
+}
+
+/** The files must not be published. Another attempt with the same files would end the same way. */
+export class RefusedError extends Error {
+  readonly reasons: readonly string[];
+  /** What the ledger records of the files beside the reasons. */
+  readonly details: Partial<NewLedgerEvent>;
+
+  /** @param reasons each made by `refusal` */
+  constructor(reasons: readonly string[], details: Partial<NewLedgerEvent> = {}) {
+    super(reasons.join(' '));
+    this.reasons = reasons;
+    this.details = details;
+  }
 }

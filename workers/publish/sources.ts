@@ -11,8 +11,7 @@ import {
 } from '../../src/dataset/source-file.ts';
 import { DownloadError, hasSecrets, isUrl, withoutSecrets } from '../../src/dataset/source-url.ts';
 import { isoDate } from '../../src/licenses/dates.ts';
-import { RefusedError, refusal } from './refusal.ts';
-import type { PublishRun } from './run.ts';
+import { type PublishRun, RefusedError, refusal } from './run.ts';
 
 /** One of the State's two files, ready to be read. */
 export interface SourceFile extends InspectedFile {

@@ -3,7 +3,7 @@ import type { UnknownLabel } from '../../src/dataset/row-to-licenses.ts';
 import { addTo } from '../../src/licenses/counts.ts';
 import type { RefusedDocument } from './load.ts';
 import type { BulkOperation, ParsedRows, PublicationDocument } from './parse.ts';
-import { RefusedError, refusal } from './refusal.ts';
+import { RefusedError, refusal } from './run.ts';
 
 /** How many documents of each board are read back and compared. */
 const SAMPLE_PER_BOARD = 20;
