@@ -34,7 +34,7 @@ export interface RateLimitRange {
   readonly requestsPerMinute: number;
 }
 
-const rateLimitRanges = commaList.transform((parts, context): RateLimitRange[] =>
+const listOfRanges = commaList.transform((parts, context): RateLimitRange[] =>
   parts.flatMap((part) => {
     const [, address = '', bits = '', limit = ''] = /^([^/=]+)\/(\d+)=(\d+)$/.exec(part) ?? [];
     const family = isIP(address);
@@ -49,6 +49,13 @@ const rateLimitRanges = commaList.transform((parts, context): RateLimitRange[] =
   }),
 );
 
+const rateLimitRanges = z
+  .string()
+  .default('')
+  .pipe(listOfRanges)
+  .describe('a comma list of ADDRESS/BITS=REQUESTS_PER_MINUTE');
+const hostNames = z.string().default('').pipe(commaList).describe('a comma list of host names');
+
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /** Each setting: how it is read, and in words what it may be. `.env.example` says what each is for. */
@@ -56,7 +63,7 @@ const schema = z.object({
   HOST: z.string().min(1).default(LOOPBACK).describe('an address to listen on'),
   PORT: port.default(8080).describe('a port, 0 to 65535'),
   ADMIN_HOST: z.string().min(1).default(LOOPBACK).describe('an address to listen on'),
-  ADMIN_ALLOWED_HOSTS: z.string().default('').pipe(commaList).describe('a comma list of host names'),
+  ADMIN_ALLOWED_HOSTS: hostNames,
   ADMIN_PORT: port.default(9464).describe('a port, 0 to 65535'),
   WORKER_ADMIN_PORT: port.default(9465).describe('a port, 0 to 65535'),
   QUEUE_BOARD_PASSWORD: z.string().min(16).max(200).optional().describe('16 to 200 characters'),
@@ -85,18 +92,10 @@ const schema = z.object({
   WEB_REQUESTS_PER_MINUTE: positive.default(120).describe('a whole number from 1'),
   SAVED_RECORDS_PER_DAY: positive.default(2000).describe('a whole number from 1'),
   ROSTER_ITEMS_PER_REQUEST: positive.max(1000).default(10).describe('a whole number, 1 to 1000'),
-  RATE_LIMIT_RANGES: z
-    .string()
-    .default('')
-    .pipe(rateLimitRanges)
-    .describe('a comma list of ADDRESS/BITS=REQUESTS_PER_MINUTE'),
-  MCP_RATE_LIMIT_RANGES: z
-    .string()
-    .default('')
-    .pipe(rateLimitRanges)
-    .describe('a comma list of ADDRESS/BITS=REQUESTS_PER_MINUTE'),
+  RATE_LIMIT_RANGES: rateLimitRanges,
+  MCP_RATE_LIMIT_RANGES: rateLimitRanges,
   TRUSTED_PROXIES: z.coerce.number().int().min(0).max(10).default(0).describe('how many proxies, 0 to 10'),
-  MCP_ALLOWED_HOSTS: z.string().default('').pipe(commaList).describe('a comma list of host names'),
+  MCP_ALLOWED_HOSTS: hostNames,
   MCP_ALLOWED_ORIGINS: z.string().default('').pipe(commaList).describe('a comma list of origins'),
   API_KEY_PREFIX: z
     .string()
@@ -121,18 +120,12 @@ const schema = z.object({
   STATE_DIR: z.string().min(1).default('.local').describe('a folder'),
 });
 
-type SettingName = keyof typeof schema.shape;
+const SETTINGS: ReadonlyMap<string, z.ZodType> = new Map(Object.entries(schema.shape));
 
-/** The names of all settings. */
-export const SETTING_NAMES: readonly string[] = Object.keys(schema.shape);
+export const SETTING_NAMES: readonly string[] = [...SETTINGS.keys()];
 
 /** Every setting by its environment name, checked; the two addresses always present. */
-export type Config = Readonly<
-  Omit<z.output<typeof schema>, 'OPENSEARCH_URL' | 'REDIS_URL'> & {
-    OPENSEARCH_URL: string;
-    REDIS_URL: string;
-  }
->;
+export type Config = Readonly<ReturnType<typeof readConfig>>;
 
 /** A setting is wrong. The message is one line that names the variable, its value and what it may be. */
 export class ConfigError extends Error {}
@@ -146,10 +139,6 @@ const SECRET: ReadonlySet<string> = new Set([
   'REDIS_URL',
 ]);
 
-function isSettingName(name: PropertyKey | undefined): name is SettingName {
-  return typeof name === 'string' && Object.hasOwn(schema.shape, name);
-}
-
 /**
  * Reads and checks every setting. Blank variables count as unset.
  *
@@ -158,15 +147,13 @@ function isSettingName(name: PropertyKey | undefined): name is SettingName {
  *
  * @throws {ConfigError} for the first bad value, in one line
  */
-export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config {
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value?.trim() !== ''));
-  const result = schema.safeParse(given);
+export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
+  const given = new Map(Object.entries(environment).filter(([, value]) => value?.trim() !== ''));
+  const result = schema.safeParse(Object.fromEntries(given));
   if (!result.success) {
-    const name = result.error.issues[0]?.path[0];
-    if (!isSettingName(name)) throw new ConfigError(result.error.message);
-
-    const shown = SECRET.has(name) ? 'something else (not shown)' : JSON.stringify(given[name] ?? '');
-    throw new ConfigError(`${name} is ${shown}, but must be ${schema.shape[name].description}.`);
+    const name = String(result.error.issues[0]?.path[0]);
+    const shown = SECRET.has(name) ? 'something else (not shown)' : JSON.stringify(given.get(name) ?? '');
+    throw new ConfigError(`${name} is ${shown}, but must be ${SETTINGS.get(name)?.description}.`);
   }
   const config = result.data;
   if (config.PUBLISH_SCHEDULE !== undefined && !(config.DATASET_INDIVIDUAL && config.DATASET_BUSINESS)) {

@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { pipeline, Readable } from 'node:stream';
 import { CsvError, type Options, parse } from 'csv-parse';
 import { parse as parseAtOnce } from 'csv-parse/sync';
@@ -99,6 +100,33 @@ export function spreadsheetCsv(
     return safe === cell ? quoted(cell, delimiter) : alwaysQuoted(safe);
   };
   return rows.map((cells) => cells.map(text).join(delimiter) + newline).join('');
+}
+
+const OWNER_ALONE = 0o600;
+
+/**
+ * Writes a file for people, as `spreadsheetCsv` does, that only its owner can read.
+ *
+ * @param rowsOf the rows of an item
+ * @returns how many items there were
+ */
+export async function writeSpreadsheet<Item>(
+  path: string,
+  header: readonly string[],
+  pages: AsyncIterable<readonly Item[]>,
+  rowsOf: (item: Item) => readonly (readonly Cell[])[],
+): Promise<number> {
+  const format = { delimiter: ',', newline: '\n' } as const;
+  let items = 0;
+  async function* text() {
+    yield spreadsheetCsv([header], format);
+    for await (const page of pages) {
+      yield spreadsheetCsv(page.flatMap(rowsOf), format);
+      items += page.length;
+    }
+  }
+  await writeFile(path, text(), { mode: OWNER_ALONE });
+  return items;
 }
 
 function quoted(text: string, delimiter: string): string {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { collection } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
@@ -76,24 +76,19 @@ export async function setAccountActive(
   account: string,
   isActive: boolean,
 ): Promise<StoredAccount> {
-  const changed = await ACCOUNTS.update(store, accountId(plain(account)), (known) => {
-    if (known === undefined) throw unknownAccount(account);
+  const named = await accountNamed(store, account);
+  const changed = await ACCOUNTS.update(store, accountId(plain(account)), (known = named) => {
     const isUnchanged = isActive === (known.deactivated_at === null);
     return isUnchanged ? undefined : { ...known, deactivated_at: isActive ? null : new Date().toISOString() };
   });
-  if (changed === undefined) throw unknownAccount(account);
-  return changed;
+  return changed ?? named;
 }
 
-/** The account of this name. @throws {Error} when there is none */
+/** @throws {Error} when there is no such account */
 export async function accountNamed(store: Store, account: string): Promise<StoredAccount> {
   const known = await ACCOUNTS.read(store, accountId(plain(account)));
-  if (known === undefined) throw unknownAccount(account);
+  if (known === undefined) throw new Error(`There is no account "${plain(account)}".`);
   return known.document;
-}
-
-function unknownAccount(account: string): Error {
-  return new Error(`There is no account "${plain(account)}".`);
 }
 
 /**
@@ -109,7 +104,6 @@ export async function isAccountActive(store: Store, account: string, timeoutMs: 
 
 const MAX_ACCOUNTS = 10_000;
 
-/** All accounts by name. */
 export async function listAccounts(store: Store): Promise<readonly StoredAccount[]> {
   const { documents } = await ACCOUNTS.search(store, {
     size: MAX_ACCOUNTS,
@@ -127,11 +121,10 @@ function bounded(what: string, text: string): string {
   return value;
 }
 
-/** Text without blanks around it, and with single blanks inside. */
 function plain(text: string): string {
   return text.trim().replaceAll(/\s+/g, ' ');
 }
 
 function accountId(account: string): string {
-  return createHash('sha256').update(account.toLowerCase()).digest('hex');
+  return hash('sha256', account.toLowerCase());
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { todayInOhio } from '../licenses/dates.ts';
-import { collection, type Sort } from '../storage/collection.ts';
+import { collection } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
 import { OUTCOMES, type Outcome } from '../telemetry/outcome.ts';
 
@@ -18,29 +18,20 @@ const storedUsage = z.object({
 /** How often a key was used on a day, by how its requests ended. A stored one is of one API process. */
 export type KeyDay = z.output<typeof storedUsage>;
 
-/** What the processes counted. */
 export const KEY_USAGE = collection('apiKeyUsage', storedUsage);
 
 /** Counts what each key is used for. */
-export interface KeyUsage {
-  count(key: string, outcome: Outcome): void;
-  /** Writes what is not written yet, and ends. */
-  stop(): Promise<void>;
-}
+export type KeyUsage = ReturnType<typeof keyUsage>;
 
 /**
  * Counts in memory and writes every ten seconds. Each process has a document of its own for a key and a day, with
  * all that it has counted: writing it once more changes nothing. A process that is killed loses ten seconds.
  */
-export function keyUsage(store: Store, onError: (error: unknown) => void): KeyUsage {
+export function keyUsage(store: Store, onError: (error: unknown) => void) {
   const run = randomUUID();
   const known = new Map<string, KeyDay>();
   const unwritten = new Map<string, KeyDay>();
   let isFailing = false;
-
-  function forgetEarlierDays(today: string): void {
-    for (const [id, { day }] of known) if (day !== today && !unwritten.has(id)) known.delete(id);
-  }
 
   async function write(): Promise<void> {
     const written = [...unwritten];
@@ -49,7 +40,8 @@ export function keyUsage(store: Store, onError: (error: unknown) => void): KeyUs
     try {
       await KEY_USAGE.putAll(store, written);
       isFailing = false;
-      forgetEarlierDays(todayInOhio());
+      const today = todayInOhio();
+      for (const [id, { day }] of known) if (day !== today && !unwritten.has(id)) known.delete(id);
     } catch (error) {
       for (const [id, usage] of written) unwritten.set(id, usage);
       if (!isFailing) onError(error);
@@ -60,7 +52,7 @@ export function keyUsage(store: Store, onError: (error: unknown) => void): KeyUs
   const timer = setInterval(write, WRITTEN_EVERY_MS);
   timer.unref();
   return {
-    count: (key, outcome) => {
+    count: (key: string, outcome: Outcome): void => {
       const day = todayInOhio();
       const id = `${key}/${day}/${run}`;
       const usage = known.get(id) ?? { key, day, counts: {} };
@@ -68,7 +60,8 @@ export function keyUsage(store: Store, onError: (error: unknown) => void): KeyUs
       known.set(id, usage);
       unwritten.set(id, usage);
     },
-    stop: async () => {
+    /** Writes what is not written yet, and ends. */
+    stop: async (): Promise<void> => {
       clearInterval(timer);
       await write();
     },
@@ -104,17 +97,12 @@ export async function readKeyUsage(store: Store, since: string, key?: string): P
     key === undefined ? { exists: { field: 'key' } } : { term: { key } },
   ];
   const stored: KeyDay[] = [];
-  let after: Sort | undefined;
-  do {
-    const { documents, count, last } = await KEY_USAGE.search(store, {
-      size: PAGE_SIZE,
-      query: { bool: { filter } },
-      sort: [{ day: 'desc' }, { key: 'asc' }, { _seq_no: 'asc' }],
-      ...(after === undefined ? {} : { search_after: after }),
-    });
-    stored.push(...documents);
-    after = count < PAGE_SIZE ? undefined : last;
-  } while (after !== undefined);
+  const pages = KEY_USAGE.pages(store, {
+    size: PAGE_SIZE,
+    query: { bool: { filter } },
+    sort: [{ day: 'desc' }, { key: 'asc' }, { _seq_no: 'asc' }],
+  });
+  for await (const page of pages) stored.push(...page);
   return addedUp(stored);
 }
 

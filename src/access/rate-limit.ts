@@ -29,20 +29,7 @@ export interface Spent {
 }
 
 /** Counts requests of one kind for each client address. */
-export interface RateLimit {
-  /** How many an address may make in a minute. */
-  limitFor(address: string): number;
-  /**
-   * Counts a request, of as many points: all of them, or none.
-   *
-   * @throws {TooManyRequestsError} when they are over what is left
-   */
-  spend(address: string, points?: number): Promise<Spent>;
-  /** Whether one more would be within the limit; counts nothing. */
-  hasLeft(address: string): Promise<boolean>;
-  /** Undoes one count. */
-  giveBack(address: string): Promise<void>;
-}
+export type RateLimit = ReturnType<typeof rateLimit>;
 
 /** A counter takes half a kilobyte. */
 const MAX_COUNTERS = 100_000;
@@ -53,39 +40,29 @@ const SALT = randomBytes(16).toString('hex');
  * Counts in this process's memory, with a bounded number of counters. Addresses whose salted hashes collide share a
  * counter. The salt is random, so nobody can choose an address that shares another's counter.
  */
-class BoundedMemory extends RateLimiterMemory {
-  readonly #onCount: () => void;
-
-  constructor(options: IRateLimiterOptions, onCount: () => void) {
-    super(options);
-    this.#onCount = onCount;
-  }
-
-  override getKey(key: string | number): string {
-    this.#onCount();
-    return super.getKey(hash('sha256', SALT + key, 'buffer').readUInt32LE() % MAX_COUNTERS);
-  }
-}
-
-/** Whether limits count for all processes together. */
-export interface SharedCounting {
-  isShared(): boolean;
-  /** Notes that a limit has counted in this process's memory. */
-  inMemory(): void;
+function boundedMemory(options: IRateLimiterOptions, onCount: () => void): RateLimiterMemory {
+  const limiter = new RateLimiterMemory(options);
+  limiter.getKey = (key) => {
+    onCount();
+    return String(hash('sha256', SALT + key, 'buffer').readUInt32LE() % MAX_COUNTERS);
+  };
+  return limiter;
 }
 
 /**
  * Limits count together while Redis takes their counts. It may be there and yet take none, as when its memory is full;
  * so the limits tell. What they counted in memory counts for a minute.
  */
-export function sharedCounting(redis: Pick<Redis, 'status'>, log: Logger): SharedCounting {
+export function sharedCounting(redis: Pick<Redis, 'status'>, log: Logger) {
   let inMemoryAt = Number.NEGATIVE_INFINITY;
   const logInMemory = onceAMinute((counts) =>
     log.warn({ counts }, 'limits count in memory: Redis takes no counts'),
   );
   return {
-    isShared: () => redis.status === 'ready' && performance.now() - inMemoryAt > MINUTE_SECONDS * 1000,
-    inMemory: () => {
+    isShared: (): boolean =>
+      redis.status === 'ready' && performance.now() - inMemoryAt > MINUTE_SECONDS * 1000,
+    /** Notes that a limit has counted in this process's memory. */
+    inMemory: (): void => {
       inMemoryAt = performance.now();
       logInMemory();
     },
@@ -108,12 +85,20 @@ export function rateLimit(
   ranges: readonly RateLimitRange[],
   onMemory: () => void = () => undefined,
   seconds = MINUTE_SECONDS,
-): RateLimit {
-  const options = (points: number, keyPrefix: string) => ({ points, keyPrefix, duration: seconds });
-  const general = limiterOf(redis, options(requestsPerMinute, `limit:${name}`), onMemory);
+) {
+  function limiterOf(points: number, keyPrefix: string): RateLimiterRedis {
+    const options = { points, keyPrefix, duration: seconds };
+    return new RateLimiterRedis({
+      ...options,
+      storeClient: redis,
+      rejectIfRedisNotReady: true,
+      insuranceLimiter: boundedMemory(options, onMemory),
+    });
+  }
+  const general = limiterOf(requestsPerMinute, `limit:${name}`);
   const special = ranges.map((range, index) => ({
     range,
-    limiter: limiterOf(redis, options(range.requestsPerMinute, `limit:${name}:${index}`), onMemory),
+    limiter: limiterOf(range.requestsPerMinute, `limit:${name}:${index}`),
   }));
 
   function limiterFor(written: string): RateLimiterRedis {
@@ -151,17 +136,25 @@ export function rateLimit(
   }
 
   return {
-    limitFor: (address) => limiterFor(address).points,
-    spend: async (address, points = 1) => {
+    /** How many an address may make in a minute. */
+    limitFor: (address: string): number => limiterFor(address).points,
+    /**
+     * Counts a request, of as many points: all of them, or none.
+     *
+     * @throws {TooManyRequestsError} when they are over what is left
+     */
+    spend: async (address: string, points = 1): Promise<Spent> => {
       const spent = await spendTogether({ address, points });
       if (!spent.isOver) return spent;
       throw new TooManyRequestsError(Math.max(1, Math.ceil(spent.msBeforeReset / 1000)));
     },
-    hasLeft: async (address) => {
+    /** Whether one more would be within the limit; counts nothing. */
+    hasLeft: async (address: string): Promise<boolean> => {
       const spent = await limiterFor(address).get(addressKey(address));
       return spent === null || spent.remainingPoints > 0;
     },
-    giveBack: async (address) => {
+    /** Undoes one count. */
+    giveBack: async (address: string): Promise<void> => {
       await limiterFor(address).reward(addressKey(address));
     },
   };
@@ -176,20 +169,6 @@ interface Counted extends Spent {
   /** Its place among those that were counted together. */
   readonly place: number;
   readonly isOver: boolean;
-}
-
-/** A limiter in Redis that counts in memory while Redis is away. */
-function limiterOf(
-  redis: Redis,
-  options: IRateLimiterOptions & { readonly points: number },
-  onMemory: () => void,
-): RateLimiterRedis {
-  return new RateLimiterRedis({
-    ...options,
-    storeClient: redis,
-    rejectIfRedisNotReady: true,
-    insuranceLimiter: new BoundedMemory(options, onMemory),
-  });
 }
 
 /** Redis answers in a fraction of a millisecond, so batches need not wait for each other. */

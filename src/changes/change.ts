@@ -16,7 +16,7 @@ export type ChangeCause = (typeof CHANGE_CAUSES)[number];
 export const fieldChange = z.object({
   before: z.string().nullable(),
   after: z.string().nullable(),
-  /** Its values were erased, because the State no longer says where the holder is. */
+  /** The values were erased, because the State no longer says where the holder is. */
   erased: z.literal(true).optional(),
 });
 
@@ -67,15 +67,13 @@ export interface HistoryChange extends StoredChange {
 /** What all changes of one publication or rollback share. */
 type ChangeOrigin = Pick<StoredChange, 'feed' | 'epoch' | 'at' | 'publication' | 'date'>;
 
-const NO_FIELDS: ReadonlySet<string> = new Set();
-
 /**
  * The change that makes one record of the other; `undefined` when they are the same. Where a place becomes blank, the
  * State withdraws it, so the change does not say what it was, and names the fields whose earlier values must be erased.
  * A license that comes back without a place may have had one before. The change of a removed license says no place at
  * all: the State may withdraw it while the license is away.
  *
- * @param pair the license before and after; one of them may be missing. `license` is its document id
+ * @param pair one of the records may be missing; `license` is the document id
  * @param ordinal the change's number in its epoch, from 1
  * @param newFields fields of columns that the earlier files did not have: a change of these alone is a `release`
  */
@@ -84,13 +82,11 @@ export function makeChange(
   pair: { license: string; before: LicenseRecord | undefined; after: LicenseRecord | undefined },
   cause: ChangeCause,
   ordinal: number,
-  newFields: ReadonlySet<string> = NO_FIELDS,
+  newFields: ReadonlySet<string> = new Set(),
 ): StoredChange | undefined {
   const { license, before, after } = pair;
   const record = after ?? before;
-  const fields = new Map<string, StoredChange['fields'][string]>(
-    Object.entries(changedFields(before, after)),
-  );
+  const fields = new Map<string, z.output<typeof fieldChange>>(Object.entries(changedFields(before, after)));
   const names = [...fields.keys()];
   if (record === undefined || names.length === 0) return undefined;
   const kind: ChangeKind = before === undefined ? 'added' : after === undefined ? 'removed' : 'changed';
@@ -115,7 +111,7 @@ export function makeChange(
   };
 }
 
-/** The name of an attribute of a record's extra data among the fields of a change. */
+/** The name of an attribute of the extra data among the fields of a change. */
 export function extraField(label: string): string {
   return `extra_data.${label}`;
 }
@@ -150,12 +146,7 @@ export function fieldsOf(record: LicenseRecord): ReadonlyMap<string, string | nu
   ]);
 }
 
-/**
- * The fields that differ, by name; null where a record does not have one.
- *
- * @param before `undefined` for a license that was added
- * @param after `undefined` for a license that was removed
- */
+/** The fields that differ, by name. @param before `undefined` for a license that was added; `after`, if it was removed */
 export function changedFields(
   before: LicenseRecord | undefined,
   after: LicenseRecord | undefined,
@@ -169,12 +160,7 @@ export function changedFields(
   return Object.fromEntries(changed);
 }
 
-/**
- * The changes of one license, among those of all licenses of a board whose numbers are searched by the same key.
- *
- * @param number the license's number, or the number as typed
- * @returns none when it is not certain which license is meant
- */
+/** Those of one license, by its number or as typed; none when it is not certain which license is meant. */
 export function changesOfOne<Change extends StoredChange>(
   changes: readonly Change[],
   number: string,

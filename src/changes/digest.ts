@@ -12,26 +12,21 @@ const RECORD_HASH_BYTES = 6;
 const ROW_HASH_BYTES = 4;
 const HASH_BYTES = RECORD_HASH_BYTES + ROW_HASH_BYTES;
 
-/** What a digest has of a license: about 27 bytes. */
+/** What a digest has of a license, about 27 bytes: its document id, and the hashes of its record and row. */
 export interface DigestEntry {
-  /** The license's document id. */
   readonly id: string;
-  /** The beginning of the hash of its record, in hexadecimal. */
+  /** The beginning, in hexadecimal. */
   readonly record: string;
-  /** The hash of its row in the State's file. */
   readonly row: number;
 }
 
-/** The hash of a record. @param text the record as `recordText` gives it */
+/** @param text the record as `recordText` gives it */
 export function recordHash(text: string): string {
   return hash('sha1', text).slice(0, 2 * RECORD_HASH_BYTES);
 }
 
-const CHUNK_BYTES = 32 * 1024;
-
 interface Part {
-  readonly full: Buffer[];
-  filling: Buffer;
+  buffer: Buffer;
   length: number;
   readonly replaced: Map<string, DigestEntry | undefined>;
 }
@@ -66,11 +61,11 @@ export function emptyDigest() {
 }
 
 function emptyPart(): Part {
-  return { full: [], filling: Buffer.alloc(0), length: 0, replaced: new Map() };
+  return { buffer: Buffer.alloc(0), length: 0, replaced: new Map() };
 }
 
-function bytesOf({ full, filling, length }: Part): Buffer {
-  return Buffer.concat([...full, filling.subarray(0, length)]);
+function bytesOf({ buffer, length }: Part): Buffer {
+  return buffer.subarray(0, length);
 }
 
 function withReplaced(part: Part): Part {
@@ -80,26 +75,26 @@ function withReplaced(part: Part): Part {
   return copy;
 }
 
-/** @returns how many bytes of memory it took */
+const MIN_GROWTH_BYTES = 8 * 1024;
+
+/** @returns how many more bytes of memory the part takes */
 function append(part: Part, { id, record, row }: DigestEntry): number {
   const idBytes = Buffer.byteLength(id);
-  const needed = ID_LENGTH_BYTES + idBytes + HASH_BYTES;
-  let taken = 0;
-  if (part.length + needed > part.filling.length) {
-    part.full.push(part.filling.subarray(0, part.length));
-    taken = Math.max(CHUNK_BYTES, needed);
-    part.filling = Buffer.allocUnsafeSlow(taken);
-    part.length = 0;
+  const needed = part.length + ID_LENGTH_BYTES + idBytes + HASH_BYTES;
+  const before = part.buffer.length;
+  if (needed > before) {
+    const larger = Buffer.allocUnsafeSlow(needed + Math.max(MIN_GROWTH_BYTES, before >> 2));
+    part.buffer.copy(larger, 0, 0, part.length);
+    part.buffer = larger;
   }
-  const { filling } = part;
-  let at = filling.writeUInt16LE(idBytes, part.length);
-  at += filling.write(id, at);
-  at += filling.write(record, at, 'hex');
-  part.length = filling.writeUInt32LE(row, at);
-  return taken;
+  const { buffer } = part;
+  let at = buffer.writeUInt16LE(idBytes, part.length);
+  at += buffer.write(id, at);
+  at += buffer.write(record, at, 'hex');
+  part.length = buffer.writeUInt32LE(row, at);
+  return buffer.length - before;
 }
 
-/** The entries of one part. */
 export function* digestEntries(part: Buffer): Generator<DigestEntry, void, undefined> {
   for (let at = 0; at < part.length; ) {
     const idBegins = at + ID_LENGTH_BYTES;
@@ -116,9 +111,8 @@ export function* digestEntries(part: Buffer): Generator<DigestEntry, void, undef
   }
 }
 
-/** A license that is not the same in two publications. */
+/** A license, by its document id, that is not the same in two publications. */
 export interface Difference {
-  /** The document id. */
   readonly license: string;
   readonly kind: 'added' | 'changed' | 'removed';
   /** Whether it was read from the same row in both. */

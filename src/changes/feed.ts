@@ -10,6 +10,8 @@ const feed = z.object({
   start: z.int(),
   /** The publications and rollbacks since then: epoch, and number of changes. Changes of other epochs are not visible. */
   segments: z.array(z.tuple([z.int(), z.int()])),
+  /** The epochs whose changes a rollback has undone. */
+  withdrawn: z.array(z.int()).optional(),
 });
 
 const endedFeed = feed.extend({
@@ -62,7 +64,6 @@ const POSITIONS_OF_EPOCH = 2 ** 24;
 /** How many changes a publication or rollback can have. */
 export const MAX_CHANGES_OF_EPOCH = POSITIONS_OF_EPOCH - 1;
 
-/** A publication or rollback has more changes than the feed has places for. */
 export class TooManyChangesError extends Error {
   constructor() {
     super(`More than ${MAX_CHANGES_OF_EPOCH} licenses changed at once, more than a feed has places for.`);
@@ -90,18 +91,9 @@ export interface FeedBeginning {
 
 const FEED_ID_CHARACTERS = 12;
 
-/** A feed that begins with a publication, without changes. */
 export function newFeed({ publication, epoch, date }: FeedBeginning): FeedState {
-  return { feed: feedId(publication, epoch), since: date, start: positionOf(epoch, 0), segments: [] };
-}
-
-function feedId(publication: string, epoch: number): string {
-  return hash('sha256', `feed ${publication} ${epoch}`).slice(0, FEED_ID_CHARACTERS);
-}
-
-/** Whether a feed began with a publication, or with the rollback to it. Not known once its first segments are gone. */
-export function isBegunBy({ feed, start }: Feed, publication: string): boolean {
-  return feed === feedId(publication, Math.floor(start / POSITIONS_OF_EPOCH));
+  const feed = hash('sha256', `feed ${publication} ${epoch}`).slice(0, FEED_ID_CHARACTERS);
+  return { feed, since: date, start: positionOf(epoch, 0), segments: [] };
 }
 
 /**
@@ -124,7 +116,26 @@ export function nextFeed(
   };
 }
 
-/** The feed with the changes of one more epoch. */
+/**
+ * The feed after a rollback, which undoes what came after the publication that it goes back to, other rollbacks too.
+ *
+ * @param then the feed as that publication left it: what was withdrawn by then stays so
+ * @param since the epochs since it was live the last time
+ */
+export function rolledBackFeed(
+  state: FeedState,
+  then: FeedState | undefined,
+  since: readonly number[],
+): FeedState {
+  const before = then?.feed === state.feed ? (then.withdrawn ?? []) : [];
+  return { ...state, withdrawn: [...new Set([...before, ...since])] };
+}
+
+/** Whether a rollback has undone a change of one of these feeds. */
+export function isWithdrawn(state: FeedState, { feed, epoch }: { feed: string; epoch: number }): boolean {
+  return feedsOf(state).some((each) => each.feed === feed && each.withdrawn?.includes(epoch));
+}
+
 export function extendedFeed(state: FeedState, epoch: number, changes: number): FeedState {
   return { ...state, segments: [...state.segments, [epoch, changes]] };
 }
@@ -162,15 +173,11 @@ export function trimmedFeed<Trimmed extends Feed>(state: Trimmed, dropped: numbe
   };
 }
 
-/** A place in a feed. */
-export interface FeedPosition {
-  /** The feed's id: a new one when a feed begins anew. */
+/** A place in the feed of an id; greater for later changes. */
+interface FeedPosition {
   readonly feed: string;
-  /** Where in the feed; greater for later changes. */
   readonly position: number;
 }
-
-const CHECK_CHARACTERS = 8;
 
 /** The text that stands for a place in a feed. Clients do not look into it. */
 export function cursorText({ feed, position }: FeedPosition): string {
@@ -190,5 +197,5 @@ const CURSOR = /^(([0-9a-z]{1,40})\.([0-9a-z]{1,11}))\.([0-9a-f]{8})$/;
 
 /** Against typing errors and invented cursors. Cursors are no secret. */
 function checkOf(text: string): string {
-  return hash('sha256', `cursor ${text}`).slice(0, CHECK_CHARACTERS);
+  return hash('sha256', `cursor ${text}`).slice(0, 8);
 }

@@ -3,8 +3,7 @@ import { countsByName } from '../licenses/counts.ts';
 import { collection } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
 import { WITHOUT_BAD_PARTS } from '../storage/stored.ts';
-import type { ChangeCause } from './change.ts';
-import { type Feed, type FeedState, feedsOf, isBegunBy, trimmedFeed } from './feed.ts';
+import { type Feed, type FeedState, feedsOf, trimmedFeed } from './feed.ts';
 
 /** How many changes a publication or rollback made, by kind, by cause, and by the board's name. */
 export const changeCounts = z.object({
@@ -16,7 +15,7 @@ export const changeCounts = z.object({
 export type ChangeCounts = z.output<typeof changeCounts>;
 
 /** All changes of one publication or rollback. */
-export const segment = z.object({
+const segment = z.object({
   feed: z.string(),
   epoch: z.int(),
   /** The publication that went live with them, and its run date. */
@@ -27,16 +26,15 @@ export const segment = z.object({
   counts: changeCounts.optional(),
 });
 
-export type Segment = Readonly<z.output<typeof segment>>;
+type Segment = Readonly<z.output<typeof segment>>;
 
 const SEGMENT_ID = 'segment-';
 
-/** The document id of a segment. Changes have their position as id. */
+/** Changes have their position as id. */
 export function segmentId(epoch: number): string {
   return SEGMENT_ID + epoch;
 }
 
-/** Whether a document of the changes is a segment. */
 export function isSegmentId(id: string): boolean {
   return id.startsWith(SEGMENT_ID);
 }
@@ -103,70 +101,4 @@ async function withoutOld<Trimmed extends Feed>(
   if (last === undefined) return feed;
   const dropped = feed.segments.findIndex(([epoch]) => epoch === last.epoch) + 1;
   return trimmedFeed(feed, dropped, last.date);
-}
-
-/** What made a publication live: the beginning of a feed, or a publication or rollback since. */
-interface Step {
-  readonly feed: string;
-  readonly epoch: number | undefined;
-  /** `undefined` when it is not known. */
-  readonly publication: string | undefined;
-  /** The causes of its changes; none when there are no changes, or their causes are not known. */
-  readonly causes: readonly string[];
-  readonly isLost: boolean;
-}
-
-const ROLLBACK: ChangeCause = 'rollback';
-
-/**
- * The epochs whose changes a rollback has undone, among those of some feeds. Whether a rollback counts depends on those
- * after it: one that was undone itself withdraws nothing. So nothing is said of what is before a lost segment, which may
- * have been a rollback.
- *
- * @param feeds the earliest first
- * @param segments those of the feeds that could be read
- */
-export function withdrawnEpochs(feeds: readonly Feed[], segments: readonly Segment[]): ReadonlySet<number> {
-  const steps = feeds.flatMap((feed) => stepsOf(feed, segments));
-  const lastLost = steps.findLastIndex(({ isLost }) => isLost);
-  const known = steps.slice(Math.max(0, lastLost));
-  const counting = new Set<Step>();
-  for (let step = known.at(-1); step !== undefined; step = countingBefore(step, known)) counting.add(step);
-  return new Set(known.flatMap((step) => (counting.has(step) ? [] : (step.epoch ?? []))));
-}
-
-function stepsOf(feed: Feed, segments: readonly Segment[]): Step[] {
-  const ofEpoch = new Map(segments.map((segment) => [segment.epoch, segment]));
-  const began = segments.find(({ publication }) => isBegunBy(feed, publication));
-  const common = { feed: feed.feed, causes: [], isLost: false };
-  return [
-    { ...common, epoch: undefined, publication: began?.publication },
-    ...feed.segments.map(([epoch]) => {
-      const segment = ofEpoch.get(epoch);
-      if (segment?.feed !== feed.feed) return { ...common, epoch, publication: undefined, isLost: true };
-      const { publication, counts } = segment;
-      return { ...common, epoch, publication, causes: Object.keys(counts?.causes ?? {}) };
-    }),
-  ];
-}
-
-/** The step whose state a step was made from, or, of a rollback, the step that it went back to. */
-function countingBefore(step: Step, steps: readonly Step[]): Step | undefined {
-  const before = steps.slice(0, steps.indexOf(step));
-  const wasLive = before.findLast(
-    ({ publication }) => publication !== undefined && publication === step.publication,
-  );
-  const isRollback =
-    step.causes.length === 0 ? wasLive !== undefined : step.causes.every((cause) => cause === ROLLBACK);
-  if (!isRollback) return before.at(-1);
-  // One that went back to what is no longer kept has undone everything that is kept of its feed.
-  return wasLive ?? before.find(({ feed }) => feed === step.feed);
-}
-
-/** The epochs whose changes a rollback has undone, as the feed of the live publication tells. */
-export async function readWithdrawnEpochs(store: Store, state: FeedState): Promise<ReadonlySet<number>> {
-  const feeds = feedsOf(state);
-  const ids = feeds.flatMap(({ segments }) => segments.map(([epoch]) => segmentId(epoch)));
-  if (ids.length === 0) return new Set();
-  return withdrawnEpochs(feeds, await SEGMENTS.readAll(store, ids));
 }

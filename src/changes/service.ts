@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { type Board, boardByLabel, currentBoardName } from '../licenses/boards.ts';
 import { numberKey } from '../licenses/fold.ts';
@@ -12,17 +11,16 @@ import {
   feedsOf,
   type HistoryGap,
   hasPosition,
+  isWithdrawn,
   lastPosition,
   positionsBetween,
   readCursor,
   unbrokenFeeds,
 } from './feed.ts';
-import { readWithdrawnEpochs } from './segments.ts';
 import { CHANGES, countChanges, visible } from './stored-changes.ts';
 
-/** The feed of the live publication. */
+/** The live publication's physical index, id, run date (`YYYY-MM-DD`), and feed. */
 export interface LiveFeed {
-  /** The live publication's physical index, its id, and its run date, `YYYY-MM-DD`. */
   readonly index: string;
   readonly publication: string;
   readonly date: string;
@@ -32,21 +30,17 @@ export interface LiveFeed {
 /** The changes after a cursor are no longer kept, or belong to a feed that has ended. */
 export class CursorExpiredError extends Error {}
 
-/** Some changes of the feed, the oldest first. */
+/** Some changes of the feed, the oldest first, the cursor with which to go on, and whether there are more already. */
 export interface FeedPage {
   readonly changes: readonly StoredChange[];
-  /** The cursor with which to go on. */
   readonly next: string;
-  /** Whether there are more changes already. */
   readonly more: boolean;
 }
 
-export interface FeedRequest {
+interface FeedRequest {
   /** What the page begins after: a cursor, `latest` for now, or nothing for the oldest change kept. */
   readonly since: string;
-  /** At most 1,000. */
   readonly limit: number;
-  /** All changes where nothing is given. */
   readonly filters: {
     readonly board?: Board | undefined;
     readonly kind?: ChangeKind | undefined;
@@ -70,41 +64,26 @@ export type Changes = ReturnType<typeof changesService>;
 
 const MAX_TRIES = 5;
 
-/**
- * Reads what changed.
- *
- * @param live asks OpenSearch which publication is live; it must not answer from what it knew before the call
- */
+/** @param live asks OpenSearch which publication is live; it must not answer from what it knew before the call */
 export function changesService(store: Store, live: () => Promise<LiveFeed>) {
   /** Reads again when another publication went live meanwhile: pruning may have deleted some of what was read. */
   async function readWhileLive<Result>(read: (live: LiveFeed) => Promise<Result>): Promise<Result> {
-    let before = await live();
     for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+      const before = await live();
       const result = await read(before);
-      const after = await live();
-      if (stateOf(before) === stateOf(after)) return result;
-      before = after;
+      if (stateOf(before) === stateOf(await live())) return result;
     }
     throw new SearchUnavailableError('Publications went live faster than changes could be read.');
   }
 
-  /** The epochs that rollbacks have undone, read once for each live publication. */
-  const withdrawnEpochs = new LRUCache<string, ReadonlySet<number>, LiveFeed>({
-    max: 1,
-    // A request that began before a publication went live still needs its answer.
-    ignoreFetchAbort: true,
-    fetchMethod: (_stateOf, _stale, { context }) => readWithdrawnEpochs(store, context.state),
-  });
-
-  async function readNumber(live: LiveFeed, board: Board, number: string): Promise<NumberChanges> {
-    const { publication, date, state } = live;
+  async function readNumber(
+    { publication, date, state }: LiveFeed,
+    board: Board,
+    number: string,
+  ): Promise<NumberChanges> {
     const found = await changesOfNumber(store, state, board, numberKey(number));
-    const withdrawn =
-      found.changes.length === 0
-        ? undefined
-        : await withdrawnEpochs.forceFetch(stateOf(live), { context: live });
     const changes = found.changes.map((change) =>
-      withdrawn?.has(change.epoch) ? { ...change, withdrawn: true as const } : change,
+      isWithdrawn(state, change) ? { ...change, withdrawn: true as const } : change,
     );
     const { since, gaps } = coverageOf(state);
     if (!found.isCutOff) return { publication, changes, since, gaps };
@@ -197,10 +176,7 @@ async function changesAfter(
 /** How many changes of a license are listed. A license has a few in a year. */
 const MAX_CHANGES_OF_LICENSE = 1000;
 
-/**
- * The changes of the licenses of a board whose number has this key, the newest first, and whether an older one can't be
- * read.
- */
+/** The changes of a board's licenses with this number, the newest first, and whether an older one can't be read. */
 async function changesOfNumber(store: Store, state: FeedState, board: Board, number: string) {
   const feeds = feedsOf(state);
   if (feeds.every(({ segments }) => segments.length === 0)) return { changes: [], isCutOff: false };

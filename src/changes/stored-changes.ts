@@ -3,10 +3,11 @@ import { addTo } from '../licenses/counts.ts';
 import { type LicenseRecord, licenseRecord } from '../licenses/license-record.ts';
 import { countDocuments } from '../storage/checked-search.ts';
 import { collection } from '../storage/collection.ts';
+import { SearchUnavailableError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
-import { makeChange, type StoredChange, storedChange } from './change.ts';
-import { extendedFeed, type Feed, type FeedBeginning, type FeedState } from './feed.ts';
-import { type ChangeCounts, SEGMENTS, segmentId } from './segments.ts';
+import { isPlaceField, makeChange, type StoredChange, storedChange } from './change.ts';
+import { extendedFeed, type Feed, type FeedBeginning, type FeedState, feedsOf } from './feed.ts';
+import { type ChangeCounts, readSegments, SEGMENTS, segmentId } from './segments.ts';
 
 /** The changes, under their positions. */
 export const CHANGES = collection('changes', storedChange, {
@@ -16,7 +17,7 @@ export const CHANGES = collection('changes', storedChange, {
 const CHANGES_A_PAGE = 1000;
 
 /** All changes that match, the oldest first, in pages. */
-export function changePages(store: Store, filter: readonly object[]) {
+function changePages(store: Store, filter: readonly object[]) {
   return CHANGES.pages(store, {
     query: { bool: { filter: [...filter, { exists: { field: 'position' } }] } },
     sort: [{ position: 'asc' }],
@@ -27,6 +28,15 @@ export function changePages(store: Store, filter: readonly object[]) {
 /** All changes of these publications and rollbacks, the oldest first, in pages. */
 export function changesIn(store: Store, feed: string, epochs: readonly number[]) {
   return changePages(store, [{ term: { feed } }, { terms: { epoch: [...epochs] } }]);
+}
+
+/** The changes that a publication made of the live feed, in pages. */
+export async function* changesOfPublication(store: Store, state: FeedState, publication: string) {
+  for (const feed of feedsOf(state)) {
+    const segments = await readSegments(store, feed);
+    const epochs = segments.filter((each) => each.publication === publication).map(({ epoch }) => epoch);
+    yield* changesIn(store, feed.feed, epochs);
+  }
 }
 
 /** How many changes match, valid or not. */
@@ -56,7 +66,6 @@ export interface FeedChanges {
   readonly changes: ChangeCounts;
 }
 
-/** A feed to which nothing was added. */
 export function withoutChanges(feed: FeedState): FeedChanges {
   return { feed, changes: { kinds: {}, causes: {}, boards: {} } };
 }
@@ -86,10 +95,8 @@ export function changeWriter(
   };
   return {
     /**
-     * Compares some licenses in the two indices, and stores those that differ as changes.
+     * Compares some licenses in the two indices, at most a few hundred, each once, and stores those that differ.
      *
-     * @param licenses at most a few hundred, each once, by document id, and why they would differ
-     * @returns what was stored
      * @throws {TooManyChangesError} when the feed has no place for them
      */
     async write(
@@ -140,12 +147,7 @@ const recordsResponse = z.object({
   ),
 });
 
-/**
- * Some licenses of a publication, by document id.
- *
- * @param index its physical index
- * @throws {ZodError} when OpenSearch could not read one of them
- */
+/** Some licenses of a physical index, by document id. @throws {ZodError} when OpenSearch could not read one of them */
 export async function recordsOf(
   { client }: Store,
   index: string,
@@ -155,4 +157,85 @@ export async function recordsOf(
   const { body } = await client.mget({ index, realtime: false, body: { ids: [...ids] } });
   const { docs } = recordsResponse.parse(body);
   return new Map(docs.flatMap((doc) => (doc.found ? [[doc._id, doc._source] as const] : [])));
+}
+
+/**
+ * Erases the earlier values of places that the State no longer publishes, from every visible change of the license.
+ * It is done once the change that withdraws a place is visible; when interrupted, the next call does the rest.
+ */
+export async function eraseWithdrawnPlaces(store: Store, state: FeedState): Promise<void> {
+  const isVisible = visible(feedsOf(state));
+  for await (const withdrawing of changePages(store, [isVisible, { exists: { field: 'erases' } }])) {
+    const byLicense = Map.groupBy(withdrawing, ({ license }) => license);
+    const ofLicenses = { terms: { license: [...byLicense.keys()] } };
+    for await (const changes of changePages(store, [isVisible, ofLicenses])) {
+      await update(
+        store,
+        changes.flatMap(({ license, position, fields }) => {
+          const later = (byLicense.get(license) ?? []).filter((each) => each.position > position);
+          const erased = Object.entries(fields)
+            .filter(([name, field]) => field.erased !== true && later.some((each) => erases(each, name)))
+            .map(([name]) => [name, { before: null, after: null, erased: true }]);
+          return erased.length === 0 ? [] : [{ position, doc: { fields: Object.fromEntries(erased) } }];
+        }),
+      );
+    }
+    // Last, so that a call that is interrupted before this is repeated.
+    await update(
+      store,
+      withdrawing.map(({ position }) => ({ position, doc: { erases: [] } })),
+    );
+  }
+}
+
+function erases(change: StoredChange, name: string): boolean {
+  return change.kind === 'added'
+    ? isPlaceField(name) && !Object.hasOwn(change.fields, name)
+    : (change.erases ?? []).includes(name);
+}
+
+const updateResponse = z.object({
+  items: z.array(z.object({ update: z.object({ status: z.int() }) })),
+});
+
+const GONE = 404;
+
+/** Updates parts of changes. One that has been deleted meanwhile stays deleted. */
+async function update(
+  { client, names }: Store,
+  updates: readonly { position: number; doc: object }[],
+): Promise<void> {
+  if (updates.length === 0) return;
+  const body = updates.flatMap(({ position, doc }) => [{ update: { _id: String(position) } }, { doc }]);
+  const answer = await client.bulk({ index: names.changes, body, refresh: true });
+  const statuses = updateResponse.parse(answer.body).items.map((item) => item.update.status);
+  if (statuses.some((status) => status >= 300 && status !== GONE)) {
+    throw new SearchUnavailableError('OpenSearch did not erase every withdrawn place.');
+  }
+}
+
+/**
+ * Deletes the changes that are not visible and never will be: those that are no longer kept, and those of publications
+ * that did not go live.
+ *
+ * @param epoch the epoch taken last; a publication of that epoch may be under way
+ */
+export async function deleteInvisibleChanges(
+  { client, names }: Store,
+  state: FeedState,
+  epoch: number,
+): Promise<void> {
+  await client.deleteByQuery({
+    index: names.changes,
+    conflicts: 'proceed',
+    refresh: true,
+    body: {
+      query: {
+        bool: {
+          filter: [{ range: { epoch: { lt: epoch } } }],
+          must_not: [visible(feedsOf(state))],
+        },
+      },
+    },
+  });
 }

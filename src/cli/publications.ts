@@ -1,5 +1,7 @@
 import { Command } from 'commander';
-import { writeChangesFile } from '../changes/changes-file.ts';
+import type { StoredChange } from '../changes/change.ts';
+import { changesOfPublication } from '../changes/stored-changes.ts';
+import { writeSpreadsheet } from '../csv.ts';
 import { type PublicationDetails, publicationDetails, publicationHistory } from '../publications/history.ts';
 import { feedOf } from '../publications/live-feed.ts';
 import { liveLicensesIndex } from '../publications/metadata.ts';
@@ -88,10 +90,28 @@ interface ShowOptions {
   readonly changes?: string | true;
 }
 
+const CHANGE_COLUMNS = [
+  ...['at', 'kind', 'cause', 'board', 'license_number', 'full_name'],
+  ...['field', 'before', 'after'],
+];
+
 async function writeChanges(store: Store, publication: string, path: string) {
   const live = await liveLicensesIndex(store);
   if (live === undefined) throw new Error('Nothing is live, so there are no changes.');
-  return writeChangesFile(store, await feedOf(store, live.metadata), publication, path);
+  const pages = changesOfPublication(store, await feedOf(store, live.metadata), publication);
+  return { file: path, changes: await writeSpreadsheet(path, CHANGE_COLUMNS, pages, changedFieldRows) };
+}
+
+/** A line for each field. */
+function changedFieldRows(change: StoredChange): string[][] {
+  const { at, kind, cause, board, license_number, full_name, fields } = change;
+  const license = [at, kind, cause, board, license_number, full_name];
+  return Object.entries(fields).map(([name, { before, after }]) => [
+    ...license,
+    name,
+    before ?? '',
+    after ?? '',
+  ]);
 }
 
 function printDetails({ summary, events }: PublicationDetails): void {

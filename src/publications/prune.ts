@@ -1,4 +1,4 @@
-import { deleteInvisibleChanges, eraseWithdrawnPlaces } from '../changes/prune-changes.ts';
+import { deleteInvisibleChanges, eraseWithdrawnPlaces } from '../changes/stored-changes.ts';
 import { deleteExpiredRecords } from '../records/saved-records.ts';
 import { digestIndexName, type Store } from '../storage/store.ts';
 import { deleteIndex, deleteObsolete, type ReadEpoch, readEpoch } from './fence.ts';

@@ -1,7 +1,6 @@
-import { writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { type CsvFormat, spreadsheetCsv } from '../csv.ts';
+import { writeSpreadsheet } from '../csv.ts';
 import type { CsvRow } from '../dataset/csv.ts';
 import { numberKey } from '../licenses/fold.ts';
 import { collection } from '../storage/collection.ts';
@@ -100,23 +99,15 @@ export async function* readRejectedRows(store: Store, publication: string) {
   });
 }
 
-const FORMAT: CsvFormat = { delimiter: ',', newline: '\n' };
-
-/**
- * Writes the rows that a publication rejected to a CSV file: file, line, reason and the row as it stood.
- * Spreadsheets run none of the cells.
- */
+/** Writes the rows that a publication rejected to a CSV file. Spreadsheets run none of the cells. */
 export async function writeRejects(store: Store, publication: string, path: string) {
-  let rows = 0;
-  async function* text() {
-    yield spreadsheetCsv([['FILE', 'LINE', 'REASON', 'ROW']], FORMAT);
-    for await (const page of readRejectedRows(store, publication)) {
-      const cells = page.map(({ file, line, reason, raw }) => [file, line, reason, raw]);
-      yield spreadsheetCsv(cells, FORMAT);
-      rows += page.length;
-    }
-  }
-  await writeFile(path, text(), { mode: 0o600 });
+  const pages = readRejectedRows(store, publication);
+  const rows = await writeSpreadsheet(
+    path,
+    ['FILE', 'LINE', 'REASON', 'ROW'],
+    pages,
+    ({ file, line, reason, raw }) => [[file, line, reason, raw]],
+  );
   return { file: path, rows };
 }
 

@@ -1,7 +1,12 @@
-import { type FeedState, TooManyChangesError } from '../changes/feed.ts';
-import { eraseWithdrawnPlaces } from '../changes/prune-changes.ts';
+import { type FeedState, rolledBackFeed, TooManyChangesError } from '../changes/feed.ts';
 import { readSegments } from '../changes/segments.ts';
-import { changesIn, changeWriter, type FeedChanges, withoutChanges } from '../changes/stored-changes.ts';
+import {
+  changesIn,
+  changeWriter,
+  eraseWithdrawnPlaces,
+  type FeedChanges,
+  withoutChanges,
+} from '../changes/stored-changes.ts';
 import type { Store } from '../storage/store.ts';
 import {
   currentEpoch,
@@ -107,8 +112,9 @@ async function makeLive(store: Store, { from, to }: Rollback, epoch: number): Pr
 async function storeChanges(store: Store, { from, to }: Rollback, epoch: number): Promise<FeedChanges> {
   const beginning = { ...to.metadata, epoch };
   if (from === undefined) return withoutChanges(await feedWithoutLive(store, beginning));
-  const feed = await feedOf(store, from.metadata);
-  const epochs = await epochsSince(store, feed, to);
+  const before = await feedOf(store, from.metadata);
+  const epochs = await epochsSince(store, before, to);
+  const feed = rolledBackFeed(before, to.metadata.feed, epochs ?? []);
   const writer = changeWriter(store, { before: from.index, after: to.index }, feed, beginning);
   const isWhole = epochs !== undefined && (await writeChanges(store, feed, epochs, writer));
   return isWhole ? writer.finish() : withoutChanges(await feedAfterGap(store, feed, beginning));

@@ -5,7 +5,7 @@ import { historyGap } from '../changes/feed.ts';
 import { licenseRecord } from '../licenses/license-record.ts';
 import { countDocuments } from '../storage/checked-search.ts';
 import { collection } from '../storage/collection.ts';
-import { isIndexNotFound, responseStatus, SearchUnavailableError } from '../storage/errors.ts';
+import { isIndexNotFound, SearchUnavailableError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
 
 /** How long a saved record is kept, in days: somewhat more than a year, from one yearly check to the next. */
@@ -39,7 +39,6 @@ const savedRecord = z.object({
 
 export type SavedRecord = Readonly<z.output<typeof savedRecord>>;
 
-/** The saved records, under their codes. */
 export const SAVED_RECORDS = collection('savedRecords', savedRecord);
 
 /** So many records have been saved within a day that no more are taken. */
@@ -51,29 +50,10 @@ export type SavedRecords = ReturnType<typeof savedRecords>;
  * The records that people save.
  *
  * @param perDay how many may be saved within 24 hours: nobody can fill the disk of OpenSearch by saving
- * @param newCode gives the codes of new records
  */
-export function savedRecords(store: Store, perDay: number, newCode: () => string = newRecordCode) {
-  let counted: { records: number; readonly at: number } | undefined;
-  let counting: Promise<{ records: number; readonly at: number }> | undefined;
+export function savedRecords(store: Store, perDay: number) {
+  let counted: { readonly records: number; readonly at: number } | undefined;
   let saving = 0;
-
-  /** Counts in OpenSearch every few seconds, for all processes, and what this process saves in between. */
-  async function takePlace(): Promise<void> {
-    if (counted === undefined || Date.now() - counted.at > COUNTED_EVERY_MS) {
-      counting ??= recordsOfLastDay(store)
-        // OpenSearch may not count yet what is being saved.
-        .then((records) => ({ records: records + saving, at: Date.now() }))
-        .finally(() => {
-          counting = undefined;
-        });
-      counted = await counting;
-    }
-    if (counted.records >= perDay)
-      throw new TooManyRecordsError('Too many records have been saved within a day.');
-    counted.records += 1;
-  }
-
   return {
     /**
      * Saves what was shown. It can be read as soon as the promise is fulfilled.
@@ -84,11 +64,16 @@ export function savedRecords(store: Store, perDay: number, newCode: () => string
      */
     async save(shown: Omit<SavedRecord, 'saved_at'>, now: Date = new Date()): Promise<string> {
       const record = SAVED_RECORDS.valid({ ...shown, saved_at: now.toISOString() });
-      await takePlace();
       saving += 1;
-      return create(store, record, newCode).finally(() => {
+      try {
+        // OpenSearch may not count yet what is being saved.
+        const records = (await recordsOfLastDay(store)) + saving;
+        counted = { records: Math.min(records, perDay), at: Date.now() };
+        if (records > perDay) throw new TooManyRecordsError('Too many records have been saved within a day.');
+        return await create(store, record);
+      } finally {
         saving -= 1;
-      });
+      }
     },
     /**
      * The record of a code, in any form in which the code is read.
@@ -99,7 +84,8 @@ export function savedRecords(store: Store, perDay: number, newCode: () => string
     async read(typed: string, now: Date = new Date()): Promise<SavedRecord | undefined> {
       const code = readRecordCode(typed);
       const record = code === undefined ? undefined : (await SAVED_RECORDS.read(store, code))?.document;
-      return record === undefined || isExpired(record, now) ? undefined : record;
+      const isKept = record !== undefined && Date.parse(record.saved_at) >= keptSince(now).getTime();
+      return isKept ? record : undefined;
     },
     /**
      * How much of what a day allows is used, as last counted: 1 for all; `undefined` before this process saves the
@@ -112,35 +98,20 @@ export function savedRecords(store: Store, perDay: number, newCode: () => string
   };
 }
 
-/**
- * Two equal codes are next to impossible. But a request that the client repeats at another node may find what it stored
- * itself; nobody learns the code of that copy, and it expires.
- */
-const MAX_CODES = 5;
-
-async function create({ client, names }: Store, record: SavedRecord, newCode: () => string): Promise<string> {
-  for (let codes = 1; ; codes += 1) {
-    const code = newCode();
-    try {
-      await client.index({
-        index: names.savedRecords,
-        id: code,
-        op_type: 'create',
-        body: record,
-        refresh: true,
-      });
-      return code;
-    } catch (error) {
-      const status = responseStatus(error);
-      // The API was upgraded before a worker or a command has created the index.
-      if (status === 404) throw new SearchUnavailableError('There is no index of saved records yet');
-      if (status !== 409 || codes === MAX_CODES) throw error;
-    }
+async function create(store: Store, record: SavedRecord): Promise<string> {
+  const code = newRecordCode();
+  try {
+    // What is already there is this record: the client has repeated the request at another node.
+    await SAVED_RECORDS.update(store, code, (stored) => (stored === undefined ? record : undefined));
+    return code;
+  } catch (error) {
+    if (!isIndexNotFound(error)) throw error;
+    // The API was upgraded before a worker or a command has created the index.
+    throw new SearchUnavailableError('There is no index of saved records yet');
   }
 }
 
 const DAY_MS = 86_400_000;
-const COUNTED_EVERY_MS = 10_000;
 
 async function recordsOfLastDay({ client, names }: Store): Promise<number> {
   const since = new Date(Date.now() - DAY_MS).toISOString();
@@ -157,11 +128,6 @@ function keptSince(now: Date): Date {
   return new Date(now.getTime() - SAVED_RECORD_DAYS * DAY_MS);
 }
 
-function isExpired({ saved_at: savedAt }: SavedRecord, now: Date): boolean {
-  return Date.parse(savedAt) < keptSince(now).getTime();
-}
-
-/** Deletes the records that are no longer kept. */
 export async function deleteExpiredRecords({ client, names }: Store, now: Date = new Date()): Promise<void> {
   await client.deleteByQuery({
     index: names.savedRecords,

@@ -17,20 +17,12 @@ const BUFFER = {
 
 const ENDS_WITHIN_MS = 1000;
 
-/** A log that is written to standard output in pieces. */
-export interface BufferedLog {
-  readonly log: Logger;
-  /** Writes the remaining lines, for at most a second, and ends. */
-  end(): Promise<void>;
-  /** Ends at once and drops the remaining lines. */
-  destroy(): void;
-}
-
-/** @param name what each line says of the process */
-export function bufferedLog(name: string, level: string): BufferedLog {
+/** A log that is written to standard output in pieces. @param name what each line says of the process */
+export function bufferedLog(name: string, level: string) {
   const lines = pino.destination(BUFFER);
   return {
     log: pino({ level, name }, lines),
+    /** Writes the remaining lines, for at most a second, and ends. */
     end: async () => {
       // What is left in the buffer when the process exits would be written again and again until somebody reads it.
       await Promise.race([
@@ -39,6 +31,7 @@ export function bufferedLog(name: string, level: string): BufferedLog {
       ]);
       lines.destroy();
     },
+    /** Ends at once and drops the remaining lines. */
     destroy: () => lines.destroy(),
   };
 }

@@ -1,16 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { changesService } from '../../src/changes/service.ts';
-import { boardByName } from '../../src/licenses/boards.ts';
-import { trackLivePublication } from '../../src/publications/live.ts';
-import { liveFeed } from '../../src/publications/live-feed.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
-import { SearchUnavailableError } from '../../src/storage/errors.ts';
 import { allChanges, askChanges, changesPage } from '../support/changes.ts';
 import { type DayRow, writeDay } from '../support/day-files.ts';
 import { takeEpoch } from '../support/epoch.ts';
 import { type FeedService, NURSES, NURSING, PHARMACIES, startFeedService } from '../support/feed-service.ts';
-import { throughProxy } from '../support/proxy.ts';
 import { publishFiles } from '../support/publishing.ts';
 
 let service: FeedService;
@@ -290,41 +284,6 @@ describe('the history', () => {
         ['03', 'data', true],
         ['02', 'data', true],
       ]);
-    });
-
-    test('is read once for each live publication, and never from a part of the segments', async () => {
-      await publishDay(NURSES);
-      await publishDay([suspended, second, ...others]);
-      await rollBack(environment.store);
-      let reads = 0;
-      let isFailing = true;
-      const board = boardByName(NURSING);
-      if (board === undefined) throw new Error('There is no such board.');
-      await throughProxy(
-        environment,
-        async (request) => {
-          const answer = await request.forward();
-          if (!request.path.includes('_mget')) return answer;
-          reads += 1;
-          return isFailing
-            ? { ...answer, body: answer.body.replaceAll('"found":true', '"error":{}') }
-            : answer;
-        },
-        async ({ store }) => {
-          const tracker = trackLivePublication(store, () => undefined);
-          const changes = changesService(store, () => liveFeed(store, tracker));
-          const read = () => changes.ofNumber(board, number);
-          try {
-            await expect(read()).rejects.toThrow(SearchUnavailableError);
-            isFailing = false;
-            for (let times = 0; times < 3; times += 1)
-              expect((await read()).changes.map(({ withdrawn }) => withdrawn)).toEqual([undefined, true]);
-            expect(reads).toBe(2);
-          } finally {
-            tracker.stop();
-          }
-        },
-      );
     });
   });
 });

@@ -117,25 +117,6 @@ describe('a saved record', () => {
     expect(new Set(codes).size).toBe(2);
     expect(await count()).toBe(2);
   });
-
-  test('is never overwritten: a code that is taken is given to no other record', async () => {
-    const [taken, free] = [newRecordCode(), newRecordCode()];
-    const codes = [taken, taken, taken, free];
-    const records = savedRecords(store, PER_DAY, () => codes.shift() ?? '');
-    expect(await records.save(shownNurse({ publication: 'first' }))).toBe(taken);
-    expect(await records.save(shownNurse({ publication: 'second' }))).toBe(free);
-    expect(codes).toEqual([]);
-    expect(await records.read(taken)).toMatchObject({ publication: 'first' });
-    expect(await records.read(free)).toMatchObject({ publication: 'second' });
-  });
-
-  test('is not saved when every code is taken', async () => {
-    const taken = newRecordCode();
-    const records = savedRecords(store, PER_DAY, () => taken);
-    await records.save(shownNurse({ publication: 'first' }));
-    await expect(records.save(shownNurse({ publication: 'second' }))).rejects.toThrow('version_conflict');
-    expect(await records.read(taken)).toMatchObject({ publication: 'first' });
-  });
 });
 
 test.each(['', 'x', '_search', '../_all', '0000-0000-0000-0000', '0'.repeat(1000), '\0'])(
