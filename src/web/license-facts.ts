@@ -1,14 +1,121 @@
+import { z } from 'zod';
+import meaningsJson from '../../data/status-meanings.json' with { type: 'json' };
 import type { Board } from '../licenses/boards.ts';
-import { cautionsOf, type Endorsement, endorsedLicense, endorsementsOf } from '../licenses/cautions.ts';
+import {
+  type Caution,
+  cautionsOf,
+  type Endorsement,
+  endorsedLicense,
+  endorsementsOf,
+} from '../licenses/cautions.ts';
 import { daysBetween } from '../licenses/dates.ts';
 import type { LicenseRecord } from '../licenses/license-record.ts';
-import { ENDORSED_LICENSE_LABELS, EXTRA_DATA_LABELS } from '../licenses/status.ts';
+import { ENDORSED_LICENSE_LABELS, EXTRA_DATA_LABELS, type StandingFields } from '../licenses/status.ts';
 import { licenseLink } from './addresses.ts';
-import { plainStatus, statusTags } from './license-status.ts';
-import { cardTable, factList, type Html, html, NOTHING, type Origin } from './page.ts';
-import { counted, fromToday, inWords, longDate, shortDate } from './words.ts';
+import { factList, type Html, html, NOTHING } from './page.ts';
+import { fromToday, inWords, longDate } from './words.ts';
 
-const NOT_STATED = 'Not stated';
+/** How a status is colored. The words beside it say the same. */
+const TONES = ['good', 'caution', 'bad', 'neutral'] as const;
+type Tone = (typeof TONES)[number];
+
+const meaning = z.strictObject({ tone: z.enum(TONES).optional(), meaning: z.string() });
+const meanings = z.record(z.string(), meaning).transform((byLabel) => new Map(Object.entries(byLabel)));
+const MEANINGS = z.strictObject({ primary: meanings, sub: meanings }).parse(meaningsJson);
+
+/** A license's status in plain words. */
+interface PlainStatus {
+  /** The authoritative label, and whether an active license is past its expiry date. */
+  readonly label: string;
+  readonly tone: Tone;
+  /** What it means, a sentence each. */
+  readonly sentences: readonly string[];
+}
+
+const ASK_THE_BOARD = 'Ask the board what this status means.';
+
+/** @param cautions those of the license: with any, its status is never shown as good */
+export function plainStatus(
+  { status, raw_status: raw }: Pick<StandingFields, 'status' | 'raw_status'>,
+  cautions: readonly Caution[],
+): PlainStatus {
+  if (raw === null) {
+    return {
+      label: 'Not stated',
+      tone: 'neutral',
+      sentences: ['The State’s dataset does not state a status.', ASK_THE_BOARD],
+    };
+  }
+  const primary = status === null ? undefined : MEANINGS.primary.get(status);
+  const subLabel = subStatusOf(raw, status);
+  const sub = subLabel === undefined ? undefined : MEANINGS.sub.get(subLabel.toUpperCase());
+  const isUnknown = primary === undefined || (subLabel !== undefined && sub === undefined);
+  const hasExpired = cautions.includes('past_expiry');
+  const tone = isUnknown ? 'neutral' : (sub?.tone ?? primary.tone ?? 'neutral');
+  return {
+    label: hasExpired ? `${raw} – date passed` : raw,
+    tone: tone === 'good' && cautions.length > 0 ? 'caution' : tone,
+    sentences: [
+      ...(primary === undefined ? [] : [primary.meaning]),
+      ...(sub === undefined ? [] : [sub.meaning]),
+      ...(isUnknown ? [ASK_THE_BOARD] : []),
+      ...(hasExpired
+        ? ['Its expiry date has passed although the State lists it as active. Ask the board.']
+        : []),
+    ],
+  };
+}
+
+/** `Active - Probation` → `Probation`; a license without a primary status has the sub-status alone. */
+function subStatusOf(raw: string, status: string | null): string | undefined {
+  if (status === null) return raw;
+  return raw.length === status.length ? undefined : raw.slice(status.length + ' - '.length);
+}
+
+/** Colors of the design system, and shapes, which tell the tones apart where there are no colors. */
+const LOOKS: Readonly<Record<Tone, { readonly shape: string; readonly colors: string }>> = {
+  good: { shape: '✓', colors: 'bg-success-lighter border-success-dark' },
+  caution: { shape: '!', colors: 'bg-warning-lighter border-warning-darker' },
+  bad: { shape: '✕', colors: 'bg-error-lighter border-error-dark' },
+  neutral: { shape: '?', colors: 'bg-base-lightest border-base' },
+};
+
+/** The cautions that the words of the status say. */
+const SAID_BY_STATUS: ReadonlySet<Caution> = new Set(['not_active', 'sub_status', 'past_expiry']);
+
+/**
+ * The status of a license as words, shape and color, followed by a tag for each caution that it does not say.
+ *
+ * @param today the date in Ohio
+ * @param nameMatch whether a name sent along with the number is the holder's
+ */
+export function statusTags(license: StandingFields, today: string, nameMatch?: boolean): Html {
+  const cautions = cautionsOf(license, today, nameMatch);
+  const said = cautions.filter((caution) => SAID_BY_STATUS.has(caution));
+  const { label, tone } = plainStatus(license, cautions);
+  const others = cautions.filter((caution) => !SAID_BY_STATUS.has(caution));
+  return html`${tag(tone, said, label)}${others.map(
+    (caution) => html` ${tag('caution', [caution], tagWords(caution, license, today))}`,
+  )}`;
+}
+
+function tag(tone: Tone, cautions: readonly Caution[], words: string): Html {
+  const { shape, colors } = LOOKS[tone];
+  const codes = cautions.length === 0 ? NOTHING : html` data-caution="${cautions.join(' ')}"`;
+  return html`<span class="status display-inline-block border-1px radius-md padding-x-1 text-bold ${colors}"${codes}><span aria-hidden="true">${shape}</span> ${words}</span>`;
+}
+
+function tagWords(caution: Caution, license: StandingFields, today: string): string {
+  if (caution === 'name_mismatch') return 'Name does not match';
+  if (caution === 'board_action') return 'Board action';
+  const standing = endorsedLicense(license)?.standing;
+  if (standing === undefined) return 'Endorsed license';
+  const cautions = cautionsOf(standing, today);
+  const action = cautions.includes('board_action') ? ', board action' : '';
+  return `Endorsed license: ${plainStatus(standing, cautions).label}${action}`;
+}
+
+export const NOT_STATED = 'Not stated';
 
 /**
  * How a license stands, of an endorsement after how the license stands that it endorses; then its facts, from the
@@ -129,31 +236,6 @@ function group(heading: string, attributes: readonly (readonly [string, string])
   const facts = attributes.map(([label, value]) => [label, inWords(value)] as const);
   return html`
 <section><h2>${heading}</h2>${factList(facts)}</section>`;
-}
-
-/** The licenses as one table for each board. On a phone a row becomes a card. */
-export function resultTables(records: readonly LicenseRecord[], origin: Origin, today: string): Html {
-  const boards = [...Map.groupBy(records, ({ board }) => board)];
-  return html`${boards.map(([board, ofBoard]) => boardTable(board, ofBoard, origin, today))}`;
-}
-
-const COLUMNS = ['Number', 'Name', 'Type', 'Status', 'Expires', 'Place'];
-
-function boardTable(board: string, records: readonly LicenseRecord[], { date }: Origin, today: string): Html {
-  return cardTable(
-    'usa-table--borderless cards results',
-    html`${board}: ${counted(records.length, 'license')} <span class="source">State of Ohio dataset of ${longDate(date)}</span>`,
-    COLUMNS,
-    records.map((record) => [
-      licenseLink(record),
-      record.full_name,
-      record.license_type ?? NOT_STATED,
-      statusTags(record, today),
-      record.expiry_date === null ? NOT_STATED : shortDate(record.expiry_date),
-      // `COLUMBUS, OH`
-      [record.city, record.state].filter((part) => part !== null).join(', ') || NOT_STATED,
-    ]),
-  );
 }
 
 /** The State's own lookup of all boards, which is primary-source. */

@@ -20,8 +20,8 @@ import { boardByCode, licenseAddress, recordAddress } from './addresses.ts';
 import { historyTimeline, withoutTwins } from './history-timeline.ts';
 import { boardContact, extraDataGroups, licenseFacts } from './license-facts.ts';
 import { NO_FIELDS, type SearchFields } from './lookup-form.ts';
-import { miss } from './miss.ts';
-import { alert, cardTable, factList, type Html, html, NOTHING, type PageServices } from './page.ts';
+import { miss } from './lookup-page.ts';
+import { alert, dataTable, factList, type Html, html, NOTHING, type PageServices } from './page.ts';
 import { fieldLabel, inWords, longDate, ohioTime } from './words.ts';
 
 /** GET /licenses/{board code}/{number}: everything that is known of a license. */
@@ -218,8 +218,8 @@ function sinceThen({ record }: SavedRecord, { record: now, date }: LicenseHistor
   }
   const shown = (value: string | null) => (value === null ? 'Not stated' : inWords(value));
   return html`<section class="no-print since"><h2>Changed since</h2>
-${cardTable(
-  'cards',
+${dataTable(
+  'usa-table--stacked',
   `Compared with the dataset of ${longDate(date)}`,
   ['What', 'In this record', 'Now'],
   changed.map(([name, { before, after }]) => [fieldLabel(name), shown(before), shown(after)]),

@@ -2,11 +2,13 @@ import type { Route } from '../http/route.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { boardByName } from '../licenses/boards.ts';
 import type { LicenseRecord } from '../licenses/license-record.ts';
-import { MAX_MATCHES } from '../licenses/lookup.ts';
-import type { DatedOutcome, Lookups } from '../lookup/service.ts';
+import { MAX_MATCHES, type Miss } from '../licenses/lookup.ts';
+import { nameParts } from '../licenses/names.ts';
+import { MAY_STILL_EXIST, notFoundMessage } from '../licenses/not-found.ts';
+import type { DatedOutcome } from '../lookup/service.ts';
 import { lookupOutcome } from '../telemetry/outcome.ts';
-import { licenseAddress } from './addresses.ts';
-import { resultTables } from './license-facts.ts';
+import { licenseAddress, licenseLink, searchAddress } from './addresses.ts';
+import { NOT_STATED, statusTags } from './license-facts.ts';
 import {
   isSearch,
   lookupForm,
@@ -15,22 +17,20 @@ import {
   searchFields,
   searchRequest,
 } from './lookup-form.ts';
-import { miss } from './miss.ts';
-import { alert, type Html, html, type Origin, type PageWriter } from './page.ts';
-import { counted } from './words.ts';
-
-/** What the lookup page is made from. */
-interface LookupPageServices {
-  readonly lookups: Lookups;
-  readonly page: PageWriter;
-  /** The publication that answers now, as last known. */
-  readonly origin: () => Origin | undefined;
-  /** The date in Ohio. */
-  readonly today: () => string;
-}
+import {
+  alert,
+  dataTable,
+  type Html,
+  html,
+  NOTHING,
+  type Origin,
+  orBadRequest,
+  type PageServices,
+} from './page.ts';
+import { counted, longDate, shortDate } from './words.ts';
 
 /** GET /: the form, and the result of the search that the address holds. */
-export function lookupPage({ lookups, page, origin, today }: LookupPageServices): Route {
+export function lookupPage({ lookups, page, origin, today }: PageServices): Route {
   return {
     method: 'GET',
     path: '/',
@@ -40,7 +40,7 @@ export function lookupPage({ lookups, page, origin, today }: LookupPageServices)
         await page.send(ctx, { title: 'Look up a license', origin: origin(), body: startPage(fields) });
         return;
       }
-      const answer = await searched(lookups, fields);
+      const answer = await orBadRequest(async () => lookups.lookUp(searchRequest(fields)));
       if (answer instanceof BadRequestError) {
         ctx.status = 400;
         const body = html`${alert('error', html`${answer.message}`)}${lookupForm(fields)}`;
@@ -65,16 +65,6 @@ ${lookupForm(fields)}`;
 /** A license of a board that the catalog does not have is only listed. */
 function hasPage({ board }: LicenseRecord): boolean {
   return boardByName(board) !== undefined;
-}
-
-/** @returns the answer, or what is wrong with what was typed */
-async function searched(lookups: Lookups, fields: SearchFields): Promise<DatedOutcome | BadRequestError> {
-  try {
-    return await lookups.lookUp(searchRequest(fields));
-  } catch (error) {
-    if (error instanceof BadRequestError) return error;
-    throw error;
-  }
 }
 
 function startPage(fields: SearchFields): Html {
@@ -114,4 +104,84 @@ function searchedFor(fields: SearchFields): Html {
         ? fields.business_name
         : [fields.first_name, fields.last_name].filter((part) => part !== undefined).join(' ');
   return html`<strong>${typed ?? ''}</strong>`;
+}
+
+/** The licenses as one table for each board. On a phone a row becomes a card. */
+function resultTables(records: readonly LicenseRecord[], origin: Origin, today: string): Html {
+  const boards = [...Map.groupBy(records, ({ board }) => board)];
+  return html`${boards.map(([board, ofBoard]) => boardTable(board, ofBoard, origin, today))}`;
+}
+
+const COLUMNS = ['Number', 'Name', 'Type', 'Status', 'Expires', 'Place'];
+
+function boardTable(board: string, records: readonly LicenseRecord[], { date }: Origin, today: string): Html {
+  return dataTable(
+    'usa-table--borderless usa-table--stacked results',
+    html`${board}: ${counted(records.length, 'license')} <span class="source">State of Ohio dataset of ${longDate(date)}</span>`,
+    COLUMNS,
+    records.map((record) => [
+      licenseLink(record),
+      record.full_name,
+      record.license_type ?? NOT_STATED,
+      statusTags(record, today),
+      record.expiry_date === null ? NOT_STATED : shortDate(record.expiry_date),
+      // `COLUMBUS, OH`
+      [record.city, record.state].filter((part) => part !== null).join(', ') || NOT_STATED,
+    ]),
+  );
+}
+
+/**
+ * Says what was searched without finding a license, and offers what is near.
+ *
+ * @param date the run date of the dataset that answered
+ */
+export function miss(outcome: Miss, fields: SearchFields, date: string): Html {
+  const isByNumber = outcome.request.by === 'number';
+  // The numbers of an unknown one are offered as links.
+  const said = isByNumber && outcome.outcome === 'none' ? { ...outcome, didYouMean: [] } : outcome;
+  return html`<p>${notFoundMessage(said, longDate(date))}</p>
+${isByNumber ? nearNumbers(outcome, fields) : nearNames(outcome, fields)}
+<p>${MAY_STILL_EXIST}</p>`;
+}
+
+function nearNames({ surnameExists, nameExists, didYouMean }: Miss, fields: SearchFields): Html {
+  const { by, board, last_name, first_name, business_name } = fields;
+  const links = [
+    ...(nameExists
+      ? [['Search without the filters', { by, board, last_name, first_name, business_name }] as const]
+      : []),
+    ...(surnameExists && first_name !== undefined
+      ? [['Search for the last name alone', { by, board, last_name }] as const]
+      : []),
+  ];
+  return html`${similarNames(didYouMean, fields)}${links.map(
+    ([words, search]) => html`
+<p><a href="${searchAddress(search)}">${words}</a></p>`,
+  )}`;
+}
+
+/** A person's name is suggested as `LAST`, or as `LAST, FIRST`. */
+function similarNames(names: readonly string[], fields: SearchFields): Html {
+  return suggestions('Similar names', names, (name) => {
+    if (modeOf(fields) === 'business') return searchAddress({ ...fields, business_name: name });
+    const { last, given } = nameParts(name);
+    return searchAddress({ ...fields, last_name: last, first_name: given || fields.first_name });
+  });
+}
+
+function nearNumbers({ outcome, didYouMean, boards = [] }: Miss, fields: SearchFields): Html {
+  const near = (number: string) => searchAddress({ ...fields, number });
+  if (outcome === 'none') return suggestions('Similar numbers', didYouMean, near);
+  const [number, another] = didYouMean;
+  return number !== undefined && another === undefined
+    ? suggestions('Choose the board', boards, (board) => licenseAddress({ board, license_number: number }))
+    : suggestions('Choose the number', didYouMean, near);
+}
+
+/** A list of links, if there are any. */
+function suggestions(heading: string, texts: readonly string[], address: (text: string) => string): Html {
+  if (texts.length === 0) return NOTHING;
+  return html`<h2>${heading}</h2>
+<ul class="usa-list suggestions">${texts.map((text) => html`<li><a href="${address(text)}">${text}</a></li>`)}</ul>`;
 }

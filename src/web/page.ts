@@ -6,6 +6,7 @@ import type { Changes } from '../changes/service.ts';
 import type { Config } from '../config.ts';
 import type { Context, Middleware, Route } from '../http/route.ts';
 import { freshness, type KnownPublications } from '../http/status.ts';
+import { BadRequestError } from '../licenses/bad-request.ts';
 import { daysBetween } from '../licenses/dates.ts';
 import type { Lookups } from '../lookup/service.ts';
 import type { LivePublication } from '../publications/live.ts';
@@ -187,6 +188,16 @@ function ageWarning({ date }: Origin, today: string): Html {
   );
 }
 
+/** The result of some work, or what is wrong with what a visitor sent, to be shown beside the form. */
+export async function orBadRequest<Result>(work: () => Promise<Result>): Promise<Result | BadRequestError> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof BadRequestError) return error;
+    throw error;
+  }
+}
+
 /** A message in a box with an icon. */
 export function alert(kind: 'info' | 'warning' | 'error' | 'success', text: Html): Html {
   return html`<div class="usa-alert usa-alert--slim usa-alert--${kind}"><div class="usa-alert__body"><p class="usa-alert__text">${text}</p></div></div>`;
@@ -202,14 +213,14 @@ export function factList(
   )}</dl>`;
 }
 
-/** A table whose rows become cards on a phone. The first cell of a row is its heading. */
-export function cardTable(
+/** A table that scrolls where it is too wide. With `usa-table--stacked`, its rows become cards on a phone. The first cell of a row is its heading. */
+export function dataTable(
   classes: string,
   caption: Html | string,
   columns: readonly string[],
   rows: readonly (readonly (Html | string)[])[],
 ): Html {
-  return html`<table class="usa-table ${classes}"><caption>${caption}</caption>
+  return html`<div class="overflow-x-auto" tabindex="0"><table class="usa-table ${classes}"><caption>${caption}</caption>
 <thead><tr>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead>
 <tbody>${rows.map(
     (cells) => html`
@@ -218,5 +229,5 @@ export function cardTable(
         ? html`<th scope="row" data-label="${columns[at] ?? ''}">${cell}</th>`
         : html`<td data-label="${columns[at] ?? ''}">${cell}</td>`,
     )}</tr>`,
-  )}</tbody></table>`;
+  )}</tbody></table></div>`;
 }

@@ -22,7 +22,7 @@ const FAVICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><re
  * counts against the limit before anything else is done for it.
  */
 export async function website(services: WebServices): Promise<RouterMiddleware> {
-  const { live, config, limit } = services;
+  const { live, limit } = services;
   const assets = await webAssets();
   const today = () => todayInOhio();
   const origin = (): Origin | undefined => {
@@ -36,7 +36,7 @@ export async function website(services: WebServices): Promise<RouterMiddleware> 
     licensePage(common),
     saveRecordPage(common),
     recordPage(common),
-    ...rosterPages({ ...common, cost: { limit, itemsPerRequest: config.ROSTER_ITEMS_PER_REQUEST } }),
+    ...rosterPages(common),
     dataPage(common),
     developersPage(common),
   ];

@@ -22,7 +22,7 @@ import * as rosterLimits from '../../src/rosters/roster.ts';
 import * as rosters from '../../src/rosters/service.ts';
 import { badKeysPerMinute, SAVES_PER_MINUTE } from '../../src/server.ts';
 import { SearchUnavailableError, TooBusyError } from '../../src/storage/errors.ts';
-import { MAX_PAGE_ROWS } from '../../src/web/roster-results.ts';
+import { MAX_PAGE_ROWS } from '../../src/web/roster-page.ts';
 import { documentedTables } from '../support/documented.ts';
 
 const FILE = 'docs/integrators.md';

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import statusMeanings from '../../data/status-meanings.json' with { type: 'json' };
 import statuses from '../../data/statuses.json' with { type: 'json' };
 import { cautionsOf } from '../../src/licenses/cautions.ts';
-import { plainStatus } from '../../src/web/license-status.ts';
+import { plainStatus } from '../../src/web/license-facts.ts';
 
 const TODAY = '2026-11-23';
 
