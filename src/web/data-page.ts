@@ -42,7 +42,6 @@ function dataBody(
 ${live === undefined ? html`<p>No dataset has been published yet.</p>` : liveFacts(live, summary, today)}
 ${history(publications)}
 ${live === undefined ? NOTHING : figures('Licenses by board', 'Board', [...live.licenses])}
-${figures('Licenses by status', 'Status', Object.entries(summary?.statuses ?? {}))}
 ${refusals(publications)}`;
 }
 

@@ -219,7 +219,7 @@ function sinceThen({ record }: SavedRecord, { record: now, date }: LicenseHistor
   const shown = (value: string | null) => (value === null ? 'Not stated' : inWords(value));
   return html`<section class="no-print since"><h2>Changed since</h2>
 ${dataTable(
-  'usa-table--stacked',
+  'cards',
   `Compared with the dataset of ${longDate(date)}`,
   ['What', 'In this record', 'Now'],
   changed.map(([name, { before, after }]) => [fieldLabel(name), shown(before), shown(after)]),

@@ -116,7 +116,7 @@ const COLUMNS = ['Number', 'Name', 'Type', 'Status', 'Expires', 'Place'];
 
 function boardTable(board: string, records: readonly LicenseRecord[], { date }: Origin, today: string): Html {
   return dataTable(
-    'usa-table--borderless usa-table--stacked results',
+    'usa-table--borderless cards results',
     html`${board}: ${counted(records.length, 'license')} <span class="source">State of Ohio dataset of ${longDate(date)}</span>`,
     COLUMNS,
     records.map((record) => [

@@ -213,7 +213,7 @@ export function factList(
   )}</dl>`;
 }
 
-/** A table that scrolls where it is too wide. With `usa-table--stacked`, its rows become cards on a phone. The first cell of a row is its heading. */
+/** A table that scrolls where it is too wide. With `cards`, its rows become cards on a phone. The first cell of a row is its heading. */
 export function dataTable(
   classes: string,
   caption: Html | string,

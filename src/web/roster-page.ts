@@ -196,7 +196,7 @@ function rosterResults(
   return html`<p class="summary">${summaryInWords(summary)}</p>
 <form class="no-print" action="/roster" method="post" enctype="multipart/form-data"><textarea class="sent" name="roster" aria-hidden="true" tabindex="-1" readonly>${sent.text}</textarea><input type="hidden" name="board" value="${sent.board}"><input type="hidden" name="format" value="csv"><button class="usa-button usa-button--outline" type="submit">Download as CSV</button></form>
 ${dataTable(
-  'usa-table--borderless usa-table--stacked results',
+  'usa-table--borderless cards results',
   html`${counted(results.length, 'row')}, those that need attention first <span class="source">State of Ohio dataset of ${longDate(origin.date)}</span>`,
   ['Row', 'Result', 'License', 'Name', 'Status', 'Expires', 'Note'],
   ordered.map(({ result, need }) => [
