@@ -15,6 +15,7 @@ import {
   toolCall,
 } from './load/contenders.ts';
 import type { Load } from './load/load.ts';
+import { mcpContenders } from './load/mcp-contenders.ts';
 import { described, inRounds, measure, named } from './load/measure.ts';
 import { ALL_ROWS, number, optionsOf, text } from './options.ts';
 import { LOOKUPS, type LookupsReport, lookupsText } from './reports/lookups.ts';
@@ -70,6 +71,8 @@ function contenders(service: Service): Contender[] {
       ...{ ...byRest, name: LOOKUPS.numberMcp, itemsPerRound: 20_000, load: mcpLoad(service.api) },
       ...single(({ number }) => toolCall('verify_license', { license_number: number })),
     },
+    // With the board and a version of the protocol, as clients send them.
+    ...mcpContenders(service).filter(({ name }) => name.startsWith('number, MCP')),
     bare(service, LOOKUPS.nameBare, 30_000, NAME_TUNED),
     bare(service, LOOKUPS.nameBareWhole, 30_000, NAME_TUNED_WHOLE),
     rest(service, LOOKUPS.name, 20_000, nameAsked),

@@ -34,7 +34,7 @@ export const SEED = 7;
 
 /** Starts OpenSearch and Redis unless they run. */
 async function withServers<Result>(work: (services: Services) => Promise<Result>): Promise<Result> {
-  const services = await startServices({}, (line) => process.stderr.write(`${line}\n`));
+  const services = await startServices({});
   try {
     return await work(services);
   } finally {

@@ -39,6 +39,12 @@ async function sumOf(pids: readonly number[], read: (pid: number) => Promise<num
   return (await Promise.all(pids.map(read))).reduce((sum, each) => sum + each, 0);
 }
 
+/** The process ids of the children that a process's first thread has started (Linux). */
+export async function childrenOf(pid: number): Promise<number[]> {
+  const list = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  return [...list.matchAll(/\d+/g)].map(([id]) => Number(id));
+}
+
 /** The process ids of OpenSearch's nodes. */
 export async function openSearchPids(client: Client): Promise<number[]> {
   const { body } = await client.nodes.info({ metric: ['process'] });

@@ -1,4 +1,5 @@
-import { run } from './processes.ts';
+import { spawnSync } from 'node:child_process';
+import { print, run } from './processes.ts';
 import { isInstalled, isRoot } from './program-path.ts';
 
 /**
@@ -6,9 +7,9 @@ import { isInstalled, isRoot } from './program-path.ts';
  *
  * @returns whether it could be tried
  */
-export async function installDebianPackage(name: string, report: (line: string) => void): Promise<boolean> {
+export async function installDebianPackage(name: string): Promise<boolean> {
   if (!isRoot() || !isInstalled('apt-get')) return false;
-  report(`Installing Debian's ${name} …`);
+  print(`Installing Debian's ${name} …`);
   // RUNLEVEL=1: the package must not start a service of the system's own.
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
   const install = () => run('apt-get', ['install', '-y', '--no-install-recommends', name], { env });
@@ -20,3 +21,22 @@ export async function installDebianPackage(name: string, report: (line: string) 
   }
   return true;
 }
+
+/** Installs what tests need beside Node, OpenSearch and Redis. A failure is no end: the tests that miss it say so. */
+async function installTestPrograms(): Promise<void> {
+  const hasPip = spawnSync('python3', ['-m', 'pip', '--version']).status === 0;
+  const programs: [packages: string[], isThere: boolean][] = [
+    [['chromium'], Boolean(process.env.CHROMIUM_PATH) || isInstalled('chromium')],
+    [['curl'], isInstalled('curl')],
+    [['openssl'], isInstalled('openssl')],
+    [['prometheus'], isInstalled('promtool')],
+    [['python3', 'python3-pip'], hasPip],
+  ];
+  for (const name of programs.flatMap(([packages, isThere]) => (isThere ? [] : packages))) {
+    const isTried = await installDebianPackage(name).catch((error) => print(String(error)));
+    if (isTried === false)
+      print(`${name} is missing and can't be installed here: that needs root and apt-get.`);
+  }
+}
+
+if (import.meta.main) await installTestPrograms();

@@ -1,11 +1,12 @@
-import { killAll } from './processes.ts';
+import { ConfigError } from '../src/config.ts';
+import { killAll, print, StartError } from './processes.ts';
 
 /** The operator asked for the end. */
-export class Interrupted extends Error {
+class Interrupted extends Error {
   readonly exitCode: number;
 
   constructor(exitCode: number) {
-    super('interrupted');
+    super('Interrupted.');
     this.exitCode = exitCode;
   }
 }
@@ -16,10 +17,27 @@ const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 const SAME_KEY_PRESS_MS = 400;
 
 /**
+ * Runs a command until it has ended or failed, and sets the exit code. An error that says what to do is shown without
+ * its stack.
+ *
+ * @param command gets a signal that Ctrl-C aborts; returns the exit code
+ */
+export async function runCommand(command: (signal: AbortSignal) => Promise<number>): Promise<void> {
+  try {
+    process.exitCode = await command(watchInterrupts());
+  } catch (error) {
+    process.exitCode = error instanceof Interrupted ? error.exitCode : 1;
+    const isInWords = error instanceof StartError || error instanceof ConfigError;
+    if (isInWords || error instanceof Interrupted) print(error.message);
+    else print(error instanceof Error ? `${error.stack}` : String(error));
+  }
+}
+
+/**
  * Turns Ctrl-C (and SIGTERM, and a closed terminal) into an aborted signal whose reason is `Interrupted`.
  * The second time kills all that was started and exits at once.
  */
-export function watchInterrupts(): AbortSignal {
+function watchInterrupts(): AbortSignal {
   const controller = new AbortController();
   let first = 0;
   const onSignal = (name: keyof typeof EXIT_CODES) => {

@@ -2,13 +2,12 @@ import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promi
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { findJava, hasModule } from './java.ts';
-import { openSearchDistribution } from './opensearch-distribution.ts';
+import { findJava, hasModule, openSearchDistribution } from './opensearch-distribution.ts';
 import { type RunningProcess, startProcess, waitUntilReady } from './processes.ts';
 import { privilegesOfNobody } from './unprivileged-user.ts';
 
 const READY_MS = 180_000;
-const RECOVERY_MS = 30_000;
+const RECOVERY_SECONDS = 30;
 const ANSWER_MS = 2_000;
 
 /**
@@ -16,7 +15,7 @@ const ANSWER_MS = 2_000;
  * cores a start took 18 s of processor time instead of 30, and a start with 300 bulk requests and searches 31
  * instead of 50. An OpenSearch that keeps running would stay slow: it needs the second compiler.
  */
-const COMPILE_ONCE = ['-XX:TieredStopAtLevel=1'];
+const COMPILE_ONCE = '-XX:TieredStopAtLevel=1';
 
 const AGENT = /^.*-javaagent:agent\/.*$/m;
 const AGENT_CLASSES = /^opensearch-agent-bootstrap-.*\.jar$/;
@@ -37,41 +36,40 @@ export interface LocalOpenSearch {
   /** How it finds others, in place of being alone. */
   readonly discovery?: Readonly<Record<string, string | readonly string[]>>;
   readonly signal: AbortSignal;
-  readonly report: (line: string) => void;
 }
 
 /**
- * Starts an OpenSearch that only this machine can reach, fetching it when it isn't there yet.
- *
- * @returns at once; `waitForOpenSearch` says when it is ready
+ * Starts an OpenSearch that only this machine can reach, fetching it when it isn't there yet, and waits until it
+ * answers and has found the data of earlier runs again.
  */
 export async function startLocalOpenSearch(wanted: LocalOpenSearch): Promise<RunningProcess> {
-  const { stateDir, signal, report } = wanted;
-  const javaHome = await findJava(stateDir, signal, report);
-  const home = await openSearchDistribution(stateDir, signal, report);
+  const { stateDir, signal, heapMegabytes: heap = heapMegabytes(), isShortLived } = wanted;
+  const javaHome = await findJava(stateDir, signal);
+  const home = await openSearchDistribution(stateDir, signal);
   const state = wanted.folder ?? join(stateDir, 'opensearch');
   await configure(home, state, javaHome, wanted);
   const program = join(home, 'bin', 'opensearch');
-  return startProcess('OpenSearch', 'bash', [program], {
+  const server = startProcess('OpenSearch', 'bash', [program], {
     cwd: home,
-    env: openSearchEnvironment(state, javaHome, javaOptions(wanted)),
+    env: {
+      PATH: process.env.PATH,
+      LANG: process.env.LANG,
+      HOME: state,
+      OPENSEARCH_JAVA_HOME: javaHome,
+      OPENSEARCH_PATH_CONF: join(state, 'config'),
+      OPENSEARCH_TMPDIR: join(state, 'tmp'),
+      OPENSEARCH_JAVA_OPTS: `-Xms${heap}m -Xmx${heap}m ${isShortLived ? COMPILE_ONCE : ''}`,
+    },
     logFile: join(wanted.folder ?? stateDir, 'logs', 'opensearch.log'),
     privileges: await privilegesOfNobody([home, state], [program, join(javaHome, 'bin', 'java')]),
   });
-}
-
-/** Waits until a started OpenSearch answers and has found the data of earlier runs again. */
-export async function waitForOpenSearch(
-  opensearch: RunningProcess,
-  url: string,
-  clusterName: string,
-  signal: AbortSignal,
-): Promise<void> {
-  const answers = async () => (await clusterNameAt(url)) === clusterName;
-  await waitUntilReady(opensearch, answers, { deadlineMs: READY_MS, signal });
-  await fetch(`${url}/_cluster/health?wait_for_status=yellow&timeout=${RECOVERY_MS / 1000}s`, {
-    signal: AbortSignal.any([signal, AbortSignal.timeout(RECOVERY_MS + ANSWER_MS)]),
-  }).catch(() => signal.throwIfAborted());
+  const url = `http://127.0.0.1:${wanted.httpPort}`;
+  const answers = async () => (await clusterNameAt(url)) === wanted.clusterName;
+  await waitUntilReady(server, answers, { deadlineMs: READY_MS, signal });
+  await fetch(`${url}/_cluster/health?wait_for_status=yellow&timeout=${RECOVERY_SECONDS}s`, { signal }).catch(
+    () => signal.throwIfAborted(),
+  );
+  return server;
 }
 
 const clusterInfo = z.object({ cluster_name: z.string() });
@@ -110,11 +108,8 @@ async function configure(
   await writeFile(join(config, 'opensearch.yml'), lines.join(''));
   await copyFile(join(home, 'config', 'log4j2.properties'), join(config, 'log4j2.properties'));
   const jvmOptions = await readFile(join(home, 'config', 'jvm.options'), 'utf8');
-  const ownOptions = await optionsFor(javaHome, state, jvmOptions);
-  await writeFile(
-    join(config, 'jvm.options'),
-    isShortLived ? await withoutAgent(home, ownOptions) : ownOptions,
-  );
+  const options = await optionsFor(javaHome, state, jvmOptions);
+  await writeFile(join(config, 'jvm.options'), isShortLived ? await withoutAgent(home, options) : options);
 }
 
 /**
@@ -137,30 +132,6 @@ async function optionsFor(javaHome: string, state: string, jvmOptions: string): 
   const inFolder = jvmOptions.replaceAll(/=(?=(?:logs|data)(?:\/|$))/gm, `=${state}/`);
   if (await hasModule(javaHome, 'jdk.incubator.vector')) return inFolder;
   return inFolder.replaceAll(/^.*--add-modules=jdk\.incubator\.vector.*$/gm, '');
-}
-
-function openSearchEnvironment(
-  state: string,
-  javaHome: string,
-  options: readonly string[],
-): NodeJS.ProcessEnv {
-  const { PATH, LANG } = process.env;
-  return {
-    PATH,
-    LANG,
-    HOME: state,
-    OPENSEARCH_JAVA_HOME: javaHome,
-    OPENSEARCH_PATH_CONF: join(state, 'config'),
-    OPENSEARCH_TMPDIR: join(state, 'tmp'),
-    OPENSEARCH_JAVA_OPTS: options.join(' '),
-  };
-}
-
-function javaOptions({
-  heapMegabytes: heap = heapMegabytes(),
-  isShortLived = false,
-}: LocalOpenSearch): string[] {
-  return [`-Xms${heap}m`, `-Xmx${heap}m`, ...(isShortLived ? COMPILE_ONCE : [])];
 }
 
 /** An eighth of the memory, from 512 MB to 3 GB. */

@@ -13,17 +13,13 @@ export function redisFolder(stateDir: string): string {
   return join(stateDir, 'redis');
 }
 
-/**
- * Starts a Redis that only this machine can reach.
- *
- * @returns at once; `waitForRedis` says when it is ready
- */
+/** Starts a Redis that only this machine can reach, and waits until it has read its data and answers. */
 export async function startLocalRedis(
   stateDir: string,
   port: number,
-  report: (line: string) => void,
+  signal: AbortSignal,
 ): Promise<RunningProcess> {
-  if (!isInstalled('redis-server') && !(await installDebianPackage('redis-server', report))) {
+  if (!isInstalled('redis-server') && !(await installDebianPackage('redis-server'))) {
     throw new StartError(
       'Redis is missing: install `redis-server` 7 or newer, or set REDIS_URL to one that runs.',
     );
@@ -39,36 +35,26 @@ export async function startLocalRedis(
     daemonize: 'no',
   };
   const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
-  return startProcess('Redis', 'redis-server', args, { logFile: join(stateDir, 'logs', 'redis.log') });
+  const redis = startProcess('Redis', 'redis-server', args, { logFile: join(stateDir, 'logs', 'redis.log') });
+  const url = `redis://127.0.0.1:${port}`;
+  return waitUntilReady(redis, () => answers(url), { deadlineMs: READY_MS, signal });
 }
 
-/** Waits until a started Redis has read its data and answers. */
-export async function waitForRedis(redis: RunningProcess, url: string, signal: AbortSignal): Promise<void> {
-  const answers = async () => (await redisProblem(url)) === undefined;
-  await waitUntilReady(redis, answers, { deadlineMs: READY_MS, signal });
-}
-
-/** Why a Redis can't be used; `undefined` when it answers. */
-export async function redisProblem(url: string): Promise<string | undefined> {
+async function answers(url: string): Promise<boolean> {
   const redis = new Redis(url, {
     lazyConnect: true,
     connectTimeout: ANSWER_MS,
     commandTimeout: ANSWER_MS,
-    enableReadyCheck: false,
     maxRetriesPerRequest: 0,
     retryStrategy: null,
   });
-  let problem: unknown;
-  redis.on('error', (error) => {
-    problem = error;
-  });
+  redis.on('error', () => undefined);
   try {
     await redis.connect();
     await redis.ping();
-    return undefined;
-  } catch (error) {
-    const cause = problem ?? error;
-    return cause instanceof Error ? cause.message : String(cause);
+    return true;
+  } catch {
+    return false;
   } finally {
     redis.disconnect();
   }

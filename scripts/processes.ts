@@ -31,7 +31,7 @@ export interface RunningProcess {
   output(stream?: 'stdout' | 'stderr'): string;
   /** The last lines it printed. */
   lastLines(): string;
-  /** Waits until it has printed this. @throws {Error} with its output when it ends or two minutes pass first */
+  /** Waits until it has printed this. @throws {StartError} when it ends, or is stopped after two minutes */
   printed(text: string): Promise<void>;
   /**
    * Asks it to end and waits until it has.
@@ -86,16 +86,6 @@ export function startProcess(
   }
   const ended = endOf(child, 'close').finally(hasEnded);
 
-  async function printed(text: string): Promise<void> {
-    const deadline = Date.now() + PRINTED_WITHIN_MS;
-    while (!output().includes(text)) {
-      if (child.exitCode !== null || child.signalCode !== null || Date.now() > deadline) {
-        throw new Error(`${name} did not print "${text}":\n${output()}`);
-      }
-      await sleep(20);
-    }
-  }
-
   async function stop(deadlineMs?: number): Promise<void> {
     if (options.stopsGroup === true) signalGroup(pid, 'SIGTERM');
     else child.kill('SIGTERM');
@@ -111,7 +101,11 @@ export function startProcess(
     if (end !== 'SIGKILL') throw new Error(`${name} had ended before it was killed: ${end}.`);
   }
   const lastLines = () => output().trimEnd().split('\n').slice(-LAST_LINES).join('\n');
-  return { name, child, ended, output, lastLines, printed, stop, kill };
+  const started = { name, child, ended, output, lastLines, stop, kill };
+  const printed = async (text: string) => {
+    await waitUntilReady(started, async () => output().includes(text), { deadlineMs: PRINTED_WITHIN_MS });
+  };
+  return { ...started, printed };
 }
 
 /** How a program ended. */
@@ -186,31 +180,36 @@ async function runToEnd(
 /**
  * Waits until a started process is ready.
  *
- * @throws {StartError} with its last lines, when it ends first or isn't ready in time
+ * @throws {StartError} with its last lines, when it ends first or isn't ready in time; then it has been stopped
  */
-export async function waitUntilReady(
-  started: RunningProcess,
+export async function waitUntilReady<Started extends Omit<RunningProcess, 'printed'>>(
+  started: Started,
   isReady: () => Promise<boolean>,
   { deadlineMs, signal }: { readonly deadlineMs: number; readonly signal?: AbortSignal },
-): Promise<void> {
+): Promise<Started> {
   let end: string | undefined;
   void started.ended.then((how) => {
     end = how;
   });
   const deadline = Date.now() + deadlineMs;
-  while (!(await isReady())) {
-    signal?.throwIfAborted();
-    if (end !== undefined) throw startFailure(started, `ended while it was starting (${end})`);
-    if (Date.now() > deadline) {
-      throw startFailure(started, `was not ready after ${Math.round(deadlineMs / 1000)} seconds`);
-    }
-    await sleep(100);
+  let problem: string | undefined;
+  while (problem === undefined && signal?.aborted !== true) {
+    // What it printed before it ended counts.
+    if (end !== undefined) problem = `ended while it was starting (${end})`;
+    else if (Date.now() > deadline) problem = `was not ready after ${Math.round(deadlineMs / 1000)} seconds`;
+    if (await isReady()) return started;
+    await sleep(50);
   }
+  await started.stop(TERMINATION_MS);
+  signal?.throwIfAborted();
+  const lines = started.lastLines().replaceAll('\n', '\n  ');
+  throw new StartError(`${started.name} ${problem}. Its last lines:\n  ${lines}`);
 }
 
-function startFailure(started: RunningProcess, what: string): StartError {
-  const lines = started.lastLines().replaceAll('\n', '\n  ');
-  return new StartError(`${started.name} ${what}. Its last lines:\n  ${lines}`);
+/** How a process that should have stayed ended, with its last lines. */
+export async function endInWords(process: RunningProcess): Promise<string> {
+  const how = await process.ended;
+  return `${process.name} has ended (${how}). Its last lines:\n${process.lastLines()}`;
 }
 
 /** Kills at once, without a chance to tidy up, all that was started here and still runs. */

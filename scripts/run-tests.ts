@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { ConfigError, readConfig } from '../src/config.ts';
+import { readConfig } from '../src/config.ts';
 import { openSearchNodes } from '../src/storage/errors.ts';
 import { REQUIREMENTS } from '../test/requirements.ts';
-import { aborted, Interrupted, watchInterrupts } from './interrupts.ts';
+import { aborted, runCommand } from './interrupts.ts';
 import { print, type RunningProcess, StartError, startProcess } from './processes.ts';
 import { startServices } from './services.ts';
 import { testReport, unverifiedRequirements } from './test-report.ts';
@@ -33,16 +33,12 @@ const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 function refuseOtherMachines(): void {
   const config = readConfig();
-  const addresses = [
-    ...openSearchNodes(config).map((url) => ({ name: 'OPENSEARCH_URL', url })),
-    { name: 'REDIS_URL', url: config.REDIS_URL },
-  ];
-  for (const { name, url } of addresses) {
-    if (LOOPBACK.test(new URL(url).hostname)) continue;
-    throw new StartError(
-      `${name} points to ${new URL(url).hostname}, but tests write and delete: they run against a loopback address only (127.0.0.1, ::1, localhost).`,
-    );
-  }
+  const hosts = [...openSearchNodes(config), config.REDIS_URL].map((url) => new URL(url).hostname);
+  const other = hosts.find((host) => !LOOPBACK.test(host));
+  if (other === undefined) return;
+  throw new StartError(
+    `OPENSEARCH_URL or REDIS_URL points to ${other}, but tests write and delete: they run against a loopback address only.`,
+  );
 }
 
 interface Counts {
@@ -67,7 +63,7 @@ async function test(signal: AbortSignal): Promise<Counts> {
   refuseOtherMachines();
   const stateDir = resolve(readConfig().STATE_DIR);
   const reportFile = join(stateDir, 'jest.json');
-  const services = NEEDS_SERVERS ? await startServices({ signal, isShortLived: true }, print) : undefined;
+  const services = NEEDS_SERVERS ? await startServices({ signal, isShortLived: true }) : undefined;
   mkdirSync(stateDir, { recursive: true });
   rmSync(reportFile, { force: true });
   const addresses = services && { OPENSEARCH_URL: services.opensearch, REDIS_URL: services.redis };
@@ -107,20 +103,8 @@ function startJest(reportFile: string, addresses: NodeJS.ProcessEnv | undefined)
   });
 }
 
-function summary({ passed, failed, skipped }: Counts): string {
-  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
-}
-
-const signal = watchInterrupts();
-try {
-  const counts = await test(signal);
-  print(summary(counts));
-  process.exitCode = counts.failed > 0 || counts.passed === 0 ? 1 : 0;
-} catch (error) {
-  process.exitCode = 1;
-  if (error instanceof Interrupted) {
-    print('Interrupted.');
-    process.exitCode = error.exitCode;
-  } else if (error instanceof StartError || error instanceof ConfigError) print(error.message);
-  else throw error;
-}
+await runCommand(async (signal) => {
+  const { passed, failed, skipped } = await test(signal);
+  print(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
+  return failed > 0 || passed === 0 ? 1 : 0;
+});

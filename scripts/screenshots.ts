@@ -1,48 +1,22 @@
-import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import type { Page } from 'playwright-core';
 import { z } from 'zod';
-import { writeSampleData } from '../sample-data/write-sample-data.ts';
+import { type SampleDataFiles, writeSampleData } from '../sample-data/write-sample-data.ts';
 import { daysBefore, todayInOhio } from '../src/licenses/dates.ts';
-import { prepareIndices } from '../src/storage/templates.ts';
+import { startService } from '../test/support/service.ts';
 import { launchedBrowser } from './browser.ts';
-import { type TestEnvironment, testEnvironment } from './environment.ts';
-import { licenses, originOf, startApi, startWorker } from './licenses-processes.ts';
+import type { TestEnvironment } from './environment.ts';
+import { originOf } from './licenses-processes.ts';
 import { print } from './processes.ts';
 import { startServices } from './services.ts';
 
-const { values } = parseArgs({
-  options: {
-    /** Every page at both widths, for somebody who changes them; without it, those of the documents. */
-    all: { type: 'boolean', default: false },
-    folder: { type: 'string', default: 'docs/images' },
-  },
-});
-
+const FOLDER = resolve(import.meta.dirname, '../docs/images');
 const ROWS = 20_000;
 const SEED = 7;
 const DAYS = 3;
 /** Of the licenses of a day. */
 const CHANGED = 0.02;
-
-const WIDTHS = values.all ? [360, 1440] : [1280];
-
-/** The addresses of the pages to take, by file name. A record is saved by the last step. */
-const PAGES: Readonly<Record<string, string>> = {
-  'look-up': '/?by=person&last_name=Miller',
-  data: '/data',
-  ...(values.all && {
-    start: '/',
-    person: '/?by=person',
-    miss: '/?by=person&last_name=Millner',
-    'number-miss': '/?by=number&number=RN.987654312',
-    'not-found': '/licenses/NUR/RN.1',
-    'no-page': '/nothing',
-    'roster-form': '/roster',
-    developers: '/developers',
-  }),
-};
+const VIEWPORT = { width: 1280, height: 860 };
 
 function roster(number: string): string {
   return `reference,license_number,last_name
@@ -54,23 +28,16 @@ A-21,,
 `;
 }
 
-/** Publishes generated days, the last of them of today. */
-async function publishDays({ folder, variables, store }: TestEnvironment): Promise<void> {
-  await prepareIndices(store);
-  const worker = await startWorker(variables);
-  try {
-    for (let day = 0; day < DAYS; day += 1) {
-      const date = daysBefore(todayInOhio(), DAYS - 1 - day);
-      const changes = day === 0 ? {} : { changed: CHANGED * day, added: 0.002 * day, removed: 0.001 * day };
-      const directory = join(folder, date);
-      const files = await writeSampleData({ directory, rows: ROWS, seed: SEED, date, ...changes });
-      const paths = ['--individual', files.individual, '--business', files.business];
-      const { code, output } = await licenses(variables, 'publish', ...paths, '--force', 'screenshots');
-      if (code !== 0) throw new Error(output);
-    }
-  } finally {
-    await worker.stop();
+/** Generated days, the last of them of today. */
+async function writeDays(folder: string): Promise<SampleDataFiles[]> {
+  const days: SampleDataFiles[] = [];
+  for (let day = 0; day < DAYS; day += 1) {
+    const date = daysBefore(todayInOhio(), DAYS - 1 - day);
+    const changes = day === 0 ? {} : { changed: CHANGED * day, added: 0.002 * day, removed: 0.001 * day };
+    const directory = join(folder, date);
+    days.push(await writeSampleData({ directory, rows: ROWS, seed: SEED, date, ...changes }));
   }
+  return days;
 }
 
 const changesFound = z.object({
@@ -89,16 +56,16 @@ async function changedNurse({ client, store }: TestEnvironment): Promise<string>
   return changesFound.parse(body).hits.hits[0]._source.license_number;
 }
 
-async function takePages(page: Page, origin: string, number: string, suffix: string): Promise<void> {
+async function takePages(page: Page, origin: string, number: string): Promise<void> {
   const take = async (name: string) => {
-    const path = join(resolve(values.folder), `${name}${suffix}.png`);
-    await page.screenshot({ path, fullPage: values.all });
+    const path = join(FOLDER, `${name}.png`);
+    await page.screenshot({ path });
     print(path);
   };
-  for (const [name, address] of Object.entries(PAGES)) {
-    await page.goto(`${origin}${address}`);
-    await take(name);
-  }
+  await page.goto(`${origin}/?by=person&last_name=Miller`);
+  await take('look-up');
+  await page.goto(`${origin}/data`);
+  await take('data');
   await page.goto(`${origin}/roster`);
   await page.getByLabel('Your list').fill(roster(number));
   await page.getByLabel('Board of every row').selectOption('NUR');
@@ -108,40 +75,21 @@ async function takePages(page: Page, origin: string, number: string, suffix: str
   await take('license');
   await page.getByRole('button', { name: 'Save a record' }).click();
   await take('record');
-  if (values.all) {
-    await page.emulateMedia({ media: 'print' });
-    await take('record-print');
-    await page.emulateMedia({ media: null });
-  }
 }
 
-async function takeScreenshots(environment: TestEnvironment): Promise<void> {
-  await publishDays(environment);
-  const api = await startApi(environment.variables);
-  const number = await changedNurse(environment);
-  const browser = await launchedBrowser();
-  try {
-    const origin = originOf('127.0.0.1', environment.config.PORT);
-    for (const width of WIDTHS) {
-      const page = await browser.newPage({ viewport: { width, height: 860 } });
-      await takePages(page, origin, number, values.all ? `-${width}` : '');
-    }
-  } finally {
-    await browser.close();
-    await api.stop();
-  }
-}
-
-await mkdir(values.folder, { recursive: true });
-const services = await startServices({ isShortLived: true }, print);
+/** Takes the images of the documents. */
+const services = await startServices({ isShortLived: true });
 process.env.OPENSEARCH_URL = services.opensearch;
 process.env.REDIS_URL = services.redis;
 try {
-  const environment = await testEnvironment();
+  const { environment, stop } = await startService({ files: writeDays });
+  const browser = await launchedBrowser();
   try {
-    await takeScreenshots(environment);
+    const page = await browser.newPage({ viewport: VIEWPORT });
+    await takePages(page, originOf('127.0.0.1', environment.config.PORT), await changedNurse(environment));
   } finally {
-    await environment.cleanUp();
+    await browser.close();
+    await stop();
   }
 } finally {
   await services.stop();

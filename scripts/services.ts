@@ -6,17 +6,14 @@ import { connect, createServer, type Server } from 'node:net';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { type Config, localServicesPath, readConfig } from '../src/config.ts';
-import { openSearchHosts } from '../src/storage/errors.ts';
-import { openSearchClient } from '../src/storage/store.ts';
+import { localServicesPath, readConfig } from '../src/config.ts';
 import { type Addresses, type ServerName, startDockerServers } from './docker-servers.ts';
-import { clusterNameAt, startLocalOpenSearch, waitForOpenSearch } from './local-opensearch.ts';
-import { redisProblem, startLocalRedis, waitForRedis } from './local-redis.ts';
+import { clusterNameAt, startLocalOpenSearch } from './local-opensearch.ts';
+import { startLocalRedis } from './local-redis.ts';
 import { freePort } from './ports.ts';
-import { type RunningProcess, StartError } from './processes.ts';
+import { endInWords, print, type RunningProcess, StartError } from './processes.ts';
 
 const STOP_MS = 20_000;
-const ANSWER_MS = 5_000;
 
 /** Where OpenSearch and Redis answer. */
 export interface Services {
@@ -40,24 +37,21 @@ interface ServicesOptions {
  * Makes OpenSearch and Redis available: at the addresses given in the environment, else those that another
  * command of this checkout runs, else in containers, else as local processes under STATE_DIR.
  *
- * @param report called with a line for each step that takes time
  * @throws {StartError} with what to do, after all that it started has been stopped
  */
-export async function startServices(
-  { signal = new AbortController().signal, isShortLived = false }: ServicesOptions,
-  report: (line: string) => void,
-): Promise<Services> {
+export async function startServices({
+  signal = new AbortController().signal,
+  isShortLived = false,
+}: ServicesOptions): Promise<Services> {
   const config = readConfig();
   const wanted: ServerName[] = [];
-  if (!isSet('REDIS_URL')) wanted.push('redis');
-  else await checkGivenRedis(config);
-  if (!isSet('OPENSEARCH_URL')) wanted.push('opensearch');
-  else await checkGivenOpenSearch(config);
+  if (isMissing('REDIS_URL')) wanted.push('redis');
+  if (isMissing('OPENSEARCH_URL')) wanted.push('opensearch');
   const stateDir = resolve(config.STATE_DIR);
   // Other checkouts' servers are not mistaken for ours.
   const name = `licenses-${createHash('sha256').update(stateDir).digest('hex').slice(0, 12)}`;
   const servers =
-    wanted.length === 0 ? NONE : await serversFor({ wanted, stateDir, name, signal, isShortLived, report });
+    wanted.length === 0 ? NONE : await serversFor({ wanted, stateDir, name, signal, isShortLived });
   return {
     ...servers,
     opensearch: servers.addresses.opensearch ?? config.OPENSEARCH_URL,
@@ -70,7 +64,6 @@ interface Task extends Required<ServicesOptions> {
   readonly stateDir: string;
   /** What this checkout's servers, and the claim on them, are called. */
   readonly name: string;
-  readonly report: (line: string) => void;
 }
 
 interface Servers {
@@ -85,7 +78,7 @@ const NONE: Servers = { addresses: {}, lost: never, stop: async () => {} };
 
 /** Those of another command of this checkout, or our own once no other has the claim. */
 async function serversFor(task: Task): Promise<Servers> {
-  const { wanted, stateDir, name, signal, report } = task;
+  const { wanted, stateDir, name, signal } = task;
   let isReported = false;
   while (true) {
     signal.throwIfAborted();
@@ -93,10 +86,10 @@ async function serversFor(task: Task): Promise<Servers> {
     if (claim !== undefined) return ownServers(task, claim);
     const addresses = recordedServers(stateDir);
     if (wanted.every((each) => addresses[each] !== undefined)) {
-      report('Using the OpenSearch and Redis that another command of this checkout runs.');
+      print('Using the OpenSearch and Redis that another command of this checkout runs.');
       return { addresses, ...endingWithClaim(name) };
     }
-    if (!isReported) report('Waiting for another command of this checkout to start or stop its servers …');
+    if (!isReported) print('Waiting for another command of this checkout to start or stop its servers …');
     isReported = true;
     await sleep(500);
   }
@@ -158,7 +151,7 @@ function recordedServers(stateDir: string): Addresses {
 }
 
 /** A command that was killed leaves servers that are still ending: two must not write to the same data. */
-async function earlierServersGone({ stateDir, name, signal, report }: Task): Promise<void> {
+async function earlierServersGone({ stateDir, name, signal }: Task): Promise<void> {
   const { opensearch } = recordedServers(stateDir);
   await rm(localServicesPath(stateDir), { force: true });
   const deadline = Date.now() + STOP_MS;
@@ -167,25 +160,25 @@ async function earlierServersGone({ stateDir, name, signal, report }: Task): Pro
     if (Date.now() > deadline) {
       throw new StartError(`The OpenSearch of an earlier run still runs at ${opensearch}: end it.`);
     }
-    report('Waiting for the OpenSearch of an earlier run to end …');
+    print('Waiting for the OpenSearch of an earlier run to end …');
     await sleep(1000);
   }
 }
 
-async function inContainers({ wanted, name, signal, report }: Task): Promise<Servers | undefined> {
-  report('Starting OpenSearch and Redis …');
+async function inContainers({ wanted, name, signal }: Task): Promise<Servers | undefined> {
+  print('Starting OpenSearch and Redis …');
   try {
     const servers = await startDockerServers(name, wanted, signal);
     return servers && { ...servers, lost: never };
   } catch (error) {
     signal.throwIfAborted();
-    report(`${error instanceof Error ? error.message : error}\nStarting them as local processes instead.`);
+    print(`${error instanceof Error ? error.message : error}\nStarting them as local processes instead.`);
     return undefined;
   }
 }
 
 async function asLocalProcesses({ wanted, name: clusterName, ...task }: Task): Promise<Servers> {
-  const { stateDir, signal, report } = task;
+  const { stateDir, signal } = task;
   const started: RunningProcess[] = [];
   let stopping = false;
   const stop = async () => {
@@ -197,51 +190,24 @@ async function asLocalProcesses({ wanted, name: clusterName, ...task }: Task): P
     if (wanted.includes('redis')) {
       const port = await freePort();
       addresses.redis = `redis://127.0.0.1:${port}`;
-      const redis = await startLocalRedis(stateDir, port, report);
-      started.push(redis);
-      await waitForRedis(redis, addresses.redis, signal);
+      started.push(await startLocalRedis(stateDir, port, signal));
     }
     if (wanted.includes('opensearch')) {
       const [httpPort, transportPort] = [await freePort(), await freePort()];
       addresses.opensearch = `http://127.0.0.1:${httpPort}`;
-      const opensearch = await startLocalOpenSearch({ ...task, clusterName, httpPort, transportPort });
-      started.push(opensearch);
-      await waitForOpenSearch(opensearch, addresses.opensearch, clusterName, signal);
+      started.push(await startLocalOpenSearch({ ...task, clusterName, httpPort, transportPort }));
     }
   } catch (error) {
     await stop();
     throw error;
   }
   const ends = started.map(async (server) => {
-    const how = await server.ended;
-    return stopping ? never : `${server.name} has ended (${how}). Its last lines:\n${server.lastLines()}`;
+    const end = await endInWords(server);
+    return stopping ? never : end;
   });
   return { addresses, stop, lost: Promise.race([never, ...ends]) };
 }
 
-async function checkGivenOpenSearch(config: Config): Promise<void> {
-  const client = openSearchClient(config, ANSWER_MS);
-  try {
-    await client.info();
-  } catch (error) {
-    throw unreachable('OPENSEARCH_URL', openSearchHosts(config), error instanceof Error ? error.message : '');
-  } finally {
-    await client.close();
-  }
-}
-
-async function checkGivenRedis(config: Config): Promise<void> {
-  const problem = await redisProblem(config.REDIS_URL);
-  if (problem !== undefined) throw unreachable('REDIS_URL', new URL(config.REDIS_URL).host, problem);
-}
-
-/** The address may hold a password: only host and port are shown. */
-function unreachable(setting: string, host: string, problem: string): StartError {
-  return new StartError(
-    `${setting} is set, but nothing usable answers at ${host} (${problem}): start that server, or unset ${setting} to have one started here.`,
-  );
-}
-
-function isSet(setting: 'OPENSEARCH_URL' | 'REDIS_URL'): boolean {
-  return (process.env[setting] ?? '').trim() !== '';
+function isMissing(setting: 'OPENSEARCH_URL' | 'REDIS_URL'): boolean {
+  return (process.env[setting] ?? '').trim() === '';
 }

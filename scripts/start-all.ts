@@ -1,46 +1,14 @@
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { type Config, ConfigError, readConfig } from '../src/config.ts';
-import { aborted, Interrupted, watchInterrupts } from './interrupts.ts';
+import { type Config, readConfig } from '../src/config.ts';
+import { aborted, runCommand } from './interrupts.ts';
 import { originOf, SCRIPTS, startLogged, waitForAnswer } from './licenses-processes.ts';
 import { freePort } from './ports.ts';
-import { killAll, print, type RunningProcess, run, StartError } from './processes.ts';
+import { endInWords, killAll, print, type RunningProcess, run, StartError } from './processes.ts';
 import { startServices } from './services.ts';
 import { startSample, welcome } from './welcome.ts';
 
 const STOP_MS = 15_000;
-
-/** What is under way, to be stopped in the reverse order. */
-type Stops = (() => Promise<void>)[];
-
-async function startAll(signal: AbortSignal, stops: Stops): Promise<void> {
-  const config = await configWithPorts();
-  const services = await startServices({ signal }, print);
-  stops.push(services.stop);
-  const env = {
-    ...process.env,
-    PORT: String(config.PORT),
-    ADMIN_PORT: String(config.ADMIN_PORT),
-    WORKER_ADMIN_PORT: String(config.WORKER_ADMIN_PORT),
-    OPENSEARCH_URL: services.opensearch,
-    REDIS_URL: services.redis,
-  };
-  print('Starting the worker and the API …');
-  const worker = startLogged('worker', config.STATE_DIR, env);
-  stops.push(() => worker.stop(STOP_MS));
-  // Nothing stands in front of it that would have to notice when it stops.
-  const api = startLogged('API', config.STATE_DIR, { DRAIN_SECONDS: '0', ...env });
-  stops.push(() => api.stop(STOP_MS));
-  const trouble = Promise.race([services.lost, endOf(worker), endOf(api)]);
-  const workerAdmin = originOf(config.ADMIN_HOST, config.WORKER_ADMIN_PORT);
-  await unless(trouble, waitForAnswer(worker, `${workerAdmin}/readyz`, signal));
-  await unless(trouble, serve(config, env, api, signal));
-  await unless(
-    trouble,
-    aborted(signal).catch(() => undefined),
-  );
-  print('\nStopping …');
-}
 
 /** Ports that the operator left to us (0) are picked here, so that they can be printed. */
 async function configWithPorts(): Promise<Config> {
@@ -57,11 +25,6 @@ async function configWithPorts(): Promise<Config> {
 async function unless(trouble: Promise<string>, awaited: Promise<void>): Promise<void> {
   const what = await Promise.race([trouble, awaited]);
   if (what !== undefined) throw new StartError(what);
-}
-
-async function endOf(process: RunningProcess): Promise<string> {
-  const how = await process.ended;
-  return `The ${process.name} has ended (${how}). Its last lines:\n${process.lastLines()}`;
 }
 
 const publications = z.object({ live: z.looseObject({}).nullable() });
@@ -111,20 +74,38 @@ async function publishFirst(
   await show('publish', ...files);
 }
 
-async function stopAll(stops: Stops): Promise<void> {
-  for (const stop of stops.toReversed()) await stop();
-  killAll();
-}
-
-const signal = watchInterrupts();
-const stops: Stops = [];
-try {
-  await startAll(signal, stops);
-} catch (error) {
-  if (error instanceof Interrupted) print('\nStopping …');
-  else if (error instanceof StartError || error instanceof ConfigError) print(error.message);
-  else print(error instanceof Error ? `${error.stack}` : String(error));
-  process.exitCode = error instanceof Interrupted ? error.exitCode : 1;
-}
-await stopAll(stops);
-if (signal.aborted) print('stopped');
+await runCommand(async (signal) => {
+  const config = await configWithPorts();
+  // What is under way, to be stopped in the reverse order.
+  const stops: (() => Promise<void>)[] = [];
+  try {
+    const services = await startServices({ signal });
+    stops.push(services.stop);
+    const env = {
+      ...process.env,
+      PORT: String(config.PORT),
+      ADMIN_PORT: String(config.ADMIN_PORT),
+      WORKER_ADMIN_PORT: String(config.WORKER_ADMIN_PORT),
+      OPENSEARCH_URL: services.opensearch,
+      REDIS_URL: services.redis,
+    };
+    print('Starting the worker and the API …');
+    const worker = startLogged('worker', config.STATE_DIR, env);
+    stops.push(() => worker.stop(STOP_MS));
+    // Nothing stands in front of it that would have to notice when it stops.
+    const api = startLogged('API', config.STATE_DIR, { DRAIN_SECONDS: '0', ...env });
+    stops.push(() => api.stop(STOP_MS));
+    const trouble = Promise.race([services.lost, endInWords(worker), endInWords(api)]);
+    const workerAdmin = originOf(config.ADMIN_HOST, config.WORKER_ADMIN_PORT);
+    await unless(trouble, waitForAnswer(worker, `${workerAdmin}/readyz`, signal));
+    await unless(trouble, serve(config, env, api, signal));
+    const interrupted = aborted(signal).catch(() => undefined);
+    await unless(trouble, interrupted);
+  } finally {
+    if (signal.aborted) print('\nStopping …');
+    for (const stop of stops.toReversed()) await stop();
+    killAll();
+    if (signal.aborted) print('stopped');
+  }
+  return 0;
+});

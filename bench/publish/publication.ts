@@ -1,11 +1,10 @@
-import { childrenOf } from '../../scripts/children.ts';
 import type { TestEnvironment } from '../../scripts/environment.ts';
 import { startWorker } from '../../scripts/licenses-processes.ts';
 import { print } from '../../scripts/processes.ts';
 import { publicationDetails } from '../../src/publications/history.ts';
 import { type DayFiles, published } from '../published.ts';
 import type { Published } from '../reports/publish.ts';
-import { cpuSeconds, openSearchPids, residentMebibytes, sampledWhile } from '../usage.ts';
+import { childrenOf, cpuSeconds, openSearchPids, residentMebibytes, sampledWhile } from '../usage.ts';
 
 const MEMORY_EVERY_MS = 100;
 

@@ -2,12 +2,12 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
-import { processTree } from '../../scripts/children.ts';
 import { freePort } from '../../scripts/ports.ts';
 import { run, startProcess, waitUntilReady } from '../../scripts/processes.ts';
 import { privilegesOfNobody } from '../../scripts/unprivileged-user.ts';
 import { type Contender, postLoad } from '../load/contenders.ts';
 import { redisPids } from '../service.ts';
+import { childrenOf } from '../usage.ts';
 import type { Rows } from './rows.ts';
 
 /** Debian's PostgreSQL 15. */
@@ -39,6 +39,7 @@ export interface Postgres {
 /** Starts a PostgreSQL of its own in the rows' folder, which only this machine can reach, and a thin API over it. */
 export async function startPostgres(rows: Rows, redis: string): Promise<Postgres> {
   const { url, data, process: postgres } = await startServer(rows.folder);
+  const pid = postgres.child.pid ?? 0;
   try {
     const startedAt = performance.now();
     const bytes = await loadRows(url, rows);
@@ -49,7 +50,7 @@ export async function startPostgres(rows: Rows, redis: string): Promise<Postgres
       ...{ loadSeconds, bytes, dataFolder: join(data, 'base'), load },
       servers: async () => ({
         // Each connection has a process.
-        PostgreSQL: await processTree(postgres.child.pid ?? 0),
+        PostgreSQL: [pid, ...(await childrenOf(pid))],
         API: [api.child.pid ?? 0],
         Redis,
       }),

@@ -13,7 +13,7 @@ export function openSearchNodes({ OPENSEARCH_URL: urls }: Pick<Config, 'OPENSEAR
 }
 
 /** Host and port of each node, for messages: the addresses may hold a password. */
-export function openSearchHosts(config: Pick<Config, 'OPENSEARCH_URL'>): string {
+function openSearchHosts(config: Pick<Config, 'OPENSEARCH_URL'>): string {
   return openSearchNodes(config)
     .map((node) => new URL(node).host)
     .join(', ');

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
-import { killChildrenOf } from '../../scripts/children.ts';
+import { killChildrenOf } from '../support/children.ts';
 import { faultTest, inForm } from '../support/fault-form.ts';
 import {
   type FatalRequest,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect } from '@jest/globals';
-import { killChildrenOf } from '../../scripts/children.ts';
 import { isBulk } from '../support/bulk-faults.ts';
+import { killChildrenOf } from '../support/children.ts';
 import { faultTest, inForm } from '../support/fault-form.ts';
 import {
   type FatalRequest,

@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { startedChildrenOf } from '../../scripts/children.ts';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { startScript, startWorker } from '../../scripts/licenses-processes.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
 import { queuePrefix } from '../../src/publications/job.ts';
+import { startedChildrenOf } from '../support/children.ts';
 import { licensesOf, writeDay } from '../support/day-files.ts';
 import type { DatasetFiles } from '../support/publishing.ts';
 

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { childrenOf } from '../../scripts/children.ts';
+import { childrenOf } from '../../bench/usage.ts';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { startApi, startWorker } from '../../scripts/licenses-processes.ts';
 import { freePort } from '../../scripts/ports.ts';

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { z } from 'zod';
+import { childrenOf } from '../../bench/usage.ts';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
-import { childrenOf } from '../../scripts/children.ts';
 import { licenses } from '../../scripts/licenses-processes.ts';
 import { publicationDetails, publicationHistory } from '../../src/publications/history.ts';
 import {

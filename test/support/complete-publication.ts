@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from '@jest/globals';
 import { z } from 'zod';
-import { processesWith } from '../../scripts/children.ts';
 import type { TestEnvironment } from '../../scripts/environment.ts';
 import { type PublicationHistory, publicationHistory } from '../../src/publications/history.ts';
 import { publishQueue } from '../../src/publications/job.ts';
 import { indicesUnderAlias, type PublicationCounts, readMetadata } from '../../src/publications/metadata.ts';
 import { digestIndexName } from '../../src/storage/store.ts';
+import { processesWith } from './children.ts';
 
 /** A publication may tell that it is live before it has deleted what it takes the place of. */
 const TIDY_WITHIN_MS = 10_000;

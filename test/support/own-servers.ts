@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
-import { startLocalOpenSearch, waitForOpenSearch } from '../../scripts/local-opensearch.ts';
-import { redisFolder, startLocalRedis, waitForRedis } from '../../scripts/local-redis.ts';
+import { startLocalOpenSearch } from '../../scripts/local-opensearch.ts';
+import { redisFolder, startLocalRedis } from '../../scripts/local-redis.ts';
 import { freePort, freePorts } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { readConfig } from '../../src/config.ts';
@@ -61,17 +61,14 @@ type OpenSearchPlace = Pick<
 >;
 
 /** Starts an OpenSearch and waits until it answers. */
-async function startOpenSearch(place: OpenSearchPlace): Promise<RunningProcess> {
+function startOpenSearch(place: OpenSearchPlace): Promise<RunningProcess> {
   const signal = AbortSignal.timeout(START_WITHIN_MS);
-  const server = await startLocalOpenSearch({
+  return startLocalOpenSearch({
     ...place,
     stateDir: resolve(readConfig().STATE_DIR),
     isShortLived: true,
     signal,
-    report: () => undefined,
   });
-  await waitForOpenSearch(server, `http://127.0.0.1:${place.httpPort}`, place.clusterName, signal);
-  return server;
 }
 
 /** A Redis that runs, with nothing in it. */
@@ -83,11 +80,7 @@ export async function ownRedis(): Promise<OwnServer> {
     url,
     folder,
     data: redisFolder(folder),
-    start: async () => {
-      const server = await startLocalRedis(folder, port, () => undefined);
-      await waitForRedis(server, url, AbortSignal.timeout(START_WITHIN_MS));
-      return server;
-    },
+    start: () => startLocalRedis(folder, port, AbortSignal.timeout(START_WITHIN_MS)),
   });
 }
 

@@ -1,25 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { childrenOf } from '../../bench/usage.ts';
 
 const GONE_WITHIN_MS = 10_000;
-
-/** The process ids of a process's children (Linux). */
-export async function childrenOf(parent: number): Promise<number[]> {
-  const tasks = await readdir(`/proc/${parent}/task`);
-  const lists = await Promise.all(
-    tasks.map((task) => readFile(`/proc/${parent}/task/${task}/children`, 'utf8')),
-  );
-  return lists
-    .flatMap((list) => list.trim().split(/\s+/))
-    .filter((id) => id !== '')
-    .map(Number);
-}
-
-/** A process, its children and theirs (Linux). */
-export async function processTree(pid: number): Promise<number[]> {
-  const children = await childrenOf(pid);
-  return [pid, ...(await Promise.all(children.map(processTree))).flat()];
-}
 
 /** The children of a process that is about to start one (Linux). */
 export async function startedChildrenOf(parent: number): Promise<number[]> {
