@@ -10,7 +10,7 @@ const PAGE = resolve(ROOT, 'docs/dependencies.md');
 const byName = z.record(z.string(), z.string()).default({});
 const packageJson = z.object({ dependencies: byName, devDependencies: byName, optionalDependencies: byName });
 const lockFile = z.object({
-  packages: z.record(z.string(), z.object({ version: z.string(), license: z.string().optional() })),
+  packages: z.record(z.string(), z.object({ license: z.string().optional() })),
 });
 const reasonFile = z.record(z.string(), z.string());
 
@@ -28,18 +28,11 @@ export function reasons() {
   return read('data/dependencies.json', reasonFile);
 }
 
-interface LockedPackage {
-  readonly name: string;
-  readonly version: string;
-  readonly license: string;
-}
-
 /** Every package in the lock file, direct and transitive. */
-export function lockedPackages(): LockedPackage[] {
+export function lockedPackages() {
   const { '': _own, ...packages } = read('package-lock.json', lockFile).packages;
-  return Object.entries(packages).map(([path, { version, license = 'none' }]) => ({
+  return Object.entries(packages).map(([path, { license = 'none' }]) => ({
     name: path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length),
-    version,
     license,
   }));
 }
@@ -56,21 +49,18 @@ const PERMISSIVE: ReadonlySet<string> = new Set([
 ]);
 
 /** The packages that have another license, each with what it means here. */
-const OTHER_LICENSES: ReadonlyMap<string, { readonly license: string; readonly note: string }> = new Map([
+const EXCEPTIONS: ReadonlyMap<string, string> = new Map([
   [
-    '@uswds/uswds',
-    {
-      license: 'SEE LICENSE IN LICENSE.md',
-      note: 'in the public domain, with fonts and icons under the SIL Open Font License 1.1, Apache-2.0 and MIT',
-    },
+    '`@uswds/uswds` (SEE LICENSE IN LICENSE.md)',
+    'in the public domain, with fonts and icons under the SIL Open Font License 1.1, Apache-2.0 and MIT',
   ],
-  ['axe-core', { license: 'MPL-2.0', note: 'used unchanged, by tests only' }],
-  ['caniuse-lite', { license: 'CC-BY-4.0', note: 'data about browsers; this service does not show it' }],
+  ['`axe-core` (MPL-2.0)', 'used unchanged, by tests only'],
+  ['`caniuse-lite` (CC-BY-4.0)', 'data about browsers; this service does not show it'],
 ]);
 
 /** Whether a license is allowed: a permissive one, or the known other one of this package. */
-export function isAllowed({ name, license }: Pick<LockedPackage, 'name' | 'license'>): boolean {
-  return isPermissive(license) || OTHER_LICENSES.get(name)?.license === license;
+export function isAllowed({ name, license }: { readonly name: string; readonly license: string }): boolean {
+  return isPermissive(license) || EXCEPTIONS.has(`\`${name}\` (${license})`);
 }
 
 /** Whether an SPDX expression without nested parentheses is permissive in all its parts. */
@@ -82,7 +72,6 @@ function isPermissive(license: string): boolean {
 /** The page as Markdown, from the files of the checkout alone. */
 export function dependencyPage(): string {
   const { dependencies, devDependencies, optionalDependencies } = directDependencies();
-  const packages = lockedPackages();
   return `# Dependencies
 
 \`npm run dependency-page\` writes this page from \`package.json\`, \`package-lock.json\` and \`data/dependencies.json\` (why each is used). A test fails if it is out of date, if a dependency has no reason, or if a license is not an allowed one.
@@ -103,9 +92,9 @@ ${directTable(optionalDependencies)}
 
 ## All packages
 
-With those that the above depend on, the lock file has ${packages.length} packages. Their licenses are permissive (${[...PERMISSIVE].join(', ')}), with these exceptions:
+With those that the above depend on, the lock file has ${lockedPackages().length} packages. Their licenses are permissive (${[...PERMISSIVE].join(', ')}), with these exceptions:
 
-${otherLicenses(packages)}
+${[...EXCEPTIONS].map(([what, note]) => `- ${what}: ${note}`).join('\n')}
 `;
 }
 
@@ -119,16 +108,6 @@ function directTable(dependencies: Readonly<Record<string, string>>): string {
     why[name] ?? '',
   ]);
   return markdownTable(['package', 'version', 'license', 'what for'], rows);
-}
-
-function otherLicenses(packages: readonly LockedPackage[]): string {
-  return packages
-    .filter(({ license }) => !isPermissive(license))
-    .map(
-      ({ name, license }) =>
-        `- \`${name}\` (${license}): ${OTHER_LICENSES.get(name)?.note ?? 'not known here'}`,
-    )
-    .join('\n');
 }
 
 if (import.meta.main) writeFileSync(PAGE, dependencyPage());

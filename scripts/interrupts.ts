@@ -11,8 +11,6 @@ class Interrupted extends Error {
   }
 }
 
-const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
-
 /** One Ctrl-C arrives twice, from the terminal and forwarded by npm: so near together they are one. */
 const SAME_KEY_PRESS_MS = 400;
 
@@ -40,20 +38,19 @@ export async function runCommand(command: (signal: AbortSignal) => Promise<numbe
 function watchInterrupts(): AbortSignal {
   const controller = new AbortController();
   let first = 0;
-  const onSignal = (name: keyof typeof EXIT_CODES) => {
+  const onSignal = (_name: NodeJS.Signals, number: number) => {
+    const exitCode = 128 + number;
     if (!controller.signal.aborted) {
       first = Date.now();
-      controller.abort(new Interrupted(EXIT_CODES[name]));
+      controller.abort(new Interrupted(exitCode));
     } else if (Date.now() - first > SAME_KEY_PRESS_MS) {
       killAll();
-      process.exit(EXIT_CODES[name]);
+      process.exit(exitCode);
     }
   };
   // With the terminal gone, what is printed is lost, but all must still be stopped in order.
   for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
-  process.on('SIGHUP', () => onSignal('SIGHUP'));
-  process.on('SIGINT', () => onSignal('SIGINT'));
-  process.on('SIGTERM', () => onSignal('SIGTERM'));
+  for (const name of ['SIGHUP', 'SIGINT', 'SIGTERM']) process.on(name, onSignal);
   return controller.signal;
 }
 

@@ -3,7 +3,7 @@ import { createWriteStream, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hasSetpriv } from './program-path.ts';
+import { HAS_SETPRIV } from './program-path.ts';
 
 /** Something needed can't be had. The message says in words what to do and is shown without a stack. */
 export class StartError extends Error {}
@@ -232,7 +232,7 @@ function spawnInGroup(
   command: readonly [string, ...string[]],
   { env, cwd, input, ownsTerminal = false, privileges = [] }: ProcessOptions,
 ): ChildProcess {
-  const [file, ...parameters]: readonly [string, ...string[]] = hasSetpriv()
+  const [file, ...parameters]: readonly [string, ...string[]] = HAS_SETPRIV
     ? ['setpriv', ...privileges, '--pdeathsig', 'TERM', '--', ...command]
     : command;
   const printing = ownsTerminal ? 'inherit' : 'pipe';

@@ -21,13 +21,8 @@ function isExecutable(path: string): boolean {
   }
 }
 
-let setprivFound: boolean | undefined;
-
 /** Whether `setpriv` (util-linux) is there to change a process's user. */
-export function hasSetpriv(): boolean {
-  setprivFound ??= process.platform === 'linux' && isInstalled('setpriv');
-  return setprivFound;
-}
+export const HAS_SETPRIV = process.platform === 'linux' && isInstalled('setpriv');
 
 /** Whether this process may do all that the administrator may. */
 export function isRoot(): boolean {

@@ -1,5 +1,5 @@
 import { run, runProgram, StartError } from './processes.ts';
-import { hasSetpriv, isRoot } from './program-path.ts';
+import { HAS_SETPRIV, isRoot } from './program-path.ts';
 
 /** `nobody`, on every Linux. */
 const ID = '65534';
@@ -28,7 +28,7 @@ export async function privilegesOfNobody(
   files: readonly string[],
 ): Promise<readonly string[]> {
   if (!isRoot()) return [];
-  if (!hasSetpriv()) {
+  if (!HAS_SETPRIV) {
     throw new StartError('A server does not run as root: run this as another user, or install `setpriv`.');
   }
   await run('chown', ['-R', '-h', `${ID}:${ID}`, ...owned]);
