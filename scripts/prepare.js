@@ -1,5 +1,5 @@
 // Plain JavaScript without dependencies: this runs on whatever Node the machine has, before anything is installed.
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -15,19 +15,16 @@ const programs = join(root, 'node_modules', '.bin');
  * Installs the dependencies unless they are there, in the versions of package-lock.json. What npm prints is shown
  * only if it fails.
  */
-function installDependencies() {
+export async function installDependencies() {
   if (dependenciesAreInstalled()) return;
   process.stdout.write('Installing dependencies (npm ci) …\n');
   const options = ['--include=dev', '--include=optional', '--no-audit', '--no-fund'];
-  const { status, stdout, stderr, error } = spawnSync('npm', ['ci', ...options], {
-    cwd: root,
-    encoding: 'utf8',
-  });
-  if (status === 0) return;
+  const { code, output } = await runForwardingSignals('npm', ['ci', ...options], { isQuiet: true });
+  if (code === 0) return;
   process.stderr.write(
-    `${error?.message ?? stdout + stderr}\nThe dependencies could not be installed: npm ci failed.\n`,
+    `${output}\nThe dependencies could not be installed: npm ci failed (exit code ${code}).\n`,
   );
-  process.exit(1);
+  process.exit(code);
 }
 
 /**
@@ -39,9 +36,9 @@ function installDependencies() {
 export async function runWithNode24(program) {
   process.chdir(root);
   process.env.PATH = [programs, process.env.PATH].join(delimiter);
-  installDependencies();
+  await installDependencies();
   const url = new URL(program, import.meta.url);
-  if (Number(process.versions.node.split('.')[0]) >= NODE_MAJOR) {
+  if (nodeMajor() >= NODE_MAJOR) {
     await import(url.href);
     return;
   }
@@ -52,11 +49,12 @@ export async function runWithNode24(program) {
     );
     process.exit(1);
   }
-  const child = spawn(node, [fileURLToPath(url), ...process.argv.slice(2)], { stdio: 'inherit' });
-  for (const signal of FORWARDED_SIGNALS) process.on(signal, () => child.kill(signal));
-  child.on('exit', (code, signal) => {
-    process.exit(signal === null ? (code ?? 1) : 128 + constants.signals[signal]);
-  });
+  const { code } = await runForwardingSignals(node, [fileURLToPath(url), ...process.argv.slice(2)]);
+  process.exitCode = code;
+}
+
+function nodeMajor() {
+  return Number(process.versions.node.split('.')[0]);
 }
 
 /** Whether npm has noted, as it does when an installation is complete, the versions that the lock file names. */
@@ -83,4 +81,34 @@ function readLock(path) {
   }
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) installDependencies();
+/**
+ * @param {string} command
+ * @param {string[]} args
+ * @param {{isQuiet?: boolean}} [options] whether its output is kept and not shown
+ * @returns {Promise<{code: number, output: string}>} the exit code, and the output that was kept
+ */
+function runForwardingSignals(command, args, { isQuiet = false } = {}) {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { cwd: root, stdio: isQuiet ? 'pipe' : 'inherit' });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (/** @type {string} */ text) => {
+        output += text;
+      });
+    }
+    const forward = (/** @type {NodeJS.Signals} */ signal) => void child.kill(signal);
+    for (const signal of FORWARDED_SIGNALS) process.on(signal, forward);
+    const end = (/** @type {number} */ code) => {
+      for (const signal of FORWARDED_SIGNALS) process.off(signal, forward);
+      resolve({ code, output });
+    };
+    child.on('error', (error) => {
+      output += `${command}: ${error.message}\n`;
+      if (!isQuiet) process.stderr.write(output);
+      end(1);
+    });
+    child.on('close', (code, signal) => end(signal === null ? (code ?? 1) : 128 + constants.signals[signal]));
+  });
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await installDependencies();
