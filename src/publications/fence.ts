@@ -176,9 +176,16 @@ export async function deleteUnlessLive(store: Store, index: string): Promise<boo
   }
 }
 
-/** Deletes one index by its exact name; one that has gone already is no error. */
+/**
+ * Deletes one index by its exact name; one that has gone already is no error. `ignore_unavailable` is not enough: of two
+ * deletions at once, one still fails with 404.
+ */
 export async function deleteIndex({ client }: Pick<Store, 'client'>, index: string): Promise<void> {
-  await client.indices.delete({ index, ignore_unavailable: true });
+  try {
+    await client.indices.delete({ index });
+  } catch (error) {
+    if (responseStatus(error) !== 404) throw error;
+  }
 }
 
 /**

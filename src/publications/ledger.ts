@@ -131,12 +131,25 @@ export async function readEvents(store: Store, publication?: string): Promise<Le
   return events.reverse();
 }
 
+async function latestEvent(
+  store: Store,
+  publication: string,
+  event: LedgerEvent['event'],
+): Promise<LedgerEvent | undefined> {
+  const { documents } = await LEDGER_EVENTS.search(store, {
+    size: 1,
+    query: { bool: { filter: [{ term: { publication } }, { term: { event } }] } },
+    sort: [{ _seq_no: 'desc' }],
+  });
+  return documents[0];
+}
+
 export type PublicationTimes = Awaited<ReturnType<typeof publicationTimes>>;
 
 /** What metrics tell of the ledger, however many events it has. */
 export async function publicationTimes(store: Store) {
   const live = (await readableLiveIndex(store))?.metadata;
-  const [times, ofLive] = await Promise.all([
+  const [times, canary] = await Promise.all([
     LEDGER_EVENTS.search(store, {
       size: PUBLICATION_STATES.length,
       query: { terms: { event: [...PUBLICATION_STATES] } },
@@ -144,9 +157,8 @@ export async function publicationTimes(store: Store) {
       collapse: { field: 'event' },
       _source: ['publication', 'event', 'at'],
     }),
-    live === undefined ? [] : readEvents(store, live.publication),
+    live === undefined ? undefined : latestEvent(store, live.publication, 'canary_failed'),
   ]);
-  const canary = ofLive.findLast(({ event }) => event === 'canary_failed');
   return {
     /** When each kind of event happened last, in milliseconds of Unix time. */
     lastEvents: new Map<string, number>(times.documents.map(({ event, at }) => [event, Date.parse(at)])),

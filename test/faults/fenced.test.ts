@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { deleteIndex } from '../../src/publications/fence.ts';
 import { type PublishResult, publicationHistory } from '../../src/publications/history.ts';
 import { indicesUnderAlias, licensesIndices } from '../../src/publications/metadata.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { countDocuments } from '../../src/storage/checked-search.ts';
 import { licensesOf, writeDay } from '../support/day-files.ts';
+import { times } from '../support/fixtures.ts';
 import { throughProxy } from '../support/proxy.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 
@@ -182,6 +184,16 @@ test('a flip that arrives only when its publication has given up leaves one live
   const [index = '', ...others] = await live();
   expect(others).toEqual([]);
   expect(await countDocuments(environment.client, index)).toBeGreaterThan(0);
+});
+
+test('an index that several processes delete at the same moment is no error', async () => {
+  const { client, prefix } = environment.store;
+  for (let round = 0; round < 10; round += 1) {
+    const index = `${prefix}license-digests-2026-11-20-round${round}`;
+    await client.indices.create({ index });
+    await Promise.all(times(4, () => deleteIndex(environment.store, index)));
+    expect((await client.indices.exists({ index })).body).toBe(false);
+  }
 });
 
 describe('two simultaneous first publications', () => {
