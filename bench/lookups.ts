@@ -1,5 +1,5 @@
 import { print } from '../scripts/processes.ts';
-import { licenseId } from '../src/licenses/license-document.ts';
+import { licenseId } from '../src/licenses/license.ts';
 import { type Asked, drawLicenses } from './load/asked.ts';
 import { NAME_TUNED, NAME_TUNED_WHOLE, NUMBER_TERM, NUMBER_TERM_WHOLE } from './load/bare-queries.ts';
 import {

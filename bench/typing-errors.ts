@@ -1,4 +1,4 @@
-import type { LicenseRecord } from '../src/licenses/license-record.ts';
+import type { LicenseRecord } from '../src/licenses/license.ts';
 import { givenNameVariants } from '../src/licenses/spelling.ts';
 import { business, number, person, type TypingHabit, type WrittenName } from './typing-habits.ts';
 

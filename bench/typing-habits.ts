@@ -1,5 +1,5 @@
 import { boardByName } from '../src/licenses/boards.ts';
-import type { LicenseRecord } from '../src/licenses/license-record.ts';
+import type { LicenseRecord } from '../src/licenses/license.ts';
 import type { LookupRequest } from '../src/licenses/lookup.ts';
 
 /** A way in which people write what they look for. */

@@ -1,6 +1,6 @@
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
-import type { HolderKind } from '../../src/licenses/license-document.ts';
+import type { HolderKind } from '../../src/licenses/license.ts';
 
 /** A license to be asked for. */
 export interface Asked {

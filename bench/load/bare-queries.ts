@@ -1,5 +1,5 @@
 import { numberKey } from '../../src/licenses/fold.ts';
-import { boardKey } from '../../src/licenses/license-document.ts';
+import { boardKey } from '../../src/licenses/license.ts';
 import { foldPersonName, givenNamesKey } from '../../src/licenses/names.ts';
 import type { Asked } from './asked.ts';
 

@@ -1,4 +1,4 @@
-import { licenseId } from '../../src/licenses/license-document.ts';
+import { licenseId } from '../../src/licenses/license.ts';
 import type { Service } from '../service.ts';
 import type { Servers } from '../usage.ts';
 import type { Asked } from './asked.ts';

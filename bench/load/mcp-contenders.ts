@@ -1,4 +1,4 @@
-import type { HolderKind } from '../../src/licenses/license-document.ts';
+import type { HolderKind } from '../../src/licenses/license.ts';
 import type { Service } from '../service.ts';
 import type { Asked } from './asked.ts';
 import {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { z } from 'zod';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
-import { boardKey } from '../../src/licenses/license-document.ts';
+import { boardKey } from '../../src/licenses/license.ts';
 import { type DayFiles, parsed } from '../published.ts';
 import { DATE, SEED } from '../service.ts';
 

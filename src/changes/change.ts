@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { numberKey } from '../licenses/fold.ts';
-import { type LicenseRecord, licenseRecord } from '../licenses/license-record.ts';
+import { type LicenseRecord, licenseRecord } from '../licenses/license.ts';
 import { positionOf } from './feed.ts';
 
 /** What happened to a license. */

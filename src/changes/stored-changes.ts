@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { addTo } from '../licenses/counts.ts';
-import { type LicenseRecord, licenseRecord } from '../licenses/license-record.ts';
+import { type LicenseRecord, licenseRecord } from '../licenses/license.ts';
 import { countDocuments } from '../storage/checked-search.ts';
 import { collection } from '../storage/collection.ts';
 import { SearchUnavailableError } from '../storage/errors.ts';

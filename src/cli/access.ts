@@ -9,7 +9,7 @@ import {
   rotateKey,
   type StoredKey,
 } from '../access/api-keys.ts';
-import { type KeyDay, lastUsed, readKeyUsage } from '../access/key-usage.ts';
+import { type KeyDay, lastUsed, readKeyUsage } from '../access/usage.ts';
 import type { Config } from '../config.ts';
 import { daysBefore, todayInOhio } from '../licenses/dates.ts';
 import { readAudit, recordAudit } from '../storage/audit-log.ts';

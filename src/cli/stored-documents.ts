@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { ACCOUNTS } from '../access/accounts.ts';
 import { API_KEYS } from '../access/api-keys.ts';
-import { KEY_USAGE } from '../access/key-usage.ts';
+import { KEY_USAGE } from '../access/usage.ts';
 import { isSegmentId, SEGMENTS } from '../changes/segments.ts';
 import { CHANGES } from '../changes/stored-changes.ts';
 import { EPOCH_ID, LEDGER_EPOCH } from '../publications/fence.ts';

@@ -5,10 +5,10 @@ import { numberKey } from '../licenses/fold.ts';
 import {
   isPossibleId,
   type LicenseDocument,
+  type LicenseRecord,
   licenseDocument,
   licenseId,
-} from '../licenses/license-document.ts';
-import type { LicenseRecord } from '../licenses/license-record.ts';
+} from '../licenses/license.ts';
 import { fullName } from '../licenses/names.ts';
 import {
   boardAction,

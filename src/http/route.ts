@@ -7,7 +7,7 @@ import createError from 'http-errors';
 import type Koa from 'koa';
 import type compose from 'koa-compose';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
-import type { Outcome } from '../telemetry/outcome.ts';
+import type { Outcome } from '../access/usage.ts';
 
 /** What is known of a request while it is answered. */
 export interface RequestState {

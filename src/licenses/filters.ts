@@ -1,10 +1,16 @@
 import { distinctKeys, fold, memoize } from './fold.ts';
-import type { LicenseRecord } from './license-record.ts';
+
+/** What filters read of a license. */
+type Filtered = Readonly<
+  Record<'license_type' | 'status' | 'raw_status' | 'city' | 'county', string | null> & {
+    extra_data: Record<string, string>;
+  }
+>;
 
 /** A filter of searches by name. A license matches when one of its keys is the filter's folded value. */
 export interface Filter {
   /** The folded values of a license. They are stored in `keys`, under the filter's name. */
-  readonly keysOf: (license: LicenseRecord) => readonly string[];
+  readonly keysOf: (license: Filtered) => readonly string[];
   readonly description: string;
   /** Its name and a hint in the form of the website. */
   readonly label: string;
@@ -21,7 +27,7 @@ export const licenseTypeKeys = memoize((licenseType) => {
   return distinctKeys([licenseType, licenseType.slice(0, open), licenseType.slice(open)].map(fold));
 });
 
-function statusKeys({ status, raw_status: raw }: LicenseRecord): readonly string[] {
+function statusKeys({ status, raw_status: raw }: Filtered): readonly string[] {
   const [primary, whole] = [foldedKey(status ?? ''), foldedKey(raw ?? '')];
   return primary[0] === whole[0] ? primary : [...primary, ...whole];
 }

@@ -3,7 +3,7 @@ import { BadRequestError } from './bad-request.ts';
 import { type Board, boardByName } from './boards.ts';
 import { FILTER_NAMES, type Filters, licenseTypeKeys, mapFilters } from './filters.ts';
 import { fold } from './fold.ts';
-import type { LicenseRecord } from './license-record.ts';
+import type { LicenseRecord } from './license.ts';
 
 /** The most matches that a search returns (SEARCH-05, MCP-05). */
 export const MAX_MATCHES = 100;

@@ -1,7 +1,7 @@
 import { BOARDS, type Board } from '../licenses/boards.ts';
 import { FILTER_NAMES, type Filters } from '../licenses/filters.ts';
 import { fold } from '../licenses/fold.ts';
-import type { StoredLicense } from '../licenses/license-document.ts';
+import type { StoredLicense } from '../licenses/license.ts';
 import { MAX_MATCHES } from '../licenses/lookup.ts';
 import {
   businessNameKeys,

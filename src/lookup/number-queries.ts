@@ -1,6 +1,6 @@
 import type { Board } from '../licenses/boards.ts';
 import { fold, numberDigits, numberKey } from '../licenses/fold.ts';
-import { licenseId } from '../licenses/license-document.ts';
+import { licenseId } from '../licenses/license.ts';
 import { misreadNumberKeys } from '../licenses/spelling.ts';
 
 /** A part of an OpenSearch query. */

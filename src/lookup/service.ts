@@ -3,9 +3,8 @@ import { LRUCache } from 'lru-cache';
 import { changesOfOne } from '../changes/change.ts';
 import type { Changes, NumberChanges } from '../changes/service.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
-import type { Board } from '../licenses/boards.ts';
-import { boardByName } from '../licenses/boards.ts';
-import type { LicenseRecord } from '../licenses/license-record.ts';
+import { type Board, boardByName } from '../licenses/boards.ts';
+import type { LicenseRecord } from '../licenses/license.ts';
 import { type InvalidLookup, type LookupOutcome, type LookupRequest, problemOf } from '../licenses/lookup.ts';
 import {
   type LivePublication,

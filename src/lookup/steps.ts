@@ -1,6 +1,6 @@
 import type { Filters } from '../licenses/filters.ts';
 import { fold, isExactNumber, MAX_FOLDED_CHARACTERS } from '../licenses/fold.ts';
-import type { StoredLicense } from '../licenses/license-document.ts';
+import type { StoredLicense } from '../licenses/license.ts';
 import {
   type BusinessRequest,
   type LookupOutcome,
@@ -23,8 +23,7 @@ import {
   personQuery,
 } from './name-queries.ts';
 import { commonNumberQuery, numberQuery, writtenNumberQuery } from './number-queries.ts';
-import type { LicenseQuery, SearchResult } from './requests.ts';
-import { type PublicationSearch, searchOptional } from './search.ts';
+import { type LicenseQuery, type PublicationSearch, type SearchResult, searchOptional } from './search.ts';
 import { MAX_SUGGESTED_NUMBERS, suggestedNumbers, suggestedPersons } from './suggestions.ts';
 
 type Found = readonly StoredLicense[];

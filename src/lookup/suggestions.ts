@@ -1,6 +1,6 @@
 import { distance } from 'fastest-levenshtein';
 import { fold, numberKey } from '../licenses/fold.ts';
-import type { StoredLicense } from '../licenses/license-document.ts';
+import type { StoredLicense } from '../licenses/license.ts';
 import type { NumberRequest, PersonRequest } from '../licenses/lookup.ts';
 import {
   firstGivenName,
@@ -22,8 +22,7 @@ import {
   personQuery,
 } from './name-queries.ts';
 import { nearNumberQuery } from './number-queries.ts';
-import type { LicenseQuery } from './requests.ts';
-import { type PublicationSearch, searchOptional } from './search.ts';
+import { type LicenseQuery, type PublicationSearch, searchOptional } from './search.ts';
 
 type Found = readonly StoredLicense[];
 

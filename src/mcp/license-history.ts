@@ -8,8 +8,7 @@ import { cautionSentences, cautionsOf } from '../licenses/cautions.ts';
 import { todayInOhio } from '../licenses/dates.ts';
 import { isMiss } from '../licenses/lookup.ts';
 import { notFoundMessage } from '../licenses/not-found.ts';
-import type { Lookups } from '../lookup/service.ts';
-import { type LicenseHistory, licenseHistory } from '../lookup/service.ts';
+import { type LicenseHistory, type Lookups, licenseHistory } from '../lookup/service.ts';
 import { historyParameters, readParameters } from './parameters.ts';
 import { AUTHORITY, compact, compactLicense, SAMPLE_DATA_NOTICE } from './results.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { cautionSentences, cautionsOf, ONLY_MATCH_BY_NAME } from '../licenses/cautions.ts';
-import { type LicenseRecord, responseRecord, toResponseRecord } from '../licenses/license-record.ts';
+import { type LicenseRecord, responseRecord, toResponseRecord } from '../licenses/license.ts';
 import { type LookupOutcome, MAX_MATCHES } from '../licenses/lookup.ts';
 import {
   AS_PERSONS,

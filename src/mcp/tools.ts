@@ -1,6 +1,7 @@
 import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import type { Logger } from 'pino';
 import { z } from 'zod';
+import { lookupOutcome, type Outcome, statusOutcome } from '../access/usage.ts';
 import type { Changes } from '../changes/service.ts';
 import { SERVICE_VERSION } from '../config.ts';
 import { errorResponse } from '../http/errors.ts';
@@ -11,7 +12,6 @@ import { type LookupFields, lookupRequest, MAX_MATCHES } from '../licenses/looku
 import type { Lookups } from '../lookup/service.ts';
 import type { Rosters } from '../rosters/service.ts';
 import { toolCalls } from '../telemetry/metrics.ts';
-import { lookupOutcome, type Outcome, statusOutcome } from '../telemetry/outcome.ts';
 import * as descriptions from './descriptions.ts';
 import { historyForModel, historyResult } from './license-history.ts';
 import {

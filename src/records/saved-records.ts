@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { storedChange } from '../changes/change.ts';
 import { historyGap } from '../changes/feed.ts';
-import { licenseRecord } from '../licenses/license-record.ts';
+import { licenseRecord } from '../licenses/license.ts';
 import { countDocuments } from '../storage/checked-search.ts';
 import { collection } from '../storage/collection.ts';
 import { isIndexNotFound, SearchUnavailableError } from '../storage/errors.ts';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { lookupOutcome } from '../access/usage.ts';
 import {
   CHANGE_CAUSES,
   CHANGE_KINDS,
@@ -18,12 +19,10 @@ import type { Route } from '../http/route.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { todayInOhio } from '../licenses/dates.ts';
 import { numberKey } from '../licenses/fold.ts';
-import { responseRecord, toResponseRecord } from '../licenses/license-record.ts';
+import { responseRecord, toResponseRecord } from '../licenses/license.ts';
 import { isMiss, type Miss } from '../licenses/lookup.ts';
 import { notFoundDetail, reasonOf } from '../licenses/not-found.ts';
-import type { Lookups } from '../lookup/service.ts';
-import { type LicenseHistory, licenseHistory } from '../lookup/service.ts';
-import { lookupOutcome } from '../telemetry/outcome.ts';
+import { type LicenseHistory, type Lookups, licenseHistory } from '../lookup/service.ts';
 import { board, COMMON_ERRORS, errorEntry, queryOf, REST_PATH, responseEntry } from './operation.ts';
 import { EXAMPLE, EXAMPLE_DATE, MISSED_NUMBER, notFoundReason } from './verify-response.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { lastScraped, responseRecord, toResponseRecord } from '../licenses/license-record.ts';
+import { lastScraped, responseRecord, toResponseRecord } from '../licenses/license.ts';
 import { MAX_LISTED_MATCHES } from '../licenses/lookup.ts';
 import { notFoundDetail, reasonOf } from '../licenses/not-found.ts';
 import { FOUND_BY, itemsOf, MAX_ITEMS, type RosterResult } from '../rosters/roster.ts';

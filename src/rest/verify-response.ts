@@ -1,12 +1,7 @@
 import { z } from 'zod';
 import { boardByName } from '../licenses/boards.ts';
 import { FILTER_NAMES } from '../licenses/filters.ts';
-import {
-  type LicenseRecord,
-  lastScraped,
-  responseRecord,
-  toResponseRecord,
-} from '../licenses/license-record.ts';
+import { type LicenseRecord, lastScraped, responseRecord, toResponseRecord } from '../licenses/license.ts';
 import { type LookupOutcome, MAX_MATCHES } from '../licenses/lookup.ts';
 import { NUMBER_NOT_FOUND_REASONS, notFoundDetail, reasonOf } from '../licenses/not-found.ts';
 

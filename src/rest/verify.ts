@@ -1,6 +1,7 @@
 import createError from 'http-errors';
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
+import { lookupOutcome } from '../access/usage.ts';
 import { bodyTooLarge, jsonBody, LOOKUP_LIMIT } from '../http/body.ts';
 import { type ResponseHeaders, responseHeader } from '../http/openapi.ts';
 import type { Route } from '../http/route.ts';
@@ -8,7 +9,6 @@ import { todayInOhio } from '../licenses/dates.ts';
 import { mapFilters } from '../licenses/filters.ts';
 import { FIELD_WORDS, type LookupWords, lookupFields, readLookup } from '../licenses/lookup.ts';
 import type { Lookups } from '../lookup/service.ts';
-import { lookupOutcome } from '../telemetry/outcome.ts';
 import { boardName, COMMON_ERRORS, errorEntry, REST_PATH, responseEntry, unknownBoard } from './operation.ts';
 import {
   FOUND_EXAMPLES,

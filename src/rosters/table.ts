@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Cell, type CsvFormat, csvRows, firstCsvRow, spreadsheetCsv, withFormulas } from '../csv.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { NAME_DOES_NOT_MATCH } from '../licenses/cautions.ts';
-import { lastScraped, toResponseRecord } from '../licenses/license-record.ts';
+import { lastScraped, toResponseRecord } from '../licenses/license.ts';
 import { lookupFields } from '../licenses/lookup.ts';
 import { notFoundDetail, reasonOf } from '../licenses/not-found.ts';
 import { EXTRA_DATA_LABELS } from '../licenses/status.ts';

@@ -1,5 +1,5 @@
 import { BOARDS, type Board, boardByLabel } from '../licenses/boards.ts';
-import { boardKey } from '../licenses/license-document.ts';
+import { boardKey } from '../licenses/license.ts';
 import { type Html, html } from './page.ts';
 
 /** The permanent address of a license. */

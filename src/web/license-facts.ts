@@ -9,7 +9,7 @@ import {
   endorsementsOf,
 } from '../licenses/cautions.ts';
 import { daysBetween } from '../licenses/dates.ts';
-import type { LicenseRecord } from '../licenses/license-record.ts';
+import type { LicenseRecord } from '../licenses/license.ts';
 import { ENDORSED_LICENSE_LABELS, EXTRA_DATA_LABELS, type StandingFields } from '../licenses/status.ts';
 import { licenseLink } from './addresses.ts';
 import { factList, type Html, html, NOTHING } from './page.ts';

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { lookupOutcome } from '../access/usage.ts';
 import { changedFields } from '../changes/change.ts';
 import { formBody, requireSameOrigin } from '../http/body.ts';
 import { spend } from '../http/limits.ts';
@@ -15,7 +16,6 @@ import {
   TooManyRecordsError,
   writtenRecordCode,
 } from '../records/saved-records.ts';
-import { lookupOutcome } from '../telemetry/outcome.ts';
 import { boardByCode, licenseAddress, recordAddress } from './addresses.ts';
 import { historyTimeline, withoutTwins } from './history-timeline.ts';
 import { boardContact, extraDataGroups, licenseFacts } from './license-facts.ts';

@@ -1,12 +1,12 @@
+import { lookupOutcome } from '../access/usage.ts';
 import type { Route } from '../http/route.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { boardByName } from '../licenses/boards.ts';
-import type { LicenseRecord } from '../licenses/license-record.ts';
+import type { LicenseRecord } from '../licenses/license.ts';
 import { MAX_MATCHES, type Miss } from '../licenses/lookup.ts';
 import { nameParts } from '../licenses/names.ts';
 import { MAY_STILL_EXIST, notFoundMessage } from '../licenses/not-found.ts';
 import type { DatedOutcome } from '../lookup/service.ts';
-import { lookupOutcome } from '../telemetry/outcome.ts';
 import { licenseAddress, licenseLink, searchAddress } from './addresses.ts';
 import { NOT_STATED, statusTags } from './license-facts.ts';
 import {

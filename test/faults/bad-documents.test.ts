@@ -5,7 +5,7 @@ import { licenses, startApi, startWorker } from '../../scripts/licenses-processe
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { listAccounts } from '../../src/access/accounts.ts';
 import { createKey, listKeys } from '../../src/access/api-keys.ts';
-import { keyUsage, lastUsed, readKeyUsage } from '../../src/access/key-usage.ts';
+import { keyUsage, lastUsed, readKeyUsage } from '../../src/access/usage.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
 import { readEvents } from '../../src/publications/ledger.ts';
 import { licensesIndices } from '../../src/publications/metadata.ts';

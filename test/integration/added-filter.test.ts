@@ -19,7 +19,7 @@ const ENTRY = `
 
 /** Where the filter is, in each interface and in the document of a license. */
 const ASKED = `
-import { licenseDocument } from './src/licenses/license-document.ts';
+import { licenseDocument } from './src/licenses/license.ts';
 import { lookupFields } from './src/licenses/lookup.ts';
 import { personParameters } from './src/mcp/parameters.ts';
 import { EXAMPLE } from './src/rest/verify-response.ts';

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { digestEntries, emptyDigest, readDigest, recordHash, writeDigest } from '../../src/changes/digest.ts';
-import { licenseId } from '../../src/licenses/license-document.ts';
+import { licenseId } from '../../src/licenses/license.ts';
 import { liveIndex } from '../../src/publications/metadata.ts';
 import { digestIndexName } from '../../src/storage/store.ts';
 import { allChanges, changesPage } from '../support/changes.ts';

@@ -275,6 +275,19 @@ describe('function calls of a lookup', () => {
   });
 });
 
+/** Whoever follows a lookup opens this many files. Fewer would be files of 300 lines and more. */
+const MAX_FILES = 24;
+
+test('a lookup by number runs code of at most 24 files', async () => {
+  const calls = await functionCalls(api);
+  try {
+    const files = await calls.filesDuring(() => byNumber('RN.910002'));
+    expect({ files, tooMany: files.slice(MAX_FILES) }).toEqual({ files, tooMany: [] });
+  } finally {
+    calls.close();
+  }
+});
+
 const recordedCalls = z.record(z.string(), z.int());
 
 function isOne({ body }: ApiAnswer): boolean {

@@ -7,11 +7,11 @@ import { type TestEnvironment, testEnvironment } from '../../scripts/environment
 import { licenses, startApi } from '../../scripts/licenses-processes.ts';
 import { ACCOUNTS } from '../../src/access/accounts.ts';
 import { API_KEYS } from '../../src/access/api-keys.ts';
-import { KEY_USAGE } from '../../src/access/key-usage.ts';
+import { KEY_USAGE } from '../../src/access/usage.ts';
 import { SEGMENTS } from '../../src/changes/segments.ts';
 import { CHANGES } from '../../src/changes/stored-changes.ts';
 import { SERVICE_VERSION } from '../../src/config.ts';
-import { storedLicense } from '../../src/licenses/license-document.ts';
+import { storedLicense } from '../../src/licenses/license.ts';
 import { LEDGER_EPOCH } from '../../src/publications/fence.ts';
 import { LEDGER_EVENTS } from '../../src/publications/ledger.ts';
 import { FEED_COPIES } from '../../src/publications/live-feed.ts';

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { zipSync } from 'fflate';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { numberQuery } from '../../src/lookup/number-queries.ts';
-import { bodyOf, searchAlone } from '../../src/lookup/requests.ts';
+import { bodyOf, searchAlone } from '../../src/lookup/search.ts';
 import { publicationDetails } from '../../src/publications/history.ts';
 import { indicesUnderAlias, newId, readMetadata } from '../../src/publications/metadata.ts';
 import { VerificationError } from '../../workers/publish/verify.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { numberQuery } from '../../src/lookup/number-queries.ts';
-import { bodyOf, searchAlone } from '../../src/lookup/requests.ts';
+import { bodyOf, searchAlone } from '../../src/lookup/search.ts';
 import { type PublishResult, publicationHistory } from '../../src/publications/history.ts';
 import { indicesUnderAlias, licensesIndices, readMetadata } from '../../src/publications/metadata.ts';
 import { rollBack } from '../../src/publications/rollback.ts';

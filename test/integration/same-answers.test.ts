@@ -7,7 +7,7 @@ import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import { CAUTIONS } from '../../src/licenses/cautions.ts';
 import { addTo } from '../../src/licenses/counts.ts';
 import { numberKey } from '../../src/licenses/fold.ts';
-import { type StoredLicense, storedLicense } from '../../src/licenses/license-document.ts';
+import { type StoredLicense, storedLicense } from '../../src/licenses/license.ts';
 import { NUMBER_NOT_FOUND_REASONS } from '../../src/licenses/not-found.ts';
 import type { RosterOutcome } from '../../src/rosters/roster.ts';
 import { MAX_ITEMS_WITH_SUGGESTIONS } from '../../src/rosters/service.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { fieldsOf } from '../../src/changes/change.ts';
-import { licenseRecord } from '../../src/licenses/license-record.ts';
+import { licenseRecord } from '../../src/licenses/license.ts';
 import type { Store } from '../../src/storage/store.ts';
 import type { ApiClient } from './api.ts';
 import { changesPage } from './changes.ts';

@@ -23,6 +23,8 @@ const coverage = z.object({
 export interface FunctionCalls {
   /** How many calls a piece of work causes. */
   during(work: () => Promise<unknown>): Promise<number>;
+  /** The files of `src` whose functions a piece of work calls. */
+  filesDuring(work: () => Promise<unknown>): Promise<readonly string[]>;
   close(): void;
 }
 
@@ -50,13 +52,15 @@ export async function functionCalls(started: RunningProcess): Promise<FunctionCa
     return new Promise((answered) => waiting.set(id, answered));
   }
 
-  /** The calls since the last time. */
-  async function taken(): Promise<number> {
+  /** The calls since the last time, by file. */
+  async function taken(): Promise<readonly { readonly url: string; readonly count: number }[]> {
     const scripts = coverage.parse(await send('Profiler.takePreciseCoverage')).result;
     return scripts
       .filter(({ url }) => COUNTED.test(url))
-      .flatMap(({ functions }) => functions.map(({ ranges }) => ranges[0]?.count ?? 0))
-      .reduce((sum, count) => sum + count, 0);
+      .map(({ url, functions }) => ({
+        url,
+        count: functions.reduce((sum, { ranges }) => sum + (ranges[0]?.count ?? 0), 0),
+      }));
   }
 
   await send('Profiler.enable');
@@ -65,7 +69,13 @@ export async function functionCalls(started: RunningProcess): Promise<FunctionCa
     during: async (work) => {
       await taken();
       await work();
-      return taken();
+      return (await taken()).reduce((sum, { count }) => sum + count, 0);
+    },
+    filesDuring: async (work) => {
+      await taken();
+      await work();
+      const called = (await taken()).filter(({ url, count }) => url.startsWith(`${ROOT}/src/`) && count > 0);
+      return called.map(({ url }) => url.slice(`${ROOT}/`.length)).toSorted();
     },
     close: () => socket.close(),
   };

@@ -1,6 +1,6 @@
 import { createRandom, type Random } from '../../sample-data/generator/random.ts';
 import { BOARDS } from '../../src/licenses/boards.ts';
-import type { StoredLicense } from '../../src/licenses/license-document.ts';
+import type { StoredLicense } from '../../src/licenses/license.ts';
 import { type FixtureRow, nurseRow, times } from './fixtures.ts';
 
 /** The fields of a question in the names of the REST API. A field may have a value that is no text. */

@@ -1,5 +1,9 @@
-import { type HolderKind, licenseDocument, type StoredLicense } from '../../src/licenses/license-document.ts';
-import type { LicenseRecord } from '../../src/licenses/license-record.ts';
+import {
+  type HolderKind,
+  type LicenseRecord,
+  licenseDocument,
+  type StoredLicense,
+} from '../../src/licenses/license.ts';
 
 /** The record of an invented nurse, with the fields given in place of hers. */
 export function nurseRecord(fields: Partial<LicenseRecord> = {}): LicenseRecord {

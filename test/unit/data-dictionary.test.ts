@@ -6,8 +6,12 @@ import { BUSINESS_COLUMNS, type DatasetFile, INDIVIDUAL_COLUMNS } from '../../sr
 import { mapHeader } from '../../src/dataset/header.ts';
 import { licensesOfRow } from '../../src/dataset/row-to-licenses.ts';
 import { CAUTION_MEANINGS } from '../../src/licenses/cautions.ts';
-import type { LicenseDocument } from '../../src/licenses/license-document.ts';
-import { type ResponseRecord, responseRecord, toResponseRecord } from '../../src/licenses/license-record.ts';
+import {
+  type LicenseDocument,
+  type ResponseRecord,
+  responseRecord,
+  toResponseRecord,
+} from '../../src/licenses/license.ts';
 import { EXAMPLE, EXAMPLE_DATE } from '../../src/rest/verify-response.ts';
 import { documentedTables } from '../support/documented.ts';
 

@@ -11,8 +11,7 @@ import {
   emptyDigest,
   recordHash,
 } from '../../src/changes/digest.ts';
-import { documentJson, licenseDocument, recordText } from '../../src/licenses/license-document.ts';
-import type { LicenseRecord } from '../../src/licenses/license-record.ts';
+import { documentJson, type LicenseRecord, licenseDocument, recordText } from '../../src/licenses/license.ts';
 import { memoryForDigest, refuseTooLarge } from '../../workers/publish/digests.ts';
 
 const RECORD: LicenseRecord = {

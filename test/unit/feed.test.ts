@@ -16,7 +16,7 @@ import {
   unbrokenFeeds,
 } from '../../src/changes/feed.ts';
 import { mapHeader, rowHash } from '../../src/dataset/header.ts';
-import type { LicenseRecord } from '../../src/licenses/license-record.ts';
+import type { LicenseRecord } from '../../src/licenses/license.ts';
 import { numbersInRow } from '../../src/publications/rejected-rows.ts';
 
 const BEGINNING = newFeed({ publication: 'p-1', epoch: 3, date: '2026-11-01' });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { FILTER_NAMES } from '../../src/licenses/filters.ts';
-import { licenseDocument, licenseId, storedLicense } from '../../src/licenses/license-document.ts';
+import { licenseDocument, licenseId, storedLicense } from '../../src/licenses/license.ts';
 import { nurseRecord } from '../support/records.ts';
 
 describe('the document of a license', () => {

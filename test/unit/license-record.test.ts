@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { lastScraped, responseRecord, toResponseRecord } from '../../src/licenses/license-record.ts';
+import { lastScraped, responseRecord, toResponseRecord } from '../../src/licenses/license.ts';
 import { ANSWERED_LICENSE, nurseRecord, storedLicense } from '../support/records.ts';
 
 describe('a record in a response', () => {

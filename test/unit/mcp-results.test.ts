@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { LicenseRecord } from '../../src/licenses/license-record.ts';
+import type { LicenseRecord } from '../../src/licenses/license.ts';
 import type { LookupOutcome, Miss } from '../../src/licenses/lookup.ts';
 import { type LookupCall, lookupResult, lookupToolResult, type Origin } from '../../src/mcp/results.ts';
 import { times } from '../support/fixtures.ts';

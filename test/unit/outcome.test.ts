@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { lookupOutcome, statusOutcome } from '../../src/telemetry/outcome.ts';
+import { lookupOutcome, statusOutcome } from '../../src/access/usage.ts';
 
 test.each([
   [200, 'answered'],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { StoredLicense } from '../../src/licenses/license-document.ts';
+import type { StoredLicense } from '../../src/licenses/license.ts';
 import {
   businessQuery,
   businessWordsQuery,
@@ -11,16 +11,16 @@ import {
   personQuery,
   personsBody,
 } from '../../src/lookup/name-queries.ts';
-import type { SearchBody } from '../../src/lookup/number-queries.ts';
 import {
   commonNumberQuery,
   nearNumberQuery,
   nearNumbersBody,
   numberQuery,
   numbersBody,
+  type SearchBody,
   writtenNumberQuery,
 } from '../../src/lookup/number-queries.ts';
-import { bodyOf as bodyOfQuery, type LicenseQuery } from '../../src/lookup/requests.ts';
+import { bodyOf as bodyOfQuery, type LicenseQuery } from '../../src/lookup/search.ts';
 import { boardOfCode } from '../support/boards.ts';
 import { storedLicense } from '../support/records.ts';
 

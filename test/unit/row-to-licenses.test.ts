@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { BUSINESS_COLUMNS, INDIVIDUAL_COLUMNS } from '../../src/dataset/columns.ts';
 import { mapHeader } from '../../src/dataset/header.ts';
 import { licensesOfRow, type RowLicenses } from '../../src/dataset/row-to-licenses.ts';
-import type { LicenseDocument } from '../../src/licenses/license-document.ts';
+import type { LicenseDocument } from '../../src/licenses/license.ts';
 import { datasetRow } from '../support/dataset-rows.ts';
 
 const RUN_DATE = '2026-11-20';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Board } from '../../src/licenses/boards.ts';
-import type { StoredLicense } from '../../src/licenses/license-document.ts';
+import type { StoredLicense } from '../../src/licenses/license.ts';
 import { isMiss, type LookupRequest, MAX_MATCHES, type TypedName } from '../../src/licenses/lookup.ts';
 import {
   businessQuery,
@@ -15,8 +15,7 @@ import {
   numberQuery,
   writtenNumberQuery,
 } from '../../src/lookup/number-queries.ts';
-import type { LicenseQuery, SearchResult } from '../../src/lookup/requests.ts';
-import type { PublicationSearch } from '../../src/lookup/search.ts';
+import type { LicenseQuery, PublicationSearch, SearchResult } from '../../src/lookup/search.ts';
 import { lookUp as lookUpRequest } from '../../src/lookup/steps.ts';
 import { boardOfCode } from '../support/boards.ts';
 import { storedLicense } from '../support/records.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { licenseRecord } from '../../src/licenses/license-record.ts';
+import { licenseRecord } from '../../src/licenses/license.ts';
 import { type BulkOperation, type PublicationDocument, publicationDocument } from './parse.ts';
 
 /** Large enough that the cost per request is negligible, small enough that a few in flight fit in memory. */

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { BOARDS, type Board, boardByName } from '../../src/licenses/boards.ts';
 import { fold, MAX_FOLDED_CHARACTERS } from '../../src/licenses/fold.ts';
-import { type LicenseRecord, licenseRecord } from '../../src/licenses/license-record.ts';
+import { type LicenseRecord, licenseRecord } from '../../src/licenses/license.ts';
 import { type LookupOutcome, type LookupRequest, typedTexts } from '../../src/licenses/lookup.ts';
 import { firstGivenName, holderToSearch } from '../../src/licenses/names.ts';
 import { type DatedOutcome, liveLookups } from '../../src/lookup/service.ts';

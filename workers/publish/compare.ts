@@ -17,7 +17,7 @@ import {
 } from '../../src/changes/stored-changes.ts';
 import { addTo } from '../../src/licenses/counts.ts';
 import { numberKey } from '../../src/licenses/fold.ts';
-import { recordText } from '../../src/licenses/license-document.ts';
+import { recordText } from '../../src/licenses/license.ts';
 import { feedAfterGap, feedOf, feedWithoutLive } from '../../src/publications/live-feed.ts';
 import type { LicensesIndex } from '../../src/publications/metadata.ts';
 import { rejectedNumbers } from '../../src/publications/rejected-rows.ts';

@@ -4,12 +4,7 @@ import type { CsvRow } from '../../src/dataset/csv.ts';
 import { rowHash } from '../../src/dataset/header.ts';
 import { licensesOfRow, type UnknownLabel } from '../../src/dataset/row-to-licenses.ts';
 import type { FileTextListener } from '../../src/dataset/source-file.ts';
-import {
-  documentJson,
-  type LicenseDocument,
-  licenseId,
-  recordText,
-} from '../../src/licenses/license-document.ts';
+import { documentJson, type LicenseDocument, licenseId, recordText } from '../../src/licenses/license.ts';
 import { type Discipline, disciplineOf } from '../../src/licenses/status.ts';
 import { readRows, type SourceFile } from './sources.ts';
 

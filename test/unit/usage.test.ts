@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { addedUp } from '../../src/access/key-usage.ts';
+import { addedUp } from '../../src/access/usage.ts';
 
 test('the counts of several processes are added up by key, day and outcome', () => {
   const stored = [
