@@ -3,6 +3,7 @@ import { BlockList, isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import packageJson from '../package.json' with { type: 'json' };
+import { OHIO_TIME_ZONE } from './licenses/dates.ts';
 
 /** This service's version. */
 export const SERVICE_VERSION: string = packageJson.version;
@@ -86,7 +87,7 @@ const schema = z.object({
     .string()
     .regex(/^(\S+\s+){4,5}\S+$/)
     .optional()
-    .describe('a cron pattern of five fields, in the time of America/New_York'),
+    .describe(`a cron pattern of five fields, in the time of ${OHIO_TIME_ZONE}`),
   REST_REQUESTS_PER_MINUTE: positive.default(600).describe('a whole number from 1'),
   MCP_REQUESTS_PER_MINUTE: positive.default(120).describe('a whole number from 1'),
   WEB_REQUESTS_PER_MINUTE: positive.default(120).describe('a whole number from 1'),

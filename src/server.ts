@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type Koa from 'koa';
-import compose from 'koa-compose';
 import type { Logger } from 'pino';
 import { keyCheck } from './access/api-keys.ts';
 import { DAY_SECONDS, limitsConnection, rateLimit, sharedCounting } from './access/rate-limit.ts';
@@ -8,12 +7,12 @@ import { keyUsage } from './access/usage.ts';
 import { changesService } from './changes/service.ts';
 import { type Config, type RateLimitRange, readConfig } from './config.ts';
 import { adminApp, stateGauges } from './http/admin.ts';
-import { httpApp, httpsOnly, logFailure } from './http/app.ts';
-import { authenticated, counted, limited } from './http/limits.ts';
+import { httpApp, logFailure } from './http/app.ts';
+import { close, httpServer, listen } from './http/connections.ts';
+import { counted, limited } from './http/limits.ts';
 import { docsRoutes, openApiDocument } from './http/openapi.ts';
 import { queueBoard } from './http/queue-board.ts';
-import { type RequestState, routerOf, under } from './http/route.ts';
-import { close, httpServer, listen } from './http/server.ts';
+import { type RequestState, routerOf } from './http/route.ts';
 import { knownPublications, statusRoute } from './http/status.ts';
 import { liveLookups } from './lookup/service.ts';
 import { MCP_PATH, mcpEndpoint } from './mcp/endpoint.ts';
@@ -22,8 +21,7 @@ import { publishQueue } from './publications/job.ts';
 import { trackLivePublication } from './publications/live.ts';
 import { liveFeed } from './publications/live-feed.ts';
 import { savedRecords } from './records/saved-records.ts';
-import { REST_PATH } from './rest/operation.ts';
-import { restRoutes } from './rest/routes.ts';
+import { restApi, restRoutes } from './rest/routes.ts';
 import { liveRosters } from './rosters/service.ts';
 import { refusal } from './storage/errors.ts';
 import { openStore } from './storage/store.ts';
@@ -117,18 +115,7 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
   );
 
   const app = httpApp({ log, trustedProxies: config.TRUSTED_PROXIES, isStopping: api.isStopping });
-  app.use(
-    under(
-      REST_PATH,
-      compose([
-        counted('rest', usage),
-        limited(restLimit),
-        httpsOnly(log),
-        authenticated(keys, restLimit, badKeyLimit),
-        routerOf(rest).routes(),
-      ]),
-    ),
-  );
+  app.use(restApi(rest, { log, usage, keys, limit: restLimit, badKeyLimit }));
   app.use(mcp.routes());
   app.use(
     await website({

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { Job, type JobJson, type JobProgress, type Queue, Worker } from 'bullmq';
 import { type Logger, pino } from 'pino';
 import { type Config, readConfig } from '../src/config.ts';
-import { close, httpServer, listen } from '../src/http/server.ts';
+import { close, httpServer, listen } from '../src/http/connections.ts';
 import { publishResult, reconcileLedger } from '../src/publications/history.ts';
 import {
   PUBLISH_QUEUE,

@@ -1,10 +1,17 @@
+import compose from 'koa-compose';
+import type { Logger } from 'pino';
+import type { KeyCheck } from '../access/api-keys.ts';
+import type { RateLimit } from '../access/rate-limit.ts';
+import type { KeyUsage } from '../access/usage.ts';
 import type { Changes } from '../changes/service.ts';
-import type { RosterCost } from '../http/limits.ts';
-import type { Route } from '../http/route.ts';
+import { httpsOnly } from '../http/app.ts';
+import { authenticated, counted, limited, type RosterCost } from '../http/limits.ts';
+import { type Route, routerOf, under } from '../http/route.ts';
 import type { Lookups } from '../lookup/service.ts';
 import type { Rosters } from '../rosters/service.ts';
 import { boardsRoute, boardTypesRoute } from './boards.ts';
 import { changesRoute, historyRoute } from './changes.ts';
+import { REST_PATH } from './operation.ts';
 import { rosterRoute } from './roster.ts';
 import { verifyRoutes } from './verify.ts';
 
@@ -18,4 +25,27 @@ export function restRoutes(lookups: Lookups, rosters: Rosters, changes: Changes,
     changesRoute(changes),
     historyRoute(changes, lookups),
   ];
+}
+
+/** What every request passes before its endpoint. */
+interface RestAccess {
+  readonly log: Logger;
+  readonly usage: KeyUsage;
+  readonly keys: KeyCheck;
+  readonly limit: RateLimit;
+  readonly badKeyLimit: RateLimit;
+}
+
+/** Everything under `/api/v1`. A request is counted and limited before its key is checked. */
+export function restApi(routes: readonly Route[], { log, usage, keys, limit, badKeyLimit }: RestAccess) {
+  return under(
+    REST_PATH,
+    compose([
+      counted('rest', usage),
+      limited(limit),
+      httpsOnly(log),
+      authenticated(keys, limit, badKeyLimit),
+      routerOf(routes).routes(),
+    ]),
+  );
 }
