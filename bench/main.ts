@@ -4,13 +4,13 @@ import { generatedFiles } from './reports/documents.ts';
 const MEASUREMENTS = [
   'changes',
   'evaluation',
+  'guard',
   'lookups',
   'matching',
   'mcp',
   'publish',
   'rivals',
   'rosters',
-  'versions',
   'website',
   'zero-gap',
 ];

@@ -12,9 +12,9 @@ import {
   nameAsked,
   numberAsked,
   rest,
+  rosterContenders,
   rosters,
   single,
-  unknownNumber,
 } from './load/contenders.ts';
 import { inRounds, measure, named } from './load/measure.ts';
 import { ALL_ROWS, number, optionsOf, text } from './options.ts';
@@ -46,7 +46,6 @@ const MATCHES = { each: 20, clients: 8, seconds: 2, sampledEveryMs: 100 };
 /** OpenSearch alone, single lookups, and rosters. */
 function ownContenders(service: Service): Contender[] {
   const lookups = rest(service, ROSTERS.number, 20_000, numberAsked);
-  const load = { ...lookups.load, path: '/api/v1/lookup/batch', expected: '"outcome":"found"' };
   return [
     bare(service, ROSTERS.numberBare, 20_000, NUMBER_TERM),
     bareIds(service, ROSTERS.numberMget, 60_000, {
@@ -56,19 +55,9 @@ function ownContenders(service: Service): Contender[] {
     }),
     bare(service, ROSTERS.nameBare, 10_000, NAME_TUNED),
     lookups,
-    rosters(load, service.servers, ROSTERS.numbers, numberAsked),
     rest(service, ROSTERS.name, 10_000, nameAsked),
-    rosters(load, service.servers, ROSTERS.names, nameAsked),
-    rosters(load, service.servers, ROSTERS.mixed, mixedItem),
+    ...rosterContenders(service),
   ];
-}
-
-/** Half numbers, half names; of 100 items five are missed and one is invalid. */
-function mixedItem(asked: Asked, at: number): object {
-  const place = at % 100;
-  if (place === 99) return { board: asked.board };
-  if (place >= 94) return unknownNumber(asked);
-  return place % 2 === 0 ? numberAsked(asked) : nameAsked(asked);
 }
 
 /** The thin API over PostgreSQL: single requests, and batches. */

@@ -1,4 +1,5 @@
 import { licenseId } from '../../src/licenses/license.ts';
+import { ROSTERS } from '../reports/rosters.ts';
 import type { Service } from '../service.ts';
 import type { Servers } from '../usage.ts';
 import type { Asked } from './asked.ts';
@@ -98,6 +99,25 @@ export function rosters(
     load: { ...load, connections: ROSTER_CLIENTS },
     ask: (asked) => ({ items: asked.map(item) }),
   };
+}
+
+/** Half numbers, half names; of 100 items five are missed and one is invalid. */
+function mixedItem(asked: Asked, at: number): object {
+  const place = at % 100;
+  if (place === 99) return { board: asked.board };
+  if (place >= 94) return unknownNumber(asked);
+  return place % 2 === 0 ? numberAsked(asked) : nameAsked(asked);
+}
+
+/** Rosters of numbers, of names and of both. */
+export function rosterContenders(service: Service): Contender[] {
+  const { load } = rest(service, '', 0, numberAsked);
+  const batch = { ...load, path: '/api/v1/lookup/batch', expected: '"outcome":"found"' };
+  return [
+    rosters(batch, service.servers, ROSTERS.numbers, numberAsked),
+    rosters(batch, service.servers, ROSTERS.names, nameAsked),
+    rosters(batch, service.servers, ROSTERS.mixed, mixedItem),
+  ];
 }
 
 /** How the API is asked by MCP, which takes no key. */

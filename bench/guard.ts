@@ -1,0 +1,80 @@
+import { resolve } from 'node:path';
+import { startScript } from '../scripts/licenses-processes.ts';
+import { print } from '../scripts/processes.ts';
+import { readConfig } from '../src/config.ts';
+import { drawLicenses } from './load/asked.ts';
+import { type Contender, rosterContenders } from './load/contenders.ts';
+import { mcpContenders } from './load/mcp-contenders.ts';
+import { inRounds, named } from './load/measure.ts';
+import { ALL_ROWS, number, optionsOf, text } from './options.ts';
+import { cpuOf } from './reports/lookups.ts';
+import { type Measured, median, medianOf, rateOf, ratio, ratiosOf } from './rounds.ts';
+import { ownPorts, type Service, withApi, withService } from './service.ts';
+
+const { rows, pairs, other, only } = optionsOf({
+  rows: number(ALL_ROWS),
+  pairs: number(7),
+  /** The checkout that is measured beside this one. */
+  other: text,
+  /** Measures only the kinds of requests with this in their name. */
+  only: text,
+});
+
+const DRAWN = 130_000;
+const WARM_UP_SECONDS = 2;
+/** A kind of request may cost the API so many times the CPU that it costs in the other checkout. */
+const MAX_RATIO = 1.1;
+
+function contendersOf(service: Service): Contender[] {
+  const lookups = mcpContenders(service).filter(({ name }) =>
+    /^(number|name|business|number missed), (REST|MCP)/.test(name),
+  );
+  return [...lookups, ...rosterContenders(service)];
+}
+
+/** Measures the API's CPU for each item in two checkouts over the same index, in pairs. */
+async function measurePairs(current: Service, compared: Service): Promise<string[]> {
+  const { client, index } = current;
+  const persons = await drawLicenses(client, index, { kind: 'person', count: DRAWN });
+  const businesses = await drawLicenses(client, index, { kind: 'business', count: DRAWN });
+  const [ours, theirs] = [contendersOf(current), contendersOf(compared)];
+  const tooMuch: string[] = [];
+  for (const { name } of ours.filter((each) => each.name.includes(only ?? ''))) {
+    const contenders = [
+      { ...named(ours, name), name: 'this' },
+      { ...named(theirs, name), name: 'other' },
+    ];
+    const results = await inRounds(contenders, {
+      ...{ rounds: pairs, warmUpSeconds: WARM_UP_SECONDS, more: { seconds: 1 } },
+      drawnFor: () => (name.startsWith('business') ? businesses : persons),
+    });
+    const micros = (version: string) => medianOf(results, version, cpuOf('API')).toFixed(1);
+    const compare = (of: (measured: Measured) => number) => ratio(results, ['this', 'other'], of);
+    print(
+      `${name}, median of ${pairs}: this ${micros('this')} µs of API CPU for each item, other ${micros('other')} µs, ` +
+        `${compare(cpuOf('API'))}; rate ${compare(rateOf)}`,
+    );
+    if (median(ratiosOf(results, ['this', 'other'], cpuOf('API'))) > MAX_RATIO) tooMuch.push(name);
+  }
+  return tooMuch;
+}
+
+if (other === undefined) {
+  process.stderr.write('npm run bench guard -- --other CHECKOUT [--rows N] [--pairs N] [--only TEXT]\n');
+  process.exitCode = 1;
+} else {
+  await withService(rows, async (service) => {
+    const variables = await ownPorts(service.variables);
+    const installation = { ...service, variables, config: readConfig(variables) };
+    const start = async (settings: Record<string, string>) => {
+      const api = startScript(resolve(other, 'src/server.ts'), settings);
+      await api.printed('API ready');
+      return api;
+    };
+    const measured = (compared: Service) => measurePairs(service, compared);
+    const tooMuch = await withApi(installation, service.index, measured, start);
+    if (tooMuch.length === 0) return;
+    print(`More than ${MAX_RATIO} times the CPU: ${tooMuch.join('; ')}`);
+    process.exitCode = 1;
+  });
+}
