@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
 import type Koa from 'koa';
 import type { Logger } from 'pino';
 import { keyCheck } from './access/api-keys.ts';
@@ -151,6 +152,8 @@ function operatorApp(api: Api): Koa<RequestState> {
 
 /** The API process: REST, MCP and the status page on one port, health on another. */
 export async function serve(): Promise<void> {
+  // V8 would put the objects of a batch among the old ones, where only a major collection finds them (docs/decisions/018).
+  setFlagsFromString('--no-allocation-site-pretenuring');
   const config = readConfig();
   const lines = bufferedLog('api', config.LOG_LEVEL);
   const { log } = lines;
