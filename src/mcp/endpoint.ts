@@ -17,6 +17,7 @@ import type { Config } from '../config.ts';
 import { textBody } from '../http/body.ts';
 import { slots, spendMore } from '../http/limits.ts';
 import { type Context, clientGone, type Middleware } from '../http/route.ts';
+import { ordinaryCalls } from './ordinary-calls.ts';
 import { rosterItemsIn } from './roster.ts';
 import { type ToolServices, toolServer } from './tools.ts';
 
@@ -34,7 +35,7 @@ export const MAX_IN_FLIGHT_PER_ADDRESS = 50;
 
 /**
  * The MCP endpoint: Streamable HTTP for the 2026 and 2025 revisions of the protocol, stateless, with JSON responses.
- * Each request gets its own server, because a server that concurrent requests share fails.
+ * Ordinary tool calls share a server. Each other request gets its own, because its HTTP transport can't be shared.
  */
 export function mcpEndpoint(
   config: Config,
@@ -63,12 +64,21 @@ export function mcpEndpoint(
     }
   }
 
+  const callTool = ordinaryCalls(services, log);
+
   /** The body is parsed once. Only malformed JSON goes to the SDK as text, to be rejected there. */
-  async function respond(ctx: Context, text: string): Promise<Response> {
-    const parsedBody = parseJson(text);
+  async function respond(ctx: Context, text: string): Promise<void> {
+    const message = parseJson(text);
+    await spendMore(ctx, limit, Math.ceil(rosterItemsIn(message) / config.ROSTER_ITEMS_PER_REQUEST) - 1);
+    const answer = await callTool(ctx, message);
+    if (answer === undefined) return sendResponse(ctx, await respondBySdk(ctx, text, message));
+    ctx.type = 'application/json';
+    ctx.body = withoutInternalErrors(JSON.stringify(answer));
+  }
+
+  async function respondBySdk(ctx: Context, text: string, parsedBody: unknown): Promise<Response> {
     const unsupported = unsupportedMessage(parsedBody);
     if (unsupported !== undefined) return unsupported;
-    await spendMore(ctx, limit, Math.ceil(rosterItemsIn(parsedBody) / config.ROSTER_ITEMS_PER_REQUEST) - 1);
     const request = new Request('http://localhost/mcp', {
       method: 'POST',
       headers: protocolHeaders(ctx.req.headers),
@@ -88,7 +98,7 @@ export function mcpEndpoint(
   /** The whole body comes first: a client that never finishes it holds no slot. */
   const handleRequest: Middleware = async (ctx) => {
     const text = await textBody(ctx);
-    await inFlight(ctx, 1, async () => sendResponse(ctx, await respond(ctx, text)));
+    await inFlight(ctx, 1, () => respond(ctx, text));
   };
 
   return compose([allowedOrigins(config), checkRequest(config), handleRequest]);

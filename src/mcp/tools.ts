@@ -1,4 +1,11 @@
-import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
+import {
+  type CallToolResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  type RequestId,
+  Server,
+  SUPPORTED_PROTOCOL_VERSIONS,
+} from '@modelcontextprotocol/server';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { lookupOutcome, type Outcome, statusOutcome } from '../access/usage.ts';
@@ -139,25 +146,32 @@ const byName = new Map(TOOLS.map((tool) => [tool.name, tool]));
 const LISTED = TOOLS.map(({ call: _, ...described }) => ({ ...described, annotations: READ_ONLY }));
 
 /**
- * Creates a server with the tools. It is the SDK's low-level server, because each request gets its own: registering
- * the tools with an `McpServer` takes 60 µs more, a tenth of a call.
+ * Creates a server with the tools. It is the SDK's low-level server, because some requests get their own: registering
+ * the tools with an `McpServer` takes 60 µs more.
  *
- * @param clientGone makes a signal that stops long work for a client that is gone
+ * @param clientGone makes a signal that stops long work for a client that is gone, by the id of its request
+ * @param versions the revisions of the protocol that it names; the SDK's own without them
  */
-export function toolServer(services: ToolServices, log: Logger, clientGone: () => AbortSignal): Server {
+export function toolServer(
+  services: ToolServices,
+  log: Logger,
+  clientGone: (id: RequestId) => AbortSignal,
+  versions = SUPPORTED_PROTOCOL_VERSIONS,
+): Server {
   const server = new Server(SERVER, {
+    supportedProtocolVersions: versions,
     instructions: descriptions.INSTRUCTIONS,
     capabilities: { tools: { listChanged: false } },
     cacheHints: { 'tools/list': CACHED_FOR_AN_HOUR, 'server/discover': CACHED_FOR_AN_HOUR },
   });
   server.setRequestHandler('tools/list', () => ({ tools: LISTED }));
-  server.setRequestHandler('tools/call', ({ params }) => {
+  server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
     const tool = byName.get(params.name);
     if (tool === undefined) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool ${params.name} not found`);
     }
     return toolResponse(tool.name, services.lookups, log, () =>
-      tool.call(services, params.arguments ?? {}, clientGone),
+      tool.call(services, params.arguments ?? {}, () => clientGone(mcpReq.id)),
     );
   });
   return server;
