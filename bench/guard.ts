@@ -8,7 +8,7 @@ import { mcpContenders } from './load/mcp-contenders.ts';
 import { inRounds, named } from './load/measure.ts';
 import { ALL_ROWS, number, optionsOf, text } from './options.ts';
 import { cpuOf } from './reports/lookups.ts';
-import { type Measured, median, medianOf, rateOf, ratio, ratiosOf } from './rounds.ts';
+import { medianOf, rateOf, ratio } from './rounds.ts';
 import { ownPorts, type Service, withApi, withService } from './service.ts';
 
 const { rows, pairs, other, only } = optionsOf({
@@ -25,12 +25,10 @@ const WARM_UP_SECONDS = 2;
 /** A kind of request may cost the API so many times the CPU that it costs in the other checkout. */
 const MAX_RATIO = 1.1;
 
-function contendersOf(service: Service): Contender[] {
-  const lookups = mcpContenders(service).filter(({ name }) =>
-    /^(number|name|business|number missed), (REST|MCP)/.test(name),
-  );
-  return [...lookups, ...rosterContenders(service)];
-}
+const contendersOf = (service: Service): Contender[] => [
+  ...mcpContenders(service),
+  ...rosterContenders(service),
+];
 
 /** Measures the API's CPU for each item in two checkouts over the same index, in pairs. */
 async function measurePairs(current: Service, compared: Service): Promise<string[]> {
@@ -48,13 +46,13 @@ async function measurePairs(current: Service, compared: Service): Promise<string
       ...{ rounds: pairs, warmUpSeconds: WARM_UP_SECONDS, more: { seconds: 1 } },
       drawnFor: () => (name.startsWith('business') ? businesses : persons),
     });
-    const micros = (version: string) => medianOf(results, version, cpuOf('API')).toFixed(1);
-    const compare = (of: (measured: Measured) => number) => ratio(results, ['this', 'other'], of);
+    const micros = (version: string) => medianOf(results, version, cpuOf('API'));
     print(
-      `${name}, median of ${pairs}: this ${micros('this')} µs of API CPU for each item, other ${micros('other')} µs, ` +
-        `${compare(cpuOf('API'))}; rate ${compare(rateOf)}`,
+      `${name}, median of ${pairs}: API CPU for each item ${micros('this').toFixed(1)} µs, ` +
+        `other ${micros('other').toFixed(1)} µs, ${ratio(results, ['this', 'other'], cpuOf('API'))}; ` +
+        `rate ${ratio(results, ['this', 'other'], rateOf)}`,
     );
-    if (median(ratiosOf(results, ['this', 'other'], cpuOf('API'))) > MAX_RATIO) tooMuch.push(name);
+    if (micros('this') > MAX_RATIO * micros('other')) tooMuch.push(name);
   }
   return tooMuch;
 }

@@ -45,26 +45,17 @@ export function medianOf<Each>(rounds: Rounds<Each>, name: string, of: (measured
   return median((rounds[name] ?? []).map(of));
 }
 
-/** One contender's figure divided by the other's in the same round, for each round. */
-export function ratiosOf(
+/** The median of one contender's figure divided by the other's in the same round, and its range: `0.88 × (0.83 to 1.09)`. */
+export function ratio(
   rounds: Rounds,
   [one, other]: readonly [string, string],
   of: (measured: Measured) => number,
-): number[] {
+): string {
   const others = rounds[other] ?? [];
-  return (rounds[one] ?? []).flatMap((each, round) => {
+  const ratios = (rounds[one] ?? []).flatMap((each, round) => {
     const against = others[round];
     return against === undefined ? [] : [of(each) / of(against)];
   });
-}
-
-/** The median of these ratios and their range: `0.88 × (0.83 to 1.09)`. */
-export function ratio(
-  rounds: Rounds,
-  contenders: readonly [string, string],
-  of: (measured: Measured) => number,
-): string {
-  const ratios = ratiosOf(rounds, contenders, of);
   return `${median(ratios).toFixed(2)} × (${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)})`;
 }
 

@@ -5,6 +5,7 @@ import { startApi } from '../../scripts/licenses-processes.ts';
 import { freePorts } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import type { ApiAnswer } from '../support/api.ts';
+import { times } from '../support/fixtures.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { verifies } from '../support/verifies.ts';
@@ -136,6 +137,34 @@ describe('the MCP server', () => {
       const plain = await posted(port, body, headers);
       const madeUp = await posted(port, body, { ...headers, 'mcp-session-id': 'made-up' });
       expect([plain.status, madeUp.status, madeUp.text]).toEqual([200, 200, plain.text]);
+    }
+  });
+
+  verifies('MCP-11', 'gives calls with the same id at the same moment each its own answer', async () => {
+    const [port] = ports;
+    const asked = times(45, (at) => {
+      const id = [1, 'one', 0][at % 3] ?? 0;
+      const number = at % 5 === 0 ? `RN.unknown${at}` : NUMBER;
+      const isModern = at % 2 === 0;
+      const call = z
+        .looseObject({ params: z.looseObject({}) })
+        .parse(JSON.parse(isModern ? MODERN_CALL : CALL));
+      const params = { ...call.params, arguments: { license_number: number } };
+      return { id, number, isModern, body: JSON.stringify({ ...call, id, params }) };
+    });
+    const answers = await Promise.all(
+      asked.map(({ body, isModern }) => posted(port, body, isModern ? MODERN_HEADERS : {})),
+    );
+    for (const [at, { id, number }] of asked.entries()) {
+      expect(answers[at]?.body).toMatchObject({
+        id,
+        result: {
+          structuredContent: {
+            searched: { license_number: number },
+            licenses: number === NUMBER ? [{ license_number: NUMBER }] : [],
+          },
+        },
+      });
     }
   });
 
