@@ -145,7 +145,41 @@ export const RESPONSE_LIMITS = {
 
 const CHECK_EVERY_MS = 1000;
 
+/**
+ * Things in use, each under a number of its own. A `Map` whose entries come and go is copied all the time, and V8 keeps
+ * what is in the copies that are left behind until a major collection (docs/decisions/018).
+ */
+export class InUse<Thing> {
+  readonly #things: (Thing | undefined)[] = [];
+  readonly #free: number[] = [];
+
+  add(thing: Thing): number {
+    const number = this.#free.pop() ?? this.#things.length;
+    this.#things[number] = thing;
+    return number;
+  }
+
+  get(number: number): Thing | undefined {
+    return this.#things[number];
+  }
+
+  /** @returns whether it had the number: one that was removed before may have given it to another */
+  remove(number: number, thing: Thing): boolean {
+    if (this.#things[number] !== thing) return false;
+    this.#things[number] = undefined;
+    this.#free.push(number);
+    return true;
+  }
+
+  all(): Thing[] {
+    return this.#things.filter((thing) => thing !== undefined);
+  }
+}
+
 interface HeldResponse {
+  readonly response: ServerResponse;
+  /** Counts it no more; more than once does nothing. */
+  readonly release: () => void;
   readonly client: string;
   /** Of its own: files are in memory once for all clients. */
   readonly bytes: number;
@@ -164,22 +198,14 @@ export function heldResponses(
   log: Logger,
   limits: Readonly<Record<keyof typeof RESPONSE_LIMITS, number>> = RESPONSE_LIMITS,
 ): (ctx: Context) => void {
-  const held = new Map<ServerResponse, HeldResponse>();
+  const held = new InUse<HeldResponse>();
   const heldBytes = new AddressCounts();
   const logCut = onceAMinute((responses) =>
     log.warn({ responses, held: heldBytes.all }, 'responses cut off: their clients read too slowly'),
   );
 
-  function release(response: ServerResponse): void {
-    const entry = held.get(response);
-    if (entry === undefined) return;
-    held.delete(response);
-    heldBytes.add(entry.client, -entry.bytes);
-    responseBytesHeld.dec(entry.bytes);
-  }
-
-  function cut(response: ServerResponse, reason: 'slow' | 'memory'): void {
-    release(response);
+  function cut({ response, release }: HeldResponse, reason: 'slow' | 'memory'): void {
+    release();
     responsesCut.inc({ reason });
     logCut();
     // What the network has accepted and not delivered is dropped, too.
@@ -188,10 +214,10 @@ export function heldResponses(
 
   const timer = setInterval(() => {
     const now = performance.now();
-    for (const [response, { deadline }] of held) {
+    for (const entry of held.all()) {
       // Node tells nothing to the responses that wait behind another one on a connection that has ended.
-      if (response.req.socket.destroyed) release(response);
-      else if (now > deadline) cut(response, 'slow');
+      if (entry.response.req.socket.destroyed) entry.release();
+      else if (now > entry.deadline) cut(entry, 'slow');
     }
   }, CHECK_EVERY_MS);
   timer.unref();
@@ -200,12 +226,15 @@ export function heldResponses(
     if (heldBytes.of(client) + bytes > limits.maxBytesOfClient) {
       throw new TooBusyError('Too many responses wait for this client.');
     }
+    if (heldBytes.all + bytes <= limits.maxBytes) return;
     const now = performance.now();
-    for (const [response, { bytes: its, since }] of held) {
+    for (const entry of held.all().toSorted((one, other) => one.since - other.since)) {
       if (heldBytes.all + bytes <= limits.maxBytes) return;
-      if (its === 0) continue;
-      if (now - since < limits.keptMs) throw new TooBusyError('Too many responses wait for their clients.');
-      cut(response, 'memory');
+      if (entry.bytes === 0) continue;
+      if (now - entry.since < limits.keptMs) {
+        throw new TooBusyError('Too many responses wait for their clients.');
+      }
+      cut(entry, 'memory');
     }
   }
 
@@ -217,10 +246,16 @@ export function heldResponses(
     if (bytes > 0) makeRoom(client, bytes);
     const since = performance.now();
     const deadline = since + limits.freeMs + size / limits.minBytesPerMs;
-    held.set(ctx.res, { client, bytes, since, deadline });
+    const release = () => {
+      if (!held.remove(number, entry)) return;
+      heldBytes.add(client, -bytes);
+      responseBytesHeld.dec(bytes);
+    };
+    const entry = { response: ctx.res, release, client, bytes, since, deadline };
+    const number = held.add(entry);
     heldBytes.add(client, bytes);
     responseBytesHeld.inc(bytes);
-    whenClosed(ctx, () => release(ctx.res));
+    whenClosed(ctx, release);
   };
 }
 

@@ -11,6 +11,7 @@ import {
   SUPPORTED_PROTOCOL_VERSIONS,
 } from '@modelcontextprotocol/server';
 import type { Logger } from 'pino';
+import { InUse } from '../http/limits.ts';
 import { type Context, clientGone } from '../http/route.ts';
 import { type ToolServices, toolServer } from './tools.ts';
 
@@ -82,8 +83,7 @@ interface Waiting {
  */
 class Connection extends PerRequestHTTPServerTransport {
   readonly #classification: MessageClassification;
-  readonly #waiting = new Map<RequestId, Waiting>();
-  #lastId = 0;
+  readonly #waiting = new InUse<Waiting>();
 
   constructor(classification: MessageClassification) {
     super({ classification });
@@ -92,14 +92,12 @@ class Connection extends PerRequestHTTPServerTransport {
 
   /** The server's response, with the id of the request; `undefined` when it refuses the request without a call. */
   call(request: JSONRPCRequest, ctx: Context): Promise<JSONRPCMessage | undefined> {
-    this.#lastId += 1;
-    const id = this.#lastId;
     return new Promise((resolve) => {
       // What is refused at once has statuses of its own, which the SDK's transports know.
       let isTaken = false;
       const answer = (message: JSONRPCMessage) =>
         resolve(isTaken ? { ...message, id: request.id } : undefined);
-      this.#waiting.set(id, { ctx, answer });
+      const id = this.#waiting.add({ ctx, answer });
       this.onmessage?.({ ...request, id }, { classification: this.#classification });
       isTaken = true;
     });
@@ -107,14 +105,16 @@ class Connection extends PerRequestHTTPServerTransport {
 
   /** Aborts when the client of a call is gone. */
   clientGone(id: RequestId): AbortSignal {
-    const waiting = this.#waiting.get(id);
+    const waiting = this.#waiting.get(Number(id));
     return waiting === undefined ? AbortSignal.abort() : clientGone(waiting.ctx);
   }
 
   /** Takes the server's responses. Nothing else is sent: tools send no notifications and ask clients nothing. */
   override async send(message: JSONRPCMessage): Promise<void> {
-    if (!('id' in message) || message.id === undefined) return;
-    this.#waiting.get(message.id)?.answer(message);
-    this.#waiting.delete(message.id);
+    const id = 'id' in message ? Number(message.id) : Number.NaN;
+    const waiting = this.#waiting.get(id);
+    if (waiting === undefined) return;
+    this.#waiting.remove(id, waiting);
+    waiting.answer(message);
   }
 }
