@@ -281,7 +281,12 @@ const MAX_FILES = 24;
 test('a lookup by number runs code of at most 24 files', async () => {
   const calls = await functionCalls(api);
   try {
-    const files = await calls.filesDuring(() => byNumber('RN.910002'));
+    let files = await calls.filesDuring(() => byNumber('RN.910002'));
+    // A timer may run code of another file beside a lookup, but not beside each of ten.
+    for (const _ of times(9, Number)) {
+      const called = new Set(await calls.filesDuring(() => byNumber('RN.910002')));
+      files = files.filter((file) => called.has(file));
+    }
     expect({ files, tooMany: files.slice(MAX_FILES) }).toEqual({ files, tooMany: [] });
   } finally {
     calls.close();
