@@ -159,10 +159,6 @@ export class InUse<Thing> {
     return number;
   }
 
-  get(number: number): Thing | undefined {
-    return this.#things[number];
-  }
-
   /** @returns whether it had the number: one that was removed before may have given it to another */
   remove(number: number, thing: Thing): boolean {
     if (this.#things[number] !== thing) return false;

@@ -19,7 +19,7 @@ import { slots, spendMore } from '../http/limits.ts';
 import { type Context, clientGone, type Middleware } from '../http/route.ts';
 import { ordinaryCalls } from './ordinary-calls.ts';
 import { rosterItemsIn } from './roster.ts';
-import { type ToolServices, toolServer } from './tools.ts';
+import { type ToolServices, toolCaller, toolServer } from './tools.ts';
 
 export const MCP_PATH = '/mcp';
 
@@ -43,11 +43,13 @@ export function mcpEndpoint(
   limit: RateLimit,
   log: Logger,
 ): Middleware {
+  const callTool = toolCaller(services, log);
+  const answerOrdinary = ordinaryCalls(callTool);
   const onerror = (error: Error) => log.warn({ error: error.message }, 'MCP request refused');
   /** The SDK asks for a server with the request alone. */
   const contexts = new WeakMap<Request, Context>();
   const newServer = (ctx: Context | undefined) =>
-    toolServer(services, log, () => (ctx === undefined ? new AbortController().signal : clientGone(ctx)));
+    toolServer(callTool, () => (ctx === undefined ? new AbortController().signal : clientGone(ctx)));
   const modern = createMcpHandler(({ requestInfo }) => newServer(requestInfo && contexts.get(requestInfo)), {
     legacy: 'reject',
     onerror,
@@ -64,16 +66,13 @@ export function mcpEndpoint(
     }
   }
 
-  const callTool = ordinaryCalls(services, log);
-
   /** The body is parsed once. Only malformed JSON goes to the SDK as text, to be rejected there. */
   async function respond(ctx: Context, text: string): Promise<void> {
     const message = parseJson(text);
     await spendMore(ctx, limit, Math.ceil(rosterItemsIn(message) / config.ROSTER_ITEMS_PER_REQUEST) - 1);
-    const answer = await callTool(ctx, message);
+    const answer = await answerOrdinary(ctx, message);
     if (answer === undefined) return sendResponse(ctx, await respondBySdk(ctx, text, message));
-    ctx.type = 'application/json';
-    ctx.body = withoutInternalErrors(JSON.stringify(answer));
+    ctx.body = answer;
   }
 
   async function respondBySdk(ctx: Context, text: string, parsedBody: unknown): Promise<Response> {

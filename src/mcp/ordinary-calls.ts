@@ -1,52 +1,73 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import {
+  type CallToolResult,
   classifyInboundRequest,
-  isJSONRPCRequest,
   isJsonContentType,
-  type JSONRPCMessage,
-  type JSONRPCRequest,
-  type MessageClassification,
-  PerRequestHTTPServerTransport,
+  RELATED_TASK_META_KEY,
   type RequestId,
+  SERVER_INFO_META_KEY,
   SUPPORTED_PROTOCOL_VERSIONS,
 } from '@modelcontextprotocol/server';
-import type { Logger } from 'pino';
-import { InUse } from '../http/limits.ts';
+import { z } from 'zod';
 import { type Context, clientGone } from '../http/route.ts';
-import { type ToolServices, toolServer } from './tools.ts';
-
-const LEGACY: MessageClassification = { era: 'legacy' };
+import { type CallTool, SERVER } from './tools.ts';
 
 /** The revision of the protocol that needs no session. The SDK serves one. */
 const REVISION = '2026-07-28';
-const MODERN: MessageClassification = { era: 'modern', revision: REVISION };
 
-/** Answers a message if it is an ordinary tool call; `undefined` for any other, which the SDK's transports take. */
-export type OrdinaryCalls = (ctx: Context, message: unknown) => Promise<JSONRPCMessage | undefined>;
+/** A tool call with nothing in it that needs the SDK. */
+const ordinaryCall = z.strictObject({
+  jsonrpc: z.literal('2.0'),
+  id: z.union([z.string(), z.int()]),
+  method: z.literal('tools/call'),
+  params: z.strictObject({
+    name: z.string(),
+    arguments: z.record(z.string(), z.unknown()).optional(),
+    _meta: z
+      .looseObject({
+        progressToken: z.union([z.string(), z.int()]).optional(),
+        [RELATED_TASK_META_KEY]: z.undefined().optional(),
+      })
+      .optional(),
+  }),
+});
+
+/** The response to an ordinary call. */
+export interface OrdinaryAnswer {
+  readonly result: CallToolResult;
+  readonly jsonrpc: '2.0';
+  readonly id: RequestId;
+}
+
+/** Answers a message if it is an ordinary tool call; `undefined` for any other, which the SDK answers. */
+export type OrdinaryCalls = (ctx: Context, message: unknown) => Promise<OrdinaryAnswer | undefined>;
 
 /**
- * Answers ordinary tool calls by one SDK server for each era of the protocol. A server, a transport, a web request and
- * a web response for each call take more CPU than the lookup (docs/decisions/012).
+ * Answers ordinary tool calls exactly as the SDK would. Its server, transport, web request and web response for each
+ * call take more CPU than the lookup (docs/decisions/012).
  */
-export function ordinaryCalls(services: ToolServices, log: Logger): OrdinaryCalls {
-  async function connect(classification: MessageClassification, versions?: string[]): Promise<Connection> {
-    const connection = new Connection(classification);
-    await toolServer(services, log, (id) => connection.clientGone(id), versions).connect(connection);
-    return connection;
-  }
-  const connections = {
-    legacy: connect(LEGACY),
-    modern: connect(MODERN, [...SUPPORTED_PROTOCOL_VERSIONS, REVISION]),
-  };
+export function ordinaryCalls(callTool: CallTool): OrdinaryCalls {
   return async (ctx, message) => {
-    if (!isJSONRPCRequest(message) || message.method !== 'tools/call') return undefined;
-    const era = eraOf(ctx.req.headers, message);
-    return era === undefined ? undefined : (await connections[era]).call(message, ctx);
+    const call = ordinaryCall.safeParse(message).data;
+    const era = call && eraOf(ctx.req.headers, call);
+    if (call === undefined || era === undefined) return undefined;
+    const { name, arguments: given = {} } = call.params;
+    const result = await callTool(name, given, () => clientGone(ctx));
+    return result && { result: RESULT_OF[era](result), jsonrpc: '2.0', id: call.id };
   };
 }
 
+/** What the SDK adds to a result in each era. */
+const RESULT_OF: Record<'legacy' | 'modern', (result: CallToolResult) => CallToolResult> = {
+  legacy: (result) => result,
+  modern: (result) => ({ ...result, resultType: 'complete', _meta: { [SERVER_INFO_META_KEY]: SERVER } }),
+};
+
 /** The era of a tool call whose headers the SDK's transports would take; `undefined` for one that they may refuse. */
-function eraOf(headers: IncomingHttpHeaders, message: JSONRPCRequest): 'legacy' | 'modern' | undefined {
+function eraOf(
+  headers: IncomingHttpHeaders,
+  call: z.output<typeof ordinaryCall>,
+): 'legacy' | 'modern' | undefined {
   if (!isJsonContentType(headers['content-type'])) return undefined;
   const version = headers['mcp-protocol-version'];
   const method = headers['mcp-method'];
@@ -55,7 +76,7 @@ function eraOf(headers: IncomingHttpHeaders, message: JSONRPCRequest): 'legacy' 
   if (isRepeated) return undefined;
   const route = classifyInboundRequest({
     httpMethod: 'POST',
-    body: message,
+    body: call,
     ...(version !== undefined && { protocolVersionHeader: String(version) }),
     ...(method !== undefined && { mcpMethodHeader: String(method) }),
     ...(name !== undefined && { mcpNameHeader: String(name) }),
@@ -67,54 +88,6 @@ function eraOf(headers: IncomingHttpHeaders, message: JSONRPCRequest): 'legacy' 
     return isAccepted && isKnown ? 'legacy' : undefined;
   }
   if (route.kind !== 'modern' || route.classification.revision !== REVISION) return undefined;
-  const hasHeaders = version === REVISION && method === message.method && name === message.params?.name;
+  const hasHeaders = version === REVISION && method === call.method && name === call.params.name;
   return hasHeaders ? 'modern' : undefined;
-}
-
-/** A call that waits for its response. */
-interface Waiting {
-  readonly ctx: Context;
-  readonly answer: (message: JSONRPCMessage) => void;
-}
-
-/**
- * A connection to a server that all calls of an era share. A call has an id of its own on it, so calls at the same
- * moment do not meet. It extends the SDK's transport for one request because only that tells the server its era.
- */
-class Connection extends PerRequestHTTPServerTransport {
-  readonly #classification: MessageClassification;
-  readonly #waiting = new InUse<Waiting>();
-
-  constructor(classification: MessageClassification) {
-    super({ classification });
-    this.#classification = classification;
-  }
-
-  /** The server's response, with the id of the request; `undefined` when it refuses the request without a call. */
-  call(request: JSONRPCRequest, ctx: Context): Promise<JSONRPCMessage | undefined> {
-    return new Promise((resolve) => {
-      // What is refused at once has statuses of its own, which the SDK's transports know.
-      let isTaken = false;
-      const answer = (message: JSONRPCMessage) =>
-        resolve(isTaken ? { ...message, id: request.id } : undefined);
-      const id = this.#waiting.add({ ctx, answer });
-      this.onmessage?.({ ...request, id }, { classification: this.#classification });
-      isTaken = true;
-    });
-  }
-
-  /** Aborts when the client of a call is gone. */
-  clientGone(id: RequestId): AbortSignal {
-    const waiting = this.#waiting.get(Number(id));
-    return waiting === undefined ? AbortSignal.abort() : clientGone(waiting.ctx);
-  }
-
-  /** Takes the server's responses. Nothing else is sent: tools send no notifications and ask clients nothing. */
-  override async send(message: JSONRPCMessage): Promise<void> {
-    const id = 'id' in message ? Number(message.id) : Number.NaN;
-    const waiting = this.#waiting.get(id);
-    if (waiting === undefined) return;
-    this.#waiting.remove(id, waiting);
-    waiting.answer(message);
-  }
 }

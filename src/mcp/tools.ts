@@ -1,11 +1,4 @@
-import {
-  type CallToolResult,
-  ProtocolError,
-  ProtocolErrorCode,
-  type RequestId,
-  Server,
-  SUPPORTED_PROTOCOL_VERSIONS,
-} from '@modelcontextprotocol/server';
+import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { lookupOutcome, type Outcome, statusOutcome } from '../access/usage.ts';
@@ -134,7 +127,8 @@ const TOOLS: readonly Tool[] = [
 /** Clients may cache the list of tools for an hour. It changes only with a release of the service. */
 const CACHED_FOR_AN_HOUR = { ttlMs: 3_600_000, cacheScope: 'public' } as const;
 
-const SERVER = {
+/** How the server introduces itself to clients. */
+export const SERVER = {
   name: 'ohio-license-verification',
   title: 'Ohio License Verification',
   version: SERVICE_VERSION,
@@ -146,33 +140,40 @@ const byName = new Map(TOOLS.map((tool) => [tool.name, tool]));
 const LISTED = TOOLS.map(({ call: _, ...described }) => ({ ...described, annotations: READ_ONLY }));
 
 /**
+ * Calls a tool. A tool's errors are results; `undefined` says that there is no such tool.
+ *
+ * @param clientGone makes a signal that stops long work for a client that is gone
+ */
+export type CallTool = (
+  name: string,
+  given: Record<string, unknown>,
+  clientGone: () => AbortSignal,
+) => Promise<CallToolResult | undefined>;
+
+export function toolCaller(services: ToolServices, log: Logger): CallTool {
+  return async (name, given, clientGone) => {
+    const tool = byName.get(name);
+    return (
+      tool && toolResponse(tool.name, services.lookups, log, () => tool.call(services, given, clientGone))
+    );
+  };
+}
+
+/**
  * Creates a server with the tools. It is the SDK's low-level server, because some requests get their own: registering
  * the tools with an `McpServer` takes 60 µs more.
- *
- * @param clientGone makes a signal that stops long work for a client that is gone, by the id of its request
- * @param versions the revisions of the protocol that it names; the SDK's own without them
  */
-export function toolServer(
-  services: ToolServices,
-  log: Logger,
-  clientGone: (id: RequestId) => AbortSignal,
-  versions = SUPPORTED_PROTOCOL_VERSIONS,
-): Server {
+export function toolServer(callTool: CallTool, clientGone: () => AbortSignal): Server {
   const server = new Server(SERVER, {
-    supportedProtocolVersions: versions,
     instructions: descriptions.INSTRUCTIONS,
     capabilities: { tools: { listChanged: false } },
     cacheHints: { 'tools/list': CACHED_FOR_AN_HOUR, 'server/discover': CACHED_FOR_AN_HOUR },
   });
   server.setRequestHandler('tools/list', () => ({ tools: LISTED }));
-  server.setRequestHandler('tools/call', ({ params }, { mcpReq }) => {
-    const tool = byName.get(params.name);
-    if (tool === undefined) {
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool ${params.name} not found`);
-    }
-    return toolResponse(tool.name, services.lookups, log, () =>
-      tool.call(services, params.arguments ?? {}, () => clientGone(mcpReq.id)),
-    );
+  server.setRequestHandler('tools/call', async ({ params }) => {
+    const result = await callTool(params.name, params.arguments ?? {}, clientGone);
+    if (result !== undefined) return result;
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool ${params.name} not found`);
   });
   return server;
 }
@@ -247,13 +248,13 @@ async function toolResponse(
   try {
     const { outcome, content } = await call();
     toolCalls.inc({ tool, outcome });
-    return { structuredContent: content, content: asText(content) };
+    return { content: asText(content), structuredContent: content };
   } catch (error) {
     const { status, detail } = errorResponse(error);
     toolCalls.inc({ tool, outcome: statusOutcome(status) });
     if (status >= 500)
       log.error({ error: error instanceof Error ? error.stack : String(error) }, 'tool failed');
-    return { isError: true, content: asText({ error: detail, data_as_of: await dataAsOf(lookups) }) };
+    return { content: asText({ error: detail, data_as_of: await dataAsOf(lookups) }), isError: true };
   }
 }
 

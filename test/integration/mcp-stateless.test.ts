@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { startApi } from '../../scripts/licenses-processes.ts';
@@ -165,6 +165,40 @@ describe('the MCP server', () => {
           },
         },
       });
+    }
+  });
+
+  // A parameter of the protocol that is not known makes the SDK answer a call; without it the service does.
+  test.each<[string, Record<string, unknown>]>([
+    ['verify_license', { license_number: NUMBER }],
+    ['verify_license', { license_number: 'RN.unknown' }],
+    ['verify_license', { board: 'Nurse', license_number: 7 }],
+    ['verify_license', {}],
+    ['search_licenses_by_name', { last_name: 'Muñoz', unknown: 1 }],
+    ['verify_business_license', { business_name: 'Smith' }],
+    ['verify_roster', { licenses: [{ license_number: NUMBER }, {}] }],
+    ['license_history', { board: 'Nursing Board', license_number: NUMBER }],
+    ['list_ohio_boards', {}],
+    ['no_tool', {}],
+  ])('answers a call exactly as the SDK does: %s %j', async (name, given) => {
+    const [port] = ports;
+    for (const [body, headers] of [
+      [CALL, {}],
+      [MODERN_CALL, { ...MODERN_HEADERS, 'mcp-name': name }],
+    ] as const) {
+      const call = z.looseObject({ params: z.looseObject({}) }).parse(JSON.parse(body));
+      const asked = (more: object) =>
+        JSON.stringify({ ...call, id: 'é"', params: { ...call.params, name, arguments: given, ...more } });
+      const [own, bySdk] = [
+        await posted(port, asked({}), headers),
+        await posted(port, asked({ other: true }), headers),
+      ];
+      const answerOf = ({ status, text, headers: sent }: ApiAnswer) => [
+        status,
+        text,
+        sent.get('content-type'),
+      ];
+      expect(answerOf(own)).toEqual(answerOf(bySdk));
     }
   });
 
