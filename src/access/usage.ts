@@ -67,7 +67,10 @@ export function keyUsage(store: Store, onError: (error: unknown) => void) {
     if (written.length === 0) return;
     unwritten.clear();
     try {
-      await KEY_USAGE.putAll(store, written);
+      await KEY_USAGE.putAll(
+        store,
+        written.map(([id, usage]) => [`${id}/${run}`, usage]),
+      );
       isFailing = false;
       const today = todayInOhio();
       for (const [id, { day }] of known) if (day !== today && !unwritten.has(id)) known.delete(id);
@@ -83,7 +86,7 @@ export function keyUsage(store: Store, onError: (error: unknown) => void) {
   return {
     count: (key: string, outcome: Outcome): void => {
       const day = todayInOhio();
-      const id = `${key}/${day}/${run}`;
+      const id = `${key}/${day}`;
       const usage = known.get(id) ?? { key, day, counts: {} };
       usage.counts[outcome] = (usage.counts[outcome] ?? 0) + 1;
       known.set(id, usage);
