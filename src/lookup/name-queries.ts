@@ -1,6 +1,6 @@
 import { BOARDS, type Board } from '../licenses/boards.ts';
 import { FILTER_NAMES, type Filters } from '../licenses/filters.ts';
-import { fold } from '../licenses/fold.ts';
+import { fold, numberKey } from '../licenses/fold.ts';
 import type { StoredLicense } from '../licenses/license.ts';
 import { MAX_MATCHES } from '../licenses/lookup.ts';
 import {
@@ -137,14 +137,65 @@ function filterClauses(filters: Filters): Clause[] {
   });
 }
 
+/** OpenSearch takes no longer pattern (`index.max_regex_length`). A name has 200 characters of each part at most. */
+const MAX_PATTERN_CHARACTERS = 1000;
+
 /**
- * One search for several persons, by prefixes of their name keys.
+ * Patterns of what begins with one of these names, which are letters, digits and slashes. OpenSearch finds a few long
+ * patterns quicker than as many prefixes (docs/decisions/014).
+ */
+function beginningPatterns(names: readonly string[]): string[] {
+  const patterns: string[] = [];
+  let alternatives = '';
+  for (const name of names) {
+    const longer = alternatives === '' ? name : `${alternatives}|${name}`;
+    const isTooLong = longer.length + '().*'.length > MAX_PATTERN_CHARACTERS;
+    if (isTooLong) patterns.push(`(${alternatives}).*`);
+    alternatives = isTooLong ? name : longer;
+  }
+  return [...patterns, `(${alternatives}).*`];
+}
+
+/**
+ * One search for several persons, by the beginnings of their name keys. Its licenses are in no order: sorting costs
+ * OpenSearch more.
  *
  * @param maxFound the most licenses that it finds for all of them together
  */
 export function personsBody(names: readonly string[], maxFound: number): SearchBody {
-  const should = names.map((name) => ({ prefix: { 'keys.holder': name } }));
-  return searchBody(maxFound, [{ bool: { should } }], BY_NAME);
+  const should = beginningPatterns(names).map((pattern) => ({ regexp: { 'keys.holder': pattern } }));
+  return searchBody(maxFound, [{ bool: { should } }], ['_doc']);
+}
+
+/** The licenses of each query among those that one search for several persons found, in the order of `BY_NAME`. */
+export function matchesOfPersons(
+  found: readonly StoredLicense[],
+): (query: NameQuery) => readonly StoredLicense[] {
+  const holders = found.flatMap((license) => license.keys.holder.map((name) => ({ name, license })));
+  const bySurname = Map.groupBy(holders, ({ name }) => boardAndSurname(name));
+  return ({ names }) =>
+    names
+      .flatMap((searched) =>
+        (bySurname.get(boardAndSurname(searched)) ?? []).filter(({ name }) => name.startsWith(searched)),
+      )
+      .map(({ license }) => license)
+      .sort(compareByName);
+}
+
+/** The part of a person's key before the given names: `BOARD/SURNAME/`. */
+function boardAndSurname(name: string): string {
+  return name.slice(0, name.lastIndexOf('/') + 1);
+}
+
+/** Compares licenses as `BY_NAME` sorts them. */
+function compareByName(one: StoredLicense, other: StoredLicense): number {
+  const byName = compareKeys(one.keys.name, other.keys.name);
+  return byName === 0 ? compareKeys(numberKey(one.license_number), numberKey(other.license_number)) : byName;
+}
+
+function compareKeys(one: string, other: string): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
 }
 
 /** With a shorter name, most names would be similar; with a longer one, the pattern would be too long. */

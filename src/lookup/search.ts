@@ -7,6 +7,7 @@ import { type BatcherOptions, batcher } from '../storage/batcher.ts';
 import { completeness, requireComplete, search } from '../storage/checked-search.ts';
 import { batchSize, openSearchSeconds } from '../telemetry/metrics.ts';
 import {
+  matchesOfPersons,
   type NameQuery,
   type NearSurnamesQuery,
   nameBody,
@@ -321,22 +322,8 @@ const NUMBERS_SEARCH: SharedSearch<NumberQuery> = {
 function personsSearch(maxFound: number): SharedSearch<NameQuery> {
   return {
     body: (queries) => personsBody(distinctKeys(queries.flatMap((query) => query.names)), maxFound),
-    split: (found) => {
-      const holders = found.flatMap((license) => license.keys.holder.map((name) => ({ name, license })));
-      const bySurname = Map.groupBy(holders, ({ name }) => boardAndSurname(name));
-      return ({ names }) =>
-        names.flatMap((searched) =>
-          (bySurname.get(boardAndSurname(searched)) ?? [])
-            .filter(({ name }) => name.startsWith(searched))
-            .map(({ license }) => license),
-        );
-    },
+    split: matchesOfPersons,
   };
-}
-
-/** The part of a person's key before the given names: `BOARD/SURNAME/`. */
-function boardAndSurname(name: string): string {
-  return name.slice(0, name.lastIndexOf('/') + 1);
 }
 
 const NEAR_SEARCH: SharedSearch<NearNumberQuery> = {

@@ -1,10 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import type { StoredLicense } from '../../src/licenses/license.ts';
+import { foldPersonName } from '../../src/licenses/names.ts';
 import {
   businessQuery,
   businessWordsQuery,
   hasExactName,
   likelyPersonsQuery,
+  matchesOfPersons,
   nearGivenNameQuery,
   nearSurnamesBody,
   nearSurnamesQuery,
@@ -22,6 +24,7 @@ import {
 } from '../../src/lookup/number-queries.ts';
 import { bodyOf as bodyOfQuery, type LicenseQuery } from '../../src/lookup/search.ts';
 import { boardOfCode } from '../support/boards.ts';
+import { times } from '../support/fixtures.ts';
 import { storedLicense } from '../support/records.ts';
 
 // What searches find is tested over HTTP. These tests are about what no answer shows: the bounds on their cost.
@@ -34,6 +37,27 @@ function bodyOf(query: LicenseQuery | undefined): SearchBody {
   if (query === undefined) throw new Error('Nothing is searched.');
   return bodyOfQuery(query);
 }
+
+test('each of several persons gets its own licenses in the order of names and numbers, whatever was found first', () => {
+  const found = [
+    ['SMITH, BOB', 'RN.1'],
+    ['SMITH, ANN', 'RN.3'],
+    ['SMITH, ANNE', 'RN.4'],
+    ['DOE-SMITH, AN', 'RN.5'],
+    ['SMITH, ANN', 'rn-2'],
+  ].map(([full_name = '', license_number = '']) => {
+    const { surnameForms, surname, given } = foldPersonName(full_name);
+    const keys = {
+      kind: 'person',
+      name: `NUR/${surname}/${given}`,
+      holder: surnameForms.map((form) => `NUR/${form}/${given}`),
+    } as const;
+    return { ...storedLicense({ full_name, license_number }), keys };
+  });
+  const query = personQuery(NURSING, 'Smith', 'An', {});
+  const matches = query === undefined ? [] : matchesOfPersons(found)(query);
+  expect(matches.map((license) => license.license_number)).toEqual(['RN.5', 'rn-2', 'RN.3', 'RN.4']);
+});
 
 describe('a search returns a bounded number of licenses, and OpenSearch does not count the others', () => {
   const near = nearNumberQuery(NURSING, '7', false);
@@ -58,6 +82,18 @@ describe('a search returns a bounded number of licenses, and OpenSearch does not
     ['words like those of a business', bodyOf(businessWordsQuery(PHARMACY, 'Acme', {}, 'similar')), 101],
   ])('%s', (_what, body, size) => {
     expect(body).toMatchObject({ size, track_total_hits: false });
+  });
+
+  test('for several persons, no pattern is longer than OpenSearch takes, and each name is in one', () => {
+    const names = times(250, (number) => `NUR/${'S'.repeat(number)}/${'G'.repeat(200)}`);
+    const body = JSON.stringify(personsBody(names, 5000));
+    const patterns = [...body.matchAll(/"regexp":\{"keys.holder":"([^"]+)"\}/g)].map(
+      ([, pattern = '']) => pattern,
+    );
+    expect(patterns.filter(({ length }) => length > 1000)).toEqual([]);
+    expect(patterns.map((pattern) => pattern.replace(/^\((.+)\)\.\*$/, '$1')).join('|')).toBe(
+      names.join('|'),
+    );
   });
 
   test('a search for any one license does not sort all that match', () => {
