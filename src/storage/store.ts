@@ -1,5 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { Client } from '@opensearch-project/opensearch';
+import { type ApiResponse, Client, Transport } from '@opensearch-project/opensearch';
+import type {
+  TransportRequestCallback,
+  TransportRequestPromise,
+} from '@opensearch-project/opensearch/lib/Transport.js';
 import { type Config, ConfigError } from '../config.ts';
 import { openSearchNodes } from './errors.ts';
 import { type BadDocument, badDocumentReport, printBadDocument } from './stored.ts';
@@ -33,6 +37,29 @@ export function openStore(
   return storeOf(openSearchClient(config, timeoutMs, triesOtherNodes), config.INDEX_PREFIX, onBadDocument);
 }
 
+type Sent = Parameters<Transport['request']>;
+
+/**
+ * Detaches a response from the client's own object, and drops what was sent. The client's object has a getter, which V8
+ * keeps until a major collection, together with all that the object and the request refer to (docs/decisions/018).
+ */
+class DetachingTransport extends Transport {
+  override request(params: Sent[0], options?: Sent[1]): TransportRequestPromise<ApiResponse>;
+  override request(...sent: Sent): TransportRequestCallback;
+  override request(params: Sent[0], options?: Sent[1], callback?: Sent[2]) {
+    if (callback !== undefined) return super.request(params, options, callback);
+    const request = super.request(params, options);
+    const response = request.then((kept) => {
+      const detached = { ...kept };
+      kept.body = undefined;
+      params.body = '';
+      params.bulkBody = '';
+      return detached;
+    });
+    return Object.assign(response, { abort: () => request.abort() });
+  }
+}
+
 /**
  * A client that never retries at the node that failed: who asks decides what a failure means.
  *
@@ -43,6 +70,7 @@ export function openSearchClient(config: Config, timeoutMs: number, triesOtherNo
   const { OPENSEARCH_USERNAME: username, OPENSEARCH_PASSWORD: password, OPENSEARCH_CA: ca } = config;
   return new Client({
     nodes,
+    Transport: DetachingTransport,
     maxRetries: triesOtherNodes ? nodes.length - 1 : 0,
     requestTimeout: timeoutMs,
     // Every answer is checked against a schema, which takes over known fields only.
