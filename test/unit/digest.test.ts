@@ -119,6 +119,30 @@ test.each([
   expect(compared(before, after)).toEqual(expected);
 });
 
+const shuffled = (entries: readonly DigestEntry[]) =>
+  entries.toSorted((one, other) => crc32(one.id) - crc32(other.id));
+const many = (first: number, count: number, record?: string) =>
+  Array.from({ length: count }, (_, at) => entry(`NUR/RN.${first + at}`, record));
+
+test.each([
+  ['none', many(0, 3000), many(0, 3000)],
+  ['at the beginning', many(0, 3000), [...many(9000, 1000), ...many(1000, 2000)]],
+  ['in the middle', many(0, 3000), [...many(0, 1000), ...many(9000, 500), ...many(1001, 1999)]],
+  ['at the end', many(0, 3000), [...many(0, 2500), ...many(9000, 1000)]],
+  ['here and there', many(0, 3000), many(0, 3000).filter((_, at) => at % 7 > 0)],
+  ['in another order', many(0, 3000), shuffled(many(0, 3000))],
+  ['in another order, and others', many(0, 3000), shuffled([...many(1000, 2500), ...many(0, 9, 'b')])],
+])('the differences of digests of many licenses, changed %s', (_where, before, after) => {
+  const records = (entries: readonly DigestEntry[]) => new Map(entries.map(({ id, record }) => [id, record]));
+  const [old, now] = [records(before), records(after)];
+  const kinds = new Map(compared(before, after).map(({ license, kind }) => [license, kind]));
+  const expected = [...new Set([...old.keys(), ...now.keys()])].flatMap((id) => {
+    if (old.get(id) === now.get(id)) return [];
+    return [[id, old.has(id) ? (now.has(id) ? 'changed' : 'removed') : 'added'] as const];
+  });
+  expect(kinds).toEqual(new Map(expected));
+});
+
 test('the hash of a record changes with every field', () => {
   const hashOf = (record: LicenseRecord) => recordHash(recordText(record));
   const hash = hashOf(RECORD);
