@@ -110,6 +110,13 @@ async function itemsInFlight(): Promise<number> {
   return Number(/^licenses_roster_items_in_flight (\d+)$/m.exec(text)?.[1]);
 }
 
+/** The requests to the tools that have ended, or whose clients are gone. */
+async function toolRequestsEnded(): Promise<number> {
+  const { text } = await adminPage('/metrics');
+  const counts = text.matchAll(/^licenses_request_seconds_count\{[^}]*interface="mcp"[^}]*\} (\d+)$/gm);
+  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
 function untilInFlight(items: number): Promise<void> {
   return until(`${items} items are in flight`, async () => (await itemsInFlight()) === items);
 }
@@ -196,9 +203,9 @@ test('when the client of a tool goes away, its roster does not begin', async () 
     sent.catch(() => undefined);
   }
   await untilInFlight(40);
+  const endedBefore = await toolRequestsEnded();
   gone.abort();
-  // The service has seen that they are gone when it answers what came after.
-  await untilInFlight(40);
+  await until('both are gone', async () => (await toolRequestsEnded()) === endedBefore + 2);
   const requestsBefore = requests;
   held.resolve(true);
   for (const { status } of await Promise.all(under)) expect(status).toBe(200);
