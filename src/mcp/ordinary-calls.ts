@@ -72,22 +72,20 @@ function eraOf(
   const version = headers['mcp-protocol-version'];
   const method = headers['mcp-method'];
   const name = headers['mcp-name'];
-  const isRepeated = [version, method, name].some((value) => Array.isArray(value));
-  if (isRepeated) return undefined;
-  const route = classifyInboundRequest({
-    httpMethod: 'POST',
-    body: call,
-    ...(version !== undefined && { protocolVersionHeader: String(version) }),
-    ...(method !== undefined && { mcpMethodHeader: String(method) }),
-    ...(name !== undefined && { mcpNameHeader: String(name) }),
-  });
-  if (route.kind === 'legacy') {
+  if (version === undefined || SUPPORTED_PROTOCOL_VERSIONS.includes(String(version))) {
     const { accept = '' } = headers;
     const isAccepted = accept.includes('application/json') && accept.includes('text/event-stream');
-    const isKnown = version === undefined || SUPPORTED_PROTOCOL_VERSIONS.includes(String(version));
-    return isAccepted && isKnown ? 'legacy' : undefined;
+    const hasNothingModern =
+      method === undefined &&
+      name === undefined &&
+      Object.keys(call.params._meta ?? {}).every((key) => key === 'progressToken');
+    return isAccepted && hasNothingModern ? 'legacy' : undefined;
   }
-  if (route.kind !== 'modern' || route.classification.revision !== REVISION) return undefined;
   const hasHeaders = version === REVISION && method === call.method && name === call.params.name;
-  return hasHeaders ? 'modern' : undefined;
+  if (!hasHeaders) return undefined;
+  const route = classifyInboundRequest({
+    ...{ httpMethod: 'POST', body: call },
+    ...{ protocolVersionHeader: version, mcpMethodHeader: method, mcpNameHeader: name },
+  });
+  return route.kind === 'modern' && route.classification.revision === REVISION ? 'modern' : undefined;
 }
