@@ -12,7 +12,7 @@ import {
   readLookup,
 } from '../licenses/lookup.ts';
 import { boardByCode, searchAddress } from './addresses.ts';
-import { type Html, html, NOTHING } from './page.ts';
+import { type FieldProblem, formField, type Html, html, NOTHING } from './page.ts';
 
 /** The three ways to search. */
 const MODES = ['number', 'person', 'business'] as const;
@@ -87,7 +87,7 @@ export function searchRequest(fields: SearchFields): LookupRequest {
 
 type FieldName = keyof SearchFields;
 
-interface FormField {
+interface SearchField {
   readonly name: FieldName;
   readonly label: string;
   readonly hint?: string | undefined;
@@ -100,7 +100,7 @@ const MODE_NAMES: Readonly<Record<Mode, string>> = {
   business: 'Business',
 };
 
-const SEARCHED: Readonly<Record<Mode, readonly FormField[]>> = {
+const SEARCHED: Readonly<Record<Mode, readonly SearchField[]>> = {
   number: [
     {
       name: 'number',
@@ -123,12 +123,17 @@ const SEARCHED: Readonly<Record<Mode, readonly FormField[]>> = {
   ],
 };
 
-const FILTER_FIELDS: readonly FormField[] = Object.values(
+const FILTER_FIELDS: readonly SearchField[] = Object.values(
   mapFilters(({ label, hint }, name) => ({ name, label, hint })),
 );
 
+/** What is wrong with a search, at the field that it begins with. */
+export function searchProblem(fields: SearchFields, words: string): FieldProblem {
+  return { field: SEARCHED[modeOf(fields)][0]?.name ?? 'number', words };
+}
+
 /** The form of the mode chosen, with what was typed, and links to the other modes. */
-export function lookupForm(fields: SearchFields): Html {
+export function lookupForm(fields: SearchFields, problems: readonly FieldProblem[] = []): Html {
   const mode = modeOf(fields);
   return html`<nav aria-label="Search by"><ul class="modes">${MODES.map(
     (each) =>
@@ -138,20 +143,23 @@ export function lookupForm(fields: SearchFields): Html {
   )}</ul></nav>
 <form class="lookup" action="/" method="get" aria-label="Look up a license">
 <input type="hidden" name="by" value="${mode}">
-${SEARCHED[mode].map((field) => textField(field, fields))}
+${SEARCHED[mode].map((field) => textField(field, fields, problems))}
 ${boardField(fields.board)}
 ${mode === 'number' ? NOTHING : filters(fields)}
 <button class="usa-button" type="submit">Look up</button>
 </form>`;
 }
 
-function textField({ name, label, hint, required }: FormField, fields: SearchFields): Html {
-  return html`<div class="field"><label class="usa-label" for="${name}">${label}</label>
-${hint === undefined ? NOTHING : html`<span class="usa-hint" id="${name}-hint">${hint}</span>`}
-<input class="usa-input" id="${name}" name="${name}" value="${fields[name] ?? ''}" maxlength="200" autocomplete="off" autocapitalize="off" spellcheck="false"${
-    hint === undefined ? NOTHING : html` aria-describedby="${name}-hint"`
-  }${required === true ? raw(' required') : NOTHING}></div>
-`;
+function textField(
+  { name, label, hint, required }: SearchField,
+  fields: SearchFields,
+  problems: readonly FieldProblem[] = [],
+): Html {
+  return formField(
+    { id: name, label, hint, problems },
+    (attributes) =>
+      html`<input class="usa-input"${attributes} name="${name}" value="${fields[name] ?? ''}" maxlength="200" autocomplete="off" autocapitalize="off" spellcheck="false"${required === true ? raw(' required') : NOTHING}>`,
+  );
 }
 
 function boardField(chosen = ''): Html {

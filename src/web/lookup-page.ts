@@ -15,18 +15,10 @@ import {
   modeOf,
   type SearchFields,
   searchFields,
+  searchProblem,
   searchRequest,
 } from './lookup-form.ts';
-import {
-  alert,
-  dataTable,
-  type Html,
-  html,
-  NOTHING,
-  type Origin,
-  orBadRequest,
-  type PageServices,
-} from './page.ts';
+import { dataTable, type Html, html, NOTHING, type Origin, orBadRequest, type PageServices } from './page.ts';
 import { counted, longDate, shortDate } from './words.ts';
 
 /** GET /: the form, and the result of the search that the address holds. */
@@ -43,8 +35,15 @@ export function lookupPage({ lookups, page, origin, today }: PageServices): Rout
       const answer = await orBadRequest(async () => lookups.lookUp(searchRequest(fields)));
       if (answer instanceof BadRequestError) {
         ctx.status = 400;
-        const body = html`${alert('error', html`${answer.message}`)}${lookupForm(fields)}`;
-        await page.send(ctx, { title: 'Look up a license', origin: origin(), body, isPrivate: true });
+        const problems = [searchProblem(fields, answer.message)];
+        const body = lookupForm(fields, problems);
+        await page.send(ctx, {
+          title: 'Look up a license',
+          problems,
+          origin: origin(),
+          body,
+          isPrivate: true,
+        });
         return;
       }
       const { outcome, date, isSampleData } = answer;

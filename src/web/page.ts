@@ -34,10 +34,20 @@ export interface Origin {
   readonly isSampleData: boolean;
 }
 
+/** What is wrong with a field of a form. */
+export interface FieldProblem {
+  /** The id of the field. */
+  readonly field: string;
+  /** What is wrong and what to do. */
+  readonly words: string;
+}
+
 /** What a page shows beside the frame that all pages share. */
 export interface PageContent {
   /** Also the main heading. */
   readonly title: string;
+  /** What is wrong with the fields of the form in the body. They are listed on top, and the title begins with "Error". */
+  readonly problems?: readonly FieldProblem[];
   /** What answers; `undefined` where nothing is published or the page does not depend on it. */
   readonly origin: Origin | undefined;
   readonly body: Html;
@@ -124,7 +134,7 @@ interface Frame {
 }
 
 function pageHtml(
-  { title, origin, body, isPrivate, isOfThePast }: PageContent,
+  { title, problems = [], origin, body, isPrivate, isOfThePast }: PageContent,
   { styleSheet, path, today }: Frame,
 ): Html {
   return html`<!doctype html>
@@ -132,7 +142,7 @@ function pageHtml(
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title} | Ohio License Verification</title>
+<title>${problems.length > 0 ? 'Error: ' : ''}${title} | Ohio License Verification</title>
 ${isPrivate === true ? html`<meta name="robots" content="noindex">` : NOTHING}
 <link rel="icon" href="/favicon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="${styleSheet}">
@@ -151,7 +161,7 @@ ${origin?.isSampleData === true ? SAMPLE_DATA : NOTHING}
 </div>
 </header>
 <main id="main-content" class="grid-container flex-fill width-full padding-top-3 padding-bottom-6">
-<h1>${title}</h1>
+${errorSummary(problems)}<h1>${title}</h1>
 ${origin === undefined || isOfThePast === true ? NOTHING : ageWarning(origin, today)}
 ${body}
 </main>
@@ -201,6 +211,50 @@ export async function orBadRequest<Result>(work: () => Promise<Result>): Promise
 /** A message in a box with an icon. */
 export function alert(kind: 'info' | 'warning' | 'error' | 'success', text: Html): Html {
   return html`<div class="usa-alert usa-alert--slim usa-alert--${kind}"><div class="usa-alert__body"><p class="usa-alert__text">${text}</p></div></div>`;
+}
+
+/** The list of what is wrong with a form, with a link to each field. */
+function errorSummary(problems: readonly FieldProblem[]): Html {
+  if (problems.length === 0) return NOTHING;
+  return html`<div class="usa-alert usa-alert--error error-summary margin-bottom-2" role="alert"><div class="usa-alert__body"><h2 class="usa-alert__heading">There is a problem</h2>
+<ul class="usa-list">${problems.map(({ field, words }) => html`<li><a href="#${field}">${words}</a></li>`)}</ul></div></div>
+`;
+}
+
+/** A field of a form. */
+export interface FormField {
+  readonly id: string;
+  readonly label: Html | string;
+  readonly hint?: Html | string | undefined;
+  /** What is wrong with the form, also with other fields of it. */
+  readonly problems?: readonly FieldProblem[];
+}
+
+/**
+ * The label, hint and error of a field, and the field itself.
+ *
+ * @param control the field. It takes the attributes given: its id, what describes it, and whether it is invalid
+ */
+export function formField(
+  { id, label, hint, problems = [] }: FormField,
+  control: (attributes: Html) => Html,
+): Html {
+  const problem = problems.find(({ field }) => field === id);
+  const describedBy = [
+    ...(hint === undefined ? [] : [`${id}-hint`]),
+    ...(problem === undefined ? [] : [`${id}-error`]),
+  ].join(' ');
+  const attributes = html` id="${id}"${describedBy === '' ? NOTHING : html` aria-describedby="${describedBy}"`}${
+    problem === undefined ? NOTHING : raw(' aria-invalid="true"')
+  }`;
+  return html`<div class="field${problem === undefined ? '' : ' usa-form-group--error'}"><label class="usa-label" for="${id}">${label}</label>
+${hint === undefined ? NOTHING : html`<span class="usa-hint display-block" id="${id}-hint">${hint}</span>`}${
+  problem === undefined
+    ? NOTHING
+    : html`<span class="usa-error-message" id="${id}-error"><span class="usa-sr-only">Error: </span>${problem.words}</span>`
+}
+${control(attributes)}</div>
+`;
 }
 
 /** Facts by name; one without a value is left out. */

@@ -82,6 +82,19 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
     expect(new URL(page.url()).search).toContain('last_name=WHITFIELD');
   });
 
+  test('a form error is in the title, and listed on top with a link to the field, which says it, too', async () => {
+    const { page, open } = await tabOf({ javaScriptEnabled: false });
+    await open('/?by=person&last_name=Whitfield&license_type=Wizard');
+    expect(await page.title()).toBe('Error: Look up a license | Ohio License Verification');
+    const alert = page.getByRole('alert');
+    await alert.getByRole('link').click();
+    const field = page.locator(':target');
+    expect(await field.getAttribute('aria-invalid')).toBe('true');
+    const described = (await field.getAttribute('aria-describedby')) ?? '';
+    const words = (await alert.getByRole('link').textContent()) ?? '';
+    expect(await page.locator(`#${described.split(' ').at(-1)}`).textContent()).toBe(`Error: ${words}`);
+  });
+
   test('a number leads to the license however it is written, and a near one is offered as a link', async () => {
     const { page, open } = await tabOf({ javaScriptEnabled: false });
     await open('/?by=number&number=rn 900418822');
