@@ -6,7 +6,7 @@ import { Redis } from 'ioredis';
 import { writeSampleData } from '../sample-data/write-sample-data.ts';
 import { type TestEnvironment, testEnvironment } from '../scripts/environment.ts';
 import { startApi, startWorker } from '../scripts/licenses-processes.ts';
-import { freePort } from '../scripts/ports.ts';
+import { freePorts } from '../scripts/ports.ts';
 import { type Services, startServices } from '../scripts/services.ts';
 import { createKey } from '../src/access/api-keys.ts';
 import { type Config, readConfig } from '../src/config.ts';
@@ -144,7 +144,11 @@ export function withService<Result>(
 
 /** The settings with ports of their own. */
 export async function ownPorts(variables: Record<string, string>): Promise<Record<string, string>> {
-  return { ...variables, PORT: String(await freePort()), ADMIN_PORT: String(await freePort()) };
+  const [port, adminPort, workerPort] = await freePorts(3);
+  return {
+    ...variables,
+    ...{ PORT: String(port), ADMIN_PORT: String(adminPort), WORKER_ADMIN_PORT: String(workerPort) },
+  };
 }
 
 async function publishedIndex({ store, config, variables }: Installation, rows: number): Promise<string> {

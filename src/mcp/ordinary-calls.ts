@@ -1,8 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import {
   type CallToolResult,
-  classifyInboundRequest,
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
   isJsonContentType,
+  isSpecType,
+  LOG_LEVEL_META_KEY,
+  PROTOCOL_VERSION_META_KEY,
   RELATED_TASK_META_KEY,
   type RequestId,
   SERVER_INFO_META_KEY,
@@ -82,10 +86,16 @@ function eraOf(
     return isAccepted && hasNothingModern ? 'legacy' : undefined;
   }
   const hasHeaders = version === REVISION && method === call.method && name === call.params.name;
-  if (!hasHeaders) return undefined;
-  const route = classifyInboundRequest({
-    ...{ httpMethod: 'POST', body: call },
-    ...{ protocolVersionHeader: version, mcpMethodHeader: method, mcpNameHeader: name },
-  });
-  return route.kind === 'modern' && route.classification.revision === REVISION ? 'modern' : undefined;
+  return hasHeaders && isEnvelope(call.params._meta ?? {}) ? 'modern' : undefined;
+}
+
+/** Whether the SDK would take this as the envelope of a call of revision 2026-07-28. Its classifier takes 6 µs. */
+function isEnvelope(meta: Readonly<Record<string, unknown>>): boolean {
+  const { [CLIENT_INFO_META_KEY]: client, [LOG_LEVEL_META_KEY]: logLevel } = meta;
+  return (
+    meta[PROTOCOL_VERSION_META_KEY] === REVISION &&
+    isSpecType.ClientCapabilities(meta[CLIENT_CAPABILITIES_META_KEY]) &&
+    (client === undefined || isSpecType.Implementation(client)) &&
+    (logLevel === undefined || isSpecType.LoggingLevel(logLevel))
+  );
 }

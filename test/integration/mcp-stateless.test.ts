@@ -46,19 +46,54 @@ const INITIALIZE = message('initialize', {
 const INITIALIZED = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' });
 const LIST = message('tools/list');
 const CALL = message('tools/call', { name: 'verify_license', arguments: { license_number: NUMBER } });
+const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
+const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';
+const LOG_LEVEL_KEY = 'io.modelcontextprotocol/logLevel';
+const CLIENT_KEY = 'io.modelcontextprotocol/clientInfo';
+const ENVELOPE = { [VERSION_KEY]: '2026-07-28', [CAPABILITIES_KEY]: {} };
 const MODERN_CALL = message('tools/call', {
   name: 'verify_license',
   arguments: { license_number: NUMBER },
-  _meta: {
-    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-    'io.modelcontextprotocol/clientCapabilities': {},
-  },
+  _meta: ENVELOPE,
 });
 const MODERN_HEADERS = {
   'mcp-protocol-version': '2026-07-28',
   'mcp-method': 'tools/call',
   'mcp-name': 'verify_license',
 };
+
+/** What may be in the `_meta` of a call. */
+const ENVELOPES: readonly unknown[] = [
+  ENVELOPE,
+  { ...ENVELOPE, [CLIENT_KEY]: { name: 'tests', version: '1', title: 'Tests', other: 1 } },
+  { ...ENVELOPE, progressToken: 'one', [LOG_LEVEL_KEY]: 'debug', traceparent: 1, other: [null] },
+  { ...ENVELOPE, 'io.modelcontextprotocol/other': {} },
+  { ...ENVELOPE, 'io.modelcontextprotocol/related-task': { taskId: 'one' } },
+  { ...ENVELOPE, 'io.modelcontextprotocol/related-task': 1 },
+  // Versions.
+  ...['2025-11-25', '2026-07-29', ' 2026-07-28', '', ['2026-07-28'], 20260728, null].map((version) => ({
+    ...ENVELOPE,
+    [VERSION_KEY]: version,
+  })),
+  // Something is missing.
+  ...[{ [CAPABILITIES_KEY]: {} }, { [VERSION_KEY]: '2026-07-28' }, {}, [], null, 'text'],
+  // What clients can do.
+  ...[
+    { elicitation: {}, sampling: { tools: {} }, roots: { listChanged: true }, extensions: { 'a/b': {} } },
+    { elicitation: { form: { applyDefaults: true }, url: {} }, tasks: { list: {} }, other: 1 },
+    ...[null, 1, 'text', [], { roots: 1 }, { roots: { listChanged: 'yes' } }, { elicitation: 1 }],
+    ...[{ sampling: null }, { tasks: 1 }, { experimental: { a: 1 } }, { extensions: [] }],
+  ].map((capabilities) => ({ ...ENVELOPE, [CAPABILITIES_KEY]: capabilities })),
+  // Who they are.
+  ...[null, 1, {}, [], { name: 'tests' }, { name: 1, version: '1' }, { name: '', version: '' }].map(
+    (client) => ({
+      ...ENVELOPE,
+      [CLIENT_KEY]: client,
+    }),
+  ),
+  ...[null, 1, 'loud', ['debug']].map((level) => ({ ...ENVELOPE, [LOG_LEVEL_KEY]: level })),
+  ...[null, 1.5, {}, 2 ** 60].map((token) => ({ ...ENVELOPE, progressToken: token })),
+];
 
 function posted(port: number, body: string, headers: Record<string, string> = {}): Promise<ApiAnswer> {
   return rawRequest({
@@ -71,6 +106,11 @@ function posted(port: number, body: string, headers: Record<string, string> = {}
       ...headers,
     },
   });
+}
+
+/** What a client sees of an answer. */
+function answered({ status, text, headers }: ApiAnswer) {
+  return [status, text, headers.get('content-type')];
 }
 
 const found = z.object({
@@ -193,12 +233,46 @@ describe('the MCP server', () => {
         await posted(port, asked({}), headers),
         await posted(port, asked({ other: true }), headers),
       ];
-      const answerOf = ({ status, text, headers: sent }: ApiAnswer) => [
-        status,
-        text,
-        sent.get('content-type'),
+      expect(answered(own)).toEqual(answered(bySdk));
+    }
+  });
+
+  test.each<[string, Record<string, string>]>([
+    ...[
+      ...ENVELOPES.map((meta) => JSON.stringify(meta)),
+      // What JSON.stringify does not write: the envelope as a prototype, and keys that come twice.
+      `{"__proto__": ${JSON.stringify(ENVELOPE)}}`,
+      `{"__proto__": {}, ${JSON.stringify(ENVELOPE).slice(1)}`,
+      `{"${VERSION_KEY}": "2025-11-25", ${JSON.stringify(ENVELOPE).slice(1)}`,
+      `${JSON.stringify(ENVELOPE).slice(0, -1)}, "${VERSION_KEY}": "2025-11-25"}`,
+      `${JSON.stringify(ENVELOPE).slice(0, -1)}, "${CAPABILITIES_KEY}": 1}`,
+    ].map((meta): [string, Record<string, string>] => [meta, {}]),
+    ...[
+      { 'mcp-protocol-version': '2026-07-29' },
+      { 'mcp-protocol-version': '2025-11-25' },
+      { 'mcp-protocol-version': '2026-07-28, 2026-07-28' },
+      { 'mcp-method': 'tools/list' },
+      { 'mcp-method': '' },
+      { 'mcp-name': 'search_licenses_by_name' },
+      { 'mcp-name': 'Verify_License' },
+      { 'mcp-name': `=?base64?${btoa('verify_license')}?=` },
+      { 'mcp-name': '=?base64?!?=' },
+      { 'mcp-name': '' },
+      { accept: 'text/html' },
+      { accept: '' },
+      { 'content-type': 'text/plain' },
+    ].map((headers): [string, Record<string, string>] => [JSON.stringify(ENVELOPE), headers]),
+  ])('answers a call with an envelope exactly as the SDK does: %s %j', async (meta, headers) => {
+    const [port] = ports;
+    const asked = (more: string) =>
+      `{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "verify_license",
+        "arguments": {"license_number": "${NUMBER}"}, ${more} "_meta": ${meta}}}`;
+    for (const sent of [{ ...MODERN_HEADERS, ...headers }, headers]) {
+      const [own, bySdk] = [
+        await posted(port, asked(''), sent),
+        await posted(port, asked('"other": true,'), sent),
       ];
-      expect(answerOf(own)).toEqual(answerOf(bySdk));
+      expect(answered(own)).toEqual(answered(bySdk));
     }
   });
 
