@@ -114,6 +114,11 @@ const schema = z.object({
   GUARD_MAX_CHANGED_PERCENT: percent.default(20).describe('a percentage, 0 to 100'),
   GUARD_MAX_DISCIPLINE_DROP_PERCENT: percent.default(20).describe('a percentage, 0 to 100'),
   CHANGES_KEPT_DAYS: count.default(730).describe('a whole number from 0'),
+  OPERATOR_NAME: z.string().trim().max(200).optional().describe('a name of up to 200 characters'),
+  OPERATOR_CONTACT: z
+    .union([z.email(), url(['https'])])
+    .optional()
+    .describe('an e-mail address or an https URL'),
   LOG_LEVEL: z
     .enum(LOG_LEVELS)
     .default('info')

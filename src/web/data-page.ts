@@ -38,7 +38,7 @@ function dataBody(
   today: string,
 ): Html {
   const summary = publications.find(({ publication }) => publication === live?.metadata.publication);
-  return html`<p class="usa-intro">Every license that Ohio’s 24 licensing boards ever issued, as the State publishes it once a day.</p>
+  return html`<p class="intro">Every license that Ohio’s 24 licensing boards ever issued, as the State publishes it once a day.</p>
 ${live === undefined ? html`<p>No dataset has been published yet.</p>` : liveFacts(live, summary, today)}
 ${history(publications)}
 ${live === undefined ? NOTHING : figures('Licenses by board', 'Board', [...live.licenses])}

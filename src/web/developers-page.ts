@@ -21,7 +21,7 @@ export function developersPage({ page, origin, config }: PageServices): Route {
 }
 
 function developersBody(address: string, limits: Config): Html {
-  return html`<p class="usa-intro">Verify licenses from a program, in volume: one at a time, a thousand in a request, or whatever has changed since yesterday.</p>
+  return html`<p class="intro">Verify licenses from a program, in volume: one at a time, a thousand in a request, or whatever has changed since yesterday.</p>
 <h2>Get a key</h2>
 <p>The REST API needs a key in the header <code>X-API-Key</code>. The operator of this service gives keys out: <code>npx licenses keys create ACCOUNT --verified-by NAME</code>. The key is shown once. The MCP server needs none.</p>
 <h2>Limits</h2>
@@ -45,5 +45,5 @@ ${code(`curl -s "${address}/api/v1/changes?limit=10" -H "X-API-Key: $KEY"`)}
 }
 
 function code(text: string): Html {
-  return html`<pre class="code bg-ink text-white padding-2 overflow-x-auto radius-md" tabindex="0"><code>${text}</code></pre>`;
+  return html`<pre class="code" tabindex="0"><code>${text}</code></pre>`;
 }

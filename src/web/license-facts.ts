@@ -72,13 +72,8 @@ function subStatusOf(raw: string, status: string | null): string | undefined {
   return raw.length === status.length ? undefined : raw.slice(status.length + ' - '.length);
 }
 
-/** Colors of the design system, and shapes, which tell the tones apart where there are no colors. */
-const LOOKS: Readonly<Record<Tone, { readonly shape: string; readonly colors: string }>> = {
-  good: { shape: '✓', colors: 'bg-success-lighter border-success-dark' },
-  caution: { shape: '!', colors: 'bg-warning-lighter border-warning-darker' },
-  bad: { shape: '✕', colors: 'bg-error-lighter border-error-dark' },
-  neutral: { shape: '?', colors: 'bg-base-lightest border-base' },
-};
+/** Shapes tell the tones apart where there are no colors. */
+const SHAPES: Readonly<Record<Tone, string>> = { good: '✓', caution: '!', bad: '✕', neutral: '?' };
 
 /** The cautions that the words of the status say. */
 const SAID_BY_STATUS: ReadonlySet<Caution> = new Set(['not_active', 'sub_status', 'past_expiry']);
@@ -100,9 +95,8 @@ export function statusTags(license: StandingFields, today: string, nameMatch?: b
 }
 
 function tag(tone: Tone, cautions: readonly Caution[], words: string): Html {
-  const { shape, colors } = LOOKS[tone];
   const codes = cautions.length === 0 ? NOTHING : html` data-caution="${cautions.join(' ')}"`;
-  return html`<span class="status display-inline-block border-1px radius-md padding-x-1 text-bold ${colors}"${codes}><span aria-hidden="true">${shape}</span> ${words}</span>`;
+  return html`<span class="status ${tone}"${codes}><span aria-hidden="true">${SHAPES[tone]}</span> ${words}</span>`;
 }
 
 function tagWords(caution: Caution, license: StandingFields, today: string): string {

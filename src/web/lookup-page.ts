@@ -67,7 +67,7 @@ function hasPage({ board }: LicenseRecord): boolean {
 }
 
 function startPage(fields: SearchFields): Html {
-  return html`<p class="usa-intro">Is a person or a business licensed in Ohio, until when, and has the board acted on the license? Search all 24 licensing boards at once.</p>
+  return html`<p class="intro">Is a person or a business licensed in Ohio, until when, and has the board acted on the license? Search all 24 licensing boards at once.</p>
 ${lookupForm(fields)}
 <p>Twenty names or more? <a href="/roster">Check a whole list</a>. Writing a program? <a href="/developers">Use the REST API</a>.</p>`;
 }

@@ -44,10 +44,14 @@ export interface FieldProblem {
 
 /** What a page shows beside the frame that all pages share. */
 export interface PageContent {
-  /** Also the main heading. */
+  /** The name of the page in the browser, in bookmarks, and of the file that it is printed to. */
   readonly title: string;
   /** What is wrong with the fields of the form in the body. They are listed on top, and the title begins with "Error". */
   readonly problems?: readonly FieldProblem[];
+  /** The main heading, where it is not the title. */
+  readonly heading?: string;
+  /** What a search engine shows below the title. */
+  readonly description?: string;
   /** What answers; `undefined` where nothing is published or the page does not depend on it. */
   readonly origin: Origin | undefined;
   readonly body: Html;
@@ -59,10 +63,22 @@ export interface PageContent {
 
 const NAVIGATION = [
   { address: '/', name: 'Look up' },
-  { address: '/roster', name: 'Roster' },
-  { address: '/data', name: 'Data' },
-  { address: '/developers', name: 'For developers' },
+  { address: '/roster', name: 'Check a list' },
+  { address: '/data', name: 'The data' },
+  { address: '/developers', name: 'Developers' },
 ] as const;
+
+const FOOTER = [
+  { address: '/about', name: 'About this service' },
+  { address: '/about#privacy', name: 'Privacy' },
+  { address: '/about#corrections', name: 'Corrections' },
+  { address: '/about#contact', name: 'Contact' },
+  { address: '/data', name: 'How current is this?' },
+] as const;
+
+/** A register card with a clipped corner and a check mark. It also stands in `favicon.svg`. */
+export const MARK =
+  '<path d="M5 2h17l7 7v19a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2V4a2 2 0 0 1 2-2z" fill="#fff"/><path d="M22 2l7 7h-7z" fill="#d9a441"/><path d="M9 18l5 5 10-11" fill="none" stroke="#1d2a4d" stroke-width="3.4" stroke-linecap="round" stroke-linejoin="round"/>';
 
 /** Writes pages in the frame that all of them share. */
 export interface PageWriter {
@@ -134,7 +150,16 @@ interface Frame {
 }
 
 function pageHtml(
-  { title, problems = [], origin, body, isPrivate, isOfThePast }: PageContent,
+  {
+    title,
+    heading = title,
+    description = DESCRIPTION,
+    problems = [],
+    origin,
+    body,
+    isPrivate,
+    isOfThePast,
+  }: PageContent,
   { styleSheet, path, today }: Frame,
 ): Html {
   return html`<!doctype html>
@@ -143,44 +168,45 @@ function pageHtml(
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${problems.length > 0 ? 'Error: ' : ''}${title} | Ohio License Verification</title>
-${isPrivate === true ? html`<meta name="robots" content="noindex">` : NOTHING}
+${isPrivate === true ? html`<meta name="robots" content="noindex">` : html`<meta name="description" content="${description}">`}
 <link rel="icon" href="/favicon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="${styleSheet}">
 </head>
 <body class="display-flex flex-column minh-viewport">
 <a class="usa-skipnav" href="#main-content">Skip to main content</a>
-<header class="site-header border-bottom-1px border-base-lighter">
-<p class="not-official margin-0 padding-x-2 bg-ink text-white text-center">This is not a website of the State of Ohio. It answers from the public dataset of the State’s licensing boards.</p>
-${origin?.isSampleData === true ? SAMPLE_DATA : NOTHING}
-<div class="grid-container display-flex flex-wrap flex-justify padding-y-105">
-<a class="site-title text-primary-darker text-bold text-no-underline" href="/">Ohio License Verification</a>
+<header>
+<div class="site-header"><div class="grid-container">
+<a class="site-title" href="/"><svg viewBox="0 0 32 32" aria-hidden="true" focusable="false">${raw(MARK)}</svg>Ohio License Verification</a>
 <nav aria-label="Main"><ul class="site-nav">${NAVIGATION.map(
     ({ address, name }) =>
-      html`<li><a class="text-primary-darker" href="${address}"${path === address ? raw(' aria-current="page"') : NOTHING}>${name}</a></li>`,
+      html`<li><a href="${address}"${path === address ? raw(' aria-current="page"') : NOTHING}>${name}</a></li>`,
   )}</ul></nav>
-</div>
+</div></div>
+<div class="site-notice"><p class="grid-container">This is not a website of the State of Ohio. It answers from the public dataset of the State’s licensing boards.</p></div>
+${origin?.isSampleData === true ? SAMPLE_DATA : NOTHING}
 </header>
-<main id="main-content" class="grid-container flex-fill width-full padding-top-3 padding-bottom-6">
-${errorSummary(problems)}<h1>${title}</h1>
+<main id="main-content" class="grid-container flex-fill width-full padding-top-4 padding-bottom-6">
+${errorSummary(problems)}<h1>${heading}</h1>
 ${origin === undefined || isOfThePast === true ? NOTHING : ageWarning(origin, today)}
 ${body}
 </main>
-<footer class="site-footer bg-base-lightest padding-y-2">
-<div class="grid-container">
-<p class="margin-y-05">${
+<footer class="site-footer"><div class="grid-container">
+<p>${
     origin === undefined
       ? NOTHING
       : html`Data of the State of Ohio as of <strong>${longDate(origin.date)}</strong>. `
   }The issuing board is the authority. This is not primary-source verification.</p>
-<p class="no-print margin-y-05"><a class="margin-right-2" href="/data">How current is this?</a> <a class="margin-right-2" href="/developers">For developers</a></p>
-</div>
-</footer>
+<ul class="site-links no-print">${FOOTER.map(({ address, name }) => html`<li><a href="${address}">${name}</a></li>`)}</ul>
+</div></footer>
 </body>
 </html>
 `;
 }
 
-const SAMPLE_DATA = html`<p class="sample-data margin-0 padding-x-2 text-ink text-center"><strong>Sample data.</strong> Generated, of no real person or business. Do not rely on it.</p>`;
+const DESCRIPTION =
+  'Look up the licenses of Ohio’s 24 licensing boards by number, person or business: status, expiry date and board action.';
+
+const SAMPLE_DATA = html`<div class="site-notice sample-data"><p class="grid-container"><strong>Sample data.</strong> Generated, of no real person or business. Do not rely on it.</p></div>`;
 
 /** Says so where the data is older than two days, or has a date that has not come yet. */
 function ageWarning({ date }: Origin, today: string): Html {
@@ -263,7 +289,7 @@ export function factList(
   classes = 'facts',
 ): Html {
   return html`<dl class="${classes}">${facts.map(([name, value]) =>
-    value === undefined ? NOTHING : html`<div><dt class="text-bold">${name}</dt><dd>${value}</dd></div>`,
+    value === undefined ? NOTHING : html`<div><dt>${name}</dt><dd>${value}</dd></div>`,
   )}</dl>`;
 }
 

@@ -146,7 +146,7 @@ async function tableOf(text: string): Promise<RosterTable> {
 
 /** The form of a list: pasted, or as a file. */
 function rosterForm(text: string, board: string): Html {
-  return html`<p class="usa-intro">Up to ${MAX_PAGE_ROWS} licenses at once. Paste the rows of a spreadsheet saved as CSV, or choose the file. Nothing that you send is stored.</p>
+  return html`<p class="intro">Up to ${MAX_PAGE_ROWS} licenses at once. Paste the rows of a spreadsheet saved as CSV, or choose the file. Nothing that you send is stored.</p>
 <form action="/roster" method="post" enctype="multipart/form-data" aria-label="Check a list">
 <div class="field"><label class="usa-label" for="roster">Your list</label>
 <span class="usa-hint" id="roster-hint">The first row names the columns: license_number, or last_name and first_name, or business_name with search_type “business”. Other columns are kept. <a href="/roster/template.csv">Download a template</a></span>

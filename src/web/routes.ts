@@ -5,17 +5,18 @@ import compose from 'koa-compose';
 import { limited } from '../http/limits.ts';
 import { type Route, routerOf, staticFile } from '../http/route.ts';
 import { todayInOhio } from '../licenses/dates.ts';
+import { aboutPage } from './about-page.ts';
 import { dataPage } from './data-page.ts';
 import { developersPage } from './developers-page.ts';
 import { errorsAsPages } from './error-page.ts';
 import { licensePage, recordPage, saveRecordPage } from './license-pages.ts';
 import { lookupPage } from './lookup-page.ts';
-import { type Origin, type PageServices, pageWriter, type WebServices } from './page.ts';
+import { MARK, type Origin, type PageServices, pageWriter, type WebServices } from './page.ts';
 import { rosterPages } from './roster-page.ts';
 
 type RouterMiddleware = ReturnType<ReturnType<typeof routerOf>['routes']>;
 
-const FAVICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#162e51"/><path d="M4 8.5l3 3 5-7" fill="none" stroke="#fff" stroke-width="2"/></svg>`;
+const FAVICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" fill="#1d2a4d"/>${MARK}</svg>`;
 
 /**
  * The website: its pages and files, and an error page for browsers at every address that nothing serves. Every request
@@ -39,6 +40,7 @@ export async function website(services: WebServices): Promise<RouterMiddleware> 
     ...rosterPages(common),
     dataPage(common),
     developersPage(common),
+    aboutPage(common),
   ];
   const router = routerOf(pages);
   const files = routerOf([...services.files, ...assets.routes]);

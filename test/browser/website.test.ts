@@ -56,6 +56,7 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
     ['/roster', 200, 'Check a list of licenses'],
     ['/data', 200, 'The data'],
     ['/developers', 200, 'For developers'],
+    ['/about', 200, 'About this service'],
   ];
 
   for (const width of WIDTHS) {
