@@ -92,6 +92,7 @@ const schema = z.object({
   MCP_REQUESTS_PER_MINUTE: positive.default(120).describe('a whole number from 1'),
   WEB_REQUESTS_PER_MINUTE: positive.default(120).describe('a whole number from 1'),
   SAVED_RECORDS_PER_DAY: positive.default(2000).describe('a whole number from 1'),
+  SAVED_RECORDS_MB: positive.default(5000).describe('a whole number from 1'),
   ROSTER_ITEMS_PER_REQUEST: positive.max(1000).default(10).describe('a whole number, 1 to 1000'),
   RATE_LIMIT_RANGES: rateLimitRanges,
   MCP_RATE_LIMIT_RANGES: rateLimitRanges,

@@ -78,7 +78,10 @@ async function connect(config: Config, log: Logger, isStopping: () => boolean) {
     lookups,
     rosters,
     changes,
-    records: savedRecords(store, config.SAVED_RECORDS_PER_DAY),
+    records: savedRecords(store, {
+      perDay: config.SAVED_RECORDS_PER_DAY,
+      bytes: config.SAVED_RECORDS_MB * 1_000_000,
+    }),
     usage,
     queue: publishQueue(config),
     isStopping,
@@ -124,10 +127,10 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
       files: [status, ...docs],
       live: () => tracker.current(),
       limit: limitOf('web', config.WEB_REQUESTS_PER_MINUTE, ranges),
-      saveLimits: [
-        limitOf('web-saves', SAVES_PER_MINUTE),
-        limitOf('web-saves-a-day', savesPerDay, [], DAY_SECONDS),
-      ],
+      saveLimits: {
+        aMinute: limitOf('web-saves', SAVES_PER_MINUTE),
+        aDay: limitOf('web-saves-a-day', savesPerDay, [], DAY_SECONDS),
+      },
       counted: counted('web', usage),
       onError: (ctx, error) => logFailure(ctx, error, log),
     }),
@@ -146,7 +149,7 @@ function operatorApp(api: Api): Koa<RequestState> {
   };
   const app = adminApp({ config, log, isStopping, readiness, metrics });
   app.use(queueBoard(api.queue, config.QUEUE_BOARD_PASSWORD));
-  stateGauges(tracker, lookups, rosters.itemsInFlight, counting.isShared, records.usedRatio);
+  stateGauges(tracker, lookups, rosters.itemsInFlight, counting.isShared, records);
   return app;
 }
 

@@ -70,7 +70,7 @@ export function stateGauges(
   lookups: Pick<Lookups, 'inFlight'>,
   rosterItemsInFlight: () => number,
   isCountingShared: () => boolean,
-  savedRecordsUsed: () => number | undefined,
+  records: Readonly<Record<'usedRatio' | 'storedRatio', () => number | undefined>>,
 ): void {
   gauge('licenses_lookups_in_flight', 'Lookups under way', () => lookups.inFlight());
   gauge('licenses_roster_items_in_flight', 'Items of rosters under way and waiting', rosterItemsInFlight);
@@ -80,7 +80,12 @@ export function stateGauges(
   gauge(
     'licenses_saved_records_used_ratio',
     'Records saved in the last 24 hours, of those allowed, as last counted',
-    savedRecordsUsed,
+    records.usedRatio,
+  );
+  gauge(
+    'licenses_saved_records_stored_ratio',
+    'Records kept, by number or by bytes, of those that are kept altogether, as last counted',
+    records.storedRatio,
   );
   gauge('licenses_publication_age_days', 'Calendar days since the run date of the live publication', () => {
     const live = tracker.current();

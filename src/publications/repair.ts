@@ -2,7 +2,7 @@ import { trimmedFeed } from '../changes/feed.ts';
 import { readSegments, segmentId } from '../changes/segments.ts';
 import { countChangesOfEpoch } from '../changes/stored-changes.ts';
 import { pagesOf, type StoredDocument } from '../storage/checked-search.ts';
-import { type DocumentChecks, STORED_INDICES } from '../storage/collection.ts';
+import { type DocumentChecks, documentsAtOnce, STORED_INDICES } from '../storage/collection.ts';
 import { responseStatus } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
 import type { BadDocument } from '../storage/stored.ts';
@@ -65,7 +65,7 @@ async function* badMetadata(store: Store): AsyncGenerator<Finding> {
 async function* badDocuments(store: Store, checks: DocumentChecks): AsyncGenerator<Finding> {
   for (const key of STORED_INDICES) {
     const index = store.names[key];
-    for await (const page of pagesOf(store.client, index)) {
+    for await (const page of pagesOf(store.client, index, documentsAtOnce(key))) {
       for (const stored of page) {
         const { _id: id, _source } = stored;
         const { kept, problem } = checks[key](_source, id);

@@ -11,16 +11,18 @@ import type { Store } from '../storage/store.ts';
 /** How long a saved record is kept, in days: somewhat more than a year, from one yearly check to the next. */
 export const SAVED_RECORD_DAYS = 400;
 
-/** A change of the license, as it was shown. */
-const shownChange = storedChange.pick({ kind: true, cause: true, fields: true }).extend({
-  /** The run date of the publication that made it, `YYYY-MM-DD`. */
-  date: z.iso.date(),
-  /** Present where a rollback had undone it by then. */
-  withdrawn: z.literal(true).optional(),
-});
+/** How many bytes of JSON a record may have: more than a list of 1,000 rows takes, and little enough for a request. */
+export const MAX_RECORD_BYTES = 2_000_000;
 
-/** What a person saw of a license and saved, as it is stored. It is never changed. */
-const savedRecord = z.object({
+/** What a visitor adds to a record: short, and without characters that hide or turn around what stands beside them. */
+const recordNote = z
+  .string()
+  .min(1)
+  .max(100)
+  .regex(/^[^\p{Cc}\p{Zl}\p{Zp}\p{Cs}\p{Bidi_Control}]+$/u);
+
+/** What every kind of record has. */
+const everyRecord = z.object({
   /** ISO 8601, in UTC. */
   saved_at: z.iso.datetime(),
   /** The publication that answered, its run date, and whether it was of generated data. */
@@ -29,6 +31,24 @@ const savedRecord = z.object({
   sample: z.boolean(),
   /** The date in Ohio when it was saved. */
   today: z.iso.date(),
+  /** Who checked, and for what, as the visitor says. */
+  checked_by: recordNote.optional(),
+  reference: recordNote.optional(),
+  /** The search that led to it, in words, as the visitor's browser says. */
+  search: z.string().min(1).max(300).optional(),
+});
+
+/** A change of the license, as it was shown. */
+const shownChange = storedChange.pick({ kind: true, cause: true, fields: true }).extend({
+  /** The run date of the publication that made it, `YYYY-MM-DD`. */
+  date: z.iso.date(),
+  /** Present where a rollback had undone it by then. */
+  withdrawn: z.literal(true).optional(),
+});
+
+/** What a license's page showed. Records from before there were kinds are of this one. */
+const licenseCheck = everyRecord.extend({
+  kind: z.literal('license').default('license'),
   record: licenseRecord,
   /** The run date since which changes were known. */
   since: z.iso.date(),
@@ -37,42 +57,80 @@ const savedRecord = z.object({
   changes: z.array(shownChange),
 });
 
+/** What a person saw and saved, as it is stored. It is never changed. */
+const savedRecord = z.discriminatedUnion('kind', [licenseCheck]);
+
 export type SavedRecord = Readonly<z.output<typeof savedRecord>>;
+
+/** A record of one kind that is to be saved. */
+export type NewRecord<Kind extends SavedRecord['kind'] = SavedRecord['kind']> = Omit<
+  Extract<SavedRecord, { kind: Kind }>,
+  'saved_at'
+>;
 
 export const SAVED_RECORDS = collection('savedRecords', savedRecord);
 
-/** So many records have been saved within a day that no more are taken. */
-export class TooManyRecordsError extends Error {}
+/** A record was not saved. */
+export class RecordRefusedError extends Error {
+  /** `day`: visitors have saved as many as a day allows; `full`: as are kept altogether; `size`: it is too large. */
+  readonly reason: 'day' | 'full' | 'size';
+
+  constructor(reason: RecordRefusedError['reason']) {
+    super(`No record was saved (${reason}).`);
+    this.reason = reason;
+  }
+}
+
+/** So that nobody can fill the disk of OpenSearch by saving. */
+interface RecordLimits {
+  /** How many may be saved within 24 hours. So many times `SAVED_RECORD_DAYS` are kept. */
+  readonly perDay: number;
+  /** How many bytes all of them may take on the disk. */
+  readonly bytes: number;
+}
 
 export type SavedRecords = ReturnType<typeof savedRecords>;
 
-/**
- * The records that people save.
- *
- * @param perDay how many may be saved within 24 hours: nobody can fill the disk of OpenSearch by saving
- */
-export function savedRecords(store: Store, perDay: number) {
-  let counted: { readonly records: number; readonly at: number } | undefined;
-  let saving = 0;
+/** The records that people save. */
+export function savedRecords(store: Store, limits: RecordLimits) {
+  let ofLastDay: { readonly records: number; readonly at: number } | undefined;
+  let storedRatio: number | undefined;
+  /** What is being saved: OpenSearch may not count it yet. */
+  const saving = { records: 0, bytes: 0 };
+
+  async function requireRoom(): Promise<void> {
+    const [lastDay, stored] = await Promise.all([recordsOfLastDay(store), storedRecords(store)]);
+    const records = lastDay + saving.records;
+    ofLastDay = { records: Math.min(records, limits.perDay), at: Date.now() };
+    const used = Math.max(
+      (stored.records + saving.records) / (limits.perDay * SAVED_RECORD_DAYS),
+      (stored.bytes + saving.bytes) / limits.bytes,
+    );
+    storedRatio = Math.min(used, 1);
+    if (records > limits.perDay) throw new RecordRefusedError('day');
+    if (used > 1) throw new RecordRefusedError('full');
+  }
+
   return {
     /**
      * Saves what was shown. It can be read as soon as the promise is fulfilled.
      *
      * @returns the code under which it is found
-     * @throws {TooManyRecordsError} when all visitors together have saved as many as a day allows
+     * @throws {RecordRefusedError} when there is no room for it
      * @throws {ZodError} for what could not be read again
      */
-    async save(shown: Omit<SavedRecord, 'saved_at'>, now: Date = new Date()): Promise<string> {
+    async save(shown: NewRecord, now: Date = new Date()): Promise<string> {
       const record = SAVED_RECORDS.valid({ ...shown, saved_at: now.toISOString() });
-      saving += 1;
+      const bytes = Buffer.byteLength(JSON.stringify(record));
+      if (bytes > MAX_RECORD_BYTES) throw new RecordRefusedError('size');
+      saving.records += 1;
+      saving.bytes += bytes;
       try {
-        // OpenSearch may not count yet what is being saved.
-        const records = (await recordsOfLastDay(store)) + saving;
-        counted = { records: Math.min(records, perDay), at: Date.now() };
-        if (records > perDay) throw new TooManyRecordsError('Too many records have been saved within a day.');
+        await requireRoom();
         return await create(store, record);
       } finally {
-        saving -= 1;
+        saving.records -= 1;
+        saving.bytes -= bytes;
       }
     },
     /**
@@ -92,9 +150,11 @@ export function savedRecords(store: Store, perDay: number) {
      * first, and a day after it saved the last.
      */
     usedRatio(): number | undefined {
-      if (counted === undefined || Date.now() - counted.at > DAY_MS) return undefined;
-      return counted.records / perDay;
+      if (ofLastDay === undefined || Date.now() - ofLastDay.at > DAY_MS) return undefined;
+      return ofLastDay.records / limits.perDay;
     },
+    /** How much of what is kept altogether is used, as last counted; `undefined` before this process saves the first. */
+    storedRatio: (): number | undefined => storedRatio,
   };
 }
 
@@ -119,6 +179,27 @@ async function recordsOfLastDay({ client, names }: Store): Promise<number> {
     return await countDocuments(client, names.savedRecords, { range: { saved_at: { gte: since } } });
   } catch (error) {
     if (isIndexNotFound(error)) return 0;
+    throw error;
+  }
+}
+
+const indexStats = z.object({
+  _all: z.object({
+    primaries: z.object({
+      docs: z.object({ count: z.int() }),
+      store: z.object({ size_in_bytes: z.int() }),
+    }),
+  }),
+});
+
+/** How many records there are, and what they take on the disk, without copies; the latter up to ten seconds ago. */
+async function storedRecords({ client, names }: Store): Promise<{ records: number; bytes: number }> {
+  try {
+    const { body } = await client.indices.stats({ index: names.savedRecords, metric: ['docs', 'store'] });
+    const { docs, store } = indexStats.parse(body)._all.primaries;
+    return { records: docs.count, bytes: store.size_in_bytes };
+  } catch (error) {
+    if (isIndexNotFound(error)) return { records: 0, bytes: 0 };
     throw error;
   }
 }

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { z } from 'zod';
 import { SERVICE_VERSION } from '../config.ts';
 import { countDocuments, pagesOf } from './checked-search.ts';
-import type { DocumentChecks, StoredIndex } from './collection.ts';
+import { type DocumentChecks, documentsAtOnce, type StoredIndex } from './collection.ts';
 import type { Store } from './store.ts';
 import type { BadDocument } from './stored.ts';
 
@@ -108,7 +108,7 @@ async function writePart(store: Store, part: string, checks: DocumentChecks): Pr
     for (const name of kind.options) {
       const key = KINDS[name].index;
       const index = store.names[key];
-      for await (const page of pagesOf(store.client, index)) {
+      for await (const page of pagesOf(store.client, index, documentsAtOnce(key))) {
         const valid = page.flatMap(({ _id: id, _source }) => {
           const { kept: source, problem } = checks[key](_source, id);
           if (problem !== undefined) leftOut.push({ index, id, problem });
@@ -179,8 +179,6 @@ export async function readBackup(file: string, checks: DocumentChecks) {
   return { counts, leftOut, pages: () => validDocuments(file, checks) };
 }
 
-const DOCUMENTS_A_PAGE = 1000;
-
 async function* validDocuments(
   file: string,
   checks: DocumentChecks,
@@ -190,7 +188,7 @@ async function* validDocuments(
     if (number === 1 || isLast) continue;
     const { index, id, kept } = checkedDocument(line, `Line ${number} of ${file}`, checks);
     if (kept !== undefined) page.push({ index, id, source: kept });
-    if (page.length < DOCUMENTS_A_PAGE) continue;
+    if (page.length < documentsAtOnce(KINDS[index].index)) continue;
     yield page;
     page = [];
   }

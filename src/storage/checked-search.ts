@@ -49,7 +49,6 @@ export async function countDocuments(
   return count;
 }
 
-const DOCUMENTS_A_PAGE = 1000;
 const KEPT_BETWEEN_PAGES = '1m';
 
 const page = completeness.extend({
@@ -71,16 +70,17 @@ export type StoredDocument = z.output<typeof page>['hits']['hits'][number];
 /**
  * Every document of an index as of now, in the order in which they were written.
  *
+ * @param size how many are read at once
  * @throws {Error} when fewer or more were read than there are
  */
-export async function* pagesOf(client: Client, index: string) {
+export async function* pagesOf(client: Client, index: string, size: number) {
   await client.indices.refresh({ index });
   const responses = client.helpers.scrollSearch({
     index,
     scroll: KEPT_BETWEEN_PAGES,
     allow_partial_search_results: false,
     body: {
-      size: DOCUMENTS_A_PAGE,
+      size,
       seq_no_primary_term: true,
       track_total_hits: true,
       sort: [{ _seq_no: 'asc' }],

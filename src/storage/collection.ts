@@ -19,6 +19,11 @@ export const STORED_INDICES = [
 
 export type StoredIndex = (typeof STORED_INDICES)[number];
 
+/** How many documents of an index are read or written at once. A saved record may have 2 MB, others a few KB. */
+export function documentsAtOnce(index: StoredIndex): number {
+  return index === 'savedRecords' ? 25 : 1000;
+}
+
 /** The checks of the documents of each index, as they lie in OpenSearch. */
 export type DocumentChecks = Readonly<Record<StoredIndex, (stored: unknown, id: string) => Checked<unknown>>>;
 

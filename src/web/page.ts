@@ -98,7 +98,7 @@ export interface WebServices {
   readonly files: readonly Route[];
   /** The website's own limits: of pages, and of saved records. */
   readonly limit: RateLimit;
-  readonly saveLimits: readonly RateLimit[];
+  readonly saveLimits: { readonly aMinute: RateLimit; readonly aDay: RateLimit };
   /** Counts how requests end. */
   readonly counted: Middleware;
   /** Logs an error of the service. */

@@ -9,9 +9,10 @@ import { aboutPage } from './about-page.ts';
 import { dataPage } from './data-page.ts';
 import { developersPage } from './developers-page.ts';
 import { errorsAsPages } from './error-page.ts';
-import { licensePage, recordPage, saveRecordPage } from './license-pages.ts';
+import { licensePage } from './license-pages.ts';
 import { lookupPage } from './lookup-page.ts';
 import { MARK, type Origin, type PageServices, pageWriter, type WebServices } from './page.ts';
+import { recordPage, saveRecordPage } from './record-pages.ts';
 import { rosterPages } from './roster-page.ts';
 
 type RouterMiddleware = ReturnType<ReturnType<typeof routerOf>['routes']>;

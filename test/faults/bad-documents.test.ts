@@ -18,7 +18,7 @@ import { addBadDocuments, documentsOf } from '../support/bad-documents.ts';
 import { allChanges } from '../support/changes.ts';
 import { licensesOf, writeDay } from '../support/day-files.ts';
 import { publishFiles } from '../support/publishing.ts';
-import { shownNurse } from '../support/saved-records.ts';
+import { RECORD_LIMITS, shownNurse } from '../support/saved-records.ts';
 
 const NURSES = licensesOf('Nursing Board', 'RN.', 6);
 const PHARMACIES = licensesOf('Board of Pharmacy', '02', 2);
@@ -58,7 +58,7 @@ async function readAll() {
     used: (await lastUsed(store)).get(key),
     usage: (await readKeyUsage(store, LONG_AGO)).filter((each) => each.key === key),
     audit: await readAudit(store),
-    record: await savedRecords(store, 100).read(code),
+    record: await savedRecords(store, RECORD_LIMITS).read(code),
     changes: await allChanges(rest),
     history: (await rest.get('/api/v1/history?board=Nursing+Board&license_number=RN.900001')).body,
   };
@@ -93,7 +93,7 @@ beforeAll(async () => {
   usage.count(key, 'found');
   await usage.stop();
   await recordAudit(store, 'keys create', { key });
-  code = await savedRecords(store, 100).save(shownNurse());
+  code = await savedRecords(store, RECORD_LIMITS).save(shownNurse());
 });
 afterAll(async () => {
   await api.stop();

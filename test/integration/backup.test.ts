@@ -18,9 +18,7 @@ import { prepareIndices } from '../../src/storage/templates.ts';
 import { takeEpoch } from '../support/epoch.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 import { publishFiles } from '../support/publishing.ts';
-import { shownNurse } from '../support/saved-records.ts';
-
-const PER_DAY = 1000;
+import { RECORD_LIMITS, shownNurse } from '../support/saved-records.ts';
 
 let original: TestEnvironment;
 let environments: TestEnvironment[] = [];
@@ -61,7 +59,7 @@ beforeAll(async () => {
   await recordAudit(original.store, 'keys revoke', { key: second.stored.id });
   await publishFiles(original, FIXTURES);
   await publishFiles(original, FIXTURES, { date: '2001-01-01' });
-  const records = savedRecords(original.store, PER_DAY);
+  const records = savedRecords(original.store, RECORD_LIMITS);
   codes = [await records.save(shownNurse()), await records.save(shownNurse({ sample: true }))];
 });
 afterAll(async () => {
@@ -178,7 +176,10 @@ describe('a restored backup', () => {
   });
 
   test('has the saved records under their codes', async () => {
-    const [of, from] = [savedRecords(restored.store, PER_DAY), savedRecords(original.store, PER_DAY)];
+    const [of, from] = [
+      savedRecords(restored.store, RECORD_LIMITS),
+      savedRecords(original.store, RECORD_LIMITS),
+    ];
     expect(await of.read(codes[0] ?? '')).toMatchObject(shownNurse());
     for (const code of codes) expect(await of.read(code)).toEqual(await from.read(code));
   });
@@ -283,7 +284,7 @@ describe('a restore is refused', () => {
     );
 
     const used = await emptyEnvironment();
-    await savedRecords(used.store, PER_DAY).save(shownNurse());
+    await savedRecords(used.store, RECORD_LIMITS).save(shownNurse());
     await expect(restore(used, file)).rejects.toThrow('1 saved records already');
 
     const other = await emptyEnvironment();

@@ -24,7 +24,7 @@ import { licensesOf, writeDay } from '../support/day-files.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 import { startProxy } from '../support/proxy.ts';
 import { publishFiles } from '../support/publishing.ts';
-import { shownNurse } from '../support/saved-records.ts';
+import { RECORD_LIMITS, shownNurse } from '../support/saved-records.ts';
 import { readStoredData, saveStoredData } from '../support/stored-data.ts';
 
 /**
@@ -203,7 +203,7 @@ beforeAll(async () => {
   for (const command of [['keys', 'revoke', key.parse(JSON.parse(created.stdout)).id], ['rollback']]) {
     expect(await licenses(variables, ...command)).toMatchObject({ code: 0 });
   }
-  await savedRecords(environment.store, 10).save(shownNurse());
+  await savedRecords(environment.store, RECORD_LIMITS).save(shownNurse());
   live = (await liveIndex(environment.store)) ?? '';
 });
 afterAll(() => environment.cleanUp());

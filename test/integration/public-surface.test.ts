@@ -1,14 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { appendEvent } from '../../src/publications/ledger.ts';
+import { newRecordCode, SAVED_RECORD_DAYS, SAVED_RECORDS } from '../../src/records/saved-records.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
 import { FIXTURES, times } from '../support/fixtures.ts';
 import { type OwnServer, ownRedis } from '../support/own-servers.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { rawRequest } from '../support/raw-http.ts';
+import { shownNurse } from '../support/saved-records.ts';
 
 const WEB_LIMIT = 12;
 const SAVES = 20;
@@ -163,6 +165,19 @@ describe('what was asked for and is not there is counted as none', () => {
 });
 
 describe('records that are saved', () => {
+  beforeEach(() =>
+    environment.store.client.deleteByQuery({
+      index: environment.store.names.savedRecords,
+      refresh: true,
+      body: { query: { match_all: {} } },
+    }),
+  );
+
+  async function expectNoOutage(): Promise<void> {
+    const unavailable = 'licenses_request_seconds_count{interface="web",outcome="unavailable"}';
+    expect((await series()).get(unavailable)).toBeUndefined();
+  }
+
   async function save(address: string) {
     const from = { 'x-forwarded-for': address };
     const page = await get('/licenses/NUR/RN.700001', from);
@@ -198,10 +213,23 @@ describe('records that are saved', () => {
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '3600']);
     expect(refused.text).toContain('No more records can be saved today');
     expect(refused.text).toContain('print the page');
-    // It is no outage of lookups.
-    expect(
-      (await series()).get('licenses_request_seconds_count{interface="web",outcome="unavailable"}'),
-    ).toBeUndefined();
+    await expectNoOutage();
+  });
+
+  test('are bounded altogether', async () => {
+    const saved_at = '2026-01-01T00:00:00.000Z';
+    const old = times(
+      SAVES * SAVED_RECORD_DAYS,
+      () => [newRecordCode(), { ...shownNurse(), saved_at }] as const,
+    );
+    const { client, names } = environment.store;
+    await SAVED_RECORDS.putAll(environment.store, old);
+    await client.indices.refresh({ index: names.savedRecords });
+    const refused = await save(newAddress());
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '3600']);
+    expect(refused.text).toContain('There is no more room for saved records');
+    expect((await series()).get('licenses_saved_records_stored_ratio')).toBe(1);
+    await expectNoOutage();
   });
 });
 

@@ -6,7 +6,7 @@ import { savedRecords } from '../../src/records/saved-records.ts';
 import { allChanges } from '../support/changes.ts';
 import { type FeedService, NURSES, NURSING, startFeedService } from '../support/feed-service.ts';
 import { nurseRecord } from '../support/records.ts';
-import { shownNurse } from '../support/saved-records.ts';
+import { RECORD_LIMITS, shownNurse } from '../support/saved-records.ts';
 
 /** The board's name in what was stored before it was renamed. A catalog keeps it as an alias. */
 const [FORMER = ''] = BOARDS.find(({ name }) => name === NURSING)?.aliases ?? [];
@@ -31,7 +31,7 @@ async function renameStored(index: string): Promise<void> {
 beforeAll(async () => {
   service = await startFeedService();
   const { store, client } = service.environment;
-  const records = savedRecords(store, 100);
+  const records = savedRecords(store, RECORD_LIMITS);
   await service.publishDay(NURSES);
   await service.publishDay(NURSES.map((nurse) => ({ ...nurse, city: 'DAYTON' })));
   codes = [

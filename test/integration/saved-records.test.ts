@@ -1,24 +1,29 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { ZodError } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { prune } from '../../src/publications/prune.ts';
 import {
   deleteExpiredRecords,
+  MAX_RECORD_BYTES,
   newRecordCode,
   SAVED_RECORD_DAYS,
+  SAVED_RECORDS,
   savedRecords,
   writtenRecordCode,
 } from '../../src/records/saved-records.ts';
 import { countDocuments } from '../../src/storage/checked-search.ts';
 import { isTransient } from '../../src/storage/errors.ts';
 import { openStore } from '../../src/storage/store.ts';
+import { BadDocumentError } from '../../src/storage/stored.ts';
 import { prepareIndices, upgradeIndices } from '../../src/storage/templates.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { nurseRecord } from '../support/records.ts';
-import { shownNurse } from '../support/saved-records.ts';
+import { RECORD_LIMITS, shownNurse } from '../support/saved-records.ts';
 
 const DAY_MS = 86_400_000;
-const PER_DAY = 1000;
 const SAVED_AT = new Date('2026-11-21T22:00:00.250Z');
 /** The last moment in which a record saved at `SAVED_AT` is kept. */
 const LAST = new Date('2027-12-26T22:00:00.250Z');
@@ -47,7 +52,7 @@ function count(): Promise<number> {
 
 describe('a saved record', () => {
   test('is read at once, as it was shown, by its code in any form', async () => {
-    const records = savedRecords(store, PER_DAY);
+    const records = savedRecords(store, RECORD_LIMITS);
     const shown = shownNurse();
     const code = await records.save(shown, SAVED_AT);
     expect(code).toMatch(/^[0-9A-HJKMNP-TV-Z]{16}$/);
@@ -55,12 +60,12 @@ describe('a saved record', () => {
     for (const typed of [code, writtenRecordCode(code), code.toLowerCase()]) {
       expect(await records.read(typed, SAVED_AT)).toEqual(expected);
     }
-    expect(await savedRecords(store, PER_DAY).read(code, SAVED_AT)).toEqual(expected);
+    expect(await savedRecords(store, RECORD_LIMITS).read(code, SAVED_AT)).toEqual(expected);
     expect(await count()).toBe(1);
   });
 
   test('counts against what a day allows, until a day later', async () => {
-    const records = savedRecords(store, 4);
+    const records = savedRecords(store, { ...RECORD_LIMITS, perDay: 4 });
     expect(records.usedRatio()).toBeUndefined();
     await records.save(shownNurse());
     expect(records.usedRatio()).toBe(0.25);
@@ -73,7 +78,7 @@ describe('a saved record', () => {
   });
 
   test('is dated now unless said otherwise', async () => {
-    const records = savedRecords(store, PER_DAY);
+    const records = savedRecords(store, RECORD_LIMITS);
     const before = Date.now();
     const read = await records.read(await records.save(shownNurse()));
     const at = Date.parse(read?.saved_at ?? '');
@@ -87,13 +92,13 @@ describe('a saved record', () => {
       extra_data: { 'a.b': 'x', 'Zoë’s “column”\n': '=1+1', date: '31/31/2026' },
     });
     const shown = shownNurse({ record, changes: [], sample: true });
-    const records = savedRecords(store, PER_DAY);
+    const records = savedRecords(store, RECORD_LIMITS);
     expect(await records.read(await records.save(shown, SAVED_AT), SAVED_AT)).toMatchObject(shown);
   });
 
   test('has nothing that the schema does not name', async () => {
     const { changes, ...shown } = shownNurse();
-    const code = await savedRecords(store, PER_DAY).save({
+    const code = await savedRecords(store, RECORD_LIMITS).save({
       ...shown,
       ...{ secret: 'a key' },
       changes: changes.map((change) => ({ ...change, feed: 'f', license: 'l', position: 7 })),
@@ -107,22 +112,122 @@ describe('a saved record', () => {
     ['a date that does not exist', { today: '2026-02-30' }],
     ['a time in place of a date', { since: '2026-11-20T00:00:00' }],
   ])('is not stored with %s', async (_what, fields) => {
-    await expect(savedRecords(store, PER_DAY).save(shownNurse(fields))).rejects.toThrow('Invalid ISO date');
+    await expect(savedRecords(store, RECORD_LIMITS).save(shownNurse(fields))).rejects.toThrow(
+      'Invalid ISO date',
+    );
     expect(await count()).toBe(0);
   });
 
   test('that is saved twice has two codes', async () => {
-    const records = savedRecords(store, PER_DAY);
+    const records = savedRecords(store, RECORD_LIMITS);
     const codes = await Promise.all([records.save(shownNurse()), records.save(shownNurse())]);
     expect(new Set(codes).size).toBe(2);
     expect(await count()).toBe(2);
   });
 });
 
+describe('a record', () => {
+  test('of before there were kinds is one of a license', async () => {
+    const { kind, ...earlier } = shownNurse();
+    const body = { ...earlier, saved_at: SAVED_AT.toISOString() };
+    const id = newRecordCode();
+    await store.client.index({ index: store.names.savedRecords, id, body });
+    expect(await savedRecords(store, RECORD_LIMITS).read(id, SAVED_AT)).toEqual({ ...body, kind });
+  });
+
+  test('of a kind that this version does not know fails nobody who reads another', async () => {
+    const records = savedRecords(store, RECORD_LIMITS);
+    const code = await records.save(shownNurse());
+    const id = newRecordCode();
+    const body = { ...shownNurse(), kind: 'later', saved_at: SAVED_AT.toISOString() };
+    await store.client.index({ index: store.names.savedRecords, id, body });
+    await expect(records.read(id)).rejects.toThrow(BadDocumentError);
+    expect(await records.read(code)).toMatchObject(shownNurse());
+  });
+
+  test('has who checked, for what, and the search', async () => {
+    const said = { checked_by: 'Zoë O’Neil 李', reference: '#4711 / week 48', search: 'rn 123456' };
+    const records = savedRecords(store, RECORD_LIMITS);
+    expect(await records.read(await records.save(shownNurse(said)))).toMatchObject(said);
+  });
+
+  test.each([
+    ['blank', ''],
+    ['longer than 100 characters', 'x'.repeat(101)],
+    ['of two lines', 'Ada\nLovelace'],
+    ['with a NUL', 'Ada\0'],
+    ['that is turned around', 'Ada \u202eecalevoL'],
+    ['with a line separator', 'Ada\u2028'],
+    ['with half a character', 'Ada \ud83d'],
+  ])('is not saved with a name %s', async (_what, name) => {
+    for (const field of ['checked_by', 'reference']) {
+      const saving = savedRecords(store, RECORD_LIMITS).save(shownNurse({ [field]: name }));
+      await expect(saving).rejects.toThrow(ZodError);
+    }
+    expect(await count()).toBe(0);
+  });
+
+  test('is not saved with more than 2 MB', async () => {
+    const large = (bytes: number) =>
+      shownNurse({ record: nurseRecord({ extra_data: { x: 'é'.repeat(bytes / 2) } }) });
+    const records = savedRecords(store, RECORD_LIMITS);
+    await records.save(large(MAX_RECORD_BYTES - 2000));
+    await expect(records.save(large(MAX_RECORD_BYTES))).rejects.toMatchObject({ reason: 'size' });
+    expect(await count()).toBe(1);
+  });
+});
+
+describe('when the room for all records is used', () => {
+  async function addOld(records: number): Promise<void> {
+    const saved_at = new Date(Date.now() - 2 * DAY_MS).toISOString();
+    const old = Array.from(
+      { length: records },
+      () => [newRecordCode(), { ...shownNurse(), saved_at }] as const,
+    );
+    await SAVED_RECORDS.putAll(store, old);
+    await store.client.indices.refresh({ index: store.names.savedRecords });
+  }
+
+  test('by their number, none is saved; before, never too many by two at once', async () => {
+    const records = savedRecords(store, { ...RECORD_LIMITS, perDay: 2 });
+    expect(records.storedRatio()).toBeUndefined();
+    await addOld(2 * SAVED_RECORD_DAYS - 2);
+    await records.save(shownNurse());
+    expect(records.storedRatio()).toBe((2 * SAVED_RECORD_DAYS - 1) / (2 * SAVED_RECORD_DAYS));
+    await addOld(1);
+    for (const saving of await Promise.allSettled([records.save(shownNurse()), records.save(shownNurse())]))
+      expect(saving.status).toBe('rejected');
+    await expect(records.save(shownNurse())).rejects.toMatchObject({ reason: 'full' });
+    expect(records.storedRatio()).toBe(1);
+    expect(await count()).toBe(2 * SAVED_RECORD_DAYS);
+  });
+
+  test('by their bytes, none is saved', async () => {
+    const records = savedRecords(store, { ...RECORD_LIMITS, bytes: 100_000 });
+    const large = () =>
+      shownNurse({ record: nurseRecord({ extra_data: { x: randomBytes(45_000).toString('hex') } }) });
+    const code = await records.save(large());
+    // OpenSearch measures the disk every ten seconds.
+    const untilFull = async (): Promise<unknown> => {
+      for (;;) {
+        const error: unknown = await records.save(large()).then(
+          () => undefined,
+          (reason: unknown) => reason,
+        );
+        if (error !== undefined) return error;
+        await sleep(1000);
+      }
+    };
+    expect(await untilFull()).toMatchObject({ reason: 'full' });
+    expect(records.storedRatio()).toBe(1);
+    expect(await records.read(code)).toBeDefined();
+  });
+});
+
 test.each(['', 'x', '_search', '../_all', '0000-0000-0000-0000', '0'.repeat(1000), '\0'])(
   'nothing is found under %j',
   async (code) => {
-    const records = savedRecords(store, PER_DAY);
+    const records = savedRecords(store, RECORD_LIMITS);
     await records.save(shownNurse());
     expect(await records.read(code)).toBeUndefined();
   },
@@ -130,7 +235,7 @@ test.each(['', 'x', '_search', '../_all', '0000-0000-0000-0000', '0'.repeat(1000
 
 test('where OpenSearch is away, saving and reading fail as lookups do', async () => {
   const away = openStore({ ...environment.config, OPENSEARCH_URL: 'http://127.0.0.1:1' }, 1000);
-  const records = savedRecords(away, PER_DAY);
+  const records = savedRecords(away, RECORD_LIMITS);
   const failures = await Promise.allSettled([records.save(shownNurse()), records.read(newRecordCode())]);
   await away.client.close();
   expect(failures.map((each) => each.status === 'rejected' && isTransient(each.reason))).toEqual([
@@ -142,7 +247,7 @@ test('where OpenSearch is away, saving and reading fail as lookups do', async ()
 describe('a record that was saved 400 days ago', () => {
   test('is read until then and not later, deleted or not', async () => {
     expect((LAST.getTime() - SAVED_AT.getTime()) / DAY_MS).toBe(SAVED_RECORD_DAYS);
-    const records = savedRecords(store, PER_DAY);
+    const records = savedRecords(store, RECORD_LIMITS);
     const code = await records.save(shownNurse(), SAVED_AT);
     expect(await records.read(code, LAST)).toBeDefined();
     expect(await records.read(code, AFTER)).toBeUndefined();
@@ -150,7 +255,7 @@ describe('a record that was saved 400 days ago', () => {
   });
 
   test('is deleted then and not earlier, with no other', async () => {
-    const records = savedRecords(store, PER_DAY);
+    const records = savedRecords(store, RECORD_LIMITS);
     const old = await records.save(shownNurse(), SAVED_AT);
     const young = await records.save(shownNurse(), new Date(SAVED_AT.getTime() + 1));
     await deleteExpiredRecords(store, LAST);
@@ -162,7 +267,7 @@ describe('a record that was saved 400 days ago', () => {
   });
 
   async function saveOldAndYoung(): Promise<string> {
-    const records = savedRecords(store, PER_DAY);
+    const records = savedRecords(store, RECORD_LIMITS);
     const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS);
     await records.save(shownNurse(), daysAgo(SAVED_RECORD_DAYS + 1));
     return records.save(shownNurse(), daysAgo(SAVED_RECORD_DAYS - 1));
@@ -176,7 +281,7 @@ describe('a record that was saved 400 days ago', () => {
     expect(await count()).toBe(2);
     await act();
     expect(await count()).toBe(1);
-    expect(await savedRecords(store, PER_DAY).read(young)).toBeDefined();
+    expect(await savedRecords(store, RECORD_LIMITS).read(young)).toBeDefined();
   });
 });
 
@@ -190,12 +295,12 @@ describe('the index of saved records', () => {
 
   test('is created for an installation of an earlier version, and indexes nothing but the time', async () => {
     await beEarlier();
-    expect(await savedRecords(store, PER_DAY).read(newRecordCode())).toBeUndefined();
-    await expect(savedRecords(store, PER_DAY).save(shownNurse())).rejects.toThrow(
+    expect(await savedRecords(store, RECORD_LIMITS).read(newRecordCode())).toBeUndefined();
+    await expect(savedRecords(store, RECORD_LIMITS).save(shownNurse())).rejects.toThrow(
       'no index of saved records yet',
     );
     expect(await upgradeIndices(store)).toBe(true);
-    const records = savedRecords(store, PER_DAY);
+    const records = savedRecords(store, RECORD_LIMITS);
     expect(await records.read(await records.save(shownNurse()))).toMatchObject(shownNurse());
     const index = store.names.savedRecords;
     const { body } = await store.client.indices.getMapping({ index });

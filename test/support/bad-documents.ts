@@ -9,7 +9,7 @@ const VALUES: readonly unknown[] = [null, true, 12, -1.5, 'x', '', {}, [], [1], 
 /** The documents of an index. */
 export async function documentsOf({ client, names }: Store, index: StoredIndex): Promise<StoredDocument[]> {
   const documents: StoredDocument[] = [];
-  for await (const page of pagesOf(client, names[index])) documents.push(...page);
+  for await (const page of pagesOf(client, names[index], 1000)) documents.push(...page);
   return documents;
 }
 

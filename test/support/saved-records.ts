@@ -1,9 +1,13 @@
-import type { SavedRecord } from '../../src/records/saved-records.ts';
+import type { NewRecord } from '../../src/records/saved-records.ts';
 import { nurseRecord } from './records.ts';
 
+/** Room for what a test saves. */
+export const RECORD_LIMITS = { perDay: 1000, bytes: 1_000_000_000 };
+
 /** What was shown of an invented nurse, with the fields given in place of hers. */
-export function shownNurse(fields: Partial<SavedRecord> = {}): Omit<SavedRecord, 'saved_at'> {
+export function shownNurse(fields: Partial<NewRecord<'license'>> = {}): NewRecord<'license'> {
   return {
+    kind: 'license',
     publication: 'p-1',
     date: '2026-11-20',
     sample: false,

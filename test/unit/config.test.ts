@@ -34,6 +34,7 @@ describe('without any setting, the configuration', () => {
     REDIS_URL: 'redis://127.0.0.1:6379',
     REST_REQUESTS_PER_MINUTE: 600,
     SAVED_RECORDS_PER_DAY: 2000,
+    SAVED_RECORDS_MB: 5000,
     ROSTER_ITEMS_PER_REQUEST: 10,
     MCP_REQUESTS_PER_MINUTE: 120,
     WEB_REQUESTS_PER_MINUTE: 120,

@@ -56,6 +56,7 @@ function limits(): [limit: string, number: string][] {
     ['all other requests a minute (`WEB_REQUESTS_PER_MINUTE`)', number(config.WEB_REQUESTS_PER_MINUTE)],
     ['saved records a minute on the website', number(SAVES_PER_MINUTE)],
     ['saved records a day, of all visitors (`SAVED_RECORDS_PER_DAY`)', number(config.SAVED_RECORDS_PER_DAY)],
+    ['saved records of all visitors altogether, in MB (`SAVED_RECORDS_MB`)', number(config.SAVED_RECORDS_MB)],
     ['REST requests a minute with a bad key', number(badKeysPerMinute(config))],
     [
       'items of a roster that count as one request (`ROSTER_ITEMS_PER_REQUEST`)',

@@ -56,7 +56,7 @@ describeUnless(NO_PROMTOOL, 'promtool', () => {
 async function shownMetrics(): Promise<string> {
   const nothing = { current: () => undefined, refresh: async () => undefined, stop: () => undefined };
   const zero = () => 0;
-  stateGauges(nothing, { inFlight: zero }, zero, () => true, zero);
+  stateGauges(nothing, { inFlight: zero }, zero, () => true, { usedRatio: zero, storedRatio: zero });
   const worker = workerMetrics();
   worker.ended('live');
   const times = { lastEvents: new Map([['live', 0]]), live: { date: '2026-11-22', differences: 0 } };
