@@ -33,7 +33,7 @@ const READ: Options = {
  */
 export async function* csvRows(
   chunks: AsyncIterable<string | Buffer>,
-  delimiter: CsvFormat['delimiter'],
+  delimiter: CsvFormat['delimiter'] | '\t',
 ): AsyncGenerator<string[], void, undefined> {
   const parser = parse({ ...READ, delimiter });
   // The loop below throws what the parser or the chunks fail with.
@@ -74,6 +74,25 @@ export function firstCsvRow(start: Buffer, delimiter: CsvFormat['delimiter']): F
     if (error instanceof CsvError) return { cells: [], bytes };
     throw error;
   }
+}
+
+/** The first rows in these bytes, which may end anywhere; fewer where quotation marks are broken. */
+export function firstCsvRows(
+  start: Buffer,
+  delimiter: CsvFormat['delimiter'] | '\t',
+  most: number,
+): string[][] {
+  const rows: string[][] = [];
+  try {
+    const onRecord = (record: string[]) => {
+      rows.push(record);
+      return record;
+    };
+    parseAtOnce(start, { ...READ, delimiter, relax_quotes: true, to: most, on_record: onRecord });
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+  }
+  return rows;
 }
 
 /** Rows as CSV for a program: the cells as they are. */

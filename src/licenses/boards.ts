@@ -65,6 +65,8 @@ export function isLicenseTypeOf(board: Board, licenseType: string): boolean {
   return typeNamesByBoard.get(board)?.has(licenseType) ?? false;
 }
 
+const byCode = new Map(BOARDS.map((entry) => [entry.code, entry]));
+
 const MAX_LABEL_LENGTH = 100;
 const MAX_BOARDS = 3;
 
@@ -83,7 +85,6 @@ const LARGER_FUZZINESS = 0.35;
 /** Another board is returned too when its score is at least this share of the best board's. */
 const MIN_SHARE_OF_BEST_SCORE = 0.5;
 
-const byId = new Map(BOARDS.map((board) => [board.code, board]));
 const labels = BOARDS.flatMap(({ name, aliases }) => [name, ...aliases]).map((label) => label.toUpperCase());
 
 function fuzzy(share: number) {
@@ -126,8 +127,38 @@ export function nearestBoards(label: string): readonly [Board, ...Board[]] {
   const [best, ...others] = found
     .filter(({ score }) => score >= minScore)
     .slice(0, MAX_BOARDS)
-    .flatMap(({ id }) => byId.get(id) ?? []);
+    .flatMap(({ id }) => byCode.get(id) ?? []);
   return best === undefined ? [mostSimilarBoard(start)] : [best, ...others];
+}
+
+/** The words of a label that identify a board: `Ohio State Board of Nursing` → `NURSING`. */
+function boardWords(label: string): string[] {
+  const words = label.toLowerCase().split(/[^a-z]+/);
+  return words.filter((word) => word !== '' && !COMMON_WORDS.has(word));
+}
+
+const wordsOfBoards = BOARDS.map((entry) => ({
+  entry,
+  labels: [entry.name, ...entry.aliases].map((label) => new Set(boardWords(label))),
+}));
+
+/**
+ * The board that a person's text names without doubt: by its code, by a name in any case, or by words that only its
+ * name has (`Nursing`, `ohio board of pharmacy`, `Physical Therapy`). `undefined` where several boards fit, or none.
+ */
+export function boardByText(text: string): Board | undefined {
+  const typed = text.trim();
+  if (typed === '' || typed.length > MAX_LABEL_LENGTH) return undefined;
+  const named = byCode.get(typed.toUpperCase()) ?? boardByLabel(typed);
+  if (named !== undefined) return named;
+  const words = boardWords(typed);
+  if (words.length === 0) return undefined;
+  const fitting = wordsOfBoards.filter(({ labels }) =>
+    labels.some((label) => words.every((word) => label.has(word))),
+  );
+  const whole = fitting.filter(({ labels }) => labels.some(({ size }) => size === new Set(words).size));
+  const [only, another] = whole.length > 0 ? whole : fitting;
+  return another === undefined ? only?.entry : undefined;
 }
 
 function mostSimilarBoard(label: string): Board {

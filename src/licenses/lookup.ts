@@ -14,10 +14,11 @@ export const MAX_LISTED_MATCHES = 20;
 /** The most characters of a field. */
 export const MAX_CHARACTERS = 200;
 
-/** A person's name (either part) or a business's, as typed. */
+/** A person's name (either part), a business's, or either of them as a whole, as typed. */
 export type TypedName =
   | { readonly lastName?: string | undefined; readonly firstName?: string | undefined }
-  | { readonly businessName: string };
+  | { readonly businessName: string }
+  | { readonly wholeName: string };
 
 /** A lookup by number, at one board or statewide. */
 export interface NumberRequest {

@@ -6,6 +6,8 @@ const words = z.array(z.string().min(1)).min(1);
 const NAMES = z
   .object({
     generational_suffixes: words,
+    credentials: words,
+    surname_beginnings: words,
     business_articles: words,
     business_conjunctions: words,
     business_legal_forms: words,
@@ -109,6 +111,65 @@ export function matchesPersonName(
   const beginning = givenNamesKey(firstName ?? '');
   const isGiven = firstName === undefined || (beginning !== '' && given.startsWith(beginning));
   return isSurname && isGiven;
+}
+
+/** A person's name in two parts, as typed. */
+export interface PersonParts {
+  readonly lastName: string;
+  readonly firstName?: string;
+}
+
+/** What stands behind the names of professionals. `DO` and `PA` are names, too. */
+const CREDENTIALS = new Set(NAMES.credentials);
+
+/** A name has fewer words; each could be where the surname begins. */
+const MAX_NAME_WORDS = 8;
+
+/** Words that begin a surname of several: `DE LA CRUZ`, `VAN DER BERG`. */
+const SURNAME_BEGINNINGS = new Set(NAMES.surname_beginnings);
+
+/**
+ * How a person's name, typed as a whole, may be split, the likeliest first: `GARCIA, MARIA` in one way; `Maria Garcia
+ * Lopez` with the last word as the surname, then with the last two, then the other way round.
+ */
+export function personParts(wholeName: string): readonly PersonParts[] {
+  const name = withoutCredentials(wholeName.trim().replace(/\s+/g, ' '));
+  const { last, given } = nameParts(name);
+  if (given !== '') return [{ lastName: last, firstName: given }];
+  const words = last.split(' ').slice(0, MAX_NAME_WORDS);
+  const ends = words.length > 2 && GENERATIONAL_SUFFIXES.has(fold(words.at(-1) ?? '')) ? 2 : 1;
+  if (words.length <= ends) return last === '' ? [] : [{ lastName: last }];
+  const splitAt = (at: number) => [words.slice(0, at).join(' '), words.slice(at).join(' ')] as const;
+  const places = words.map((_, at) => at).slice(1, words.length - ends + 1);
+  const beginning = places.find((at) => SURNAME_BEGINNINGS.has(fold(words[at] ?? '')));
+  const likeliest = beginning ?? words.length - ends;
+  const ordered = [likeliest, ...places.toReversed().filter((at) => at !== likeliest)];
+  return [
+    ...ordered.map((at) => ({ lastName: splitAt(at)[1], firstName: splitAt(at)[0] })),
+    ...places.map((at) => ({ lastName: splitAt(at)[0], firstName: splitAt(at)[1] })),
+  ];
+}
+
+/** `GARCIA, MARIA, RN, BSN` → `GARCIA, MARIA`. */
+function withoutCredentials(name: string): string {
+  const parts = name.split(/,\s*|\s+(?=\S+$)/);
+  let end = name.length;
+  for (const part of parts.toReversed()) {
+    if (!CREDENTIALS.has(fold(part))) break;
+    end = name.lastIndexOf(part, end - 1);
+  }
+  return name.slice(0, end).replace(/[\s,]+$/, '');
+}
+
+/** Whether a holder, a person or a business, has the name that was typed as a whole. */
+export function isNamed(kind: 'person' | 'business', holder: string, typed: string): boolean {
+  if (kind === 'business') return matchesBusinessName(holder, typed);
+  return personParts(typed).some(({ lastName, firstName }) => matchesPersonName(holder, lastName, firstName));
+}
+
+/** Whether a name is a business's, as its legal form says: `Maple Health LLC`. */
+export function hasLegalForm(name: string): boolean {
+  return DOING_BUSINESS_AS.test(name) || tradeNameWords(name).length < contentWords(name).length;
 }
 
 const LAST_WORD = /[\s,]+([^\s,]+)[\s,]*$/;

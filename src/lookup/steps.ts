@@ -12,7 +12,7 @@ import {
   type TypedName,
   typedTexts,
 } from '../licenses/lookup.ts';
-import { hasSearchedWords, matchesBusinessName, matchesPersonName } from '../licenses/names.ts';
+import { hasSearchedWords, isNamed, matchesBusinessName, matchesPersonName } from '../licenses/names.ts';
 import { nearestSpellings } from '../licenses/spelling.ts';
 import {
   businessQuery,
@@ -196,6 +196,7 @@ function boardsOf(licenses: Found): string[] {
 }
 
 function isHolder(license: StoredLicense, typed: TypedName): boolean {
+  if ('wholeName' in typed) return isNamed(license.keys.kind, license.full_name, typed.wholeName);
   return 'businessName' in typed
     ? license.keys.kind === 'business' && matchesBusinessName(license.full_name, typed.businessName)
     : license.keys.kind === 'person' && matchesPersonName(license.full_name, typed.lastName, typed.firstName);

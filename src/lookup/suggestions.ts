@@ -9,6 +9,7 @@ import {
   givenNamesKey,
   nameParts,
   nameToSearch,
+  personParts,
   surnameKey,
 } from '../licenses/names.ts';
 import { givenNameVariants, misreadNames, nearestSpellings } from '../licenses/spelling.ts';
@@ -17,6 +18,7 @@ import {
   type LikelyName,
   likelyPersonsQuery,
   MAX_SUGGESTED_NAMES,
+  type NameQuery,
   nearGivenNameQuery,
   nearSurnamesQuery,
   personQuery,
@@ -59,12 +61,12 @@ export async function suggestedNumbers(
 /** The licenses of the name that was sent with a number. */
 function nameQuery({ board, name }: NumberRequest): LicenseQuery | undefined {
   if (name === undefined) return undefined;
-  const query =
-    'businessName' in name
-      ? businessQuery(board, name.businessName, {})
-      : name.lastName === undefined
-        ? undefined
-        : personQuery(board, name.lastName, name.firstName, {});
+  if ('businessName' in name) return allOf(businessQuery(board, name.businessName, {}));
+  const { lastName, firstName } = 'wholeName' in name ? (personParts(name.wholeName)[0] ?? {}) : name;
+  return lastName === undefined ? undefined : allOf(personQuery(board, lastName, firstName, {}));
+}
+
+function allOf(query: NameQuery | undefined): NameQuery | undefined {
   return query && { ...query, select: 'first_101' };
 }
 

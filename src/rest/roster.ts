@@ -7,7 +7,7 @@ import { ClientError } from '../http/errors.ts';
 import { type RosterCost, spendForItems } from '../http/limits.ts';
 import { type Context, clientGone, type Route } from '../http/route.ts';
 import { BadRequestError, checked } from '../licenses/bad-request.ts';
-import { FIELD_WORDS, lookupFields, MAX_LISTED_MATCHES } from '../licenses/lookup.ts';
+import { FIELD_WORDS, lookupFields, MAX_LISTED_MATCHES, readLookup } from '../licenses/lookup.ts';
 import {
   DEFAULT_LISTED_MATCHES,
   MAX_ITEMS,
@@ -128,7 +128,8 @@ async function readRoster<Item>(
   fieldsOf: (item: Item) => unknown,
   options: z.output<typeof rosterQuery>,
 ): Promise<Roster> {
-  const reader = { fieldsOf, defaultBoard: options.board, words: REST_WORDS };
+  const requestOf = (fields: unknown) => readLookup(fields, REST_WORDS, options.board);
+  const reader = { fieldsOf, requestOf };
   return { items: await readItems(items, reader), maxMatches: options.max_matches };
 }
 

@@ -1,14 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import { BadRequestError, checked } from '../licenses/bad-request.ts';
-import type { Board } from '../licenses/boards.ts';
-import {
-  type InvalidLookup,
-  type LookupOutcome,
-  type LookupRequest,
-  type LookupWords,
-  readLookup,
-} from '../licenses/lookup.ts';
+import type { InvalidLookup, LookupOutcome, LookupRequest } from '../licenses/lookup.ts';
 
 /** The most items of one roster. */
 export const MAX_ITEMS = 1000;
@@ -41,25 +34,20 @@ export const reference = z
 
 const referred = z.object({ reference }, 'The item must be a JSON object.');
 
-/** How the items of a roster are read. */
+/** How the items of a roster are read. Both throw a `BadRequestError` for what is wrong with the item. */
 export interface ItemReader<Item> {
-  /** @throws {BadRequestError} for what is wrong with the item */
+  /** The fields of the item, `reference` among them. */
   readonly fieldsOf: (item: Item) => unknown;
-  /** The board of an item that names none. */
-  readonly defaultBoard: Board | undefined;
-  readonly words: LookupWords;
+  readonly requestOf: (fields: unknown, item: Item) => LookupRequest;
 }
 
 /** What is wrong with an item makes only that item invalid. */
-export function rosterItem<Item>(
-  item: Item,
-  { fieldsOf, defaultBoard, words }: ItemReader<Item>,
-): RosterItem {
+export function rosterItem<Item>(item: Item, { fieldsOf, requestOf }: ItemReader<Item>): RosterItem {
   let name: string | null = null;
   try {
     const fields = fieldsOf(item);
     name = checked(referred, fields).reference;
-    return { reference: name, request: readLookup(fields, words, defaultBoard) };
+    return { reference: name, request: requestOf(fields, item) };
   } catch (error) {
     return { reference: name, request: invalidLookup(error) };
   }

@@ -17,7 +17,7 @@ const READ_COLUMNS: ReadonlySet<string> = new Set(FIELD_COLUMNS);
 const CRITERIA = ['license_number', 'last_name', 'business_name'];
 
 /** A hospital's export has dozens. */
-const MAX_COLUMNS = 200;
+export const MAX_COLUMNS = 200;
 
 const BYTE_ORDER_MARK = '\ufeff';
 
@@ -57,7 +57,7 @@ export async function readTable(text: string): Promise<RosterTable> {
   return { columns, rows: rows.slice(1), format };
 }
 
-async function* pieces(bytes: Buffer): AsyncGenerator<Buffer, void, undefined> {
+export async function* pieces(bytes: Buffer): AsyncGenerator<Buffer, void, undefined> {
   for (let at = 0; at < bytes.length; at += BYTES_READ_AT_ONCE) {
     yield bytes.subarray(at, at + BYTES_READ_AT_ONCE);
     await nextTurn();

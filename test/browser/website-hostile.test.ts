@@ -79,8 +79,17 @@ describeUnless(NO_BROWSER, 'the website with hostile values, in a browser', () =
 
   test('results with hostile names show them as text', async () => {
     expect(await tab.open('/?by=business&business_name=evil')).toBe(200);
-    const text = await tab.page.locator('table').textContent();
-    for (const value of HOSTILE) expect(text).toContain(value);
+    const text = await tab.page.locator('main').textContent();
+    for (const value of HOSTILE) expect(text).toContain(value.trim());
+    await tab.expectGood();
+  });
+
+  test('the question of the columns shows hostile cells as text', async () => {
+    await tab.open('/roster');
+    const cells = HOSTILE.map((value) => `"${value.replaceAll('"', '""')}"`);
+    await tab.page.getByLabel('Paste your list').fill(cells.map((cell) => `${cell},${cell}`).join('\n'));
+    await tab.page.getByRole('button', { name: 'Check the list' }).click();
+    expect(await tab.page.locator('h1').textContent()).toBe('Which column is what?');
     await tab.expectGood();
   });
 
@@ -117,11 +126,22 @@ describeUnless(NO_BROWSER, 'the website with hostile values, in a browser', () =
     await tab.open('/roster');
     const cells = HOSTILE.map((value) => `"${value.replaceAll('"', '""')}"`);
     const rows = cells.map((cell) => `${cell},${cell},${cell}`);
-    await tab.page.getByLabel('Your list').fill(['reference,last_name,license_number', ...rows].join('\n'));
-    await tab.page.getByLabel('Board of every row').selectOption('NUR');
+    await tab.page
+      .getByLabel('Paste your list')
+      .fill(['reference,last_name,license_number', ...rows].join('\n'));
+    await tab.page.getByLabel('Board of the rows').selectOption('NUR');
     await tab.page.getByRole('button', { name: 'Check the list' }).click();
-    const text = await tab.page.locator('table').textContent();
-    for (const value of HOSTILE) expect(text).toContain(value);
+    const text = await tab.page.locator('main').textContent();
+    for (const value of HOSTILE) expect(text).toContain(value.trim());
+    await tab.expectGood();
+  });
+
+  test('the question of the columns shows hostile cells as text', async () => {
+    await tab.open('/roster');
+    const cells = HOSTILE.map((value) => `"${value.replaceAll('"', '""')}"`);
+    await tab.page.getByLabel('Paste your list').fill(cells.map((cell) => `${cell},${cell}`).join('\n'));
+    await tab.page.getByRole('button', { name: 'Check the list' }).click();
+    expect(await tab.page.locator('h1').textContent()).toBe('Which column is what?');
     await tab.expectGood();
   });
 });

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
 import { evaluationDays } from '../../sample-data/evaluation/days.ts';
@@ -189,50 +190,120 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
     expect(await page.locator('script').count()).toBe(0);
   });
 
-  test('a pasted list is answered as a table and as a file', async () => {
-    const { page, open, expectGood } = await tabOf();
-    await open('/roster');
-    await page
-      .getByLabel('Your list')
-      .fill(
-        'reference,license_number,last_name\nA,RN.900418822,Holloway\nB,RN.900418822,Smith\nC,,Whitfield\nD,RN.1,\nE,,\n',
+  const JAVASCRIPT = [
+    ['with JavaScript', true],
+    ['without JavaScript', false],
+  ] as const;
+
+  test.each(JAVASCRIPT)(
+    'a pasted list is answered as a page and as a file %s',
+    async (_what, javaScriptEnabled) => {
+      const { page, open } = await tabOf({ javaScriptEnabled });
+      await open('/roster');
+      await page
+        .getByLabel('Paste your list')
+        .fill(
+          'Emp ID\tLic #\tSurname\nA\tRN.900418822\tHolloway\nB\tRN.900418822\tSmith\nC\t\tWhitfield\nD\tRN.1\t\nE\t\t\n',
+        );
+      await page.getByLabel('Board of the rows that name none').selectOption('Nursing Board');
+      await page.getByRole('button', { name: 'Check the list' }).click();
+      expect(await page.locator('h1').textContent()).toBe(
+        '1 clear, 2 need attention, 1 not found, 1 not understood',
       );
-    await page.getByLabel('Board of every row').selectOption('Nursing Board');
-    await page.getByRole('button', { name: 'Check the list' }).click();
-    expect(await page.locator('.summary').textContent()).toBe(
-      '1 clear, 2 need attention, 1 not found, 1 not understood',
-    );
-    const order = await page.locator('.results tbody th').allTextContents();
-    expect(order).toEqual(['B', 'C', 'D', 'E', 'A']);
-    expect(await page.getByRole('row', { name: /^B/ }).textContent()).toContain(
-      'The name given is not the holder’s',
-    );
+      expect(await page.locator('h2').allTextContents()).toEqual([
+        'Need attention: 2 rows',
+        'Not found: 1 row',
+        'Not understood: 1 row',
+        'Clear: 1 row',
+      ]);
+      expect(await page.locator('.results tbody th').allTextContents()).toEqual(['2', '3', '4', '5', '1']);
+      const mismatch = await page.getByRole('row', { name: /^2 / }).textContent();
+      for (const text of ['Smith', 'HOLLOWAY, BEATRICE ANN', 'Name does not match']) {
+        expect(mismatch).toContain(text);
+      }
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: 'Download as CSV' }).click(),
+      ]);
+      expect(download.suggestedFilename()).toBe('licenses-checked.csv');
+      const lines = (await readFile(await download.path(), 'utf8')).split('\r\n');
+      expect(lines.length).toBe(7);
+      expect(lines[0]).toContain('Emp ID,Lic #,Surname,result_outcome');
+    },
+  );
+
+  test.each(JAVASCRIPT)(
+    'a workbook as LibreOffice writes it is answered %s',
+    async (_what, javaScriptEnabled) => {
+      const { page, open } = await tabOf({ javaScriptEnabled });
+      await open('/roster');
+      await page.getByLabel('Or choose a file').setInputFiles('test/fixtures/lists/roster.xlsx');
+      await page.getByRole('button', { name: 'Check the list' }).click();
+      expect(await page.locator('h1').textContent()).toBe(
+        '2 clear, 2 need attention, 2 not found, 0 not understood',
+      );
+      await page.getByRole('link', { name: '03900123456' }).click();
+      expect(await page.locator('main').textContent()).toContain('ESTRADA, CARLOS');
+    },
+  );
+
+  test.each(JAVASCRIPT)(
+    'unclear columns are asked for, and the rows are kept, %s',
+    async (_what, javaScriptEnabled) => {
+      const { page, open } = await tabOf({ javaScriptEnabled });
+      await open('/roster');
+      await page.getByLabel('Paste your list').fill('Wer;Nummer\nHolloway;RN.900418822\n');
+      await page.getByRole('button', { name: 'Check the list' }).click();
+      expect(await page.locator('h1').textContent()).toBe('Which column is what?');
+      await page.getByRole('button', { name: 'Check the list' }).click();
+      await page.getByRole('link', { name: 'Say which column has the license number' }).click();
+      expect(new URL(page.url()).hash).toBe('#column-1');
+      await page.getByLabel('Which row names the columns?').selectOption('Row 1: Wer, Nummer');
+      await page.getByLabel('Column 1').selectOption('Last name');
+      await page.getByLabel('Column 2').selectOption('License number');
+      await page.getByRole('button', { name: 'Check the list' }).click();
+      expect(await page.locator('h1').textContent()).toContain('1 clear');
+      await page.getByRole('button', { name: 'Choose the columns' }).click();
+      expect(await page.getByLabel('Column 2: Nummer').inputValue()).toBe('license_number');
+    },
+  );
+
+  test.each(WIDTHS)('the pages of lists are good at %d px', async (width) => {
+    const { page, open, expectGood } = await tabOf({ width });
+    const check = () => page.getByRole('button', { name: /^Check/ }).click();
+    await open('/roster');
+    await check();
     await expectGood();
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('button', { name: 'Download as CSV' }).click(),
-    ]);
-    expect(download.suggestedFilename()).toBe('roster-result.csv');
+    await page.getByLabel('Or choose a file').setInputFiles('test/fixtures/lists/roster.xlsx');
+    await check();
+    await expectGood();
+    await open('/roster');
+    await page.getByLabel('Paste your list').fill('a,Whitfield,x\nRN.900418822,Whitfield,\n,Whitfield,y\n');
+    await check();
+    await expectGood();
+    await page.getByLabel('Column 1').selectOption('License number');
+    await page.getByLabel('Column 2').selectOption('Last name');
+    await check();
+    await expectGood();
+    await page.getByLabel('Which board?').selectOption('Nursing Board');
+    await page.getByRole('button', { name: 'Check again with this board' }).click();
+    await expectGood();
   });
 
-  test('a chosen file is answered, and a file that is no CSV is refused', async () => {
-    const { page, open } = await tabOf();
+  test('a file that is no list leads back to the form, which says what to do', async () => {
+    const { page, open, expectGood } = await tabOf();
     await open('/roster');
-    await page.getByLabel('Or a CSV file').setInputFiles({
-      name: 'list.csv',
-      mimeType: 'text/csv',
-      buffer: Buffer.from('board;license_number\nNursing Board;RN.900418822\n'),
-    });
-    await page.getByRole('button', { name: 'Check the list' }).click();
-    expect(await page.locator('.summary').textContent()).toContain('1 clear');
-    await open('/roster');
-    await page.getByLabel('Or a CSV file').setInputFiles({
+    await page.getByLabel('Board of the rows that name none').selectOption('Medical Board');
+    await page.getByLabel('Or choose a file').setInputFiles({
       name: 'picture.png',
       mimeType: 'image/png',
       buffer: Buffer.from([0x89, 0x50, 0x4e, 0x47, 0xff, 0xfe]),
     });
     await page.getByRole('button', { name: 'Check the list' }).click();
-    expect(await page.locator('main').textContent()).toContain('not a CSV file in UTF-8');
+    await page.getByRole('link', { name: 'This is a picture.' }).click();
+    expect(new URL(page.url()).hash).toBe('#file');
+    expect(await page.getByLabel('Board of the rows that name none').inputValue()).toBe('MED');
+    await expectGood();
   });
 });
 

@@ -1,5 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { BOARDS, boardByLabel, boardByName, isLicenseTypeOf } from '../../src/licenses/boards.ts';
+import {
+  BOARDS,
+  boardByLabel,
+  boardByName,
+  boardByText,
+  isLicenseTypeOf,
+} from '../../src/licenses/boards.ts';
 import { boardOfCode } from '../support/boards.ts';
 
 describe('the catalog of boards', () => {
@@ -115,5 +121,18 @@ describe('whether a license type is one of a board', () => {
   test('is false for a board that is not in the catalog', () => {
     const unknown = { ...boardOfCode('NUR'), code: 'XXX' };
     expect(isLicenseTypeOf(unknown, 'Registered Nurse (RN)')).toBe(false);
+  });
+});
+
+describe('the board that a person writes', () => {
+  test.each([
+    ['NUR', ['NUR', ' nur ', 'Nursing', 'nursing board', 'Ohio Board of Nursing', 'State of Ohio nursing']],
+    ['MED', ['Medical', 'medical board', 'State Medical Board of Ohio']],
+    ['VET', ['Veterinary', 'veterinary medical']],
+    ['OPA', ['Physical Therapy', 'athletic trainers']],
+    ['CSW', ['Counselor', 'Social Worker']],
+    [undefined, ['', 'Ohio', 'Board', 'pharmcy', 'constructor', 'Wizards', 'x'.repeat(10_000)]],
+  ])('is %s', (code, texts) => {
+    expect(texts.map((text) => [text, boardByText(text)?.code])).toEqual(texts.map((text) => [text, code]));
   });
 });

@@ -7,7 +7,7 @@ import { httpServer, MAX_CONNECTIONS_OF_ADDRESS } from '../../src/http/connectio
 import { errorResponse } from '../../src/http/errors.ts';
 import { RESPONSE_LIMITS } from '../../src/http/limits.ts';
 import { freshness } from '../../src/http/status.ts';
-import { lookupFields, MAX_LISTED_MATCHES, MAX_MATCHES } from '../../src/licenses/lookup.ts';
+import { lookupFields, MAX_LISTED_MATCHES, MAX_MATCHES, readLookup } from '../../src/licenses/lookup.ts';
 import * as lookups from '../../src/lookup/service.ts';
 import {
   MAX_IN_FLIGHT as MAX_MCP_IN_FLIGHT,
@@ -22,7 +22,6 @@ import * as rosterLimits from '../../src/rosters/roster.ts';
 import * as rosters from '../../src/rosters/service.ts';
 import { badKeysPerMinute, SAVES_PER_MINUTE } from '../../src/server.ts';
 import { SearchUnavailableError, TooBusyError } from '../../src/storage/errors.ts';
-import { MAX_PAGE_ROWS } from '../../src/web/roster-page.ts';
 import { documentedTables } from '../support/documented.ts';
 
 const FILE = 'docs/integrators.md';
@@ -66,7 +65,7 @@ function limits(): [limit: string, number: string][] {
     ['body of a roster', size(ROSTER_LIMIT)],
     ['items of a roster, REST', number(rosterLimits.MAX_ITEMS)],
     ['items of a roster, MCP', number(MAX_ROSTER_ITEMS)],
-    ['rows of a roster, website', number(MAX_PAGE_ROWS)],
+    ['rows of a roster, website', number(rosterLimits.MAX_ITEMS)],
     [
       'characters of a typed value',
       number(longestText((text) => lookupFields.safeParse({ license_number: text }).success)),
@@ -116,7 +115,8 @@ function limits(): [limit: string, number: string][] {
 }
 
 function isValidItem(item: object): boolean {
-  const reader = { fieldsOf: (fields: object) => fields, defaultBoard: undefined, words: REST_WORDS };
+  const requestOf = (fields: unknown) => readLookup(fields, REST_WORDS);
+  const reader = { fieldsOf: (fields: object) => fields, requestOf };
   return 'by' in rosterLimits.rosterItem(item, reader).request;
 }
 

@@ -5,10 +5,13 @@ import {
   fullName,
   givenNames,
   givenNamesKey,
+  hasLegalForm,
   holderToSearch,
+  isNamed,
   matchesPersonName,
   nameParts,
   nameToSearch,
+  personParts,
   surnameKey,
 } from '../../src/licenses/names.ts';
 
@@ -311,5 +314,49 @@ describe('a name that was typed', () => {
     ['MADONNA', undefined, 'Madonna'],
   ])('for the holder %j does not match: %j, %j', (name, lastName, firstName) => {
     expect(matchesPersonName(name, lastName, firstName)).toBe(false);
+  });
+});
+
+describe('a name typed as a whole', () => {
+  test.each([
+    ['GARCIA, MARIA', 'GARCIA', 'MARIA'],
+    ['Garcia,Maria', 'Garcia', 'Maria'],
+    ['Maria Garcia', 'Garcia', 'Maria'],
+    ['  Maria   Garcia ', 'Garcia', 'Maria'],
+    ['Martin Luther King Jr', 'King Jr', 'Martin Luther'],
+    ['KING JR, MARTIN', 'KING JR', 'MARTIN'],
+    ['Rosa De La Fuente', 'De La Fuente', 'Rosa'],
+    ['Lee Ann Van Der Berg', 'Van Der Berg', 'Lee Ann'],
+    ['Garcia, Maria, RN, BSN', 'Garcia', 'Maria'],
+    ['Maria Garcia RN', 'Garcia', 'Maria'],
+    ['Madonna', 'Madonna', undefined],
+    ['Jr', 'Jr', undefined],
+  ])('%j is most likely of the surname %j', (typed, lastName, firstName) => {
+    expect(personParts(typed)[0]).toEqual(firstName === undefined ? { lastName } : { lastName, firstName });
+  });
+
+  test('of blanks or credentials alone is none', () => {
+    expect(['', ' ', 'RN', 'RN, BSN'].map(personParts)).toEqual([[], [], [], []]);
+  });
+
+  test.each([
+    ['GARCIA LOPEZ, MARIA', 'Maria Garcia Lopez', true],
+    ['GARCIA LOPEZ, MARIA', 'Garcia Lopez Maria', true],
+    ['SMITH, MARY ANN', 'Mary Smith', true],
+    ['SMITH, MARY', 'Mary Ann Smith', false],
+    ['SMITH, MARY', 'Mary Jones', false],
+    ['SMITH, MARY', 'Smith', true],
+    ['SMITH, MARY', '', false],
+  ])('%s is %j: %s', (holder, typed, isHolder) => {
+    expect(isNamed('person', holder, typed)).toBe(isHolder);
+  });
+
+  test('of very many words is compared in time', () => {
+    expect(isNamed('person', 'SMITH, MARY', 'a '.repeat(100_000))).toBe(false);
+  });
+
+  test('is a business where it has a legal form', () => {
+    const names = ['Maple Health LLC', 'Maple Health, Inc.', 'A LTD D.B.A B', 'Maria Garcia', 'LLC'];
+    expect(names.map(hasLegalForm)).toEqual([true, true, true, false, false]);
   });
 });

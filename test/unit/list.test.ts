@@ -1,0 +1,273 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { boardByName } from '../../src/licenses/boards.ts';
+import { FIELD_WORDS } from '../../src/licenses/lookup.ts';
+import { columnsOf, meaningOfHeader } from '../../src/rosters/columns.ts';
+import { readableList, readList, rowRequest, sentRow } from '../../src/rosters/list.ts';
+import { times } from '../support/fixtures.ts';
+
+const WORDS = {
+  ...FIELD_WORDS,
+  unknownBoard: (name: string) => `No board ${name}`,
+  noBoard: () => undefined,
+};
+
+describe('a header means', () => {
+  test.each([
+    [
+      'license_number',
+      [
+        'Lic #',
+        'License No.',
+        'License Number',
+        'LICENSE',
+        'lic. no',
+        'Licence number',
+        'License#',
+        'LicenseNumber',
+        'license_number',
+        'License ID',
+        'RN License #',
+        'Credential Number',
+        'Certificate No',
+      ],
+    ],
+    [
+      'name',
+      ['Name', 'Employee Name', 'FULL NAME', 'Licensee', "Nurse's Name", 'Last Name, First Name', 'Provider'],
+    ],
+    ['last_name', ['Last', 'Last Name', 'Surname', 'Family name', 'LName', 'lastName']],
+    ['first_name', ['First', 'First Name', 'Given name', 'Given names', 'fname', 'FirstName']],
+    ['business_name', ['Company', 'Business Name', 'Facility', 'business_name', 'DBA']],
+    ['board', ['Board', 'State board', 'Licensing Board', 'Agency', 'board']],
+    ['reference', ['Employee ID', 'Emp #', 'Emp ID', 'ID', 'Badge No.', 'Reference', 'EmployeeId']],
+    ['city', ['city']],
+    [
+      undefined,
+      [
+        'City',
+        'Status',
+        'Hired',
+        'License Type',
+        'Expires',
+        '#',
+        'No.',
+        'State',
+        '',
+        'constructor',
+        '__proto__',
+        'x'.repeat(10_000),
+      ],
+    ],
+  ] as const)('%s', (meaning, headers) => {
+    expect(headers.map((header) => [header, meaningOfHeader(header)])).toEqual(
+      headers.map((header) => [header, meaning]),
+    );
+  });
+});
+
+/** What was read of a list: its columns' meanings, and each row as it would be looked up. */
+async function understood(sent: string | Buffer) {
+  const list = await readList(sent);
+  const columns = columnsOf(list.rows);
+  if (!columns.isClear) return { asks: columns.meanings };
+  const { meanings, rows } = readableList(list, columns);
+  return {
+    separator: list.separator,
+    rows: rows.map((cells) => {
+      const { board, ...request } = rowRequest(meanings, cells, WORDS, undefined);
+      const {
+        filters: _,
+        businessOnly: __,
+        ...asked
+      } = { filters: undefined, businessOnly: false, ...request };
+      return { ...asked, ...(board !== undefined && { board: board.code }) };
+    }),
+  };
+}
+
+const ROW = { by: 'number', number: 'RN.900418822', name: { wholeName: 'HOLLOWAY, BEATRICE' }, board: 'NUR' };
+
+describe('a list is understood', () => {
+  const table = [
+    ['Lic #', 'Employee Name', 'State board'],
+    ['RN.900418822', '"HOLLOWAY, BEATRICE"', 'nursing'],
+  ];
+  const text = (separator: string) => table.map((cells) => cells.join(separator)).join('\r\n');
+
+  test.each([',', ';', '\t'])('separated by %j', async (separator) => {
+    expect(await understood(text(separator))).toEqual({ separator, rows: [ROW] });
+  });
+
+  test.each([
+    ['UTF-8', Buffer.from(text(';'))],
+    ['UTF-8 with its mark', Buffer.from(`\ufeff${text(';')}`)],
+    ['UTF-16 LE', Buffer.from(`\ufeff${text(';')}`, 'utf16le')],
+    ['UTF-16 BE', Buffer.from(`\ufeff${text(';')}`, 'utf16le').swap16()],
+    ['UTF-16 LE without its mark', Buffer.from(text(';'), 'utf16le')],
+    ['UTF-16 BE without its mark', Buffer.from(text(';'), 'utf16le').swap16()],
+    ['ASCII with a title above', Buffer.from(`Ward 3\n;;\n${text(';')}`)],
+    ['as Windows writes them, with old Mac line breaks', Buffer.from(text(';').replaceAll('\r\n', '\r'))],
+    ['without a line break after the header', Buffer.from(`${text(';')};;;`)],
+  ])('in %s', async (_what, bytes) => {
+    expect(await understood(bytes)).toEqual({ separator: ';', rows: [ROW] });
+  });
+
+  test('in Windows-1252, letters included', async () => {
+    const bytes = Buffer.from('Name;Lic #\nMuñoz, José;35.700007\n', 'latin1');
+    expect(await understood(bytes)).toEqual({
+      separator: ';',
+      rows: [{ by: 'number', number: '35.700007', name: { wholeName: 'Muñoz, José' } }],
+    });
+  });
+
+  test.each([
+    [
+      'a bare list of numbers',
+      'RN.1\nrn 2\n3900123456\n',
+      [{ number: 'RN.1' }, { number: 'rn 2' }, { number: '3900123456' }],
+    ],
+    ['with a title that names nothing', 'To check\nRN.1\nRN.2\n', [{ number: 'RN.1' }, { number: 'RN.2' }]],
+    [
+      'names in one column',
+      'Employee Name\nGARCIA, MARIA\n',
+      [{ by: 'person', lastName: 'GARCIA', firstName: 'MARIA' }],
+    ],
+    ['First Last', 'Name\nMaria Garcia\n', [{ lastName: 'Garcia', firstName: 'Maria' }]],
+    [
+      'a surname of several words',
+      'Name\nRosa de la Fuente\n',
+      [{ lastName: 'de la Fuente', firstName: 'Rosa' }],
+    ],
+    [
+      'credentials after the name',
+      'Name\n"Garcia, Maria, RN"\n',
+      [{ lastName: 'Garcia', firstName: 'Maria' }],
+    ],
+    [
+      'names in two columns',
+      'Surname,Given name\nGarcia,Maria\n',
+      [{ lastName: 'Garcia', firstName: 'Maria' }],
+    ],
+    [
+      'a business by its legal form',
+      'Name\nMaple Health LLC\n',
+      [{ by: 'business', name: 'Maple Health LLC' }],
+    ],
+    ['a company', 'Company\nShear Grace\n', [{ by: 'business', name: 'Shear Grace' }]],
+    [
+      'a company beside a person: the person counts',
+      'Name,Company\nMaria Garcia,Mercy\n',
+      [{ by: 'person', lastName: 'Garcia' }],
+    ],
+    [
+      'boards by code, short name and any case',
+      'License,Board\nA1,nur\nA2,Pharmacy\nA3,MEDICAL BOARD\nA4,Ohio\n',
+      [{ board: 'NUR' }, { board: 'PRX' }, { board: 'MED' }, { number: 'A4' }],
+    ],
+    [
+      'the names of the REST API',
+      'license_number,last_name,city\nRN.1,Garcia,LIMA\n',
+      [{ number: 'RN.1', name: { lastName: 'Garcia' } }],
+    ],
+    [
+      'rows without anything',
+      'Lic #,Name\nRN.1,\n,\n   ,\nRN.2,\n',
+      [{ number: 'RN.1' }, { number: 'RN.2' }],
+    ],
+    ['cells that an answer has protected', "Lic #\n'+RN.1\n", [{ number: '+RN.1' }]],
+  ])('%s', async (_what, sent, rows) => {
+    expect(await understood(sent)).toEqual(
+      expect.objectContaining({ rows: rows.map((row) => expect.objectContaining(row)) }),
+    );
+  });
+
+  test.each(['roster.xlsx', 'semicolons-windows-1252.csv', 'tabs.tsv'])(
+    'as LibreOffice exports it: %s',
+    async (name) => {
+      const list = await readList(await readFile(resolve(import.meta.dirname, '../fixtures/lists', name)));
+      const { meanings, rows } = readableList(list, columnsOf(list.rows));
+      expect(rows.map((cells) => Object.values(sentRow(meanings, cells)))).toEqual([
+        ['E-0017', 'RN.900418822', 'HOLLOWAY, BEATRICE', 'nursing board'],
+        ['E-0018', 'rn 900433210', 'Helen Petrakis', 'NUR'],
+        ['E-0019', 'RN.900402255', 'Muñoz, José', 'Nursing'],
+        ['E-0020', '3900123456', 'Carlos Estrada', 'Pharmacy'],
+        ['E-0021', 'RN.900460012', 'Rosa De La Fuente', undefined],
+        ['E-0022', 'RN.900000001', 'Lee, Kim', 'Nursing Board'],
+      ]);
+      // A form sends the text again.
+      expect((await readList(list.text, list.separator)).rows).toEqual(list.rows);
+    },
+  );
+});
+
+describe('it is asked which column is what', () => {
+  test.each([
+    ['names without a header', 'Garcia,Maria\nSmith,Ann\n', [undefined, undefined]],
+    ['numbers and boards without a header', 'RN.1,Nursing\nRN.2,Medical\n', ['license_number', 'board']],
+    ['unknown headers', 'Wert,Zahl\nabc,RN.1\n', [undefined, undefined]],
+    [
+      'two columns of the same meaning',
+      'Lic #,License Number\nRN.1,RN.2\n',
+      ['license_number', 'license_number'],
+    ],
+    ['one column of anything', 'hello\nworld\n', [undefined]],
+    ['rows of different length', 'a,b,c\nd,e,\nf,,\n', [undefined, undefined, undefined]],
+  ])('for %s', async (_what, sent, asks) => {
+    expect(await understood(sent)).toEqual({ asks });
+  });
+});
+
+describe('a file is refused, with what to do:', () => {
+  test.each([
+    ['an older Excel file', Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1]), /save it as "Excel workbook/],
+    ['a PDF', Buffer.from('%PDF-1.7\n'), /This is a PDF/],
+    ['a picture', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0xff, 0xfe]), /This is a picture/],
+    ['a packed file', Buffer.from([0x1f, 0x8b, 8, 0]), /Unpack it/],
+    ['half a character', Buffer.from([0xff, 0xfe, 0x00, 0xd8]), /"CSV UTF-8"/],
+    ['control characters', Buffer.from([1, 2, 3, 0xff]), /"CSV UTF-8"/],
+    [
+      '1 MB of text that UTF-8 writes with twice as many bytes',
+      Buffer.from('é'.repeat(500_000), 'latin1'),
+      /900 KB/,
+    ],
+    ['201 columns', Buffer.from(`Lic #,${times(200, (at) => `c${at}`).join(',')}\nRN.1\n`), /at most 200/],
+    ['a quotation mark that is not closed', Buffer.from('Lic #\n"RN.1\n'), /quotation mark/],
+    ['too many rows', Buffer.from(`Lic #\n${'RN.1\n'.repeat(1020)}`), /more than 1,000 rows/],
+  ])('%s', async (_what, bytes, words) => {
+    await expect(readList(bytes)).rejects.toThrow(words);
+  });
+
+  test('1,001 rows below the header, and a header alone', async () => {
+    const columns = { headerAt: 0, meanings: ['license_number' as const] };
+    const many = await readList(`Lic #\n${'RN.1\n'.repeat(1001)}`);
+    expect(() => readableList(many, columns)).toThrow(/more than 1,000 rows/);
+    const none = await readList('Lic #\n');
+    expect(() => readableList(none, columns)).toThrow(/no rows below/);
+  });
+});
+
+test('a board that is none is named in the error of its row', () => {
+  expect(() => rowRequest(['license_number', 'board'], ['RN.1', 'Wizards'], WORDS, undefined)).toThrow(
+    'No board Wizards',
+  );
+  const nursing = boardByName('Nursing Board');
+  expect(rowRequest(['license_number', 'board'], ['RN.1', ''], WORDS, nursing)).toMatchObject({
+    board: nursing,
+  });
+});
+
+test('hostile texts are read in bounded time', async () => {
+  const pieces = ['\n', ',', '"', ';', '\t', 'a', 'Name,', '"",', 'é', '\u0000', ' '];
+  for (const piece of pieces) {
+    const before = process.threadCpuUsage();
+    await readList(piece.repeat(800_000 / piece.length)).then(
+      ({ rows }) => columnsOf(rows),
+      () => undefined,
+    );
+    const { user, system } = process.threadCpuUsage(before);
+    // A quadratic one takes minutes.
+    expect([piece, (user + system) / 1000 < 3000]).toEqual([piece, true]);
+  }
+});
