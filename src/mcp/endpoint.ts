@@ -35,7 +35,8 @@ export const MAX_IN_FLIGHT_PER_ADDRESS = 50;
 
 /**
  * The MCP endpoint: Streamable HTTP for the 2026 and 2025 revisions of the protocol, stateless, with JSON responses.
- * Ordinary tool calls share a server. Each other request gets its own, because its HTTP transport can't be shared.
+ * Ordinary tool calls need none of the SDK. Each other request gets a server of its own, because its HTTP transport can’t be
+ * shared.
  */
 export function mcpEndpoint(
   config: Config,
