@@ -138,6 +138,9 @@ function allowedOrigins(config: AllowedNames): Middleware {
   });
 }
 
+/** The page that says how to connect, for a person who opens the server's address in a browser. */
+const HOW_TO_CONNECT = '/developers#assistants';
+
 /** Rejects a wrong Host, Origin or method before the body is read. */
 function checkRequest(config: AllowedNames): Middleware {
   const hosts = [...localhostAllowedHostnames(), ...config.MCP_ALLOWED_HOSTS];
@@ -145,6 +148,8 @@ function checkRequest(config: AllowedNames): Middleware {
     const host = validateHostHeader(ctx.req.headers.host, hosts);
     const error = host.ok ? originError(ctx.get('origin'), config) : host.message;
     if (error !== undefined) return sendResponse(ctx, forbidden(error));
+    if (ctx.method === 'GET' && ctx.get('accept').startsWith('text/html'))
+      return ctx.redirect(HOW_TO_CONNECT);
     if (ctx.method !== 'POST') return sendResponse(ctx, methodNotAllowed());
     return next();
   };

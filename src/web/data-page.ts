@@ -4,8 +4,9 @@ import { freshness } from '../http/status.ts';
 import { daysBetween } from '../licenses/dates.ts';
 import type { PublicationSummary } from '../publications/history.ts';
 import type { LivePublication } from '../publications/live.ts';
+import { NOT_STATED } from './license-facts.ts';
 import { dataTable, factList, type Html, html, NOTHING, type PageServices } from './page.ts';
-import { capitalized, count, counted, daysInWords, longDate, ohioTime, shortDate } from './words.ts';
+import { count, counted, daysInWords, longDate, ohioTime, shortDate } from './words.ts';
 
 /** The most publications of a list. */
 const MAX_LISTED = 14;
@@ -18,7 +19,7 @@ const BANDS = {
 
 const NOT_YET = 'Not known: its date has not come yet. Do not rely on it.';
 
-/** GET /data: how current the data is, and how it got here. */
+/** GET /data: what is in the data, how old it is, and what changed lately. */
 export function dataPage({ page, live, publications, today }: PageServices): Route {
   return {
     method: 'GET',
@@ -27,7 +28,9 @@ export function dataPage({ page, live, publications, today }: PageServices): Rou
       const now = live();
       const known = (await publications()) ?? [];
       const origin = now && { date: now.metadata.date, isSampleData: now.metadata.sample };
-      await page.send(ctx, { title: 'The data', origin, body: dataBody(now, known, today()) });
+      const description =
+        'What is in the data of Ohio’s licensing boards, how old it is, and what changed lately.';
+      await page.send(ctx, { title: 'The data', description, origin, body: dataBody(now, known, today()) });
     },
   };
 }
@@ -38,10 +41,10 @@ function dataBody(
   today: string,
 ): Html {
   const summary = publications.find(({ publication }) => publication === live?.metadata.publication);
-  return html`<p class="intro">Every license that Ohio’s 24 licensing boards ever issued, as the State publishes it once a day.</p>
+  return html`<p class="intro">Every license that Ohio’s 24 licensing boards ever issued, active or not, as the State publishes it once a day.</p>
 ${live === undefined ? html`<p>No dataset has been published yet.</p>` : liveFacts(live, summary, today)}
-${history(publications)}
-${live === undefined ? NOTHING : figures('Licenses by board', 'Board', [...live.licenses])}
+${recentChanges(publications)}
+${live === undefined ? NOTHING : licensesByBoard([...live.licenses])}
 ${refusals(publications)}`;
 }
 
@@ -51,83 +54,89 @@ function liveFacts(
   today: string,
 ): Html {
   const age = daysBetween(metadata.date, today);
-  const { rows, licenses, endorsements, rejected } = metadata.counts ?? summary?.counts ?? {};
+  const { licenses, endorsements, rejected } = metadata.counts ?? summary?.counts ?? {};
   return factList([
     ['Dataset of', longDate(metadata.date)],
     ['Age', age < 0 ? NOT_YET : `${daysInWords(age)}. ${BANDS[freshness(age)]}`],
-    ['Went live', summary === undefined ? undefined : ohioTime(summary.at)],
+    ['Here since', summary === undefined ? undefined : ohioTime(summary.at)],
     ['Licenses', licenses === undefined ? undefined : count(licenses + (endorsements ?? 0))],
-    ['Rows read', rows === undefined ? undefined : count(rows)],
-    ['Rows rejected', rejected === undefined ? undefined : count(rejected)],
-    ['Publication', metadata.publication],
+    [
+      'Not readable',
+      rejected === undefined || rejected === 0
+        ? undefined
+        : `${counted(rejected, 'row')} of the State’s files. These licenses are missing here: ask the board.`,
+    ],
   ]);
 }
 
-/** The states of publications that have answered lookups, in words. */
+/** The states of publications that have answered lookups, and what is said of those that do so no longer. */
 const STATES_WITH_DATA: ReadonlyMap<string, string> = new Map([
-  ['live', 'Live'],
-  ['superseded', 'Replaced'],
-  ['rolled_back', 'Rolled back'],
+  ['live', ''],
+  ['superseded', ''],
+  ['rolled_back', ' (this service withdrew it)'],
 ]);
 
-function history(publications: readonly PublicationSummary[]): Html {
-  const shown = publications.filter(({ state }) => STATES_WITH_DATA.has(state)).slice(0, MAX_LISTED);
-  if (shown.length === 0) return NOTHING;
-  return html`<section><h2>Publications</h2>
-${dataTable(
-  'usa-table--borderless',
-  `The last ${counted(shown.length, 'publication')}, the latest first`,
-  ['Dataset of', 'State', 'Rows', 'Seconds', 'Rejected', ...CHANGE_KINDS.map(capitalized)],
-  shown.map(publicationCells),
-)}</section>`;
+/** How many licenses each dataset changed, by kind and by board. It names none. */
+function recentChanges(publications: readonly PublicationSummary[]): Html {
+  const shown = publications.filter(
+    ({ state, changes, date }) => STATES_WITH_DATA.has(state) && changes !== undefined && date !== undefined,
+  );
+  return html`<section><h2 id="changes">What changed lately</h2>
+${
+  shown.length === 0
+    ? html`<p>Nothing is known yet: changes are counted from the second dataset on.</p>`
+    : html`<p>How many licenses each dataset added, changed or removed, the latest first. The page of a license has its own history.</p>
+${shown.slice(0, MAX_LISTED).map(changesOfDay)}`
+}</section>`;
 }
 
-function publicationCells(publication: PublicationSummary): string[] {
-  const { date, state, counts, changes } = publication;
-  return [
-    date === undefined ? 'Not read' : shortDate(date),
-    STATES_WITH_DATA.get(state) ?? state,
-    count(counts?.rows ?? 0),
-    count(seconds(publication)),
-    count(counts?.rejected ?? 0),
-    ...CHANGE_KINDS.map((kind) => count(changes?.kinds[kind] ?? 0)),
-  ];
+function changesOfDay({ date = '', state, changes }: PublicationSummary): Html {
+  const kinds = new Map(Object.entries(changes?.kinds ?? {}));
+  const some = CHANGE_KINDS.flatMap((kind) => {
+    const changed = kinds.get(kind) ?? 0;
+    return changed === 0 ? [] : [`${count(changed)} ${kind}`];
+  });
+  const words = some.join(', ') || 'nothing changed';
+  const boards = Object.entries(changes?.boards ?? {}).toSorted(([, one], [, other]) => other - one);
+  const day = html`<strong>${longDate(date)}</strong>${STATES_WITH_DATA.get(state) ?? ''}: ${words}`;
+  return boards.length === 0
+    ? html`<p class="day">${day}</p>`
+    : html`<details class="day"><summary>${day}</summary><ul class="usa-list">${boards.map(
+        ([board, changed]) => html`<li>${board || NOT_STATED}: ${count(changed)}</li>`,
+      )}</ul></details>`;
 }
 
-function seconds({ seconds: steps = {} }: PublicationSummary): number {
-  return Math.round(Object.values(steps).reduce((total, each) => total + each, 0));
+function licensesByBoard(boards: readonly (readonly [string, number])[]): Html {
+  if (boards.length === 0) return NOTHING;
+  const rows = boards
+    .toSorted(([, one], [, other]) => other - one)
+    .map(([board, licenses]) => [board || NOT_STATED, count(licenses)]);
+  return html`<section><h2>Licenses by board</h2>
+${dataTable('usa-table--borderless numbers', 'With the endorsements that have a number', ['Board', 'Licenses'], rows)}</section>`;
 }
 
-function figures(heading: string, what: string, entries: readonly (readonly [string, number])[]): Html {
-  if (entries.length === 0) return NOTHING;
-  const sorted = entries.toSorted(([, one], [, other]) => other - one);
-  const rows = sorted.map(([name, number]) => [name === '' ? 'Not stated' : name, count(number)]);
-  return html`<section>${dataTable('usa-table--borderless', html`<h2>${heading}</h2>`, [what, 'Licenses'], rows)}</section>`;
-}
-
+/** The datasets that were not published because of what is in them. Failures of the service are its operator's business. */
 function refusals(publications: readonly PublicationSummary[]): Html {
-  const refused = publications
-    .filter(({ state }) => state === 'refused' || state === 'failed')
-    .slice(0, MAX_LISTED);
-  return html`<section><h2>Refused publications</h2>
+  const refused = publications.filter(({ state }) => state === 'refused').slice(0, MAX_LISTED);
+  return html`<section><h2>Refused datasets</h2>
 ${
   refused.length === 0
     ? html`<p>None. A dataset with far fewer rows, unknown columns or too many changes is not published; the one before stays.</p>`
     : html`<p>These datasets were not published; the one before stayed.</p>
 <ul class="usa-list">${refused.map(
-        ({ at, date, state, reasons = [] }) =>
-          html`<li>${ohioTime(at)}${date === undefined ? NOTHING : html`, dataset of ${shortDate(date)}`}: ${state === 'refused' ? reasons.map(publicReason).join(' ') : FAILED}</li>`,
+        ({ at, date, reasons = [] }) =>
+          html`<li>${ohioTime(at)}${date === undefined ? NOTHING : html`, dataset of ${shortDate(date)}`}: ${reasons.map(publicReason).join(' ')}</li>`,
       )}</ul>`
 }</section>`;
 }
 
-/** Errors of the service are the operator's business, and may say where its files are. */
-const FAILED = 'It could not be completed, for a reason that is not in the data.';
-
 const ADDRESS = /\b[a-z][a-z\d+.-]*:\/\/\S+/gi;
 const PATH = /(?<![\w/.])(?:[a-z]:)?(?:[\\/][^\s\\/,;:'")]+){2,}/gi;
 
-/** A reason without the addresses and paths of the operator's files. */
+/** A reason without its code, and without the addresses and paths of the operator's files. */
 function publicReason(reason: string): string {
-  return reason.replace(ADDRESS, '(address)').replace(PATH, '(file)');
+  return reason
+    .replace(/^[a-z_]+: /, '')
+    .replace(ADDRESS, '(address)')
+    .replace(PATH, '(file)');
 }

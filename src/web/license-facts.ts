@@ -1,16 +1,17 @@
 import { z } from 'zod';
 import meaningsJson from '../../data/status-meanings.json' with { type: 'json' };
 import type { Board } from '../licenses/boards.ts';
-import {
-  type Caution,
-  cautionsOf,
-  type Endorsement,
-  endorsedLicense,
-  endorsementsOf,
-} from '../licenses/cautions.ts';
+import { type Caution, cautionsOf, endorsedLicense, endorsementsOf } from '../licenses/cautions.ts';
 import { daysBetween } from '../licenses/dates.ts';
 import type { LicenseRecord } from '../licenses/license.ts';
-import { ENDORSED_LICENSE_LABELS, EXTRA_DATA_LABELS, type StandingFields } from '../licenses/status.ts';
+import {
+  boardAction,
+  disciplineOf,
+  ENDORSED_LICENSE_LABELS,
+  EXTRA_DATA_LABELS,
+  hasBoardAction,
+  type StandingFields,
+} from '../licenses/status.ts';
 import { licenseLink } from './addresses.ts';
 import { factList, type Html, html, NOTHING } from './page.ts';
 import { fromToday, inWords, longDate } from './words.ts';
@@ -111,125 +112,161 @@ function tagWords(caution: Caution, license: StandingFields, today: string): str
 
 export const NOT_STATED = 'Not stated';
 
+/** What the page is about: the type, the number and the board of a license. */
+export function licenseIdentity({ license_type: type, license_number: number, board }: LicenseRecord): Html {
+  return factList(
+    [
+      ['License type', type ?? NOT_STATED],
+      ['License number', number],
+      ['Board', board],
+    ],
+    'identity',
+  );
+}
+
 /**
- * How a license stands, of an endorsement after how the license stands that it endorses; then its facts, from the
- * board's action to its endorsements.
+ * The verdict: how a license stands, of an endorsement after how the license stands that it endorses. The endorsement
+ * alone is no license to practice.
  *
  * @param today the date in Ohio, from which the days to the expiry date are counted
  */
-export function licenseFacts(record: LicenseRecord, today: string): Html {
-  const endorsements = endorsementsOf(record);
-  const { sentences } = plainStatus(record, cautionsOf(record, today));
-  const facts = factList(
-    [
-      ['Board action', boardAction(record)],
-      ['Expires', expiry(record, today)],
-      ['Holder', record.full_name],
-      ['License type', record.license_type ?? NOT_STATED],
-      ['License number', record.license_number],
-      ['Board', record.board],
-      ['Issued', record.issue_date === null ? NOT_STATED : longDate(record.issue_date)],
-      ['Place', place(record)],
-      [
-        'Endorsements',
-        endorsements.length === 0 ? undefined : endorsementList(record.board, endorsements, today),
-      ],
-    ],
-    'facts main-facts',
-  );
-  return html`${endorsedFirst(record, today)}
-<p class="verdict">${endorsedLicense(record) === undefined ? '' : 'The endorsement itself: '}${statusTags(record, today)} ${sentences.join(' ')}</p>
-${facts}`;
-}
-
-function boardAction({ extra_data: extra }: Pick<LicenseRecord, 'extra_data'>): Html | string {
-  const value = extra[EXTRA_DATA_LABELS.boardAction];
-  switch ((value ?? '').toUpperCase()) {
-    case 'YES':
-      return html`<strong>Yes.</strong> The board has acted on this license at some time. The dataset does not say what it ordered; only the board can tell.`;
-    case 'NO':
-      return 'None is stated.';
-    default:
-      return value || NOT_STATED;
+export function licenseVerdict(record: LicenseRecord, today: string): Html {
+  const cautions = cautionsOf(record, today);
+  const endorsed = endorsedLicense(record);
+  if (endorsed === undefined) return verdict(record, cautions, today);
+  const { number, standing } = endorsed;
+  const link = licenseLink({ board: record.board, license_number: number });
+  if (standing === undefined) {
+    return html`<p>This is an endorsement of the license ${link}: look at that license, too.</p>
+${verdict(record, cautions, today)}`;
   }
+  return html`${verdict(standing, cautionsOf(standing, today), today, html`<span class="of">The license that this one endorses, ${link}: </span>`)}
+${verdict(record, cautions, today, html`<span class="of">This endorsement: </span>`)}`;
 }
 
-function expiry({ expiry_date: date }: Pick<LicenseRecord, 'expiry_date'>, today: string): string {
+/** @param of whose verdict it is, where there are two */
+function verdict(
+  license: StandingFields,
+  cautions: readonly Caution[],
+  today: string,
+  of: Html = NOTHING,
+): Html {
+  const { label, tone, sentences } = plainStatus(license, cautions);
+  const codes = cautions.length === 0 ? NOTHING : html` data-caution="${cautions.join(' ')}"`;
+  return html`<section class="verdict ${tone}"${codes}><h2>${of}<span aria-hidden="true">${SHAPES[tone]}</span> ${label}</h2>
+<p>${sentences.join(' ')}</p>
+${factList(
+  [
+    ['Expires', expiry(license, today)],
+    ['Board action', boardActionInWords(license)],
+  ],
+  'verdict-facts',
+)}</section>`;
+}
+
+function boardActionInWords(license: StandingFields): Html | string {
+  const value = boardAction(license);
+  if (hasBoardAction(license)) {
+    return html`<strong>Yes.</strong> The board has acted on this license at some time. The dataset does not say what it ordered; only the board can tell.`;
+  }
+  const stated = value.toUpperCase() === 'NO' ? 'None is stated' : value || NOT_STATED;
+  return disciplineOf(license) === undefined
+    ? stated
+    : `The status is one. The dataset’s own field for it says: ${value || 'nothing'}.`;
+}
+
+function expiry({ expiry_date: date }: Pick<StandingFields, 'expiry_date'>, today: string): string {
   if (date === null) return NOT_STATED;
   return `${longDate(date)} (${fromToday(daysBetween(today, date))})`;
 }
 
-function place({ city, state, county }: LicenseRecord): string {
-  const parts = [city, county === null ? null : `${county} County`, state].filter((part) => part !== null);
-  return parts.length === 0 ? 'Not published' : parts.join(', ');
-}
-
-/** Leads with the license that this one endorses: the endorsement alone is no license to practice. */
-function endorsedFirst(record: LicenseRecord, today: string): Html {
-  const endorsed = endorsedLicense(record);
-  if (endorsed === undefined) return NOTHING;
-  const { number, standing } = endorsed;
-  const link = licenseLink({ board: record.board, license_number: number });
-  if (standing === undefined) {
-    return html`<p class="endorsed border-left-05 border-primary-darker padding-left-2 margin-bottom-2">This is an endorsement of the license ${link}: look at that license, too.</p>`;
-  }
-  const { sentences } = plainStatus(standing, cautionsOf(standing, today));
-  return html`<div class="endorsed border-left-05 border-primary-darker padding-left-2 margin-bottom-2"><p>This is an endorsement of the license ${link}, which stands like this:</p>
-<p>${statusTags(standing, today)} ${sentences.join(' ')} Expires: ${expiry(standing, today)}. Board action: ${boardAction(standing)}</p></div>`;
-}
-
-function endorsementList(board: string, endorsements: readonly Endorsement[], today: string): Html {
-  return html`<ul class="usa-list">${endorsements.map(
-    ({ number, type, standing }) =>
-      html`<li>${licenseLink({ board, license_number: number })}${
-        type === undefined ? NOTHING : html`, ${type}`
-      } ${statusTags(standing, today)}</li>`,
-  )}</ul>`;
-}
-
-/** Shown elsewhere on the page. */
-const SHOWN_APART: ReadonlySet<string> = new Set([
+/** Attributes that the verdict, the address, the endorsements or another fact say. */
+const SAID_ELSEWHERE: ReadonlySet<string> = new Set([
   EXTRA_DATA_LABELS.boardAction,
   EXTRA_DATA_LABELS.endorsedLicense,
+  EXTRA_DATA_LABELS.street,
   ...Object.values(ENDORSED_LICENSE_LABELS),
   'Issue Date',
   'County',
+  'ZIP',
+  'Country',
 ]);
 
-/** The groups of attributes, by the beginning of their labels. Those of no group come last. */
+/** The attributes that come in numbers, by the beginning of their labels. */
 const GROUPS: readonly { readonly heading: string; readonly labels: RegExp }[] = [
-  { heading: 'Address', labels: /^(ZIP|County|Country|Street Address|Parcel )/ },
   { heading: 'Endorsements without a number', labels: /^Endorsement / },
   { heading: 'Medical specialties', labels: /^Medical / },
   { heading: 'National certifications', labels: /^National Certification/ },
 ];
 
+/** Buttons that a script shows: a summary to paste elsewhere, the browser's own dialog to share, and print. */
+export function licenseButtons(record: LicenseRecord, date: string, today: string): Html {
+  const { full_name: name, license_type: type, license_number: number, board, expiry_date: expires } = record;
+  const summary = [
+    `${name}, ${type ?? 'license'} ${number}, ${board}`,
+    `Status: ${plainStatus(record, cautionsOf(record, today)).label}`,
+    `Expires: ${expires ?? NOT_STATED}`,
+    `Board action: ${boardAction(record) || NOT_STATED}`,
+    `Dataset of the State of Ohio of ${date}; the board is the authority.`,
+  ];
+  return html`<button class="usa-button usa-button--outline" type="button" data-action="copy" data-text="${summary.join('\n')}" data-done="Copied" hidden>Copy</button>
+<button class="usa-button usa-button--outline" type="button" data-action="share" hidden>Share</button>
+<button class="usa-button usa-button--outline" type="button" data-action="print" hidden>Print</button>`;
+}
+
+/** Every fact that the verdict does not say, each once; then the endorsements, and the attributes that come in numbers. */
+export function licenseFacts(record: LicenseRecord, today: string): Html {
+  const { board, extra_data: extra, issue_date: issued } = record;
+  const endorsements = endorsementsOf(record);
+  const attributes = Object.entries(extra)
+    .filter(([label]) => !SAID_ELSEWHERE.has(label) && !isOfNumberedEndorsement(label, extra))
+    .map(([label, value]) => [label, inWords(value)] as const);
+  const groups = Map.groupBy(
+    attributes,
+    ([label]) => GROUPS.find(({ labels }) => labels.test(label))?.heading,
+  );
+  return html`${factList(
+    [
+      ['Issued', issued === null ? NOT_STATED : longDate(issued)],
+      ['Address', address(record)],
+      ...(groups.get(undefined) ?? []),
+    ],
+    'facts main-facts',
+  )}
+${
+  endorsements.length === 0
+    ? NOTHING
+    : html`<section><h2>Endorsements</h2>
+<ul class="usa-list">${endorsements.map(
+        ({ number, type, standing }) =>
+          html`<li>${licenseLink({ board, license_number: number })}${
+            type === undefined ? NOTHING : html`, ${type}`
+          } ${statusTags(standing, today)}</li>`,
+      )}</ul></section>`
+}${GROUPS.map(({ heading }) => {
+  const facts = groups.get(heading);
+  return facts === undefined ? NOTHING : html`\n<section><h2>${heading}</h2>${factList(facts)}</section>`;
+})}`;
+}
+
 /** Whether an attribute is of an endorsement with a number, which has a page of its own. */
-function hasOwnPage(label: string, extra: Readonly<Record<string, string>>): boolean {
+function isOfNumberedEndorsement(label: string, extra: Readonly<Record<string, string>>): boolean {
   const [, n] = /^Endorsement .* (\d+)$/.exec(label) ?? [];
   return n !== undefined && Object.hasOwn(extra, `Endorsement Number ${n}`);
 }
 
-const OTHER = 'Other details';
-
-/** Every other attribute of a license, grouped under readable labels. */
-export function extraDataGroups(extra: Readonly<Record<string, string>>): Html {
-  const shown = Object.entries(extra).filter(
-    ([label]) => !SHOWN_APART.has(label) && !hasOwnPage(label, extra),
-  );
-  const groups = Map.groupBy(
-    shown,
-    ([label]) => GROUPS.find(({ labels }) => labels.test(label))?.heading ?? OTHER,
-  );
-  const headings = [OTHER, ...GROUPS.map(({ heading }) => heading)];
-  return html`${headings.map((heading) => group(heading, groups.get(heading) ?? []))}`;
-}
-
-function group(heading: string, attributes: readonly (readonly [string, string])[]): Html {
-  if (attributes.length === 0) return NOTHING;
-  const facts = attributes.map(([label, value]) => [label, inWords(value)] as const);
-  return html`
-<section><h2>${heading}</h2>${factList(facts)}</section>`;
+/** `1 MAIN ST, Dayton, OH 45415, Montgomery County`; the country only where it is another one. */
+function address({ city, state, county, extra_data: extra }: LicenseRecord): string {
+  const attributes = new Map(Object.entries(extra));
+  const country = attributes.get('Country');
+  const parts = [
+    attributes.get(EXTRA_DATA_LABELS.street),
+    city,
+    [state, attributes.get('ZIP')].filter((part) => part !== null && part !== undefined).join(' '),
+    county === null ? undefined : `${county} County`,
+    country === 'United States' ? undefined : country,
+  ];
+  return parts.filter((part) => part !== null && part !== undefined && part !== '').join(', ') || NOT_STATED;
 }
 
 /** The State's own lookup of all boards, which is primary-source. */

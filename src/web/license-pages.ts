@@ -5,12 +5,18 @@ import { isMiss } from '../licenses/lookup.ts';
 import { type LicenseHistory, licenseHistory } from '../lookup/service.ts';
 import { boardByCode, licenseAddress } from './addresses.ts';
 import { historyTimeline } from './history-timeline.ts';
-import { boardContact, extraDataGroups, licenseFacts } from './license-facts.ts';
+import {
+  boardContact,
+  licenseButtons,
+  licenseFacts,
+  licenseIdentity,
+  licenseVerdict,
+} from './license-facts.ts';
 import { NO_FIELDS, type SearchFields } from './lookup-form.ts';
 import { miss } from './lookup-page.ts';
 import { type Html, html, NOTHING, type PageServices } from './page.ts';
 import { saveRecordForm } from './record-pages.ts';
-import { longDate } from './words.ts';
+import { longDate, properCase } from './words.ts';
 
 /** GET /licenses/{board code}/{number}: everything that is known of a license. */
 export function licensePage(services: PageServices): Route {
@@ -39,7 +45,14 @@ export function licensePage(services: PageServices): Route {
         return;
       }
       const body = licenseBody(view, board, today());
-      await page.send(ctx, { title: record.full_name, origin, body, isPrivate: true });
+      const name = properCase(record.full_name);
+      await page.send(ctx, {
+        title: `${name}, ${record.license_number}`,
+        heading: name,
+        origin,
+        body,
+        isPrivate: true,
+      });
     },
   };
 }
@@ -49,10 +62,12 @@ const MAX_NUMBER_LENGTH = 200;
 function licenseBody(view: LicenseHistory, board: Board, today: string): Html {
   const { record, changes, since, gaps, date } = view;
   if (record === undefined) return NOTHING;
-  return html`<p class="margin-top-0">${record.license_type ?? 'License'} ${record.license_number}, ${record.board}. As of the State’s dataset of <strong>${longDate(date)}</strong>.</p>
+  return html`${licenseIdentity(record)}
+${licenseVerdict(record, today)}
+<p class="source">As of the State’s dataset of <strong>${longDate(date)}</strong>.</p>
 ${licenseFacts(record, today)}
+<div class="actions no-print">${licenseButtons(record, date, today)}</div>
 ${saveRecordForm(view, today)}
-${extraDataGroups(record.extra_data)}
 <section class="no-print"><h2>History</h2>
 ${historyTimeline(changes, since, gaps)}</section>
 ${boardContact(board)}`;

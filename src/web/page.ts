@@ -22,9 +22,9 @@ export { html };
 /** Nothing where something optional is left out. */
 export const NOTHING: Html = raw('');
 
-/** No scripts, no frames; everything from this origin. Forms are sent to this origin alone. */
+/** No frames; everything from this origin, the one script, too. Forms are sent to this origin alone. */
 const POLICY =
-  "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; form-action 'self'; " +
+  "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; form-action 'self'; " +
   "base-uri 'none'; frame-ancestors 'none'";
 
 /** The publication that a page answers from. */
@@ -114,14 +114,17 @@ export interface PageServices extends WebServices {
   readonly today: () => string;
 }
 
-/**
- * @param styleSheet its address
- * @param today the date in Ohio
- */
-export function pageWriter(styleSheet: string, today: () => string): PageWriter {
+/** The addresses of the files that every page refers to. */
+interface PageFiles {
+  readonly styleSheet: string;
+  readonly script: string;
+}
+
+/** @param today the date in Ohio */
+export function pageWriter(files: PageFiles, today: () => string): PageWriter {
   return {
     send: async (ctx, content) => {
-      const page = await pageHtml(content, { styleSheet, path: ctx.path, today: today() });
+      const page = await pageHtml(content, { ...files, path: ctx.path, today: today() });
       ctx.set('content-security-policy', POLICY);
       // Browsers send `Origin: null` with a form unless pages may be named to this origin.
       ctx.set('referrer-policy', 'same-origin');
@@ -143,8 +146,7 @@ async function compressed(ctx: Context, page: string): Promise<string | Buffer> 
   return promisify(gzip)(page, { level: COMPRESSION_LEVEL });
 }
 
-interface Frame {
-  readonly styleSheet: string;
+interface Frame extends PageFiles {
   readonly path: string;
   readonly today: string;
 }
@@ -160,7 +162,7 @@ function pageHtml(
     isPrivate,
     isOfThePast,
   }: PageContent,
-  { styleSheet, path, today }: Frame,
+  { styleSheet, script, path, today }: Frame,
 ): Html {
   return html`<!doctype html>
 <html lang="en">
@@ -171,6 +173,7 @@ function pageHtml(
 ${isPrivate === true ? html`<meta name="robots" content="noindex">` : html`<meta name="description" content="${description}">`}
 <link rel="icon" href="/favicon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="${styleSheet}">
+<script src="${script}" type="module"></script>
 </head>
 <body class="display-flex flex-column minh-viewport">
 <a class="usa-skipnav" href="#main-content">Skip to main content</a>

@@ -18,9 +18,9 @@ import {
 } from '../records/saved-records.ts';
 import { boardByCode, licenseAddress, recordAddress } from './addresses.ts';
 import { historyTimeline, withoutTwins } from './history-timeline.ts';
-import { boardContact, extraDataGroups, licenseFacts } from './license-facts.ts';
+import { boardContact, licenseFacts, licenseIdentity, licenseVerdict } from './license-facts.ts';
 import { alert, dataTable, factList, type Html, html, NOTHING, type PageServices } from './page.ts';
-import { fieldLabel, inWords, longDate, ohioTime } from './words.ts';
+import { fieldLabel, inWords, longDate, ohioTime, properCase } from './words.ts';
 
 /**
  * A hash of what a page shows. A record that is saved from the page is refused when it would show something else.
@@ -194,9 +194,10 @@ function savedBody(code: string, saved: SavedRecord, board: Board | undefined, c
     ['Code', html`<code>${writtenRecordCode(code)}</code>, kept until ${kept}`],
   ])}
 ${comparison}
-<h2>${record.full_name}</h2>
+<h2>${properCase(record.full_name)}</h2>
+${licenseIdentity(record)}
+${licenseVerdict(record, today)}
 ${licenseFacts(record, today)}
-${extraDataGroups(record.extra_data)}
 <section class="no-print"><h2>History, as of then</h2>
 ${historyTimeline(changes, since, gaps)}</section>
 <p class="no-print">To keep it on paper or as a file, print this page. <a href="${licenseAddress(record)}">The license as it is now</a></p>

@@ -31,7 +31,7 @@ export async function website(services: WebServices): Promise<RouterMiddleware> 
     const now = live();
     return now && { date: now.metadata.date, isSampleData: now.metadata.sample };
   };
-  const page = pageWriter(assets.styleSheet, today);
+  const page = pageWriter(assets, today);
   const common: PageServices = { ...services, page, today, origin };
   const pages: Route[] = [
     lookupPage(common),
@@ -60,6 +60,7 @@ export async function website(services: WebServices): Promise<RouterMiddleware> 
 /** The design system's style sheet; ours comes after it. */
 const DESIGN_SYSTEM = 'css/uswds.min.css';
 const OWN_STYLES = new URL('./styles.css', import.meta.url);
+const SCRIPT = 'page.js';
 
 /** What the style sheet refers to and we serve: fonts in their smallest form, and icons. */
 const REFERENCE = /url\(\.\.\/((?:fonts|img)\/[\w./-]+\.(?:woff2|svg))\)/g;
@@ -72,7 +73,11 @@ async function webAssets() {
   const designSystem = await readDesignSystem(DESIGN_SYSTEM);
   const styles = Buffer.concat([designSystem, await readFile(OWN_STYLES)]);
   const names = new Set([...styles.toString().matchAll(REFERENCE)].flatMap(([, name]) => name ?? []));
-  const files = new Map<string, Buffer>([[DESIGN_SYSTEM, styles]]);
+  const script = await readFile(new URL(`./${SCRIPT}`, import.meta.url));
+  const files = new Map<string, Buffer>([
+    [DESIGN_SYSTEM, styles],
+    [SCRIPT, script],
+  ]);
   for (const name of names) files.set(name, await readDesignSystem(name));
 
   const hash = createHash('sha256');
@@ -82,7 +87,11 @@ async function webAssets() {
     staticFile(`${base}/${name}`, content, { 'cache-control': CACHED }),
   );
   const favicon = staticFile('/favicon.svg', FAVICON, { 'cache-control': 'public, max-age=86400' });
-  return { styleSheet: `${base}/${DESIGN_SYSTEM}`, routes: await Promise.all([...routes, favicon]) };
+  return {
+    styleSheet: `${base}/${DESIGN_SYSTEM}`,
+    script: `${base}/${SCRIPT}`,
+    routes: await Promise.all([...routes, favicon]),
+  };
 }
 
 function readDesignSystem(name: string): Promise<Buffer> {

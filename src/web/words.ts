@@ -67,6 +67,30 @@ export function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
+/** Words of a name that stay in capitals: generations and legal forms. */
+const IN_CAPITALS = new Set(
+  'II III IV VI VII LLC LLP PLLC LP PC PA DBA USA US OH MD DO DDS DMD RN'.split(' '),
+);
+const SMALL_WORDS = new Set(['OF', 'AND', 'THE', 'FOR', 'AT', 'BY', 'IN', 'ON']);
+/** Initials with dots, or three and more letters without a vowel: `J.R.`, `CVS`. */
+const INITIALS = /^(?:(?:\p{L}\.)+\p{L}?|[B-DF-HJ-NP-TV-XZ]{3,})$/u;
+
+/**
+ * A name that the State writes in capitals, in upper and lower case: `O'NEIL-MCCOY, ANN III` → `O'Neil-McCoy, Ann III`.
+ * One that has a small letter stays as it is.
+ */
+export function properCase(name: string): string {
+  if (name !== name.toUpperCase()) return name;
+  return name.replace(/[\p{L}\p{N}'’.&]+/gu, (word, at: number) => {
+    if (IN_CAPITALS.has(word) || INITIALS.test(word)) return word;
+    if (at > 0 && SMALL_WORDS.has(word)) return word.toLowerCase();
+    return capitalized(word.toLowerCase()).replace(
+      /^(Mc|[OD]['’])(\p{L})/u,
+      (_, start: string, letter: string) => `${start}${letter.toUpperCase()}`,
+    );
+  });
+}
+
 const EXTRA_DATA = 'extra_data.';
 
 const LABELS: ReadonlyMap<string, string> = new Map([

@@ -73,7 +73,7 @@ describeUnless(NO_BROWSER, 'the website with hostile values, in a browser', () =
 
   test('a hostile license number is only ever part of a path', async () => {
     expect(await tab.open(`/licenses/NUR/${encodeURIComponent(NUMBER)}`)).toBe(200);
-    expect(await tab.page.locator('.main-facts').textContent()).toContain(NUMBER);
+    expect(await tab.page.locator('.identity').textContent()).toContain(NUMBER);
     await tab.expectGood();
   });
 

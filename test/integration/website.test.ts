@@ -62,7 +62,7 @@ describe('the website over HTTP', () => {
     ]) {
       const { headers } = await get(path);
       expect(headers.get('content-security-policy')).toBe(
-        "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+        "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
       );
       expect(headers.get('set-cookie')).toBeNull();
       expect(headers.get('cache-control')).toBe('no-store');

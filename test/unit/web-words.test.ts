@@ -8,6 +8,7 @@ import {
   listed,
   longDate,
   ohioTime,
+  properCase,
   shortDate,
 } from '../../src/web/words.ts';
 
@@ -18,6 +19,22 @@ describe('on the website', () => {
     ['not a date', 'not a date', 'not a date'],
   ])('the date %j is written in a long and a short form', (date, long, short) => {
     expect([longDate(date), shortDate(date)]).toEqual([long, short]);
+  });
+
+  test.each([
+    ['HOLLOWAY, BEATRICE ANN', 'Holloway, Beatrice Ann'],
+    ["O'NEIL-MCCOY, ANN III", "O'Neil-McCoy, Ann III"],
+    ['ST. JOHN, J.R.', 'St. John, J.R.'],
+    ['NUÑEZ, JOSÉ', 'Nuñez, José'],
+    ['NG, THU JR', 'Ng, Thu Jr'],
+    ['MAPLE HEALTH LLC D.B.A QUAIL HOLLOW DRUGS', 'Maple Health LLC D.B.A Quail Hollow Drugs'],
+    ["MACY'S OF OHIO", "Macy's of Ohio"],
+    ['1ST CHOICE HOME CARE', '1st Choice Home Care'],
+    ['CVS PHARMACY #123', 'CVS Pharmacy #123'],
+    ['deVries, Anna', 'deVries, Anna'],
+    ['', ''],
+  ])('the name %j is written %j', (name, written) => {
+    expect(properCase(name)).toBe(written);
   });
 
   test.each([
