@@ -14,7 +14,7 @@ import {
 } from '../licenses/status.ts';
 import { licenseLink } from './addresses.ts';
 import { factList, type Html, html, NOTHING } from './page.ts';
-import { fromToday, inWords, longDate } from './words.ts';
+import { fromToday, inWords, longDate, properCase } from './words.ts';
 
 /** How a status is colored. The words beside it say the same. */
 const TONES = ['good', 'caution', 'bad', 'neutral'] as const;
@@ -260,13 +260,13 @@ function address({ city, state, county, extra_data: extra }: LicenseRecord): str
   const attributes = new Map(Object.entries(extra));
   const country = attributes.get('Country');
   const parts = [
-    attributes.get(EXTRA_DATA_LABELS.street),
-    city,
-    [state, attributes.get('ZIP')].filter((part) => part !== null && part !== undefined).join(' '),
-    county === null ? undefined : `${county} County`,
-    country === 'United States' ? undefined : country,
+    properCase(attributes.get(EXTRA_DATA_LABELS.street) ?? ''),
+    properCase(city ?? ''),
+    [state, attributes.get('ZIP')].filter(Boolean).join(' '),
+    county === null ? '' : `${properCase(county)} County`,
+    country === 'United States' ? '' : country,
   ];
-  return parts.filter((part) => part !== null && part !== undefined && part !== '').join(', ') || NOT_STATED;
+  return parts.filter(Boolean).join(', ') || NOT_STATED;
 }
 
 /** The State's own lookup of all boards, which is primary-source. */

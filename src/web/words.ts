@@ -63,7 +63,7 @@ export function listed(words: readonly string[]): string {
 }
 
 /** `added` → `Added`. */
-export function capitalized(text: string): string {
+function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
