@@ -57,16 +57,59 @@ const licenseCheck = everyRecord.extend({
   changes: z.array(shownChange),
 });
 
+const cell = z.string().optional();
+
+/** What a row of a list needs: to be looked at, because of a caution or several that fit; to be mended; or nothing. */
+export const ROW_NEEDS = ['attention', 'not_found', 'invalid', 'clear'] as const;
+
+/** A row of a list beside what was found for it. */
+const listRow = z.object({
+  /** Its place in the list, from 1. */
+  row: z.int().min(1),
+  /** What was sent, by what its columns mean; columns that were only kept are not here. */
+  fields: z.object({
+    ...{ license_number: cell, name: cell, last_name: cell, first_name: cell, business_name: cell },
+    ...{ board: cell, reference: cell, search_type: cell },
+    ...{ license_type: cell, status: cell, city: cell, county: cell },
+  }),
+  need: z.enum(ROW_NEEDS),
+  /** The license, or the first of several that fit; of its extra data only what its cautions depend on. */
+  licenses: z.array(
+    licenseRecord.pick({
+      ...{ board: true, license_number: true, full_name: true, license_type: true },
+      ...{ status: true, raw_status: true, expiry_date: true, extra_data: true },
+    }),
+  ),
+  /** Whether the name sent with a number is the holder's. */
+  name_match: z.boolean().optional(),
+  /** What to do, or what was searched. */
+  note: z.string(),
+  /** Numbers that exist and may be meant. */
+  near: z.array(z.string()),
+});
+
+export type ListRow = Readonly<z.output<typeof listRow>>;
+
+/** What the page of a list showed. */
+const listCheck = everyRecord.extend({
+  kind: z.literal('list'),
+  /** The code of the board of every row that names none; empty for none. */
+  board: z.string().max(10),
+  rows: z.array(listRow).min(1).max(1000),
+});
+
 /** What a person saw and saved, as it is stored. It is never changed. */
-const savedRecord = z.discriminatedUnion('kind', [licenseCheck]);
+const savedRecord = z.discriminatedUnion('kind', [licenseCheck, listCheck]);
 
 export type SavedRecord = Readonly<z.output<typeof savedRecord>>;
 
+/** A record of one kind. */
+export type SavedRecordOf<Kind extends SavedRecord['kind']> = Extract<SavedRecord, { kind: Kind }>;
+
 /** A record of one kind that is to be saved. */
-export type NewRecord<Kind extends SavedRecord['kind'] = SavedRecord['kind']> = Omit<
-  Extract<SavedRecord, { kind: Kind }>,
-  'saved_at'
->;
+export type NewRecord<Kind extends SavedRecord['kind'] = SavedRecord['kind']> = Kind extends unknown
+  ? Omit<SavedRecordOf<Kind>, 'saved_at'>
+  : never;
 
 export const SAVED_RECORDS = collection('savedRecords', savedRecord);
 

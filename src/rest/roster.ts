@@ -178,7 +178,7 @@ function exampleAnswer({ shape, parts }: AnswerFormat<Buffer>): string {
     const reference = REQUEST_EXAMPLE.items[index]?.reference ?? null;
     return { index, reference, outcome, foundBy: 'number', suggestionsOmitted: false };
   });
-  const origin = { date: EXAMPLE_DATE, isSampleData: true, today: EXAMPLE_DATE };
+  const origin = { publication: '', date: EXAMPLE_DATE, isSampleData: true, today: EXAMPLE_DATE };
   const summary = { found: 1, clear: 1, ambiguous: 1, not_found: 1, invalid: 1 };
   return Buffer.concat(parts({ ...origin, summary, shaped: [shape(results, origin)] })).toString();
 }

@@ -3,7 +3,6 @@ import pLimit from 'p-limit';
 import { csvRows, firstCsvRows, plainCsv, withFormulas } from '../csv.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { type Board, boardByText } from '../licenses/boards.ts';
-import { FILTER_NAMES } from '../licenses/filters.ts';
 import { type LookupRequest, type LookupWords, readLookup } from '../licenses/lookup.ts';
 import { hasLegalForm, personParts } from '../licenses/names.ts';
 import { TooBusyError } from '../storage/errors.ts';
@@ -172,33 +171,16 @@ export function readableList({ rows, separator }: List, { headerAt, meanings }: 
   return { columns, rows: below, format, meanings };
 }
 
-/** The fields of a row, by what their columns mean, and what was sent for whom, to be shown. */
-export interface SentRow {
-  readonly reference: string | undefined;
-  readonly number: string | undefined;
-  readonly name: string | undefined;
-  readonly board: string | undefined;
-}
+/** The texts of a row, by what their columns mean. */
+export type RowFields = { readonly [Name in Meaning]?: string | undefined };
 
-/** The text of a row in the column that means this; `undefined` where there is none. */
-function cellOf(
-  meanings: readonly (Meaning | undefined)[],
-  cells: readonly string[],
-  wanted: Meaning,
-): string | undefined {
-  const at = meanings.indexOf(wanted);
-  return at < 0 ? undefined : withFormulas(cells[at] ?? '').trim() || undefined;
-}
-
-export function sentRow(meanings: readonly (Meaning | undefined)[], cells: readonly string[]): SentRow {
-  const cell = (meaning: Meaning) => cellOf(meanings, cells, meaning);
-  const parts = [cell('last_name'), cell('first_name')].filter((part) => part !== undefined);
-  return {
-    reference: cell('reference'),
-    number: cell('license_number'),
-    name: parts.length > 0 ? parts.join(', ') : (cell('name') ?? cell('business_name')),
-    board: cell('board'),
-  };
+/** The texts of a row that are read. Of several columns of one meaning, the first counts. */
+export function rowFields(meanings: readonly (Meaning | undefined)[], cells: readonly string[]): RowFields {
+  const entries = meanings.flatMap((meaning, at) => {
+    const text = withFormulas(cells[at] ?? '').trim();
+    return meaning === undefined || text === '' ? [] : [[meaning, text] as const];
+  });
+  return Object.fromEntries(entries.toReversed());
 }
 
 /**
@@ -207,32 +189,27 @@ export function sentRow(meanings: readonly (Meaning | undefined)[], cells: reado
  * @throws {BadRequestError} saying what is wrong with the row
  */
 export function rowRequest(
-  meanings: readonly (Meaning | undefined)[],
-  cells: readonly string[],
+  { reference: _, ...fields }: RowFields,
   words: LookupWords,
   defaultBoard: Board | undefined,
 ): LookupRequest {
-  const cell = (meaning: Meaning) => cellOf(meanings, cells, meaning);
-  const written = cell('board');
+  const { name, business_name, search_type, board: label = '', ...others } = fields;
   // A column of states says nothing of the board.
-  const label = written !== undefined && /^(oh|ohio)$/i.test(written) ? undefined : written;
-  const board = label === undefined ? defaultBoard : boardByText(label);
-  if (label !== undefined && board === undefined) throw new BadRequestError(words.unknownBoard(label));
-  const number = cell('license_number');
-  const hasParts = cell('last_name') !== undefined || cell('first_name') !== undefined;
-  const whole = hasParts ? undefined : (cell('name') ?? cell('business_name'));
-  const person = { last_name: cell('last_name'), first_name: cell('first_name') };
-  const filters = Object.fromEntries(FILTER_NAMES.map((name) => [name, cell(name)]));
-  const type = cell('search_type')?.toLowerCase() === 'business' ? 'business' : undefined;
-  const read = (fields: object) => readLookup({ search_type: type, ...fields }, words, board);
-  if (whole === undefined) return read({ license_number: number, ...person, ...filters });
-  if (number !== undefined) {
-    const request = read({ license_number: number, last_name: whole });
+  const hasBoard = label !== '' && !/^(oh|ohio)$/i.test(label);
+  const board = hasBoard ? boardByText(label) : defaultBoard;
+  if (hasBoard && board === undefined) throw new BadRequestError(words.unknownBoard(label));
+  const type = search_type?.toLowerCase() === 'business' ? 'business' : undefined;
+  const read = (given: object) => readLookup({ ...others, search_type: type, ...given }, words, board);
+  const hasParts = others.last_name !== undefined || others.first_name !== undefined;
+  const whole = hasParts ? undefined : (name ?? business_name);
+  if (whole === undefined) return read({});
+  if (others.license_number !== undefined) {
+    const request = read({ last_name: whole });
     return request.by === 'number' ? { ...request, name: { wholeName: whole } } : request;
   }
-  if (cell('name') === undefined || type === 'business' || hasLegalForm(whole)) {
-    return read({ business_name: whole, search_type: 'business', ...filters });
+  if (name === undefined || type === 'business' || hasLegalForm(whole)) {
+    return read({ business_name: whole, search_type: 'business' });
   }
   const [parts] = personParts(whole);
-  return read({ last_name: parts?.lastName, first_name: parts?.firstName, ...filters });
+  return read({ last_name: parts?.lastName, first_name: parts?.firstName });
 }

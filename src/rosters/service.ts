@@ -15,7 +15,7 @@ import {
 } from './roster.ts';
 
 /** The publication that a roster was answered from. */
-export interface RosterOrigin extends Pick<LookupOrigin, 'date' | 'isSampleData'> {
+export interface RosterOrigin extends LookupOrigin {
   /** The date in Ohio, `YYYY-MM-DD`: days until expiry and cautions depend on it. */
   readonly today: string;
 }
@@ -146,8 +146,8 @@ async function answerFrom<Shaped>(
   signal: AbortSignal,
   giveWay: () => Promise<void>,
 ): Promise<RosterAnswer<Shaped>> {
-  const { date, isSampleData } = many;
-  const origin = { date, isSampleData, today: todayInOhio() };
+  const { publication, date, isSampleData } = many;
+  const origin = { publication, date, isSampleData, today: todayInOhio() };
   const summary = { found: 0, clear: 0, ambiguous: 0, not_found: 0, invalid: 0 };
   const shaped: Shaped[] = [];
   let misses = 0;

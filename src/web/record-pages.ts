@@ -14,12 +14,14 @@ import {
   readRecordCode,
   SAVED_RECORD_DAYS,
   type SavedRecord,
+  type SavedRecordOf,
   writtenRecordCode,
 } from '../records/saved-records.ts';
 import { boardByCode, licenseAddress, recordAddress } from './addresses.ts';
 import { historyTimeline, withoutTwins } from './history-timeline.ts';
 import { boardContact, licenseFacts, licenseIdentity, licenseVerdict } from './license-facts.ts';
 import { alert, dataTable, factList, type Html, html, NOTHING, type PageServices } from './page.ts';
+import { savedListBody, savedListTitle } from './roster-results.ts';
 import { fieldLabel, inWords, longDate, ohioTime, properCase } from './words.ts';
 
 /**
@@ -94,7 +96,7 @@ const BYTES_A_SAVE = 25_000;
  *
  * @param instead how to keep the check without a record
  */
-async function saveRecord(
+export async function saveRecord(
   ctx: Context,
   { page, records, saveLimits }: PageServices,
   record: NewRecord,
@@ -169,6 +171,16 @@ export function recordPage(services: PageServices): Route {
         });
         return;
       }
+      if (saved.kind === 'list') {
+        await page.send(ctx, {
+          title: savedListTitle(saved),
+          origin: { date: saved.date, isSampleData: saved.sample },
+          body: html`${checkFacts(code, saved)}${savedListBody(code, saved)}`,
+          isPrivate: true,
+          isOfThePast: true,
+        });
+        return;
+      }
       const board = boardByLabel(saved.record.board);
       const comparison =
         board === undefined
@@ -185,14 +197,24 @@ export function recordPage(services: PageServices): Route {
   };
 }
 
-function savedBody(code: string, saved: SavedRecord, board: Board | undefined, comparison: Html): Html {
-  const { record, saved_at: at, date, today, changes, since, gaps = [] } = saved;
+/** When it was checked, in which dataset, and under which code the record is found. */
+function checkFacts(code: string, { saved_at: at, date, publication }: SavedRecord): Html {
   const kept = longDate(daysBefore(at.slice(0, 10), -SAVED_RECORD_DAYS));
-  return html`${factList([
+  return factList([
     ['Checked', ohioTime(at)],
-    ['Dataset', `State of Ohio, ${longDate(date)} (publication ${saved.publication})`],
+    ['Dataset', `State of Ohio, ${longDate(date)} (publication ${publication})`],
     ['Code', html`<code>${writtenRecordCode(code)}</code>, kept until ${kept}`],
-  ])}
+  ]);
+}
+
+function savedBody(
+  code: string,
+  saved: SavedRecordOf<'license'>,
+  board: Board | undefined,
+  comparison: Html,
+): Html {
+  const { record, today, changes, since, gaps = [] } = saved;
+  return html`${checkFacts(code, saved)}
 ${comparison}
 <h2>${properCase(record.full_name)}</h2>
 ${licenseIdentity(record)}
@@ -205,7 +227,7 @@ ${board === undefined ? NOTHING : boardContact(board)}`;
 }
 
 /** Whether anything has changed since the record was saved. It is not printed: it is of another day. */
-function sinceThen({ record }: SavedRecord, { record: now, date }: LicenseHistory): Html {
+function sinceThen({ record }: SavedRecordOf<'license'>, { record: now, date }: LicenseHistory): Html {
   if (now === undefined) {
     return html`<div class="no-print">${alert('warning', html`The license is not in the dataset of ${longDate(date)}.`)}</div>`;
   }

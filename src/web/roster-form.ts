@@ -11,6 +11,8 @@ export interface SentList extends Pick<List, 'text'> {
   readonly separator?: List['separator'];
   /** The code of the board of every row that names none; empty for none. */
   readonly board: string;
+  /** A hash of what the page of the answer showed; absent before there is one. */
+  readonly shown?: string;
   /** What the columns were said to mean; `undefined` where that follows from the list. */
   readonly columns?: ChosenColumns | undefined;
 }
@@ -39,7 +41,7 @@ export const MEANING_WORDS: Readonly<Record<Meaning, string>> = {
 
 /** The form of a list: pasted, or as a file. */
 export function rosterForm(sent: SentList, problems: readonly FieldProblem[]): Html {
-  return html`<p class="intro">Up to ${count(MAX_ITEMS)} licenses at once. Copy the rows out of your spreadsheet and paste them, or choose the file. Nothing that you send is stored.</p>
+  return html`<p class="intro">Up to ${count(MAX_ITEMS)} licenses at once. Copy the rows out of your spreadsheet and paste them, or choose the file. Nothing is stored unless you save the check.</p>
 <form action="/roster" method="post" enctype="multipart/form-data" aria-label="Check a list">
 ${formField(
   {

@@ -5,26 +5,13 @@ import { ClientError } from '../http/errors.ts';
 import { spendForItems } from '../http/limits.ts';
 import { type Context, clientGone, type Route } from '../http/route.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
-import { nearestBoards } from '../licenses/boards.ts';
-import { FIELD_WORDS, type LookupWords, MAX_CHARACTERS } from '../licenses/lookup.ts';
+import type { ListRow } from '../records/saved-records.ts';
 import { columnsOf, hasCriterion, meaningNamed } from '../rosters/columns.ts';
-import {
-  type ReadableList,
-  readableList,
-  readList,
-  rowRequest,
-  SEPARATORS,
-  sentRow,
-} from '../rosters/list.ts';
-import {
-  DEFAULT_LISTED_MATCHES,
-  type Roster,
-  type RosterResult,
-  readItems,
-  summaryInWords,
-} from '../rosters/roster.ts';
+import { type ReadableList, readableList, readList, rowFields, SEPARATORS } from '../rosters/list.ts';
+import { summaryInWords } from '../rosters/roster.ts';
 import { answerTable, MAX_COLUMNS } from '../rosters/table.ts';
-import { boardByCode } from './addresses.ts';
+import { checkList, ITEMS_FOR_ONE_OVER_REST, NO_BOARD, rosterOf, shownListHash } from './list-check.ts';
+import { saveList } from './list-record.ts';
 import { boardSelect } from './lookup-form.ts';
 import { type FieldProblem, type Html, html, NOTHING, orBadRequest, type PageServices } from './page.ts';
 import {
@@ -35,7 +22,7 @@ import {
   type SentList,
   sentFields,
 } from './roster-form.ts';
-import { type ListRow, listRow, rowSections } from './roster-results.ts';
+import { rowSections, summaryOf } from './roster-results.ts';
 import { counted, listed, longDate } from './words.ts';
 
 const TITLE = 'Check a list of licenses';
@@ -45,30 +32,15 @@ const PAGE_LIMIT = listLimit('a list takes at most 1 MB');
 /** A field for each column, and the others. */
 const MAX_FIELDS = MAX_COLUMNS + 20;
 
-/** A visitor sends a list again for the file, and to save it: so an item costs less than one over REST. */
-const ITEMS_FOR_ONE_OVER_REST = 4;
-
 /** A list to begin with. */
 const TEMPLATE = `Employee ID,Last name,First name,License number,Board
 1,Example,Pat,RN.987654321,Nursing Board
 2,Example,Robin,,Nursing Board
 `;
 
-const NO_BOARD = 'A row without a license number needs a board: choose it above, or name it in a column.';
-
-/** How the page says what is wrong with a row. */
-const ROW_WORDS: LookupWords = {
-  ...FIELD_WORDS,
-  tooLong: (field) => `The ${field.replace('_', ' ')} has more than ${MAX_CHARACTERS} characters.`,
-  unknownBoard: (name) => `No board is called “${name}”. The nearest is the ${nearestBoards(name)[0].name}.`,
-  noBoard: (by) => (by === 'person' ? NO_BOARD : undefined),
-  noName: 'The row has neither a license number nor a name.',
-  onlyFirstName: 'A first name alone finds nobody. Add the last name or the license number.',
-};
-
 const CSV_TYPE = 'text/csv; charset=utf-8';
 
-/** GET /roster, POST /roster and the template. Nothing that is sent is stored. */
+/** GET /roster, POST /roster and the template. Nothing that is sent is stored, unless the visitor saves the check. */
 export function rosterPages(services: PageServices): Route[] {
   const { page, origin } = services;
   return [
@@ -145,7 +117,13 @@ async function answerList(ctx: Context, services: PageServices): Promise<void> {
     const words = `Your address has sent more than this website takes in a minute. Wait ${counted(error.retryAfterSeconds, 'second')}, then press the button again.`;
     return refused(429, sent, 'roster', words);
   }
-  await sendAnswer(ctx, services, readable, sent, form.get('format') === 'csv');
+  await sendAnswer(
+    ctx,
+    services,
+    readable,
+    { ...sent, shown: textOf(form.get('shown')) },
+    form.get('format'),
+  );
 }
 
 const TOO_LARGE =
@@ -197,39 +175,40 @@ function columnProblems({ meanings }: ChosenColumns): FieldProblem[] {
 
 async function sendAnswer(
   ctx: Context,
-  { rosters, page }: PageServices,
+  services: PageServices,
   list: ReadableList,
   sent: SentList,
-  isFile: boolean,
+  format: unknown,
 ): Promise<void> {
-  const { meanings, rows } = list;
-  const defaultBoard = boardByCode(sent.board);
-  const reader = {
-    fieldsOf: (cells: readonly string[]) => ({
-      reference: sentRow(meanings, cells).reference?.slice(0, 100),
-    }),
-    requestOf: (_: unknown, cells: readonly string[]) => rowRequest(meanings, cells, ROW_WORDS, defaultBoard),
-  };
-  const roster: Roster = { items: await readItems(rows, reader), maxMatches: DEFAULT_LISTED_MATCHES };
-  if (isFile) {
+  const { rosters, page } = services;
+  const fields = list.rows.map((cells) => rowFields(list.meanings, cells));
+  if (format === 'csv') {
     const { shape, parts } = answerTable(list);
-    const answer = await rosters.answer(roster, shape, clientGone(ctx));
+    const answer = await rosters.answer(await rosterOf(fields, sent.board), shape, clientGone(ctx));
     ctx.type = CSV_TYPE;
     ctx.attachment('licenses-checked.csv');
     ctx.body = Buffer.concat(parts(answer));
     return;
   }
-  const shape = (results: readonly RosterResult[], { date, today }: { date: string; today: string }) =>
-    results.map((result) => listRow(result, sentRow(meanings, rows[result.index] ?? []), date, today));
-  const { date, isSampleData, today, summary, shaped } = await rosters.answer(roster, shape, clientGone(ctx));
-  const listRows = shaped.flat();
-  const body = html`<p>${counted(listRows.length, 'row')}, checked in the State’s dataset of <strong>${longDate(date)}</strong>. The issuing boards are the authority.</p>
-${whatToDo(sent, listRows)}
-${rowSections(listRows, today)}
+  const checked = await checkList(ctx, services, fields, sent.board);
+  const { rows, origin } = checked;
+  const { date, isSampleData, today } = origin;
+  if (format === 'save') {
+    return saveList(
+      ctx,
+      services,
+      checked,
+      sent.shown,
+      html`<a href="/roster">Check the list again</a> and print the page, or download the file.`,
+    );
+  }
+  const body = html`<p>${counted(rows.length, 'row')}, checked in the State’s dataset of <strong>${longDate(date)}</strong>. The issuing boards are the authority.</p>
+${whatToDo({ ...sent, shown: shownListHash(checked) }, rows)}
+${rowSections(rows, today)}
 ${columnsRead(list)}
 <p class="no-print"><a href="/roster">Check another list</a></p>`;
   await page.send(ctx, {
-    title: summaryInWords(summary),
+    title: summaryInWords(summaryOf(rows)),
     origin: { date, isSampleData },
     body,
     isPrivate: true,
@@ -246,7 +225,8 @@ ${
 ${boardSelect('Choose a board', sent.board)}
 <button class="usa-button" type="submit">Check again with this board</button></div>`
     : NOTHING
-}<button class="usa-button usa-button--outline" type="submit" name="format" value="csv">Download as CSV</button>
+}<input type="hidden" name="shown" value="${sent.shown ?? ''}"><button class="usa-button" type="submit" name="format" value="save">Save this check</button>
+<button class="usa-button usa-button--outline" type="submit" name="format" value="csv">Download as CSV</button>
 <button class="usa-button usa-button--unstyled" type="submit" name="format" value="columns">Choose the columns</button></form>`;
 }
 

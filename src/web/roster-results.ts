@@ -3,49 +3,48 @@ import { numberKey } from '../licenses/fold.ts';
 import type { LicenseRecord } from '../licenses/license.ts';
 import type { Miss } from '../licenses/lookup.ts';
 import { notFoundMessage } from '../licenses/not-found.ts';
-import type { SentRow } from '../rosters/list.ts';
-import type { RosterResult } from '../rosters/roster.ts';
-import { licenseLink, searchAddress } from './addresses.ts';
+import { ENDORSED_LICENSE_LABELS, EXTRA_DATA_LABELS } from '../licenses/status.ts';
+import { type ListRow, ROW_NEEDS, type SavedRecordOf } from '../records/saved-records.ts';
+import type { RowFields } from '../rosters/list.ts';
+import { type RosterResult, type RosterSummary, summaryInWords } from '../rosters/roster.ts';
+import { licenseLink, recordAddress, searchAddress } from './addresses.ts';
 import { NOT_STATED, statusTags } from './license-facts.ts';
 import { dataTable, type Html, html, NOTHING } from './page.ts';
 import { counted, longDate, shortDate } from './words.ts';
 
-/** What a row needs, in the order of the page: problems first. */
-export const NEEDS = ['attention', 'not_found', 'invalid', 'clear'] as const;
-export type Need = (typeof NEEDS)[number];
+/** What is stored and shown of a license's extra data: what its cautions depend on. */
+const STANDING_LABELS: ReadonlySet<string> = new Set([
+  EXTRA_DATA_LABELS.boardAction,
+  EXTRA_DATA_LABELS.endorsedLicense,
+  ...Object.values(ENDORSED_LICENSE_LABELS),
+]);
 
-/** What the page shows of a license. */
-export type RowLicense = Pick<
-  LicenseRecord,
-  'board' | 'license_number' | 'full_name' | 'status' | 'raw_status' | 'expiry_date' | 'extra_data'
->;
+type Need = ListRow['need'];
+type RowLicense = ListRow['licenses'][number];
 
-/** A row of a list beside what was found for it, as the page shows it. */
-export interface ListRow {
-  /** Its place in the list, from 1. */
-  readonly row: number;
-  readonly sent: SentRow;
-  readonly need: Need;
-  /** The license, or the first of several that fit. */
-  readonly licenses: readonly RowLicense[];
-  readonly nameMatch?: boolean | undefined;
-  /** What to do, or what was searched. */
-  readonly note: string;
-  /** Numbers that exist and may be meant. */
-  readonly near: readonly string[];
+function rowLicense(license: LicenseRecord): RowLicense {
+  const { board, license_number, full_name, license_type, status, raw_status, expiry_date, extra_data } =
+    license;
+  const standing = Object.entries(extra_data).filter(([label]) => STANDING_LABELS.has(label));
+  return {
+    ...{ board, license_number, full_name, license_type, status, raw_status, expiry_date },
+    extra_data: Object.fromEntries(standing),
+  };
 }
 
 /**
+ * A row beside what was found for it.
+ *
  * @param date the run date of the dataset that answered
  * @param today the date in Ohio
  */
 export function listRow(
   { index, outcome, foundBy, suggestionsOmitted }: RosterResult,
-  sent: SentRow,
+  fields: RowFields,
   date: string,
   today: string,
 ): ListRow {
-  const row = { row: index + 1, sent, licenses: [], near: [] };
+  const row = { row: index + 1, fields, licenses: [], near: [] };
   switch (outcome.outcome) {
     case 'found': {
       const { record, nameMatch } = outcome;
@@ -54,15 +53,15 @@ export function listRow(
       return {
         ...row,
         need: isClear ? 'clear' : 'attention',
-        licenses: [record],
-        nameMatch,
+        licenses: [rowLicense(record)],
+        ...(nameMatch !== undefined && { name_match: nameMatch }),
         note: nameMatch === false ? NAME_DOES_NOT_MATCH : byName,
       };
     }
     case 'several': {
       const more = outcome.truncated ? 'More than ' : '';
       const note = `${more}${counted(outcome.records.length, 'license')} fit. Add the number, or more of the name.`;
-      return { ...row, need: 'attention', licenses: outcome.records, note };
+      return { ...row, need: 'attention', licenses: outcome.records.map(rowLicense), note };
     }
     case 'invalid':
       return { ...row, need: 'invalid', note: inPlainWords(outcome.detail) };
@@ -86,7 +85,20 @@ function missed(outcome: Miss, suggestionsOmitted: boolean, date: string) {
   const similar =
     request.by !== 'number' && didYouMean.length > 0 ? ` Similar names: ${didYouMean.join('; ')}.` : '';
   const omitted = suggestionsOmitted ? ' Look it up alone to get suggestions.' : '';
-  return { note: `${said}${similar}${omitted}`, near: isUnknownNumber ? didYouMean : [] };
+  return { note: `${said}${similar}${omitted}`, near: isUnknownNumber ? [...didYouMean] : [] };
+}
+
+/** How many rows ended in each way. Rows of which several licenses fit count as found, with something to look at. */
+export function summaryOf(rows: readonly ListRow[]): RosterSummary {
+  const count = (need: Need) => rows.filter((row) => row.need === need).length;
+  const clear = count('clear');
+  return {
+    found: clear + count('attention'),
+    clear,
+    ambiguous: 0,
+    not_found: count('not_found'),
+    invalid: count('invalid'),
+  };
 }
 
 const HEADINGS: Readonly<Record<Need, string>> = {
@@ -106,7 +118,7 @@ const EXPLAINED: Readonly<Record<Need, string>> = {
 
 /** The rows under a heading for each need, problems first, what was sent beside what was found. */
 export function rowSections(rows: readonly ListRow[], today: string): Html {
-  const sections = NEEDS.map((need) => [need, rows.filter((row) => row.need === need)] as const);
+  const sections = ROW_NEEDS.map((need) => [need, rows.filter((row) => row.need === need)] as const);
   const filled = sections.filter(([, { length }]) => length > 0);
   return html`${
     filled.length > 1
@@ -136,19 +148,24 @@ function rowTable(need: Need, rows: readonly ListRow[], today: string): Html {
     columns,
     rows.map((row) => [
       String(row.row),
-      sentCell(row.sent),
+      sentCell(row.fields),
       ...(hasLicenses ? foundCells(row, today) : []),
       ...(hasNotes ? [noteCell(row)] : []),
     ]),
   );
 }
 
-function sentCell({ reference, number, name, board }: SentRow): Html {
-  const lines = [name, number, board, reference].filter((line) => line !== undefined);
-  return html`${lines.map((line, at) => (at === 0 ? html`<b>${line}</b>` : html`<br>${line}`))}`;
+/** What was sent for whom. */
+export function sentCell(fields: RowFields): Html {
+  const { license_number: number, name, last_name, first_name, business_name, board, reference } = fields;
+  const parts = [last_name, first_name].filter((part) => part !== undefined).join(', ');
+  const lines = [parts || (name ?? business_name), number, board, reference];
+  return html`${lines
+    .filter((line) => line !== undefined)
+    .map((line, at) => (at === 0 ? html`<b>${line}</b>` : html`<br>${line}`))}`;
 }
 
-function foundCells({ licenses, nameMatch }: ListRow, today: string): (Html | string)[] {
+function foundCells({ licenses, name_match: nameMatch }: ListRow, today: string): (Html | string)[] {
   const [only, another] = licenses;
   if (only === undefined) return ['', '', ''];
   if (another === undefined) {
@@ -165,12 +182,22 @@ function foundCells({ licenses, nameMatch }: ListRow, today: string): (Html | st
   ];
 }
 
+/** How a row ended, in one cell. */
+export function endCell({ need, licenses, name_match: nameMatch }: ListRow, today: string): Html {
+  return html`<b>${need === 'attention' ? 'Needs attention' : HEADINGS[need]}</b>${licenses.map(
+    (license) =>
+      html`<p>${license.full_name}, ${licenseLink(license)}<br>${statusTags(license, today, nameMatch)} ${
+        license.expiry_date === null ? '' : `until ${expiry(license)}`
+      }</p>`,
+  )}`;
+}
+
 function expiry({ expiry_date: date }: RowLicense): string {
   return date === null ? NOT_STATED : shortDate(date);
 }
 
-function noteCell({ note, near, sent, nameMatch }: ListRow): Html {
-  const number = sent.number ?? '';
+function noteCell({ note, near, fields, name_match: nameMatch }: ListRow): Html {
+  const number = fields.license_number ?? '';
   const isZeroLost = near.some((each) => isWithoutZeros(number, each));
   return html`${nameMatch === false ? html`<strong>${note}</strong>` : note}${
     near.length === 0
@@ -186,4 +213,15 @@ function noteCell({ note, near, sent, nameMatch }: ListRow): Html {
 function isWithoutZeros(typed: string, existing: string): boolean {
   const [key, whole] = [numberKey(typed), numberKey(existing)];
   return key.length < whole.length && key !== '' && whole.replace(/^0+/, '') === key;
+}
+
+/** What a saved list showed, and the button that checks the same rows again. */
+export function savedListBody(code: string, { rows, today }: SavedRecordOf<'list'>): Html {
+  return html`<form class="no-print margin-y-205" action="${recordAddress(code)}" method="post"><button class="usa-button" type="submit">Run again</button> <span class="usa-hint display-block margin-top-05">Checks the same rows in today’s dataset, and shows what has changed since.</span></form>
+${rowSections(rows, today)}`;
+}
+
+/** The title of a saved list. */
+export function savedListTitle({ rows }: SavedRecordOf<'list'>): string {
+  return summaryInWords(summaryOf(rows));
 }

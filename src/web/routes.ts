@@ -10,6 +10,7 @@ import { dataPage } from './data-page.ts';
 import { developersPage } from './developers-page.ts';
 import { errorsAsPages } from './error-page.ts';
 import { licensePage } from './license-pages.ts';
+import { runAgainPage } from './list-record.ts';
 import { lookupPage } from './lookup-page.ts';
 import { MARK, type Origin, type PageServices, pageWriter, type WebServices } from './page.ts';
 import { recordPage, saveRecordPage } from './record-pages.ts';
@@ -38,6 +39,7 @@ export async function website(services: WebServices): Promise<RouterMiddleware> 
     licensePage(common),
     saveRecordPage(common),
     recordPage(common),
+    runAgainPage(common),
     ...rosterPages(common),
     dataPage(common),
     developersPage(common),

@@ -309,6 +309,10 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
     await page.getByLabel('Or choose a file').setInputFiles('test/fixtures/lists/roster.xlsx');
     await check();
     await expectGood();
+    await page.getByRole('button', { name: 'Save this check' }).click();
+    await expectGood();
+    await page.getByRole('button', { name: 'Run again' }).click();
+    await expectGood();
     await open('/roster');
     await page.getByLabel('Paste your list').fill('a,Whitfield,x\nRN.900418822,Whitfield,\n,Whitfield,y\n');
     await check();

@@ -364,6 +364,69 @@ describe('a record and the days after it', () => {
   });
 });
 
+describe('a saved list and the days after it', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService({ files: async (folder) => (await evaluationDays(folder)).slice(0, 1) });
+  });
+  afterAll(() => service.stop());
+
+  test('a saved list stays as it was; run again, it says what has changed since, and is saved anew', async () => {
+    const origin = originOf(service);
+    const list = [
+      'Emp ID\tLic #\tSurname\tHired',
+      'E1\tRN.900433210\tPetrakis\t2019-03-04',
+      'E2\tRN.900350077\tMarchetti\t',
+      'E3\tRN.900402255\tWhitfield\t',
+      'E4\tRN.1\t\t',
+    ].join('\n');
+    const send = async (path: string, fields: Readonly<Record<string, string>>) => {
+      const form = new FormData();
+      for (const [name, value] of Object.entries(fields)) form.set(name, value);
+      return post(origin, path, form);
+    };
+    const shownOn = (page: string) => /name="shown" value="(\w+)"/.exec(page)?.[1] ?? '';
+    const page = await (await send('/roster', { roster: list })).text();
+    const forged = await send('/roster', { roster: list, format: 'save', shown: '0'.repeat(32) });
+    expect([forged.status, await forged.text()]).toEqual([409, expect.stringContaining('out of date')]);
+    const saved = await send('/roster', { roster: list, format: 'save', shown: shownOn(page) });
+    expect(saved.status).toBe(303);
+    const address = saved.headers.get('location') ?? '';
+    expect(address).toMatch(/^\/records\/[0-9A-Z]{4}(-[0-9A-Z]{4}){3}$/);
+
+    const [, after] = await evaluationDays(service.environment.folder);
+    if (after === undefined) throw new Error('There are two days.');
+    await publishFiles(service.environment, after);
+    const again = async () => (await send(address, {})).text();
+    const changed = await untilContains(again, 'Suspended');
+    expect(changed).toContain('<h1>2 rows changed since</h1>');
+    expect(changed).toContain('Inactive - Suspended');
+    const record = await (await fetch(origin + address, { headers: HTML })).text();
+    expect(record).toContain('>3 clear, 0 need attention, 1 not found, 0 not understood</h1>');
+    expect(record).toContain('MARCHETTI, RENATA');
+    expect(record).not.toContain('Suspended');
+    // A column that is only kept is not part of the record.
+    expect(record).not.toContain('2019-03-04');
+
+    const anew = await send(address, { format: 'save', shown: shownOn(changed) });
+    expect(anew.status).toBe(303);
+    const newest = await send(anew.headers.get('location') ?? '', {});
+    expect(await newest.text()).toContain('<h1>Nothing has changed since</h1>');
+    const stale = await send(address, { format: 'save', shown: shownOn(page) });
+    expect(stale.status).toBe(409);
+  });
+
+  test('only a saved list can be run again, and only from a page of this website', async () => {
+    const origin = originOf(service);
+    const license = await post(origin, '/records', await saveForm(origin, '/licenses/NUR/RN.900402255'));
+    const address = license.headers.get('location') ?? '';
+    const statusOf = async (path: string, headers = {}) => (await post(origin, path, 'x=1', headers)).status;
+    expect(await statusOf(address)).toBe(404);
+    expect(await statusOf('/records/0000-0000-0000-0000')).toBe(404);
+    expect(await statusOf(address, { origin: 'https://evil.example' })).toBe(403);
+  });
+});
+
 /** What is read once it has a text: an API learns within a second that a publication went live. */
 async function untilContains(read: () => Promise<string>, text: string): Promise<string> {
   for (;;) {

@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import { boardByName } from '../../src/licenses/boards.ts';
 import { FIELD_WORDS } from '../../src/licenses/lookup.ts';
 import { columnsOf, meaningOfHeader } from '../../src/rosters/columns.ts';
-import { readableList, readList, rowRequest, sentRow } from '../../src/rosters/list.ts';
+import { readableList, readList, rowFields, rowRequest } from '../../src/rosters/list.ts';
 import { times } from '../support/fixtures.ts';
 
 const WORDS = {
@@ -76,7 +76,7 @@ async function understood(sent: string | Buffer) {
   return {
     separator: list.separator,
     rows: rows.map((cells) => {
-      const { board, ...request } = rowRequest(meanings, cells, WORDS, undefined);
+      const { board, ...request } = rowRequest(rowFields(meanings, cells), WORDS, undefined);
       const {
         filters: _,
         businessOnly: __,
@@ -188,7 +188,10 @@ describe('a list is understood', () => {
     async (name) => {
       const list = await readList(await readFile(resolve(import.meta.dirname, '../fixtures/lists', name)));
       const { meanings, rows } = readableList(list, columnsOf(list.rows));
-      expect(rows.map((cells) => Object.values(sentRow(meanings, cells)))).toEqual([
+      const fields = rows.map((cells) => rowFields(meanings, cells));
+      expect(
+        fields.map(({ reference, license_number, name, board }) => [reference, license_number, name, board]),
+      ).toEqual([
         ['E-0017', 'RN.900418822', 'HOLLOWAY, BEATRICE', 'nursing board'],
         ['E-0018', 'rn 900433210', 'Helen Petrakis', 'NUR'],
         ['E-0019', 'RN.900402255', 'Muñoz, José', 'Nursing'],
@@ -249,13 +252,11 @@ describe('a file is refused, with what to do:', () => {
 });
 
 test('a board that is none is named in the error of its row', () => {
-  expect(() => rowRequest(['license_number', 'board'], ['RN.1', 'Wizards'], WORDS, undefined)).toThrow(
+  expect(() => rowRequest({ license_number: 'RN.1', board: 'Wizards' }, WORDS, undefined)).toThrow(
     'No board Wizards',
   );
   const nursing = boardByName('Nursing Board');
-  expect(rowRequest(['license_number', 'board'], ['RN.1', ''], WORDS, nursing)).toMatchObject({
-    board: nursing,
-  });
+  expect(rowRequest({ license_number: 'RN.1' }, WORDS, nursing)).toMatchObject({ board: nursing });
 });
 
 test('hostile texts are read in bounded time', async () => {
