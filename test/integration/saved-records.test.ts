@@ -131,7 +131,7 @@ describe('a record', () => {
     const { kind, ...earlier } = shownNurse();
     const body = { ...earlier, saved_at: SAVED_AT.toISOString() };
     const id = newRecordCode();
-    await store.client.index({ index: store.names.savedRecords, id, body });
+    await store.client.index({ index: store.names.savedRecords, id, body, refresh: true });
     expect(await savedRecords(store, RECORD_LIMITS).read(id, SAVED_AT)).toEqual({ ...body, kind });
   });
 
@@ -140,7 +140,7 @@ describe('a record', () => {
     const code = await records.save(shownNurse());
     const id = newRecordCode();
     const body = { ...shownNurse(), kind: 'later', saved_at: SAVED_AT.toISOString() };
-    await store.client.index({ index: store.names.savedRecords, id, body });
+    await store.client.index({ index: store.names.savedRecords, id, body, refresh: true });
     await expect(records.read(id)).rejects.toThrow(BadDocumentError);
     expect(await records.read(code)).toMatchObject(shownNurse());
   });
