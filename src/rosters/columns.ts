@@ -247,10 +247,10 @@ function onceEach(meanings: readonly (Meaning | undefined)[]): (Meaning | undefi
 
 /** What is so in most of a column's cells is so of the column: its first row may be a header. */
 const MOST = 0.6;
-const MAX_CELLS_LOOKED_AT = 200;
+const MAX_CELLS_LOOKED_AT = 25;
 
 function meaningOfCells(cells: readonly string[]): Meaning | undefined {
-  const filled = cells.filter((cell) => cell.trim() !== '').slice(0, MAX_CELLS_LOOKED_AT);
+  const filled = cells.filter((cell) => cell !== '').slice(0, MAX_CELLS_LOOKED_AT);
   const most = (test: (cell: string) => boolean) => filled.filter(test).length >= filled.length * MOST;
   if (filled.length === 0) return undefined;
   if (most(isLikeNumber)) return 'license_number';

@@ -3,7 +3,7 @@ import pLimit from 'p-limit';
 import { csvRows, firstCsvRows, plainCsv, withFormulas } from '../csv.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { type Board, boardByText } from '../licenses/boards.ts';
-import { type LookupRequest, type LookupWords, readLookup } from '../licenses/lookup.ts';
+import { type LookupRequest, type LookupWords, MAX_CHARACTERS, readLookup } from '../licenses/lookup.ts';
 import { hasLegalForm, personParts } from '../licenses/names.ts';
 import { TooBusyError } from '../storage/errors.ts';
 import { headerRowOf, type ListColumns, MAX_ROWS_ABOVE, type Meaning } from './columns.ts';
@@ -40,7 +40,7 @@ const MAX_WAITING = 10;
  * @throws {TooBusyError} when too many workbooks wait
  */
 export async function readList(sent: string | Buffer, known?: Separator): Promise<List> {
-  if (typeof sent !== 'string' && isZip(sent)) {
+  if (typeof sent !== 'string' && isWorkbook(sent)) {
     if (unpacking.pendingCount >= MAX_WAITING) throw new TooBusyError('Too many workbooks wait.');
     const bounds = { rows: MAX_ROWS, columns: MAX_COLUMNS, characters: MAX_TEXT_BYTES / 2 };
     const rows = await unpacking(() => xlsxRows(sent, bounds));
@@ -78,7 +78,8 @@ function withoutEmptyEnd(row: readonly string[]): string[] {
   return row.slice(0, row.findLastIndex((cell) => cell.trim() !== '') + 1);
 }
 
-function isZip(bytes: Buffer): boolean {
+/** Whether a file is packed as workbooks are. */
+export function isWorkbook(bytes: Buffer): boolean {
   return bytes.indexOf('PK\x03\x04', 0, 'latin1') === 0;
 }
 
@@ -177,7 +178,7 @@ export type RowFields = { readonly [Name in Meaning]?: string | undefined };
 /** The texts of a row that are read. Of several columns of one meaning, the first counts. */
 export function rowFields(meanings: readonly (Meaning | undefined)[], cells: readonly string[]): RowFields {
   const entries = meanings.flatMap((meaning, at) => {
-    const text = withFormulas(cells[at] ?? '').trim();
+    const text = meaning === undefined ? '' : withFormulas(cells[at] ?? '').trim();
     return meaning === undefined || text === '' ? [] : [[meaning, text] as const];
   });
   return Object.fromEntries(entries.toReversed());
@@ -203,6 +204,8 @@ export function rowRequest(
   const hasParts = others.last_name !== undefined || others.first_name !== undefined;
   const whole = hasParts ? undefined : (name ?? business_name);
   if (whole === undefined) return read({});
+  // Before anything looks at each of its words.
+  if (whole.length > MAX_CHARACTERS) throw new BadRequestError(words.tooLong('name'));
   if (others.license_number !== undefined) {
     const request = read({ last_name: whole });
     return request.by === 'number' ? { ...request, name: { wholeName: whole } } : request;

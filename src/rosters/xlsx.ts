@@ -6,7 +6,17 @@ import { BadRequestError } from '../licenses/bad-request.ts';
 const MAX_ENTRIES = 500;
 
 /** So many bytes are unpacked of all parts that are read. A list of 1,000 rows and 40 columns has 2 MB. */
-const MAX_UNPACKED_BYTES = 16 * 1024 * 1024;
+const MAX_UNPACKED_BYTES = 8 * 1024 * 1024;
+
+/** So many visible sheets are looked into for one that has text. */
+const MAX_SHEETS = 20;
+
+/** Bounds within the bytes, without which a piece of a part would take the event loop for seconds. */
+const MAX_ATTRIBUTES = 100;
+const MAX_DEPTH = 100;
+const MAX_STRINGS = 250_000;
+/** As many as Excel has. */
+const MAX_STYLES = 65_490;
 
 /** How large a sheet may be. What is beyond is refused, never left out. */
 export interface SheetBounds {
@@ -61,6 +71,9 @@ async function partsOf(file: Buffer): Promise<Parts> {
   return { zip, entries, left: MAX_UNPACKED_BYTES };
 }
 
+const TOO_LARGE =
+  'The workbook is too large when unpacked. Copy only the list into a new workbook, without the empty rows below it, and save that.';
+
 interface Listener {
   readonly open?: (tag: SaxesTagPlain) => void;
   /** With all text directly or indirectly inside the innermost element that asked for it. */
@@ -81,20 +94,32 @@ async function readPart(parts: Parts, path: string, { open, text, close }: Liste
   const entry = parts.entries.get(path.toLowerCase());
   if (entry === undefined) return;
   const parser = new SaxesParser({ xmlns: false });
+  let depth = 0;
+  let attributes = 0;
+  parser.on('opentagstart', () => {
+    depth += 1;
+    attributes = 0;
+    if (depth > MAX_DEPTH) throw new Error('The elements are nested too deep.');
+  });
+  parser.on('attribute', () => {
+    attributes += 1;
+    if (attributes > MAX_ATTRIBUTES) throw new Error('An element has too many attributes.');
+  });
   if (open) parser.on('opentag', open);
   if (text) {
     parser.on('text', text);
     parser.on('cdata', text);
   }
-  if (close) parser.on('closetag', ({ name }) => close(localName(name)));
+  parser.on('closetag', ({ name }) => {
+    depth -= 1;
+    close?.(localName(name));
+  });
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const chunks: AsyncIterable<Buffer> = await parts.zip.openReadStreamPromise(entry);
   for await (const chunk of chunks) {
     parts.left -= chunk.length;
     if (parts.left < 0) {
-      throw new BadRequestError(
-        'The workbook is too large when unpacked. Copy only the list into a new sheet, without the empty rows below it, and save that.',
-      );
+      throw new BadRequestError(TOO_LARGE);
     }
     parser.write(decoder.decode(chunk, { stream: true }));
   }
@@ -132,7 +157,7 @@ async function readWorkbook(parts: Parts) {
       targets.set(attribute(tag, 'Id') ?? '', attribute(tag, 'Target') ?? '');
     },
   });
-  const sheets = ids.flatMap((id) => {
+  const sheets = ids.slice(0, MAX_SHEETS).flatMap((id) => {
     const target = targets.get(id);
     if (target === undefined) return [];
     return target.startsWith('/') ? target.slice(1) : `xl/${target}`;
@@ -164,6 +189,7 @@ async function readSharedStrings(parts: Parts): Promise<readonly string[]> {
       isText = false;
       if (name === 'rPh') readings -= 1;
       if (name === 'si') strings.push(text);
+      if (strings.length > MAX_STRINGS) throw new BadRequestError(TOO_LARGE);
     },
   });
   return strings;
@@ -183,6 +209,7 @@ async function readStyles(parts: Parts, hasDatesFrom1904: boolean): Promise<read
       if (name === 'numFmt') codes.set(attribute(tag, 'numFmtId') ?? '', attribute(tag, 'formatCode') ?? '');
       if (name === 'cellXfs') isCellStyle = true;
       if (name !== 'xf' || !isCellStyle) return;
+      if (styles.length >= MAX_STYLES) throw new BadRequestError(TOO_LARGE);
       const id = attribute(tag, 'numFmtId') ?? '';
       styles.push(numberText(Number(id), codes.get(id) ?? '', hasDatesFrom1904));
     },

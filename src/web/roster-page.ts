@@ -2,12 +2,19 @@ import { isHttpError } from 'http-errors';
 import { TooManyRequestsError } from '../access/rate-limit.ts';
 import { formBody, listLimit, requireSameOrigin } from '../http/body.ts';
 import { ClientError } from '../http/errors.ts';
-import { spendForItems } from '../http/limits.ts';
+import { spendForItems, spendMore } from '../http/limits.ts';
 import { type Context, clientGone, type Route } from '../http/route.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import type { ListRow } from '../records/saved-records.ts';
 import { columnsOf, hasCriterion, meaningNamed } from '../rosters/columns.ts';
-import { type ReadableList, readableList, readList, rowFields, SEPARATORS } from '../rosters/list.ts';
+import {
+  isWorkbook,
+  type ReadableList,
+  readableList,
+  readList,
+  rowFields,
+  SEPARATORS,
+} from '../rosters/list.ts';
 import { summaryInWords } from '../rosters/roster.ts';
 import { answerTable, MAX_COLUMNS } from '../rosters/table.ts';
 import { checkList, ITEMS_FOR_ONE_OVER_REST, NO_BOARD, rosterOf, shownListHash } from './list-check.ts';
@@ -31,6 +38,9 @@ const PAGE_LIMIT = listLimit('a list takes at most 1 MB');
 
 /** A field for each column, and the others. */
 const MAX_FIELDS = MAX_COLUMNS + 20;
+
+/** A small file may take 0.4 s of CPU to unpack. */
+const POINTS_OF_WORKBOOK = 4;
 
 /** A list to begin with. */
 const TEMPLATE = `Employee ID,Last name,First name,License number,Board
@@ -84,7 +94,11 @@ async function answerList(ctx: Context, services: PageServices): Promise<void> {
   const pasted = textOf(form.get('roster'));
   const isPasted = pasted.trim() !== '';
   const separator = SEPARATORS.find((each) => each === form.get('separator'));
-  const list = await orBadRequest(async () => readList(isPasted ? pasted : await fileOf(form), separator));
+  const list = await orBadRequest(async () => {
+    const given = isPasted ? pasted : await fileOf(form);
+    if (typeof given !== 'string' && isWorkbook(given)) await spendMore(ctx, limit, POINTS_OF_WORKBOOK);
+    return readList(given, separator);
+  });
   const field = isPasted ? 'roster' : 'file';
   if (list instanceof BadRequestError) return refused(400, { text: pasted, board }, field, list.message);
 

@@ -21,7 +21,7 @@ import { prepareIndices, upgradeIndices } from '../../src/storage/templates.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { nurseRecord } from '../support/records.ts';
-import { RECORD_LIMITS, shownNurse } from '../support/saved-records.ts';
+import { RECORD_LIMITS, shownList, shownNurse } from '../support/saved-records.ts';
 
 const DAY_MS = 86_400_000;
 const SAVED_AT = new Date('2026-11-21T22:00:00.250Z');
@@ -61,6 +61,16 @@ describe('a saved record', () => {
       expect(await records.read(typed, SAVED_AT)).toEqual(expected);
     }
     expect(await savedRecords(store, RECORD_LIMITS).read(code, SAVED_AT)).toEqual(expected);
+    expect(await count()).toBe(1);
+  });
+
+  test('may be a list of 1,000 rows, and no more', async () => {
+    const records = savedRecords(store, RECORD_LIMITS);
+    const shown = shownList(1000);
+    const code = await records.save(shown, SAVED_AT);
+    expect(await records.read(code, SAVED_AT)).toEqual({ ...shown, saved_at: SAVED_AT.toISOString() });
+    await expect(records.save(shownList(1001))).rejects.toThrow(ZodError);
+    await expect(records.save(shownList(0))).rejects.toThrow(ZodError);
     expect(await count()).toBe(1);
   });
 

@@ -36,3 +36,26 @@ export function shownNurse(fields: Partial<NewRecord<'license'>> = {}): NewRecor
     ...fields,
   };
 }
+
+/** What was shown of a list with so many rows, each of which three licenses fit. */
+export function shownList(rows: number): NewRecord<'list'> {
+  const { board, license_number, full_name, license_type, status, raw_status, expiry_date } = nurseRecord();
+  const license = { board, license_number, full_name, license_type, status, raw_status, expiry_date };
+  const extra_data = { 'Board Action': 'Yes' };
+  return {
+    kind: 'list',
+    publication: 'p-1',
+    date: '2026-11-20',
+    sample: false,
+    today: '2026-11-21',
+    board: 'NUR',
+    rows: Array.from({ length: rows }, (_, at) => ({
+      row: at + 1,
+      fields: { reference: `E-${at}`, name: 'Muñoz, José', license_number: license_number },
+      need: 'attention',
+      licenses: Array.from({ length: 3 }, () => ({ ...license, extra_data })),
+      note: '3 licenses fit. Add the number, or more of the name.',
+      near: [],
+    })),
+  };
+}

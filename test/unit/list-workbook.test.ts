@@ -64,6 +64,12 @@ const zeros = (bytes: number) => Buffer.alloc(bytes, '0');
 
 const BILLION_LAUGHS = `<!DOCTYPE x [<!ENTITY a "ha"><!ENTITY b "${'&a;'.repeat(100)}">]><worksheet><sheetData><row><c t="inlineStr"><is><t>&b;</t></is></c></row></sheetData></worksheet>`;
 
+test('of a hundred thousand sheets, a few are looked into', async () => {
+  const sheets = '<sheet id="r0"/>'.repeat(100_000);
+  const others = { 'xl/workbook.xml': `<workbook><sheets>${sheets}</sheets></workbook>` };
+  expect(await rowsOf(workbook({ sheets: [''], others }))).toEqual([]);
+});
+
 describe('a hostile workbook is refused in words, in bounded time and memory:', () => {
   test.each([
     [
@@ -113,6 +119,22 @@ describe('a hostile workbook is refused in words, in bounded time and memory:', 
           others: Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`p${at}`, 'x'])),
         }),
       /more than 500 parts/,
+    ],
+    [
+      'an element with 900,000 attributes',
+      () =>
+        workbook({ sheets: [`<row ${Array.from({ length: 900_000 }, (_, at) => `a${at}=""`).join(' ')}/>`] }),
+      /can not be read/,
+    ],
+    [
+      'a million elements in one another',
+      () => workbook({ sheets: ['<a>'.repeat(1_000_000) + '</a>'.repeat(1_000_000)] }),
+      /can not be read/,
+    ],
+    [
+      '400,000 texts that no cell has',
+      () => workbook({ sheets: [''], sharedStrings: '<si><t/></si>'.repeat(400_000) }),
+      /too large when unpacked/,
     ],
     ['no workbook in it', () => Buffer.from(zipSync({ 'a.txt': zeros(10) })), /no Excel workbook/],
     ['broken XML', () => workbook({ sheets: ['<row><c></row>'] }), /can not be read/],
