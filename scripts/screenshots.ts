@@ -62,7 +62,7 @@ async function takePages(page: Page, origin: string, number: string): Promise<vo
     await page.screenshot({ path });
     print(path);
   };
-  await page.goto(`${origin}/?by=person&last_name=Miller`);
+  await page.goto(`${origin}/?q=Miller`);
   await take('look-up');
   await page.goto(`${origin}/data`);
   await take('data');

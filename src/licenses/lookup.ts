@@ -179,7 +179,7 @@ export function lookupRequest(fields: LookupFields, words: LookupWords, defaultB
 }
 
 /** What is wrong with the first field that is wrong. */
-export function fieldError({ issues: [issue] }: z.ZodError, words: LookupWords): string {
+function fieldError({ issues: [issue] }: z.ZodError, words: LookupWords): string {
   const [field] = issue?.path ?? [];
   if (field === undefined) return words.notAnObject;
   return issue?.code === 'too_big' ? words.tooLong(String(field)) : words.notText(String(field));
@@ -218,7 +218,14 @@ export function problemOf(
       return `${field} must have a letter or a digit.`;
     }
   }
-  const { board, filters } = request;
+  return typeProblem(request, licenseTypes);
+}
+
+/** Why a name can not be searched with a license type. @returns as `problemOf` */
+export function typeProblem(
+  { board, filters }: Pick<PersonRequest, 'board' | 'filters'>,
+  licenseTypes: ReadonlyMap<string, readonly string[]>,
+): string | undefined {
   if (filters.license_type === undefined) return undefined;
   const key = fold(filters.license_type);
   const types =

@@ -116,7 +116,8 @@ export function matchesPersonName(
 /** A person's name in two parts, as typed. */
 export interface PersonParts {
   readonly lastName: string;
-  readonly firstName?: string;
+  /** The beginning of the given names; `undefined` for any. */
+  readonly firstName?: string | undefined;
 }
 
 /** What stands behind the names of professionals. `DO` and `PA` are names, too. */
@@ -148,6 +149,46 @@ export function personParts(wholeName: string): readonly PersonParts[] {
     ...ordered.map((at) => ({ lastName: splitAt(at)[1], firstName: splitAt(at)[0] })),
     ...places.map((at) => ({ lastName: splitAt(at)[0], firstName: splitAt(at)[1] })),
   ];
+}
+
+/** How a person's name that was typed into one field is searched. */
+export interface TypedPerson {
+  /** With the surname last, or before a comma: at most four. */
+  readonly readings: readonly PersonParts[];
+  /** With the surname first, or without the middle names: at most three. */
+  readonly others: readonly PersonParts[];
+}
+
+const MAX_READINGS = 4;
+
+/** Reads a person's name that was typed into one field. Without a surname, there are no readings. */
+export function readTypedPerson(typed: string): TypedPerson {
+  const parts = personParts(typed).flatMap(searchableParts);
+  const isAtComma = parts.length < 2;
+  const surnameLast = isAtComma ? parts : parts.slice(0, parts.length / 2);
+  const surnameFirst = isAtComma ? parts.flatMap(swappedParts) : parts.slice(parts.length / 2);
+  const [first, last] = [surnameFirst[0], surnameFirst.slice(1).at(-1)];
+  const others = [first, last, ...surnameLast.slice(0, 1).map(withoutMiddleNames)];
+  return {
+    readings: surnameLast.slice(0, MAX_READINGS),
+    others: others.filter((other) => other !== undefined),
+  };
+}
+
+function searchableParts({ lastName, firstName = '' }: PersonParts): PersonParts[] {
+  if (surnameKey(lastName) === '') return [];
+  return [givenNamesKey(firstName) === '' ? { lastName } : { lastName, firstName }];
+}
+
+/** None for what a comma in it would split elsewhere. */
+function swappedParts({ lastName, firstName }: PersonParts): PersonParts[] {
+  if (firstName === undefined || firstName.includes(',')) return [];
+  return [{ lastName: firstName, firstName: lastName }];
+}
+
+function withoutMiddleNames({ lastName, firstName = '' }: PersonParts): PersonParts | undefined {
+  const [first = '', middle] = givenNames(firstName);
+  return middle === undefined || fold(first) === '' ? undefined : { lastName, firstName: first };
 }
 
 /** `GARCIA, MARIA, RN, BSN` → `GARCIA, MARIA`. */

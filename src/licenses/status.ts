@@ -31,6 +31,9 @@ export const ENDORSED_LICENSE_LABELS = {
 const labels = z.array(z.string().min(1)).min(1);
 const STATUSES = z.strictObject({ primary: labels, sub: labels, disciplinary: labels }).parse(statusesJson);
 
+/** The primary statuses that licenses have, as the State writes them. */
+export const PRIMARY_STATUSES: readonly string[] = STATUSES.primary;
+
 const labelKeys = (names: readonly string[]) => new Set(['', ...names.map((name) => name.toUpperCase())]);
 const PRIMARY = labelKeys(STATUSES.primary);
 const SUB = labelKeys(STATUSES.sub);

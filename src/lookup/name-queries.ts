@@ -130,7 +130,8 @@ function anyOne(filter: Clause[]): SearchBody {
   return searchBody(1, filter, ['_doc']);
 }
 
-function filterClauses(filters: Filters): Clause[] {
+/** That a license matches every filter. */
+export function filterClauses(filters: Filters): Clause[] {
   return FILTER_NAMES.flatMap((name) => {
     const value = filters[name];
     return value === undefined ? [] : [{ term: { [`keys.${name}`]: fold(value) } }];

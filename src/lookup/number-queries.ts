@@ -7,7 +7,7 @@ import { misreadNumberKeys } from '../licenses/spelling.ts';
 export type Clause =
   | { term: Record<string, string> }
   | { ids: { values: string[] } }
-  | { terms: { 'keys.number': readonly string[] } }
+  | { terms: Record<string, readonly string[]> }
   | { prefix: Record<string, string> }
   | { regexp: Record<string, string> }
   | {

@@ -289,7 +289,10 @@ function canShareSearch({ names, isWhole, select, filters }: NameQuery): boolean
 }
 
 /** Measures each batch's size and the duration of its request, under the metrics' label `asks`. */
-function measured<Query, Response>(kind: string, request: (queries: readonly Query[]) => Promise<Response>) {
+export function measured<Query, Response>(
+  kind: string,
+  request: (queries: readonly Query[]) => Promise<Response>,
+) {
   return async (queries: readonly Query[]): Promise<Response> => {
     batchSize.observe({ asks: kind }, queries.length);
     const stopTimer = openSearchSeconds.startTimer({ asks: kind });

@@ -5,7 +5,13 @@ import type { Changes, NumberChanges } from '../changes/service.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { type Board, boardByName } from '../licenses/boards.ts';
 import type { LicenseRecord } from '../licenses/license.ts';
-import { type InvalidLookup, type LookupOutcome, type LookupRequest, problemOf } from '../licenses/lookup.ts';
+import {
+  type InvalidLookup,
+  type LookupOutcome,
+  type LookupRequest,
+  problemOf,
+  typeProblem,
+} from '../licenses/lookup.ts';
 import {
   type LivePublication,
   type LivePublicationTracker,
@@ -13,6 +19,7 @@ import {
   withLivePublication,
 } from '../publications/live.ts';
 import { SearchUnavailableError, TooBusyError } from '../storage/errors.ts';
+import { type Listing, type ListingRequest, listLicenses, listSearch } from './listing.ts';
 import { MANY_LIMITS, SINGLE_LIMITS, searchByIndex } from './search.ts';
 import { lookUp } from './steps.ts';
 
@@ -31,6 +38,11 @@ export interface DatedOutcome extends LookupOrigin {
   readonly outcome: LookupOutcome;
 }
 
+/** A listing, and the publication that it is from. */
+export interface DatedListing extends LookupOrigin {
+  readonly listing: Listing;
+}
+
 /** Many lookups in one publication. */
 export interface ManyLookups extends LookupOrigin {
   /** @param suggest whether to look for what may have been meant when nothing is found, which costs more */
@@ -46,6 +58,8 @@ export interface Lookups {
    * @throws {SearchUnavailableError} when OpenSearch does not answer in time
    */
   lookUp(request: LookupRequest, spentMs?: number): Promise<DatedOutcome>;
+  /** All of a listing is from one publication. It counts among single lookups. @throws as `lookUp` */
+  list(request: ListingRequest): Promise<DatedListing>;
   /**
    * Does work with many lookups, all in one publication. They count among no single lookups, and share no requests to
    * OpenSearch with them. When the publication's index is deleted meanwhile, all of the work is done again.
@@ -77,6 +91,7 @@ export function liveLookups(client: Client, tracker: LivePublicationTracker): Lo
   let becameIdle = Promise.withResolvers<void>();
   const searchOne = searchByIndex(client, SINGLE_LIMITS);
   const searchMany = searchByIndex(client, MANY_LIMITS);
+  const lists = listSearch(client);
   // The probe waits behind no client's lookup.
   const searchProbed = searchByIndex(client, SINGLE_LIMITS);
 
@@ -124,6 +139,17 @@ export function liveLookups(client: Client, tracker: LivePublicationTracker): Lo
           if (problem !== undefined) throw new BadRequestError(problem);
           const suggest = inFlight <= MAX_IN_FLIGHT_WITH_SUGGESTIONS;
           return { outcome: await lookUp(request, searchOne(live.index), suggest), ...originOf(live) };
+        }),
+      ),
+    list: (request) =>
+      bounded(0, () =>
+        withLivePublication(tracker, async (live) => {
+          const problem = typeProblem(request, live.licenseTypes);
+          if (problem !== undefined) throw new BadRequestError(problem);
+          const { index } = live;
+          const suggest = inFlight <= MAX_IN_FLIGHT_WITH_SUGGESTIONS;
+          const from = { index, lists, publication: searchOne(index), suggest };
+          return { listing: await listLicenses(request, from), ...originOf(live) };
         }),
       ),
     lookUpMany: (work) =>

@@ -245,7 +245,7 @@ export function alert(kind: 'info' | 'warning' | 'error' | 'success', text: Html
 /** The list of what is wrong with a form, with a link to each field. */
 function errorSummary(problems: readonly FieldProblem[]): Html {
   if (problems.length === 0) return NOTHING;
-  return html`<div class="usa-alert usa-alert--error error-summary margin-bottom-2" role="alert"><div class="usa-alert__body"><h2 class="usa-alert__heading">There is a problem</h2>
+  return html`<div class="usa-alert usa-alert--error usa-alert--no-icon error-summary margin-bottom-2" role="alert"><div class="usa-alert__body"><h2 class="usa-alert__heading">There is a problem</h2>
 <ul class="usa-list">${problems.map(({ field, words }) => html`<li><a href="#${field}">${words}</a></li>`)}</ul></div></div>
 `;
 }

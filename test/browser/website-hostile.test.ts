@@ -94,6 +94,8 @@ describeUnless(NO_BROWSER, 'the website with hostile values, in a browser', () =
   });
 
   const FIELDS = [
+    'q',
+    'page',
     'by',
     'board',
     'number',
@@ -106,7 +108,8 @@ describeUnless(NO_BROWSER, 'the website with hostile values, in a browser', () =
   ];
   test.each(FIELDS)('a hostile %s in the address is shown as text', async (field) => {
     for (const value of HOSTILE) {
-      const others = field === 'number' || field === 'business_name' ? {} : { last_name: 'Smith' };
+      const others =
+        field === 'q' || field === 'number' || field === 'business_name' ? {} : { last_name: 'Smith' };
       await tab.open(`/?${new URLSearchParams({ ...others, [field]: value })}`);
       await tab.expectGood();
     }

@@ -35,15 +35,22 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
   const PAGES: readonly (readonly [path: string, status: number, heading: string])[] = [
     ['/', 200, 'Look up a license'],
     ['/?by=person', 200, 'Look up a license'],
-    ['/?by=business', 200, 'Look up a license'],
-    ['/?by=person&last_name=Whitfield', 200, 'Result'],
-    ['/?by=person&last_name=Whitfeld', 200, 'Result'],
-    ['/?by=person&last_name=Whitfield&first_name=Zoe', 200, 'Result'],
+    ['/?q=Whitfield', 200, '2 licenses for Whitfield'],
+    ['/?q=Baxter', 200, '120 licenses for Baxter'],
+    ['/?q=Baxter&by=person&board=NUR&page=3', 200, '120 licenses for Baxter'],
+    ['/?q=Whitfield&city=Tolede&board=NUR', 200, 'No license found for Whitfield'],
+    ['/?q=Whitfield&last_name=Whitfield', 400, 'Look up a license'],
+    ['/?q=&board=NUR', 400, 'Look up a license'],
+    ['/?q=1st+Choice', 200, 'No license found for 1st Choice'],
+    ['/?number=RN.900418822&last_name=Smith', 200, '1 license for RN.900418822'],
+    ['/?by=person&last_name=Whitfield', 200, '2 licenses for Whitfield'],
+    ['/?by=person&last_name=Whitfeld', 200, 'No license found for Whitfeld'],
+    ['/?by=person&last_name=Whitfield&first_name=Zoe', 200, 'No license found for Zoe Whitfield'],
     ['/?by=person&last_name=Whitfield&license_type=Wizard', 400, 'Look up a license'],
-    ['/?by=business&business_name=Shear+Grace', 200, 'Result'],
-    ['/?by=business&business_name=Sheer+Grase', 200, 'Result'],
-    ['/?by=number&number=RN.90041882', 200, 'Result'],
-    ['/?by=number&number=RN.900418822&board=MED', 200, 'Result'],
+    ['/?by=business&business_name=Shear+Grace', 200, '2 licenses for Shear Grace'],
+    ['/?by=business&business_name=Sheer+Grase', 200, 'No license found for Sheer Grase'],
+    ['/?by=number&number=RN.90041882', 200, 'No license found for RN.90041882'],
+    ['/?q=RN.900418822&board=MED', 200, 'RN.900418822 is a number of another board than the Medical Board'],
     [NURSE, 200, 'Holloway, Beatrice Ann'],
     ['/licenses/NUR/RN.900266001', 200, 'Farrow, Linda'],
     ['/licenses/NUR/APRN.CNP.0900144500', 200, 'Farrow, Linda'],
@@ -69,19 +76,68 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
     });
   }
 
+  const BOX = 'License number, person or business';
+
   test('a person is found at all boards without JavaScript, with near names for a mistyped one', async () => {
     const { page, open } = await tabOf({ javaScriptEnabled: false });
     await open('/');
-    await page.getByRole('link', { name: 'Person', exact: true }).click();
-    await page.getByLabel('Last name').fill('whitfeld');
+    await page.getByLabel(BOX).fill('whitfeld');
     await page.getByRole('button', { name: 'Look up' }).click();
     expect(await page.locator('main').textContent()).toContain(
-      `No license of any of the 24 boards matches the name "whitfeld" in the State's dataset of November 20, 2026.`,
+      'No license of any of the 24 boards for a person or business with the name “whitfeld” is in the State’s dataset of November 20, 2026.',
     );
+    expect(page.url()).toBe(`${origin}/?q=whitfeld`);
     await page.getByRole('link', { name: 'WHITFIELD' }).click();
-    expect(await page.getByRole('rowheader').allTextContents()).toEqual(['PN.900118830', 'RN.900402255']);
-    expect(await page.getByRole('caption').textContent()).toContain('Nursing Board: 2 licenses');
-    expect(new URL(page.url()).search).toContain('last_name=WHITFIELD');
+    expect(await page.getByRole('heading', { level: 2 }).allTextContents()).toEqual([
+      'Persons: 2 licenses',
+      'Businesses: no license',
+    ]);
+    expect(await page.locator('tbody tr td:nth-child(2)').allTextContents()).toEqual([
+      'RN.900402255',
+      'PN.900118830',
+    ]);
+    expect(await page.getByLabel(BOX).inputValue()).toBe('WHITFIELD');
+  });
+
+  test('results are narrowed and paged by links, with the keyboard alone', async () => {
+    const { page, open } = await tabOf({ javaScriptEnabled: false });
+    await open('/');
+    await page.getByLabel(BOX).focus();
+    await page.keyboard.type('Baxter');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${origin}/?q=Baxter`);
+    const press = async (name: string) => {
+      await page.getByRole('link', { name, exact: true }).focus();
+      await page.keyboard.press('Enter');
+    };
+    await press('Page 2');
+    await page.waitForURL(/page=2/);
+    expect(await page.getByRole('link', { name: 'Page 2' }).getAttribute('aria-current')).toBe('page');
+    expect(await page.getByRole('caption').textContent()).toContain('26 to 50 of 120');
+    await open('/?q=Baxter&city=Marietta&status=Closed');
+    await press('Remove status: Closed');
+    await page.waitForURL(`${origin}/?q=Baxter&city=Marietta`);
+    expect(await page.locator('h1').textContent()).toBe('1 license for Baxter');
+  });
+
+  test('on a phone, a link on top opens the form, and a row is a card that begins with the name', async () => {
+    const { page, open, expectGood } = await tabOf({ width: 390 });
+    await open('/?q=Whitfield&board=NUR');
+    const form = page.getByRole('search');
+    expect(await form.isVisible()).toBe(false);
+    const [name, number] = await Promise.all(
+      ['tbody th', 'tbody td'].map((cell) => page.locator(cell).first().boundingBox()),
+    );
+    expect(name?.y).toBeLessThan(number?.y ?? 0);
+    await page.getByRole('link', { name: 'Change search' }).click();
+    expect(await form.isVisible()).toBe(true);
+    expect(await page.getByLabel(BOX).inputValue()).toBe('Whitfield');
+    expect(await page.getByLabel('Board').inputValue()).toBe('NUR');
+    await expectGood();
+    const wide = await tabOf();
+    await wide.open('/?q=Whitfield');
+    expect(await wide.page.getByRole('search').isVisible()).toBe(true);
+    expect(await wide.page.getByRole('link', { name: 'Change search' }).isVisible()).toBe(false);
   });
 
   test('a form error is in the title, and listed on top with a link to the field, which says it, too', async () => {
@@ -99,7 +155,7 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
 
   test('a number leads to the license however it is written, and a near one is offered as a link', async () => {
     const { page, open } = await tabOf({ javaScriptEnabled: false });
-    await open('/?by=number&number=rn 900418822');
+    await open('/?q=rn 900418822');
     expect(page.url()).toBe(`${origin}${NURSE}`);
     await open('/licenses/nur/rn900418822');
     expect(page.url()).toBe(`${origin}${NURSE}`);
@@ -110,7 +166,7 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
 
   test('a number of another board leads there', async () => {
     const { page, open } = await tabOf();
-    await open('/?by=number&number=RN.900418822&board=MED');
+    await open('/?q=RN.900418822&board=MED');
     await page.getByRole('link', { name: 'Nursing Board' }).click();
     expect(page.url()).toBe(`${origin}${NURSE}`);
   });
@@ -143,7 +199,7 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
   test('a check is saved with the keyboard alone, in three clicks, and shown again as it was', async () => {
     const { page, open, expectGood } = await tabOf();
     await open('/');
-    await page.getByLabel('License number').focus();
+    await page.getByLabel(BOX).focus();
     await page.keyboard.type('RN.900418822');
     await page.keyboard.press('Enter');
     await page.waitForURL(`${origin}${NURSE}`);

@@ -51,7 +51,7 @@ const TEXTS = [
 ];
 
 const FIELDS = [
-  ...'by board number last_name first_name business_name license_type status city county roster file format shown column header separator'
+  ...'q by page board number last_name first_name business_name license_type status city county roster file format shown column header separator'
     .split(' ')
     .flatMap((name) => Array(4).fill(name)),
   ...PROPERTY_NAMES,

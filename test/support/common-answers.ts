@@ -163,8 +163,11 @@ export interface AnsweredPage {
   readonly html: string;
 }
 
-/** The page that the form of `GET /` leads to: a license's, a list, a miss, or the form again. */
-export function ofPage({ address, status, html }: AnsweredPage): CommonAnswer {
+/** The page that the form of `GET /` leads to, with all pages of its list: a license's, a list, a miss, or the form again. */
+export function ofPages(
+  { address, status, html }: AnsweredPage,
+  pages: readonly AnsweredPage[],
+): CommonAnswer {
   if (status === 400) return INVALID;
   expect({ status, address: address.href }).toMatchObject({ status: 200 });
   if (address.pathname.startsWith('/licenses/')) {
@@ -175,14 +178,15 @@ export function ofPage({ address, status, html }: AnsweredPage): CommonAnswer {
   }
   // Nothing was asked: the empty form.
   if (html.includes('<title>Look up a license |')) return INVALID;
-  const rows = rowsOf(html).map((row): CommonLicense => {
+  const listed = pages.flatMap((page) => rowsOf(page.html));
+  const rows = listed.map((row): CommonLicense => {
     const [only] = licensesIn(row);
     if (only === undefined) throw new Error(`A row has no license:\n${row}`);
     return { ...only, ...tagsIn(row) };
   });
   const [only, another] = rows;
   if (only === undefined) return none(reasonIn(html));
-  return another === undefined ? found(only) : several(rows, /More than \d+ licenses fit/.test(html));
+  return another === undefined ? found(only) : several(rows, html.includes('Only the first 100 of '));
 }
 
 const ROW_OUTCOMES = new Map([

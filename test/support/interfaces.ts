@@ -9,9 +9,10 @@ import { plainCsv } from '../../src/csv.ts';
 import { boardByName } from '../../src/licenses/boards.ts';
 import { MAX_LISTED_MATCHES } from '../../src/licenses/lookup.ts';
 import {
+  type AnsweredPage,
   batchResult,
   type CommonAnswer,
-  ofPage,
+  ofPages,
   ofRosterPage,
   ofTool,
   resultRow,
@@ -163,17 +164,22 @@ function pages(service: TestService): Interface {
       );
     },
     searchesAllBoards: true,
-    // A list has a table for each board.
-    expected: byBoard,
+    // Active licenses come first, so of too many it lists others.
+    expected: inAnyOrder,
     isSingle: true,
     ask: each(async (question) => {
-      const response = await fetch(`${originOf(service)}/?${formOf(question)}`, {
-        headers: { accept: 'text/html' },
-      });
-      const { url, status } = response;
-      return ofPage({ address: new URL(url), status, html: await response.text() });
+      const first = await pageAt(`${originOf(service)}/?${formOf(question)}`);
+      const others = [...first.html.matchAll(/ aria-label="Page ([2-9])"/g)].map(([, number]) => number);
+      const pages = [first];
+      for (const number of others) pages.push(await pageAt(`${first.address}&page=${number}`));
+      return inAnyOrder(ofPages(first, pages));
     }),
   };
+}
+
+async function pageAt(address: string): Promise<AnsweredPage> {
+  const response = await fetch(address, { headers: { accept: 'text/html' } });
+  return { address: new URL(response.url), status: response.status, html: await response.text() };
 }
 
 /** The fields of the form for this way of searching, as a browser sends them. */
@@ -256,8 +262,11 @@ function withoutCautions(answer: CommonAnswer): CommonAnswer {
   return { ...answer, licenses: answer.licenses.map(({ board, number }) => ({ board, number })) };
 }
 
-function byBoard(answer: CommonAnswer): CommonAnswer {
-  return { ...answer, licenses: [...Map.groupBy(answer.licenses, ({ board }) => board).values()].flat() };
+/** The same answer for lists in another order, which may have other licenses where they are cut. */
+function inAnyOrder(answer: CommonAnswer): CommonAnswer {
+  const text = ({ board, number }: CommonAnswer['licenses'][number]) => `${board} ${number}`;
+  const sorted = answer.licenses.toSorted((one, other) => (text(one) < text(other) ? -1 : 1));
+  return { ...answer, licenses: answer.isCut ? [] : sorted };
 }
 
 /** Asks each question in a request of its own. */

@@ -12,6 +12,7 @@ import {
   nameParts,
   nameToSearch,
   personParts,
+  readTypedPerson,
   surnameKey,
 } from '../../src/licenses/names.ts';
 
@@ -358,5 +359,53 @@ describe('a name typed as a whole', () => {
   test('is a business where it has a legal form', () => {
     const names = ['Maple Health LLC', 'Maple Health, Inc.', 'A LTD D.B.A B', 'Maria Garcia', 'LLC'];
     expect(names.map(hasLegalForm)).toEqual([true, true, true, false, false]);
+  });
+});
+
+describe('a name that was typed into one field', () => {
+  /** `Maria|Garcia Lopez`: given names and surname. */
+  const written = (readings: readonly { lastName: string; firstName?: string | undefined }[]) =>
+    readings.map(({ lastName, firstName = '' }) => `${firstName}|${lastName}`);
+
+  test.each([
+    ['Garcia', ['|Garcia'], []],
+    ['  Garcia  ', ['|Garcia'], []],
+    ['Maria Garcia', ['Maria|Garcia'], ['Garcia|Maria']],
+    ['Maria Garcia Jr.', ['Maria|Garcia Jr.'], ['Garcia Jr.|Maria']],
+    ['Maria Garcia, RN', ['Maria|Garcia'], ['Garcia|Maria']],
+    ['Maria -', ['|Maria'], []],
+    [
+      'Maria Garcia Lopez',
+      ['Maria Garcia|Lopez', 'Maria|Garcia Lopez'],
+      ['Garcia Lopez|Maria', 'Lopez|Maria Garcia', 'Maria|Lopez'],
+    ],
+    [
+      'Ann Mary de la Cruz',
+      ['Ann Mary|de la Cruz', 'Ann Mary de la|Cruz', 'Ann Mary de|la Cruz', 'Ann|Mary de la Cruz'],
+      ['Mary de la Cruz|Ann', 'Cruz|Ann Mary de la', 'Ann|de la Cruz'],
+    ],
+    ['GARCIA, MARIA', ['MARIA|GARCIA'], ['GARCIA|MARIA']],
+    [
+      'Garcia Lopez,Maria Elena',
+      ['Maria Elena|Garcia Lopez'],
+      ['Garcia Lopez|Maria Elena', 'Maria|Garcia Lopez'],
+    ],
+    ['King, Jr, Martin', ['Martin|King, Jr'], ['King, Jr|Martin']],
+    ['Garcia, Maria, RN', ['Maria|Garcia'], ['Garcia|Maria']],
+    ['Garcia, Maria, Ann', ['Maria, Ann|Garcia'], ['Maria|Garcia']],
+    ['Garcia,', ['|Garcia'], []],
+    ['Garcia, -', ['|Garcia'], []],
+    [', Maria', [], []],
+    ['- & -', [], []],
+    ['', [], []],
+  ])('%j is read as %j, else as %j', (typed, readings, others) => {
+    const read = readTypedPerson(typed);
+    expect(written(read.readings)).toEqual(readings);
+    expect(written(read.others)).toEqual(others);
+  });
+
+  test('there are few readings however many words were typed', () => {
+    const { readings, others } = readTypedPerson('word '.repeat(40));
+    expect([readings.length, others.length]).toEqual([4, 3]);
   });
 });
