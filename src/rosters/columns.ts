@@ -43,32 +43,21 @@ export function hasCriterion(meanings: readonly (Meaning | undefined)[]): boolea
  */
 const HEADERS: Readonly<Record<(typeof MEANINGS)[number], readonly string[]>> = {
   license_number: [
-    ...['license number', 'license', 'license id', 'licensenumber', 'license registration number'],
-    ...['state license number', 'state license', 'ohio license number', 'ohio license', 'oh license number'],
-    ...['professional license number', 'professional license', 'nursing license number', 'nursing license'],
-    ...[
-      'rn license number',
-      'rn license',
-      'rn number',
-      'lpn license number',
-      'lpn number',
-      'medical license number',
-    ],
-    ...['pharmacy license number', 'license or certificate number', 'credential number', 'credential'],
-    ...['certificate number', 'certification number', 'registration number', 'permit number'],
+    ...['license', 'state license', 'ohio license', 'oh license', 'professional license', 'nursing license'],
+    ...['rn license', 'lpn license', 'rn number', 'lpn number', 'credential'],
   ],
   name: [
     ...[
       'name',
       'names',
       'full name',
-      'fullname',
+      'legal name',
       'employee',
       'employee name',
       'employee full name',
-      'staff name',
+      'staff',
     ],
-    ...['staff member', 'staff', 'person', 'person name', 'licensee', 'licensee name', 'license holder'],
+    ...['staff name', 'staff member', 'person', 'person name', 'licensee', 'licensee name', 'license holder'],
     ...['license holder name', 'holder', 'holder name', 'provider', 'provider name', 'nurse', 'nurse name'],
     ...[
       'practitioner',
@@ -78,40 +67,20 @@ const HEADERS: Readonly<Record<(typeof MEANINGS)[number], readonly string[]>> = 
       'professional',
       'contractor name',
     ],
+    ...['individual', 'individual name', 'name on license', 'last name first name', 'last first', 'worker'],
     ...[
-      'individual',
-      'individual name',
-      'name on license',
-      'last name first name',
-      'last first',
+      'worker name',
+      'member name',
       'name last first',
+      'first name last name',
+      'first and last name',
+      'first last',
     ],
-    ...['first name last name', 'first and last name', 'first last', 'worker name', 'member name'],
   ],
-  last_name: [
-    ...['last name', 'lastname', 'last', 'surname', 'family name', 'lname', 'l name', 'last nm'],
-    ...['employee last name', 'licensee last name', 'provider last name', 'nurse last name', 'name last'],
-  ],
+  last_name: ['last', 'lastname', 'lname', 'l name', 'last nm', 'name last'],
   first_name: [
-    ...[
-      'first name',
-      'firstname',
-      'first',
-      'given name',
-      'given names',
-      'givenname',
-      'forename',
-      'fname',
-      'f name',
-    ],
-    ...[
-      'employee first name',
-      'licensee first name',
-      'provider first name',
-      'nurse first name',
-      'name first',
-    ],
-    ...['first middle', 'first and middle name', 'first middle name'],
+    ...['first', 'firstname', 'givenname', 'given names', 'forename', 'fname', 'f name', 'name first'],
+    ...['first middle', 'first middle name', 'first and middle name'],
   ],
   business_name: [
     ...['business name', 'business', 'company', 'company name', 'facility', 'facility name', 'establishment'],
@@ -155,6 +124,21 @@ const HEADERS: Readonly<Record<(typeof MEANINGS)[number], readonly string[]>> = 
   ],
 };
 
+/** Headers of other things and other people: `Driver license number`, `Supervisor last name`. */
+const OF_OTHERS =
+  /\b(driver|drivers|vehicle|supervisor|manager|spouse|preferred|maiden|former|contact|emergency|type|status|date|state of issue)\b/;
+
+/** How the headers of a meaning end, whatever stands before. */
+const ENDINGS: readonly (readonly [ending: RegExp, meaning: Meaning])[] = [
+  [
+    /\b(license|credential|certificate|certification|registration|permit)\b.*\b(number|id)$/,
+    'license_number',
+  ],
+  [/\b(license|licensed)number$/, 'license_number'],
+  [/\b(last name|surname|family name)$/, 'last_name'],
+  [/\b(first name|given name)$/, 'first_name'],
+];
+
 const BY_HEADER: ReadonlyMap<string, Meaning> = new Map(
   MEANINGS.flatMap((meaning) => HEADERS[meaning].map((header) => [header, meaning] as const)),
 );
@@ -191,7 +175,10 @@ function headerKey(text: string): string {
 /** What a header says that its column means. */
 export function meaningOfHeader(text: string): Meaning | undefined {
   if (text.length > MAX_HEADER_CHARACTERS) return undefined;
-  return BY_EXACT_HEADER.get(text.trim()) ?? BY_HEADER.get(headerKey(text));
+  const key = headerKey(text);
+  const named = BY_EXACT_HEADER.get(text.trim()) ?? BY_HEADER.get(key);
+  if (named !== undefined || OF_OTHERS.test(key)) return named;
+  return ENDINGS.find(([ending]) => ending.test(key))?.[1];
 }
 
 /** So many rows may stand above the header: a title, a date, an address. */

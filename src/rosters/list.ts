@@ -42,17 +42,15 @@ const MAX_WAITING = 10;
 export async function readList(sent: string | Buffer, known?: Separator): Promise<List> {
   if (typeof sent !== 'string' && isWorkbook(sent)) {
     if (unpacking.pendingCount >= MAX_WAITING) throw new TooBusyError('Too many workbooks wait.');
-    const bounds = { rows: MAX_ROWS, columns: MAX_COLUMNS, characters: MAX_TEXT_BYTES / 2 };
+    const bounds = { rows: MAX_ROWS, columns: MAX_COLUMNS, characters: MAX_TEXT_BYTES };
     const rows = await unpacking(() => xlsxRows(sent, bounds));
-    return { rows, text: plainCsv(rows, { delimiter: ',', newline: '\n' }), separator: ',' };
+    const text = plainCsv(rows, { delimiter: ',', newline: '\n' });
+    requireSize(Buffer.byteLength(text));
+    return { rows, text, separator: ',' };
   }
   const text = (typeof sent === 'string' ? sent : decoded(sent)).replace(/^\ufeff/, '');
   const bytes = Buffer.from(text);
-  if (bytes.length > MAX_TEXT_BYTES) {
-    throw new BadRequestError(
-      `The list has more than ${MAX_TEXT_BYTES / 1000} KB of text. Split it, or remove columns.`,
-    );
-  }
+  requireSize(bytes.length);
   const separator = known ?? separatorOf(bytes);
   const rows: string[][] = [];
   for await (const row of csvRows(pieces(bytes), separator)) {
@@ -66,6 +64,13 @@ export async function readList(sent: string | Buffer, known?: Separator): Promis
     if (rows.length > MAX_ROWS) throw tooManyRows();
   }
   return { rows, text, separator };
+}
+
+function requireSize(bytes: number): void {
+  if (bytes <= MAX_TEXT_BYTES) return;
+  throw new BadRequestError(
+    `The list has more than ${MAX_TEXT_BYTES / 1000} KB of text. Split it, or remove columns.`,
+  );
 }
 
 function tooManyRows(): BadRequestError {
