@@ -10,7 +10,7 @@ import { type RosterResult, type RosterSummary, summaryInWords } from '../roster
 import { licenseLink, recordAddress, searchAddress } from './addresses.ts';
 import { NOT_STATED, statusTags } from './license-facts.ts';
 import { dataTable, type Html, html, NOTHING } from './page.ts';
-import { counted, longDate, shortDate } from './words.ts';
+import { counted, longDate, properCase, shortDate } from './words.ts';
 
 /** What is stored and shown of a license's extra data: what its cautions depend on. */
 const STANDING_LABELS: ReadonlySet<string> = new Set([
@@ -170,13 +170,13 @@ function foundCells({ licenses, name_match: nameMatch }: ListRow, today: string)
   if (only === undefined) return ['', '', ''];
   if (another === undefined) {
     return [
-      html`<b>${only.full_name}</b><br>${licenseLink(only)}`,
+      html`<b>${properCase(only.full_name)}</b><br>${licenseLink(only)}`,
       statusTags(only, today, nameMatch),
       expiry(only),
     ];
   }
   return [
-    html`${licenses.map((license) => html`<p>${license.full_name}<br>${licenseLink(license)} ${statusTags(license, today)}</p>`)}`,
+    html`${licenses.map((license) => html`<p>${properCase(license.full_name)}<br>${licenseLink(license)} ${statusTags(license, today)}</p>`)}`,
     '',
     '',
   ];
@@ -186,7 +186,7 @@ function foundCells({ licenses, name_match: nameMatch }: ListRow, today: string)
 export function endCell({ need, licenses, name_match: nameMatch }: ListRow, today: string): Html {
   return html`<b>${need === 'attention' ? 'Needs attention' : HEADINGS[need]}</b>${licenses.map(
     (license) =>
-      html`<p>${license.full_name}, ${licenseLink(license)}<br>${statusTags(license, today, nameMatch)} ${
+      html`<p>${properCase(license.full_name)}, ${licenseLink(license)}<br>${statusTags(license, today, nameMatch)} ${
         license.expiry_date === null ? '' : `until ${expiry(license)}`
       }</p>`,
   )}`;
@@ -203,8 +203,7 @@ function noteCell({ note, near, fields, name_match: nameMatch }: ListRow): Html 
     near.length === 0
       ? NOTHING
       : html` Did you mean ${near.map(
-          (each, at) =>
-            html`${at === 0 ? '' : ' or '}<a href="${searchAddress({ by: 'number', number: each })}">${each}</a>`,
+          (each, at) => html`${at === 0 ? '' : ' or '}<a href="${searchAddress({ q: each })}">${each}</a>`,
         )}?${isZeroLost ? ' Spreadsheets drop the zeros at the start of a number.' : ''}`
   }`;
 }

@@ -400,7 +400,7 @@ describe('a saved list and the days after it', () => {
     expect(changed).toContain('Inactive - Suspended');
     const record = await (await fetch(origin + address, { headers: HTML })).text();
     expect(record).toContain('>3 clear, 0 need attention, 1 not found, 0 not understood</h1>');
-    expect(record).toContain('MARCHETTI, RENATA');
+    expect(record).toContain('Marchetti, Renata');
     expect(record).not.toContain('Suspended');
     // A column that is only kept is not part of the record.
     expect(record).not.toContain('2019-03-04');
