@@ -1,12 +1,14 @@
 import { type ErrorResponse, errorResponse } from '../http/errors.ts';
 import type { Context, Middleware, routerOf } from '../http/route.ts';
 import { NothingPublishedError } from '../publications/live.ts';
+import { lookupForm, readSearch } from './lookup-form.ts';
 import { alert, type Html, html, type PageServices } from './page.ts';
 import { counted } from './words.ts';
 
 type Router = ReturnType<typeof routerOf>;
 
 const NO_ROUTE = '(none)';
+const SEARCH = '/';
 
 const LOOK_UP = html`<p><a class="usa-button" href="/">Look up a license</a></p>`;
 
@@ -32,7 +34,9 @@ export function errorsAsPages(
       const isPage = route !== undefined || (!isFile && status !== 429 && acceptsPages(ctx));
       if (!isPage) throw error;
       const [title, text] = errorText(error, response);
-      await page.send(ctx, { title, origin: origin(), body: html`${text}${LOOK_UP}`, isPrivate: true });
+      // What was typed is not lost: the form sends it again.
+      const next = route === SEARCH ? lookupForm(readSearch(ctx.query).fields) : LOOK_UP;
+      await page.send(ctx, { title, origin: origin(), body: html`${text}${next}`, isPrivate: true });
       ctx.status = status;
       if (retryAfter !== undefined) ctx.set('retry-after', String(retryAfter));
       if (status >= 500) onError(ctx, error);

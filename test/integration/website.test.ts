@@ -479,6 +479,12 @@ describe('pages for what goes wrong', () => {
       ]);
       const unavailable = await fetch(originOf({ environment: away }) + lookup, { headers: HTML });
       expect(unavailable.status).toBe(503);
+      const search = await fetch(`${originOf({ environment: away })}/?q=Maria+Garcia&board=NUR`, {
+        headers: HTML,
+      });
+      const form = await search.text();
+      expect(form).toContain('name="q" value="Maria Garcia"');
+      expect(form).toContain('<option value="NUR" selected>');
       expect(await unavailable.text()).toContain('Nothing is wrong with what you typed.');
       expect((await fetch(`${originOf({ environment: away })}/data`, { headers: HTML })).status).toBe(200);
     } finally {
