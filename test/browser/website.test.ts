@@ -129,6 +129,9 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
       ['tbody th', 'tbody td'].map((cell) => page.locator(cell).first().boundingBox()),
     );
     expect(name?.y).toBeLessThan(number?.y ?? 0);
+    // The label of a value stands before it.
+    const padding = await page.evaluate('getComputedStyle(document.querySelector("tbody td")).paddingLeft');
+    expect(Number.parseInt(String(padding), 10)).toBeGreaterThan(80);
     await page.getByRole('link', { name: 'Change search' }).click();
     expect(await form.isVisible()).toBe(true);
     expect(await page.getByLabel(BOX).inputValue()).toBe('Whitfield');

@@ -126,6 +126,18 @@ describe('with a failed shard', () => {
         const together = await Promise.all(Array.from({ length: 8 }, () => rest.verify(request)));
         together.forEach(expectUnavailable);
       }
+      const origin = `http://127.0.0.1:${environment.config.PORT}`;
+      const statusOf = async (path: string) =>
+        (await fetch(origin + path, { headers: { accept: 'text/html' } })).status;
+      // Each lists persons and businesses, and counts them.
+      for (const path of ['/?q=Smith', '/?q=Mary+Smith&city=Lima', '/?q=Best', '/?q=Nobody+Atall']) {
+        isFailing = false;
+        expect([path, await statusOf(path)]).toEqual([path, 200]);
+        isFailing = true;
+        expect([path, await statusOf(path)]).toEqual([path, 503]);
+        const together = await Promise.all(Array.from({ length: 8 }, () => statusOf(path)));
+        expect([path, ...new Set(together)]).toEqual([path, 503]);
+      }
     } finally {
       await api.stop();
     }
