@@ -335,6 +335,12 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
       );
       await page.getByRole('link', { name: '03900123456' }).click();
       expect(await page.locator('main').textContent()).toContain('Estrada, Carlos');
+      await page.goBack();
+      await page.getByRole('button', { name: 'Save this check' }).click();
+      await page.waitForURL(/\/records\/[0-9A-Z-]{19}$/);
+      expect(await page.locator('h1').textContent()).toContain('2 clear, 2 need attention');
+      await page.getByRole('button', { name: 'Run again' }).click();
+      expect(await page.locator('h1').textContent()).toBe('Nothing has changed since');
     },
   );
 
