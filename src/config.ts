@@ -25,6 +25,12 @@ const commaList = z.string().transform((value) =>
     .filter((part) => part !== ''),
 );
 
+/** Where a website is found: `https://licenses.example.gov`. */
+const publicUrl = url(['https?'])
+  .transform((value) => new URL(value))
+  .refine(({ href, origin }) => href === `${origin}/`)
+  .transform(({ origin }) => origin);
+
 /** One URL or several with commas between them, which stay one text. */
 const urls = (protocols: string[]) =>
   commaList.pipe(z.array(url(protocols)).min(1)).transform((list) => list.join(','));
@@ -97,6 +103,7 @@ const schema = z.object({
   RATE_LIMIT_RANGES: rateLimitRanges,
   MCP_RATE_LIMIT_RANGES: rateLimitRanges,
   TRUSTED_PROXIES: z.coerce.number().int().min(0).max(10).default(0).describe('how many proxies, 0 to 10'),
+  PUBLIC_URL: publicUrl.optional().describe('an http or https URL without a path'),
   MCP_ALLOWED_HOSTS: hostNames,
   MCP_ALLOWED_ORIGINS: z.string().default('').pipe(commaList).describe('a comma list of origins'),
   API_KEY_PREFIX: z
@@ -171,6 +178,10 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
   const local = readLocalServices(config.STATE_DIR);
   return {
     ...config,
+    MCP_ALLOWED_HOSTS:
+      config.MCP_ALLOWED_HOSTS.length > 0 || config.PUBLIC_URL === undefined
+        ? config.MCP_ALLOWED_HOSTS
+        : [new URL(config.PUBLIC_URL).hostname],
     OPENSEARCH_URL: config.OPENSEARCH_URL ?? local.opensearch ?? `http://${LOOPBACK}:9200`,
     REDIS_URL: config.REDIS_URL ?? local.redis ?? `redis://${LOOPBACK}:6379`,
   };

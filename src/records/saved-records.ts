@@ -14,12 +14,18 @@ export const SAVED_RECORD_DAYS = 400;
 /** How many bytes of JSON a record may have: more than a list of 1,000 rows takes, and little enough for a request. */
 export const MAX_RECORD_BYTES = 2_000_000;
 
-/** What a visitor adds to a record: short, and without characters that hide or turn around what stands beside them. */
-const recordNote = z
+export const MAX_NOTE_CHARACTERS = 100;
+
+/** Characters that break a line, hide, or turn around what stands beside them. */
+export const HIDDEN_CHARACTERS = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\p{Bidi_Control}]/gu;
+
+const visibleText = z
   .string()
   .min(1)
-  .max(100)
-  .regex(/^[^\p{Cc}\p{Zl}\p{Zp}\p{Cs}\p{Bidi_Control}]+$/u);
+  .refine((text) => text.search(HIDDEN_CHARACTERS) < 0);
+
+/** What a visitor adds to a record. */
+export const recordNote = visibleText.max(MAX_NOTE_CHARACTERS);
 
 /** What every kind of record has. */
 const everyRecord = z.object({
@@ -35,7 +41,7 @@ const everyRecord = z.object({
   checked_by: recordNote.optional(),
   reference: recordNote.optional(),
   /** The search that led to it, in words, as the visitor's browser says. */
-  search: z.string().min(1).max(300).optional(),
+  search: visibleText.max(300).optional(),
 });
 
 /** A change of the license, as it was shown. */
@@ -267,7 +273,7 @@ const CHARACTERS = 16;
 const CODE = /^[0-9A-HJKMNP-TV-Z]{16}$/i;
 
 /** More than a code with a blank or hyphen beside each character. */
-const MAX_TYPED_CHARACTERS = 64;
+export const MAX_CODE_CHARACTERS = 64;
 
 /** The code of a new saved record: 80 random bits, so that nobody finds a record by trying codes. */
 export function newRecordCode(): string {
@@ -280,7 +286,7 @@ export function newRecordCode(): string {
  * @returns its 16 characters; `undefined` for a text that is no code
  */
 export function readRecordCode(text: string): string | undefined {
-  if (text.length > MAX_TYPED_CHARACTERS) return undefined;
+  if (text.length > MAX_CODE_CHARACTERS) return undefined;
   const code = text
     .replace(/[\s\p{Pd}]/gu, '')
     .replace(/[Oo]/g, '0')

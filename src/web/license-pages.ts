@@ -44,7 +44,7 @@ export function licensePage(services: PageServices): Route {
         ctx.redirect(licenseAddress(record));
         return;
       }
-      const body = licenseBody(view, board, today());
+      const body = licenseBody(view, board, today(), saveRecordForm(ctx, view, today()));
       const name = properCase(record.full_name);
       await page.send(ctx, {
         title: `${name}, ${record.license_number}`,
@@ -59,7 +59,7 @@ export function licensePage(services: PageServices): Route {
 
 const MAX_NUMBER_LENGTH = 200;
 
-function licenseBody(view: LicenseHistory, board: Board, today: string): Html {
+function licenseBody(view: LicenseHistory, board: Board, today: string, saveForm: Html): Html {
   const { record, changes, since, gaps, date } = view;
   if (record === undefined) return NOTHING;
   return html`${licenseIdentity(record)}
@@ -67,7 +67,7 @@ ${licenseVerdict(record, today)}
 <p class="source">As of the State’s dataset of <strong>${longDate(date)}</strong>.</p>
 ${licenseFacts(record, today)}
 <div class="actions no-print">${licenseButtons(record, date, today)}</div>
-${saveRecordForm(view, today)}
+${saveForm}
 <section class="no-print"><h2>History</h2>
 ${historyTimeline(changes, since, gaps)}</section>
 ${boardContact(board)}`;

@@ -1,26 +1,47 @@
 import { hash } from 'node:crypto';
+import { raw } from 'hono/html';
+import { generate } from 'lean-qr';
+import { toSvgPath } from 'lean-qr/extras/svg';
 import { changedFields } from '../changes/change.ts';
+import { clientProtocol } from '../http/app.ts';
 import { formBody, requireSameOrigin } from '../http/body.ts';
 import { spend } from '../http/limits.ts';
 import type { Context, Route } from '../http/route.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
-import { type Board, boardByLabel } from '../licenses/boards.ts';
+import { boardByLabel } from '../licenses/boards.ts';
 import { daysBefore } from '../licenses/dates.ts';
+import { mapFilters } from '../licenses/filters.ts';
+import { nameParts } from '../licenses/names.ts';
 import { type LicenseHistory, licenseHistory } from '../lookup/service.ts';
 import {
+  HIDDEN_CHARACTERS,
+  MAX_CODE_CHARACTERS,
+  MAX_NOTE_CHARACTERS,
   MAX_RECORD_BYTES,
   type NewRecord,
   RecordRefusedError,
   readRecordCode,
+  recordNote,
   SAVED_RECORD_DAYS,
   type SavedRecord,
   type SavedRecordOf,
+  type SavedRecords,
   writtenRecordCode,
 } from '../records/saved-records.ts';
 import { boardByCode, licenseAddress, recordAddress } from './addresses.ts';
 import { historyTimeline, withoutTwins } from './history-timeline.ts';
 import { boardContact, licenseFacts, licenseIdentity, licenseVerdict } from './license-facts.ts';
-import { alert, dataTable, factList, type Html, html, NOTHING, type PageServices } from './page.ts';
+import {
+  alert,
+  dataTable,
+  type FieldProblem,
+  factList,
+  formField,
+  type Html,
+  html,
+  NOTHING,
+  type PageServices,
+} from './page.ts';
 import { savedListBody, savedListTitle } from './roster-results.ts';
 import { fieldLabel, inWords, longDate, ohioTime, properCase } from './words.ts';
 
@@ -33,15 +54,89 @@ function shownHash({ record, changes, publication }: LicenseHistory, today: stri
   return hash('sha256', JSON.stringify([record, changes, publication, today])).slice(0, 32);
 }
 
+/** What the form on a license's page sends. */
+type RecordForm = Readonly<
+  Record<'board' | 'number' | 'shown' | 'search' | 'checked_by' | 'reference', string>
+>;
+
 /** The form on a license's page that saves what the page shows. */
-export function saveRecordForm(view: LicenseHistory, today: string): Html {
+export function saveRecordForm(ctx: Context, view: LicenseHistory, today: string): Html {
   const { record } = view;
   const board = record === undefined ? undefined : boardByLabel(record.board);
   if (record === undefined || board === undefined) return NOTHING;
-  return html`<form class="no-print margin-y-205" action="/records" method="post"><input type="hidden" name="board" value="${board.code}"><input type="hidden" name="number" value="${record.license_number}"><input type="hidden" name="shown" value="${shownHash(view, today)}"><button class="usa-button" type="submit">Save a record of this check</button> <span class="usa-hint display-block margin-top-05">Keeps this page as it is, under an address of its own, for 400 days.</span></form>`;
+  const shown = { board: board.code, number: record.license_number, shown: shownHash(view, today) };
+  return recordForm({ ...shown, search: searchBefore(ctx), checked_by: '', reference: '' }, []);
 }
 
-const FORM_LIMIT = { bytes: 4096, words: 'this form takes at most 4 KB' };
+function recordForm(form: RecordForm, problems: readonly FieldProblem[]): Html {
+  const hidden = (['board', 'number', 'shown', 'search'] as const).map(
+    (name) => html`<input type="hidden" name="${name}" value="${form[name]}">`,
+  );
+  const isOpen = form.checked_by !== '' || form.reference !== '';
+  return html`<form class="save-record no-print margin-y-205" action="/records" method="post">${hidden}
+<details${isOpen ? raw(' open') : NOTHING}><summary>Add who checked, or a reference (optional)</summary>
+${noteField('checked_by', form, problems, 'Stands in the record for whoever has its address.')}${noteField('reference', form, problems, 'For example a case or an order number.')}</details>
+<button class="usa-button" type="submit">Save a record of this check</button> <span class="usa-hint display-block margin-top-05">Keeps this page as it is, under an address of its own, for ${SAVED_RECORD_DAYS} days.</span></form>`;
+}
+
+const NOTES = { checked_by: 'Checked by', reference: 'Reference' } as const;
+
+function noteField(
+  id: keyof typeof NOTES,
+  form: RecordForm,
+  problems: readonly FieldProblem[],
+  hint: string,
+): Html {
+  return formField(
+    { id, label: NOTES[id], hint, problems },
+    (attributes) =>
+      html`<input class="usa-input" name="${id}" value="${form[id]}" maxlength="${MAX_NOTE_CHARACTERS}" autocomplete="off"${attributes}>`,
+  );
+}
+
+/** What is wrong with the fields that a visitor fills in. */
+function noteProblems(form: RecordForm): FieldProblem[] {
+  return (['checked_by', 'reference'] as const).flatMap((field) => {
+    if (form[field] === '' || recordNote.safeParse(form[field]).success) return [];
+    const words =
+      form[field].length > MAX_NOTE_CHARACTERS
+        ? `takes at most ${MAX_NOTE_CHARACTERS} characters.`
+        : 'takes one line of visible characters.';
+    return [{ field, words: `${NOTES[field]} ${words}` }];
+  });
+}
+
+const MAX_SEARCH_CHARACTERS = 300;
+
+/** The fields of a search, as a record says them. */
+const SEARCH_FIELDS = new Map([
+  ['q', 'Typed'],
+  ['number', 'Number'],
+  ['last_name', 'Last name'],
+  ['first_name', 'First name'],
+  ['business_name', 'Business'],
+  ['board', 'Board'],
+  ...Object.entries(mapFilters(({ label }) => label)),
+]);
+
+/** The search that led to a page, in words; empty where the browser does not say from which page it comes. */
+function searchBefore(ctx: Context): string {
+  const before = URL.parse(ctx.get('referer'));
+  if (before?.host !== ctx.host || before.pathname !== '/') return '';
+  const parts = [...before.searchParams].flatMap(([name, value]) => {
+    const label = SEARCH_FIELDS.get(name);
+    const text = name === 'board' ? (boardByCode(value)?.name ?? value) : value;
+    return label === undefined || text.trim() === '' ? [] : [`${label}: ${text.trim()}`];
+  });
+  return plainText(parts.join('; '));
+}
+
+/** A text of a browser as a record may have it. */
+function plainText(text: string): string {
+  return text.slice(0, MAX_SEARCH_CHARACTERS).replace(HIDDEN_CHARACTERS, ' ').trim();
+}
+
+const FORM_LIMIT = { bytes: 8192, words: 'this form takes at most 8 KB' };
 const FORM_BROKEN = 'This form can not be read. Go back to the license and press the button again.';
 
 /** POST /records: saves exactly what the license's page showed, and leads to its own address. */
@@ -54,24 +149,30 @@ export function saveRecordPage(services: PageServices): Route {
       requireSameOrigin(ctx);
       await spend(ctx, saveLimits.aMinute);
       await spend(ctx, saveLimits.aDay);
-      const form = await formBody(ctx, FORM_LIMIT);
-      const board = boardByCode(textOf(form.get('board')));
-      const number = textOf(form.get('number'));
-      if (board === undefined || number === '') throw new BadRequestError(FORM_BROKEN);
-      const view = await licenseHistory(services, { board, number });
+      const form = readForm(await formBody(ctx, FORM_LIMIT));
+      const board = boardByCode(form.board);
+      if (board === undefined || form.number === '') throw new BadRequestError(FORM_BROKEN);
+      const view = await licenseHistory(services, { board, number: form.number });
       const { record, publication, date, isSampleData, since, gaps, changes } = view;
-      if (record === undefined || shownHash(view, today()) !== textOf(form.get('shown'))) {
+      const origin = { date, isSampleData };
+      const license = licenseAddress({ board: board.name, license_number: form.number });
+      if (record === undefined || shownHash(view, today()) !== form.shown) {
         ctx.status = 409;
-        await page.send(ctx, {
-          title: 'Not saved: the page was out of date',
-          origin: { date, isSampleData },
-          body: html`<p>New data was published after you opened the page, or another day has begun. Look at the license again, then save.</p>
-<p><a class="usa-button" href="${licenseAddress({ board: board.name, license_number: number })}">Look at the license again</a></p>`,
-          isPrivate: true,
-        });
+        const body = html`<p>New data was published after you opened the page, or another day has begun. Look at the license again, then save.</p>
+<p><a class="usa-button" href="${license}">Look at the license again</a></p>`;
+        await page.send(ctx, { title: OUT_OF_DATE, origin, body, isPrivate: true });
         return;
       }
-      const instead = html`<a href="${licenseAddress(record)}">Go back to the license</a> and print the page.`;
+      const problems = noteProblems(form);
+      if (problems.length > 0) {
+        ctx.status = 400;
+        const body = html`<p>${record.full_name}, ${record.license_number}, ${record.board}. <a href="${license}">Back to the license</a></p>
+${recordForm(form, problems)}`;
+        await page.send(ctx, { title: 'Save a check', origin, body, problems, isPrivate: true });
+        return;
+      }
+      const { checked_by, reference, search } = form;
+      const said = Object.entries({ checked_by, reference, search: plainText(search) });
       await saveRecord(
         ctx,
         services,
@@ -80,10 +181,24 @@ export function saveRecordPage(services: PageServices): Route {
           ...{ publication, date, sample: isSampleData, today: today(), record, since },
           changes: [...changes],
           ...(gaps.length > 0 && { gaps: [...gaps] }),
+          ...Object.fromEntries(said.filter(([, text]) => text !== '')),
         },
-        instead,
+        html`<a href="${license}">go back to the license</a> and print the page.`,
       );
     },
+  };
+}
+
+const OUT_OF_DATE = 'Not saved: the page was out of date';
+
+function readForm(data: FormData): RecordForm {
+  const textOf = (name: string) => {
+    const value = data.get(name);
+    return typeof value === 'string' ? value.trim() : '';
+  };
+  return {
+    ...{ board: textOf('board'), number: textOf('number'), shown: textOf('shown'), search: textOf('search') },
+    ...{ checked_by: textOf('checked_by'), reference: textOf('reference') },
   };
 }
 
@@ -121,7 +236,7 @@ export async function saveRecord(
     await page.send(ctx, {
       title,
       origin,
-      body: html`<p>${why} To keep this check: ${instead}</p>`,
+      body: html`<p>${why} To keep this check, ${instead}</p>`,
       isPrivate: true,
     });
   }
@@ -147,49 +262,100 @@ const REFUSED: Readonly<
   },
 };
 
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
+/** GET /records: a field for the code of a record, which leads to its address. */
+export function recordCodePage(services: PageServices): Route {
+  return {
+    method: 'GET',
+    path: '/records',
+    handle: async (ctx) => {
+      const { code: typed } = ctx.query;
+      if (typed === undefined) {
+        const body = html`<p>A saved record shows a check as it was on its day, and what has changed since.</p>
+${codeForm('', [])}`;
+        await services.page.send(ctx, { title: 'Find a saved record', origin: services.origin(), body });
+        return;
+      }
+      const address = await addressOfRecord(services.records, String(typed));
+      if (address === undefined) return noRecord(ctx, services, String(typed));
+      ctx.status = 303;
+      ctx.redirect(address);
+    },
+  };
+}
+
+/** The address of the record with a code, however it is typed; `undefined` where there is none. */
+export async function addressOfRecord(records: SavedRecords, typed: string): Promise<string | undefined> {
+  const code = readRecordCode(typed);
+  if (code === undefined || (await records.read(code)) === undefined) return undefined;
+  return recordAddress(writtenRecordCode(code));
+}
+
+function codeForm(typed: string, problems: readonly FieldProblem[]): Html {
+  const field = formField(
+    {
+      id: 'code',
+      label: 'Code of the record',
+      hint: '16 letters and digits, as on the record. Capitals, blanks and hyphens do not matter.',
+      problems,
+    },
+    (attributes) =>
+      html`<input class="usa-input" name="code" value="${typed.slice(0, MAX_CODE_CHARACTERS)}" maxlength="${MAX_CODE_CHARACTERS}" autocomplete="off" autocapitalize="characters" spellcheck="false" required${attributes}>`,
+  );
+  return html`<form class="record-code" action="/records" method="get">
+${field}<button class="usa-button" type="submit">Show the record</button></form>`;
+}
+
+/** Says that no record has the code that was typed, beside the field. */
+async function noRecord(ctx: Context, { page, origin }: PageServices, typed: string): Promise<void> {
+  const code = readRecordCode(typed);
+  ctx.status = 404;
+  ctx.state.outcome = 'none';
+  const words =
+    code === undefined
+      ? 'A code has 16 letters and digits, and no U. Check whether one is missing.'
+      : `No record has the code ${writtenRecordCode(code)}. Check each character. A record is kept for ${SAVED_RECORD_DAYS} days, then it is deleted.`;
+  const problems = [{ field: 'code', words }];
+  const body = codeForm(typed, problems);
+  await page.send(ctx, {
+    title: 'No record with this code',
+    origin: origin(),
+    body,
+    problems,
+    isPrivate: true,
+  });
 }
 
 /** GET /records/{code}: a saved record as it was, beside what has changed since. */
 export function recordPage(services: PageServices): Route {
-  const { page, records, origin } = services;
+  const { page, records } = services;
   return {
     method: 'GET',
     path: '/records/:code',
     handle: async (ctx) => {
-      const code = readRecordCode(ctx.params.code ?? '');
+      const { code: typed = '' } = ctx.params;
+      const code = readRecordCode(typed);
       const saved = code === undefined ? undefined : await records.read(code);
-      if (code === undefined || saved === undefined) {
-        ctx.status = 404;
-        ctx.state.outcome = 'none';
-        await page.send(ctx, {
-          title: 'No record with this code',
-          origin: origin(),
-          body: html`<p>Check the code: it has 16 letters and digits. A record is kept for ${SAVED_RECORD_DAYS} days.</p><p><a href="/">Look up a license</a></p>`,
-          isPrivate: true,
-        });
-        return;
-      }
+      if (code === undefined || saved === undefined) return noRecord(ctx, services, typed);
+      const address = `${publicOrigin(ctx, services.config)}${recordAddress(writtenRecordCode(code))}`;
+      const about = aboutRecord(saved, code, address);
+      const origin = { date: saved.date, isSampleData: saved.sample };
       if (saved.kind === 'list') {
+        const body = html`${about}${savedListBody(code, saved)}`;
         await page.send(ctx, {
           title: savedListTitle(saved),
-          origin: { date: saved.date, isSampleData: saved.sample },
-          body: html`${checkFacts(code, saved)}${savedListBody(code, saved)}`,
+          origin,
+          body,
           isPrivate: true,
           isOfThePast: true,
         });
         return;
       }
-      const board = boardByLabel(saved.record.board);
-      const comparison =
-        board === undefined
-          ? html`<div class="no-print">${alert('warning', html`The ${saved.record.board} is no longer among the boards of this service, so the license is not compared with today’s.`)}</div>`
-          : sinceThen(saved, await licenseHistory(services, { board, number: saved.record.license_number }));
+      const { record, today } = saved;
       await page.send(ctx, {
-        title: 'Record of a license check',
-        origin: { date: saved.date, isSampleData: saved.sample },
-        body: savedBody(code, saved, board, comparison),
+        title: `${nameParts(record.full_name).last} ${record.license_number} checked ${today}`,
+        heading: 'Record of a license check',
+        origin,
+        body: await licenseCheck(services, saved, about),
         isPrivate: true,
         isOfThePast: true,
       });
@@ -197,29 +363,66 @@ export function recordPage(services: PageServices): Route {
   };
 }
 
-/** When it was checked, in which dataset, and under which code the record is found. */
-function checkFacts(code: string, { saved_at: at, date, publication }: SavedRecord): Html {
-  const kept = longDate(daysBefore(at.slice(0, 10), -SAVED_RECORD_DAYS));
-  return factList([
-    ['Checked', ohioTime(at)],
-    ['Dataset', `State of Ohio, ${longDate(date)} (publication ${publication})`],
-    ['Code', html`<code>${writtenRecordCode(code)}</code>, kept until ${kept}`],
-  ]);
+/** Where visitors find this website, as it is set or as this one has found it. */
+function publicOrigin(ctx: Context, { PUBLIC_URL: url }: PageServices['config']): string {
+  return url ?? `${clientProtocol(ctx) ?? ctx.protocol}://${ctx.host}`;
 }
 
-function savedBody(
-  code: string,
+/** What every record says of itself: when it was saved, of what data, by whom, and where it is found again. */
+function aboutRecord(saved: SavedRecord, code: string, address: string): Html {
+  const { saved_at: at, date, publication, checked_by: checkedBy, reference, search } = saved;
+  const facts = factList([
+    ['Saved', ohioTime(at)],
+    ['Checked by', checkedBy],
+    ['Reference', reference],
+    ['Search', search],
+    ['Dataset', `State of Ohio, ${longDate(date)} (publication ${publication})`],
+    ['Code', html`<code>${writtenRecordCode(code)}</code>`],
+    ['Kept until', longDate(daysBefore(at.slice(0, 10), -SAVED_RECORD_DAYS))],
+    [
+      'Address',
+      html`<a class="record-address" href="${recordAddress(writtenRecordCode(code))}">${address}</a>`,
+    ],
+  ]);
+  const areSaid = checkedBy !== undefined || reference !== undefined || search !== undefined;
+  return html`<section><h2>This record</h2>
+<div class="about-record">${facts}${qrCode(address)}</div>
+${areSaid ? html`<p class="source">Who checked, the reference and the search are as the visitor’s browser sent them.</p>` : NOTHING}</section>`;
+}
+
+/** Longer than any address of a record on a host with a name. */
+const MAX_QR_CHARACTERS = 400;
+
+/** The address to be read by a phone, from paper too: black on white whatever the colors of the page. */
+function qrCode(address: string): Html {
+  if (address.length > MAX_QR_CHARACTERS) return NOTHING;
+  const code = generate(address);
+  const [edge, width] = [-QUIET_ZONE, code.size + 2 * QUIET_ZONE];
+  return html`<svg class="qr-code" viewBox="${edge} ${edge} ${width} ${width}" role="img" aria-label="QR code of this record’s address"><path fill="#fff" d="M${edge} ${edge}h${width}v${width}h-${width}z"/><path d="${toSvgPath(code)}"/></svg>`;
+}
+
+/** So many blank modules around the code let a phone find it (ISO/IEC 18004). */
+const QUIET_ZONE = 4;
+
+/** A license as it was when its record was saved. */
+async function licenseCheck(
+  services: PageServices,
   saved: SavedRecordOf<'license'>,
-  board: Board | undefined,
-  comparison: Html,
-): Html {
-  const { record, today, changes, since, gaps = [] } = saved;
-  return html`${checkFacts(code, saved)}
+  about: Html,
+): Promise<Html> {
+  const { record, date, today, changes, since, gaps = [] } = saved;
+  const board = boardByLabel(record.board);
+  const comparison =
+    board === undefined
+      ? html`<div class="no-print">${alert('warning', html`The ${record.board} is no longer among the boards of this service, so the license is not compared with today’s.`)}</div>`
+      : sinceThen(saved, await licenseHistory(services, { board, number: record.license_number }));
+  return html`<p>As it stood on <strong>${longDate(today)}</strong> in the State’s dataset of <strong>${longDate(date)}</strong>.</p>
 ${comparison}
 <h2>${properCase(record.full_name)}</h2>
 ${licenseIdentity(record)}
 ${licenseVerdict(record, today)}
 ${licenseFacts(record, today)}
+${about}
 <section class="no-print"><h2>History, as of then</h2>
 ${historyTimeline(changes, since, gaps)}</section>
 <p class="no-print">To keep it on paper or as a file, print this page. <a href="${licenseAddress(record)}">The license as it is now</a></p>

@@ -13,7 +13,7 @@ import { licensePage } from './license-pages.ts';
 import { runAgainPage } from './list-record.ts';
 import { lookupPage } from './lookup-page.ts';
 import { MARK, type Origin, type PageServices, pageWriter, type WebServices } from './page.ts';
-import { recordPage, saveRecordPage } from './record-pages.ts';
+import { recordCodePage, recordPage, saveRecordPage } from './record-pages.ts';
 import { rosterPages } from './roster-page.ts';
 
 type RouterMiddleware = ReturnType<ReturnType<typeof routerOf>['routes']>;
@@ -38,6 +38,7 @@ export async function website(services: WebServices): Promise<RouterMiddleware> 
     lookupPage(common),
     licensePage(common),
     saveRecordPage(common),
+    recordCodePage(common),
     recordPage(common),
     runAgainPage(common),
     ...rosterPages(common),

@@ -94,6 +94,8 @@ describe('the setting', () => {
     ['REDIS_URL', 'rediss://:secret@redis.example:6380/2', 'rediss://:secret@redis.example:6380/2'],
     ['REST_REQUESTS_PER_MINUTE', '1', 1],
     ['TRUSTED_PROXIES', '10', 10],
+    ['PUBLIC_URL', 'https://Licenses.Example.gov/', 'https://licenses.example.gov'],
+    ['PUBLIC_URL', 'http://10.0.0.1:8080', 'http://10.0.0.1:8080'],
     ['MCP_ALLOWED_HOSTS', ' a.example, ,b.example:8080,', ['a.example', 'b.example:8080']],
     ['API_KEY_PREFIX', 'abcdefghijklmno1', 'abcdefghijklmno1'],
     ['DRAIN_SECONDS', '0', 0],
@@ -106,6 +108,12 @@ describe('the setting', () => {
     ['LOG_LEVEL', 'silent', 'silent'],
   ])('%s accepts %j', (name, value, read) => {
     expect(configOf({ [name]: value })).toHaveProperty(name, read);
+  });
+
+  test('MCP_ALLOWED_HOSTS is the host of PUBLIC_URL unless it is set', () => {
+    const PUBLIC_URL = 'https://a.example:8443';
+    expect(configOf({ PUBLIC_URL }).MCP_ALLOWED_HOSTS).toEqual(['a.example']);
+    expect(configOf({ PUBLIC_URL, MCP_ALLOWED_HOSTS: 'b.example' }).MCP_ALLOWED_HOSTS).toEqual(['b.example']);
   });
 
   const NODES = 'an http or https URL, or those of several nodes with commas between them';
@@ -126,6 +134,13 @@ describe('the setting', () => {
     ['INDEX_PREFIX', 'a'.repeat(41), 'empty, or up to 40 lower-case letters, digits, - and _'],
     ['REST_REQUESTS_PER_MINUTE', '0', WHOLE],
     ['MCP_REQUESTS_PER_MINUTE', '1.5', WHOLE],
+    ...[
+      'licenses.example.gov',
+      'ftp://a.example',
+      'https://a.example/licenses',
+      'https://a.example?',
+      'https://u:p@a.example',
+    ].map((value): [string, string, string] => ['PUBLIC_URL', value, 'an http or https URL without a path']),
     ['TRUSTED_PROXIES', '-1', 'how many proxies, 0 to 10'],
     ['TRUSTED_PROXIES', '11', 'how many proxies, 0 to 10'],
     ['API_KEY_PREFIX', 'OLV', 'up to 16 lower-case letters and digits, a letter first'],

@@ -1,0 +1,228 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { generate } from 'lean-qr';
+import { toSvgPath } from 'lean-qr/extras/svg';
+import { evaluationDays } from '../../sample-data/evaluation/days.ts';
+import { startApi } from '../../scripts/licenses-processes.ts';
+import { freePort } from '../../scripts/ports.ts';
+import type { RunningProcess } from '../../scripts/processes.ts';
+import { newRecordCode, writtenRecordCode } from '../../src/records/saved-records.ts';
+import { rawRequest } from '../support/raw-http.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+const NURSE = '/licenses/NUR/RN.900418822';
+const SITE = 'licenses.example.gov';
+
+let service: TestService;
+let ownName: RunningProcess;
+let ownPort: number;
+let lastAddress = 0;
+
+beforeAll(async () => {
+  service = await startService({ files: evaluationDays, settings: { TRUSTED_PROXIES: '1' } });
+  ownPort = await freePort();
+  ownName = await startApi({
+    ...service.environment.variables,
+    PORT: String(ownPort),
+    ADMIN_PORT: String(await freePort()),
+    PUBLIC_URL: 'https://verify.example.org',
+  });
+});
+afterAll(async () => {
+  await ownName.stop();
+  await service.stop();
+});
+
+/** As a proxy passes on what a browser asks; each visitor has another address, so that no limit is met. */
+async function ask(path: string, headers: Record<string, string> = {}, body?: string, port?: number) {
+  lastAddress += 1;
+  return rawRequest({
+    port: port ?? service.environment.config.PORT,
+    method: body === undefined ? 'GET' : 'POST',
+    path,
+    headers: {
+      ...{ host: SITE, accept: 'text/html', 'accept-encoding': 'identity' },
+      ...{ 'x-forwarded-proto': 'https', 'x-forwarded-for': `198.51.100.${lastAddress}` },
+      ...(body !== undefined && {
+        origin: `https://${SITE}`,
+        'content-type': 'application/x-www-form-urlencoded',
+        'content-length': String(Buffer.byteLength(body)),
+      }),
+      ...headers,
+    },
+    ...(body !== undefined && { body }),
+  });
+}
+
+/** The fields of the form that saves a record, of a page. */
+function formOf(html: string): Map<string, string> {
+  const form = /<form[^>]* action="\/records".*?<\/form>/s.exec(html)?.[0] ?? '';
+  const fields = form.matchAll(/name="(\w+)" value="([^"]*)"/g);
+  return new Map([...fields].map(([, name = '', value = '']) => [name, unescaped(value)]));
+}
+
+function unescaped(text: string): string {
+  return text
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&amp;', '&');
+}
+
+async function saveForm(referer?: string): Promise<Map<string, string>> {
+  const page = await ask(NURSE, referer === undefined ? {} : { referer });
+  return formOf(page.text);
+}
+
+function save(form: ReadonlyMap<string, string>, fields: Record<string, string> = {}) {
+  return ask('/records', {}, String(new URLSearchParams({ ...Object.fromEntries(form), ...fields })));
+}
+
+async function savedAddress(fields: Record<string, string> = {}, referer?: string): Promise<string> {
+  const { status, headers } = await save(await saveForm(referer), fields);
+  expect(status).toBe(303);
+  return headers.get('location') ?? '';
+}
+
+/** A fact of a page by its name. */
+function fact(html: string, name: string): string | undefined {
+  const [, value] = new RegExp(`<dt[^>]*>${name}</dt><dd>(.*?)</dd>`, 's').exec(html) ?? [];
+  return value?.replace(/<[^>]*>/g, '');
+}
+
+describe('the page of a saved record', () => {
+  test('has a title for a file, its address as text and as a QR code, and how long it is kept', async () => {
+    const path = await savedAddress();
+    const { text } = await ask(path);
+    expect(text).toMatch(/<title>HOLLOWAY RN\.900418822 checked \d{4}-\d\d-\d\d \| /);
+    expect(text).toContain('<h1>Record of a license check</h1>');
+    expect(fact(text, 'Address')).toBe(`https://${SITE}${path}`);
+    expect(text).toContain(`<path d="${toSvgPath(generate(`https://${SITE}${path}`))}"/>`);
+    expect(text).not.toContain('style=');
+    expect(fact(text, 'Saved')).toMatch(/^\w+ \d{1,2}, \d{4} at .* \(Ohio time\)$/);
+    expect(fact(text, 'Kept until')).toMatch(/^\w+ \d{1,2}, \d{4}$/);
+    for (const name of ['Checked by', 'Reference', 'Search']) expect(fact(text, name)).toBeUndefined();
+  });
+
+  test('has the address of PUBLIC_URL where that is set', async () => {
+    const path = await savedAddress();
+    const { text } = await ask(path, {}, undefined, ownPort);
+    expect(fact(text, 'Address')).toBe(`https://verify.example.org${path}`);
+    expect(text).toContain(toSvgPath(generate(`https://verify.example.org${path}`)));
+  });
+
+  test('says who checked, for what, and what was searched', async () => {
+    const search = 'by=person&last_name=Hollo%00way&first_name=&board=NUR&city=Toledo&page=2&evil=x';
+    const said = { checked_by: ' Zoë <b>O’Neil</b> ', reference: 'Order "4711"' };
+    const { text } = await ask(await savedAddress(said, `https://${SITE}/?${search}`));
+    expect(text).not.toContain('<b>O');
+    expect(fact(text, 'Checked by')).toBe('Zoë &lt;b&gt;O’Neil&lt;/b&gt;');
+    expect(fact(text, 'Reference')).toBe('Order &quot;4711&quot;');
+    expect(fact(text, 'Search')).toBe('Last name: Hollo way; Board: Nursing Board; City: Toledo');
+    expect(text).toContain('as the visitor’s browser sent them');
+  });
+
+  test.each([
+    ['another website', 'https://evil.example/?q=x'],
+    ['another page', `https://${SITE}/data?q=x`],
+    ['no address', 'nonsense'],
+  ])('says no search where the visitor comes from %s', async (_from, referer) => {
+    expect((await saveForm(referer)).get('search')).toBe('');
+  });
+
+  test('cuts a search of any length, also in the middle of a character', async () => {
+    const form = await saveForm(`https://${SITE}/?q=${encodeURIComponent('😀'.repeat(500))}`);
+    const { text } = await ask((await save(form)).headers.get('location') ?? '');
+    expect(fact(text, 'Search')).toMatch(/^Typed: (😀)+$/u);
+    const forged = await save(form, { search: `a\u202e\n${'x'.repeat(3000)}` });
+    const { text: shown } = await ask(forged.headers.get('location') ?? '');
+    expect(fact(shown, 'Search')).toBe(`a  ${'x'.repeat(297)}`);
+  });
+
+  test('has no QR code of a host of any length', async () => {
+    const path = await savedAddress();
+    const { status, text } = await ask(path, { host: `${'a'.repeat(3000)}.example` });
+    expect(status).toBe(200);
+    expect(text).not.toContain('qr-code');
+  });
+});
+
+describe('a record is not saved', () => {
+  test.each([
+    ['checked_by', 'x'.repeat(101), 'Checked by takes at most 100 characters.'],
+    ['reference', 'x'.repeat(101), 'Reference takes at most 100 characters.'],
+    ['checked_by', 'Ada\nLovelace', 'Checked by takes one line of visible characters.'],
+    ['reference', 'a\u202eb', 'Reference takes one line of visible characters.'],
+  ])('with a wrong %s, and the form comes back as it was sent', async (field, value, words) => {
+    const other = field === 'reference' ? 'checked_by' : 'reference';
+    const refused = await save(await saveForm(), { [field]: value, [other]: 'kept' });
+    expect(refused.status).toBe(400);
+    expect(refused.text).toContain('<title>Error: ');
+    expect(refused.text).toContain(`<a href="#${field}">${words}</a>`);
+    expect(refused.text).toMatch(new RegExp(`name="${field}"[^>]*aria-invalid="true"`));
+    const form = formOf(refused.text);
+    expect(form.get(other)).toBe('kept');
+    const { text } = await ask((await save(form, { [field]: 'right' })).headers.get('location') ?? '');
+    expect(text).toContain('<dd>right</dd>');
+  });
+
+  test('with more fields or bytes than the form has', async () => {
+    const form = await saveForm();
+    expect((await save(form, { reference: 'x'.repeat(9000) })).status).toBe(413);
+    const many = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`f${at}`, '']));
+    expect((await save(form, many)).status).toBe(400);
+  });
+});
+
+describe('a code that is typed', () => {
+  const open = (code: string) => ask(`/records?code=${encodeURIComponent(code)}`);
+
+  test('leads to the record in any form in which it is read', async () => {
+    const address = await savedAddress();
+    const code = address.split('/').at(-1) ?? '';
+    for (const typed of [
+      code,
+      code.replaceAll('-', ''),
+      code.toLowerCase(),
+      ` ${code.replaceAll('-', ' ')} `,
+      code.replaceAll('0', 'o').replaceAll('1', 'l'),
+      code.replaceAll('-', '–'),
+    ]) {
+      const { status, headers } = await open(typed);
+      expect([status, headers.get('location')]).toEqual([303, address]);
+    }
+  });
+
+  const UNKNOWN = writtenRecordCode(newRecordCode());
+
+  test.each([
+    ['nothing', '', 'A code has 16 letters and digits'],
+    ['a character too few', UNKNOWN.slice(1), 'A code has 16 letters and digits'],
+    ['a license number', 'RN.900418822', 'A code has 16 letters and digits'],
+    ['an unknown code', UNKNOWN, `No record has the code ${UNKNOWN}.`],
+    ['what breaks HTML', '"><script>alert(1)</script>', 'A code has 16 letters and digits'],
+    ['a long text', 'A'.repeat(5000), 'A code has 16 letters and digits'],
+  ])('is said to be wrong at the field: %s', async (_what, typed, words) => {
+    for (const { status, text } of [
+      await open(typed),
+      ...(typed === '' ? [] : [await ask(`/records/${encodeURIComponent(typed)}`)]),
+    ]) {
+      expect(status).toBe(404);
+      expect(text).toContain('<title>Error: No record with this code');
+      expect(text).toContain(`<a href="#code">${words}`);
+      expect(text).toMatch(/name="code"[^>]*aria-invalid="true"/);
+      expect(unescaped(/name="code" value="([^"]*)"/.exec(text)?.[1] ?? '')).toBe(typed.slice(0, 64));
+      expect(text).not.toContain('<script');
+    }
+  });
+
+  test('twice in the address, is no code', async () => {
+    expect((await ask('/records?code=a&code=b')).status).toBe(404);
+  });
+
+  test('is asked for by a page that search engines may list', async () => {
+    const { status, text, headers } = await ask('/records');
+    expect([status, headers.get('x-robots-tag')]).toEqual([200, null]);
+    expect(text).toContain('Find a saved record');
+    expect(text).not.toContain('aria-invalid');
+  });
+});
