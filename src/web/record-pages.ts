@@ -41,6 +41,7 @@ import {
   html,
   NOTHING,
   type PageServices,
+  type PageWriter,
 } from './page.ts';
 import { savedListBody, savedListTitle } from './roster-results.ts';
 import { fieldLabel, inWords, longDate, ohioTime, properCase } from './words.ts';
@@ -263,7 +264,7 @@ const REFUSED: Readonly<
 };
 
 /** GET /records: a field for the code of a record, which leads to its address. */
-export function recordCodePage(services: PageServices): Route {
+export function recordCodePage({ page, records }: PageServices): Route {
   return {
     method: 'GET',
     path: '/records',
@@ -272,11 +273,11 @@ export function recordCodePage(services: PageServices): Route {
       if (typed === undefined) {
         const body = html`<p>A saved record shows a check as it was on its day, and what has changed since.</p>
 ${codeForm('', [])}`;
-        await services.page.send(ctx, { title: 'Find a saved record', origin: services.origin(), body });
+        await page.send(ctx, { title: 'Find a saved record', origin: undefined, body });
         return;
       }
-      const address = await addressOfRecord(services.records, String(typed));
-      if (address === undefined) return noRecord(ctx, services, String(typed));
+      const address = await addressOfRecord(records, String(typed));
+      if (address === undefined) return noRecord(ctx, page, String(typed));
       ctx.status = 303;
       ctx.redirect(address);
     },
@@ -306,7 +307,7 @@ ${field}<button class="usa-button" type="submit">Show the record</button></form>
 }
 
 /** Says that no record has the code that was typed, beside the field. */
-async function noRecord(ctx: Context, { page, origin }: PageServices, typed: string): Promise<void> {
+async function noRecord(ctx: Context, page: PageWriter, typed: string): Promise<void> {
   const code = readRecordCode(typed);
   ctx.status = 404;
   ctx.state.outcome = 'none';
@@ -335,7 +336,7 @@ export function recordPage(services: PageServices): Route {
       const { code: typed = '' } = ctx.params;
       const code = readRecordCode(typed);
       const saved = code === undefined ? undefined : await records.read(code);
-      if (code === undefined || saved === undefined) return noRecord(ctx, services, typed);
+      if (code === undefined || saved === undefined) return noRecord(ctx, page, typed);
       const address = `${publicOrigin(ctx, services.config)}${recordAddress(writtenRecordCode(code))}`;
       const about = aboutRecord(saved, code, address);
       const origin = { date: saved.date, isSampleData: saved.sample };
@@ -380,7 +381,7 @@ function aboutRecord(saved: SavedRecord, code: string, address: string): Html {
     ['Code', html`<code>${writtenRecordCode(code)}</code>`],
     ['Kept until', longDate(daysBefore(at.slice(0, 10), -SAVED_RECORD_DAYS))],
     [
-      'Address',
+      'Web address',
       html`<a class="record-address" href="${recordAddress(writtenRecordCode(code))}">${address}</a>`,
     ],
   ]);

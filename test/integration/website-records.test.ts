@@ -95,7 +95,7 @@ describe('the page of a saved record', () => {
     const { text } = await ask(path);
     expect(text).toMatch(/<title>HOLLOWAY RN\.900418822 checked \d{4}-\d\d-\d\d \| /);
     expect(text).toContain('<h1>Record of a license check</h1>');
-    expect(fact(text, 'Address')).toBe(`https://${SITE}${path}`);
+    expect(fact(text, 'Web address')).toBe(`https://${SITE}${path}`);
     expect(text).toContain(`<path d="${toSvgPath(generate(`https://${SITE}${path}`))}"/>`);
     expect(text).not.toContain('style=');
     expect(fact(text, 'Saved')).toMatch(/^\w+ \d{1,2}, \d{4} at .* \(Ohio time\)$/);
@@ -106,7 +106,7 @@ describe('the page of a saved record', () => {
   test('has the address of PUBLIC_URL where that is set', async () => {
     const path = await savedAddress();
     const { text } = await ask(path, {}, undefined, ownPort);
-    expect(fact(text, 'Address')).toBe(`https://verify.example.org${path}`);
+    expect(fact(text, 'Web address')).toBe(`https://verify.example.org${path}`);
     expect(text).toContain(toSvgPath(generate(`https://verify.example.org${path}`)));
   });
 
