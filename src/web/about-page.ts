@@ -33,7 +33,7 @@ function aboutBody({ OPERATOR_NAME: name, OPERATOR_CONTACT: contact }: Config): 
 <li>The log of requests has the kind of page and the time it took. It has neither what you searched for nor your network address.</li>
 <li>Your network address is kept for at most a day, to limit the number of requests.</li>
 <li>Lists that you check are read and forgotten, unless you save the check.</li>
-<li>A saved check is kept for ${SAVED_RECORD_DAYS} days and then deleted. Whoever has its code can read it.</li>
+<li>A saved check is kept for ${SAVED_RECORD_DAYS} days and then deleted. Whoever has its code can read it, with the name of who checked and the reference where they were given.</li>
 </ul>
 <h2 id="corrections">Corrections</h2>
 <p>If the board’s data about you is wrong, ask the board to correct it. The correction appears here with the State’s next dataset, usually on the next day. The address of each board is on the page of each of its licenses.</p>

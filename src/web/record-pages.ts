@@ -44,7 +44,7 @@ import {
   type PageWriter,
 } from './page.ts';
 import { savedListBody, savedListTitle } from './roster-results.ts';
-import { fieldLabel, inWords, longDate, ohioTime, properCase } from './words.ts';
+import { counted, fieldLabel, inWords, longDate, ohioTime, properCase } from './words.ts';
 
 /**
  * A hash of what a page shows. A record that is saved from the page is refused when it would show something else.
@@ -184,7 +184,7 @@ ${recordForm(form, problems)}`;
           ...(gaps.length > 0 && { gaps: [...gaps] }),
           ...Object.fromEntries(said.filter(([, text]) => text !== '')),
         },
-        html`<a href="${license}">go back to the license</a> and print the page.`,
+        html`<a href="${license}">Go back to the license</a> and print the page.`,
       );
     },
   };
@@ -237,7 +237,7 @@ export async function saveRecord(
     await page.send(ctx, {
       title,
       origin,
-      body: html`<p>${why} To keep this check, ${instead}</p>`,
+      body: html`<p>${why} To keep this check: ${instead}</p>`,
       isPrivate: true,
     });
   }
@@ -285,7 +285,7 @@ ${codeForm('', [])}`;
 }
 
 /** The address of the record with a code, however it is typed; `undefined` where there is none. */
-export async function addressOfRecord(records: SavedRecords, typed: string): Promise<string | undefined> {
+async function addressOfRecord(records: SavedRecords, typed: string): Promise<string | undefined> {
   const code = readRecordCode(typed);
   if (code === undefined || (await records.read(code)) === undefined) return undefined;
   return recordAddress(writtenRecordCode(code));
@@ -319,7 +319,7 @@ async function noRecord(ctx: Context, page: PageWriter, typed: string): Promise<
   const body = codeForm(typed, problems);
   await page.send(ctx, {
     title: 'No record with this code',
-    origin: origin(),
+    origin: undefined,
     body,
     problems,
     isPrivate: true,
@@ -343,7 +343,8 @@ export function recordPage(services: PageServices): Route {
       if (saved.kind === 'list') {
         const body = html`${about}${savedListBody(code, saved)}`;
         await page.send(ctx, {
-          title: savedListTitle(saved),
+          title: `List of ${counted(saved.rows.length, 'row')} checked ${saved.today}`,
+          heading: savedListTitle(saved),
           origin,
           body,
           isPrivate: true,
