@@ -41,12 +41,13 @@ import {
   orBadRequest,
   type PageServices,
 } from './page.ts';
+import { addressOfRecord } from './record-pages.ts';
 import { count, counted, listed, longDate, properCase, shortDate } from './words.ts';
 
 const START_TITLE = 'Look up a license';
 
 /** GET /: the form, and the result of the search that the address holds. */
-export function lookupPage({ lookups, page, origin, today, live }: PageServices): Route {
+export function lookupPage({ lookups, records, page, origin, today, live }: PageServices): Route {
   return {
     method: 'GET',
     path: '/',
@@ -81,6 +82,15 @@ export function lookupPage({ lookups, page, origin, today, live }: PageServices)
       if (number?.outcome === 'found' && number.nameMatch !== false && hasPage(number.record)) {
         ctx.status = 303;
         ctx.redirect(licenseAddress(number.record));
+        return;
+      }
+      // A code is looked for last: where a license has the number or the name, it is what was meant.
+      const isMiss = outcomeOf(answer) === 'none';
+      const record = isMiss && fields.q !== undefined ? await addressOfRecord(records, fields.q) : undefined;
+      if (record !== undefined) {
+        ctx.state.outcome = 'found';
+        ctx.status = 303;
+        ctx.redirect(record);
         return;
       }
       const title = titleOf(answer, request, searchedFor(fields));

@@ -74,6 +74,7 @@ const FOOTER = [
   { address: '/about#corrections', name: 'Corrections' },
   { address: '/about#contact', name: 'Contact' },
   { address: '/data', name: 'How current is this?' },
+  { address: '/records', name: 'Find a saved record' },
 ] as const;
 
 /** A register card with a clipped corner and a check mark. It also stands in `favicon.svg`. */

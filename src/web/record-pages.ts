@@ -285,7 +285,7 @@ ${codeForm('', [])}`;
 }
 
 /** The address of the record with a code, however it is typed; `undefined` where there is none. */
-async function addressOfRecord(records: SavedRecords, typed: string): Promise<string | undefined> {
+export async function addressOfRecord(records: SavedRecords, typed: string): Promise<string | undefined> {
   const code = readRecordCode(typed);
   if (code === undefined || (await records.read(code)) === undefined) return undefined;
   return recordAddress(writtenRecordCode(code));

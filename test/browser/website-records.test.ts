@@ -21,8 +21,8 @@ describeUnless(NO_BROWSER, 'saved records, in a browser', () => {
     origin = `http://127.0.0.1:${service.environment.config.PORT}`;
     browser = await launchedBrowser();
     const { page, open } = await tabOf({ javaScriptEnabled: false });
-    await open('/?by=person&last_name=Holloway');
-    await page.getByRole('link', { name: 'RN.900418822' }).click();
+    await open('/?q=Beatrice+Holloway');
+    await page.getByRole('link', { name: /HOLLOWAY, BEATRICE/i }).click();
     await page.getByText('Add who checked').click();
     await page.getByLabel('Checked by').fill('Ada Lovelace, Acme Staffing');
     await page.getByLabel('Reference').fill('Order 4711');
@@ -80,7 +80,7 @@ describeUnless(NO_BROWSER, 'saved records, in a browser', () => {
     await page.keyboard.press('Enter');
     await page.waitForURL(origin + record);
     expect(await page.title()).toContain('HOLLOWAY RN.900418822 checked ');
-    expect(await page.locator('main').textContent()).toContain('Last name: Holloway');
+    expect(await page.locator('main').textContent()).toContain('Typed: Beatrice Holloway');
   });
 
   test('a wrong reference comes back in an open field, with what was typed', async () => {

@@ -7,6 +7,7 @@ import { freePort } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { newRecordCode, writtenRecordCode } from '../../src/records/saved-records.ts';
 import { rawRequest } from '../support/raw-http.ts';
+import { shownNurse } from '../support/saved-records.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const NURSE = '/licenses/NUR/RN.900418822';
@@ -190,6 +191,25 @@ describe('a code that is typed', () => {
       const { status, headers } = await open(typed);
       expect([status, headers.get('location')]).toEqual([303, address]);
     }
+  });
+
+  test('leads to the record from the box of the home page, too, where no license has it', async () => {
+    const address = await savedAddress();
+    const code = address.split('/').at(-1) ?? '';
+    const { status, headers } = await ask(`/?q=${code.toLowerCase().replaceAll('-', '+')}`);
+    expect([status, headers.get('location')]).toEqual([303, address]);
+    for (const typed of [UNKNOWN, code.slice(1)])
+      expect((await ask(`/?q=${typed}`)).text).toContain('A license that is missing here may still exist');
+  });
+
+  test('is a name where a license has it', async () => {
+    const { store } = service.environment;
+    const body = { ...shownNurse(), saved_at: new Date().toISOString() };
+    const id = 'BEATR1CEH0110WAY';
+    await store.client.index({ index: store.names.savedRecords, id, body, refresh: true });
+    expect((await open('Beatrice Holloway')).headers.get('location')).toBe('/records/BEAT-R1CE-H011-0WAY');
+    const { status, text } = await ask('/?q=Beatrice+Holloway');
+    expect([status, text.includes('RN.900418822')]).toEqual([200, true]);
   });
 
   const UNKNOWN = writtenRecordCode(newRecordCode());
