@@ -7,11 +7,18 @@ export function licenseAddress(license: { readonly board: string; readonly licen
   return `/licenses/${encodeURIComponent(boardKey(license.board))}/${encodeURIComponent(license.license_number)}`;
 }
 
-/** A license's number as a link; as text alone for a board that the catalog does not have, which has no address. */
-export function licenseLink(license: { readonly board: string; readonly license_number: string }): Html {
+/**
+ * A license's number as a link; as text alone for a board that the catalog does not have, which has no address.
+ *
+ * @param attributes of the link, such as where it opens
+ */
+export function licenseLink(
+  license: { readonly board: string; readonly license_number: string },
+  attributes: Html | string = '',
+): Html {
   return boardByLabel(license.board) === undefined
     ? html`${license.license_number}`
-    : html`<a href="${licenseAddress(license)}">${license.license_number}</a>`;
+    : html`<a href="${licenseAddress(license)}"${attributes}>${license.license_number}</a>`;
 }
 
 /** The address of a search: its fields as query parameters; those without a value are left out. */

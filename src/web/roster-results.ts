@@ -1,3 +1,4 @@
+import { raw } from 'hono/html';
 import { cautionsOf, NAME_DOES_NOT_MATCH } from '../licenses/cautions.ts';
 import { numberKey } from '../licenses/fold.ts';
 import type { LicenseRecord } from '../licenses/license.ts';
@@ -116,6 +117,9 @@ const EXPLAINED: Readonly<Record<Need, string>> = {
   clear: 'Active, not past its expiry date, no board action, and the name fits where one was sent.',
 };
 
+/** A browser cannot go back to the answer of a form without sending the form again. */
+const NEW_TAB = raw(' target="_blank" rel="noopener"');
+
 /** The rows under a heading for each need, problems first, what was sent beside what was found. */
 export function rowSections(rows: readonly ListRow[], today: string): Html {
   const sections = ROW_NEEDS.map((need) => [need, rows.filter((row) => row.need === need)] as const);
@@ -124,7 +128,7 @@ export function rowSections(rows: readonly ListRow[], today: string): Html {
     filled.length > 1
       ? html`<nav class="no-print" aria-label="Sections"><ul class="list-sections">${filled.map(([need, { length }]) => html`<li><a href="#${need}">${HEADINGS[need]} (${length})</a></li>`)}</ul></nav>`
       : NOTHING
-  }${filled.map(
+  }<p class="usa-hint no-print">Licenses open in a new tab, so that this list stays.</p>${filled.map(
     ([need, ofNeed]) => html`
 <section id="${need}"><h2>${HEADINGS[need]}: ${counted(ofNeed.length, 'row')}</h2>
 <p class="usa-hint">${EXPLAINED[need]}</p>
@@ -170,13 +174,13 @@ function foundCells({ licenses, name_match: nameMatch }: ListRow, today: string)
   if (only === undefined) return ['', '', ''];
   if (another === undefined) {
     return [
-      html`<b>${properCase(only.full_name)}</b><br>${licenseLink(only)}`,
+      html`<b>${properCase(only.full_name)}</b><br>${licenseLink(only, NEW_TAB)}`,
       statusTags(only, today, nameMatch),
       expiry(only),
     ];
   }
   return [
-    html`${licenses.map((license) => html`<p>${properCase(license.full_name)}<br>${licenseLink(license)} ${statusTags(license, today)}</p>`)}`,
+    html`${licenses.map((license) => html`<p>${properCase(license.full_name)}<br>${licenseLink(license, NEW_TAB)} ${statusTags(license, today)}</p>`)}`,
     '',
     '',
   ];
@@ -186,7 +190,7 @@ function foundCells({ licenses, name_match: nameMatch }: ListRow, today: string)
 export function endCell({ need, licenses, name_match: nameMatch }: ListRow, today: string): Html {
   return html`<b>${need === 'attention' ? 'Needs attention' : HEADINGS[need]}</b>${licenses.map(
     (license) =>
-      html`<p>${properCase(license.full_name)}, ${licenseLink(license)}<br>${statusTags(license, today, nameMatch)} ${
+      html`<p>${properCase(license.full_name)}, ${licenseLink(license, NEW_TAB)}<br>${statusTags(license, today, nameMatch)} ${
         license.expiry_date === null ? '' : `until ${expiry(license)}`
       }</p>`,
   )}`;
@@ -203,7 +207,8 @@ function noteCell({ note, near, fields, name_match: nameMatch }: ListRow): Html 
     near.length === 0
       ? NOTHING
       : html` Did you mean ${near.map(
-          (each, at) => html`${at === 0 ? '' : ' or '}<a href="${searchAddress({ q: each })}">${each}</a>`,
+          (each, at) =>
+            html`${at === 0 ? '' : ' or '}<a href="${searchAddress({ q: each })}"${NEW_TAB}>${each}</a>`,
         )}?${isZeroLost ? ' Spreadsheets drop the zeros at the start of a number.' : ''}`
   }`;
 }

@@ -333,9 +333,11 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
       expect(await page.locator('h1').textContent()).toBe(
         '2 clear, 2 need attention, 2 not found, 0 not understood',
       );
-      await page.getByRole('link', { name: '03900123456' }).click();
-      expect(await page.locator('main').textContent()).toContain('Estrada, Carlos');
-      await page.goBack();
+      const [offered] = await Promise.all([
+        page.waitForEvent('popup'),
+        page.getByRole('link', { name: '03900123456' }).click(),
+      ]);
+      expect(await offered.locator('main').textContent()).toContain('Estrada, Carlos');
       await page.getByRole('button', { name: 'Save this check' }).click();
       await page.waitForURL(/\/records\/[0-9A-Z-]{19}$/);
       expect(await page.locator('h1').textContent()).toContain('2 clear, 2 need attention');
