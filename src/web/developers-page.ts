@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts';
-import { clientProtocol } from '../http/app.ts';
 import type { Route } from '../http/route.ts';
+import { publicOrigin } from './addresses.ts';
 import { type Html, html, type PageServices } from './page.ts';
 import { count } from './words.ts';
 
@@ -10,7 +10,7 @@ export function developersPage({ page, origin, config }: PageServices): Route {
     method: 'GET',
     path: '/developers',
     handle: (ctx) => {
-      const address = `${clientProtocol(ctx) ?? ctx.protocol}://${ctx.host}`;
+      const address = publicOrigin(ctx, config);
       return page.send(ctx, {
         title: 'For developers',
         origin: origin(),

@@ -3,7 +3,7 @@ import type { Route } from '../http/route.ts';
 import type { Board } from '../licenses/boards.ts';
 import { isMiss } from '../licenses/lookup.ts';
 import { type LicenseHistory, licenseHistory } from '../lookup/service.ts';
-import { boardByCode, licenseAddress } from './addresses.ts';
+import { boardByCode, licenseAddress, publicOrigin, qrCode } from './addresses.ts';
 import { historyTimeline } from './history-timeline.ts';
 import {
   boardContact,
@@ -20,7 +20,7 @@ import { longDate, properCase } from './words.ts';
 
 /** GET /licenses/{board code}/{number}: everything that is known of a license. */
 export function licensePage(services: PageServices): Route {
-  const { page, today } = services;
+  const { page, today, config } = services;
   return {
     method: 'GET',
     path: '/licenses/:board/:number',
@@ -44,8 +44,9 @@ export function licensePage(services: PageServices): Route {
         ctx.redirect(licenseAddress(record));
         return;
       }
-      const body = licenseBody(view, board, today(), saveRecordForm(ctx, view, today()));
       const name = properCase(record.full_name);
+      const body = html`${licenseBody(view, board, today(), saveRecordForm(ctx, view, today()))}
+${printedAddress(publicOrigin(ctx, config), licenseAddress(record))}`;
       await page.send(ctx, {
         title: `${name}, ${record.license_number}`,
         heading: name,
@@ -58,6 +59,28 @@ export function licensePage(services: PageServices): Route {
 }
 
 const MAX_NUMBER_LENGTH = 200;
+
+/** Where paper leads back to. Browsers load a lazy image that is not shown only when they print. */
+function printedAddress(origin: string, address: string): Html {
+  return html`<div class="printed-address"><p>This page: ${origin}${address}</p><img src="${address}/qr.svg" alt="" width="120" height="120" loading="lazy"></div>`;
+}
+
+/** GET /licenses/{board code}/{number}/qr.svg: the address of the license's page. Drawing it takes as long as half a page. */
+export function licenseQrCode({ config }: PageServices): Route {
+  return {
+    method: 'GET',
+    path: '/licenses/:board/:number/qr.svg',
+    handle: async (ctx) => {
+      const { board: code = '', number = '' } = ctx.params;
+      const board = boardByCode(code);
+      if (board === undefined || number.length > MAX_NUMBER_LENGTH) return ctx.throw(404);
+      const address = licenseAddress({ board: board.name, license_number: number });
+      ctx.type = 'image/svg+xml';
+      ctx.set('cache-control', 'public, max-age=86400');
+      ctx.body = String(await qrCode(`${publicOrigin(ctx, config)}${address}`));
+    },
+  };
+}
 
 function licenseBody(view: LicenseHistory, board: Board, today: string, saveForm: Html): Html {
   const { record, changes, since, gaps, date } = view;

@@ -1,9 +1,6 @@
 import { hash } from 'node:crypto';
 import { raw } from 'hono/html';
-import { generate } from 'lean-qr';
-import { toSvgPath } from 'lean-qr/extras/svg';
 import { changedFields } from '../changes/change.ts';
-import { clientProtocol } from '../http/app.ts';
 import { formBody, requireSameOrigin } from '../http/body.ts';
 import { spend } from '../http/limits.ts';
 import type { Context, Route } from '../http/route.ts';
@@ -28,7 +25,7 @@ import {
   type SavedRecords,
   writtenRecordCode,
 } from '../records/saved-records.ts';
-import { boardByCode, licenseAddress, recordAddress } from './addresses.ts';
+import { boardByCode, licenseAddress, publicOrigin, qrCode, recordAddress } from './addresses.ts';
 import { historyTimeline, withoutTwins } from './history-timeline.ts';
 import { boardContact, licenseFacts, licenseIdentity, licenseVerdict } from './license-facts.ts';
 import {
@@ -365,11 +362,6 @@ export function recordPage(services: PageServices): Route {
   };
 }
 
-/** Where visitors find this website, as it is set or as this one has found it. */
-function publicOrigin(ctx: Context, { PUBLIC_URL: url }: PageServices['config']): string {
-  return url ?? `${clientProtocol(ctx) ?? ctx.protocol}://${ctx.host}`;
-}
-
 /** What every record says of itself: when it was saved, of what data, by whom, and where it is found again. */
 function aboutRecord(saved: SavedRecord, code: string, address: string): Html {
   const { saved_at: at, date, publication, checked_by: checkedBy, reference, search } = saved;
@@ -391,20 +383,6 @@ function aboutRecord(saved: SavedRecord, code: string, address: string): Html {
 <div class="about-record">${facts}${qrCode(address)}</div>
 ${areSaid ? html`<p class="source">Who checked, the reference and the search are as the visitor’s browser sent them.</p>` : NOTHING}</section>`;
 }
-
-/** Longer than any address of a record on a host with a name. */
-const MAX_QR_CHARACTERS = 400;
-
-/** The address to be read by a phone, from paper too: black on white whatever the colors of the page. */
-function qrCode(address: string): Html {
-  if (address.length > MAX_QR_CHARACTERS) return NOTHING;
-  const code = generate(address);
-  const [edge, width] = [-QUIET_ZONE, code.size + 2 * QUIET_ZONE];
-  return html`<svg class="qr-code" viewBox="${edge} ${edge} ${width} ${width}" role="img" aria-label="QR code of this record’s address"><path fill="#fff" d="M${edge} ${edge}h${width}v${width}h-${width}z"/><path d="${toSvgPath(code)}"/></svg>`;
-}
-
-/** So many blank modules around the code let a phone find it (ISO/IEC 18004). */
-const QUIET_ZONE = 4;
 
 /** A license as it was when its record was saved. */
 async function licenseCheck(

@@ -9,7 +9,7 @@ import { aboutPage } from './about-page.ts';
 import { dataPage } from './data-page.ts';
 import { developersPage } from './developers-page.ts';
 import { errorsAsPages } from './error-page.ts';
-import { licensePage } from './license-pages.ts';
+import { licensePage, licenseQrCode } from './license-pages.ts';
 import { runAgainPage } from './list-record.ts';
 import { lookupPage } from './lookup-page.ts';
 import { MARK, type Origin, type PageServices, pageWriter, type WebServices } from './page.ts';
@@ -37,6 +37,7 @@ export async function website(services: WebServices): Promise<RouterMiddleware> 
   const pages: Route[] = [
     lookupPage(common),
     licensePage(common),
+    licenseQrCode(common),
     saveRecordPage(common),
     recordCodePage(common),
     recordPage(common),

@@ -230,6 +230,11 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
     expect(await page.getByText('This is not a website of the State of Ohio.').isVisible()).toBe(true);
     expect(await page.getByRole('button').first().isVisible()).toBe(false);
     expect(pagesOf(await page.pdf({ format: 'Letter' }))).toBe(1);
+    const { pathname } = new URL(page.url());
+    expect(await page.getByText(`This page: ${origin}${pathname}`).isVisible()).toBe(true);
+    const code = page.locator('.printed-address img');
+    await page.waitForFunction('document.querySelector(".printed-address img").naturalWidth > 0');
+    expect(await code.isVisible()).toBe(true);
   });
 
   test('a script shows the buttons that copy, share and print; without it there are none', async () => {
