@@ -99,7 +99,7 @@ const PAGE = `<!doctype html>
 <title>Ohio License Verification Service: REST API</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/docs/swagger-ui.css">
-<p style="margin:1rem"><a href="/developers">Ohio License Verification: for developers</a></p>
+<p><a href="/developers">Ohio License Verification: for developers</a></p>
 <div id="docs"></div>
 <script src="/docs/swagger-ui-bundle.js"></script>
 <script src="/docs/page.js"></script>
