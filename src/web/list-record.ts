@@ -12,7 +12,7 @@ import {
   shownListHash,
 } from './list-check.ts';
 import { dataTable, type Html, html, NOTHING, type PageServices } from './page.ts';
-import { saveRecord } from './record-pages.ts';
+import { NO_NOTES, noteFields, noteProblems, notesOf, type RecordNotes, saveRecord } from './record-pages.ts';
 import { endCell, rowSections, sentCell, summaryOf } from './roster-results.ts';
 import { counted, longDate } from './words.ts';
 
@@ -35,7 +35,13 @@ export function runAgainPage(services: PageServices): Route {
       const sent = saved.rows.map(({ fields }) => fields);
       const checked = await checkList(ctx, services, sent, saved.board);
       const back = html`<a href="${recordAddress(code)}">Go back to the saved check</a>, run it again and print the page.`;
-      if (form.get('format') === 'save') return saveList(ctx, services, checked, form.get('shown'), back);
+      const isSaved = form.get('format') === 'save';
+      const notes = isSaved ? notesOf(form) : NO_NOTES;
+      const problems = noteProblems(notes);
+      if (isSaved && problems.length === 0) {
+        return saveList(ctx, services, checked, { shown: form.get('shown'), notes, instead: back });
+      }
+      if (isSaved) ctx.status = 400;
       const { date, isSampleData } = checked.origin;
       const changed = saved.rows.flatMap((then, at) => {
         const now = checked.rows[at];
@@ -46,9 +52,10 @@ export function runAgainPage(services: PageServices): Route {
           changed.length === 0
             ? 'Nothing has changed since'
             : `${counted(changed.length, 'row')} changed since`,
+        problems,
         origin: { date, isSampleData },
         body: html`<p>${counted(saved.rows.length, 'row')} saved from the dataset of <a href="${recordAddress(code)}">${longDate(saved.date)}</a>, checked again in that of <strong>${longDate(date)}</strong>: ${summaryInWords(summaryOf(checked.rows))}.</p>
-<form class="no-print list-actions" action="${recordAddress(code)}" method="post"><input type="hidden" name="shown" value="${shownListHash(checked)}"><button class="usa-button" type="submit" name="format" value="save">Save this check</button></form>
+<form class="no-print list-actions" action="${recordAddress(code)}" method="post"><input type="hidden" name="shown" value="${shownListHash(checked)}">${noteFields(notes, problems)}<button class="usa-button" type="submit" name="format" value="save">Save this check</button></form>
 ${changes(changed, saved.today, checked.origin.today)}
 ${rowSections(checked.rows, checked.origin.today)}`,
         isPrivate: true,
@@ -88,23 +95,28 @@ ${dataTable(
 )}</section>`;
 }
 
-/**
- * Saves a list that was checked, unless its page would show something else by now.
- *
- * @param shown the hash of what the page showed
- * @param instead how to keep the check without a record
- */
+interface ListToSave {
+  /** The hash of what the page showed. */
+  readonly shown: unknown;
+  readonly notes: RecordNotes;
+  /** How to keep the check without a record. */
+  readonly instead: Html;
+}
+
+/** Saves a list that was checked, unless its page would show something else by now. */
 export async function saveList(
   ctx: Context,
   services: PageServices,
   checked: CheckedList,
-  shown: unknown,
-  instead: Html,
+  { shown, notes, instead }: ListToSave,
 ): Promise<void> {
   const { page, saveLimits } = services;
   await spend(ctx, saveLimits.aMinute);
   await spend(ctx, saveLimits.aDay);
-  if (shownListHash(checked) === shown) return saveRecord(ctx, services, listRecord(checked), instead);
+  if (shownListHash(checked) === shown) {
+    const said = Object.fromEntries(Object.entries(notes).filter(([, text]) => text !== ''));
+    return saveRecord(ctx, services, { ...listRecord(checked), ...said }, instead);
+  }
   const { date, isSampleData } = checked.origin;
   ctx.status = 409;
   await page.send(ctx, {

@@ -70,18 +70,28 @@ function recordForm(form: RecordForm, problems: readonly FieldProblem[]): Html {
   const hidden = (['board', 'number', 'shown', 'search'] as const).map(
     (name) => html`<input type="hidden" name="${name}" value="${form[name]}">`,
   );
-  const isOpen = form.checked_by !== '' || form.reference !== '';
   return html`<form class="save-record no-print margin-y-205" action="/records" method="post">${hidden}
-<details${isOpen ? raw(' open') : NOTHING}><summary>Add who checked, or a reference (optional)</summary>
-${noteField('checked_by', form, problems, 'Stands in the record for whoever has its address.')}${noteField('reference', form, problems, 'For example a case or an order number.')}</details>
+${noteFields(form, problems)}
 <button class="usa-button" type="submit">Save a record of this check</button> <span class="usa-hint display-block margin-top-05">Keeps this page as it is, under an address of its own, for ${SAVED_RECORD_DAYS} days.</span></form>`;
+}
+
+/** What a visitor may add to a record; empty where nothing is said. */
+export type RecordNotes = Pick<RecordForm, 'checked_by' | 'reference'>;
+
+export const NO_NOTES: RecordNotes = { checked_by: '', reference: '' };
+
+/** The fields of what a visitor may add to a record. */
+export function noteFields(notes: RecordNotes, problems: readonly FieldProblem[]): Html {
+  const isOpen = notes.checked_by !== '' || notes.reference !== '';
+  return html`<details class="record-notes"${isOpen ? raw(' open') : NOTHING}><summary>Add who checked, or a reference (optional)</summary>
+${noteField('checked_by', notes, problems, 'Stands in the record for whoever has its address.')}${noteField('reference', notes, problems, 'For example a case or an order number.')}</details>`;
 }
 
 const NOTES = { checked_by: 'Checked by', reference: 'Reference' } as const;
 
 function noteField(
   id: keyof typeof NOTES,
-  form: RecordForm,
+  form: RecordNotes,
   problems: readonly FieldProblem[],
   hint: string,
 ): Html {
@@ -93,7 +103,7 @@ function noteField(
 }
 
 /** What is wrong with the fields that a visitor fills in. */
-function noteProblems(form: RecordForm): FieldProblem[] {
+export function noteProblems(form: RecordNotes): FieldProblem[] {
   return (['checked_by', 'reference'] as const).flatMap((field) => {
     if (form[field] === '' || recordNote.safeParse(form[field]).success) return [];
     const words =
@@ -190,14 +200,21 @@ ${recordForm(form, problems)}`;
 const OUT_OF_DATE = 'Not saved: the page was out of date';
 
 function readForm(data: FormData): RecordForm {
-  const textOf = (name: string) => {
-    const value = data.get(name);
-    return typeof value === 'string' ? value.trim() : '';
-  };
+  const text = (name: string) => textOf(data, name);
   return {
-    ...{ board: textOf('board'), number: textOf('number'), shown: textOf('shown'), search: textOf('search') },
-    ...{ checked_by: textOf('checked_by'), reference: textOf('reference') },
+    ...{ board: text('board'), number: text('number'), shown: text('shown'), search: text('search') },
+    ...notesOf(data),
   };
+}
+
+function textOf(data: FormData, name: string): string {
+  const value = data.get(name);
+  return typeof value === 'string' ? value.trim() : '';
+}
+
+/** What a visitor adds to a record. */
+export function notesOf(data: FormData): RecordNotes {
+  return { checked_by: textOf(data, 'checked_by'), reference: textOf(data, 'reference') };
 }
 
 /** How many bytes of a record an address may save for the price of one: a list costs more than a license. */

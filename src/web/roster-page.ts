@@ -21,6 +21,7 @@ import { checkList, ITEMS_FOR_ONE_OVER_REST, NO_BOARD, rosterOf, shownListHash }
 import { saveList } from './list-record.ts';
 import { boardSelect } from './lookup-form.ts';
 import { type FieldProblem, type Html, html, NOTHING, orBadRequest, type PageServices } from './page.ts';
+import { noteFields, noteProblems, notesOf } from './record-pages.ts';
 import {
   type ChosenColumns,
   columnsQuestion,
@@ -131,13 +132,7 @@ async function answerList(ctx: Context, services: PageServices): Promise<void> {
     const words = `Your address has sent more than this website takes in a minute. Wait ${counted(error.retryAfterSeconds, 'second')}, then press the button again.`;
     return refused(429, sent, 'roster', words);
   }
-  await sendAnswer(
-    ctx,
-    services,
-    readable,
-    { ...sent, shown: textOf(form.get('shown')) },
-    form.get('format'),
-  );
+  await sendAnswer(ctx, services, readable, { ...sent, shown: textOf(form.get('shown')) }, form);
 }
 
 const TOO_LARGE =
@@ -192,8 +187,10 @@ async function sendAnswer(
   services: PageServices,
   list: ReadableList,
   sent: SentList,
-  format: unknown,
+  form: FormData,
 ): Promise<void> {
+  const format = form.get('format');
+  const notes = notesOf(form);
   const { rosters, page } = services;
   const fields = list.rows.map((cells) => rowFields(list.meanings, cells));
   if (format === 'csv') {
@@ -207,22 +204,21 @@ async function sendAnswer(
   const checked = await checkList(ctx, services, fields, sent.board);
   const { rows, origin } = checked;
   const { date, isSampleData, today } = origin;
-  if (format === 'save') {
-    return saveList(
-      ctx,
-      services,
-      checked,
-      sent.shown,
-      html`<a href="/roster">Check the list again</a> and print the page, or download the file.`,
-    );
+  const isSaved = format === 'save';
+  const problems = isSaved ? noteProblems(notes) : [];
+  if (isSaved && problems.length === 0) {
+    const instead = html`<a href="/roster">Check the list again</a> and print the page, or download the file.`;
+    return saveList(ctx, services, checked, { shown: sent.shown, notes, instead });
   }
+  if (isSaved) ctx.status = 400;
   const body = html`<p>${counted(rows.length, 'row')}, checked in the State’s dataset of <strong>${longDate(date)}</strong>. The issuing boards are the authority.</p>
-${whatToDo({ ...sent, shown: shownListHash(checked) }, rows)}
+${whatToDo({ ...sent, shown: shownListHash(checked) }, rows, noteFields(notes, problems))}
 ${rowSections(rows, today)}
 ${columnsRead(list)}
 <p class="no-print"><a href="/roster">Check another list</a></p>`;
   await page.send(ctx, {
     title: summaryInWords(summaryOf(rows)),
+    problems,
     origin: { date, isSampleData },
     body,
     isPrivate: true,
@@ -230,7 +226,7 @@ ${columnsRead(list)}
 }
 
 /** One form with the list, and a button for each thing to do with it. */
-function whatToDo(sent: SentList, rows: readonly ListRow[]): Html {
+function whatToDo(sent: SentList, rows: readonly ListRow[], notes: Html): Html {
   const needsBoard = rows.some(({ note }) => note === NO_BOARD);
   return html`<form class="no-print list-actions" action="/roster" method="post" enctype="multipart/form-data" aria-label="This list">${sentFields(sent, !needsBoard)}
 ${
@@ -239,7 +235,7 @@ ${
 ${boardSelect('Choose a board', sent.board)}
 <button class="usa-button" type="submit">Check again with this board</button></div>`
     : NOTHING
-}<input type="hidden" name="shown" value="${sent.shown ?? ''}"><button class="usa-button" type="submit" name="format" value="save">Save this check</button>
+}<input type="hidden" name="shown" value="${sent.shown ?? ''}">${notes}<button class="usa-button" type="submit" name="format" value="save">Save this check</button>
 <button class="usa-button usa-button--outline" type="submit" name="format" value="csv">Download as CSV</button>
 <button class="usa-button usa-button--unstyled" type="submit" name="format" value="columns">Choose the columns</button></form>`;
 }

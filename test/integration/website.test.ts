@@ -386,7 +386,13 @@ describe('a saved list and the days after it', () => {
     const page = await (await send('/roster', { roster: list })).text();
     const forged = await send('/roster', { roster: list, format: 'save', shown: '0'.repeat(32) });
     expect([forged.status, await forged.text()]).toEqual([409, expect.stringContaining('out of date')]);
-    const saved = await send('/roster', { roster: list, format: 'save', shown: shownOn(page) });
+    const wrong = { checked_by: 'x'.repeat(101), reference: '#4711' };
+    const refused = await send('/roster', { roster: list, format: 'save', shown: shownOn(page), ...wrong });
+    const corrected = await refused.text();
+    expect([refused.status, corrected]).toEqual([400, expect.stringContaining('<title>Error: ')]);
+    expect(corrected).toContain('value="#4711"');
+    const notes = { checked_by: 'Ada Lovelace', reference: '' };
+    const saved = await send('/roster', { roster: list, format: 'save', shown: shownOn(page), ...notes });
     expect(saved.status).toBe(303);
     const address = saved.headers.get('location') ?? '';
     expect(address).toMatch(/^\/records\/[0-9A-Z]{4}(-[0-9A-Z]{4}){3}$/);
@@ -400,11 +406,14 @@ describe('a saved list and the days after it', () => {
     expect(changed).toContain('Inactive - Suspended');
     const record = await (await fetch(origin + address, { headers: HTML })).text();
     expect(record).toContain('>3 clear, 0 need attention, 1 not found, 0 not understood</h1>');
+    expect(record).toContain('Ada Lovelace');
     expect(record).toContain('Marchetti, Renata');
     expect(record).not.toContain('Suspended');
     // A column that is only kept is not part of the record.
     expect(record).not.toContain('2019-03-04');
 
+    const unsaved = await send(address, { format: 'save', shown: shownOn(changed), ...wrong });
+    expect(unsaved.status).toBe(400);
     const anew = await send(address, { format: 'save', shown: shownOn(changed) });
     expect(anew.status).toBe(303);
     const newest = await send(anew.headers.get('location') ?? '', {});
