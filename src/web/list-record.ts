@@ -83,7 +83,7 @@ function changes(
   if (changed.length === 0) return NOTHING;
   return html`<section class="since"><h2>What changed</h2>
 ${dataTable(
-  'usa-table--borderless cards results list-rows',
+  'usa-table--borderless cards list-rows',
   html`<span class="usa-sr-only">What was found then beside what is found now</span>`,
   ['Row', 'You sent', 'Then', 'Now'],
   changed.map(({ then, now }) => [

@@ -147,7 +147,7 @@ function rowTable(need: Need, rows: readonly ListRow[], today: string): Html {
     ...(hasNotes ? ['Note'] : []),
   ];
   return dataTable(
-    'usa-table--borderless cards results list-rows',
+    'usa-table--borderless cards list-rows',
     caption,
     columns,
     rows.map((row) => [
