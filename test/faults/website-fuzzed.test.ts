@@ -51,7 +51,7 @@ const TEXTS = [
 ];
 
 const FIELDS = [
-  ...'q by page board number last_name first_name business_name license_type status city county roster file format shown column header separator'
+  ...'q by page board number last_name first_name business_name license_type status city county roster file format shown column header separator code checked_by reference search record'
     .split(' ')
     .flatMap((name) => Array(4).fill(name)),
   ...PROPERTY_NAMES,
@@ -65,6 +65,7 @@ const PATHS = [
   '/records',
   '/roster',
   '/data',
+  '/about',
   '/developers',
   '/assets/',
   '/favicon.svg',
@@ -105,7 +106,10 @@ function randomRequest(random: () => number, origin: string): SiteRequest {
     );
   const method = one(METHODS);
   const selecting = random() < 0.2 ? { [one(SELECTING)]: one(PROPERTY_NAMES) } : {};
-  const path = one(PATHS) + (random() < 0.4 ? encodeURIComponent(text()) : '');
+  const path =
+    one(PATHS) +
+    (random() < 0.4 ? encodeURIComponent(text()) : '') +
+    (random() < 0.1 ? one(['/qr.svg', '/again', '/csv']) : '');
   const headers = {
     accept: one(['text/html', '*/*', 'application/json']),
     ...(random() < 0.8 && { origin: one([origin, origin, 'null', 'https://evil.example']) }),
@@ -148,7 +152,12 @@ faultTest(
         STATUSES.has(response.status) &&
         (!isPage ||
           response.headers.get('content-security-policy')?.includes("default-src 'none'") === true) &&
-        !(isPage && /<script(?! src="\/assets\/[\w/.]+" type="module">)|<img|onerror=[^&]*>/.test(text));
+        !(
+          isPage &&
+          /<script(?! src="\/assets\/[\w/.]+" type="module">)|<img(?! src="\/licenses\/[\w%.-]+\/[\w%.-]+\/qr\.svg" alt="" width="120" height="120" loading="lazy">)|onerror=[^&]*>/.test(
+            text,
+          )
+        );
       if (!isGood) wrong.push(`${response.status} to ${JSON.stringify(request)}`);
     }
 
