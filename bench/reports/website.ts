@@ -7,7 +7,7 @@ export const websiteReport = z.strictObject({
   rows: z.int(),
   /** Microseconds of the API's CPU for a request. */
   micros: z.record(z.string(), z.array(z.number())),
-  /** A page of 100 results, in bytes. */
+  /** A page of results, in bytes. */
   page: z.strictObject({ html: z.int(), brotli: z.int() }),
 });
 
@@ -24,6 +24,6 @@ export function websiteText({ rows, micros, page }: WebsiteReport): string {
   return [
     `${rows.toLocaleString('en-US')} rows.`,
     markdownTable(['request', 'CPU of the API, µs, median', 'each round'], cells, 'numbers'),
-    `A page of 100 results has ${kilobytes(page.html)} KB of HTML, ${kilobytes(page.brotli)} KB with Brotli.`,
+    `A page of results for a common surname has ${kilobytes(page.html)} KB of HTML, ${kilobytes(page.brotli)} KB with Brotli.`,
   ].join('\n\n');
 }

@@ -75,8 +75,8 @@ export interface LicenseList {
   readonly others: readonly OtherReading[];
   /** Where there are none: what is near. */
   readonly miss?: Miss;
-  /** Where there are none: how many there are without the board or one of the filters. */
-  readonly without?: ReadonlyMap<FilterName | 'board', number>;
+  /** Where there are none: how many there are without the board, without one of the filters, or without all. */
+  readonly without?: ReadonlyMap<FilterName | 'board' | 'all', number>;
 }
 
 interface CountsBody {
@@ -295,7 +295,7 @@ async function missed(
 }
 
 /**
- * How many licenses the search would list without the board, or without one of the filters.
+ * How many licenses the search would list without the board, without one of the filters, or without all of them.
  *
  * @param names the ways in which the name is searched; a later one where the earlier ones find nothing
  */
@@ -303,20 +303,23 @@ async function countWithout(
   names: readonly NameClauses[],
   { board, filters }: ListingRequest,
   from: ListedPublication,
-): Promise<ReadonlyMap<FilterName | 'board', number>> {
+): Promise<NonNullable<LicenseList['without']>> {
   const set = FILTER_NAMES.filter((name) => filters[name] !== undefined);
-  const removed = [...(board === undefined ? [] : (['board'] as const)), ...set];
-  const sets = removed.flatMap((each) =>
+  const each = [...(board === undefined ? [] : (['board'] as const)), ...set];
+  const removed = each.length < 2 ? each : [...each, 'all' as const];
+  const filtersWithout = (name: (typeof removed)[number]) =>
+    name === 'all' ? {} : name === 'board' ? filters : { ...filters, [name]: undefined };
+  const sets = removed.flatMap((without) =>
     names.map((name) => [
-      name.of(each === 'board' ? undefined : board),
-      ...filterClauses(each === 'board' ? filters : { ...filters, [each]: undefined }),
+      name.of(without === 'board' || without === 'all' ? undefined : board),
+      ...filterClauses(filtersWithout(without)),
     ]),
   );
   const counts = await countEach(sets, from);
   return new Map(
-    removed.map((each, at) => {
+    removed.map((without, at) => {
       const first = at * names.length;
-      return [each, counts.slice(first, first + names.length).find((count) => count > 0) ?? 0];
+      return [without, counts.slice(first, first + names.length).find((count) => count > 0) ?? 0];
     }),
   );
 }

@@ -4,7 +4,7 @@ import type { Route } from '../http/route.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { BOARDS, boardByName } from '../licenses/boards.ts';
 import { NAME_DOES_NOT_MATCH } from '../licenses/cautions.ts';
-import { type FilterName, mapFilters } from '../licenses/filters.ts';
+import { mapFilters } from '../licenses/filters.ts';
 import { fold } from '../licenses/fold.ts';
 import type { LicenseRecord } from '../licenses/license.ts';
 import { isMiss, type LookupOutcome, MAX_MATCHES, type Miss } from '../licenses/lookup.ts';
@@ -24,6 +24,7 @@ import { NOT_STATED, statusTags } from './license-facts.ts';
 import {
   isSearch,
   lookupForm,
+  type Narrowing,
   narrowings,
   pageOf,
   readSearch,
@@ -223,15 +224,21 @@ ${nearNames(group, shown.fields, 'h3')}</section>`,
 function removals(fields: SearchFields, missed: readonly Group[]): Html {
   const chosen = narrowings(fields);
   if (chosen.length === 0) return NOTHING;
-  const left = (name: 'by' | 'board' | FilterName) => {
+  const left = (name: Narrowing['name'] | 'all') => {
     if (name === 'by' || missed.length === 0) return NOTHING;
     const total = missed.reduce((sum, { list }) => sum + (list.without?.get(name) ?? 0), 0);
-    return total === 0 ? ' (none without it either)' : ` (${counted(total, 'license')} without it)`;
+    return total === 0
+      ? ` (none without ${name === 'all' ? 'them' : 'it'} either)`
+      : ` (${counted(total, 'license')} without ${name === 'all' ? 'them' : 'it'})`;
   };
-  return html`<ul class="narrowed no-print">${chosen.map(
-    ({ name, removal }) =>
-      html`<li><a href="${searchAddress({ ...fields, [name]: undefined, page: undefined })}">${removal}</a>${left(name)}</li>`,
-  )}</ul>`;
+  const link = (names: readonly Narrowing['name'][], words: string, after: ReturnType<typeof left>) => {
+    const removed = Object.fromEntries([...names, 'page'].map((name) => [name, undefined]));
+    return html`<li><a href="${searchAddress({ ...fields, ...removed })}">${words}</a>${after}</li>`;
+  };
+  const all = chosen.map(({ name }) => name).filter((name) => name !== 'by');
+  return html`<ul class="narrowed no-print">${chosen.map(({ name, removal }) => link([name], removal, left(name)))}${
+    missed.length > 0 && all.length > 1 ? link(all, 'Remove all of these', left('all')) : NOTHING
+  }</ul>`;
 }
 
 /** The licenses of a group: how many by board, status and type, and one page of them. */

@@ -158,6 +158,7 @@ describe('a search', () => {
       '<a href="/?q=Maria+Quill&amp;city=Tolede">Remove status: Closed</a> (none without it either)',
     );
     expect(page).toContain('A license that is missing here may still exist');
+    expect(page).toContain('<a href="/?q=Maria+Quill">Remove all of these</a> (5 licenses without them)');
     const atBoard = await shown('/?q=Dodge&board=NUR');
     expect(atBoard).toContain('<a href="/?q=Dodge">Remove board: Nursing Board</a> (4 licenses without it)');
   });
