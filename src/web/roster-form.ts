@@ -1,4 +1,5 @@
 import { raw } from 'hono/html';
+import { mapFilters } from '../licenses/filters.ts';
 import { MAX_ROWS_ABOVE, MEANINGS, type Meaning } from '../rosters/columns.ts';
 import type { List } from '../rosters/list.ts';
 import { MAX_ITEMS } from '../rosters/roster.ts';
@@ -33,10 +34,7 @@ export const MEANING_WORDS: Readonly<Record<Meaning, string>> = {
   board: 'Board',
   reference: 'Your own reference, such as an employee number',
   search_type: 'Type of search',
-  license_type: 'License type',
-  status: 'Status',
-  city: 'City',
-  county: 'County',
+  ...mapFilters(({ label }) => label),
 };
 
 /** The form of a list: pasted, or as a file. */
