@@ -239,7 +239,7 @@ export async function orBadRequest<Result>(work: () => Promise<Result>): Promise
 }
 
 /** A message in a box with an icon. */
-export function alert(kind: 'info' | 'warning' | 'error' | 'success', text: Html): Html {
+export function alert(kind: 'info' | 'warning' | 'error', text: Html): Html {
   return html`<div class="usa-alert usa-alert--slim usa-alert--${kind}"><div class="usa-alert__body"><p class="usa-alert__text">${text}</p></div></div>`;
 }
 

@@ -433,7 +433,7 @@ function sinceThen({ record }: SavedRecordOf<'license'>, { record: now, date }: 
   }
   const changed = Object.entries(withoutTwins(changedFields(record, now)));
   if (changed.length === 0) {
-    return html`<div class="no-print">${alert('success', html`Nothing has changed since. Compared with the dataset of ${longDate(date)}.`)}</div>`;
+    return html`<div class="no-print">${alert('info', html`Nothing has changed since. Compared with the dataset of ${longDate(date)}.`)}</div>`;
   }
   const shown = (value: string | null) => (value === null ? 'Not stated' : inWords(value));
   return html`<section class="no-print since"><h2>Changed since</h2>
