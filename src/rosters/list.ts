@@ -206,6 +206,7 @@ export function rowRequest(
   if (hasBoard && board === undefined) throw new BadRequestError(words.unknownBoard(label));
   const type = search_type?.toLowerCase() === 'business' ? 'business' : undefined;
   const read = (given: object) => readLookup({ ...others, search_type: type, ...given }, words, board);
+  if (type === 'business') return read({ business_name: business_name ?? name });
   const hasParts = others.last_name !== undefined || others.first_name !== undefined;
   const whole = hasParts ? undefined : (name ?? business_name);
   if (whole === undefined) return read({});
@@ -215,7 +216,7 @@ export function rowRequest(
     const request = read({ last_name: whole });
     return request.by === 'number' ? { ...request, name: { wholeName: whole } } : request;
   }
-  if (name === undefined || type === 'business' || hasLegalForm(whole)) {
+  if (name === undefined || hasLegalForm(whole)) {
     return read({ business_name: whole, search_type: 'business' });
   }
   const [parts] = personParts(whole);

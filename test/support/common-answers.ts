@@ -189,42 +189,36 @@ export function ofPages(
   return another === undefined ? found(only) : several(rows, html.includes('Only the first 100 of '));
 }
 
-const ROW_OUTCOMES = new Map([
-  ['Clear', 'found'],
-  ['Needs attention', 'found'],
-  ['Several fit', 'several'],
-  ['Not found', 'none'],
-  ['Not understood', 'invalid'],
-] as const);
-
 /** The rows of the page that `POST /roster` answers with, in whatever order, by what stands in their first cell. */
 export function ofRosterPage(html: string): ReadonlyMap<string, CommonAnswer> {
-  return new Map(rowsOf(html).map((row) => [/<th[^>]*>([^<]*)</.exec(row)?.[1] ?? '', ofRosterRow(row)]));
+  const sections = html.split('<section id="').slice(1);
+  return new Map(
+    sections.flatMap((section) => {
+      const need = section.slice(0, section.indexOf('"'));
+      return rowsOf(section).map((row): [string, CommonAnswer] => [
+        /<th[^>]*>([^<]*)</.exec(row)?.[1] ?? '',
+        ofRosterRow(need, row),
+      ]);
+    }),
+  );
 }
 
-function ofRosterRow(row: string): CommonAnswer {
-  const words = / data-label="Result">([^<]*)</.exec(row)?.[1] ?? '';
-  const [, outcome] = [...ROW_OUTCOMES].find(([label]) => label === words) ?? [];
-  const [only] = licensesIn(row);
-  switch (outcome) {
-    case 'found':
-      if (only === undefined) throw new Error(`A row has no license:\n${row}`);
-      return found({ ...only, ...tagsIn(row) });
-    case 'several':
-      return several(
-        row
-          .split('<p>')
-          .slice(1)
-          .flatMap((match) => licensesIn(match).map((each) => ({ ...each, ...tagsIn(match) }))),
-        / data-label="Note">More than /.test(row),
-      );
-    case 'none':
-      return none(reasonIn(row));
-    case 'invalid':
-      return INVALID;
-    case undefined:
-      throw new Error(`A row has the result "${words}".`);
+/** @param need the section in which the row stands */
+function ofRosterRow(need: string, row: string): CommonAnswer {
+  if (need === 'invalid') return INVALID;
+  if (need === 'not_found') return none(reasonIn(row));
+  if (/ data-label="Note">[^<]* licenses? fit\./.test(row)) {
+    return several(
+      row
+        .split('<p>')
+        .slice(1)
+        .flatMap((match) => licensesIn(match).map((each) => ({ ...each, ...tagsIn(match) }))),
+      / data-label="Note">More than /.test(row),
+    );
   }
+  const [only] = licensesIn(row);
+  if (only === undefined) throw new Error(`A row has no license:\n${row}`);
+  return found({ ...only, ...tagsIn(row) });
 }
 
 /** The rows of a page's tables, without their headings. */

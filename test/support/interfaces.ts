@@ -202,8 +202,17 @@ const PAGE_MATCHES = 5;
 function rosterPage(service: TestService): Interface {
   return {
     name: 'website, POST /roster',
-    takes: isAllText,
-    searchesAllBoards: false,
+    // It understands more boards than REST, and a person's name needs one.
+    takes: (question) => {
+      const board = textOf(question, 'board');
+      const needsNone = hasNumber(question) || isOfBusiness(question);
+      return (
+        isAllText(question) &&
+        saysItsKind(question) &&
+        (board === '' ? needsNone : boardByName(board) !== undefined)
+      );
+    },
+    searchesAllBoards: true,
     expected: (answer) => (answer.outcome === 'several' ? listing(answer, PAGE_MATCHES) : answer),
     isSingle: false,
     ask: inParts(500, async (questions) => {
@@ -247,9 +256,13 @@ function isAllText(question: Question): boolean {
   return Object.values(question).every((value) => value == null || typeof value === 'string');
 }
 
+/** The questions as a roster. A reference in each row keeps those without anything else. */
 function csv(questions: readonly Question[]): string {
-  const rows = questions.map((question) => QUESTION_FIELDS.map((field) => String(question[field] ?? '')));
-  return plainCsv([QUESTION_FIELDS, ...rows], { delimiter: ',', newline: '\r\n' });
+  const rows = questions.map((question, at) => [
+    `q${at}`,
+    ...QUESTION_FIELDS.map((field) => String(question[field] ?? '')),
+  ]);
+  return plainCsv([['reference', ...QUESTION_FIELDS], ...rows], { delimiter: ',', newline: '\r\n' });
 }
 
 /** The same answer where at most so many matches are listed. */
