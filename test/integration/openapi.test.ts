@@ -142,7 +142,10 @@ test('the page at /docs loads only files of this server, and only GET and HEAD a
   const page = await service.rest.get('/docs');
   expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
   expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self';/);
-  const files = [...page.text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, address = '']) => address);
+  expect(page.text).toContain('<a href="/developers">');
+  const files = [...page.text.matchAll(/<(?:link|script)[^>]* (?:src|href)="([^"]*)"/g)].map(
+    ([, address = '']) => address,
+  );
   const [icon, ...own] = files;
   expect(icon).toBe('data:,');
   expect(own).toEqual(['/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js', '/docs/page.js']);

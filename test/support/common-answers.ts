@@ -253,10 +253,12 @@ function tagsIn(html: string, className?: string): Pick<CommonLicense, 'cautions
   return { cautions: CAUTIONS.filter((code) => codes.has(code)).join(' ') };
 }
 
-/** The first element of this class, with all that is in it. */
+/** The last element of this class, with all that is in it: an endorsement's verdict comes after that of its license. */
 function elementOfClass(html: string, name: string): string {
-  const begin = new RegExp(`<(\\w+)[^>]* class="[^"]*\\b${name}\\b[^"]*"`).exec(html);
-  if (begin === null) throw new Error(`The page has no element of the class ${name}.`);
+  const begin = [...html.matchAll(new RegExp(`<(\\w+)[^>]* class="(?:[^"]* )?${name}(?: [^"]*)?"`, 'g'))].at(
+    -1,
+  );
+  if (begin === undefined) throw new Error(`The page has no element of the class ${name}.`);
   const rest = html.slice(begin.index);
   let depth = 0;
   for (const { 0: tag, index } of rest.matchAll(new RegExp(`</?${begin[1]}[ >]`, 'g'))) {
