@@ -67,8 +67,8 @@ async function takePages(page: Page, origin: string, number: string): Promise<vo
   await page.goto(`${origin}/data`);
   await take('data');
   await page.goto(`${origin}/roster`);
-  await page.getByLabel('Your list').fill(roster(number));
-  await page.getByLabel('Board of every row').selectOption('NUR');
+  await page.getByLabel('Paste your list').fill(roster(number));
+  await page.getByLabel('Board of the rows that name none').selectOption('NUR');
   await page.getByRole('button', { name: 'Check the list' }).click();
   await take('roster');
   await page.goto(`${origin}/licenses/NUR/${number}`);

@@ -96,7 +96,7 @@ function changesOfDay({ date = '', state, changes }: PublicationSummary): Html {
     const changed = kinds.get(kind) ?? 0;
     return changed === 0 ? [] : [`${count(changed)} ${kind}`];
   });
-  const words = some.join(', ') || 'nothing changed';
+  const words = some.join(', ') || 'no known change';
   const boards = Object.entries(changes?.boards ?? {}).toSorted(([, one], [, other]) => other - one);
   const day = html`<strong>${longDate(date)}</strong>${STATES_WITH_DATA.get(state) ?? ''}: ${words}`;
   return boards.length === 0
