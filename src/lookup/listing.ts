@@ -412,15 +412,12 @@ function countsOfBoards(buckets: Buckets): ValueCount[] {
 
 /** Each type with the count of what a filter by it finds: `Nurse` also finds `Nurse (RN)`. */
 function countsOfTypes(buckets: Buckets): ValueCount[] {
+  const counts = new Map<string, number>();
+  for (const { key: type, doc_count: count } of buckets) {
+    for (const key of licenseTypeKeys(type)) addTo(counts, key, count);
+  }
   const byKey = new Map(buckets.map(({ key }) => [fold(key), key]));
-  return mostFirst(
-    [...byKey].map(([key, value]) => ({
-      value,
-      count: buckets
-        .filter((bucket) => licenseTypeKeys(bucket.key).includes(key))
-        .reduce((sum, { doc_count: count }) => sum + count, 0),
-    })),
-  );
+  return mostFirst([...byKey].map(([key, value]) => ({ value, count: counts.get(key) ?? 0 })));
 }
 
 function mostFirst(counts: readonly ValueCount[]): ValueCount[] {
