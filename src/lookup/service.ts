@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Client } from '@opensearch-project/opensearch';
 import { LRUCache } from 'lru-cache';
 import { changesOfOne } from '../changes/change.ts';
@@ -67,7 +68,9 @@ export interface Lookups {
   lookUpMany<Result>(work: (many: ManyLookups) => Promise<Result>): Promise<Result>;
   /** The number of single lookups in flight. */
   inFlight(): number;
-  /** Resolves when no single lookup is in flight, and after `maxMs` milliseconds in any case. */
+  /** Whether a single lookup has begun a moment ago: then the next is likely to come soon. */
+  hadSingle(): boolean;
+  /** Resolves when no single lookup that began in the last 50 ms is in flight, and after `maxMs` milliseconds in any case. */
   idle(maxMs: number): Promise<void>;
   livePublication(): Promise<LivePublication>;
   /** Whether lookups are answered, as of a second ago at most: it looks up a license that the publication has. */
@@ -83,11 +86,18 @@ export const MAX_IN_FLIGHT = 1000;
 /** Reading the API key and all of a lookup's OpenSearch requests must end within three seconds. */
 export const TIMEOUT_MS = 2600;
 
+/** So long after the last single lookup has begun, nothing waits for it any more: OpenSearch is slow, not this process. */
+const MAX_WAITED_FOR_MS = 50;
+
+/** So long after a single lookup has begun, the next is likely to come. */
+const MOMENT_MS = 200;
+
 const PROBED_EVERY_MS = 1000;
 
 /** Lookups in the live publication. All queries of one lookup go to the same physical index. */
 export function liveLookups(client: Client, tracker: LivePublicationTracker): Lookups {
   let inFlight = 0;
+  let lastBeganAt = Number.NEGATIVE_INFINITY;
   let becameIdle = Promise.withResolvers<void>();
   const searchOne = searchByIndex(client, SINGLE_LIMITS);
   const searchMany = searchByIndex(client, MANY_LIMITS);
@@ -100,6 +110,7 @@ export function liveLookups(client: Client, tracker: LivePublicationTracker): Lo
     if (inFlight >= MAX_IN_FLIGHT) throw new TooBusyError('Too many lookups are under way.');
     if (inFlight === 0) becameIdle = Promise.withResolvers();
     inFlight += 1;
+    lastBeganAt = performance.now();
     return withTimeout(
       work().finally(() => {
         inFlight -= 1;
@@ -129,8 +140,15 @@ export function liveLookups(client: Client, tracker: LivePublicationTracker): Lo
 
   return {
     inFlight: () => inFlight,
+    hadSingle: () => performance.now() - lastBeganAt < MOMENT_MS,
     idle: async (maxMs) => {
-      if (inFlight > 0) await withTimeout(becameIdle.promise, maxMs).catch(() => undefined);
+      const until = performance.now() + maxMs;
+      const leftMs = () => Math.min(until, lastBeganAt + MAX_WAITED_FOR_MS) - performance.now();
+      while (inFlight > 0 && leftMs() > 0) {
+        await withTimeout(becameIdle.promise, leftMs()).catch(() => undefined);
+        // The response is written first, and what has arrived is read.
+        await nextTurn();
+      }
     },
     lookUp: (request, spentMs = 0) =>
       bounded(spentMs, () =>

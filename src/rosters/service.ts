@@ -64,6 +64,9 @@ export interface LiveRosters {
 /** How many items of a roster are looked up at once. */
 const WINDOW_ITEMS = 250;
 
+/** The same while single lookups come: each waits for what OpenSearch and this process have begun. */
+const WINDOW_ITEMS_BESIDE_SINGLES = 64;
+
 /** How many items without a license get suggestions. Each costs as much as several items. */
 export const MAX_ITEMS_WITH_SUGGESTIONS = 50;
 
@@ -71,7 +74,7 @@ export const MAX_ITEMS_WITH_SUGGESTIONS = 50;
 const MAX_GIVE_WAY_MS = 2000;
 
 /** After so many items, other requests get their turn. */
-const ITEMS_SHAPED_AT_ONCE = 25;
+const ITEMS_SHAPED_AT_ONCE = 12;
 
 /** While one roster waits for OpenSearch, the process shapes the results of another. */
 export const MAX_ROSTERS_UNDER_WAY = 2;
@@ -85,11 +88,14 @@ export const MAX_ROSTERS_WAITING_WITHOUT_KEY = 10;
 /** A roster must be answered within ten seconds. */
 export const TIMEOUT_MS = 8500;
 
+/** The single lookups that rosters give way to. */
+type Singles = Pick<Lookups, 'idle' | 'hadSingle'>;
+
 /** Does work when its turn comes. @throws {TooBusyError} when too much waits */
 type Queue = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 /** Rosters in the live publication. */
-export function liveRosters(lookups: Pick<Lookups, 'lookUpMany' | 'idle'>): LiveRosters {
+export function liveRosters(lookups: Pick<Lookups, 'lookUpMany'> & Singles): LiveRosters {
   const underWay = pLimit(MAX_ROSTERS_UNDER_WAY);
   const underWayWithoutKey = pLimit(1);
   let itemsInFlight = 0;
@@ -111,7 +117,7 @@ export function liveRosters(lookups: Pick<Lookups, 'lookUpMany' | 'idle'>): Live
         const late = new AbortController();
         const signal = AbortSignal.any([clientGone, late.signal]);
         const work = queue(() =>
-          lookups.lookUpMany((many) => answerFrom(many, roster, shape, signal, giveWayTo(lookups))),
+          lookups.lookUpMany((many) => answerFrom(many, roster, shape, signal, lookups)),
         ).finally(() => {
           itemsInFlight -= roster.items.length;
         });
@@ -128,13 +134,13 @@ export function liveRosters(lookups: Pick<Lookups, 'lookUpMany' | 'idle'>): Live
 }
 
 /** A function that resolves when a roster may go on: other requests have had their turn, and no single lookup waits. */
-function giveWayTo(lookups: Pick<Lookups, 'idle'>): () => Promise<void> {
+function giveWayTo(singles: Singles): () => Promise<void> {
   let leftMs = MAX_GIVE_WAY_MS;
   return async () => {
     await nextTurn();
     if (leftMs <= 0) return;
     const since = performance.now();
-    await lookups.idle(leftMs);
+    await singles.idle(leftMs);
     leftMs -= performance.now() - since;
   };
 }
@@ -144,20 +150,22 @@ async function answerFrom<Shaped>(
   { items, maxMatches }: Roster,
   shape: ShapeResults<Shaped>,
   signal: AbortSignal,
-  giveWay: () => Promise<void>,
+  singles: Singles,
 ): Promise<RosterAnswer<Shaped>> {
   const { publication, date, isSampleData } = many;
   const origin = { publication, date, isSampleData, today: todayInOhio() };
   const summary = { found: 0, clear: 0, ambiguous: 0, not_found: 0, invalid: 0 };
   const shaped: Shaped[] = [];
+  const giveWay = giveWayTo(singles);
   let misses = 0;
 
   /** Looks up the items from `start` on: without suggestions, then those without a license once more with them. */
   async function lookUpWindow(start: number): Promise<readonly RosterResult[]> {
-    const window = items.slice(start, start + WINDOW_ITEMS);
-    if (window.length === 0) return [];
+    if (start >= items.length) return [];
     await giveWay();
     signal.throwIfAborted();
+    const size = singles.hadSingle() ? WINDOW_ITEMS_BESIDE_SINGLES : WINDOW_ITEMS;
+    const window = items.slice(start, start + size);
     const results = await Promise.all(
       window.map((item, at) => lookUpItem(many, item, start + at, maxMatches)),
     );
@@ -184,9 +192,11 @@ async function answerFrom<Shaped>(
   }
 
   let results = await lookUpWindow(0);
-  for (let start = WINDOW_ITEMS; results.length > 0; start += WINDOW_ITEMS) {
+  let begun = results.length;
+  while (results.length > 0) {
     // OpenSearch searches the next window while this one is shaped.
-    const [next] = await Promise.all([lookUpWindow(start), shapeWindow(results)]);
+    const [next] = await Promise.all([lookUpWindow(begun), shapeWindow(results)]);
+    begun += next.length;
     results = next;
   }
   signal.throwIfAborted();
