@@ -235,7 +235,7 @@ function toolCall(name: string, parameters: object, version: string): RequestIni
   };
 }
 
-test('a roster waits no longer for a single lookup that OpenSearch leaves unanswered', async () => {
+test('a roster waits for a single lookup, but not long for one that OpenSearch leaves unanswered', async () => {
   const single = Promise.withResolvers<boolean>();
   let rosterBeganAt = Number.POSITIVE_INFINITY;
   before = async (request) => {
@@ -243,24 +243,22 @@ test('a roster waits no longer for a single lookup that OpenSearch leaves unansw
     rosterBeganAt = Math.min(rosterBeganAt, performance.now());
     return true;
   };
-  const lookup = rest.verify({ board: NURSING, license_number: NURSES[0]?.number });
-  while (requests === 0) await sleep(10);
   const sentAt = performance.now();
+  const lookup = rest.verify({ board: NURSING, license_number: NURSES[0]?.number });
+  while (requests === 0) await sleep(1);
   expectDay(await sendRoster(rest, ROSTER), '2026-11-20', 'LIMA');
+  // Timers may end a moment early.
+  expect(rosterBeganAt - sentAt).toBeGreaterThan(48);
   expect(rosterBeganAt - sentAt).toBeLessThan(1000);
   single.resolve(true);
   await lookup;
 });
 
-test('while single lookups come all the time, a roster waits for two seconds, and then asks for less at a time', async () => {
+test('while single lookups come all the time, a roster is answered, and asks for less at a time', async () => {
   expectDay(await sendRoster(rest, ROSTER), '2026-11-20', 'LIMA');
-  expect(Math.max(...idCounts)).toBe(250);
+  expect(idCounts).toContain(250);
   idCounts = [];
-  let rosterBeganAt = Number.POSITIVE_INFINITY;
-  before = async () => {
-    if ((idCounts.at(-1) ?? 0) > 32) rosterBeganAt = Math.min(rosterBeganAt, performance.now());
-    return sleep(30, true);
-  };
+  before = async () => sleep(30, true);
   let isAnswered = false;
   const singles = times(8, async (at) => {
     await sleep(at * 4);
@@ -269,14 +267,12 @@ test('while single lookups come all the time, a roster waits for two seconds, an
       expect(status).toBe(200);
     }
   });
-  const sentAt = performance.now();
   const answered = await sendRoster(rest, ROSTER).finally(() => {
     isAnswered = true;
   });
   expectDay(answered, '2026-11-20', 'LIMA');
   await Promise.all(singles);
-  expect(rosterBeganAt - sentAt).toBeGreaterThan(1500);
-  expect(Math.max(...idCounts)).toBe(64);
+  expect(idCounts).toContain(64);
 });
 
 test('of more rosters than can wait, some get 503 at once, and every other one is answered whole', async () => {
