@@ -138,13 +138,4 @@ describeUnless(NO_BROWSER, 'the website with hostile values, in a browser', () =
     for (const value of HOSTILE) expect(text).toContain(value.trim());
     await tab.expectGood();
   });
-
-  test('the question of the columns shows hostile cells as text', async () => {
-    await tab.open('/roster');
-    const cells = HOSTILE.map((value) => `"${value.replaceAll('"', '""')}"`);
-    await tab.page.getByLabel('Paste your list').fill(cells.map((cell) => `${cell},${cell}`).join('\n'));
-    await tab.page.getByRole('button', { name: 'Check the list' }).click();
-    expect(await tab.page.locator('h1').textContent()).toBe('Which column is what?');
-    await tab.expectGood();
-  });
 });
