@@ -209,7 +209,11 @@ export function rowRequest(
   if (type === 'business') return read({ business_name: business_name ?? name });
   const hasParts = others.last_name !== undefined || others.first_name !== undefined;
   const whole = hasParts ? undefined : (name ?? business_name);
-  if (whole === undefined) return read({});
+  if (whole === undefined) {
+    // Before the board is asked for: it would not help.
+    if (!hasParts && others.license_number === undefined) throw new BadRequestError(words.noName);
+    return read({});
+  }
   // Before anything looks at each of its words.
   if (whole.length > MAX_CHARACTERS) throw new BadRequestError(words.tooLong('name'));
   if (others.license_number !== undefined) {

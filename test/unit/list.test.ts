@@ -280,6 +280,12 @@ test('a board that is none is named in the error of its row', () => {
   expect(rowRequest({ license_number: 'RN.1' }, WORDS, nursing)).toMatchObject({ board: nursing });
 });
 
+test('a row with a reference alone is told that it has no name, and is not asked for a board', () => {
+  const words = { ...WORDS, noBoard: () => 'No board', noName: 'No name' };
+  expect(() => rowRequest({ reference: 'E-21' }, words, undefined)).toThrow('No name');
+  expect(() => rowRequest({ last_name: 'Smith' }, words, undefined)).toThrow('No board');
+});
+
 test('hostile texts are read in bounded time', async () => {
   const pieces = ['\n', ',', '"', ';', '\t', 'a', 'Name,', '"",', 'é', '\u0000', ' '];
   for (const piece of pieces) {
