@@ -56,6 +56,14 @@ const listOfRanges = commaList.transform((parts, context): RateLimitRange[] =>
   }),
 );
 
+/** CIDR ranges with commas between them. */
+const addressRanges = z
+  .string()
+  .default('')
+  .pipe(commaList)
+  .pipe(z.array(z.union([z.cidrv4(), z.cidrv6()])))
+  .describe('a comma list of ADDRESS/BITS');
+
 const rateLimitRanges = z
   .string()
   .default('')
@@ -121,6 +129,9 @@ const schema = z.object({
   GUARD_MAX_DAYS_OLDER: count.default(0).describe('a whole number from 0'),
   GUARD_MAX_CHANGED_PERCENT: percent.default(20).describe('a percentage, 0 to 100'),
   GUARD_MAX_DISCIPLINE_DROP_PERCENT: percent.default(20).describe('a percentage, 0 to 100'),
+  EXPORTS_PER_DAY: positive.default(4).describe('a whole number from 1'),
+  WEBHOOK_SECRET_KEY: z.string().min(32).max(200).optional().describe('32 to 200 characters'),
+  WEBHOOK_ALLOWED_RANGES: addressRanges,
   CHANGES_KEPT_DAYS: count.default(730).describe('a whole number from 0'),
   OPERATOR_NAME: z.string().trim().max(200).optional().describe('a name of up to 200 characters'),
   OPERATOR_CONTACT: z
@@ -151,6 +162,7 @@ const SECRET: ReadonlySet<string> = new Set([
   'OPENSEARCH_URL',
   'QUEUE_BOARD_PASSWORD',
   'REDIS_URL',
+  'WEBHOOK_SECRET_KEY',
 ]);
 
 /**

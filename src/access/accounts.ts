@@ -125,6 +125,7 @@ function plain(text: string): string {
   return text.trim().replaceAll(/\s+/g, ' ');
 }
 
-function accountId(account: string): string {
+/** The id of an account: names that differ only in case are one. @param account its name, or one of its keys has it */
+export function accountId(account: string): string {
   return hash('sha256', account.toLowerCase());
 }

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { collection } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
 import { BadDocumentError } from '../storage/stored.ts';
-import { accountNamed, enterAccount, isAccountActive } from './accounts.ts';
+import { accountId, accountNamed, enterAccount, isAccountActive } from './accounts.ts';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const SECRET_BYTES = 32;
@@ -144,8 +144,8 @@ const KEY_LOOK_UP_MS = 1500;
 /** A key of the right form, by its hash. */
 export interface CheckedKey {
   readonly id: string;
-  /** Whether it and its account are active, as read at most five seconds ago. */
-  isActive(): Promise<boolean>;
+  /** The id of its account, if both are active, as read at most five seconds ago; else `undefined`. */
+  activeAccount(): Promise<string | undefined>;
   /** Whether it was active when this process last read it; sends no request. */
   hasBeenActive(): boolean;
 }
@@ -158,36 +158,44 @@ export type KeyCheck = (key: string) => CheckedKey | undefined;
  * most once in five seconds. While OpenSearch is away the check fails; a key is never accepted for longer.
  */
 export function keyCheck(store: Store, keyPrefix: string): KeyCheck {
-  const active = new LRUCache<string, boolean>({
+  const active = new LRUCache<string, Activity>({
     max: KEYS_CACHED,
     ttl: KEY_CACHED_MS,
     // `hasBeenActive` needs the last value while the key is read again.
     noDeleteOnStaleGet: true,
-    fetchMethod: (hash) => isActive(store, hash),
+    fetchMethod: (hash) => activity(store, hash),
   });
   return (key) => {
     if (!isWellFormedKey(keyPrefix, key)) return undefined;
     const hash = apiKeyHash(key);
     return {
       id: keyId(hash),
-      isActive: async () => active.get(hash) ?? (await active.fetch(hash)) === true,
-      hasBeenActive: () => active.peek(hash, { allowStale: true }) === true,
+      activeAccount: async () => (active.get(hash) ?? (await active.fetch(hash)))?.account,
+      hasBeenActive: () => active.peek(hash, { allowStale: true })?.account !== undefined,
     };
   };
 }
 
-async function isActive(store: Store, hash: string): Promise<boolean> {
+/** The id of the account of a key that may be used; without one, the key may not. */
+interface Activity {
+  readonly account?: string;
+}
+
+const INACTIVE: Activity = {};
+
+async function activity(store: Store, hash: string): Promise<Activity> {
   const deadline = performance.now() + KEY_LOOK_UP_MS;
   try {
     const found = await API_KEYS.read(store, hash, KEY_LOOK_UP_MS);
-    if (found === undefined) return false;
+    if (found === undefined) return INACTIVE;
     const { document: key } = found;
     const isKnown = timingSafeEqual(Buffer.from(key.sha256), Buffer.from(hash)) && key.revoked_at === null;
     const left = Math.max(1, Math.round(deadline - performance.now()));
-    return isKnown && (await isAccountActive(store, key.account, left));
+    const isActive = isKnown && (await isAccountActive(store, key.account, left));
+    return isActive ? { account: accountId(key.account) } : INACTIVE;
   } catch (error) {
     // Nobody knows what a key or an account that is not valid may do.
-    if (error instanceof BadDocumentError) return false;
+    if (error instanceof BadDocumentError) return INACTIVE;
     throw error;
   }
 }

@@ -14,6 +14,8 @@ import { AUDIT_ENTRIES, recordAudit } from '../storage/audit-log.ts';
 import { type BackupResult, inWords, restoreBackup, writeBackup } from '../storage/backup.ts';
 import type { DocumentChecks } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
+import { SUBSCRIPTIONS } from '../subscriptions/subscription.ts';
+import { WEBHOOKS } from '../subscriptions/webhook.ts';
 import { print, printError, printJson, table } from './output.ts';
 import { JSON_OPTION, type JsonOption, report, withOpenSearch } from './store-command.ts';
 
@@ -25,6 +27,8 @@ export const DOCUMENT_CHECKS: DocumentChecks = {
     return (isSegmentId(id) ? SEGMENTS : CHANGES).check(stored, id);
   },
   savedRecords: SAVED_RECORDS.check,
+  subscriptions: SUBSCRIPTIONS.check,
+  webhooks: WEBHOOKS.check,
   rejectedRows: REJECTED_ROWS.check,
   accounts: ACCOUNTS.check,
   apiKeys: API_KEYS.check,
@@ -36,7 +40,7 @@ export const DOCUMENT_CHECKS: DocumentChecks = {
 export function backupCommand(): Command {
   return new Command('backup')
     .description(
-      'write what exists only in OpenSearch to a file: accounts, API keys, ledger, audit log, changes, saved records',
+      'write what exists only in OpenSearch to a file: accounts, API keys, ledger, audit log, changes, saved records, subscriptions, webhooks',
     )
     .argument('<file>', 'the file; one of that name is replaced once the new one is whole')
     .option(...JSON_OPTION)

@@ -40,8 +40,10 @@ export function authenticated(keys: KeyCheck, general: RateLimit, badKeys: RateL
     const key = keys(String(ctx.req.headers['x-api-key'] ?? ''));
     if (key !== undefined) {
       const isChecked = key.hasBeenActive() || (await badKeys.hasLeft(ctx.ip));
-      if (isChecked && (await key.isActive())) {
+      const account = isChecked ? await key.activeAccount() : undefined;
+      if (account !== undefined) {
         ctx.state.keyId = key.id;
+        ctx.state.account = account;
         ctx.state.keyCheckedMs = performance.now() - ctx.state.arrivedAt;
         return next();
       }

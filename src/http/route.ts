@@ -21,6 +21,8 @@ export interface RequestState {
   arrivedAt: number;
   /** The id of the active API key that came with it. */
   keyId?: string;
+  /** The id of the account that holds the key. */
+  account?: string;
   /** Milliseconds from its arrival until its key was checked. */
   keyCheckedMs?: number;
   /** The template of its route, such as `/licenses/:board/:number`, where the path says what was searched. */
@@ -61,7 +63,7 @@ export function under<Ctx extends Context>(
 
 /** One operation of the service: its address, its OpenAPI entry and its handler. */
 export interface Route {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** The path, with parameters as @koa/router takes them, such as `/lookup/boards/:board/types`. */
   readonly path: string;
   /** Its entry in the OpenAPI document: schemas, possible responses, examples. Pages have none. */

@@ -12,8 +12,11 @@ import type { BadDocument } from './stored.ts';
 class BackupError extends Error {}
 
 const FORMAT = 'ohio-license-verification';
-/** Version 2 has the audit log, too, version 3 the changes, version 4 the saved records. All are read. */
-const FORMAT_VERSION = 4;
+/**
+ * Version 2 has the audit log, too, version 3 the changes, version 4 the saved records, version 5 the subscriptions and
+ * webhooks. All are read.
+ */
+const FORMAT_VERSION = 5;
 
 /** The first line. Of a later version, no more is known than its number. */
 const header = z.looseObject({ backup: z.literal(FORMAT), version: z.int().positive() });
@@ -31,6 +34,8 @@ const backupCounts = z.strictObject({
   publications: count,
   audit: count,
   'saved-records': count,
+  subscriptions: count,
+  webhooks: count,
 });
 
 export type BackupCounts = z.output<typeof backupCounts>;
@@ -45,6 +50,8 @@ const KINDS: Readonly<Record<z.output<typeof kind>, { index: StoredIndex; words:
   publications: { index: 'ledger', words: 'entries of the ledger' },
   audit: { index: 'audit', words: 'entries of the audit log' },
   'saved-records': { index: 'savedRecords', words: 'saved records' },
+  subscriptions: { index: 'subscriptions', words: 'subscriptions' },
+  webhooks: { index: 'webhooks', words: 'webhooks' },
 };
 
 function noDocuments(): BackupCounts {

@@ -10,6 +10,8 @@ export const STORED_INDICES = [
   'ledger',
   'changes',
   'savedRecords',
+  'subscriptions',
+  'webhooks',
   'rejectedRows',
   'accounts',
   'apiKeys',

@@ -103,6 +103,8 @@ export function indexNames(prefix: string) {
     digestsPattern: `${prefix}${DIGESTS}-*`,
     changes: `${prefix}changes`,
     savedRecords: `${prefix}saved-records`,
+    subscriptions: `${prefix}subscriptions`,
+    webhooks: `${prefix}webhooks`,
     /** The events of publications, and the epoch. */
     ledger: `${prefix}publications`,
     rejectedRows: `${prefix}rejected-rows`,

@@ -99,7 +99,7 @@ describe('a backup', () => {
     expect(records.map(([id]) => id)).toEqual(codes);
 
     const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
-    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ backup: 'ohio-license-verification', version: 4 });
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ backup: 'ohio-license-verification', version: 5 });
     expect(lines).toHaveLength(all.flat().length + 2);
     for (const key of [active, revoked]) expect(lines.join()).not.toContain(key.slice(4, 30));
 
@@ -171,7 +171,8 @@ describe('a restored backup', () => {
   test('has working keys, and its revoked keys stay revoked', async () => {
     const { store, config } = restored;
     const keys = keyCheck(store, config.API_KEY_PREFIX);
-    expect([await keys(active)?.isActive(), await keys(revoked)?.isActive()]).toEqual([true, false]);
+    expect(await keys(active)?.activeAccount()).toBeDefined();
+    expect(await keys(revoked)?.activeAccount()).toBeUndefined();
     expect(await listKeys(store)).toEqual(await listKeys(original.store));
   });
 
@@ -196,17 +197,20 @@ describe('a restored backup', () => {
     );
   });
 
+  const WATCHES = ['subscriptions', 'webhooks'] as const;
+
   test.each<[number, string, readonly (keyof BackupCounts)[]]>([
-    [1, 'audit log, no changes and no saved records', ['audit', 'changes', 'saved-records']],
-    [2, 'changes and no saved records', ['changes', 'saved-records']],
-    [3, 'saved records', ['saved-records']],
+    [1, 'audit log, changes, saved records and watches', ['audit', 'changes', 'saved-records', ...WATCHES]],
+    [2, 'changes, saved records and watches', ['changes', 'saved-records', ...WATCHES]],
+    [3, 'saved records and watches', ['saved-records', ...WATCHES]],
+    [4, 'watches', WATCHES],
   ])('of format version %i, which has no %s, works too', async (version, _words, missing) => {
     const earlier = await emptyEnvironment();
     const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
     const kept = lines
       .slice(0, -1)
       .filter((line) => !missing.some((name) => line.startsWith(`{"index":"${name}"`)));
-    const content = `${kept.join('\n').replace('"version":4', `"version":${version}`)}\n`;
+    const content = `${kept.join('\n').replace('"version":5', `"version":${version}`)}\n`;
     const sha256 = createHash('sha256').update(content).digest('hex');
     const documents: Partial<BackupCounts> = { ...(await readBackup(file, DOCUMENT_CHECKS)).counts };
     for (const name of missing) delete documents[name];
@@ -266,8 +270,8 @@ describe('a restore is refused', () => {
   });
 
   test('when the file comes from a later release or is not a backup', async () => {
-    const later = lines.map((line) => line.replace('"version":4', '"version":5,"more":[]'));
-    await expectRefused(later.join('\n'), /was written by a later release of this service \(format 5\)/);
+    const later = lines.map((line) => line.replace('"version":5', '"version":6,"more":[]'));
+    await expectRefused(later.join('\n'), /was written by a later release of this service \(format 6\)/);
     const other = lines.map((line) => line.replace('ohio-license-verification', 'another'));
     await expectRefused(other.join('\n'), /is no backup of this service/);
     for (const bytes of ['', '\n', 'SEQ,BOARD\n', '{}\n{}\n', Buffer.from([0xff, 0x0a, 0x00])]) {
@@ -293,7 +297,8 @@ describe('a restore is refused', () => {
       'There are 1 accounts, 1 API keys, 0 changes, 0 entries of the ledger, 0 entries of the audit log, 0 saved records already',
     );
     const keys = keyCheck(other.store, other.config.API_KEY_PREFIX);
-    expect([await keys(key)?.isActive(), await keys(active)?.isActive()]).toEqual([true, false]);
+    expect(await keys(key)?.activeAccount()).toBeDefined();
+    expect(await keys(active)?.activeAccount()).toBeUndefined();
   });
 
   test('when OpenSearch fails midway, with a message about what was written and what to do', async () => {
@@ -344,7 +349,7 @@ describe('licenses backup and licenses restore', () => {
 
     expect((await licenses(to.variables, 'keys', 'list')).stdout).toContain(id);
     const keys = keyCheck(to.store, to.config.API_KEY_PREFIX);
-    expect(await keys(key)?.isActive()).toBe(true);
+    expect(await keys(key)?.activeAccount()).toBeDefined();
 
     const again = await licenses(to.variables, 'restore', path);
     expect(again).toMatchObject({ code: 1, stdout: '' });

@@ -213,7 +213,10 @@ describe('when the room for all records is used', () => {
   });
 
   test('by their bytes, none is saved', async () => {
-    const records = savedRecords(store, { ...RECORD_LIMITS, bytes: 100_000 });
+    // What earlier tests have deleted is still on the disk of their index.
+    const own = await testEnvironment();
+    await prepareIndices(own.store);
+    const records = savedRecords(own.store, { ...RECORD_LIMITS, bytes: 100_000 });
     const large = () =>
       shownNurse({ record: nurseRecord({ extra_data: { x: randomBytes(45_000).toString('hex') } }) });
     const code = await records.save(large());
@@ -231,6 +234,7 @@ describe('when the room for all records is used', () => {
     expect(await untilFull()).toMatchObject({ reason: 'full' });
     expect(records.storedRatio()).toBe(1);
     expect(await records.read(code)).toBeDefined();
+    await own.cleanUp();
   });
 });
 

@@ -47,6 +47,8 @@ describe('without any setting, the configuration', () => {
     DRAIN_SECONDS: 5,
     KEEP_PUBLICATIONS: 3,
     CHANGES_KEPT_DAYS: 730,
+    EXPORTS_PER_DAY: 4,
+    WEBHOOK_ALLOWED_RANGES: [],
     GUARD_MIN_ROWS_PERCENT: 97,
     GUARD_BOARD_ROWS_FEWER: 50,
     GUARD_MAX_REJECTED_PERCENT: 0.5,

@@ -50,6 +50,8 @@ test('every index and the alias have the prefix', () => {
     digestsPattern: 'p-license-digests-*',
     changes: 'p-changes',
     savedRecords: 'p-saved-records',
+    subscriptions: 'p-subscriptions',
+    webhooks: 'p-webhooks',
     ledger: 'p-publications',
     rejectedRows: 'p-rejected-rows',
     accounts: 'p-accounts',

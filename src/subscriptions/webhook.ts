@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { collection } from '../storage/collection.ts';
+
+const storedWebhook = z.object({
+  /** Random, and another one for each new webhook: its secret is made from it. */
+  id: z.string(),
+  /** The id of its account, which has one webhook. */
+  account: z.string(),
+  url: z.string(),
+  /** The generation of its secret, from 1. */
+  generation: z.int(),
+  /** When its secret was changed, ISO 8601; null before. For a day, messages are signed with the one before, too. */
+  rotated_at: z.string().nullable(),
+  /** Up to this place of the feed, all that the account watches was delivered. */
+  delivered_cursor: z.string(),
+  /** When a message was delivered last, ISO 8601; null before the first. */
+  delivered_at: z.string().nullable(),
+  /** Since when each message failed, ISO 8601; null while none does. */
+  failing_since: z.string().nullable(),
+  /** Why nothing is sent: `failing` for five days, or the receiver answered that it is `gone`; null while it is sent. */
+  paused: z.enum(['failing', 'gone']).nullable(),
+  /** ISO 8601. */
+  created_at: z.string(),
+});
+
+/** Where an account wants to be told that something changed, and how far it has been told. */
+export type Webhook = Readonly<z.output<typeof storedWebhook>>;
+
+/** The webhooks, under the ids of their accounts. */
+export const WEBHOOKS = collection('webhooks', storedWebhook, {
+  isStoredUnder: (id, { account }) => id === account,
+});
