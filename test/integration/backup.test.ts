@@ -15,6 +15,8 @@ import { recordAudit } from '../../src/storage/audit-log.ts';
 import { type BackupCounts, readBackup, restoreBackup, writeBackup } from '../../src/storage/backup.ts';
 import { storeOf } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
+import { SUBSCRIPTIONS, type Subscription, subscriptionId } from '../../src/subscriptions/subscription.ts';
+import { WEBHOOKS, type Webhook } from '../../src/subscriptions/webhook.ts';
 import { takeEpoch } from '../support/epoch.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 import { publishFiles } from '../support/publishing.ts';
@@ -26,6 +28,27 @@ let active: string;
 let revoked: string;
 let codes: string[];
 let file: string;
+
+/** What an account watches, and a webhook of it that fails. */
+const ACCOUNT = 'account-1';
+const SUBSCRIBED = ['RN.700001', 'RN.700002'].map((number): Subscription => {
+  const license = `NUR-${number}`;
+  const id = subscriptionId(ACCOUNT, license);
+  const shown = { board: 'Nursing Board', license_number: number, number, reference: null };
+  return { id, account: ACCOUNT, license, ...shown, created_at: '2026-11-20T00:00:00.000Z' };
+});
+const WEBHOOK: Webhook = {
+  id: 'whk_1',
+  account: ACCOUNT,
+  url: 'https://example.com/hook',
+  generation: 2,
+  rotated_at: '2026-11-20T00:00:00.000Z',
+  delivered_cursor: 'a-cursor',
+  delivered_at: '2026-11-20T00:00:00.000Z',
+  failing_since: '2026-11-21T00:00:00.000Z',
+  paused: null,
+  created_at: '2026-11-19T00:00:00.000Z',
+};
 
 /** An environment with empty indices, as after losing the cluster. */
 async function emptyEnvironment(): Promise<TestEnvironment> {
@@ -61,6 +84,9 @@ beforeAll(async () => {
   await publishFiles(original, FIXTURES, { date: '2001-01-01' });
   const records = savedRecords(original.store, RECORD_LIMITS);
   codes = [await records.save(shownNurse()), await records.save(shownNurse({ sample: true }))];
+  for (const subscription of SUBSCRIBED)
+    await SUBSCRIPTIONS.put(original.store, subscription.id, subscription);
+  await WEBHOOKS.put(original.store, ACCOUNT, WEBHOOK);
 });
 afterAll(async () => {
   for (const environment of environments) await environment.cleanUp();
@@ -70,10 +96,27 @@ const stored = z.object({
   hits: z.object({ hits: z.array(z.object({ _id: z.string(), _source: z.unknown() })) }),
 });
 
-/** The documents of the six indices with their ids, in the order in which they were written. */
-async function documentsOf({ store: { client, names } }: TestEnvironment) {
-  const { accounts, apiKeys, ledger, audit, changes, savedRecords } = names;
-  const indices = [accounts, apiKeys, ledger, audit, changes, savedRecords];
+/** The kinds of documents in a backup, in its order, and their indices. */
+const KINDS = [
+  'accounts',
+  'api-keys',
+  'changes',
+  'publications',
+  'audit',
+  'saved-records',
+  'subscriptions',
+  'webhooks',
+] as const satisfies (keyof BackupCounts)[];
+
+function indicesOf({ names }: TestEnvironment['store']): string[] {
+  const { accounts, apiKeys, changes, ledger, audit, savedRecords, subscriptions, webhooks } = names;
+  return [accounts, apiKeys, changes, ledger, audit, savedRecords, subscriptions, webhooks];
+}
+
+/** The documents of the eight indices with their ids, in the order in which they were written. */
+async function documentsOf({ store }: TestEnvironment) {
+  const { client } = store;
+  const indices = indicesOf(store);
   await client.indices.refresh({ index: indices });
   const found = await Promise.all(
     indices.map((index) => client.search({ index, body: { size: 1000, sort: [{ _seq_no: 'asc' }] } })),
@@ -82,10 +125,10 @@ async function documentsOf({ store: { client, names } }: TestEnvironment) {
 }
 
 describe('a backup', () => {
-  test('has every document of the six indices, no text of a key, and is readable only by its owner', async () => {
+  test('has every document of the eight indices, no text of a key, and is readable only by its owner', async () => {
     const counts = await backUp(original, file);
     const all = await documentsOf(original);
-    const [, , ledger = [], audit, changes = [], records = []] = all;
+    const [, , changes = [], ledger = [], audit, records = []] = all;
     expect(counts).toEqual({
       accounts: 2,
       'api-keys': 2,
@@ -93,6 +136,8 @@ describe('a backup', () => {
       audit: 1,
       changes: changes.length,
       'saved-records': 2,
+      subscriptions: 2,
+      webhooks: 1,
     });
     expect(changes.length).toBeGreaterThan(0);
     expect(audit).toHaveLength(1);
@@ -146,6 +191,8 @@ describe('a backup', () => {
       audit: 0,
       changes: 0,
       'saved-records': 0,
+      subscriptions: 0,
+      webhooks: 0,
     });
     const publications: unknown[] = [];
     for await (const page of (await readBackup(path, DOCUMENT_CHECKS)).pages()) {
@@ -174,6 +221,13 @@ describe('a restored backup', () => {
     expect(await keys(active)?.activeAccount()).toBeDefined();
     expect(await keys(revoked)?.activeAccount()).toBeUndefined();
     expect(await listKeys(store)).toEqual(await listKeys(original.store));
+  });
+
+  test('has what was watched, and the webhook with how far it was told', async () => {
+    const { store } = restored;
+    const ids = SUBSCRIBED.map(({ id }) => id);
+    expect(await SUBSCRIPTIONS.readAll(store, ids)).toEqual(SUBSCRIBED);
+    expect((await WEBHOOKS.read(store, ACCOUNT))?.document).toEqual(WEBHOOK);
   });
 
   test('has the saved records under their codes', async () => {
@@ -219,9 +273,8 @@ describe('a restored backup', () => {
     const none = Object.fromEntries(missing.map((name) => [name, 0]));
     expect(await restore(earlier, path)).toEqual({ ...documents, ...none });
     const all = await documentsOf(original);
-    const names = ['accounts', 'api-keys', 'publications', 'audit', 'changes', 'saved-records'] as const;
     expect(await documentsOf(earlier)).toEqual(
-      names.map((name, at) => (missing.includes(name) ? [] : all[at])),
+      KINDS.map((name, at) => (missing.includes(name) ? [] : all[at])),
     );
   });
 
@@ -250,7 +303,7 @@ describe('a restore is refused', () => {
     const broken = join(target.folder, 'broken.backup');
     await writeFile(broken, bytes);
     await expect(restore(target, broken)).rejects.toThrow(message);
-    expect(await documentsOf(target)).toEqual([[], [], [], [], [], []]);
+    expect(await documentsOf(target)).toEqual(KINDS.map(() => []));
   }
 
   test('when the file is truncated at any point', async () => {
@@ -280,21 +333,25 @@ describe('a restore is refused', () => {
     await expect(restore(target, join(target.folder, 'nowhere'))).rejects.toThrow(/can't be read: .*ENOENT/);
   });
 
-  test('when the installation already has keys, a ledger or saved records', async () => {
+  test('when the installation already has keys, a ledger, saved records or subscriptions', async () => {
     const started = await emptyEnvironment();
     await takeEpoch(started.store, 'the test');
     await expect(restore(started, file)).rejects.toThrow(
-      'There are 0 accounts, 0 API keys, 0 changes, 1 entries of the ledger, 0 entries of the audit log, 0 saved records already',
+      'There are 0 accounts, 0 API keys, 0 changes, 1 entries of the ledger, 0 entries of the audit log, 0 saved records, 0 subscriptions, 0 webhooks already',
     );
 
     const used = await emptyEnvironment();
     await savedRecords(used.store, RECORD_LIMITS).save(shownNurse());
-    await expect(restore(used, file)).rejects.toThrow('1 saved records already');
+    await expect(restore(used, file)).rejects.toThrow('1 saved records, 0 subscriptions');
+
+    const watched = await emptyEnvironment();
+    await WEBHOOKS.put(watched.store, ACCOUNT, WEBHOOK);
+    await expect(restore(watched, file)).rejects.toThrow('0 subscriptions, 1 webhooks already');
 
     const other = await emptyEnvironment();
     const { key } = await issued(other, 'Newcomer Inc');
     await expect(restore(other, file)).rejects.toThrow(
-      'There are 1 accounts, 1 API keys, 0 changes, 0 entries of the ledger, 0 entries of the audit log, 0 saved records already',
+      'There are 1 accounts, 1 API keys, 0 changes, 0 entries of the ledger, 0 entries of the audit log, 0 saved records, 0 subscriptions, 0 webhooks already',
     );
     const keys = keyCheck(other.store, other.config.API_KEY_PREFIX);
     expect(await keys(key)?.activeAccount()).toBeDefined();
@@ -303,8 +360,8 @@ describe('a restore is refused', () => {
 
   test('when OpenSearch fails midway, with a message about what was written and what to do', async () => {
     const { store, client } = await emptyEnvironment();
-    const { accounts, apiKeys, ledger, audit, changes, savedRecords } = store.names;
-    const all = [accounts, apiKeys, changes, ledger, audit, savedRecords];
+    const { ledger } = store.names;
+    const all = indicesOf(store);
     const block = (write: boolean) =>
       client.indices.putSettings({ index: ledger, body: { 'index.blocks.write': write } });
     await block(true);
@@ -340,7 +397,7 @@ describe('licenses backup and licenses restore', () => {
     expect(backedUp).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(
-        /^Backed up 1 accounts, 1 API keys, \d+ changes, \d+ entries of the ledger, 1 entries of the audit log, 0 saved records to /,
+        /^Backed up 1 accounts, 1 API keys, \d+ changes, \d+ entries of the ledger, 1 entries of the audit log, 0 saved records, 0 subscriptions, 0 webhooks to /,
       ),
     });
     const restored = await licenses(to.variables, 'restore', path, '--json');
@@ -354,7 +411,7 @@ describe('licenses backup and licenses restore', () => {
     const again = await licenses(to.variables, 'restore', path);
     expect(again).toMatchObject({ code: 1, stdout: '' });
     expect(again.stderr).toMatch(
-      /^There are 1 accounts, 1 API keys, \d+ changes, \d+ entries of the ledger, 2 entries of the audit log, 0 saved records already; [^\n]*\n$/,
+      /^There are 1 accounts, 1 API keys, \d+ changes, \d+ entries of the ledger, 2 entries of the audit log, 0 saved records, 0 subscriptions, 0 webhooks already; [^\n]*\n$/,
     );
     expect(await licenses(to.variables, 'backup', join(to.folder, 'no', 'such', 'folder'))).toMatchObject({
       code: 1,
