@@ -1,0 +1,141 @@
+import { createHmac, hash, hkdfSync, randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { CHANGE_KINDS, type StoredChange } from '../changes/change.ts';
+import type { Webhook } from './webhook.ts';
+
+const DAY_MS = 86_400_000;
+const SECRET_BYTES = 32;
+const ID_CHARACTERS = 32;
+
+/** The most changes that a message lists. */
+const MAX_LISTED = 100;
+
+/** Standard Webhooks wants less than 20 KB. */
+const MAX_BYTES = 20_000;
+
+const timestamp = z.string().describe('ISO 8601');
+const number = z.int().min(0);
+
+const listedChange = z.object({
+  board: z.string(),
+  license_number: z.string(),
+  reference: z.string().nullable().describe('What you call the license; null where you gave nothing'),
+  kind: z.enum(CHANGE_KINDS),
+});
+
+/** The message after a publication or a rollback that changed something watched. It has no names of holders. */
+export const changesPublished = z.object({
+  type: z.literal('changes.published'),
+  timestamp: timestamp.describe('When the message was made, ISO 8601'),
+  data: z.object({
+    cursor: z.string().describe('The message tells what changed up to this place of the feed'),
+    publication: z.string().describe('The publication that is live'),
+    date: z.string().describe('The run date of its dataset, YYYY-MM-DD'),
+    counts: z
+      .object({ added: number, changed: number, removed: number })
+      .nullable()
+      .describe('All changes of what you watch since the last message; null where verify_all is true'),
+    changes: z
+      .array(listedChange)
+      .max(MAX_LISTED)
+      .describe(`The first of them: at most ${MAX_LISTED}, and as many as fit into 20 KB. The feed has all`),
+    verify_all: z
+      .boolean()
+      .describe(
+        'Whether the changes since the last message can not be listed, as they are no longer kept. Then verify ' +
+          'everything that you watch once more, and go on with the feed from cursor',
+      ),
+  }),
+});
+
+/** The message with which an account tries its receiver. */
+export const webhookTest = z.object({
+  type: z.literal('webhook.test'),
+  timestamp,
+  data: z.object({}),
+});
+
+type Published = z.output<typeof changesPublished>['data'];
+
+/** What a message tells. `counts` is null where the changes since the last message can not be listed. */
+export interface Told extends Pick<Published, 'cursor' | 'publication' | 'date' | 'counts'> {
+  /** The first changes, in the order of the feed. */
+  readonly changes: readonly (Pick<StoredChange, 'board' | 'license_number' | 'kind'> & {
+    readonly reference: string | null;
+  })[];
+}
+
+/** The body of the message of what changed, with as many of the changes as fit. */
+export function changesMessage({ cursor, publication, date, counts, changes }: Told, now: Date): string {
+  const listed: Published['changes'] = [];
+  const body = (): string =>
+    JSON.stringify({
+      type: 'changes.published',
+      timestamp: now.toISOString(),
+      data: { cursor, publication, date, counts, changes: listed, verify_all: counts === null },
+    } satisfies z.output<typeof changesPublished>);
+  let bytes = Buffer.byteLength(body());
+  for (const { board, license_number, reference, kind } of changes.slice(0, MAX_LISTED)) {
+    const change = { board, license_number, reference, kind };
+    bytes += Buffer.byteLength(JSON.stringify(change)) + 1;
+    if (bytes > MAX_BYTES) break;
+    listed.push(change);
+  }
+  return body();
+}
+
+/** The body of the message with which an account tries its receiver. */
+export function testMessage(now: Date): string {
+  return JSON.stringify({
+    type: 'webhook.test',
+    timestamp: now.toISOString(),
+    data: {},
+  } satisfies z.output<typeof webhookTest>);
+}
+
+/** The id of the message up to a place of the feed: the same each time it is sent, so that a receiver knows it again. */
+export function messageId({ id }: Pick<Webhook, 'id'>, cursor: string): string {
+  return `msg_${hash('sha256', `${id} ${cursor}`).slice(0, ID_CHARACTERS)}`;
+}
+
+/** The id of a message that is sent once. */
+export function testMessageId(): string {
+  return `msg_${randomUUID().replaceAll('-', '')}`;
+}
+
+/** What a receiver verifies signatures with: `whsec_` and 32 bytes in base64. Nothing secret need be stored. */
+export function webhookSecret(secretKey: string, webhook: Pick<Webhook, 'id' | 'generation'>): string {
+  return `whsec_${signingKey(secretKey, webhook).toString('base64')}`;
+}
+
+function signingKey(secretKey: string, { id, generation }: Pick<Webhook, 'id' | 'generation'>): Buffer {
+  return Buffer.from(hkdfSync('sha256', secretKey, '', `webhook ${id} ${generation}`, SECRET_BYTES));
+}
+
+/**
+ * The headers that say who sent a message, as Standard Webhooks has them. For a day after the secret was changed, it is
+ * signed with the one before, too.
+ *
+ * @param secretKey WEBHOOK_SECRET_KEY
+ * @param body exactly as it is sent
+ * @param now when it is sent: a receiver refuses what is minutes old
+ */
+export function signedHeaders(
+  secretKey: string,
+  { id, generation, rotated_at }: Pick<Webhook, 'id' | 'generation' | 'rotated_at'>,
+  messageId: string,
+  body: string,
+  now: Date,
+) {
+  const seconds = String(Math.floor(now.getTime() / 1000));
+  const isRotated = rotated_at !== null && now.getTime() - Date.parse(rotated_at) < DAY_MS;
+  const signatures = (isRotated ? [generation, generation - 1] : [generation]).map((each) => {
+    const key = signingKey(secretKey, { id, generation: each });
+    return `v1,${createHmac('sha256', key).update(`${messageId}.${seconds}.${body}`).digest('base64')}`;
+  });
+  return {
+    'webhook-id': messageId,
+    'webhook-timestamp': seconds,
+    'webhook-signature': signatures.join(' '),
+  };
+}

@@ -1,0 +1,215 @@
+import type { LookupAddress } from 'node:dns';
+import { lookup } from 'node:dns/promises';
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest, type RequestOptions } from 'node:https';
+import { BlockList, isIP, type TcpNetConnectOpts } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { SERVICE_VERSION } from '../config.ts';
+import { BadRequestError } from '../licenses/bad-request.ts';
+
+const WITHIN_MS = 15_000;
+const MAX_URL_CHARACTERS = 500;
+const MAX_HEADER_BYTES = 8192;
+/** So much of an answer is taken, since some receivers fail when nobody does; none of it is kept. */
+const MAX_BODY_BYTES = 4096;
+const MAX_RETRY_AFTER_MS = 86_400_000;
+/** Then the host's next address is tried, too. */
+const NEXT_ADDRESS_AFTER_MS = 1000;
+
+/** Why a receiver did not answer. */
+export const FAILURES = [
+  'address not allowed',
+  'host not found',
+  'connection refused',
+  'host unreachable',
+  'no valid certificate',
+  'timeout',
+  'connection closed',
+  'not an HTTP response',
+  'request failed',
+] as const;
+
+/** A receiver did not answer. The reason has nothing that it sent. */
+export class NoAnswerError extends Error {
+  readonly reason: (typeof FAILURES)[number];
+
+  constructor(reason: (typeof FAILURES)[number]) {
+    super(reason);
+    this.reason = reason;
+  }
+}
+
+/** How a receiver answered. */
+export interface Answer {
+  readonly status: number;
+  /** What its Retry-After says, at most 24 hours. */
+  readonly retryAfterMs?: number;
+}
+
+interface Options {
+  /** From the first question to the last header. */
+  readonly withinMs?: number;
+  /** The addresses of a host name. */
+  readonly addressesOf?: (host: string) => Promise<readonly LookupAddress[]>;
+  /** Certificates that are trusted instead of the usual ones, PEM. */
+  readonly ca?: string;
+}
+
+/**
+ * Posts JSON. Redirects are answers like others, and no proxy is used.
+ *
+ * The address is checked that is connected to: a name may have other addresses than a moment before.
+ *
+ * @param allowedRanges CIDR ranges to which it may connect although they are not public, and by http and at any port
+ * @throws {NoAnswerError}
+ */
+export async function post(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+  allowedRanges: readonly string[],
+  { withinMs = WITHIN_MS, addressesOf = (host) => lookup(host, { all: true }), ca }: Options = {},
+): Promise<Answer> {
+  const target = allowedUrl(url, allowedRanges);
+  async function checkedAddresses(host: string): Promise<LookupAddress[]> {
+    const addresses = await addressesOf(host);
+    const isRefused = addresses.some(({ address }) => !isAllowed(address, target, allowedRanges));
+    if (isRefused) throw new NoAnswerError('address not allowed');
+    return [...addresses];
+  }
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  let [answer, failure]: [Answer | undefined, NoAnswerError | undefined] = [undefined, undefined];
+  const options: RequestOptions &
+    Pick<TcpNetConnectOpts, 'autoSelectFamily' | 'autoSelectFamilyAttemptTimeout'> = {
+    method: 'POST',
+    agent: false,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_AFTER_MS,
+    ...(ca === undefined ? {} : { ca }),
+    headers: {
+      ...headers,
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+      'user-agent': `Ohio-License-Verification/${SERVICE_VERSION}`,
+    },
+    lookup: (host, _options, callback) => {
+      checkedAddresses(host).then(
+        (addresses) => callback(null, addresses),
+        (error: Error) => callback(error, []),
+      );
+    },
+  };
+  const request = (target.protocol === 'https:' ? httpsRequest : httpRequest)(target, options);
+  const timer = setTimeout(() => request.destroy(new NoAnswerError('timeout')), withinMs);
+  request.on('error', (error) => {
+    failure ??= error instanceof NoAnswerError ? error : new NoAnswerError(reasonOf(error));
+  });
+  request.on('response', (response) => {
+    const retryAfterMs = readRetryAfter(response.headers['retry-after']);
+    answer = { status: response.statusCode ?? 0, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+    let bytes = 0;
+    response.on('data', ({ length }: Buffer) => {
+      bytes += length;
+      if (bytes > MAX_BODY_BYTES) request.destroy();
+    });
+    // It has answered; how the rest ends is all the same.
+    response.on('error', () => undefined);
+  });
+  request.on('close', () => {
+    clearTimeout(timer);
+    if (answer === undefined) reject(failure ?? new NoAnswerError('connection closed'));
+    else resolve(answer);
+  });
+  request.end(body);
+  return promise;
+}
+
+function allowedUrl(url: string, allowedRanges: readonly string[]): URL {
+  try {
+    return new URL(readWebhookUrl(url, allowedRanges));
+  } catch {
+    throw new NoAnswerError('address not allowed');
+  }
+}
+
+/**
+ * The address of a webhook, normalized.
+ *
+ * @param allowedRanges CIDR ranges; where there are any, http and any port are taken
+ * @throws {BadRequestError} for an address that nothing could be sent to
+ */
+export function readWebhookUrl(text: string, allowedRanges: readonly string[]): string {
+  const url = text.length > MAX_URL_CHARACTERS ? null : URL.parse(text);
+  if (url === null || url.href.length > MAX_URL_CHARACTERS) {
+    throw new BadRequestError(`url must be an address of at most ${MAX_URL_CHARACTERS} characters.`);
+  }
+  const isOpen = allowedRanges.length > 0;
+  if (url.protocol !== 'https:' && !(isOpen && url.protocol === 'http:')) {
+    throw new BadRequestError('url must begin with https://.');
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new BadRequestError('url must have no user name and no password.');
+  }
+  if (url.href.includes('#')) throw new BadRequestError('url must have no fragment (#).');
+  if (url.port !== '' && !isOpen) throw new BadRequestError('url must have no port: it is always 443.');
+  const host = hostOf(url);
+  const isPrivate = isIP(host) === 0 ? !isOpen && isLocalName(host) : !isAllowed(host, url, allowedRanges);
+  if (isPrivate) throw new BadRequestError('url must have the name or the address of a public host.');
+  return url.href;
+}
+
+function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
+}
+
+function isLocalName(host: string): boolean {
+  return /(^|\.)localhost$/.test(host);
+}
+
+/** Whether a request to this URL may go to this address. By http or to another port, it may go to allowed ranges only. */
+function isAllowed(address: string, { protocol, port }: URL, allowedRanges: readonly string[]): boolean {
+  const allowed = new BlockList();
+  for (const range of allowedRanges) {
+    const [network = '', bits] = range.split('/');
+    allowed.addSubnet(network, Number(bits), familyOf(network));
+  }
+  if (allowed.check(address, familyOf(address))) return true;
+  return protocol === 'https:' && port === '' && isPublic(address);
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIP(address) === 6 ? 'ipv6' : 'ipv4';
+}
+
+/** The IPv6 addresses that are given to hosts; all others stand for something, as `::127.0.0.1` for an IPv4 address. */
+const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
+
+function isPublic(address: string): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  const parsed = ipaddr.parse(address);
+  const isOfHosts = !(parsed instanceof ipaddr.IPv6) || parsed.match(GLOBAL_UNICAST);
+  return isOfHosts && parsed.range() === 'unicast';
+}
+
+/** By their codes: the messages of errors may have what the receiver sent. */
+const REASONS: readonly (readonly [RegExp, (typeof FAILURES)[number]])[] = [
+  [/^(ENOTFOUND|EAI_\w+|ENODATA)$/, 'host not found'],
+  [/^ECONNREFUSED$/, 'connection refused'],
+  [/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/, 'host unreachable'],
+  [/^ETIMEDOUT$/, 'timeout'],
+  [/^(ECONNRESET|EPIPE|ECONNABORTED)$/, 'connection closed'],
+  [/^HPE_/, 'not an HTTP response'],
+  [/CERT|SIGNATURE|ERR_TLS|ERR_SSL|EPROTO|HOSTNAME_MISMATCH/, 'no valid certificate'],
+];
+
+function reasonOf(error: Error): (typeof FAILURES)[number] {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return REASONS.find(([pattern]) => pattern.test(code))?.[1] ?? 'request failed';
+}
+
+/** Seconds, or a date, as RFC 9110 has them; `undefined` for anything else. */
+function readRetryAfter(text = ''): number | undefined {
+  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), MAX_RETRY_AFTER_MS);
+}
