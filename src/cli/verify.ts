@@ -1,80 +1,45 @@
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { csvRows } from '../csv.ts';
 import { addTo } from '../licenses/counts.ts';
 import { summaryInWords } from '../rosters/roster.ts';
-import { grouped, print, printError } from './output.ts';
-import { startDisplay } from './progress.ts';
-import { openRoster, type RosterFile, verifyFile } from './verify-roster.ts';
+import { grouped, print } from './output.ts';
+import { type RosterFile, type RosterOptions, runRoster, withRosterOptions } from './roster-client.ts';
+import { verifyFile } from './verify-roster.ts';
 
 const SOME_INVALID = 2;
-const UNFINISHED = 1;
 
-interface VerifyArguments {
+interface VerifyOptions extends RosterOptions {
   readonly out: string;
-  readonly url: string;
-  readonly key?: string;
-  readonly board?: string;
   readonly maxMatches?: string;
 }
 
 /** `licenses verify`: a client of the REST API. It needs neither OpenSearch nor Redis. */
 export function verifyCommand(): Command {
-  return new Command('verify')
-    .description(
-      'verify a roster: a CSV file of licenses, of any size. Exit 0: all answered, 2: some rows invalid, 1: unfinished',
-    )
-    .argument(
-      '<roster>',
-      'the CSV file; its first row names the columns, such as board, license_number, last_name',
-    )
+  const command = new Command('verify').description(
+    'verify a roster: a CSV file of licenses, of any size. Exit 0: all answered, 2: some rows invalid, 1: unfinished',
+  );
+  return withRosterOptions(
+    command,
+    'the CSV file; its first row names the columns, such as board, license_number, last_name',
+  )
     .requiredOption('--out <file>', 'the CSV file to write: the roster with the columns of the results')
-    .addOption(new Option('--url <url>', 'the service').env('LICENSES_URL').default('http://127.0.0.1:8080'))
-    .addOption(
-      new Option('--key <key>', 'the API key; lists of processes show it, unlike the variable').env(
-        'LICENSES_KEY',
-      ),
-    )
-    .option('--board <name>', 'the board of every row that names none')
     .option('--max-matches <count>', 'how many matches of a name to list, 1 to 20')
-    .action(async (roster: string, options: VerifyArguments) => {
+    .action(async (roster: string, options: VerifyOptions) => {
       process.exitCode = await verify(resolve(roster), options);
     });
 }
 
-async function verify(rosterPath: string, options: VerifyArguments): Promise<number> {
-  const { key, url, out, ...asked } = options;
-  if (!key) throw new Error('Give the API key: set LICENSES_KEY, or send --key.');
+async function verify(rosterPath: string, options: VerifyOptions): Promise<number> {
+  const { out, board, maxMatches } = options;
   const resultPath = resolve(out);
   if (resultPath === rosterPath) throw new Error('--out must be another file than the roster.');
-  if (!/^https?:\/\//.test(url)) throw new Error('--url must be an http or https address.');
-  const roster = await openRoster(rosterPath);
-  const interrupted = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort());
-  const display = startDisplay(process.stderr);
-  let part = 0;
-  try {
-    await verifyFile(roster, {
-      ...asked,
-      url: url.replace(/\/+$/, ''),
-      key,
-      resultPath,
-      signal: interrupted.signal,
-      onRows: (rows) => {
-        part = rows / roster.total;
-        display.show(`${grouped(rows)} of ${grouped(roster.total)} rows`, part);
-      },
-      onWait: (reason) => display.show(`waiting: ${reason}`, part),
-    });
-    display.end();
-    return (await printSummary(roster, out)) > 0 ? SOME_INVALID : 0;
-  } catch (error) {
-    display.end();
-    if (!interrupted.signal.aborted) printError(error instanceof Error ? error.message : String(error));
-    printError('Not finished. The same command continues where this one stopped.');
-    return UNFINISHED;
-  }
+  return runRoster(rosterPath, options, async (work) => {
+    await verifyFile(work, { board, maxMatches, resultPath });
+    work.display.end();
+    return (await printSummary(work.roster, out)) > 0 ? SOME_INVALID : 0;
+  });
 }
 
 /**
