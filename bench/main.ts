@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { generatedFiles } from './reports/documents.ts';
 
 const MEASUREMENTS = [
@@ -25,7 +26,9 @@ function shown(options: readonly string[]): string[] {
 
 const [name = '', ...options] = process.argv.slice(2);
 if (name === 'report') {
-  for (const [path, text] of await generatedFiles()) await writeFile(path, text);
+  for (const [path, text] of await generatedFiles()) {
+    await writeFile(resolve(import.meta.dirname, '..', path), text);
+  }
 } else if (MEASUREMENTS.includes(name)) {
   const ownOptions = options.filter((option) => option !== PUBLISH);
   if (ownOptions.length < options.length) {
@@ -36,7 +39,7 @@ if (name === 'report') {
 } else {
   process.stderr.write(
     `npm run bench NAME [-- --publish], where NAME is one of: ${[...MEASUREMENTS, 'report'].join(', ')}.\n` +
-      `${PUBLISH} writes the result into docs/performance, and \`npm run bench report\` makes the tables from it.\n`,
+      `${PUBLISH} writes the result into docs/performance, and \`npm run bench report\` makes the tables of docs/generated from it.\n`,
   );
   process.exitCode = 1;
 }

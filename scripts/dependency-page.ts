@@ -1,11 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import { markdownTable } from './markdown-table.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
-
-const PAGE = resolve(ROOT, 'docs/dependencies.md');
 
 const byName = z.record(z.string(), z.string()).default({});
 const packageJson = z.object({ dependencies: byName, devDependencies: byName, optionalDependencies: byName });
@@ -74,7 +72,7 @@ export function dependencyPage(): string {
   const { dependencies, devDependencies, optionalDependencies } = directDependencies();
   return `# Dependencies
 
-\`npm run dependency-page\` writes this page from \`package.json\`, \`package-lock.json\` and \`data/dependencies.json\` (why each is used). A test fails if it is out of date, if a dependency has no reason, or if a license is not an allowed one.
+\`npm run generated-pages\` writes this page from \`package.json\`, \`package-lock.json\` and \`data/dependencies.json\` (why each is used). A test fails if it is out of date, if a dependency has no reason, or if a license is not an allowed one.
 
 Versions are exact, and the lock file has the hash of each package. \`npm outdated\` names newer releases.
 
@@ -109,5 +107,3 @@ function directTable(dependencies: Readonly<Record<string, string>>): string {
   ]);
   return markdownTable(['package', 'version', 'license', 'what for'], rows);
 }
-
-if (import.meta.main) writeFileSync(PAGE, dependencyPage());

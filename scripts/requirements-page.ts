@@ -1,11 +1,8 @@
-import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { TOPICS } from '../test/requirements.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
-
-/** The page that `npm run requirements-page` writes. */
-export const PAGE = resolve(ROOT, 'docs/requirements.md');
 
 /** A call of `verifies`: its ids in quotes, and the test's name. */
 const CALL = /\bverifies\(\s*(\[[^\]]*\]|'[^']*'),\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|`([^`]*)`)/g;
@@ -45,19 +42,17 @@ export function requirementsPage(): string {
   });
   return `# Requirements
 
-What the service must do, one sentence each, with the tests that verify it. \`npm run requirements-page\` writes this page from \`test/requirements.ts\` and the tests. A run of every test, as in CI, fails if a requirement has no test that ran and passed.
+What the service must do, one sentence each, with the tests that verify it. \`npm run generated-pages\` writes this page from \`test/requirements.ts\` and the tests. A run of every test, as in CI, fails if a requirement has no test that ran and passed.
 
 ${topics.join('\n\n')}
 `;
 }
 
 function testLine({ file, name }: VerifyingTest): string {
-  return `  - ${escaped(name)} ([${file.slice(file.lastIndexOf('/') + 1)}](../${file}))`;
+  return `  - ${escaped(name)} ([${file.slice(file.lastIndexOf('/') + 1)}](../../${file}))`;
 }
 
 /** Text in which nothing is Markdown. */
 function escaped(text: string): string {
   return text.replaceAll(/[\\`*_[\]<>]/g, '\\$&');
 }
-
-if (import.meta.main) writeFileSync(PAGE, requirementsPage());

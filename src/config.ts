@@ -145,7 +145,7 @@ const schema = z.object({
   STATE_DIR: z.string().min(1).default('.local').describe('a folder'),
 });
 
-const SETTINGS: ReadonlyMap<string, z.ZodType> = new Map(Object.entries(schema.shape));
+export const SETTINGS: ReadonlyMap<string, z.ZodType> = new Map(Object.entries(schema.shape));
 
 export const SETTING_NAMES: readonly string[] = [...SETTINGS.keys()];
 

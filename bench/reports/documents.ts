@@ -1,85 +1,83 @@
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import type { z } from 'zod';
 import { originLine, readResult } from '../result.ts';
 import { capacityText, lookupsChart, lookupsReport, lookupsText, mcpReport, mcpText } from './lookups.ts';
 import { matchingCostText, matchingHabitsText, matchingMistakesText, matchingReport } from './matching.ts';
 import { changesReport, changesText, publishReport, publishText } from './publish.ts';
 import { rivalsReport, rivalsText } from './rivals.ts';
-import { rostersReport, rostersSummary, rostersText } from './rosters.ts';
+import { rostersReport, rostersText } from './rosters.ts';
 import { websiteReport, websiteText } from './website.ts';
 import { zeroGapReport, zeroGapText } from './zero-gap.ts';
-
-const ROOT = resolve(import.meta.dirname, '../..');
-const PERFORMANCE = 'docs/performance.md';
-const MATCHING = 'docs/matching.md';
 
 /** A text made from a report whose shape is checked first. */
 function of<Schema extends z.ZodType>(schema: Schema, text: (report: z.output<Schema>) => string) {
   return (report: unknown) => text(schema.parse(report));
 }
 
-/** A part of a document that is made from a raw result of docs/performance. */
-interface Block {
-  /** In its markers, `<!-- measured: NAME -->` and `<!-- end: NAME -->`. */
-  readonly name: string;
-  readonly document: string;
+/** A part of a page. */
+interface Section {
+  readonly title: string;
+  /** The raw result of docs/performance that it is made from. */
+  readonly result: string;
   readonly text: (report: unknown) => string;
-  /** Another result than that of the block's name; when and on what it was measured is told elsewhere. */
-  readonly partOf?: string;
 }
 
-const BLOCKS: readonly Block[] = [
-  { name: 'lookups', document: PERFORMANCE, text: of(lookupsReport, lookupsText) },
+interface Page {
+  readonly path: string;
+  readonly title: string;
+  /** The page that says what was measured, and how. */
+  readonly explainedIn: string;
+  readonly sections: readonly Section[];
+}
+
+const PAGES: readonly Page[] = [
   {
-    name: 'rosters-summary',
-    document: PERFORMANCE,
-    text: of(rostersReport, rostersSummary),
-    partOf: 'rosters',
+    path: 'docs/generated/performance.md',
+    title: 'Measured performance',
+    explainedIn: '[performance](../performance.md)',
+    sections: [
+      { title: 'Lookups', result: 'lookups', text: of(lookupsReport, lookupsText) },
+      { title: 'Capacity', result: 'lookups', text: of(lookupsReport, capacityText) },
+      { title: 'Rosters', result: 'rosters', text: of(rostersReport, rostersText) },
+      { title: 'Other databases', result: 'rivals', text: of(rivalsReport, rivalsText) },
+      { title: 'MCP tools', result: 'mcp', text: of(mcpReport, mcpText) },
+      { title: 'Website', result: 'website', text: of(websiteReport, websiteText) },
+      { title: 'Publishing', result: 'publish', text: of(publishReport, publishText) },
+      { title: 'Lookups while publishing', result: 'zero-gap', text: of(zeroGapReport, zeroGapText) },
+      { title: 'Comparing with the day before', result: 'changes', text: of(changesReport, changesText) },
+    ],
   },
-  { name: 'rivals', document: PERFORMANCE, text: of(rivalsReport, rivalsText) },
-  { name: 'mcp', document: PERFORMANCE, text: of(mcpReport, mcpText) },
-  { name: 'website', document: PERFORMANCE, text: of(websiteReport, websiteText) },
-  { name: 'publish', document: PERFORMANCE, text: of(publishReport, publishText) },
-  { name: 'zero-gap', document: PERFORMANCE, text: of(zeroGapReport, zeroGapText) },
-  { name: 'changes', document: PERFORMANCE, text: of(changesReport, changesText) },
-  { name: 'rosters', document: 'docs/performance/rosters.md', text: of(rostersReport, rostersText) },
   {
-    ...{ name: 'capacity', document: 'docs/deployment.md', partOf: 'lookups' },
-    text: of(lookupsReport, capacityText),
-  },
-  { name: 'matching', document: MATCHING, text: of(matchingReport, matchingHabitsText) },
-  {
-    ...{ name: 'matching-mistakes', document: MATCHING, partOf: 'matching' },
-    text: of(matchingReport, matchingMistakesText),
-  },
-  {
-    ...{ name: 'matching-cost', document: MATCHING, partOf: 'matching' },
-    text: of(matchingReport, matchingCostText),
+    path: 'docs/generated/matching.md',
+    title: 'Measured matching',
+    explainedIn: '[matching](../matching.md)',
+    sections: [
+      { title: 'Ways of writing', result: 'matching', text: of(matchingReport, matchingHabitsText) },
+      { title: 'Mistakes', result: 'matching', text: of(matchingReport, matchingMistakesText) },
+      { title: 'What a miss costs', result: 'matching', text: of(matchingReport, matchingCostText) },
+    ],
   },
 ];
 
 /** A file that consists of a chart alone. */
 const CHART = { path: 'docs/performance/lookups.svg', text: of(lookupsReport, lookupsChart) };
 
-/** The documents and the chart as the raw results make them: their text by path. */
+/** The pages and the chart as the raw results make them: their text by their path in the checkout. */
 export async function generatedFiles(): Promise<Map<string, string>> {
   const files = new Map<string, string>();
-  for (const { name, document, text, partOf } of BLOCKS) {
-    const path = resolve(ROOT, document);
-    const before = files.get(path) ?? (await readFile(path, 'utf8'));
-    const { origin, report } = await readResult(partOf ?? name);
-    const parts = partOf === undefined ? [originLine(origin), text(report)] : [text(report)];
-    files.set(path, withBlock(before, name, parts.join('\n\n')));
-  }
-  files.set(resolve(ROOT, CHART.path), CHART.text((await readResult('lookups')).report));
-  return files;
+  for (const page of PAGES) files.set(page.path, await pageText(page));
+  return files.set(CHART.path, CHART.text((await readResult('lookups')).report));
 }
 
-/** @throws {Error} when the document does not have both markers of the block */
-function withBlock(document: string, name: string, text: string): string {
-  const [start, end] = [`<!-- measured: ${name} -->`, `<!-- end: ${name} -->`];
-  const [from, to] = [document.indexOf(start), document.indexOf(end)];
-  if (from < 0 || to < from) throw new Error(`A document does not have ${start} and ${end}.`);
-  return `${document.slice(0, from + start.length)}\n\n${text}\n\n${document.slice(to)}`;
+async function pageText({ title, explainedIn, sections }: Page): Promise<string> {
+  const parts = [
+    `# ${title}`,
+    `\`npm run bench report\` makes this page from the raw results in [docs/performance](../performance). What is measured is explained in ${explainedIn}.`,
+  ];
+  let before = '';
+  for (const { title, result, text } of sections) {
+    const { origin, report } = await readResult(result);
+    parts.push(`## ${title}`, ...(result === before ? [] : [originLine(origin)]), text(report));
+    before = result;
+  }
+  return `${parts.join('\n\n')}\n`;
 }

@@ -112,7 +112,7 @@ const COLUMNS: readonly Column[] = [
   BYTES,
 ];
 
-/** The tables for docs/performance.md. */
+/** The tables for docs/generated/performance.md. */
 export function lookupsText(report: LookupsReport): string {
   const { rows, results, halfRate } = report;
   return [
@@ -125,7 +125,7 @@ export function lookupsText(report: LookupsReport): string {
   ].join('\n\n');
 }
 
-/** The table for docs/performance.md. */
+/** The table for docs/generated/performance.md. */
 export function mcpText({ rows, results, comparedWith }: McpReport): string {
   const table = roundsTable('asked', results, [
     figure('calls a second', rateOf),
@@ -138,7 +138,7 @@ export function mcpText({ rows, results, comparedWith }: McpReport): string {
   return [introduction(rows, results), table].join('\n\n');
 }
 
-/** What the measured CPU allows, for docs/deployment.md. */
+/** What the measured CPU allows, for docs/generated/performance.md. */
 export function capacityText({ results }: LookupsReport): string {
   const micros = (server: string) => medianOf(results, LOOKUPS.number, cpuOf(server));
   const [openSearch, redis, api] = [micros('OpenSearch'), micros('Redis'), micros('API')];
@@ -146,7 +146,7 @@ export function capacityText({ results }: LookupsReport): string {
     (Math.floor((cores * 1e6) / each / 100) * 100).toLocaleString('en-US');
   return (
     `**Calculated, not measured**: a number lookup costs OpenSearch ${openSearch.toFixed(0)} µs, Redis ${redis.toFixed(0)} µs and the API ` +
-    `${api.toFixed(0)} µs of CPU ([performance](performance.md)). Two cores that do nothing else could answer at most ` +
+    `${api.toFixed(0)} µs of CPU (median). Two cores that do nothing else could answer at most ` +
     `${perSecond(2, openSearch + redis + api)} lookups a second. Three such machines have six cores: ` +
     `at most ${perSecond(6, openSearch + redis + api)}, or ${perSecond(6, api)} if the six cores only run the API. In the measurement, fewer cores ` +
     `were busy, and the load generator used some of them. Coordination between OpenSearch nodes, which one machine can't show, costs more.`

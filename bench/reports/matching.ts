@@ -52,7 +52,7 @@ function habitTable(habits: readonly Habit[]): string {
   return markdownTable(['habit', 'lookups', ...VERDICTS], rows, 'numbers');
 }
 
-/** The tables for docs/matching.md. */
+/** The tables for docs/generated/matching.md. */
 export const matchingHabitsText = ({ habits }: MatchingReport) => habitTable(habits);
 export const matchingMistakesText = ({ mistakes }: MatchingReport) => habitTable(mistakes);
 

@@ -45,7 +45,7 @@ export type PublishReport = z.output<typeof publishReport>;
 
 const count = (value: number) => Math.round(value).toLocaleString('en-US');
 
-/** The table for docs/performance.md. */
+/** The table for docs/generated/performance.md. */
 export function publishText(report: PublishReport): string {
   const { rows, ceilings, publications, helper, setting, tried } = report;
   const rates = (loads: readonly Loaded[]) => loads.map(({ rate }) => rate);
@@ -100,7 +100,7 @@ export const changesReport = z.strictObject({
 
 export type ChangesReport = z.output<typeof changesReport>;
 
-/** The table for docs/performance.md. */
+/** The table for docs/generated/performance.md. */
 export function changesText({ rows, changed, withComparison, without }: ChangesReport): string {
   const row = (name: string, of: (publication: Published) => number) => {
     const ratios = withComparison.map((each, pair) => of(each) / of(without[pair] ?? each));

@@ -38,7 +38,7 @@ export const rivalsReport = z.strictObject({
 
 export type RivalsReport = z.output<typeof rivalsReport>;
 
-/** The tables for docs/performance.md. */
+/** The tables for docs/generated/performance.md. */
 export function rivalsText({ rows, sizes, numbers, names }: RivalsReport): string {
   const columns = [
     figure('a second', rateOf),

@@ -5,7 +5,6 @@ import {
   figure,
   introduction,
   measuredRounds,
-  medianOf,
   P99,
   rateOf,
   ratio,
@@ -91,7 +90,7 @@ function comparisons({ results, beside, verifyCommand, memory }: RostersReport):
   ];
 }
 
-/** The tables for docs/performance/rosters.md. */
+/** The tables for docs/generated/performance.md. */
 export function rostersText(report: RostersReport): string {
   const { rows, results } = report;
   const columns = [
@@ -106,15 +105,4 @@ export function rostersText(report: RostersReport): string {
     markdownTable(['compared', 'measured', 'target'], comparisons(report), 'numbers'),
     roundsTable('asked', results, columns),
   ].join('\n\n');
-}
-
-/** The figures that docs/performance.md repeats. */
-export function rostersSummary({ results }: RostersReport): string {
-  const N = ROSTERS;
-  const cpu = (name: string) => Math.round(medianOf(results, name, serverCpu));
-  return (
-    `A roster of 1,000 numbers costs ${cpu(N.numbers)} µs of CPU a number, a roster of names ${cpu(N.names)} µs a name. ` +
-    `Bare OpenSearch needs ${cpu(N.numberBare)} µs for a \`_search\` by number and ${cpu(N.nameBare)} µs for the tuned query by name. ` +
-    '[All figures](performance/rosters.md), with OpenSearch alone and PostgreSQL beside them.'
-  );
 }

@@ -13,7 +13,7 @@ export const websiteReport = z.strictObject({
 
 export type WebsiteReport = z.output<typeof websiteReport>;
 
-/** The table for docs/performance.md. */
+/** The table for docs/generated/performance.md. */
 export function websiteText({ rows, micros, page }: WebsiteReport): string {
   const cells = Object.entries(micros).map(([name, each]) => [
     name,

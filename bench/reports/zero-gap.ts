@@ -39,7 +39,7 @@ function cellsOf(when: string, kind: string, all: readonly Readings[]): string[]
   ];
 }
 
-/** The table for docs/performance.md. */
+/** The table for docs/generated/performance.md. */
 export function zeroGapText({ rows, rate, idle, publishing, publicationSeconds }: ZeroGapReport): string {
   const cells = Object.entries({ idle, publishing }).flatMap(([when, measured]) => [
     ...Object.entries(measured).map(([kind, each]) => cellsOf(when, kind, [each])),

@@ -1,7 +1,10 @@
+import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { testEnvironment } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { type ApiAnswer, apiClient } from '../support/api.ts';
+import { documentText } from '../support/documented.ts';
+import { ERRORS_PAGE, errorsPage } from '../support/errors-page.ts';
 import { fixturesAnd, nurseRow, times } from '../support/fixtures.ts';
 import {
   answerChecker,
@@ -41,6 +44,11 @@ beforeAll(async () => {
   check = answerChecker(document);
 });
 afterAll(() => service.stop());
+
+test(`${ERRORS_PAGE} has the errors of the OpenAPI document`, async () => {
+  if (process.env.RECORD === '1') await writeFile(ERRORS_PAGE, errorsPage(document));
+  expect(documentText(ERRORS_PAGE)).toBe(errorsPage(document));
+});
 
 function raw(path: string, body: string, headers: Record<string, string>): Promise<ApiAnswer> {
   return service.rest.request('POST', path, { body, headers });

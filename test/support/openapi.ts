@@ -27,6 +27,7 @@ const openApiShape = z.looseObject({
         responses: z.record(
           z.string(),
           z.looseObject({
+            description: z.string(),
             headers: z.record(z.string(), z.unknown()).default({}),
             content,
           }),

@@ -1,0 +1,21 @@
+import { writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { dependencyPage } from './dependency-page.ts';
+import { questionsPage } from './questions-page.ts';
+import { requirementsPage } from './requirements-page.ts';
+import { settingsPage } from './settings-page.ts';
+
+/** The pages that `npm run generated-pages` writes: by name, how each is made of the checkout alone. */
+export const PAGES: ReadonlyMap<string, () => string> = new Map([
+  ['dependencies.md', dependencyPage],
+  ['questions.md', questionsPage],
+  ['requirements.md', requirementsPage],
+  ['settings.md', settingsPage],
+]);
+
+/** Where they stand, beside the pages of measured tables. */
+export const FOLDER = 'docs/generated';
+
+if (import.meta.main) {
+  for (const [name, page] of PAGES) writeFileSync(resolve(import.meta.dirname, '..', FOLDER, name), page());
+}
