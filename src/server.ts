@@ -65,7 +65,7 @@ async function connect(config: Config, log: Logger, isStopping: () => boolean) {
   const usage = keyUsage(store, (error) =>
     log.warn({ error: String(error) }, 'counts of API keys can not be written yet'),
   );
-  const lookups = liveLookups(store.client, tracker);
+  const lookups = liveLookups(store.client, tracker, config.PUBLIC_URL);
   const rosters = liveRosters(lookups);
   const changes = changesService(store, () => liveFeed(store, tracker));
   return {

@@ -35,6 +35,7 @@ const NOT_OF_THE_LICENSE = new Set([
   'days_until_expiry',
   'cautions',
   'name_match',
+  'url',
 ]);
 
 const CHANGES_IN_A_PAGE = 1000;

@@ -276,6 +276,11 @@ export interface components {
             last_scraped: string;
             /** @description Whether the name sent along with the number is the holder's; absent without such a name */
             name_match?: boolean;
+            /**
+             * Format: uri
+             * @description The page of the license at this service, to cite; absent where the service has no public address
+             */
+            url?: string;
         };
         /** @description More than one match of a search by name */
         Matches: {
@@ -496,6 +501,11 @@ export interface components {
                 last_scraped: string;
                 /** @description Whether the name sent along with the number is the holder's; absent without such a name */
                 name_match?: boolean;
+                /**
+                 * Format: uri
+                 * @description The page of the license at this service, to cite; absent where the service has no public address
+                 */
+                url?: string;
             } | null;
             /** @description The newest first */
             changes: {

@@ -44,23 +44,37 @@ export const responseRecord = licenseRecord.extend({
     .boolean()
     .optional()
     .describe("Whether the name sent along with the number is the holder's; absent without such a name"),
+  url: z
+    .url()
+    .optional()
+    .describe(
+      'The page of the license at this service, to cite; absent where the service has no public address',
+    ),
 });
 
 export type ResponseRecord = z.output<typeof responseRecord>;
 
+/** Where and when a record is answered from. */
+export interface RecordOrigin {
+  /** The dataset's run date, `YYYY-MM-DD`. */
+  readonly date: string;
+  /** The date in Ohio, from which `days_until_expiry` counts. */
+  readonly today: string;
+  /** Where clients find this service, without a path: `https://licenses.example.gov`. */
+  readonly publicUrl?: string | undefined;
+}
+
 /**
  * Adds the fields that depend on the day, the publication and the request.
  *
- * @param publicationDate the dataset's run date, `YYYY-MM-DD`
- * @param today the date in Ohio, from which `days_until_expiry` counts
  * @param nameMatch whether a name sent along with the number is the holder's
  */
 export function toResponseRecord(
   record: LicenseRecord,
-  publicationDate: string,
-  today: string,
+  { date, today, publicUrl }: RecordOrigin,
   nameMatch?: boolean,
 ): ResponseRecord {
+  const url = licenseUrl(record, publicUrl);
   return {
     found: true,
     license_number: record.license_number,
@@ -78,8 +92,9 @@ export function toResponseRecord(
     extra_data: record.extra_data,
     cautions: cautionsOf(record, today, nameMatch),
     source: 'dataset',
-    last_scraped: lastScraped(publicationDate),
+    last_scraped: lastScraped(date),
     ...(nameMatch === undefined ? {} : { name_match: nameMatch }),
+    ...(url === undefined ? {} : { url }),
   };
 }
 
@@ -147,6 +162,19 @@ export type StoredLicense = z.output<typeof storedLicense>;
 /** The board's part of a key: its code, whatever the board is called or was called, or its folded label when the catalog does not have it. */
 export function boardKey(boardName: string): string {
   return boardByLabel(boardName)?.code ?? fold(boardName);
+}
+
+type LicenseName = Pick<LicenseRecord, 'board' | 'license_number'>;
+
+/** The path of a license's page. */
+export function licensePath({ board, license_number: number }: LicenseName): string {
+  return `/licenses/${encodeURIComponent(boardKey(board))}/${encodeURIComponent(number)}`;
+}
+
+/** The address of a license's page; `undefined` without a public address, and for a board that the catalog does not have. */
+export function licenseUrl(license: LicenseName, publicUrl: string | undefined): string | undefined {
+  if (publicUrl === undefined || boardByLabel(license.board) === undefined) return undefined;
+  return publicUrl + licensePath(license);
 }
 
 /** The document id of a license: no board has a number twice (docs/decisions/005). */

@@ -32,6 +32,8 @@ export interface LookupOrigin {
   readonly date: string;
   /** Whether it is generated sample data. */
   readonly isSampleData: boolean;
+  /** Where clients find this service: the licenses' pages are there. */
+  readonly publicUrl?: string | undefined;
 }
 
 /** The outcome of a lookup, and the publication that it is from. */
@@ -95,7 +97,7 @@ const MOMENT_MS = 200;
 const PROBED_EVERY_MS = 1000;
 
 /** Lookups in the live publication. All queries of one lookup go to the same physical index. */
-export function liveLookups(client: Client, tracker: LivePublicationTracker): Lookups {
+export function liveLookups(client: Client, tracker: LivePublicationTracker, publicUrl?: string): Lookups {
   let inFlight = 0;
   let lastBeganAt = Number.NEGATIVE_INFINITY;
   let becameIdle = Promise.withResolvers<void>();
@@ -137,6 +139,10 @@ export function liveLookups(client: Client, tracker: LivePublicationTracker): Lo
     fetchMethod: async () =>
       tracker.current() !== undefined && (await withTimeout(isSampleFound(), TIMEOUT_MS).catch(() => false)),
   });
+
+  function originOf({ metadata: { publication, date, sample } }: LivePublication): LookupOrigin {
+    return { publication, date, isSampleData: sample, publicUrl };
+  }
 
   return {
     inFlight: () => inFlight,
@@ -188,10 +194,6 @@ export function liveLookups(client: Client, tracker: LivePublicationTracker): Lo
     },
     isAnswering: async () => (await probe.fetch('answer')) === true,
   };
-}
-
-function originOf({ metadata: { publication, date, sample } }: LivePublication): LookupOrigin {
-  return { publication, date, isSampleData: sample };
 }
 
 /** Fails when the work takes too long. The work itself is not stopped; its requests have their own timeouts. */

@@ -64,7 +64,7 @@ export async function historyForModel(
     message: [note, ...messages(history, today), AUTHORITY].filter((sentence) => sentence !== '').join(' '),
     coverage_start: history.since,
     ...(history.gaps.length > 0 && { gaps: [...history.gaps] }),
-    license: history.record === undefined ? null : compact(history.record, today),
+    license: history.record === undefined ? null : compact(history.record, { ...history, today }),
     changes: listed.map(changeForModel),
     ...(listed.length < history.changes.length && { truncated: true as const }),
   };

@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import { cautionSentences, cautionsOf, ONLY_MATCH_BY_NAME } from '../licenses/cautions.ts';
-import { type LicenseRecord, responseRecord, toResponseRecord } from '../licenses/license.ts';
+import {
+  type LicenseRecord,
+  licenseUrl,
+  type RecordOrigin,
+  responseRecord,
+  toResponseRecord,
+} from '../licenses/license.ts';
 import { type LookupOutcome, MAX_MATCHES } from '../licenses/lookup.ts';
 import {
   AS_PERSONS,
@@ -32,6 +38,7 @@ export const compactLicense = responseRecord
     state: true,
     county: true,
     cautions: true,
+    url: true,
   })
   .extend({
     board_action: z
@@ -81,13 +88,9 @@ export interface LookupCall {
 }
 
 /** The data that a result is from. */
-export interface Origin {
-  /** The run date of the dataset, `YYYY-MM-DD`. */
-  readonly date: string;
+export interface Origin extends RecordOrigin {
   /** Whether it is generated sample data. */
   readonly isSampleData: boolean;
-  /** The date in Ohio. */
-  readonly today: string;
 }
 
 type ResultFields = Pick<LookupResult, 'outcome' | 'reason'> &
@@ -120,7 +123,7 @@ export function lookupToolResult(outcome: LookupOutcome, call: LookupCall, origi
       );
     }
     case 'several': {
-      const licenses = outcome.records.slice(0, call.limit).map((record) => compact(record, origin.today));
+      const licenses = outcome.records.slice(0, call.limit).map((record) => compact(record, origin));
       const truncated = outcome.truncated || licenses.length < outcome.records.length;
       return result(
         { outcome: 'found', truncated, licenses },
@@ -148,23 +151,25 @@ export function lookupToolResult(outcome: LookupOutcome, call: LookupCall, origi
 
 function fullLicense(record: LicenseRecord, origin: Origin, nameMatch: boolean | undefined) {
   return {
-    ...toResponseRecord(record, origin.date, origin.today, nameMatch),
+    ...toResponseRecord(record, origin, nameMatch),
     ...highlightedAttributes(record),
   };
 }
 
-/** A license as it is in a list of several. @param today the date in Ohio */
+/** A license as it is in a list of several. */
 export function compact(
   record: LicenseRecord,
-  today: string,
+  { today, publicUrl }: RecordOrigin,
   nameMatch?: boolean,
 ): z.output<typeof compactLicense> {
+  const url = licenseUrl(record, publicUrl);
   const { license_number, full_name, board, license_type, status, raw_status } = record;
   const { expiry_date, city, state, county } = record;
   return {
     ...{ license_number, full_name, board, license_type, status, raw_status },
     ...{ expiry_date, city, state, county, cautions: cautionsOf(record, today, nameMatch) },
     ...highlightedAttributes(record),
+    ...(url === undefined ? {} : { url }),
   };
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { cautionSentences, cautionsOf } from '../licenses/cautions.ts';
+import type { RecordOrigin } from '../licenses/license.ts';
 import { lookupRequest } from '../licenses/lookup.ts';
 import { AS_PERSONS, NOT_UNLICENSED, notFoundMessage, reasonOf } from '../licenses/not-found.ts';
 import {
@@ -75,8 +76,7 @@ export async function verifyRoster(
   };
   const { date, isSampleData, summary, shaped } = await rosters.answer(
     roster,
-    (results, { date: publicationDate, today }) =>
-      results.map((result) => itemContent(result, publicationDate, today)),
+    (results, origin) => results.map((result) => itemContent(result, origin)),
     signal,
   );
   const sentences = [
@@ -116,25 +116,24 @@ function rosterItem(item: Readonly<Record<string, unknown>>): RosterItem {
 
 function itemContent(
   { index, reference, outcome }: RosterResult,
-  publicationDate: string,
-  today: string,
+  origin: RecordOrigin,
 ): z.output<typeof itemResult> {
   const item = { index, reference, outcome: rosterOutcome(outcome) };
   switch (outcome.outcome) {
     case 'found': {
       const { record, nameMatch } = outcome;
-      const message = cautionSentences(record, cautionsOf(record, today, nameMatch)).join(' ');
+      const message = cautionSentences(record, cautionsOf(record, origin.today, nameMatch)).join(' ');
       return {
         ...item,
         ...(message === '' ? {} : { message }),
         ...(nameMatch === undefined ? {} : { name_match: nameMatch }),
-        licenses: [compact(record, today, nameMatch)],
+        licenses: [compact(record, origin, nameMatch)],
       };
     }
     case 'several':
       return {
         ...item,
-        licenses: outcome.records.map((record) => compact(record, today)),
+        licenses: outcome.records.map((record) => compact(record, origin)),
         ...(outcome.truncated && { truncated: true }),
       };
     case 'invalid':
@@ -143,7 +142,7 @@ function itemContent(
       return {
         ...item,
         ...(outcome.request.by === 'number' && { reason: reasonOf(outcome) }),
-        message: notFoundMessage(outcome, publicationDate, AS_PERSONS.toolItem),
+        message: notFoundMessage(outcome, origin.date, AS_PERSONS.toolItem),
         ...(outcome.didYouMean.length > 0 && { did_you_mean: [...outcome.didYouMean] }),
       };
   }

@@ -201,7 +201,7 @@ function lookupTool({ parameters, searchType, ...described }: LookupTool): Tool 
       const { values, note } = readParameters(parameters, given);
       const { limit, ...criteria } = values;
       const request = lookupRequest({ ...criteria, search_type: searchType }, LOOKUP_WORDS);
-      const { outcome, date, isSampleData } = await lookups.lookUp(request);
+      const { outcome, ...origin } = await lookups.lookUp(request);
       const searched = Object.fromEntries(
         Object.entries(criteria).flatMap(([name, value]): [string, string][] =>
           value === undefined ? [] : [[name, value]],
@@ -215,7 +215,7 @@ function lookupTool({ parameters, searchType, ...described }: LookupTool): Tool 
         limit: limit ?? MAX_MATCHES,
         isByName: request.by !== 'number',
       };
-      const result = lookupToolResult(outcome, call, { date, isSampleData, today: todayInOhio() });
+      const result = lookupToolResult(outcome, call, { ...origin, today: todayInOhio() });
       return {
         outcome: lookupOutcome(outcome),
         content: note === '' ? result : { ...result, message: `${note} ${result.message}` },

@@ -24,7 +24,7 @@ import { isMiss, type Miss } from '../licenses/lookup.ts';
 import { notFoundDetail, reasonOf } from '../licenses/not-found.ts';
 import { type LicenseHistory, type Lookups, licenseHistory } from '../lookup/service.ts';
 import { board, COMMON_ERRORS, errorEntry, queryOf, REST_PATH, responseEntry } from './operation.ts';
-import { EXAMPLE, EXAMPLE_DATE, MISSED_NUMBER, notFoundReason } from './verify-response.ts';
+import { EXAMPLE, EXAMPLE_DATE, EXAMPLE_ORIGIN, MISSED_NUMBER, notFoundReason } from './verify-response.ts';
 
 /** A change as responses have it. */
 export const changeBody = storedChange.omit({
@@ -212,7 +212,7 @@ export function historyRoute(changes: Changes, lookups: Lookups): Route {
             board: EXAMPLE.board,
             license_number: EXAMPLE.license_number,
             coverage_start: '2025-01-02',
-            record: toResponseRecord(EXAMPLE, EXAMPLE_DATE, EXAMPLE_DATE),
+            record: toResponseRecord(EXAMPLE, EXAMPLE_ORIGIN),
             changes: [changeResponse(CHANGE_EXAMPLE)],
           },
         }),
@@ -241,7 +241,7 @@ export function historyRoute(changes: Changes, lookups: Lookups): Route {
         board: board.name,
         license_number: licenseNumber ?? number,
         ...coverageOf(history),
-        record: record === undefined ? null : toResponseRecord(record, history.date, todayInOhio()),
+        record: record === undefined ? null : toResponseRecord(record, { ...history, today: todayInOhio() }),
         changes: history.changes.map(changeResponse),
       } satisfies z.output<typeof historyResponse>;
     },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { lastScraped, responseRecord, toResponseRecord } from '../licenses/license.ts';
+import { lastScraped, type RecordOrigin, responseRecord, toResponseRecord } from '../licenses/license.ts';
 import { MAX_LISTED_MATCHES } from '../licenses/lookup.ts';
 import { notFoundDetail, reasonOf } from '../licenses/not-found.ts';
 import { FOUND_BY, itemsOf, MAX_ITEMS, type RosterResult } from '../rosters/roster.ts';
@@ -74,17 +74,16 @@ export const rosterAnswerBody = z
 
 function resultBody(
   { index, reference, outcome, foundBy, suggestionsOmitted }: RosterResult,
-  publicationDate: string,
-  today: string,
+  origin: RecordOrigin,
 ): ResultBody {
   const item = { index, reference };
   switch (outcome.outcome) {
     case 'found': {
-      const record = toResponseRecord(outcome.record, publicationDate, today, outcome.nameMatch);
+      const record = toResponseRecord(outcome.record, origin, outcome.nameMatch);
       return { ...item, outcome: 'found', found_by: foundBy, record };
     }
     case 'several': {
-      const matches = outcome.records.map((record) => toResponseRecord(record, publicationDate, today));
+      const matches = outcome.records.map((record) => toResponseRecord(record, origin));
       return { ...item, outcome: 'ambiguous', matches, truncated: outcome.truncated };
     }
     case 'invalid':
@@ -93,7 +92,7 @@ function resultBody(
       return {
         ...item,
         outcome: 'not_found',
-        detail: notFoundDetail(outcome, publicationDate),
+        detail: notFoundDetail(outcome, origin.date),
         ...(outcome.request.by === 'number' && { reason: reasonOf(outcome) }),
         did_you_mean: suggestionsOmitted ? [] : [...outcome.didYouMean],
         ...(suggestionsOmitted && { suggestions_omitted: true }),
@@ -103,8 +102,8 @@ function resultBody(
 
 /** A roster's answer as JSON. */
 export const JSON_ANSWER: AnswerFormat<Buffer> = {
-  shape: (results, { date, today }) =>
-    Buffer.from(results.map((result) => JSON.stringify(resultBody(result, date, today))).join(',')),
+  shape: (results, origin) =>
+    Buffer.from(results.map((result) => JSON.stringify(resultBody(result, origin))).join(',')),
   parts: ({ date, summary, shaped }) => {
     const head = { count: itemsOf(summary), summary, source: 'dataset', last_scraped: lastScraped(date) };
     const comma = Buffer.from(',');

@@ -28,7 +28,7 @@ import {
 import { board, COMMON_ERRORS, errorEntry, REST_PATH, responseEntry } from './operation.ts';
 import { JSON_ANSWER, rosterAnswerBody } from './roster-response.ts';
 import { REST_WORDS } from './verify.ts';
-import { EXAMPLE, EXAMPLE_DATE, MISSED_NUMBER, OTHER_EXAMPLE } from './verify-response.ts';
+import { EXAMPLE, EXAMPLE_ORIGIN, MISSED_NUMBER, OTHER_EXAMPLE } from './verify-response.ts';
 
 export const ROSTER_LIMIT = listLimit('a roster takes at most 1 MB');
 
@@ -178,7 +178,7 @@ function exampleAnswer({ shape, parts }: AnswerFormat<Buffer>): string {
     const reference = REQUEST_EXAMPLE.items[index]?.reference ?? null;
     return { index, reference, outcome, foundBy: 'number', suggestionsOmitted: false };
   });
-  const origin = { publication: '', date: EXAMPLE_DATE, isSampleData: true, today: EXAMPLE_DATE };
+  const origin = { publication: '', isSampleData: true, ...EXAMPLE_ORIGIN };
   const summary = { found: 1, clear: 1, ambiguous: 1, not_found: 1, invalid: 1 };
   return Buffer.concat(parts({ ...origin, summary, shaped: [shape(results, origin)] })).toString();
 }

@@ -1,11 +1,17 @@
 import { z } from 'zod';
 import { boardByName } from '../licenses/boards.ts';
 import { FILTER_NAMES } from '../licenses/filters.ts';
-import { type LicenseRecord, lastScraped, responseRecord, toResponseRecord } from '../licenses/license.ts';
+import {
+  type LicenseRecord,
+  lastScraped,
+  type RecordOrigin,
+  responseRecord,
+  toResponseRecord,
+} from '../licenses/license.ts';
 import { type LookupOutcome, MAX_MATCHES } from '../licenses/lookup.ts';
 import { NUMBER_NOT_FOUND_REASONS, notFoundDetail, reasonOf } from '../licenses/not-found.ts';
 
-const origin = responseRecord.pick({ source: true, last_scraped: true }).shape;
+const from = responseRecord.pick({ source: true, last_scraped: true }).shape;
 
 export const licenseBody = responseRecord.meta({
   id: 'LicenseRecord',
@@ -19,7 +25,7 @@ export const matchesBody = z
     truncated: z.boolean().describe('Whether more match than are answered'),
     message: z.string().optional().describe('Where truncated: how to narrow the search'),
     multiple: z.array(licenseBody).min(2).max(MAX_MATCHES),
-    ...origin,
+    ...from,
   })
   .meta({ id: 'Matches', description: 'More than one match of a search by name' });
 
@@ -33,7 +39,7 @@ export const noMatchBody = z
       .describe(
         'Names that exist and may be meant: business names, surnames, or "SURNAME, GIVEN NAME"; where the surname itself exists, only the last',
       ),
-    ...origin,
+    ...from,
   })
   .meta({
     id: 'NoMatch',
@@ -55,19 +61,14 @@ export const numberNotFoundBody = z
   })
   .meta({ id: 'NumberMiss' });
 
-/**
- * The status and body for a lookup (requirements LOOKUP-10 to LOOKUP-12).
- *
- * @param publicationDate the run date of the dataset that answered, `YYYY-MM-DD`
- * @param today the date in Ohio
- */
-export function verifyResponse(outcome: LookupOutcome, publicationDate: string, today: string) {
-  const from = { source: 'dataset', last_scraped: lastScraped(publicationDate) } as const;
+/** The status and body for a lookup (requirements LOOKUP-10 to LOOKUP-12). */
+export function verifyResponse(outcome: LookupOutcome, origin: RecordOrigin) {
+  const from = { source: 'dataset', last_scraped: lastScraped(origin.date) } as const;
   switch (outcome.outcome) {
     case 'found':
       return {
         status: 200,
-        body: toResponseRecord(outcome.record, publicationDate, today, outcome.nameMatch),
+        body: toResponseRecord(outcome.record, origin, outcome.nameMatch),
       };
     case 'several': {
       const body: z.output<typeof matchesBody> = {
@@ -75,13 +76,13 @@ export function verifyResponse(outcome: LookupOutcome, publicationDate: string, 
         count: outcome.records.length,
         truncated: outcome.truncated,
         ...(outcome.truncated && { message: TRUNCATED_MESSAGE }),
-        multiple: outcome.records.map((record) => toResponseRecord(record, publicationDate, today)),
+        multiple: outcome.records.map((record) => toResponseRecord(record, origin)),
         ...from,
       };
       return { status: 200, body };
     }
     default: {
-      const message = notFoundDetail(outcome, publicationDate);
+      const message = notFoundDetail(outcome, origin.date);
       const didYouMean = [...outcome.didYouMean];
       if (outcome.request.by === 'number') {
         const body: z.output<typeof numberNotFoundBody> = {
@@ -119,6 +120,8 @@ export const REQUEST_EXAMPLES = {
 };
 
 export const EXAMPLE_DATE = '2026-11-20';
+
+export const EXAMPLE_ORIGIN: RecordOrigin = { date: EXAMPLE_DATE, today: EXAMPLE_DATE };
 
 /** The examples are in every sample data (`sample-data/generator/examples.ts`), so they can be tried. No board can issue their numbers. */
 export const EXAMPLE: LicenseRecord = {
@@ -162,7 +165,7 @@ export const OTHER_EXAMPLE: LicenseRecord = {
 };
 
 function example(summary: string, outcome: LookupOutcome) {
-  return { summary, value: verifyResponse(outcome, EXAMPLE_DATE, EXAMPLE_DATE).body };
+  return { summary, value: verifyResponse(outcome, EXAMPLE_ORIGIN).body };
 }
 
 const MISSPELLED = {

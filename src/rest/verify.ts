@@ -123,8 +123,8 @@ const CACHED_OPERATION: ZodOpenApiOperationObject = {
 export function verifyRoutes(lookups: Lookups): Route[] {
   const verify: Route['handle'] = async (ctx) => {
     const request = readLookup(await jsonBody(ctx), REST_WORDS);
-    const { outcome, date } = await lookups.lookUp(request, ctx.state.keyCheckedMs);
-    const { status, body } = verifyResponse(outcome, date, todayInOhio());
+    const { outcome, ...origin } = await lookups.lookUp(request, ctx.state.keyCheckedMs);
+    const { status, body } = verifyResponse(outcome, { ...origin, today: todayInOhio() });
     ctx.state.outcome = lookupOutcome(outcome);
     ctx.status = status;
     ctx.body = body;

@@ -152,8 +152,8 @@ async function answerFrom<Shaped>(
   signal: AbortSignal,
   singles: Singles,
 ): Promise<RosterAnswer<Shaped>> {
-  const { publication, date, isSampleData } = many;
-  const origin = { publication, date, isSampleData, today: todayInOhio() };
+  const { publication, date, isSampleData, publicUrl } = many;
+  const origin = { publication, date, isSampleData, publicUrl, today: todayInOhio() };
   const summary = { found: 0, clear: 0, ambiguous: 0, not_found: 0, invalid: 0 };
   const shaped: Shaped[] = [];
   const giveWay = giveWayTo(singles);

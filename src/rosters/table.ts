@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Cell, type CsvFormat, csvRows, firstCsvRow, spreadsheetCsv, withFormulas } from '../csv.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { NAME_DOES_NOT_MATCH } from '../licenses/cautions.ts';
-import { lastScraped, toResponseRecord } from '../licenses/license.ts';
+import { lastScraped, type RecordOrigin, toResponseRecord } from '../licenses/license.ts';
 import { lookupFields } from '../licenses/lookup.ts';
 import { notFoundDetail, reasonOf } from '../licenses/not-found.ts';
 import { EXTRA_DATA_LABELS } from '../licenses/status.ts';
@@ -175,30 +175,21 @@ export const RESULT_COLUMNS = [
 
 type Cells = Partial<Readonly<Record<(typeof RESULT_COLUMNS)[number], Cell>>>;
 
-/**
- * The cells of a result, in the order of `RESULT_COLUMNS`.
- *
- * @param publicationDate the run date of the dataset that answered, `YYYY-MM-DD`
- * @param today the date in Ohio
- */
-function resultCells(
-  { outcome, foundBy }: RosterResult,
-  publicationDate: string,
-  today: string,
-): readonly Cell[] {
+/** The cells of a result, in the order of `RESULT_COLUMNS`. */
+function resultCells({ outcome, foundBy }: RosterResult, origin: RecordOrigin): readonly Cell[] {
   const cells: Cells = {
-    ...outcomeCells(outcome, publicationDate, today),
+    ...outcomeCells(outcome, origin),
     ...(outcome.outcome === 'found' && { result_found_by: foundBy }),
     result_outcome: rosterOutcome(outcome),
-    result_last_scraped: lastScraped(publicationDate),
+    result_last_scraped: lastScraped(origin.date),
   };
   return RESULT_COLUMNS.map((column) => cells[column] ?? null);
 }
 
-function outcomeCells(outcome: RosterResult['outcome'], publicationDate: string, today: string): Cells {
+function outcomeCells(outcome: RosterResult['outcome'], origin: RecordOrigin): Cells {
   switch (outcome.outcome) {
     case 'found': {
-      const record = toResponseRecord(outcome.record, publicationDate, today, outcome.nameMatch);
+      const record = toResponseRecord(outcome.record, origin, outcome.nameMatch);
       return {
         result_license_number: record.license_number,
         result_full_name: record.full_name,
@@ -224,7 +215,7 @@ function outcomeCells(outcome: RosterResult['outcome'], publicationDate: string,
       return { result_detail: outcome.detail };
     default:
       return {
-        result_detail: notFoundDetail(outcome, publicationDate),
+        result_detail: notFoundDetail(outcome, origin.date),
         ...(outcome.request.by === 'number' && { result_reason: reasonOf(outcome) }),
       };
   }
@@ -237,13 +228,10 @@ export function answerTable({ columns, rows, format }: RosterTable): AnswerForma
   const kept = [...columns.keys()].filter((at) => !isResultColumn(columns[at]));
   const keptCells = (cells: readonly string[]) => kept.map((at) => cells[at] ?? '');
   return {
-    shape: (results, { date, today }) =>
+    shape: (results, origin) =>
       Buffer.from(
         spreadsheetCsv(
-          results.map((result) => [
-            ...keptCells(rows[result.index] ?? []),
-            ...resultCells(result, date, today),
-          ]),
+          results.map((result) => [...keptCells(rows[result.index] ?? []), ...resultCells(result, origin)]),
           format,
         ),
       ),

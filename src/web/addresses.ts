@@ -4,13 +4,8 @@ import type { Config } from '../config.ts';
 import { clientProtocol } from '../http/app.ts';
 import type { Context } from '../http/route.ts';
 import { BOARDS, type Board, boardByLabel } from '../licenses/boards.ts';
-import { boardKey } from '../licenses/license.ts';
+import { licensePath } from '../licenses/license.ts';
 import { type Html, html, NOTHING } from './page.ts';
-
-/** The permanent address of a license. */
-export function licenseAddress(license: { readonly board: string; readonly license_number: string }): string {
-  return `/licenses/${encodeURIComponent(boardKey(license.board))}/${encodeURIComponent(license.license_number)}`;
-}
 
 /**
  * A license's number as a link; as text alone for a board that the catalog does not have, which has no address.
@@ -23,7 +18,7 @@ export function licenseLink(
 ): Html {
   return boardByLabel(license.board) === undefined
     ? html`${license.license_number}`
-    : html`<a href="${licenseAddress(license)}"${attributes}>${license.license_number}</a>`;
+    : html`<a href="${licensePath(license)}"${attributes}>${license.license_number}</a>`;
 }
 
 /** The address of a search: its fields as query parameters; those without a value are left out. */

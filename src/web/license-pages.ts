@@ -1,9 +1,10 @@
 import { lookupOutcome } from '../access/usage.ts';
 import type { Route } from '../http/route.ts';
 import type { Board } from '../licenses/boards.ts';
+import { licensePath } from '../licenses/license.ts';
 import { isMiss } from '../licenses/lookup.ts';
 import { type LicenseHistory, licenseHistory } from '../lookup/service.ts';
-import { boardByCode, licenseAddress, publicOrigin, qrCode } from './addresses.ts';
+import { boardByCode, publicOrigin, qrCode } from './addresses.ts';
 import { historyTimeline } from './history-timeline.ts';
 import {
   boardContact,
@@ -41,12 +42,12 @@ export function licensePage(services: PageServices): Route {
       }
       if (code !== board.code || number !== record.license_number) {
         ctx.status = 301;
-        ctx.redirect(licenseAddress(record));
+        ctx.redirect(licensePath(record));
         return;
       }
       const name = properCase(record.full_name);
       const body = html`${licenseBody(view, board, today(), saveRecordForm(ctx, view, today()))}
-${printedAddress(publicOrigin(ctx, config), licenseAddress(record))}`;
+${printedAddress(publicOrigin(ctx, config), licensePath(record))}`;
       await page.send(ctx, {
         title: `${name}, ${record.license_number}`,
         heading: name,
@@ -74,7 +75,7 @@ export function licenseQrCode({ config }: PageServices): Route {
       const { board: code = '', number = '' } = ctx.params;
       const board = boardByCode(code);
       if (board === undefined || number.length > MAX_NUMBER_LENGTH) return ctx.throw(404);
-      const address = licenseAddress({ board: board.name, license_number: number });
+      const address = licensePath({ board: board.name, license_number: number });
       ctx.type = 'image/svg+xml';
       ctx.set('cache-control', 'public, max-age=86400');
       ctx.body = String(await qrCode(`${publicOrigin(ctx, config)}${address}`));

@@ -6,7 +6,7 @@ import { BOARDS, boardByName } from '../licenses/boards.ts';
 import { NAME_DOES_NOT_MATCH } from '../licenses/cautions.ts';
 import { mapFilters } from '../licenses/filters.ts';
 import { fold } from '../licenses/fold.ts';
-import type { LicenseRecord } from '../licenses/license.ts';
+import { type LicenseRecord, licensePath } from '../licenses/license.ts';
 import { isMiss, type LookupOutcome, MAX_MATCHES, type Miss } from '../licenses/lookup.ts';
 import { nameParts } from '../licenses/names.ts';
 import { MAY_STILL_EXIST, notFoundMessage } from '../licenses/not-found.ts';
@@ -19,7 +19,7 @@ import {
   type ValueCount,
 } from '../lookup/listing.ts';
 import type { DatedListing } from '../lookup/service.ts';
-import { boardByCode, licenseAddress, searchAddress } from './addresses.ts';
+import { boardByCode, searchAddress } from './addresses.ts';
 import { NOT_STATED, statusTags } from './license-facts.ts';
 import {
   isSearch,
@@ -82,7 +82,7 @@ export function lookupPage({ lookups, records, page, origin, today, live }: Page
       ctx.state.outcome = lookupOutcome({ outcome: outcomeOf(answer) });
       if (number?.outcome === 'found' && number.nameMatch !== false && hasPage(number.record)) {
         ctx.status = 303;
-        ctx.redirect(licenseAddress(number.record));
+        ctx.redirect(licensePath(number.record));
         return;
       }
       // A code is looked for last: where a license has the number or the name, it is what was meant.
@@ -281,7 +281,7 @@ function licenseTable(
     COLUMNS,
     licenses.map((license) => [
       hasPage(license)
-        ? html`<a href="${licenseAddress(license)}">${properCase(license.full_name)}</a>`
+        ? html`<a href="${licensePath(license)}">${properCase(license.full_name)}</a>`
         : properCase(license.full_name),
       license.license_number,
       html`${license.license_type ?? NOT_STATED} <span class="source">${license.board}</span>`,
@@ -398,7 +398,7 @@ function nearNumbers({ outcome, didYouMean, boards = [] }: Miss, fields: SearchF
   const [number, another] = didYouMean;
   return number !== undefined && another === undefined
     ? suggestions(level, 'Choose the board', boards, (board) =>
-        licenseAddress({ board, license_number: number }),
+        licensePath({ board, license_number: number }),
       )
     : suggestions(level, 'Choose the number', didYouMean, near);
 }

@@ -8,6 +8,7 @@ import { BadRequestError } from '../licenses/bad-request.ts';
 import { boardByLabel } from '../licenses/boards.ts';
 import { daysBefore } from '../licenses/dates.ts';
 import { mapFilters } from '../licenses/filters.ts';
+import { licensePath } from '../licenses/license.ts';
 import { nameParts } from '../licenses/names.ts';
 import { type LicenseHistory, licenseHistory } from '../lookup/service.ts';
 import {
@@ -25,7 +26,7 @@ import {
   type SavedRecords,
   writtenRecordCode,
 } from '../records/saved-records.ts';
-import { boardByCode, licenseAddress, publicOrigin, qrCode, recordAddress } from './addresses.ts';
+import { boardByCode, publicOrigin, qrCode, recordAddress } from './addresses.ts';
 import { historyTimeline, withoutTwins } from './history-timeline.ts';
 import { boardContact, licenseFacts, licenseIdentity, licenseVerdict } from './license-facts.ts';
 import {
@@ -163,7 +164,7 @@ export function saveRecordPage(services: PageServices): Route {
       const view = await licenseHistory(services, { board, number: form.number });
       const { record, publication, date, isSampleData, since, gaps, changes } = view;
       const origin = { date, isSampleData };
-      const license = licenseAddress({ board: board.name, license_number: form.number });
+      const license = licensePath({ board: board.name, license_number: form.number });
       if (record === undefined || shownHash(view, today()) !== form.shown) {
         ctx.status = 409;
         const body = html`<p>New data was published after you opened the page, or another day has begun. Look at the license again, then save.</p>
@@ -422,7 +423,7 @@ ${licenseFacts(record, today)}
 ${about}
 <section class="no-print"><h2>History, as of then</h2>
 ${historyTimeline(changes, since, gaps)}</section>
-<p class="no-print">To keep it on paper or as a file, print this page. <a href="${licenseAddress(record)}">The license as it is now</a></p>
+<p class="no-print">To keep it on paper or as a file, print this page. <a href="${licensePath(record)}">The license as it is now</a></p>
 ${board === undefined ? NOTHING : boardContact(board)}`;
 }
 

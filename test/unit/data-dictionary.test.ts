@@ -12,10 +12,11 @@ import {
   responseRecord,
   toResponseRecord,
 } from '../../src/licenses/license.ts';
-import { EXAMPLE, EXAMPLE_DATE } from '../../src/rest/verify-response.ts';
+import { EXAMPLE, EXAMPLE_DATE, EXAMPLE_ORIGIN } from '../../src/rest/verify-response.ts';
 import { documentedTables } from '../support/documented.ts';
 
 const FILE = 'docs/integrators.md';
+const ORIGIN = { ...EXAMPLE_ORIGIN, publicUrl: 'https://licenses.example.gov' };
 const COLUMNS = { individual: INDIVIDUAL_COLUMNS, business: BUSINESS_COLUMNS };
 const FIELDS = documentedTables(FILE, 'field')[0]?.rows ?? [];
 
@@ -46,7 +47,7 @@ function licensesIn(file: DatasetFile, fields: readonly string[]): readonly Lice
 function recordIn(file: DatasetFile, fields: readonly string[], endorsement = 0): ResponseRecord {
   const license = licensesIn(file, fields)[endorsement];
   if (license === undefined) throw new Error('The row has no such license.');
-  return toResponseRecord(license, EXAMPLE_DATE, EXAMPLE_DATE);
+  return toResponseRecord(license, ORIGIN);
 }
 
 /** The columns of which a field is made: those whose change changes the field. */
@@ -70,7 +71,7 @@ describe('the record', () => {
   }
 
   test('has every field of a response, in its order, with an example', () => {
-    const record = toResponseRecord(EXAMPLE, EXAMPLE_DATE, EXAMPLE_DATE, true);
+    const record = toResponseRecord(EXAMPLE, ORIGIN, true);
     const { extra_data: extra, ...shown } = record;
     expect(FIELDS.map(([name]) => codeIn(name)[0])).toEqual(Object.keys(record));
     expect(FIELDS.map(([name]) => name)).toEqual(FIELDS.map(([name]) => `\`${codeIn(name)[0]}\``));

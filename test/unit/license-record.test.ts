@@ -4,19 +4,38 @@ import { ANSWERED_LICENSE, nurseRecord, storedLicense } from '../support/records
 
 describe('a record in a response', () => {
   test('has exactly the required fields', () => {
-    expect(toResponseRecord(storedLicense(), '2026-11-20', '2026-11-21')).toEqual(ANSWERED_LICENSE);
+    expect(toResponseRecord(storedLicense(), { date: '2026-11-20', today: '2026-11-21' })).toEqual(
+      ANSWERED_LICENSE,
+    );
   });
 
   test.each([true, false])("says whether the name sent with the number is the holder's: %s", (nameMatch) => {
-    const plain = toResponseRecord(storedLicense(), '2026-11-20', '2026-11-21');
-    const compared = toResponseRecord(storedLicense(), '2026-11-20', '2026-11-21', nameMatch);
+    const plain = toResponseRecord(storedLicense(), { date: '2026-11-20', today: '2026-11-21' });
+    const compared = toResponseRecord(
+      storedLicense(),
+      { date: '2026-11-20', today: '2026-11-21' },
+      nameMatch,
+    );
     const cautions = nameMatch ? [] : ['name_mismatch'];
     expect(compared).toEqual({ ...plain, cautions, name_match: nameMatch });
     expect(responseRecord.parse(compared)).toEqual(compared);
   });
 
   test('has no name_match if no name was sent', () => {
-    expect(toResponseRecord(storedLicense(), '2026-11-20', '2026-11-21')).not.toHaveProperty('name_match');
+    expect(toResponseRecord(storedLicense(), { date: '2026-11-20', today: '2026-11-21' })).not.toHaveProperty(
+      'name_match',
+    );
+  });
+
+  test.each([
+    ['Nursing Board', 'RN.123456', 'https://a.example/licenses/NUR/RN.123456'],
+    ['Nursing Board', 'RN/1 #2?', 'https://a.example/licenses/NUR/RN%2F1%20%232%3F'],
+    ['A Board of Tomorrow', 'RN.123456', undefined],
+  ])('of the %s with the number %s has the address of its page: %s', (board, number, url) => {
+    const record = { ...storedLicense(), board, license_number: number };
+    const origin = { date: '2026-11-20', today: '2026-11-21' };
+    expect(toResponseRecord(record, { ...origin, publicUrl: 'https://a.example' }).url).toBe(url);
+    expect(toResponseRecord(record, origin)).not.toHaveProperty('url');
   });
 
   test.each([
@@ -27,7 +46,9 @@ describe('a record in a response', () => {
     [null, null],
   ])('with the expiry date %s counts the days from today, not from the publication: %j', (expiry, days) => {
     const record = nurseRecord({ expiry_date: expiry });
-    expect(toResponseRecord(record, '2026-11-01', '2026-11-21').days_until_expiry).toBe(days);
+    expect(toResponseRecord(record, { date: '2026-11-01', today: '2026-11-21' }).days_until_expiry).toBe(
+      days,
+    );
   });
 
   test('has null for missing values', () => {
@@ -41,7 +62,10 @@ describe('a record in a response', () => {
       county: null,
       issue_date: null,
     };
-    const answer = toResponseRecord(nurseRecord({ ...blank, extra_data: {} }), '2026-11-20', '2026-11-21');
+    const answer = toResponseRecord(nurseRecord({ ...blank, extra_data: {} }), {
+      date: '2026-11-20',
+      today: '2026-11-21',
+    });
     expect(answer).toMatchObject({ ...blank, days_until_expiry: null, extra_data: {} });
     expect(responseRecord.parse(answer)).toEqual(answer);
   });

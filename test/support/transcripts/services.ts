@@ -17,6 +17,7 @@ export type TranscriptServices = Awaited<ReturnType<typeof startTranscriptServic
 
 const PLAIN = {
   ...HIGH_LIMITS,
+  PUBLIC_URL: 'https://licenses.example',
   MCP_ALLOWED_HOSTS: 'licenses.example',
   MCP_ALLOWED_ORIGINS: 'https://assistant.example',
   DRAIN_SECONDS: '30',
