@@ -11,10 +11,10 @@ import {
 } from '../access/api-keys.ts';
 import { type KeyDay, lastUsed, readKeyUsage } from '../access/usage.ts';
 import type { Config } from '../config.ts';
-import { daysBefore, todayInOhio } from '../licenses/dates.ts';
+import { daysBefore, ohioTime, todayInOhio } from '../licenses/dates.ts';
 import { readAudit, recordAudit } from '../storage/audit-log.ts';
 import type { Store } from '../storage/store.ts';
-import { grouped, table } from './output.ts';
+import { grouped, sumOf, table, wholeNumber } from './output.ts';
 import { JSON_OPTION, type JsonOption, report } from './store-command.ts';
 
 /** `licenses keys …`: issue, list, rotate and revoke API keys, and show what they were used for. */
@@ -38,16 +38,27 @@ export function keysCommand(): Command {
     .action((options: JsonOption) =>
       report(options, keysWithUse, (all, config) =>
         table(
-          ['ID', 'KEY', 'ACCOUNT', 'CONTACT', 'VERIFIED BY', 'CREATED', 'LAST USED', 'REVOKED'],
+          [
+            'ID',
+            'KEY',
+            'ACCOUNT',
+            'CONTACT',
+            'VERIFIED BY',
+            'CREATED',
+            'LAST USED',
+            'REVOKED',
+            'ACCOUNT DEACTIVATED',
+          ],
           all.map((key) => [
             key.id,
             `${config.API_KEY_PREFIX}_…${key.last_four}`,
             key.account,
             key.contact ?? '',
             key.verified_by ?? '',
-            key.created_at,
+            ohioTime(key.created_at),
             key.last_used ?? '',
-            key.revoked_at ?? '',
+            timeOrBlank(key.revoked_at),
+            timeOrBlank(key.deactivated_at),
           ]),
         ),
       ),
@@ -57,9 +68,9 @@ export function keysCommand(): Command {
     .command('usage')
     .description('how often keys were used on each day, by how the requests ended')
     .argument('[id]', 'one key; without it, all')
-    .option('--days <n>', 'so many days back', '30')
+    .option('--days <n>', 'so many days back', wholeNumber, 30)
     .option(...JSON_OPTION)
-    .action((id: string | undefined, options: JsonOption & { days: string }) =>
+    .action((id: string | undefined, options: JsonOption & { days: number }) =>
       report(
         options,
         (store) => usage(store, id, options.days),
@@ -83,7 +94,7 @@ export function keysCommand(): Command {
       report(
         options,
         (store) => revoke(store, id),
-        (key) => `Key ${key.id} of ${key.account} is revoked since ${key.revoked_at}.`,
+        (key) => `Key ${key.id} of ${key.account} is revoked since ${timeOrBlank(key.revoked_at)}.`,
       ),
     );
 
@@ -108,6 +119,10 @@ function issue(
   ]);
 }
 
+function timeOrBlank(instant: string | null | undefined): string {
+  return instant ? ohioTime(instant) : '';
+}
+
 /** All but the hash. */
 function shown({ sha256: _, ...key }: StoredKey): Omit<StoredKey, 'sha256'> {
   return key;
@@ -123,21 +138,19 @@ async function keysWithUse(store: Store) {
   }));
 }
 
-async function usage(store: Store, id: string | undefined, days: string): Promise<KeyDay[]> {
-  if (!/^[1-9]\d{0,3}$/.test(days))
-    throw new Error(`--days is "${days}", but must be a whole number from 1.`);
+async function usage(store: Store, id: string | undefined, days: number): Promise<KeyDay[]> {
   if (id !== undefined) await keyById(store, id);
-  return readKeyUsage(store, daysBefore(todayInOhio(), Number(days) - 1), id);
+  return readKeyUsage(store, daysBefore(todayInOhio(), days - 1), id);
 }
 
 function usageRow({ key, day, counts }: KeyDay): string[] {
-  const outcomes = Object.entries(counts);
-  const requests = outcomes.reduce((sum, [, count]) => sum + count, 0);
   return [
     day,
     key,
-    grouped(requests),
-    outcomes.map(([name, count]) => `${name} ${grouped(count)}`).join(', '),
+    grouped(sumOf(counts)),
+    Object.entries(counts)
+      .map(([name, count]) => `${name} ${grouped(count)}`)
+      .join(', '),
   ];
 }
 
@@ -163,9 +176,9 @@ export function accountsCommand(): Command {
             each.account,
             each.contact ?? '',
             each.verified_by,
-            each.verified_at,
+            ohioTime(each.verified_at),
             String(each.keys),
-            each.deactivated_at ?? '',
+            timeOrBlank(each.deactivated_at),
           ]),
         ),
       ),
@@ -206,22 +219,23 @@ function setActive(name: string, isActive: boolean, options: JsonOption): Promis
 }
 
 function state({ deactivated_at: since }: StoredAccount): string {
-  return since === null ? 'active' : `deactivated since ${since}; its keys stop within ten seconds`;
+  return since === null ? 'active' : `deactivated since ${ohioTime(since)}; its keys stop within ten seconds`;
 }
 
 /** `licenses audit`: who did what, and when. */
 export function auditCommand(): Command {
   return new Command('audit')
     .description('what operators did: publications, rollbacks, keys, accounts; the latest first')
+    .option('--limit <n>', 'only the latest n', wholeNumber)
     .option(...JSON_OPTION)
-    .action((options: JsonOption) =>
+    .action((options: JsonOption & { limit?: number }) =>
       report(
         options,
-        (store) => readAudit(store),
+        (store) => readAudit(store, options.limit),
         (entries) =>
           table(
             ['AT', 'BY', 'ACTION', 'DETAILS'],
-            entries.map(({ at, by, action, details }) => [at, by, action, pairs(details)]),
+            entries.map(({ at, by, action, details }) => [ohioTime(at), by, action, pairs(details)]),
           ),
       ),
     );

@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 import { Command } from 'commander';
 import { SERVICE_VERSION } from '../config.ts';
+import { fileTrouble } from '../storage/errors.ts';
 import { accountsCommand, auditCommand, keysCommand } from './access.ts';
+import { addExamples } from './examples.ts';
 import { printError } from './output.ts';
 import { pruneCommand, publicationsCommand, publishCommand, rollbackCommand } from './publications.ts';
 import { sampleDataCommand } from './sample-data.ts';
@@ -39,12 +41,14 @@ program.addCommand(backupCommand());
 program.addCommand(restoreCommand());
 program.addCommand(sampleDataCommand());
 program.addCommand(verifyCommand());
+addExamples(program);
 
 if (import.meta.main) {
   try {
     await program.parseAsync();
   } catch (error) {
-    printError((error instanceof Error ? error.message : String(error)).split('\n'));
+    const words = fileTrouble(error) ?? (error instanceof Error ? error.message : String(error));
+    printError(words.split('\n'));
     // `serve` and `work` may have begun to listen.
     process.exit(1);
   }

@@ -1,3 +1,6 @@
+import { InvalidArgumentError } from 'commander';
+import { isoDate } from '../licenses/dates.ts';
+
 /** Control and formatting characters: a terminal would obey them, and a line break would begin a line of its own. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
@@ -48,4 +51,26 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
 /** A whole number with separators: `2,600,000`. */
 export function grouped(value: number): string {
   return value.toLocaleString('en-US');
+}
+
+export function sumOf(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((sum, each) => sum + each, 0);
+}
+
+/** How long all steps of a publication took together: `6.2 s`. */
+export function totalTime(steps: Readonly<Record<string, number>>): string {
+  return `${sumOf(steps).toFixed(1)} s`;
+}
+
+/** Reads an option. @throws {InvalidArgumentError} for any other text than a whole number from 1 to 9,999 */
+export function wholeNumber(text: string): number {
+  if (!/^[1-9]\d{0,3}$/.test(text))
+    throw new InvalidArgumentError('It must be a whole number from 1 to 9999.');
+  return Number(text);
+}
+
+/** Reads an option. @throws {InvalidArgumentError} for any other text than an existing `YYYY-MM-DD` */
+export function day(text: string): string {
+  if (isoDate(text) !== text) throw new InvalidArgumentError('It must be a day, YYYY-MM-DD.');
+  return text;
 }

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import type { StoredChange } from '../changes/change.ts';
 import { changesOfPublication } from '../changes/stored-changes.ts';
 import { writeSpreadsheet } from '../csv.ts';
+import { ohioTime } from '../licenses/dates.ts';
 import { type PublicationDetails, publicationDetails, publicationHistory } from '../publications/history.ts';
 import { feedOf } from '../publications/live-feed.ts';
 import { liveLicensesIndex } from '../publications/metadata.ts';
@@ -10,7 +11,7 @@ import { writeRejects } from '../publications/rejected-rows.ts';
 import { rollBack } from '../publications/rollback.ts';
 import { recordAudit } from '../storage/audit-log.ts';
 import type { Store } from '../storage/store.ts';
-import { grouped, print, printJson, table } from './output.ts';
+import { day, grouped, print, printJson, sumOf, table, totalTime } from './output.ts';
 import type { PublishOptions } from './publish.ts';
 import { JSON_OPTION, type JsonOption, report, withOpenSearch } from './store-command.ts';
 import { repairCommand } from './stored-documents.ts';
@@ -24,7 +25,7 @@ export function publishCommand(): Command {
       'the individual file, a path or an https URL (default: DATASET_INDIVIDUAL)',
     )
     .option('--business <file>', 'the business file, a path or an https URL (default: DATASET_BUSINESS)')
-    .option('--date <date>', 'the run date, YYYY-MM-DD, where the files have none')
+    .option('--date <date>', 'the run date, YYYY-MM-DD, where the files have none', day)
     .option('--force <reason>', 'go past the guards; the reason is kept in the ledger')
     .option(...JSON_OPTION)
     .action(async (options: PublishOptions) => {
@@ -42,14 +43,16 @@ export function publicationsCommand(): Command {
     .action((options: JsonOption) =>
       report(options, publicationHistory, ({ publications }) =>
         table(
-          ['PUBLICATION', 'STATE', 'DATE', 'ROWS', 'REJECTED', 'LAST EVENT', 'REASONS'],
-          publications.map(({ publication, state, date, counts, at, reasons = [] }) => [
+          ['PUBLICATION', 'STATE', 'DATE', 'ROWS', 'REJECTED', 'CHANGES', 'TOOK', 'LAST EVENT', 'REASONS'],
+          publications.map(({ publication, state, date, counts, changes, seconds, at, reasons = [] }) => [
             publication,
             state,
             date ?? '',
             counts === undefined ? '' : grouped(counts.rows),
             counts === undefined ? '' : grouped(counts.rejected),
-            at,
+            changes === undefined ? '' : grouped(sumOf(changes.kinds)),
+            seconds === undefined ? '' : totalTime(seconds),
+            ohioTime(at),
             reasons.join(' '),
           ]),
         ),
@@ -116,7 +119,6 @@ function changedFieldRows(change: StoredChange): string[][] {
 
 function printDetails({ summary, events }: PublicationDetails): void {
   const { counts, sources, discipline } = summary;
-  const total = Object.values(summary.seconds ?? {}).reduce((sum, each) => sum + each, 0);
   const facts: (readonly [string, string | undefined])[] = [
     ['publication', summary.publication],
     ['state', summary.state],
@@ -131,7 +133,7 @@ function printDetails({ summary, events }: PublicationDetails): void {
     ['board actions', discipline && grouped(discipline.board_actions)],
     ['forced', summary.forced],
     ['service', summary.service_version],
-    ['took', summary.seconds && `${total.toFixed(1)} s`],
+    ['took', summary.seconds && totalTime(summary.seconds)],
   ];
   for (const [name, value] of facts) if (value) print(`${name.padEnd(14)}${value}`);
   for (const reason of summary.reasons ?? []) print(`  ${reason}`);
@@ -149,7 +151,7 @@ function printDetails({ summary, events }: PublicationDetails): void {
   print(
     table(
       ['AT', 'EVENT'],
-      events.map(({ at, event }) => [at, event]),
+      events.map(({ at, event }) => [ohioTime(at), event]),
     ),
   );
 }

@@ -55,6 +55,8 @@ export async function publishAndWait(options: PublishOptions): Promise<void> {
     throw new Error('Give both files: --individual FILE --business FILE.');
   }
   await requireRedis(config);
+  // A publication that can't be recorded is not queued. The worker may still be starting.
+  await withOpenSearch(async () => undefined, { createsIndices: true });
   const queue = publishQueue(config);
   const finished = new AbortController();
   // From here on Ctrl-C may leave a job behind, so it is taken back in order.
@@ -125,14 +127,10 @@ function redisTrouble(host: string, problem: string): string {
 }
 
 function recordQueued(publication: string, at: string, forced: string | undefined): Promise<void> {
-  return withOpenSearch(
-    async (store) => {
-      await recordAudit(store, 'publish', { publication, force: forced });
-      await appendEvent(store, { publication, at, event: 'queued', ...(forced !== undefined && { forced }) });
-    },
-    // The worker may still be starting.
-    { createsIndices: true },
-  );
+  return withOpenSearch(async (store) => {
+    await recordAudit(store, 'publish', { publication, force: forced });
+    await appendEvent(store, { publication, at, event: 'queued', ...(forced !== undefined && { forced }) });
+  });
 }
 
 function recordFailed(publication: string, reason: string): Promise<void> {

@@ -49,6 +49,20 @@ export function todayInOhio(now: Date = new Date()): string {
   return latest.date;
 }
 
+const ohioClock = new Intl.DateTimeFormat('sv-SE', {
+  timeZone: OHIO_TIME_ZONE,
+  dateStyle: 'short',
+  timeStyle: 'medium',
+});
+const ohioZone = new Intl.DateTimeFormat('en-US', { timeZone: OHIO_TIME_ZONE, timeZoneName: 'short' });
+
+/** An instant (ISO 8601) as date and time in Ohio: `2026-11-25 06:00:07 EST`. */
+export function ohioTime(instant: string): string {
+  const time = new Date(instant);
+  const zone = ohioZone.formatToParts(time).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+  return `${ohioClock.format(time)} ${zone}`;
+}
+
 /** Calendar days from one `YYYY-MM-DD` to another; negative when `to` is the earlier. */
 export function daysBetween(from: string, to: string): number {
   return Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS);

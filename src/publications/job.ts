@@ -3,7 +3,7 @@ import { Job, Queue } from 'bullmq';
 import { z } from 'zod';
 import { type Config, ConfigError } from '../config.ts';
 import { BrokenSourceError, inspectFile } from '../dataset/source-file.ts';
-import { isUrl, withoutSecrets } from '../dataset/source-url.ts';
+import { isUrl, parseSourceUrl, withoutSecrets } from '../dataset/source-url.ts';
 import { OHIO_TIME_ZONE } from '../licenses/dates.ts';
 import { PUBLISH_STEPS } from './ledger.ts';
 import { newId } from './metadata.ts';
@@ -148,10 +148,14 @@ type Source = PublishJob['individual'];
  * at once, so that one that changes before its turn is noticed. A file that can't be unpacked has none: the worker
  * refuses it and records why.
  *
+ * @throws {DownloadError} when the URL can't be used
  * @throws {Error} when there is no such file
  */
 export async function sourceAt(location: string): Promise<Source> {
-  if (isUrl(location)) return { location: withoutSecrets(location) };
+  if (isUrl(location)) {
+    parseSourceUrl(location);
+    return { location: withoutSecrets(location) };
+  }
   const path = resolve(location);
   try {
     const { sha256 } = await inspectFile(path);

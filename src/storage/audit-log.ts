@@ -54,10 +54,10 @@ function operator(): string {
 
 const MAX_ENTRIES = 10_000;
 
-/** The entries of the audit log, the latest first; the last 10,000 of them. */
-export async function readAudit(store: Store): Promise<readonly AuditEntry[]> {
+/** The latest entries of the audit log, the latest first; 10,000 of them at the most. */
+export async function readAudit(store: Store, limit = MAX_ENTRIES): Promise<readonly AuditEntry[]> {
   const { documents } = await AUDIT_ENTRIES.search(store, {
-    size: MAX_ENTRIES,
+    size: Math.min(limit, MAX_ENTRIES),
     query: { match_all: {} },
     sort: [{ at: 'desc' }, { _seq_no: 'desc' }],
   });

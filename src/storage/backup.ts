@@ -210,9 +210,7 @@ function checkedDocument(line: string, named: string, checks: DocumentChecks) {
 }
 
 async function* linesOf(file: string) {
-  const handle = await open(file).catch((error: unknown) => {
-    throw new BackupError(`The backup ${file} can't be read: ${String(error)}`);
-  });
+  const handle = await open(file);
   try {
     let [before, number] = ['', 0];
     for await (const line of handle.readLines({ autoClose: false })) {

@@ -89,5 +89,12 @@ test('licenses audit lists who did what and when, latest first, and never a key'
   const table = await run('audit');
   expect(table).toMatch(/^AT +BY +ACTION +DETAILS\n/);
   expect(table).toContain(`publication ${publication}, force the board closed`);
+  expect((await run('audit', '--limit', '2')).split('\n')).toEqual([
+    ...table
+      .split('\n')
+      .slice(0, 3)
+      .map((line) => expect.stringContaining(line.slice(0, 60).trim())),
+    '',
+  ]);
   for (const secret of [key.key, second.key]) expect(table).not.toContain(secret.slice(4, 24));
 }, 180_000);

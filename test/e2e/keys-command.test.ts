@@ -41,6 +41,12 @@ test('licenses keys shows a key once, lists it by its last four characters, rota
     .parse(JSON.parse((await run('keys', 'list', '--json')).stdout));
   expect(keys.find((each) => each.id === id)?.revoked_at).not.toBeNull();
   expect(keys.find((each) => each.id === rotated.id)?.revoked_at).toBeNull();
+  await run('accounts', 'deactivate', 'Acme Staffing');
+  const deactivated = (await run('keys', 'list')).stdout.trimEnd().split('\n');
+  expect(deactivated[0]).toMatch(/REVOKED +ACCOUNT DEACTIVATED$/);
+  expect(deactivated.slice(1).every((line) => /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d E[SD]T$/.test(line))).toBe(
+    true,
+  );
   expect(await run('keys', 'revoke', 'nobody')).toMatchObject({
     code: 1,
     stderr: 'No key has the id "nobody".\n',

@@ -43,6 +43,18 @@ describe('licenses publications', () => {
     });
   });
 
+  test('prints changes, duration and the time in Ohio', async () => {
+    const [headings, first] = (await cli.run('publications')).stdout.split('\n');
+    expect(headings).toMatch(
+      /^PUBLICATION +STATE +DATE +ROWS +REJECTED +CHANGES +TOOK +LAST EVENT +REASONS$/,
+    );
+    expect(first).toMatch(
+      new RegExp(
+        `^${live} +live +2026-11-20 +28 +6 +\\d+ +\\d+\\.\\d s +2\\d{3}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d E[SD]T`,
+      ),
+    );
+  });
+
   test('show writes the rejected rows to a file and prints its name', async () => {
     const rejects = join(cli.environment.folder, 'rejects.csv');
     expect(await cli.run('publications', 'show', live, '--rejects', rejects)).toMatchObject({

@@ -88,8 +88,7 @@ describe('licenses publish', () => {
     const individual = join(cli.environment.folder, 'nowhere.csv');
     const missing = await cli.publish({ ...FIXTURES, individual });
     expect(missing.code).toBe(1);
-    expect(missing.stderr.trim().split('\n')).toHaveLength(1);
-    expect(missing.stderr).toContain('nowhere.csv');
+    expect(missing.stderr).toBe(`There is no file "${individual}".\n`);
   });
 
   test('joins a running publication of the same files, and is refused for other files', async () => {
@@ -197,7 +196,7 @@ describe('licenses publish, with live or forced files,', () => {
       /^Nursing Board +\d+$/m,
       /^IN REVIEW +1$/m,
       /^board: Board of Wizardry +1$/m,
-      /^\d{4}-\S+Z +live$/m,
+      /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d E[SD]T +live$/m,
     ]) {
       expect(shown.stdout).toMatch(line);
     }

@@ -3,11 +3,11 @@ import type { Client } from '@opensearch-project/opensearch';
 import { type SandboxedJob, UnrecoverableError, WaitingError } from 'bullmq';
 import { pino } from 'pino';
 import { z } from 'zod';
-import { readConfig } from '../../src/config.ts';
+import { type Config, readConfig } from '../../src/config.ts';
 import type { PublishResult } from '../../src/publications/history.ts';
 import { type PublishProgress, publicationOf } from '../../src/publications/job.ts';
 import { STORED_INDICES } from '../../src/storage/collection.ts';
-import { isTransient, refusal, responseStatus } from '../../src/storage/errors.ts';
+import { fileTrouble, isTransient, refusal, responseStatus } from '../../src/storage/errors.ts';
 import { openStore, type Store } from '../../src/storage/store.ts';
 import { nameUncaughtErrors } from '../../src/telemetry/process.ts';
 import { publish } from './publish.ts';
@@ -35,14 +35,21 @@ export default async function processPublishJob(
     await untilAvailable(store, signal);
     return await publish(publicationOf(job), { store, config, signal, onProgress: reportProgress(job) });
   } catch (error) {
-    const refused = refusal(error, config);
-    if (!signal.aborted) throw refused === undefined ? error : new UnrecoverableError(refused);
+    if (!signal.aborted) throw inWords(error, config);
     job.log(`${new Date().toISOString()} handed back: the worker stops`);
     await job.moveToWait(token);
     throw new WaitingError();
   } finally {
     await store.client.close();
   }
+}
+
+/** The error that ends an attempt. What an operator must set right first is not tried again. */
+function inWords(error: unknown, config: Config): unknown {
+  const refused = refusal(error, config);
+  if (refused !== undefined) return new UnrecoverableError(refused);
+  const trouble = fileTrouble(error);
+  return trouble === undefined ? error : new Error(trouble);
 }
 
 /** Reports each new step at once, in the job's log too, and other progress twice a second. */
