@@ -32,6 +32,7 @@ const EXAMPLES: readonly string[] = [
   'licenses sample-data day-1 --rows 20000',
   'licenses sample-data day-2 --rows 20000 --date 2026-11-25 --changed 0.01',
   'licenses verify roster.csv --out result.csv --board NUR',
+  'licenses webhooks list --json',
 ];
 
 const SETTINGS = /^(?:[A-Z_]+=\S+ )*/;

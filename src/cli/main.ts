@@ -9,6 +9,7 @@ import { pruneCommand, publicationsCommand, publishCommand, rollbackCommand } fr
 import { sampleDataCommand } from './sample-data.ts';
 import { backupCommand, restoreCommand } from './stored-documents.ts';
 import { verifyCommand } from './verify.ts';
+import { webhooksCommand } from './webhooks.ts';
 
 /** `licenses` with all its commands. */
 export const program = new Command('licenses')
@@ -41,6 +42,7 @@ program.addCommand(backupCommand());
 program.addCommand(restoreCommand());
 program.addCommand(sampleDataCommand());
 program.addCommand(verifyCommand());
+program.addCommand(webhooksCommand());
 addExamples(program);
 
 if (import.meta.main) {

@@ -26,6 +26,14 @@ const storedWebhook = z.object({
 /** Where an account wants to be told that something changed, and how far it has been told. */
 export type Webhook = Readonly<z.output<typeof storedWebhook>>;
 
+/** `failing` while messages are sent again; `paused` after five days of that. */
+export const WEBHOOK_STATES = ['active', 'failing', 'paused', 'gone'] as const;
+
+export function webhookState({ paused, failing_since }: Webhook): (typeof WEBHOOK_STATES)[number] {
+  if (paused !== null) return paused === 'gone' ? 'gone' : 'paused';
+  return failing_since === null ? 'active' : 'failing';
+}
+
 /** The webhooks, under the ids of their accounts. */
 export const WEBHOOKS = collection('webhooks', storedWebhook, {
   isStoredUnder: (id, { account }) => id === account,
