@@ -35,26 +35,32 @@ const publicUrl = url(['https?'])
 const urls = (protocols: string[]) =>
   commaList.pipe(z.array(url(protocols)).min(1)).transform((list) => list.join(','));
 
-/** An address range with a limit of its own, e.g. `203.0.113.0/24=6000`. */
+/** Address ranges whose addresses have the same limit each, e.g. `203.0.113.0/24=6000`. */
 export interface RateLimitRange {
   readonly addresses: BlockList;
   readonly requestsPerMinute: number;
 }
 
-const listOfRanges = commaList.transform((parts, context): RateLimitRange[] =>
-  parts.flatMap((part) => {
+/** Ranges that stand beside each other with the same limit are checked together: an assistant may have hundreds. */
+const listOfRanges = commaList.transform((parts, context): RateLimitRange[] => {
+  const ranges: RateLimitRange[] = [];
+  for (const part of parts) {
     const [, address = '', bits = '', limit = ''] = /^([^/=]+)\/(\d+)=(\d+)$/.exec(part) ?? [];
     const family = isIP(address);
     const longest = family === 6 ? 128 : 32;
     if (family === 0 || Number(bits) > longest || Number(limit) < 1) {
       context.addIssue({ code: 'custom', message: `"${part}" is not ADDRESS/BITS=REQUESTS_PER_MINUTE` });
-      return [];
+      break;
     }
-    const addresses = new BlockList();
+    const requestsPerMinute = Number(limit);
+    const last = ranges.at(-1);
+    const isOfLast = last?.requestsPerMinute === requestsPerMinute;
+    const { addresses } = isOfLast ? last : { addresses: new BlockList() };
+    if (!isOfLast) ranges.push({ addresses, requestsPerMinute });
     addresses.addSubnet(address, Number(bits), family === 6 ? 'ipv6' : 'ipv4');
-    return [{ addresses, requestsPerMinute: Number(limit) }];
-  }),
-);
+  }
+  return ranges;
+});
 
 /** CIDR ranges with commas between them. */
 const addressRanges = z
@@ -64,11 +70,20 @@ const addressRanges = z
   .pipe(z.array(z.union([z.cidrv4(), z.cidrv6()])))
   .describe('a comma list of ADDRESS/BITS');
 
-const rateLimitRanges = z
-  .string()
-  .default('')
-  .pipe(listOfRanges)
-  .describe('a comma list of ADDRESS/BITS=REQUESTS_PER_MINUTE');
+const rateLimitRanges = (unlessSet: string) =>
+  z
+    .string()
+    .default(unlessSet)
+    .pipe(listOfRanges)
+    .describe('a comma list of ADDRESS/BITS=REQUESTS_PER_MINUTE');
+
+/**
+ * From where Claude calls MCP servers, for all who ask it: "outbound" at
+ * https://platform.claude.com/docs/en/api/ip-addresses. OpenAI's list changes too often for a default
+ * (docs/assistants.md).
+ */
+const HOSTED_ASSISTANTS = '160.79.104.0/21=6000';
+
 const hostNames = z.string().default('').pipe(commaList).describe('a comma list of host names');
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -108,8 +123,8 @@ const schema = z.object({
   SAVED_RECORDS_PER_DAY: positive.default(2000).describe('a whole number from 1'),
   SAVED_RECORDS_MB: positive.default(5000).describe('a whole number from 1'),
   ROSTER_ITEMS_PER_REQUEST: positive.max(1000).default(10).describe('a whole number, 1 to 1000'),
-  RATE_LIMIT_RANGES: rateLimitRanges,
-  MCP_RATE_LIMIT_RANGES: rateLimitRanges,
+  RATE_LIMIT_RANGES: rateLimitRanges(''),
+  MCP_RATE_LIMIT_RANGES: rateLimitRanges(HOSTED_ASSISTANTS),
   TRUSTED_PROXIES: z.coerce.number().int().min(0).max(10).default(0).describe('how many proxies, 0 to 10'),
   PUBLIC_URL: publicUrl.optional().describe('an http or https URL without a path'),
   MCP_ALLOWED_HOSTS: hostNames,

@@ -39,7 +39,7 @@ describe('without any setting, the configuration', () => {
     MCP_REQUESTS_PER_MINUTE: 120,
     WEB_REQUESTS_PER_MINUTE: 120,
     RATE_LIMIT_RANGES: [],
-    MCP_RATE_LIMIT_RANGES: [],
+    MCP_RATE_LIMIT_RANGES: [expect.objectContaining({ requestsPerMinute: 6000 })],
     TRUSTED_PROXIES: 0,
     MCP_ALLOWED_HOSTS: [],
     MCP_ALLOWED_ORIGINS: [],
@@ -235,6 +235,30 @@ describe('RATE_LIMIT_RANGES', () => {
     expect(found?.requestsPerMinute).toBe(limit);
   });
 });
+
+test('ranges beside each other with the same limit are one list, in which each address is found', () => {
+  const given = ['192.0.2.0/28=10', '2001:db8::/64=10', '203.0.113.0/24=20', '198.51.100.0/24=10'];
+  const { RATE_LIMIT_RANGES: ranges } = readConfig({ RATE_LIMIT_RANGES: given.join(',') });
+  const addresses = ['192.0.2.15', '2001:db8::1', '203.0.113.1', '198.51.100.1', '192.0.2.16'];
+  expect(ranges.map(({ requestsPerMinute }) => requestsPerMinute)).toEqual([10, 20, 10]);
+  expect(
+    addresses.map((address) =>
+      ranges.findIndex((range) => range.addresses.check(address, address.includes(':') ? 'ipv6' : 'ipv4')),
+    ),
+  ).toEqual([0, 0, 1, 2, -1]);
+});
+
+test.each([
+  ['160.79.104.0', 6000],
+  ['160.79.111.255', 6000],
+  ['160.79.112.0', undefined],
+])(
+  'unless set, MCP_RATE_LIMIT_RANGES gives %s, of a hosted assistant or not, the limit %j',
+  (address, limit) => {
+    const { MCP_RATE_LIMIT_RANGES: ranges } = readConfig({ MCP_RATE_LIMIT_RANGES: '' });
+    expect(ranges.find(({ addresses }) => addresses.check(address))?.requestsPerMinute).toBe(limit);
+  },
+);
 
 describe('the servers that were started locally', () => {
   async function started(name: string, services: string): Promise<string> {
