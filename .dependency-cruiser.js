@@ -21,7 +21,10 @@ const LAYERS = {
   rest: ['licenses', 'changes', 'subscriptions', 'lookup', 'rosters', 'http', 'access', 'telemetry'],
   mcp: ['licenses', 'changes', 'lookup', 'rosters', 'http', 'access', 'telemetry'],
   web: ['licenses', 'changes', 'records', 'publications', 'lookup', 'rosters', 'http', 'access', 'telemetry'],
-  cli: ['licenses', 'changes', 'records', 'storage', 'dataset', 'publications', 'rosters', 'access'],
+  cli: [
+    ...['licenses', 'changes', 'records', 'storage', 'dataset', 'publications', 'subscriptions', 'rosters'],
+    'access',
+  ],
 };
 
 /** The command line starts the API and the worker. */

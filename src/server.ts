@@ -27,6 +27,7 @@ import { liveRosters } from './rosters/service.ts';
 import { refusal } from './storage/errors.ts';
 import { openStore } from './storage/store.ts';
 import { BAD_DOCUMENT } from './storage/stored.ts';
+import { watchedAmong } from './subscriptions/subscription.ts';
 import { metrics } from './telemetry/metrics.ts';
 import { bufferedLog, endOnUncaughtError, endUnstarted } from './telemetry/process.ts';
 import { website } from './web/routes.ts';
@@ -67,7 +68,7 @@ async function connect(config: Config, log: Logger, isStopping: () => boolean) {
   );
   const lookups = liveLookups(store.client, tracker, config.PUBLIC_URL);
   const rosters = liveRosters(lookups);
-  const changes = changesService(store, () => liveFeed(store, tracker));
+  const changes = changesService(store, () => liveFeed(store, tracker), watchedAmong);
   return {
     config,
     log,

@@ -18,6 +18,7 @@ import {
   unbrokenFeeds,
 } from './feed.ts';
 import { CHANGES, countChanges, visible } from './stored-changes.ts';
+import { type WatchedAmong, watchedChangesAfter } from './watched.ts';
 
 /** The live publication's physical index, id, run date (`YYYY-MM-DD`), and feed. */
 export interface LiveFeed {
@@ -30,9 +31,14 @@ export interface LiveFeed {
 /** The changes after a cursor are no longer kept, or belong to a feed that has ended. */
 export class CursorExpiredError extends Error {}
 
+/** A change of the feed; where only what an account watches is asked for, with what the account calls the license. */
+interface FeedChange extends StoredChange {
+  readonly reference?: string | null;
+}
+
 /** Some changes of the feed, the oldest first, the cursor with which to go on, and whether there are more already. */
 export interface FeedPage {
-  readonly changes: readonly StoredChange[];
+  readonly changes: readonly FeedChange[];
   readonly next: string;
   readonly more: boolean;
 }
@@ -46,6 +52,11 @@ interface FeedRequest {
     readonly kind?: ChangeKind | undefined;
     readonly cause?: ChangeCause | undefined;
   };
+  /**
+   * The id of an account: only changes of what it watches. A page may then have fewer changes than `limit`, even none,
+   * while there are more.
+   */
+  readonly watchedBy?: string | undefined;
 }
 
 /** The changes of the licenses of a board with one number. */
@@ -64,8 +75,11 @@ export type Changes = ReturnType<typeof changesService>;
 
 const MAX_TRIES = 5;
 
-/** @param live asks OpenSearch which publication is live; it must not answer from what it knew before the call */
-export function changesService(store: Store, live: () => Promise<LiveFeed>) {
+/**
+ * @param live asks OpenSearch which publication is live; it must not answer from what it knew before the call
+ * @param watchedAmong asks OpenSearch what an account watches
+ */
+export function changesService(store: Store, live: () => Promise<LiveFeed>, watchedAmong: WatchedAmong) {
   /** Reads again when another publication went live meanwhile: pruning may have deleted some of what was read. */
   async function readWhileLive<Result>(read: (live: LiveFeed) => Promise<Result>): Promise<Result> {
     for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
@@ -99,7 +113,7 @@ export function changesService(store: Store, live: () => Promise<LiveFeed>) {
      * @throws {SearchUnavailableError} when OpenSearch does not answer
      */
     page(request: FeedRequest): Promise<FeedPage> {
-      return readWhileLive(({ state }) => readPage(store, state, request));
+      return readWhileLive(({ state }) => readPage(store, state, request, watchedAmong));
     },
     /**
      * @param number as typed
@@ -116,16 +130,21 @@ function stateOf({ index, state: { feed, start, segments } }: LiveFeed): string 
   return `${index} ${feed} ${start} ${segments.length}`;
 }
 
-async function readPage(store: Store, state: FeedState, request: FeedRequest): Promise<FeedPage> {
-  let page = await changesAfter(store, state, placeOf(request.since, state), request);
+async function readPage(
+  store: Store,
+  state: FeedState,
+  request: FeedRequest,
+  watchedAmong: WatchedAmong,
+): Promise<FeedPage> {
+  let page = await changesAfter(store, state, placeOf(request.since, state), request, watchedAmong);
   while (!page.isWhole) {
     // A client that has a copy must begin anew; who has none begins after what can't be read.
     if (request.since !== '') throw new CursorExpiredError(EXPIRED_CURSOR);
-    page = await changesAfter(store, state, page.next, request);
+    page = await changesAfter(store, state, page.next, request, watchedAmong);
   }
   const { changes, next, more } = page;
-  const feed = more ? (changes.at(-1)?.feed ?? state.feed) : state.feed;
-  return { changes, next: cursorText({ feed, position: next }), more };
+  const { feed } = unbrokenFeeds(state).findLast((each) => hasPosition(each, next)) ?? state;
+  return { changes: changes.map(withCurrentBoard), next: cursorText({ feed, position: next }), more };
 }
 
 function placeOf(since: string, state: FeedState): number {
@@ -145,7 +164,8 @@ async function changesAfter(
   store: Store,
   state: FeedState,
   after: number,
-  { limit, filters: { board, kind, cause } }: FeedRequest,
+  { limit, filters: { board, kind, cause }, watchedBy }: FeedRequest,
+  watchedAmong: WatchedAmong,
 ) {
   const end = lastPosition(state);
   if (after === end) return { changes: [], next: end, more: false, isWhole: true };
@@ -156,6 +176,10 @@ async function changesAfter(
     ...(kind === undefined ? [] : [{ term: { kind } }]),
     ...(cause === undefined ? [] : [{ term: { cause } }]),
   ];
+  if (watchedBy !== undefined) {
+    const among = (licenses: readonly string[]) => watchedAmong(store, watchedBy, licenses);
+    return watchedChangesAfter(store, state, after, limit, filters, among);
+  }
   const { documents, count, firstBad, last } = await CHANGES.search(store, {
     query: { bool: { filter: [...placesUpTo(end), ...filters] } },
     sort: [{ position: 'asc' }],
@@ -170,7 +194,7 @@ async function changesAfter(
     filters.length === 0
       ? changes.length === expected
       : firstBad === undefined && (await countChanges(store, placesUpTo(next))) >= expected;
-  return { changes: changes.map(withCurrentBoard), next, more, isWhole };
+  return { changes, next, more, isWhole };
 }
 
 /** How many changes of a license are listed. A license has a few in a year. */
@@ -197,7 +221,7 @@ function isOfBoard(change: StoredChange, board: Board): boolean {
 }
 
 /** A change with the name that the catalog has for its board now. */
-function withCurrentBoard(change: StoredChange): StoredChange {
+function withCurrentBoard<Change extends StoredChange>(change: Change): Change {
   return { ...change, board: currentBoardName(change.board) };
 }
 

@@ -16,15 +16,16 @@ const MAX_REFRESHES = 2;
  * publication or from a newer one. Nothing is remembered: a publication that is live again after two rollbacks has
  * another feed than before.
  *
+ * @param tracker where lookups of this process take their publication from; `undefined` in one without lookups
  * @throws {NothingPublishedError} when nothing is live
  */
-export async function liveFeed(store: Store, tracker: LivePublicationTracker): Promise<LiveFeed> {
+export async function liveFeed(store: Store, tracker?: LivePublicationTracker): Promise<LiveFeed> {
   const live = await liveLicensesIndex(store);
   if (live === undefined) throw new NothingPublishedError('Nothing has been published yet.');
   const { index, metadata } = live;
   const state = await feedOf(store, metadata);
-  for (let times = 0; times < MAX_REFRESHES && tracker.current()?.index !== index; times += 1) {
-    await tracker.refresh();
+  for (let times = 0; times < MAX_REFRESHES && tracker?.current()?.index !== index; times += 1) {
+    await tracker?.refresh();
   }
   return { index, publication: metadata.publication, date: metadata.date, state };
 }

@@ -23,7 +23,15 @@ import { responseRecord, toResponseRecord } from '../licenses/license.ts';
 import { isMiss, type Miss } from '../licenses/lookup.ts';
 import { notFoundDetail, reasonOf } from '../licenses/not-found.ts';
 import { type LicenseHistory, type Lookups, licenseHistory } from '../lookup/service.ts';
-import { board, COMMON_ERRORS, errorEntry, queryOf, REST_PATH, responseEntry } from './operation.ts';
+import {
+  accountOf,
+  board,
+  COMMON_ERRORS,
+  errorEntry,
+  queryOf,
+  REST_PATH,
+  responseEntry,
+} from './operation.ts';
 import { EXAMPLE, EXAMPLE_DATE, EXAMPLE_ORIGIN, MISSED_NUMBER, notFoundReason } from './verify-response.ts';
 
 /** A change as responses have it. */
@@ -97,11 +105,24 @@ const changesQuery = z.object({
     wholeNumber,
     z.int(LIMIT_ERROR).min(1, LIMIT_ERROR).max(MAX_CHANGES, LIMIT_ERROR).default(DEFAULT_CHANGES),
   ),
+  watched: z
+    .preprocess(
+      (value) => (typeof value === 'string' && value.trim() === '' ? undefined : value),
+      z.enum(['true', 'false'], 'watched must be true or false.').default('false'),
+    )
+    .describe('true for the changes of the licenses that your account watches (/subscriptions) alone'),
 });
 
 const changesResponse = z.object({
   changes: z.array(
-    changeBody.extend({ cursor: z.string().describe('The place of this change in the feed') }),
+    changeBody.extend({
+      cursor: z.string().describe('The place of this change in the feed'),
+      reference: z
+        .string()
+        .nullable()
+        .optional()
+        .describe('With watched=true: what your subscription calls the license'),
+    }),
   ),
   next: z.string().describe('The cursor to send as since in the next request'),
   more: z.boolean().describe('Whether there are more changes already'),
@@ -118,7 +139,8 @@ export function changesRoute(changes: Changes): Route {
       summary: 'What changed',
       description:
         'Every license that was added, changed or removed, oldest first. Keep the cursor in next, and send it as ' +
-        'since the next time: no change is lost or repeated. A cursor is a place, not a time; filters do not change it.',
+        'since the next time: no change is lost or repeated. A cursor is a place, not a time; filters do not change it. With ' +
+        'watched=true, a page may have fewer changes than limit, even none, while more is true.',
       requestParams: { query: changesQuery },
       responses: {
         '200': responseEntry('The changes', changesResponse.meta({ id: 'Changes' }), {
@@ -140,15 +162,20 @@ export function changesRoute(changes: Changes): Route {
       },
     },
     handle: async (ctx) => {
-      const { since = '', limit, ...filters } = queryOf(ctx, changesQuery);
-      ctx.body = changesAnswer(await changes.page({ since, limit, filters }));
+      const { since = '', limit, watched, ...filters } = queryOf(ctx, changesQuery);
+      const watchedBy = watched === 'true' ? accountOf(ctx) : undefined;
+      ctx.body = changesAnswer(await changes.page({ since, limit, filters, watchedBy }));
     },
   };
 }
 
 function changesAnswer({ changes, next, more }: FeedPage): z.output<typeof changesResponse> {
   return {
-    changes: changes.map((change) => ({ cursor: cursorText(change), ...changeResponse(change) })),
+    changes: changes.map(({ reference, ...change }) => ({
+      cursor: cursorText(change),
+      ...(reference !== undefined && { reference }),
+      ...changeResponse(change),
+    })),
     next,
     more,
   };

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { TooManyRequestsError } from '../access/rate-limit.ts';
 import { errorResponse, httpsRequired, invalidKey } from '../http/errors.ts';
 import { jsonResponse, type ResponseContent, type ResponseHeaders, responseHeader } from '../http/openapi.ts';
+import type { Context } from '../http/route.ts';
 import { BadRequestError, checked } from '../licenses/bad-request.ts';
 import { BOARDS, type Board, boardByName, nearestBoards } from '../licenses/boards.ts';
 import { SearchUnavailableError } from '../storage/errors.ts';
@@ -35,6 +36,12 @@ export function unknownBoard(name: string): BadRequestError {
   return new BadRequestError(
     `No board has exactly the name given; the nearest is "${nearestBoards(name)[0].name}". GET /lookup/boards lists all.`,
   );
+}
+
+/** The id of the account that holds the request's key. Every route under `REST_PATH` is behind the check of the key. */
+export function accountOf({ state: { account } }: Pick<Context, 'state'>): string {
+  if (account === undefined) throw new Error('The key of this request was not checked.');
+  return account;
 }
 
 /**

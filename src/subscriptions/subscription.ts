@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { collection } from '../storage/collection.ts';
+import type { Store } from '../storage/store.ts';
 
 const SUBSCRIPTION_ID_CHARACTERS = 24;
 
@@ -32,3 +33,23 @@ export type Subscription = Readonly<z.output<typeof storedSubscription>>;
 export const SUBSCRIPTIONS = collection('subscriptions', storedSubscription, {
   isStoredUnder: (id, { account, license }) => id === subscriptionId(account, license),
 });
+
+/**
+ * Those of some licenses, by document id, that an account watches, and what it calls each.
+ *
+ * @throws {SearchUnavailableError} when OpenSearch answers only in part
+ */
+export async function watchedAmong(
+  store: Store,
+  account: string,
+  licenses: readonly string[],
+): Promise<ReadonlyMap<string, string | null>> {
+  if (licenses.length === 0) return new Map();
+  const { documents } = await SUBSCRIPTIONS.search(store, {
+    query: { bool: { filter: [{ term: { account } }, { terms: { license: [...licenses] } }] } },
+    sort: ['_doc'],
+    size: licenses.length,
+    track_total_hits: false,
+  });
+  return new Map(documents.map(({ license, reference }) => [license, reference]));
+}

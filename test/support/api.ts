@@ -25,10 +25,10 @@ export interface ApiClient {
   ): Promise<ApiAnswer>;
 }
 
-/** A client with a new key for the API of this environment. */
-export async function apiClient({ store, config }: TestEnvironment): Promise<ApiClient> {
+/** A client with a new key for the API of this environment. @param account who holds the key */
+export async function apiClient({ store, config }: TestEnvironment, account = 'Test'): Promise<ApiClient> {
   await prepareIndices(store);
-  const { key } = await createKey(store, config.API_KEY_PREFIX, { account: 'Test', verifiedBy: 'the tests' });
+  const { key } = await createKey(store, config.API_KEY_PREFIX, { account, verifiedBy: 'the tests' });
   const base = `http://127.0.0.1:${config.PORT}`;
 
   async function request(method: string, path: string, options: RequestInit = {}): Promise<ApiAnswer> {

@@ -3,7 +3,7 @@ import { changeBody } from '../../src/rest/changes.ts';
 import type { ApiAnswer, ApiClient } from './api.ts';
 
 const page = z.object({
-  changes: z.array(changeBody.extend({ cursor: z.string() })),
+  changes: z.array(changeBody.extend({ cursor: z.string(), reference: z.string().nullable().optional() })),
   next: z.string(),
   more: z.boolean(),
 });
@@ -26,11 +26,16 @@ export async function changesPage(
   return page.parse(body);
 }
 
-/** All changes after a cursor, read by pages. */
-export async function allChanges(rest: ApiClient, since = '', limit = 7): Promise<Change[]> {
+/** All changes after a cursor, read by pages. @param filters other parameters */
+export async function allChanges(
+  rest: ApiClient,
+  since = '',
+  limit = 7,
+  filters: Record<string, string> = {},
+): Promise<Change[]> {
   const changes: Change[] = [];
   for (let cursor = since; ; ) {
-    const found = await changesPage(rest, { since: cursor, limit: String(limit) });
+    const found = await changesPage(rest, { since: cursor, limit: String(limit), ...filters });
     changes.push(...found.changes);
     if (!found.more) return changes;
     cursor = found.next;

@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { search } from '../storage/checked-search.ts';
+import type { Store } from '../storage/store.ts';
+import { type FeedState, lastPosition, positionsBetween, unbrokenFeeds } from './feed.ts';
+import { CHANGES, visible } from './stored-changes.ts';
+
+/**
+ * Tells which of some licenses an account watches, and what it calls each: the document ids, with the references, which
+ * are null where the account gave none.
+ */
+export type WatchedAmong = (
+  store: Store,
+  account: string,
+  licenses: readonly string[],
+) => Promise<ReadonlyMap<string, string | null>>;
+
+/** How many changes are looked through for a page. It bounds the time that a page takes, whatever an account watches. */
+export const CHANGES_LOOKED_THROUGH = 5000;
+
+const places = z.object({
+  hits: z
+    .object({
+      hits: z.array(
+        z.object({
+          sort: z.tuple([z.int()]),
+          // Missing where the change is not valid.
+          fields: z.object({ license: z.tuple([z.string()]) }).optional(),
+        }),
+      ),
+    })
+    // OpenSearch leaves out what a filtered path does not find.
+    .default({ hits: [] }),
+});
+
+/**
+ * The visible changes of watched licenses among the next changes after a place in the feed, and whether these could all
+ * be read: else one is missing or not valid. There may be none of them although there are more after `next`.
+ *
+ * @param filters clauses that the changes must match, too
+ * @param watchedAmong those of some licenses that are watched, with their references
+ */
+export async function watchedChangesAfter(
+  store: Store,
+  state: FeedState,
+  after: number,
+  limit: number,
+  filters: readonly object[],
+  watchedAmong: (licenses: readonly string[]) => ReturnType<WatchedAmong>,
+) {
+  const end = lastPosition(state);
+  const feeds = unbrokenFeeds(state);
+  const { hits } = await search(store.client, places, {
+    index: store.names.changes,
+    filter_path: ['timed_out', '_shards', 'hits.hits.sort', 'hits.hits.fields'],
+    body: {
+      query: { bool: { filter: [visible(feeds), { range: { position: { gt: after, lte: end } } }] } },
+      sort: [{ position: 'asc' }],
+      size: CHANGES_LOOKED_THROUGH,
+      track_total_hits: false,
+      _source: false,
+      docvalue_fields: ['license'],
+    },
+  });
+  const found = hits.hits.map(({ sort: [position], fields }) => ({ position, license: fields?.license[0] }));
+  const lookedUpTo = found.length < CHANGES_LOOKED_THROUGH ? end : (found.at(-1)?.position ?? end);
+  const licenses = new Set(found.flatMap(({ license }) => license ?? []));
+  const watched = await watchedAmong([...licenses]);
+  const positions = found.flatMap(({ position, license }) =>
+    license !== undefined && watched.has(license) ? [position] : [],
+  );
+  const { documents, count, firstBad } = await CHANGES.search(store, {
+    query: { bool: { filter: [{ terms: { position: positions } }, ...filters] } },
+    sort: [{ position: 'asc' }],
+    size: limit + 1,
+    track_total_hits: false,
+  });
+  const isCut = count > limit;
+  const changes = documents
+    .slice(0, limit)
+    .map((change) => ({ ...change, reference: watched.get(change.license) ?? null }));
+  const next = isCut ? (changes.at(-1)?.position ?? lookedUpTo) : lookedUpTo;
+  return {
+    changes,
+    next,
+    more: next < end,
+    isWhole:
+      found.length === positionsBetween(feeds, after, lookedUpTo) &&
+      found.every(({ license }) => license !== undefined) &&
+      firstBad === undefined &&
+      (filters.length > 0 || count === Math.min(positions.length, limit + 1)),
+  };
+}
