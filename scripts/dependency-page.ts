@@ -54,6 +54,7 @@ const EXCEPTIONS: ReadonlyMap<string, string> = new Map([
   ],
   ['`axe-core` (MPL-2.0)', 'used unchanged, by tests only'],
   ['`caniuse-lite` (CC-BY-4.0)', 'data about browsers; this service does not show it'],
+  ['`fast-sha256` (Unlicense)', 'in the public domain; used by tests only'],
 ]);
 
 /** Whether a license is allowed: a permissive one, or the known other one of this package. */

@@ -23,17 +23,22 @@ import { trackLivePublication } from './publications/live.ts';
 import { liveFeed } from './publications/live-feed.ts';
 import { savedRecords } from './records/saved-records.ts';
 import { restApi, restRoutes } from './rest/routes.ts';
+import { WEBHOOK_MESSAGES } from './rest/webhook.ts';
 import { liveRosters } from './rosters/service.ts';
 import { refusal } from './storage/errors.ts';
 import { openStore } from './storage/store.ts';
 import { BAD_DOCUMENT } from './storage/stored.ts';
 import { watchedAmong } from './subscriptions/subscription.ts';
+import { webhookService } from './subscriptions/webhook-service.ts';
 import { metrics } from './telemetry/metrics.ts';
 import { bufferedLog, endOnUncaughtError, endUnstarted } from './telemetry/process.ts';
 import { website } from './web/routes.ts';
 
 /** How many records an address may save on the website in a minute: more than a person does by hand. */
 export const SAVES_PER_MINUTE = 10;
+
+/** How many test messages an account may have sent to its webhook in a minute. */
+const WEBHOOK_TESTS_PER_MINUTE = 5;
 
 const SEARCH_TIMEOUT_MS = 2500;
 const STOP_WITHIN_MS = 10_000;
@@ -83,6 +88,10 @@ async function connect(config: Config, log: Logger, isStopping: () => boolean) {
       perDay: config.SAVED_RECORDS_PER_DAY,
       bytes: config.SAVED_RECORDS_MB * 1_000_000,
     }),
+    webhooks: webhookService(store, config, async () => {
+      const { next } = await changes.page({ since: 'latest', limit: 1, filters: {} });
+      return next;
+    }),
     usage,
     queue: publishQueue(config),
     isStopping,
@@ -107,10 +116,13 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
   const keys = keyCheck(store, config.API_KEY_PREFIX);
 
   const cost = { limit: restLimit, itemsPerRequest: config.ROSTER_ITEMS_PER_REQUEST };
-  const rest = restRoutes(lookups, rosters.withKey, changes, cost);
+  const rest = restRoutes(lookups, rosters.withKey, changes, cost, {
+    webhooks: api.webhooks,
+    testLimit: limitOf('webhook-tests', WEBHOOK_TESTS_PER_MINUTE),
+  });
   const publications = knownPublications(async () => (await publicationHistory(store)).publications);
   const status = statusRoute(tracker, publications);
-  const docs = await docsRoutes(openApiDocument([...rest, status], config));
+  const docs = await docsRoutes(openApiDocument([...rest, status], WEBHOOK_MESSAGES, config));
   const mcp = routerOf([]);
   mcp.all(
     MCP_PATH,

@@ -49,8 +49,16 @@ function keyDescription({ REST_REQUESTS_PER_MINUTE: requests }: Limits): string 
   );
 }
 
-/** The OpenAPI 3.1 document of these routes, made of the schemas that check requests and shape responses. */
-export function openApiDocument(routes: readonly Route[], limits: Limits): object {
+/**
+ * The OpenAPI 3.1 document of these routes, made of the schemas that check requests and shape responses.
+ *
+ * @param webhooks the messages that the service sends
+ */
+export function openApiDocument(
+  routes: readonly Route[],
+  webhooks: ZodOpenApiPathsObject,
+  limits: Limits,
+): object {
   return createDocument({
     openapi: '3.1.1',
     info: {
@@ -72,6 +80,7 @@ export function openApiDocument(routes: readonly Route[], limits: Limits): objec
       },
     },
     paths: openApiPaths(routes),
+    webhooks,
   });
 }
 

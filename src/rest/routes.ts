@@ -14,9 +14,16 @@ import { changesRoute, historyRoute } from './changes.ts';
 import { REST_PATH } from './operation.ts';
 import { rosterRoute } from './roster.ts';
 import { verifyRoutes } from './verify.ts';
+import { type WebhookAccess, webhookRoutes } from './webhook.ts';
 
-/** The endpoints: lookups with their deprecated alias, rosters, boards, and changes. */
-export function restRoutes(lookups: Lookups, rosters: Rosters, changes: Changes, cost: RosterCost): Route[] {
+/** The endpoints: lookups with their deprecated alias, rosters, boards, changes, and webhooks. */
+export function restRoutes(
+  lookups: Lookups,
+  rosters: Rosters,
+  changes: Changes,
+  cost: RosterCost,
+  webhooks: WebhookAccess,
+): Route[] {
   return [
     ...verifyRoutes(lookups),
     rosterRoute(rosters, cost),
@@ -24,6 +31,7 @@ export function restRoutes(lookups: Lookups, rosters: Rosters, changes: Changes,
     boardTypesRoute(lookups),
     changesRoute(changes),
     historyRoute(changes, lookups),
+    ...webhookRoutes(webhooks),
   ];
 }
 

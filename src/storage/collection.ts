@@ -217,6 +217,17 @@ export function collection<Schema extends z.ZodType<Readonly<Record<string, unkn
     }
   }
 
+  /** @returns whether there was one */
+  async function remove({ client, names }: Store, id: string): Promise<boolean> {
+    try {
+      await client.delete({ index: names[index], id, refresh: true });
+      return true;
+    } catch (error) {
+      if (responseStatus(error) === 404) return false;
+      throw error;
+    }
+  }
+
   return {
     schema,
     check,
@@ -230,5 +241,6 @@ export function collection<Schema extends z.ZodType<Readonly<Record<string, unkn
     putAll,
     replace,
     update,
+    remove,
   };
 }

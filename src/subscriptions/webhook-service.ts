@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto';
+import type { Config } from '../config.ts';
+import type { Store } from '../storage/store.ts';
+import { signedHeaders, testMessage, testMessageId, webhookSecret } from './message.ts';
+import { type FAILURES, NoAnswerError, post, readWebhookUrl } from './outgoing.ts';
+import { WEBHOOKS, type Webhook } from './webhook.ts';
+
+/** What came of a test message: a status where the receiver answered, else why it did not. */
+export interface Tested {
+  readonly delivered: boolean;
+  readonly status?: number;
+  readonly reason?: (typeof FAILURES)[number];
+}
+
+export type Webhooks = NonNullable<ReturnType<typeof webhookService>>;
+
+/**
+ * What accounts do with their webhooks. Each function gives `undefined` where the account has none.
+ *
+ * @param latest the feed's latest place
+ * @returns `undefined` where WEBHOOK_SECRET_KEY is not set
+ */
+export function webhookService(
+  store: Store,
+  {
+    WEBHOOK_SECRET_KEY: secretKey,
+    WEBHOOK_ALLOWED_RANGES: allowedRanges,
+  }: Pick<Config, 'WEBHOOK_SECRET_KEY' | 'WEBHOOK_ALLOWED_RANGES'>,
+  latest: () => Promise<string>,
+) {
+  if (secretKey === undefined) return undefined;
+
+  async function read(account: string): Promise<Webhook | undefined> {
+    return (await WEBHOOKS.read(store, account))?.document;
+  }
+
+  return {
+    read,
+
+    /**
+     * Gives an account a webhook; of the same address, it resumes the one that is there. Another address is another
+     * webhook, since nobody but its receiver may know its secret. It goes on where the one before was.
+     *
+     * @returns the webhook, and its secret where it is new
+     * @throws {BadRequestError} for an address that nothing could be sent to
+     */
+    async put(account: string, url: string): Promise<{ webhook: Webhook; secret?: string }> {
+      const readUrl = readWebhookUrl(url, allowedRanges);
+      const fresh: Webhook = {
+        id: `wh_${randomUUID()}`,
+        account,
+        url: readUrl,
+        generation: 1,
+        rotated_at: null,
+        delivered_cursor: (await read(account))?.delivered_cursor ?? (await latest()),
+        delivered_at: null,
+        failing_since: null,
+        paused: null,
+        created_at: new Date().toISOString(),
+      };
+      const written = await WEBHOOKS.update(store, account, (current = fresh) =>
+        current.url === readUrl && current !== fresh
+          ? resumed(current)
+          : { ...fresh, delivered_cursor: current.delivered_cursor },
+      );
+      const webhook = written ?? fresh;
+      return webhook.id === fresh.id ? { webhook, secret: webhookSecret(secretKey, webhook) } : { webhook };
+    },
+
+    /** @returns whether there was one */
+    remove: (account: string): Promise<boolean> => WEBHOOKS.remove(store, account),
+
+    /** Gives a webhook a new secret. For a day, the one before signs, too. */
+    async rotate(account: string): Promise<{ webhook: Webhook; secret: string } | undefined> {
+      const webhook = await WEBHOOKS.update(
+        store,
+        account,
+        (current) =>
+          current && { ...current, generation: current.generation + 1, rotated_at: new Date().toISOString() },
+      );
+      return webhook && { webhook, secret: webhookSecret(secretKey, webhook) };
+    },
+
+    /** Sends a test message now. Where it is delivered, a paused webhook resumes. */
+    async test(account: string): Promise<Tested | undefined> {
+      const webhook = await read(account);
+      if (webhook === undefined) return undefined;
+      const now = new Date();
+      const body = testMessage(now);
+      const headers = signedHeaders(secretKey, webhook, testMessageId(), body, now);
+      try {
+        const { status } = await post(webhook.url, headers, body, allowedRanges);
+        const delivered = status >= 200 && status < 300;
+        if (delivered) {
+          await WEBHOOKS.update(store, account, (current) =>
+            current?.id === webhook.id ? resumed(current) : undefined,
+          );
+        }
+        return { delivered, status };
+      } catch (error) {
+        if (error instanceof NoAnswerError) return { delivered: false, reason: error.reason };
+        throw error;
+      }
+    },
+  };
+}
+
+/** A paused webhook as it goes on; `undefined` for one that is not paused. */
+function resumed(webhook: Webhook): Webhook | undefined {
+  return webhook.paused === null ? undefined : { ...webhook, paused: null, failing_since: null };
+}

@@ -1,0 +1,298 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import { z } from 'zod';
+import { accountId } from '../../src/access/accounts.ts';
+import { type Webhook as StoredWebhook, WEBHOOKS } from '../../src/subscriptions/webhook.ts';
+import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
+import { changesPage } from '../support/changes.ts';
+import { answerChecker, openApiIn } from '../support/openapi.ts';
+import { type WebServer, webServer } from '../support/proxy.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+const PATH = '/api/v1/webhook';
+
+interface Received {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+let service: TestService;
+let accounts = 0;
+/** Each test has an account of its own. */
+let account: string;
+let rest: ApiClient;
+let receiver: WebServer;
+let url: string;
+let received: Received[];
+let answer: () => number | Promise<number>;
+let check: ReturnType<typeof answerChecker>;
+
+beforeAll(async () => {
+  service = await startService({
+    settings: {
+      WEBHOOK_SECRET_KEY: 'a secret key of the tests, of 32 characters and more',
+      WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8',
+    },
+  });
+  check = answerChecker(openApiIn(await service.rest.get('/openapi.json')));
+  receiver = await webServer(async (request, response) => {
+    received.push({ headers: request.headers, body: await text(request) });
+    response.writeHead(await answer()).end('the answer of the receiver');
+  });
+  url = `${receiver.url}/hook?token=a-secret-token`;
+});
+afterAll(async () => {
+  await receiver?.close();
+  await service?.stop();
+});
+
+beforeEach(async () => {
+  received = [];
+  answer = () => 204;
+  accounts += 1;
+  account = accountId(`Business ${accounts}`);
+  rest = await apiClient(service.environment, `Business ${accounts}`);
+});
+
+/** Asks, and checks the answer against the OpenAPI document. */
+async function ask(method: string, path = PATH, body?: unknown): Promise<ApiAnswer> {
+  const options =
+    body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+  const given = await rest.request(method, path, options);
+  if (given.status !== 204) check(method.toLowerCase(), path, given);
+  return given;
+}
+
+const withSecret = z.object({ secret: z.string() });
+
+async function put(to = url): Promise<string> {
+  const { status, body } = await ask('PUT', PATH, { url: to });
+  expect(status).toBe(201);
+  return withSecret.parse(body).secret;
+}
+
+async function stored(): Promise<StoredWebhook> {
+  const found = await WEBHOOKS.read(service.environment.store, account);
+  if (found === undefined) throw new Error('There is no webhook.');
+  return found.document;
+}
+
+async function change(parts: Partial<StoredWebhook>): Promise<void> {
+  await WEBHOOKS.put(service.environment.store, account, { ...(await stored()), ...parts });
+}
+
+/** Whether what was received last is signed with this secret. */
+function isSignedWith(secret: string): boolean {
+  const { headers, body } = received.at(-1) ?? { headers: {}, body: '' };
+  const texts = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+  try {
+    new Webhook(secret).verify(body, texts);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const FAILING_SINCE = '2026-11-01T00:00:00.000Z';
+
+describe('PUT', () => {
+  test('makes a webhook that begins at the feed’s latest place, and shows its secret once', async () => {
+    const { next } = await changesPage(rest, { since: 'latest' });
+    const made = await ask('PUT', PATH, { url });
+    expect(made.status).toBe(201);
+    expect(made.body).toEqual({
+      url,
+      state: 'active',
+      created_at: expect.any(String),
+      delivered_at: null,
+      delivered_cursor: next,
+      failing_since: null,
+      rotated_at: null,
+      secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
+    });
+    const again = await ask('PUT', PATH, { url });
+    expect(again.status).toBe(200);
+    const { secret } = withSecret.parse(made.body);
+    const shown = await ask('GET');
+    expect(again.body).toEqual(shown.body);
+    expect(made.body).toEqual({ ...z.looseObject({}).parse(shown.body), secret });
+  });
+
+  test.each(['failing', 'gone'] as const)(
+    'of the same url resumes a webhook that is paused: %s',
+    async (paused) => {
+      await put();
+      await change({ paused, failing_since: FAILING_SINCE });
+      expect((await ask('GET')).body).toMatchObject({ state: paused === 'gone' ? 'gone' : 'paused' });
+      const resumed = await ask('PUT', PATH, { url });
+      expect(resumed.status).toBe(200);
+      expect(resumed.body).toMatchObject({ state: 'active', failing_since: null });
+    },
+  );
+
+  test('of another url makes another webhook, with another secret, that goes on at the same place', async () => {
+    const secret = await put();
+    const before = await stored();
+    await change({ delivered_cursor: 'an earlier place', paused: 'gone', failing_since: FAILING_SINCE });
+    const other = await put(`${receiver.url}/other`);
+    expect(other).not.toBe(secret);
+    const now = await stored();
+    expect(now.id).not.toBe(before.id);
+    expect(now).toMatchObject({ delivered_cursor: 'an earlier place', paused: null, failing_since: null });
+    await ask('POST', `${PATH}/test`);
+    expect([isSignedWith(secret), isSignedWith(other)]).toEqual([false, true]);
+  });
+
+  test.each<[string, unknown]>([
+    ['no object', []],
+    ['no url', {}],
+    ['a number', { url: 1 }],
+    ['a text that is no url', { url: 'hooks.example.com' }],
+    ['ftp', { url: 'ftp://hooks.example.com/' }],
+    ['a private address', { url: 'https://10.0.0.1/' }],
+    ['a user name', { url: 'https://me@hooks.example.com/' }],
+    ['501 characters', { url: `https://hooks.example.com/${'x'.repeat(475)}` }],
+  ])('refuses %s', async (_what, body) => {
+    expect((await ask('PUT', PATH, body)).status).toBe(400);
+    expect((await ask('GET')).status).toBe(404);
+  });
+
+  test('refuses a body of more than 4 KB, and one that is not JSON', async () => {
+    expect((await ask('PUT', PATH, { url: 'x'.repeat(5000) })).status).toBe(413);
+    const plain = { body: url, headers: { 'content-type': 'text/plain' } };
+    expect((await rest.request('PUT', PATH, plain)).status).toBe(415);
+  });
+});
+
+test('an account sees and changes only its own webhook', async () => {
+  await put();
+  const other = await apiClient(service.environment, 'Another business');
+  expect((await other.get(PATH)).status).toBe(404);
+  expect((await other.request('DELETE', PATH)).status).toBe(404);
+  expect((await ask('GET')).status).toBe(200);
+});
+
+test('DELETE removes it, with what it had been told', async () => {
+  const secret = await put();
+  expect((await ask('DELETE')).status).toBe(204);
+  for (const [method, path] of [
+    ['GET', PATH],
+    ['DELETE', PATH],
+    ['POST', `${PATH}/test`],
+    ['POST', `${PATH}/rotate`],
+  ] as const) {
+    expect((await ask(method, path)).status).toBe(404);
+  }
+  expect(received).toEqual([]);
+  expect(await put()).not.toBe(secret);
+});
+
+describe('rotate', () => {
+  test('gives a new secret; for a day, both sign', async () => {
+    const first = await put();
+    const rotated = await ask('POST', `${PATH}/rotate`);
+    expect(rotated.status).toBe(200);
+    expect(rotated.body).toMatchObject({ url, rotated_at: expect.any(String) });
+    const { secret: second } = withSecret.parse(rotated.body);
+    await ask('POST', `${PATH}/test`);
+    expect([isSignedWith(first), isSignedWith(second)]).toEqual([true, true]);
+    await change({ rotated_at: new Date(Date.now() - 25 * 3_600_000).toISOString() });
+    await ask('POST', `${PATH}/test`);
+    expect([isSignedWith(first), isSignedWith(second)]).toEqual([false, true]);
+  });
+});
+
+describe('a test', () => {
+  test('sends a signed message', async () => {
+    const secret = await put();
+    const tested = await ask('POST', `${PATH}/test`);
+    expect([tested.status, tested.body]).toEqual([200, { delivered: true, status: 204 }]);
+    expect(received.map(({ body }) => JSON.parse(body))).toEqual([
+      { type: 'webhook.test', timestamp: expect.any(String), data: {} },
+    ]);
+    expect(received[0]?.headers).toMatchObject({
+      'content-type': 'application/json',
+      'webhook-id': expect.stringMatching(/^msg_[0-9a-f]{32}$/),
+    });
+    expect(isSignedWith(secret)).toBe(true);
+  });
+
+  test('that is delivered resumes a paused webhook; another does not', async () => {
+    await put();
+    await change({ paused: 'failing', failing_since: FAILING_SINCE });
+    answer = () => 500;
+    expect((await ask('POST', `${PATH}/test`)).body).toEqual({ delivered: false, status: 500 });
+    expect(await stored()).toMatchObject({ paused: 'failing', failing_since: FAILING_SINCE });
+    answer = () => 200;
+    expect((await ask('POST', `${PATH}/test`)).body).toEqual({ delivered: true, status: 200 });
+    expect(await stored()).toMatchObject({ paused: null, failing_since: null });
+  });
+
+  test('does not resume the webhook that took its place meanwhile', async () => {
+    await put();
+    answer = async () => {
+      await change({ id: 'wh_another', paused: 'gone' });
+      return 200;
+    };
+    await ask('POST', `${PATH}/test`);
+    expect(await stored()).toMatchObject({ id: 'wh_another', paused: 'gone' });
+  });
+
+  test('says why the receiver did not answer, in words of its own', async () => {
+    await put('http://127.0.0.1:1/');
+    const tested = await ask('POST', `${PATH}/test`);
+    expect(tested.body).toEqual({ delivered: false, reason: 'connection refused' });
+  });
+
+  test('runs one at a time, and five in a minute', async () => {
+    await put();
+    const [asked, replied] = [Promise.withResolvers<void>(), Promise.withResolvers<number>()];
+    answer = () => {
+      asked.resolve();
+      return replied.promise;
+    };
+    const first = ask('POST', `${PATH}/test`);
+    await asked.promise;
+    const second = await ask('POST', `${PATH}/test`);
+    expect(second.status).toBe(429);
+    expect(Number(second.headers.get('retry-after'))).toBeGreaterThan(0);
+    replied.resolve(204);
+    expect((await first).status).toBe(200);
+    const statuses = [];
+    for (let times = 0; times < 5; times += 1) statuses.push((await ask('POST', `${PATH}/test`)).status);
+    expect(statuses).toEqual([200, 200, 200, 200, 429]);
+  });
+});
+
+test('nothing secret is stored or logged, and the address is not logged', async () => {
+  const secrets = [await put()];
+  secrets.push(withSecret.parse((await ask('POST', `${PATH}/rotate`)).body).secret);
+  await ask('POST', `${PATH}/test`);
+  await ask('GET');
+  const kept = JSON.stringify(await stored()) + service.api.output();
+  for (const secret of secrets) expect(kept).not.toContain(secret.slice('whsec_'.length));
+  expect(service.api.output()).not.toContain('a-secret-token');
+  expect(service.api.output()).toContain(PATH);
+});
+
+test('without WEBHOOK_SECRET_KEY every route answers 501 and says what the operator must set', async () => {
+  const bare = await startService();
+  try {
+    for (const [method, path] of [
+      ['PUT', PATH],
+      ['GET', PATH],
+      ['DELETE', PATH],
+      ['POST', `${PATH}/test`],
+      ['POST', `${PATH}/rotate`],
+    ] as const) {
+      const refused = await bare.rest.request(method, path);
+      expect(refused.status).toBe(501);
+      expect(refused.text).toContain('WEBHOOK_SECRET_KEY');
+      check(method.toLowerCase(), path, refused);
+    }
+  } finally {
+    await bare.stop();
+  }
+});
