@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { anchorsIn, DOCUMENTS, documentText } from '../support/documented.ts';
@@ -21,7 +21,9 @@ function problemOf(file: string, link: string): string | undefined {
   return anchorsIn(target).includes(anchor) ? undefined : `${link}: no such heading`;
 }
 
-test.each([...DOCUMENTS, 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'])(
+const OTHERS = globSync(['*.md', '{deploy,sample-data,test}/**/README.md'], { cwd: ROOT });
+
+test.each([...new Set([...DOCUMENTS, ...OTHERS])])(
   'the links of %s lead to files and headings of this checkout',
   (file) => {
     const links = [...prose(file).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link);
