@@ -12,6 +12,14 @@ import type { Context, Middleware, RequestState } from './route.ts';
 
 const REQUEST_ID = /^[\w.:-]{1,100}$/;
 
+/** As W3C Trace Context has it: version, trace, parent and flags; an id of zeros is none. */
+const TRACEPARENT = /^(?!ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}$/;
+
+/** What a client says its request is part of, if it says so in the form of the standard. */
+export function traceparentOf(given: unknown): string | undefined {
+  return typeof given === 'string' && TRACEPARENT.test(given) ? given : undefined;
+}
+
 /**
  * The headers that libraries parse, and how many characters are read of each. Some take quadratic time for them, so a
  * longer header counts as absent.
@@ -98,8 +106,9 @@ function requireOneHost({ rawHeaders, headers, url = '' }: IncomingMessage): voi
 /** Sets what every response has, and what happens when it ends. */
 function begin(ctx: Context, log: Logger): void {
   ctx.state.arrivedAt = performance.now();
-  const { 'x-request-id': given = '' } = ctx.req.headers;
+  const { 'x-request-id': given = '', traceparent } = ctx.req.headers;
   ctx.state.requestId = typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+  ctx.state.traceparent = traceparentOf(traceparent);
   ctx.state.path = '(unreadable)';
   ctx.state.onClose = [() => logRequest(ctx, log)];
   ctx.set(SECURITY_HEADERS);
@@ -146,9 +155,9 @@ export function logFailure({ state }: Context, error: unknown, log: Logger): voi
 
 /** One log line for each request, never with a key, a name that was searched for or data of a holder. */
 function logRequest({ state, method, status }: Context, log: Logger): void {
-  const { requestId, route, path, arrivedAt } = state;
+  const { requestId, traceparent, route, path, arrivedAt } = state;
   const ms = Math.round((performance.now() - arrivedAt) * 10) / 10;
-  log.info({ requestId, method, path: route ?? path, status, ms }, 'request');
+  log.info({ requestId, traceparent, method, path: route ?? path, status, ms }, 'request');
 }
 
 /**

@@ -13,6 +13,8 @@ import type { Outcome } from '../access/usage.ts';
 export interface RequestState {
   /** The client's X-Request-Id if it is valid, else a new one. */
   requestId: string;
+  /** The trace that the client says its request is part of (W3C Trace Context), for the log. */
+  traceparent?: string | undefined;
   /** The path, for the log. */
   path: string;
   /** What is done once the response has ended. An error in it is logged, and ends nothing else. */

@@ -5,6 +5,7 @@ import {
   isLegacyRequest,
   localhostAllowedHostnames,
   localhostAllowedOrigins,
+  TRACEPARENT_META_KEY,
   validateHostHeader,
   validateOriginHeader,
   WebStandardStreamableHTTPServerTransport,
@@ -14,6 +15,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { RateLimit } from '../access/rate-limit.ts';
 import type { Config } from '../config.ts';
+import { traceparentOf } from '../http/app.ts';
 import { textBody } from '../http/body.ts';
 import { slots, spendMore } from '../http/limits.ts';
 import { type Context, clientGone, type Middleware } from '../http/route.ts';
@@ -70,6 +72,8 @@ export function mcpEndpoint(
   /** The body is parsed once. Only malformed JSON goes to the SDK as text, to be rejected there. */
   async function respond(ctx: Context, text: string): Promise<void> {
     const message = parseJson(text);
+    if (text.includes(TRACEPARENT_META_KEY))
+      ctx.state.traceparent = tracedIn(message) ?? ctx.state.traceparent;
     await spendMore(ctx, limit, Math.ceil(rosterItemsIn(message) / config.ROSTER_ITEMS_PER_REQUEST) - 1);
     const answer = await answerOrdinary(ctx, message);
     if (answer === undefined) return sendResponse(ctx, await respondBySdk(ctx, text, message));
@@ -102,6 +106,15 @@ export function mcpEndpoint(
   };
 
   return compose([allowedOrigins(config), checkRequest(config), handleRequest]);
+}
+
+const tracedMessage = z.object({
+  params: z.object({ _meta: z.object({ [TRACEPARENT_META_KEY]: z.unknown() }) }),
+});
+
+/** The trace that a message names: the assistant's own, where a proxy between may have begun another in the header. */
+function tracedIn(message: unknown): string | undefined {
+  return traceparentOf(tracedMessage.safeParse(message).data?.params._meta[TRACEPARENT_META_KEY]);
 }
 
 /** The headers that the SDK reads. Each further header would cost a microsecond or two. */
