@@ -17,6 +17,7 @@ import { type RequestState, routerOf } from './http/route.ts';
 import { knownPublications, statusRoute } from './http/status.ts';
 import { liveLookups } from './lookup/service.ts';
 import { MCP_PATH, mcpEndpoint } from './mcp/endpoint.ts';
+import { DISCOVERY_PATHS, discovery } from './mcp/server-card.ts';
 import { publicationHistory } from './publications/history.ts';
 import { publishQueue } from './publications/job.ts';
 import { trackLivePublication } from './publications/live.ts';
@@ -130,6 +131,7 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
     limited(mcpLimit),
     mcpEndpoint(config, { lookups, rosters: rosters.withoutKey, changes }, mcpLimit, log),
   );
+  mcp.all(DISCOVERY_PATHS, counted('mcp', usage), limited(mcpLimit), discovery(config));
 
   const app = httpApp({ log, trustedProxies: config.TRUSTED_PROXIES, isStopping: api.isStopping });
   app.use(restApi(rest, { log, usage, keys, limit: restLimit, badKeyLimit }));

@@ -17,7 +17,7 @@ import { type Context, clientGone } from '../http/route.ts';
 import { type CallTool, SERVER } from './tools.ts';
 
 /** The revision of the protocol that needs no session. The SDK serves one. */
-const REVISION = '2026-07-28';
+export const REVISION = '2026-07-28';
 
 /** A tool call with nothing in it that needs the SDK. */
 const ordinaryCall = z.strictObject({

@@ -25,7 +25,8 @@ const IS_RECORDING = process.env.RECORD === '1';
 const BEFORE_PUBLICATION = ['nothing-published.http'];
 const PLAIN = [
   ...['verify.http', 'boards.http', 'changes.http', 'rosters.http', 'api-keys.http', 'addresses.http'],
-  ...['bodies.http', 'connections.http', 'mcp-2025.http', 'mcp-2026.http', 'mcp-origins.http', 'pages.http'],
+  ...['bodies.http', 'connections.http', 'mcp-2025.http', 'mcp-2026.http', 'mcp-origins.http'],
+  ...['server-card.http', 'pages.http'],
   // These change the service, so they come last.
   ...['admin.http', 'opensearch-away.http', 'stopping.http'],
 ];

@@ -86,6 +86,9 @@ function maskedHeader(name: string, value: string, status: number): string {
       return is(seconds > -SLOW_SECONDS && seconds <= RATE_LIMIT_SECONDS + 1, '<reset time>');
     case 'retry-after':
       return is(status === 429 && number >= 1 && number <= RATE_LIMIT_SECONDS, '<seconds>');
+    case 'etag':
+      // It changes with the version of the service.
+      return is(/^"[0-9a-f]{16}"$/.test(value), '<entity tag>');
     case 'allow':
     case 'vary':
       return value.split(/, */).sort().join(', ');
