@@ -108,7 +108,7 @@ export interface paths {
         };
         /**
          * What changed
-         * @description Every license that was added, changed or removed, oldest first. Keep the cursor in next, and send it as since the next time: no change is lost or repeated. A cursor is a place, not a time; filters do not change it.
+         * @description Every license that was added, changed or removed, oldest first. Keep the cursor in next, and send it as since the next time: no change is lost or repeated. A cursor is a place, not a time; filters do not change it. With watched=true, a page may have fewer changes than limit, even none, while more is true.
          */
         get: operations["changes"];
         put?: never;
@@ -136,6 +136,68 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/webhook": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Your webhook and its state */
+        get: operations["webhook"];
+        /**
+         * Where you are told that something changed
+         * @description An account has one webhook. After each publication that changes something you watch, one signed message (Standard Webhooks) is posted to it. The feed has all that changed; a message only says that it is time to read it. The same url again resumes a paused webhook. Another url is another webhook with another secret; it goes on where the one before was.
+         */
+        put: operations["putWebhook"];
+        post?: never;
+        /** Be told no more */
+        delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhook/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test message now
+         * @description Waits up to 15 seconds for the receiver. A test that is delivered resumes a paused webhook.
+         */
+        post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhook/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change the secret
+         * @description For a day, messages are signed with the new secret and the one before.
+         */
+        post: operations["rotateWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/status": {
         parameters: {
             query?: never;
@@ -154,7 +216,130 @@ export interface paths {
         trace?: never;
     };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    "changes.published": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Something that you watch changed */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The same each time the message is sent: a receiver ignores what it has */
+                    "webhook-id": string;
+                    /** @description When it was sent, in Unix seconds */
+                    "webhook-timestamp": string;
+                    /** @description v1,BASE64 as Standard Webhooks has it; several with blanks between */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "changes.published",
+                     *       "timestamp": "2026-11-20T09:12:45.000Z",
+                     *       "data": {
+                     *         "cursor": "0f3a9c2be871.3k.1f0c2d3e",
+                     *         "publication": "p-20",
+                     *         "date": "2026-11-20",
+                     *         "counts": {
+                     *           "added": 0,
+                     *           "changed": 1,
+                     *           "removed": 0
+                     *         },
+                     *         "changes": [
+                     *           {
+                     *             "board": "Nursing Board",
+                     *             "license_number": "RN.987654321",
+                     *             "reference": "staff-117",
+                     *             "kind": "changed"
+                     *           }
+                     *         ],
+                     *         "verify_all": false
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ChangesPublished"];
+                };
+            };
+            responses: {
+                /** @description Delivered. Anything else, redirects too, is not */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "webhook.test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** You asked for a test message */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description The same each time the message is sent: a receiver ignores what it has */
+                    "webhook-id": string;
+                    /** @description When it was sent, in Unix seconds */
+                    "webhook-timestamp": string;
+                    /** @description v1,BASE64 as Standard Webhooks has it; several with blanks between */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "webhook.test",
+                     *       "timestamp": "2026-11-20T15:05:00.000Z",
+                     *       "data": {}
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookTest"];
+                };
+            };
+            responses: {
+                /** @description Delivered. Anything else, redirects too, is not */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export interface components {
     schemas: {
         /** @description By number: board and license_number. By person: board and last_name. By business: board, search_type and business_name or license_number. Null and blank texts count as absent, unknown fields are ignored. */
@@ -238,6 +423,48 @@ export interface components {
             county?: string | null;
             /** @description Your own name for the item, which its result repeats */
             reference?: string | null;
+        };
+        WebhookRequest: {
+            /** @description https, at most 500 characters; no user name, fragment or port. A public host */
+            url: string;
+        };
+        ChangesPublished: {
+            /** @constant */
+            type: "changes.published";
+            /** @description When the message was made, ISO 8601 */
+            timestamp: string;
+            data: {
+                /** @description The message tells what changed up to this place of the feed */
+                cursor: string;
+                /** @description The publication that is live */
+                publication: string;
+                /** @description The run date of its dataset, YYYY-MM-DD */
+                date: string;
+                /** @description All changes of what you watch since the last message; null where verify_all is true */
+                counts: {
+                    added: number;
+                    changed: number;
+                    removed: number;
+                } | null;
+                /** @description The first of them: at most 100, and as many as fit into 20 KB. The feed has all */
+                changes: {
+                    board: string;
+                    license_number: string;
+                    /** @description What you call the license; null where you gave nothing */
+                    reference: string | null;
+                    /** @enum {string} */
+                    kind: "added" | "changed" | "removed";
+                }[];
+                /** @description Whether the changes since the last message can not be listed, as they are no longer kept. Then verify everything that you watch once more, and go on with the feed from cursor */
+                verify_all: boolean;
+            };
+        };
+        WebhookTest: {
+            /** @constant */
+            type: "webhook.test";
+            /** @description ISO 8601 */
+            timestamp: string;
+            data: Record<string, never>;
         };
         /** @description A license and its holder */
         LicenseRecord: {
@@ -448,6 +675,8 @@ export interface components {
                 };
                 /** @description The place of this change in the feed */
                 cursor: string;
+                /** @description With watched=true: what your subscription calls the license */
+                reference?: string | null;
             }[];
             /** @description The cursor to send as since in the next request */
             next: string;
@@ -541,6 +770,55 @@ export interface components {
                 withdrawn?: true;
             }[];
         };
+        Webhook: {
+            url: string;
+            /**
+             * @description failing: the last message was not delivered; it is sent again for some days. paused: that went on for five days, and nothing is sent. gone: the receiver answered 410, and nothing is sent. PUT the same url, or a test that is delivered, makes it active again.
+             * @enum {string}
+             */
+            state: "active" | "failing" | "paused" | "gone";
+            /** @description ISO 8601 */
+            created_at: string;
+            /** @description When a message was delivered last, ISO 8601; null before the first */
+            delivered_at: string | null;
+            /** @description You were told what changed up to this place of the feed */
+            delivered_cursor: string;
+            /** @description Since when messages are not delivered, ISO 8601; null where they are */
+            failing_since: string | null;
+            /** @description When the secret was changed, ISO 8601; null if never */
+            rotated_at: string | null;
+        };
+        WebhookWithSecret: {
+            url: string;
+            /**
+             * @description failing: the last message was not delivered; it is sent again for some days. paused: that went on for five days, and nothing is sent. gone: the receiver answered 410, and nothing is sent. PUT the same url, or a test that is delivered, makes it active again.
+             * @enum {string}
+             */
+            state: "active" | "failing" | "paused" | "gone";
+            /** @description ISO 8601 */
+            created_at: string;
+            /** @description When a message was delivered last, ISO 8601; null before the first */
+            delivered_at: string | null;
+            /** @description You were told what changed up to this place of the feed */
+            delivered_cursor: string;
+            /** @description Since when messages are not delivered, ISO 8601; null where they are */
+            failing_since: string | null;
+            /** @description When the secret was changed, ISO 8601; null if never */
+            rotated_at: string | null;
+            /** @description What you verify signatures with. It is shown this once */
+            secret: string;
+        };
+        WebhookTested: {
+            /** @description Whether the receiver answered with a status of 200 to 299 */
+            delivered: boolean;
+            /** @description How it answered; absent where it did not */
+            status?: number;
+            /**
+             * @description Why there was no answer; absent where there was one
+             * @enum {string}
+             */
+            reason?: "address not allowed" | "host not found" | "connection refused" | "host unreachable" | "no valid certificate" | "timeout" | "connection closed" | "not an HTTP response" | "request failed";
+        };
         Status: {
             service_version: string;
             /** @description What answers now; null before anything was published */
@@ -550,7 +828,7 @@ export interface components {
                 date: string;
                 age_in_days: number;
                 /**
-                 * @description fresh to 48 hours, late to 7 days, stale beyond
+                 * @description fresh to 2 days, late to 7 days, stale beyond
                  * @enum {string}
                  */
                 freshness: "fresh" | "late" | "stale";
@@ -641,7 +919,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -649,7 +927,7 @@ export interface operations {
                     "application/json": components["schemas"]["LicenseRecord"] | components["schemas"]["Matches"] | components["schemas"]["NoMatch"];
                 };
             };
-            /** @description A board that is not one of the 24, a license type that the board does not have, or a body that asks for nothing */
+            /** @description A board that is not one of the 24, a license type that the board does not have, or a body without search criteria */
             400: {
                 headers: {
                     /** @description The id of the request: the one sent, where it is sensible, else a new one */
@@ -658,7 +936,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -680,7 +958,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -702,7 +980,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -724,7 +1002,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -741,7 +1019,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -763,7 +1041,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -785,7 +1063,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     /** @description Seconds after which another try makes sense */
                     "Retry-After": number;
@@ -809,7 +1087,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -831,7 +1109,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     /** @description Seconds after which another try makes sense */
                     "Retry-After": number;
@@ -870,7 +1148,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     /** @description Since when (RFC 9745) */
                     Deprecation: string;
@@ -882,7 +1160,7 @@ export interface operations {
                     "application/json": components["schemas"]["LicenseRecord"] | components["schemas"]["Matches"] | components["schemas"]["NoMatch"];
                 };
             };
-            /** @description A board that is not one of the 24, a license type that the board does not have, or a body that asks for nothing */
+            /** @description A board that is not one of the 24, a license type that the board does not have, or a body without search criteria */
             400: {
                 headers: {
                     /** @description The id of the request: the one sent, where it is sensible, else a new one */
@@ -891,7 +1169,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -913,7 +1191,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -935,7 +1213,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -957,7 +1235,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -974,7 +1252,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -996,7 +1274,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -1018,7 +1296,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     /** @description Seconds after which another try makes sense */
                     "Retry-After": number;
@@ -1042,7 +1320,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -1064,7 +1342,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     /** @description Seconds after which another try makes sense */
                     "Retry-After": number;
@@ -1109,7 +1387,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -1261,7 +1539,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -1283,7 +1561,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -1305,7 +1583,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -1327,7 +1605,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -1349,7 +1627,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -1371,7 +1649,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     /** @description Seconds after which another try makes sense */
                     "Retry-After": number;
@@ -1395,7 +1673,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -1417,7 +1695,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     /** @description Seconds after which another try makes sense */
                     "Retry-After": number;
@@ -1452,7 +1730,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -1484,7 +1762,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -1506,7 +1784,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -1528,7 +1806,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     /** @description Seconds after which another try makes sense */
                     "Retry-After": number;
@@ -1552,7 +1830,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -1574,7 +1852,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     /** @description Seconds after which another try makes sense */
                     "Retry-After": number;
@@ -1612,7 +1890,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -1638,7 +1916,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -1660,7 +1938,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -1682,7 +1960,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -1704,7 +1982,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -1726,7 +2004,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     /** @description Seconds after which another try makes sense */
                     "Retry-After": number;
@@ -1750,7 +2028,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -1772,7 +2050,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     /** @description Seconds after which another try makes sense */
                     "Retry-After": number;
@@ -1798,6 +2076,8 @@ export interface operations {
                 kind?: "added" | "changed" | "removed";
                 cause?: "data" | "rollback" | "rejected_row" | "release";
                 limit?: number;
+                /** @description true for the changes of the licenses that your account watches (/subscriptions) alone */
+                watched?: "true" | "false";
             };
             header?: never;
             path?: never;
@@ -1814,7 +2094,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -1856,7 +2136,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -1878,7 +2158,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -1900,7 +2180,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -1922,7 +2202,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -1944,7 +2224,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     /** @description Seconds after which another try makes sense */
                     "Retry-After": number;
@@ -1968,7 +2248,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -1990,7 +2270,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     /** @description Seconds after which another try makes sense */
                     "Retry-After": number;
@@ -2029,7 +2309,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -2098,7 +2378,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -2120,7 +2400,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -2142,7 +2422,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -2164,7 +2444,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -2202,7 +2482,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     /** @description Seconds after which another try makes sense */
                     "Retry-After": number;
@@ -2226,7 +2506,7 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     [name: string]: unknown;
                 };
@@ -2248,7 +2528,1053 @@ export interface operations {
                     "X-RateLimit-Limit": number;
                     /** @description How many of them are left */
                     "X-RateLimit-Remaining": number;
-                    /** @description When the count begins anew, in Unix seconds */
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    /** @description Seconds after which another try makes sense */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Lookups are not available right now; try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+        };
+    };
+    webhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook */
+            200: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "url": "https://hooks.example.com/licenses",
+                     *       "state": "active",
+                     *       "created_at": "2026-11-20T15:04:05.000Z",
+                     *       "delivered_at": null,
+                     *       "delivered_cursor": "0f3a9c2be871.3k.1f0c2d3e",
+                     *       "failing_since": null,
+                     *       "rotated_at": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            /** @description No active key came with the request */
+            401: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Invalid or inactive API key"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description The request came by plain http */
+            403: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Requests are taken by https only; send this one to the https address."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description The account has no webhook */
+            404: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "This account has no webhook. PUT /api/v1/webhook with a url makes one."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description Too fast */
+            429: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    /** @description Seconds after which another try makes sense */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Too many requests; try again in 7 seconds."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description A fault of the service */
+            500: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Something went wrong on our side; the request was not answered."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description The operator has not set up webhooks */
+            501: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "This service sends no webhooks: its operator must set WEBHOOK_SECRET_KEY. The feed at /changes has all."
+                     *     }
+                     */
+                    "application/json": {
+                        detail: string;
+                    };
+                };
+            };
+            /** @description Nothing is published yet, or lookups are not available now */
+            503: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    /** @description Seconds after which another try makes sense */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Lookups are not available right now; try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+        };
+    };
+    putWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "url": "https://hooks.example.com/licenses"
+                 *     }
+                 */
+                "application/json": components["schemas"]["WebhookRequest"];
+            };
+        };
+        responses: {
+            /** @description The webhook is there already */
+            200: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "url": "https://hooks.example.com/licenses",
+                     *       "state": "active",
+                     *       "created_at": "2026-11-20T15:04:05.000Z",
+                     *       "delivered_at": null,
+                     *       "delivered_cursor": "0f3a9c2be871.3k.1f0c2d3e",
+                     *       "failing_since": null,
+                     *       "rotated_at": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            /** @description A new webhook, with its secret */
+            201: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "url": "https://hooks.example.com/licenses",
+                     *       "state": "active",
+                     *       "created_at": "2026-11-20T15:04:05.000Z",
+                     *       "delivered_at": null,
+                     *       "delivered_cursor": "0f3a9c2be871.3k.1f0c2d3e",
+                     *       "failing_since": null,
+                     *       "rotated_at": null,
+                     *       "secret": "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookWithSecret"];
+                };
+            };
+            /** @description An address to which nothing is sent */
+            400: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "url is needed: an https address to which messages are posted."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description No active key came with the request */
+            401: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Invalid or inactive API key"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description The request came by plain http */
+            403: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Requests are taken by https only; send this one to the https address."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description A body of more than 4 KB */
+            413: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "The body is too large; a webhook takes at most 4 KB."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description The body is not JSON */
+            415: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Send the body as JSON, with Content-Type: application/json."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description Too fast */
+            429: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    /** @description Seconds after which another try makes sense */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Too many requests; try again in 7 seconds."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description A fault of the service */
+            500: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Something went wrong on our side; the request was not answered."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description The operator has not set up webhooks */
+            501: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "This service sends no webhooks: its operator must set WEBHOOK_SECRET_KEY. The feed at /changes has all."
+                     *     }
+                     */
+                    "application/json": {
+                        detail: string;
+                    };
+                };
+            };
+            /** @description Nothing is published yet, or lookups are not available now */
+            503: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    /** @description Seconds after which another try makes sense */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Lookups are not available right now; try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description There is none any more */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description No active key came with the request */
+            401: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Invalid or inactive API key"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description The request came by plain http */
+            403: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Requests are taken by https only; send this one to the https address."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description The account has no webhook */
+            404: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "This account has no webhook. PUT /api/v1/webhook with a url makes one."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description Too fast */
+            429: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    /** @description Seconds after which another try makes sense */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Too many requests; try again in 7 seconds."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description A fault of the service */
+            500: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Something went wrong on our side; the request was not answered."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description The operator has not set up webhooks */
+            501: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "This service sends no webhooks: its operator must set WEBHOOK_SECRET_KEY. The feed at /changes has all."
+                     *     }
+                     */
+                    "application/json": {
+                        detail: string;
+                    };
+                };
+            };
+            /** @description Nothing is published yet, or lookups are not available now */
+            503: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    /** @description Seconds after which another try makes sense */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Lookups are not available right now; try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What came of it */
+            200: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookTested"];
+                };
+            };
+            /** @description No active key came with the request */
+            401: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Invalid or inactive API key"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description The request came by plain http */
+            403: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Requests are taken by https only; send this one to the https address."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description The account has no webhook */
+            404: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "This account has no webhook. PUT /api/v1/webhook with a url makes one."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description Too fast */
+            429: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    /** @description Seconds after which another try makes sense */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Too many requests; try again in 7 seconds."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description A fault of the service */
+            500: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Something went wrong on our side; the request was not answered."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description The operator has not set up webhooks */
+            501: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "This service sends no webhooks: its operator must set WEBHOOK_SECRET_KEY. The feed at /changes has all."
+                     *     }
+                     */
+                    "application/json": {
+                        detail: string;
+                    };
+                };
+            };
+            /** @description Nothing is published yet, or lookups are not available now */
+            503: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    /** @description Seconds after which another try makes sense */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Lookups are not available right now; try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+        };
+    };
+    rotateWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook with its new secret */
+            200: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "url": "https://hooks.example.com/licenses",
+                     *       "state": "active",
+                     *       "created_at": "2026-11-20T15:04:05.000Z",
+                     *       "delivered_at": null,
+                     *       "delivered_cursor": "0f3a9c2be871.3k.1f0c2d3e",
+                     *       "failing_since": null,
+                     *       "rotated_at": "2026-11-20T16:00:00.000Z",
+                     *       "secret": "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookWithSecret"];
+                };
+            };
+            /** @description No active key came with the request */
+            401: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Invalid or inactive API key"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description The request came by plain http */
+            403: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Requests are taken by https only; send this one to the https address."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description The account has no webhook */
+            404: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "This account has no webhook. PUT /api/v1/webhook with a url makes one."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description Too fast */
+            429: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    /** @description Seconds after which another try makes sense */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Too many requests; try again in 7 seconds."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description A fault of the service */
+            500: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Something went wrong on our side; the request was not answered."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description The operator has not set up webhooks */
+            501: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "This service sends no webhooks: its operator must set WEBHOOK_SECRET_KEY. The feed at /changes has all."
+                     *     }
+                     */
+                    "application/json": {
+                        detail: string;
+                    };
+                };
+            };
+            /** @description Nothing is published yet, or lookups are not available now */
+            503: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
                     "X-RateLimit-Reset": number;
                     /** @description Seconds after which another try makes sense */
                     "Retry-After": number;

@@ -26,9 +26,9 @@ const POLLED_EVERY_MS = 1000;
 const WORKER_EXPECTED_WITHIN_MS = 2000;
 const NO_WORKER =
   'No worker is running, so nothing is published yet. Start one: npx licenses work (npm start runs one, too). ' +
-  'This command goes on waiting; Ctrl-C takes the publication back.';
+  'Waiting. Ctrl-C withdraws the publication.';
 
-/** A publication of 2.6 million rows takes three minutes. */
+/** A publication of 2.6 million rows takes one to two minutes. */
 const LOST_AFTER_MS = 900_000;
 
 /** What the command was given. */

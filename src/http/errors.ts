@@ -37,7 +37,7 @@ export interface ErrorResponse {
 const HTTP_DETAILS: Readonly<Record<number, string>> = {
   400: 'The body is not valid JSON.',
   404: 'There is nothing at this address. Lookups are at POST /api/v1/lookup/verify.',
-  405: 'This address does not take that method; the Allow header names those it takes.',
+  405: 'Method not allowed; see the Allow header.',
   415: 'Send the body as JSON, with Content-Type: application/json.',
 };
 
@@ -58,7 +58,7 @@ export function errorResponse(error: unknown): ErrorResponse {
   if (error instanceof TooBusyError) {
     return {
       status: 503,
-      detail: 'More is asked than can be answered now; try again shortly.',
+      detail: 'The service is overloaded; try again shortly.',
       retryAfter: 1,
     };
   }

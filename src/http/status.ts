@@ -35,9 +35,7 @@ const statusAnswer = z.object({
       id: z.string(),
       date: z.string().describe('The run date of the dataset, YYYY-MM-DD'),
       age_in_days: z.int(),
-      freshness: z
-        .enum(['fresh', 'late', 'stale'])
-        .describe('fresh to 48 hours, late to 7 days, stale beyond'),
+      freshness: z.enum(['fresh', 'late', 'stale']).describe('fresh to 2 days, late to 7 days, stale beyond'),
       sample: z.boolean().describe('Whether the data is generated, not the State’s'),
       verified_at: z.string().nullable(),
       counts: publicationCounts.nullable(),
@@ -52,7 +50,7 @@ const statusAnswer = z.object({
     .describe('The last publications asked for, the latest first; null where they were never known'),
 });
 
-/** How current the data is: fresh to 48 hours, late to 7 days, stale beyond, and where its date has not come yet. */
+/** How current the data is: fresh to 2 days, late to 7 days, stale beyond, and where its date has not come yet. */
 export function freshness(ageInDays: number): 'fresh' | 'late' | 'stale' {
   if (ageInDays < 0) return 'stale';
   if (ageInDays <= 2) return 'fresh';

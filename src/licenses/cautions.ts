@@ -153,10 +153,10 @@ export function cautionSentences(license: StandingFields, cautions: readonly Cau
   return [
     ...(has('name_mismatch') ? [NAME_DOES_NOT_MATCH] : []),
     ...(has('not_active') || has('sub_status')
-      ? [`Tell its whole status: ${status}${has('not_active') ? ', whatever its expiry date' : ''}.`]
+      ? [`Report the full status: ${status}${has('not_active') ? ', whatever its expiry date' : ''}.`]
       : []),
     ...(has('past_expiry')
-      ? ['The State lists it as active although its expiry date has passed: tell both.']
+      ? ['The State lists it as active although its expiry date has passed: report both.']
       : []),
     ...(has('board_action')
       ? ['The board has acted on this license; only the board can tell what it ordered.']

@@ -165,7 +165,7 @@ function unknownNote(given: readonly string[], known: readonly string[]): string
   const unknown = given.filter((name) => !known.includes(name)).slice(0, MAX_UNKNOWN);
   if (unknown.length === 0) return '';
   const names = unknown.map((name) => JSON.stringify(name.slice(0, MAX_NAME_CHARACTERS))).join(', ');
-  return `Passed over, since this tool has no such parameter: ${names}. It has: ${known.join(', ')}.`;
+  return `Ignored unknown parameters: ${names}. This tool has: ${known.join(', ')}.`;
 }
 
 /** A JSON Schema of an object, for the parameters and the results of tools. */

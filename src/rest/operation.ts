@@ -67,7 +67,7 @@ const detail = z
 const RATE_LIMIT_HEADERS: ResponseHeaders = {
   'X-RateLimit-Limit': responseHeader('integer', 'Requests that this address may make in a minute'),
   'X-RateLimit-Remaining': responseHeader('integer', 'How many of them are left'),
-  'X-RateLimit-Reset': responseHeader('integer', 'When the count begins anew, in Unix seconds'),
+  'X-RateLimit-Reset': responseHeader('integer', 'When the count starts again, in Unix seconds'),
 };
 
 const RETRY_AFTER: ResponseHeaders = {

@@ -88,7 +88,7 @@ const VERIFY_OPERATION: ZodOpenApiOperationObject = {
   responses: {
     '200': foundEntry(),
     '400': errorEntry(
-      'A board that is not one of the 24, a license type that the board does not have, or a body that asks for nothing',
+      'A board that is not one of the 24, a license type that the board does not have, or a body without search criteria',
       unknownBoard('Nursing'),
     ),
     ...COMMON_ERRORS,

@@ -284,7 +284,7 @@ test('of more rosters than can wait, some get 503 at once, and every other one i
   for (const { headers, body } of refused) {
     expect([headers.get('retry-after'), body]).toEqual([
       '1',
-      { detail: 'More is asked than can be answered now; try again shortly.' },
+      { detail: 'The service is overloaded; try again shortly.' },
     ]);
   }
   for (const { status, body } of answers.filter((each) => each.status !== 503)) {

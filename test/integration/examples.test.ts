@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
@@ -209,11 +209,11 @@ describe('examples/typescript', () => {
   }, 180_000);
 
   test('has types that match the OpenAPI document', async () => {
-    const [made, committed] = await Promise.all(
-      [copy(), resolve(EXAMPLES, 'typescript')].map((at) => readFile(resolve(at, 'licenses-api.ts'), 'utf8')),
-    );
-    // A difference has hundreds of lines. Generate the types again, and git shows it.
-    const toDo = committed === made ? 'nothing' : 'npm run types, as examples/typescript/README.md says';
+    const file = resolve(EXAMPLES, 'typescript/licenses-api.ts');
+    const made = await readFile(resolve(copy(), 'licenses-api.ts'), 'utf8');
+    if (process.env.RECORD === '1') await writeFile(file, made);
+    // A difference has hundreds of lines. Record the types again, and git shows it.
+    const toDo = (await readFile(file, 'utf8')) === made ? 'nothing' : 'run this test again with RECORD=1';
     expect(toDo).toBe('nothing');
   });
 

@@ -90,7 +90,7 @@ describe('the guards', () => {
     [
       'a board has a number twice',
       day('twice', { individual: [...BASE.individual, { board: NURSING, number: 'RN.900001' }] }),
-      ['duplicates: 1 numbers stand in an earlier row of their board too, more than 0'],
+      ['duplicates: 1 numbers are duplicated within a board, more than 0'],
     ],
     [
       'more than 1 % of the rows have an unknown board or status',

@@ -25,7 +25,7 @@ const NOT_JSON = 'The body is not valid JSON.';
 const NOT_UTF8 = 'The body is not valid UTF-8.';
 const NOT_AN_OBJECT = 'The body must be a JSON object.';
 const NOT_THERE = 'There is nothing at this address. Lookups are at POST /api/v1/lookup/verify.';
-const OTHER_METHOD = 'This address does not take that method; the Allow header names those it takes.';
+const OTHER_METHOD = 'Method not allowed; see the Allow header.';
 const OTHER_TYPE = 'Send the body as JSON, with Content-Type: application/json.';
 const OTHER_ENCODING =
   'This Content-Encoding is not taken; send the body as it is, or with gzip, deflate or br.';

@@ -139,17 +139,17 @@ test.each<[string, StandingFields, string[]]>([
   [
     'a sub-status',
     license({ raw_status: 'Active - Probation' }),
-    ['Tell its whole status: Active - Probation.'],
+    ['Report the full status: Active - Probation.'],
   ],
   [
     'another status than Active',
     license({ status: 'INACTIVE', raw_status: 'Inactive - Suspended' }),
-    ['Tell its whole status: Inactive - Suspended, whatever its expiry date.'],
+    ['Report the full status: Inactive - Suspended, whatever its expiry date.'],
   ],
   [
     'a blank status',
     license({ status: null, raw_status: null }),
-    ['Tell its whole status: the State does not state one, whatever its expiry date.'],
+    ['Report the full status: the State does not state one, whatever its expiry date.'],
   ],
   [
     'an endorsed license, its status, expiry date and board action',

@@ -51,7 +51,7 @@ describe('the response to an error', () => {
     [
       'too many lookups in progress',
       new TooBusyError(SECRET),
-      { status: 503, detail: 'More is asked than can be answered now; try again shortly.', retryAfter: 1 },
+      { status: 503, detail: 'The service is overloaded; try again shortly.', retryAfter: 1 },
     ],
     ['a partial response of OpenSearch', new SearchUnavailableError(SECRET), AWAY],
     ['no connection to OpenSearch', new errors.ConnectionError(SECRET), AWAY],
@@ -71,7 +71,7 @@ describe('the response to an error', () => {
   test.each([
     [400, 'The body is not valid JSON.'],
     [404, 'There is nothing at this address. Lookups are at POST /api/v1/lookup/verify.'],
-    [405, 'This address does not take that method; the Allow header names those it takes.'],
+    [405, 'Method not allowed; see the Allow header.'],
     [415, 'Send the body as JSON, with Content-Type: application/json.'],
     [418, 'The request can not be answered.'],
   ])('has its own text for status %d of the HTTP layer', (status, detail) => {

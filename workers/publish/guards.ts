@@ -89,7 +89,7 @@ export function guardLicenses(loaded: CandidateLicenses, baseline: Baseline, con
     ...refusalIf(
       duplicates > GUARD_MAX_DUPLICATES,
       'duplicates',
-      `${duplicates} numbers stand in an earlier row of their board too, more than ` +
+      `${duplicates} numbers are duplicated within a board, more than ` +
         `${GUARD_MAX_DUPLICATES} (GUARD_MAX_DUPLICATES).`,
     ),
     ...refusalIf(
