@@ -13,15 +13,25 @@ import { type PublicationTimes, publicationTimes } from '../src/publications/led
 import type { Store } from '../src/storage/store.ts';
 import { BadDocumentError } from '../src/storage/stored.ts';
 import { badDocuments, uncaughtErrors } from '../src/telemetry/process.ts';
+import { DELIVERY_OUTCOMES } from './webhooks/delivery.ts';
+import type { Backlog, Webhooks } from './webhooks/webhooks.ts';
 
 const ANSWER_WITHIN_MS = 3000;
 
 /** Probes and scrapes of a second share what was read. */
 const READ_FOR_MS = 1000;
 
+interface Worked {
+  readonly config: Config;
+  readonly store: Store;
+  readonly queue: Queue;
+  readonly log: Logger;
+  readonly webhooks: Webhooks | undefined;
+}
+
 /** The worker's admin port: it is ready while it reaches OpenSearch and Redis. */
 export function workerAdminApp(
-  { config, store, queue, log }: { config: Config; store: Store; queue: Queue; log: Logger },
+  { config, store, queue, log, webhooks }: Worked,
   metrics: WorkerMetrics,
 ): Koa<RequestState> {
   const connected = shared(() => Promise.all([isThere(currentEpoch(store)), isThere(queueJobs(queue))]));
@@ -36,7 +46,7 @@ export function workerAdminApp(
       return { ready: opensearch && redis, opensearch, redis };
     },
     metrics: {
-      metrics: async () => metrics.text(...(await readings())),
+      metrics: async () => metrics.text(...(await readings()), webhooks?.backlog()),
       contentType: metrics.contentType,
     },
   });
@@ -104,8 +114,26 @@ export function workerMetrics() {
     'licenses_canary_differences',
     'Lookups whose answers differed from the files, right after the live publication went live',
   );
+  const deliveries = new Counter({
+    name: 'licenses_webhook_deliveries_total',
+    help: 'Deliveries to webhooks that this worker tried, by outcome (delivered, failed, gone), or had nothing to send for (nothing)',
+    labelNames: ['outcome'],
+    registers,
+  });
+  // An increase is seen only of a series that was there before.
+  for (const outcome of DELIVERY_OUTCOMES) deliveries.inc({ outcome }, 0);
+  const undelivered = gauge(
+    'licenses_webhook_undelivered_seconds',
+    'How long the webhook that has waited longest for its account’s changes has waited or failed; paused ones do not wait',
+  );
+  const paused = gauge(
+    'licenses_webhooks_paused',
+    'Webhooks to which nothing is sent until they are resumed',
+  );
 
   return {
+    /** Counts a delivery to a webhook that this worker ended. */
+    delivery: (outcome: (typeof DELIVERY_OUTCOMES)[number]): void => deliveries.inc({ outcome }),
     /** Counts a publication that this worker ended: `live`, `skipped`, `refused` or `failed`. */
     ended: (state: string): void => publications.inc({ state }),
     /**
@@ -113,10 +141,19 @@ export function workerMetrics() {
      *
      * @param times of the ledger; its metrics are absent without them, as while OpenSearch is away
      * @param jobs the jobs of the queue; absent without them, as while Redis is away
+     * @param backlog of the webhooks; absent without it
      */
-    text: (times: PublicationTimes | undefined, jobs: JobCounts | undefined): Promise<string> => {
+    text: (
+      times: PublicationTimes | undefined,
+      jobs: JobCounts | undefined,
+      backlog: Backlog | undefined,
+    ): Promise<string> => {
       for (const each of [jobsByState, lastEnded]) each.reset();
-      for (const each of [age, canary]) each.remove();
+      for (const each of [age, canary, undelivered, paused]) each.remove();
+      if (backlog !== undefined) {
+        paused.set(backlog.paused);
+        undelivered.set(backlog.since === undefined ? 0 : (Date.now() - backlog.since) / 1000);
+      }
       for (const [state, count] of Object.entries(jobs ?? {})) jobsByState.set({ state }, count);
       for (const [state, at] of times?.lastEvents ?? []) lastEnded.set({ state }, at / 1000);
       if (times?.live !== undefined) {

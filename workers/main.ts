@@ -18,6 +18,7 @@ import { BAD_DOCUMENT } from '../src/storage/stored.ts';
 import { prepareIndices } from '../src/storage/templates.ts';
 import { endOnUncaughtError, endUnstarted, UNCAUGHT, uncaughtErrors } from '../src/telemetry/process.ts';
 import { type WorkerMetrics, workerAdminApp, workerMetrics } from './admin.ts';
+import { startWebhooks } from './webhooks/webhooks.ts';
 
 const REQUEST_TIMEOUT_MS = 30_000;
 const LOCK_MS = 60_000;
@@ -55,13 +56,17 @@ export async function work(): Promise<void> {
   const queue = publishQueue(config);
   queue.on('error', (error) => log.error({ error: error.message }, 'queue error'));
   const metrics = workerMetrics();
-  const admin = httpServer(workerAdminApp({ config, store, queue, log }, metrics), { log });
+  const { WEBHOOK_SECRET_KEY: secretKey } = config;
+  const webhooks =
+    secretKey === undefined ? undefined : startWebhooks(config, secretKey, store, log, metrics.delivery);
+  const admin = httpServer(workerAdminApp({ config, store, queue, log, webhooks }, metrics), { log });
   await listen(admin, config.ADMIN_HOST, config.WORKER_ADMIN_PORT);
   const next = await setUpQueue(queue, config);
   if (next !== undefined) log.info({ next }, 'publication scheduled');
   setUpAfterOutages(queue, config, log);
 
   const worker = publishWorker(config, store, log, metrics);
+  worker.on('completed', () => webhooks?.compare());
   log.info({ queue: PUBLISH_QUEUE, admin: admin.address() }, 'worker ready');
 
   let exitCode = 0;
@@ -77,7 +82,7 @@ export async function work(): Promise<void> {
       process.exit(1);
     }, STOP_WITHIN_MS);
     worker.cancelAllJobs('the worker stops');
-    await worker.close();
+    await Promise.all([worker.close(), webhooks?.close()]);
     await close(admin);
     await queue.close();
     await store.client.close();

@@ -185,6 +185,11 @@ export function cursorText({ feed, position }: FeedPosition): string {
   return `${text}.${checkOf(text)}`;
 }
 
+/** The cursor of the latest place of a feed: after it, nothing has changed yet. */
+export function latestCursor(state: FeedState): string {
+  return cursorText({ feed: state.feed, position: lastPosition(state) });
+}
+
 /** The place that a cursor stands for; `undefined` for a text that is no cursor, or was altered. */
 export function readCursor(cursor: string): FeedPosition | undefined {
   const [, text = '', feed = '', position = '', check] = CURSOR.exec(cursor) ?? [];

@@ -194,8 +194,8 @@ function expectLiveResult({ code, stdout, stderr }: CommandResult): void {
  * Lets the lock of a killed worker's job lapse now, and has it noted as one to be looked at, instead of waiting
  * for it: a minute and a check later the queue would be in the same state. The next worker takes the job up.
  */
-export async function lapseLocks({ config }: TestEnvironment): Promise<void> {
-  const queue = `${queuePrefix(config.INDEX_PREFIX)}:${PUBLISH_QUEUE}`;
+export async function lapseLocks({ config }: TestEnvironment, name = PUBLISH_QUEUE): Promise<void> {
+  const queue = `${queuePrefix(config.INDEX_PREFIX)}:${name}`;
   const redis = new Redis(config.REDIS_URL);
   try {
     for (const job of await redis.lrange(`${queue}:active`, 0, -1)) {

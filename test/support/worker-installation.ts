@@ -76,7 +76,10 @@ export async function installation(): Promise<Installation> {
 }
 
 /** Runs `licenses publish --json` with these files. */
-export function publish({ environment }: Installation, { individual, business }: DatasetFiles) {
+export function publish(
+  { environment }: Pick<Installation, 'environment'>,
+  { individual, business }: DatasetFiles,
+) {
   return licenses(
     environment.variables,
     ...['publish', '--individual', individual, '--business', business, '--json'],

@@ -8,6 +8,7 @@ import { stateGauges } from '../../src/http/admin.ts';
 import { PUBLICATION_STATES } from '../../src/publications/ledger.ts';
 import { metrics } from '../../src/telemetry/metrics.ts';
 import { workerMetrics } from '../../workers/admin.ts';
+import { DELIVERY_OUTCOMES } from '../../workers/webhooks/delivery.ts';
 import { describeUnless } from '../support/describe-unless.ts';
 import { anchorsIn, documentText } from '../support/documented.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -60,7 +61,9 @@ async function shownMetrics(): Promise<string> {
   const worker = workerMetrics();
   worker.ended('live');
   const times = { lastEvents: new Map([['live', 0]]), live: { date: '2026-11-22', differences: 0 } };
-  return [await metrics.metrics(), await worker.text(times, { waiting: 0 })].join('\n');
+  return [await metrics.metrics(), await worker.text(times, { waiting: 0 }, { paused: 0, since: 0 })].join(
+    '\n',
+  );
 }
 
 const shown = await shownMetrics();
@@ -76,7 +79,7 @@ const SERIES = new Set([
 /** The values that a label can have, where the code lists them. */
 const VALUES = new Map<string, readonly string[]>([
   ['interface', ['rest', 'mcp', 'web']],
-  ['outcome', OUTCOMES],
+  ['outcome', [...OUTCOMES, ...DELIVERY_OUTCOMES]],
   ['state', [...PUBLICATION_STATES, 'waiting', 'active', 'delayed']],
   ['reason', ['address', 'all', 'slow', 'memory']],
 ]);
@@ -110,6 +113,8 @@ test('counters have each reason from the start, or an increase would miss the fi
     expect(shown).toContain(`licenses_connections_refused_total{reason="${reason}"} 0\n`);
   for (const reason of ['slow', 'memory'])
     expect(shown).toContain(`licenses_responses_cut_total{reason="${reason}"} 0\n`);
+  for (const outcome of DELIVERY_OUTCOMES)
+    expect(shown).toContain(`licenses_webhook_deliveries_total{outcome="${outcome}"} 0\n`);
 });
 
 describe('each alert', () => {

@@ -1,0 +1,315 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import type { RunningProcess } from '../../scripts/processes.ts';
+import { rollBack } from '../../src/publications/rollback.ts';
+import { WEBHOOKS_QUEUE } from '../../workers/webhooks/webhooks.ts';
+import { cut, type ProxiedRequest, pass } from '../support/proxy.ts';
+import { lapseLocks } from '../support/publisher.ts';
+import {
+  heldReply,
+  NOT_WATCHED,
+  type Receiver,
+  SECRET_PATH,
+  startReceiver,
+  type WebhookInstallation,
+  webhookInstallation,
+  well,
+} from '../support/webhooks.ts';
+import { until } from '../support/worker-installation.ts';
+
+const ACCOUNT = 'Acme';
+
+let installed: WebhookInstallation;
+let receiver: Receiver;
+let worker: RunningProcess;
+
+beforeAll(async () => {
+  installed = await webhookInstallation();
+});
+afterAll(() => installed.stop());
+
+beforeEach(async () => {
+  receiver = await startReceiver();
+  worker = await installed.startWorker();
+  await installed.subscribe(ACCOUNT, receiver.url());
+});
+afterEach(async () => {
+  receiver.respond(well);
+  installed.disturb(pass);
+  await installed.removeWebhook(ACCOUNT).catch(() => undefined);
+  for (const each of installed.workers) expect(each.output()).not.toContain(SECRET_PATH);
+  await installed.stopWorkers();
+  await installed.queue.obliterate({ force: true });
+  await receiver.close();
+});
+
+const webhook = async () => {
+  const found = await installed.webhookOf(ACCOUNT);
+  if (found === undefined) throw new Error('There is no webhook.');
+  return found;
+};
+
+const ids = () => receiver.received.map(({ id }) => id);
+
+/** Expects that the account has been told of everything in so many messages, and that nothing more is sent. */
+async function expectDelivered(messages: number): Promise<void> {
+  await installed.untilDelivered(ACCOUNT);
+  await installed.untilCompared();
+  expect(receiver.received).toHaveLength(messages);
+  expect(await webhook()).toMatchObject({ failing_since: null, paused: null });
+}
+
+/** Waits until a delivery has failed and waits for its next attempt. */
+async function untilFailed(): Promise<void> {
+  await until('a delivery has failed', async () => (await installed.queue.getDelayedCount()) === 1);
+}
+
+/** How long the delivery that failed waits, in milliseconds. */
+async function waitOf(): Promise<number> {
+  const [job] = await installed.queue.getDelayed();
+  return job?.delay ?? 0;
+}
+
+const isWrite = ({ method, path }: ProxiedRequest) => method === 'PUT' && /webhooks\/_doc\//.test(path);
+
+test('a publication is told once, thinly; one that changed nothing watched is not told', async () => {
+  await installed.publishNext();
+  await expectDelivered(1);
+  const [first] = receiver.received;
+  expect(first?.message.data).toMatchObject({
+    cursor: await installed.latest(),
+    counts: { added: 0, changed: 1, removed: 0 },
+    changes: [
+      { board: 'Nursing Board', license_number: 'RN.900001', reference: `of ${ACCOUNT}`, kind: 'changed' },
+    ],
+    verify_all: false,
+  });
+  expect(first?.headers['webhook-signature']).toMatch(/^v1,/);
+  const before = await webhook();
+  expect(Date.parse(before.delivered_at ?? '')).toBeGreaterThan(0);
+
+  await installed.publishNext(NOT_WATCHED);
+  await expectDelivered(1);
+  expect(await webhook()).toEqual({ ...before, delivered_cursor: await installed.latest() });
+});
+
+test('two publications one after the other: the latest cursor is told, and each message once', async () => {
+  const { respond, asked, reply } = heldReply();
+  receiver.respond(respond);
+  await installed.publishNext();
+  await asked;
+  await installed.publishNext();
+  const latest = await installed.latest();
+  await installed.untilCompared(false);
+  expect(receiver.received).toHaveLength(1);
+  receiver.respond(well);
+  reply({ status: 200 });
+  await expectDelivered(2);
+  expect(new Set(ids()).size).toBe(2);
+  expect(receiver.received.map(({ message }) => message.data.counts)).toEqual([
+    { added: 0, changed: 1, removed: 0 },
+    { added: 0, changed: 1, removed: 0 },
+  ]);
+  expect(receiver.received[1]?.message.data.cursor).toBe(latest);
+});
+
+test('a rollback is told as a publication is', async () => {
+  await installed.publishNext();
+  await expectDelivered(1);
+  await rollBack(installed.environment.store);
+  await expectDelivered(2);
+  const { date } = receiver.received[0]?.message.data ?? {};
+  expect(receiver.received[1]?.message.data.date).not.toBe(date);
+});
+
+test('a receiver that fails is asked again with the same message, and state says since when it fails', async () => {
+  receiver.respond(() => ({ status: 500 }));
+  await installed.publishNext();
+  await untilFailed();
+  expect(await webhook()).toMatchObject({ failing_since: expect.stringMatching(/^20/), paused: null });
+  expect(await waitOf()).toBeGreaterThan(4000);
+  receiver.respond(well);
+  await expectDelivered(2);
+  expect(new Set(ids()).size).toBe(1);
+});
+
+test('a newer publication does not wait for the next attempt, and replaces what failed', async () => {
+  receiver.respond(() => ({ status: 500 }));
+  await installed.publishNext();
+  await until('two attempts have failed', async () => (await waitOf()) > 60_000);
+  const { failing_since } = await webhook();
+  await installed.publishNext();
+  const asked = receiver.received.length + 1;
+  await until('it is asked at once', () => receiver.received.length === asked);
+  await untilFailed();
+  expect(await webhook()).toMatchObject({ failing_since });
+  receiver.respond(well);
+  await installed.publishNext(NOT_WATCHED);
+  await expectDelivered(asked + 1);
+  const { data } = receiver.received.at(-1)?.message ?? {};
+  expect(data).toMatchObject({ cursor: await installed.latest(), counts: { changed: 2 } });
+});
+
+test('410 pauses; once the account has resumed it, everything since then is told', async () => {
+  receiver.respond(() => ({ status: 410 }));
+  await installed.publishNext();
+  await until('it is paused', async () => (await webhook()).paused === 'gone');
+  receiver.respond(well);
+  await installed.publishNext();
+  await installed.untilCompared();
+  expect(receiver.received).toHaveLength(1);
+  await installed.resume(ACCOUNT);
+  await expectDelivered(2);
+  expect(receiver.received[1]?.message.data.counts).toMatchObject({ changed: 2 });
+});
+
+test('Retry-After is respected, by newer publications too, until the account resumes its webhook', async () => {
+  receiver.respond(() => ({ status: 503, headers: { 'retry-after': '7200' } }));
+  await installed.publishNext();
+  await untilFailed();
+  expect(await waitOf()).toBeGreaterThan(7_100_000);
+  receiver.respond(well);
+  await installed.publishNext();
+  await installed.untilCompared();
+  expect(receiver.received).toHaveLength(1);
+  await installed.resume(ACCOUNT);
+  await expectDelivered(2);
+  expect(receiver.received[1]?.message.data.counts).toMatchObject({ changed: 2 });
+});
+
+test('a redirect is a failure, and is not followed', async () => {
+  receiver.respond(({ path }) =>
+    path.includes('elsewhere')
+      ? { status: 200 }
+      : { status: 307, headers: { location: receiver.url('elsewhere') } },
+  );
+  await installed.publishNext();
+  await untilFailed();
+  expect(receiver.received.map(({ path }) => path.includes('elsewhere'))).toEqual([false]);
+  expect((await webhook()).failing_since).not.toBeNull();
+});
+
+test('an account that is deactivated is told nothing; activated again, it is told everything', async () => {
+  await installed.setActive(ACCOUNT, false);
+  await installed.publishNext();
+  await installed.untilCompared();
+  await installed.publishNext();
+  await installed.untilCompared();
+  expect(receiver.received).toHaveLength(0);
+  await installed.setActive(ACCOUNT, true);
+  await expectDelivered(1);
+  expect(receiver.received[0]?.message.data.counts).toMatchObject({ changed: 2 });
+});
+
+test('an account that is deactivated while a delivery waits is told nothing', async () => {
+  receiver.respond(() => ({ status: 500 }));
+  await installed.publishNext();
+  await untilFailed();
+  await installed.setActive(ACCOUNT, false);
+  receiver.respond(well);
+  await until('the delivery has had its turn', async () => (await installed.queue.getDelayedCount()) === 0);
+  await installed.untilCompared();
+  expect(receiver.received).toHaveLength(1);
+  await installed.setActive(ACCOUNT, true);
+  await expectDelivered(2);
+});
+
+test.each([
+  ['deleted', undefined],
+  ['replaced by another', 'other'],
+])('a webhook that is %s during a send is not written', async (_, other) => {
+  const { respond, asked, reply } = heldReply();
+  receiver.respond(respond);
+  await installed.publishNext();
+  await asked;
+  await installed.removeWebhook(ACCOUNT);
+  const created = other === undefined ? undefined : await installed.subscribe(ACCOUNT, receiver.url(other));
+  reply({ status: 200 });
+  await worker.printed('"outcome":"delivered"');
+  await installed.untilCompared();
+  expect(await installed.webhookOf(ACCOUNT)).toEqual(created);
+  expect(receiver.received).toHaveLength(1);
+});
+
+test('OpenSearch away: nothing is sent twice, and everything once it is back', async () => {
+  installed.disturb(cut);
+  await installed.publishNext();
+  await worker.printed('webhooks not compared with what is live');
+  installed.disturb(pass);
+  await expectDelivered(1);
+
+  // It goes away while a message is being sent, so what became of it can't be written.
+  const { respond, asked, reply } = heldReply();
+  receiver.respond(respond);
+  await installed.publishNext();
+  await asked;
+  installed.disturb(cut);
+  receiver.respond(well);
+  reply({ status: 200 });
+  await worker.printed('webhook delivery broke off; it is queued again');
+  installed.disturb(pass);
+  await expectDelivered(3);
+  expect(new Set(ids()).size).toBe(2);
+});
+
+async function killAndReplace(): Promise<void> {
+  await worker.kill();
+  await lapseLocks(installed.environment, WEBHOOKS_QUEUE);
+  worker = await installed.startWorker();
+}
+
+test('a worker that is killed during a send: the next one sends it again, with the same id', async () => {
+  const { respond, asked, reply } = heldReply();
+  receiver.respond(respond);
+  await installed.publishNext();
+  await asked;
+  receiver.respond(well);
+  await killAndReplace();
+  reply({ status: 200 });
+  await expectDelivered(2);
+  expect(new Set(ids()).size).toBe(1);
+});
+
+test.each([
+  { when: 'before what became of a message is written', isDone: false, messages: 2 },
+  { when: 'after what became of a message was written', isDone: true, messages: 1 },
+])('a worker that is killed $when', async ({ isDone, messages }) => {
+  const held = Promise.withResolvers<void>();
+  installed.disturb(async (request) => {
+    if (!isWrite(request)) return request.forward();
+    if (isDone) await request.forward();
+    held.resolve();
+    return new Promise(() => undefined);
+  });
+  await installed.publishNext();
+  await held.promise;
+  installed.disturb(pass);
+  await killAndReplace();
+  await expectDelivered(messages);
+  expect(new Set(ids()).size).toBe(1);
+});
+
+test('a worker that is stopped (SIGTERM) waits for the message that it sends', async () => {
+  const { respond, asked, reply } = heldReply();
+  receiver.respond(respond);
+  await installed.publishNext();
+  await asked;
+  const stopped = worker.stop();
+  await worker.printed('worker stopping');
+  reply({ status: 200 });
+  await stopped;
+  expect(worker.child.exitCode).toBe(0);
+  expect((await webhook()).delivered_cursor).toBe(await installed.latest());
+  await installed.startWorker();
+  await expectDelivered(1);
+});
+
+test('two workers tell each account once', async () => {
+  const names = Array.from({ length: 20 }, (_, at) => `Account ${at}`);
+  for (const name of names) await installed.subscribe(name, receiver.url(encodeURIComponent(name)));
+  await installed.startWorker();
+  await installed.publishNext();
+  for (const name of names) await installed.untilDelivered(name);
+  await expectDelivered(names.length + 1);
+  expect(new Set(receiver.received.map(({ path }) => path)).size).toBe(names.length + 1);
+  for (const name of names) await installed.removeWebhook(name);
+});

@@ -1,0 +1,252 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { Queue } from 'bullmq';
+import type { z } from 'zod';
+import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { startWorker } from '../../scripts/licenses-processes.ts';
+import type { RunningProcess } from '../../scripts/processes.ts';
+import { ACCOUNTS, accountId } from '../../src/access/accounts.ts';
+import { latestCursor } from '../../src/changes/feed.ts';
+import { numberKey } from '../../src/licenses/fold.ts';
+import { licenseId } from '../../src/licenses/license.ts';
+import { queueOptions } from '../../src/publications/job.ts';
+import { liveFeed } from '../../src/publications/live-feed.ts';
+import { newId } from '../../src/publications/metadata.ts';
+import { prepareIndices } from '../../src/storage/templates.ts';
+import { changesPublished } from '../../src/subscriptions/message.ts';
+import { SUBSCRIPTIONS, subscriptionId } from '../../src/subscriptions/subscription.ts';
+import { WEBHOOKS, type Webhook } from '../../src/subscriptions/webhook.ts';
+import { WEBHOOKS_QUEUE } from '../../workers/webhooks/webhooks.ts';
+import { licensesOf, writeDay } from './day-files.ts';
+import { daysAfter } from './days.ts';
+import { type ProxyStep, pass, startProxy, webServer } from './proxy.ts';
+import { type DatasetFiles, publishFiles } from './publishing.ts';
+import { until } from './worker-installation.ts';
+
+const NURSING = 'Nursing Board';
+const NURSES = licensesOf(NURSING, 'RN.', 20);
+const WATCHED = 'RN.900001';
+export const NOT_WATCHED = 'RN.900002';
+const FIRST_DAY = '2026-10-01';
+
+/** What must never be in a log: the path and the query of a webhook's address may be secret. */
+export const SECRET_PATH = 'the-secret-path';
+
+export const SECRET_KEY = 'a secret key of the tests, of 32 characters and more';
+
+/** A request to a receiver. */
+export interface Received {
+  readonly id: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly message: z.output<typeof changesPublished>;
+}
+
+interface Reply {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+type Respond = (received: Received) => Reply | Promise<Reply>;
+
+export const well: Respond = () => ({ status: 204 });
+
+/** A receiver of webhooks on this machine. */
+export interface Receiver {
+  /** A path of its own for each name. */
+  url(name?: string): string;
+  readonly received: readonly Received[];
+  /** How it answers from now on; it is asked when the request has been read. */
+  respond(respond: Respond): void;
+  close(): Promise<void>;
+}
+
+export async function startReceiver(): Promise<Receiver> {
+  const received: Received[] = [];
+  let respond = well;
+  const server = await webServer(async (request, response) => {
+    const { headers, url: path = '' } = request;
+    const message = changesPublished.parse(JSON.parse(await text(request)));
+    const each = { id: String(headers['webhook-id']), path, headers, message };
+    received.push(each);
+    const { status, headers: sent } = await respond(each);
+    response.writeHead(status, sent).end();
+  });
+  return {
+    url: (name = '') => `${server.url}/${SECRET_PATH}/${name}?token=${SECRET_PATH}`,
+    received,
+    respond: (next) => {
+      respond = next;
+    },
+    close: server.close,
+  };
+}
+
+/** An answer that a test gives when it likes. */
+export function heldReply() {
+  const asked = Promise.withResolvers<void>();
+  const reply = Promise.withResolvers<Reply>();
+  const respond: Respond = () => {
+    asked.resolve();
+    return reply.promise;
+  };
+  return { respond, asked: asked.promise, reply: reply.resolve };
+}
+
+export type WebhookInstallation = Awaited<ReturnType<typeof webhookInstallation>>;
+
+/** An installation, with one day published unless told otherwise, whose workers reach OpenSearch through a proxy. */
+export async function webhookInstallation(settings: Record<string, string> = {}, isPublished = true) {
+  const environment: TestEnvironment = await testEnvironment({
+    WEBHOOK_SECRET_KEY: SECRET_KEY,
+    WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8',
+    ...settings,
+  });
+  const { store } = environment;
+  await prepareIndices(store);
+  const queue = new Queue(WEBHOOKS_QUEUE, queueOptions(environment.config));
+  queue.on('error', () => undefined);
+  const workers: RunningProcess[] = [];
+  let step: ProxyStep = pass;
+  let comparisons = 0;
+  const proxy = await startProxy(environment.config.OPENSEARCH_URL, (request) => {
+    if (request.path.startsWith(`/${store.names.webhooks}/_search`)) comparisons += 1;
+    return step(request);
+  });
+  let day = 0;
+  const cities = new Map<string, string>();
+
+  /** Files of the next day, in which the watched license or another one has moved. */
+  function nextFiles(changed = WATCHED): Promise<DatasetFiles> {
+    day += 1;
+    cities.set(changed, `CITY ${day}`);
+    return writeDay(environment.folder, `day-${day}`, {
+      date: daysAfter(FIRST_DAY, day),
+      individual: NURSES.map((row) => ({ ...row, city: cities.get(row.number) ?? 'LIMA' })),
+      business: licensesOf('Board of Pharmacy', '02', 3),
+    });
+  }
+
+  /** Publishes in this process: for the workers, another one did it. */
+  async function publishDay(files: DatasetFiles): Promise<void> {
+    const result = await publishFiles(environment, files);
+    if (result.state !== 'live') throw new Error(JSON.stringify(result));
+  }
+
+  const publishNext = async (changed?: string) => publishDay(await nextFiles(changed));
+
+  const latest = async () => latestCursor((await liveFeed(store)).state);
+
+  /** The webhook of an account as it is now. */
+  async function webhookOf(name: string): Promise<Webhook | undefined> {
+    return (await WEBHOOKS.read(store, accountId(name)))?.document;
+  }
+
+  async function untilIdle(): Promise<void> {
+    await until(
+      'nothing is being delivered',
+      async () => (await queue.getJobCountByTypes('active', 'waiting')) === 0,
+    );
+  }
+
+  /** Enters accounts that watch one license, each with a webhook that has been told of everything. */
+  async function subscribe(names: readonly string[], url: string): Promise<Webhook[]> {
+    const created_at = new Date().toISOString();
+    const license = licenseId(NURSING, WATCHED);
+    const watched = { license, board: NURSING, license_number: WATCHED, number: numberKey(WATCHED) };
+    const state = { delivered_cursor: await latest(), delivered_at: null, failing_since: null, paused: null };
+    const made = names.map((name) => {
+      const account = accountId(name);
+      const holder = { account: name, contact: null, verified_by: 'the tests', verified_at: created_at };
+      const id = subscriptionId(account, license);
+      return {
+        holder: { ...holder, deactivated_at: null },
+        subscription: { ...watched, id, account, reference: `of ${name}`, created_at },
+        webhook: { id: `wh_${newId()}`, account, url, generation: 1, rotated_at: null, created_at, ...state },
+      };
+    });
+    await ACCOUNTS.putAll(
+      store,
+      made.map(({ holder, webhook }) => [webhook.account, holder]),
+    );
+    await SUBSCRIPTIONS.putAll(
+      store,
+      made.map(({ subscription }) => [subscription.id, subscription]),
+    );
+    await WEBHOOKS.putAll(
+      store,
+      made.map(({ webhook }) => [webhook.account, webhook]),
+    );
+    const { accounts, subscriptions, webhooks } = store.names;
+    await environment.client.indices.refresh({ index: [accounts, subscriptions, webhooks] });
+    return made.map(({ webhook }) => webhook);
+  }
+
+  async function stopWorkers(): Promise<void> {
+    await Promise.all(workers.splice(0).map((worker) => worker.stop()));
+  }
+  if (isPublished) await publishNext();
+  return {
+    environment,
+    queue,
+    latest,
+    nextFiles,
+    publishNext,
+    publishFiles: publishDay,
+    webhookOf,
+    subscribe: async (name: string, url: string): Promise<Webhook> => {
+      const [webhook] = await subscribe([name], url);
+      if (webhook === undefined) throw new Error('There is no webhook.');
+      return webhook;
+    },
+    subscribeMany: (count: number, url: string) =>
+      subscribe(
+        Array.from({ length: count }, (_, at) => `Account ${at}`),
+        url,
+      ),
+    /** Does to a webhook what its account does when it resumes it. */
+    resume: (name: string) =>
+      WEBHOOKS.update(
+        store,
+        accountId(name),
+        (current) => current && { ...current, paused: null, failing_since: null },
+      ),
+    setActive: (name: string, isActive: boolean) =>
+      ACCOUNTS.update(
+        store,
+        accountId(name),
+        (current) => current && { ...current, deactivated_at: isActive ? null : new Date().toISOString() },
+      ),
+    removeWebhook: (name: string) =>
+      environment.client.delete({ index: store.names.webhooks, id: accountId(name), refresh: true }),
+    startWorker: async (more: Record<string, string> = {}): Promise<RunningProcess> => {
+      const worker = await startWorker({ ...environment.variables, OPENSEARCH_URL: proxy.url, ...more });
+      workers.push(worker);
+      return worker;
+    },
+    workers: workers as readonly RunningProcess[],
+    /** What happens to the requests of workers to OpenSearch. */
+    disturb: (next: ProxyStep) => {
+      step = next;
+    },
+    /** Waits until an account has been told of everything. */
+    untilDelivered: (name: string) =>
+      until(
+        `${name} has been told`,
+        async () => (await webhookOf(name))?.delivered_cursor === (await latest()),
+      ),
+    /** Waits until workers have compared again, with what is so now, and have done what follows from it. */
+    untilCompared: async (isIdle = true): Promise<void> => {
+      const enough = comparisons + 2 * Math.max(1, workers.length);
+      await until('workers have compared', () => comparisons >= enough);
+      if (isIdle) await untilIdle();
+    },
+    stopWorkers,
+    stop: async () => {
+      await stopWorkers();
+      await queue.close();
+      await proxy.close();
+      await environment.cleanUp();
+    },
+  };
+}
