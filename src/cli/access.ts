@@ -14,7 +14,8 @@ import type { Config } from '../config.ts';
 import { daysBefore, ohioTime, todayInOhio } from '../licenses/dates.ts';
 import { readAudit, recordAudit } from '../storage/audit-log.ts';
 import type { Store } from '../storage/store.ts';
-import { grouped, sumOf, table, wholeNumber } from './output.ts';
+import { wholeNumber } from './options.ts';
+import { grouped, sumOf, table } from './output.ts';
 import { JSON_OPTION, type JsonOption, report } from './store-command.ts';
 
 /** `licenses keys …`: issue, list, rotate and revoke API keys, and show what they were used for. */

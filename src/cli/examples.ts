@@ -31,6 +31,11 @@ const EXAMPLES: readonly string[] = [
   'licenses restore /var/backups/licenses.backup',
   'licenses sample-data day-1 --rows 20000',
   'licenses sample-data day-2 --rows 20000 --date 2026-11-25 --changed 0.01',
+  'licenses status',
+  'licenses status --url https://licenses.example --json',
+  'licenses lookup RN.987654321',
+  'licenses lookup RN.987654321 --board NUR --json',
+  'licenses boards',
   'licenses verify roster.csv --out result.csv --board NUR',
   'licenses webhooks list --json',
 ];

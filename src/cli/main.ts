@@ -4,6 +4,7 @@ import { SERVICE_VERSION } from '../config.ts';
 import { fileTrouble } from '../storage/errors.ts';
 import { accountsCommand, auditCommand, keysCommand } from './access.ts';
 import { addExamples } from './examples.ts';
+import { boardsCommand, lookupCommand, statusCommand } from './lookup.ts';
 import { printError } from './output.ts';
 import { pruneCommand, publicationsCommand, publishCommand, rollbackCommand } from './publications.ts';
 import { sampleDataCommand } from './sample-data.ts';
@@ -41,11 +42,19 @@ program.addCommand(auditCommand());
 program.addCommand(backupCommand());
 program.addCommand(restoreCommand());
 program.addCommand(sampleDataCommand());
+program.addCommand(statusCommand());
+program.addCommand(lookupCommand());
+program.addCommand(boardsCommand());
 program.addCommand(verifyCommand());
 program.addCommand(webhooksCommand());
 addExamples(program);
 
+/** What a program that SIGPIPE ends exits with. */
+const EXIT_PIPE_CLOSED = 141;
+
 if (import.meta.main) {
+  // As by `licenses audit | head`, which has read enough.
+  process.stdout.on('error', () => process.exit(EXIT_PIPE_CLOSED));
   try {
     await program.parseAsync();
   } catch (error) {

@@ -1,6 +1,3 @@
-import { InvalidArgumentError } from 'commander';
-import { isoDate } from '../licenses/dates.ts';
-
 /** Control and formatting characters: a terminal would obey them, and a line break would begin a line of its own. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
@@ -60,17 +57,4 @@ export function sumOf(counts: Readonly<Record<string, number>>): number {
 /** How long all steps of a publication took together: `6.2 s`. */
 export function totalTime(steps: Readonly<Record<string, number>>): string {
   return `${sumOf(steps).toFixed(1)} s`;
-}
-
-/** Reads an option. @throws {InvalidArgumentError} for any other text than a whole number from 1 to 9,999 */
-export function wholeNumber(text: string): number {
-  if (!/^[1-9]\d{0,3}$/.test(text))
-    throw new InvalidArgumentError('It must be a whole number from 1 to 9999.');
-  return Number(text);
-}
-
-/** Reads an option. @throws {InvalidArgumentError} for any other text than an existing `YYYY-MM-DD` */
-export function day(text: string): string {
-  if (isoDate(text) !== text) throw new InvalidArgumentError('It must be a day, YYYY-MM-DD.');
-  return text;
 }

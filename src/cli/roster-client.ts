@@ -1,15 +1,25 @@
 import { createReadStream } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Command, Option } from 'commander';
-import { z } from 'zod';
+import type { Command } from 'commander';
 import { csvRows } from '../csv.ts';
 import { inspectFile } from '../dataset/source-file.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { MAX_ITEMS } from '../rosters/roster.ts';
 import { HEADER_BYTES, type RosterTable, readHeader } from '../rosters/table.ts';
+import { fileTrouble } from '../storage/errors.ts';
+import { boardName } from './options.ts';
 import { grouped, printError } from './output.ts';
 import { type Display, startDisplay } from './progress.ts';
+import {
+  ask,
+  type Service,
+  ServiceError,
+  type ServiceOptions,
+  type ServiceRequest,
+  serviceOf,
+  withServiceOptions,
+} from './service-client.ts';
 
 /** The service takes 1 MB. Quotation marks and letters beyond ASCII make a request larger than its characters. */
 const MAX_REQUEST_CHARACTERS = 300_000;
@@ -17,9 +27,8 @@ const MAX_REQUEST_CHARACTERS = 300_000;
 const FIRST_WAIT_MS = 1000;
 const MAX_WAIT_MS = 60_000;
 
-/** An outage that takes longer ends the command. It continues where it was when it is called again. */
+/** An outage that takes longer ends the command. */
 const MAX_OUTAGE_MS = 10 * 60_000;
-const REQUEST_TIMEOUT_MS = 30_000;
 
 const UNFINISHED = 1;
 
@@ -32,30 +41,21 @@ export interface RosterFile extends Pick<RosterTable, 'columns' | 'format'> {
 }
 
 /** What commands that send a roster have in common. */
-export interface RosterOptions {
-  readonly url: string;
-  readonly key?: string;
+export interface RosterOptions extends ServiceOptions {
   readonly board?: string;
 }
 
 /** Adds the roster's file, the service and its key. */
 export function withRosterOptions(command: Command, rosterWords: string): Command {
-  return command
-    .argument('<roster>', rosterWords)
-    .addOption(new Option('--url <url>', 'the service').env('LICENSES_URL').default('http://127.0.0.1:8080'))
-    .addOption(
-      new Option('--key <key>', 'the API key; lists of processes show it, unlike the variable').env(
-        'LICENSES_KEY',
-      ),
-    )
-    .option('--board <name>', 'the board of every row that names none');
+  return withServiceOptions(command.argument('<roster>', rosterWords)).option(
+    '--board <board>',
+    'the board of every row that names none, by its code or its name',
+    boardName,
+  );
 }
 
 /** A running service, and how a command waits for it. */
-export interface Service {
-  readonly url: string;
-  readonly key: string;
-  /** Stops the work after what is answered is kept. */
+interface WaitedFor extends Service {
   readonly signal: AbortSignal;
   /** Called before each wait, with its reason. */
   readonly onWait: (reason: string) => void;
@@ -64,7 +64,7 @@ export interface Service {
 /** What a command works with. */
 export interface RosterWork {
   readonly roster: RosterFile;
-  readonly service: Service;
+  readonly service: WaitedFor;
   /** It is ended before anything is printed. */
   readonly display: Display;
   /** Shows how many rows are answered. */
@@ -80,28 +80,31 @@ export interface RosterWork {
  */
 export async function runRoster(
   path: string,
-  { url, key }: RosterOptions,
+  options: RosterOptions,
   work: (parts: RosterWork) => Promise<number>,
 ): Promise<number> {
-  if (!key) throw new Error('Give the API key: set LICENSES_KEY, or send --key.');
-  if (!/^https?:\/\//.test(url)) throw new Error('--url must be an http or https address.');
-  const roster = await openRoster(path);
   const interrupted = new AbortController();
+  const asked = serviceOf(options, interrupted.signal);
+  const roster = await openRoster(path);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort());
   const display = startDisplay(process.stderr);
-  let part = 0;
+  let answered = 0;
   const onRows = (rows: number) => {
-    part = rows / roster.total;
-    display.show(`${grouped(rows)} of ${grouped(roster.total)} rows`, part);
+    answered = rows;
+    display.show(`${grouped(rows)} of ${grouped(roster.total)} rows`, rows / roster.total);
   };
-  const onWait = (reason: string) => display.show(`waiting: ${reason}`, part);
-  const service = { url: url.replace(/\/+$/, ''), key, signal: interrupted.signal, onWait };
+  const onWait = (reason: string) => display.show(`waiting: ${reason}`, answered / roster.total);
+  const service = Object.assign(asked, { signal: interrupted.signal, onWait });
   try {
     return await work({ roster, service, display, onRows });
   } catch (error) {
     display.end();
-    if (!interrupted.signal.aborted) printError(error instanceof Error ? error.message : String(error));
-    printError('Not finished. The same command continues where this one stopped.');
+    const isInterrupted = interrupted.signal.aborted;
+    if (!isInterrupted)
+      printError(fileTrouble(error) ?? (error instanceof Error ? error.message : String(error)));
+    const mayContinue = isInterrupted || (error instanceof ServiceError && error.isTransient);
+    const next = mayContinue ? ' The same command continues there.' : '';
+    printError(`Not finished: ${grouped(answered)} of ${grouped(roster.total)} rows are answered.${next}`);
     return UNFINISHED;
   }
 }
@@ -158,14 +161,6 @@ async function* textOf(path: string): AsyncGenerator<string, void, undefined> {
   }
 }
 
-/** A request for some rows of a roster. */
-interface RowsRequest {
-  /** Below /api/v1. */
-  readonly path: string;
-  readonly contentType: string;
-  readonly body: string;
-}
-
 /** Rows that were answered together. */
 interface Answered<Row> {
   readonly rows: readonly Row[];
@@ -179,72 +174,29 @@ interface Answered<Row> {
  * @throws {Error} when the service refuses the rows, or is away for ten minutes
  */
 export async function sendRows<Row>(
-  service: Service,
+  service: WaitedFor,
   rows: readonly Row[],
-  requestOf: (rows: readonly Row[]) => RowsRequest,
+  requestOf: (rows: readonly Row[]) => ServiceRequest,
 ): Promise<Answered<Row>[]> {
   let outageStartedAt: number | undefined;
   for (let attempt = 0; ; attempt += 1) {
-    const { isAnswer, status, text, retryAfterMs } = await post(service, requestOf(rows));
-    if (isAnswer) return [{ rows, text }];
-    if (status === 413 && rows.length > 1) {
-      const half = Math.ceil(rows.length / 2);
-      const first = await sendRows(service, rows.slice(0, half), requestOf);
-      return [...first, ...(await sendRows(service, rows.slice(half), requestOf))];
+    try {
+      return [{ rows, text: await ask(service, requestOf(rows)) }];
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      const { message, status, isTransient, retryAfterMs } = error;
+      if (status === 413 && rows.length > 1) {
+        const half = Math.ceil(rows.length / 2);
+        const first = await sendRows(service, rows.slice(0, half), requestOf);
+        return [...first, ...(await sendRows(service, rows.slice(half), requestOf))];
+      }
+      if (status !== 429) outageStartedAt ??= Date.now();
+      const waitMs = retryAfterMs ?? Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** attempt);
+      const leftMs = outageStartedAt && outageStartedAt + MAX_OUTAGE_MS - Date.now();
+      if (!isTransient || (leftMs !== undefined && leftMs <= 0)) throw error;
+      const deadline = leftMs === undefined ? '' : `, for ${Math.ceil(leftMs / 60_000)} more minutes`;
+      service.onWait(`${message} Next try in ${Math.ceil(waitMs / 1000)} s${deadline}.`);
+      await sleep(waitMs, undefined, { signal: service.signal });
     }
-    if (status !== 429) outageStartedAt ??= Date.now();
-    const isOver = outageStartedAt !== undefined && Date.now() - outageStartedAt > MAX_OUTAGE_MS;
-    if (isOver || (status !== undefined && status !== 429 && status < 500)) throw new Error(text);
-    service.onWait(text);
-    const waitMs = retryAfterMs ?? Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** attempt);
-    await sleep(waitMs, undefined, { signal: service.signal });
-  }
-}
-
-const errorBody = z.object({ detail: z.string() });
-
-interface Posted {
-  readonly isAnswer: boolean;
-  /** `undefined` when the service could not be reached. */
-  readonly status?: number;
-  /** The answer, or what is wrong. */
-  readonly text: string;
-  readonly retryAfterMs?: number;
-}
-
-async function post(
-  { url, key, signal }: Service,
-  { path, contentType, body }: RowsRequest,
-): Promise<Posted> {
-  try {
-    const response = await fetch(`${url}/api/v1${path}`, {
-      method: 'POST',
-      headers: { 'content-type': contentType, 'x-api-key': key },
-      body,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]),
-    });
-    const { status, ok: isAnswer } = response;
-    const text = await response.text();
-    if (isAnswer) return { isAnswer, status, text };
-    const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
-    return {
-      isAnswer,
-      status,
-      text: detailOf(text) ?? `The service answered with ${status}.`,
-      ...(Number.isFinite(retryAfter) && { retryAfterMs: retryAfter * 1000 }),
-    };
-  } catch (error) {
-    signal.throwIfAborted();
-    const reason =
-      error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
-    return { isAnswer: false, text: `The service at ${url} cannot be reached: ${reason}` };
-  }
-}
-
-function detailOf(text: string): string | undefined {
-  try {
-    return errorBody.parse(JSON.parse(text)).detail;
-  } catch {
-    return undefined;
   }
 }

@@ -41,7 +41,7 @@ export async function verifyFile(
   });
   const answersOf = async (chunk: readonly string[][]) => {
     const answered = await sendRows(service, chunk, (rows) => ({
-      path: `/lookup/batch?${query}`,
+      path: `/api/v1/lookup/batch?${query}`,
       contentType: 'text/csv',
       body: plainCsv([roster.columns, ...rows], roster.format),
     }));
@@ -50,6 +50,7 @@ export async function verifyFile(
   const question = JSON.stringify([roster.sha256, board ?? null, maxMatches ?? null]);
   const progressPath = `${resultPath}.progress.json`;
   const progress = await readProgress(progressPath, resultPath, question);
+  if (progress.rows > 0) onRows(progress.rows);
   const file = await open(resultPath, 'a');
   try {
     await file.truncate(progress.bytes);

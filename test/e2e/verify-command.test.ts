@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
+import { freePort } from '../../scripts/ports.ts';
 import { type CommandResult, runProgram } from '../../scripts/processes.ts';
 import { RESULT_COLUMNS } from '../../src/rosters/table.ts';
 import { times } from '../support/fixtures.ts';
@@ -10,6 +11,8 @@ import { startService, type TestService } from '../support/service.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../src/cli/main.ts');
 const NURSING = 'Nursing Board';
+
+const closedPort = await freePort();
 
 let service: TestService;
 let proxy: WebServer;
@@ -20,11 +23,17 @@ let requests: number;
 
 beforeAll(async () => {
   service = await startService();
-  proxy = await startProxy(`http://127.0.0.1:${service.environment.config.PORT}`, (request) => {
+  proxy = await proxyOnPort(0);
+});
+
+function proxyOnPort(port: number): Promise<WebServer> {
+  const step: ProxyStep = (request) => {
     requests += 1;
     return fate(requests, request.body.trimEnd().split('\r\n').length - 1)(request);
-  });
-});
+  };
+  return startProxy(`http://127.0.0.1:${service.environment.config.PORT}`, step, port);
+}
+
 afterAll(async () => {
   await proxy.close();
   await service.stop();
@@ -39,18 +48,21 @@ interface Options {
   readonly key?: string;
   readonly more?: readonly string[];
   readonly signal?: AbortSignal;
+  readonly url?: string;
+  readonly onLine?: (line: string) => void;
 }
 
 /** Runs `licenses verify` for this roster. */
 async function verify(
   roster: string | Uint8Array,
-  { key = service.rest.key, more = ['--board', NURSING], signal }: Options = {},
+  { key = service.rest.key, more = ['--board', NURSING], url = proxy.url, signal, onLine }: Options = {},
 ): Promise<CommandResult> {
   await writeFile(join(folder, 'roster.csv'), roster);
   const parameters = ['verify', join(folder, 'roster.csv'), '--out', join(folder, 'result.csv'), ...more];
   return runProgram([process.execPath, MAIN, ...parameters], {
-    variables: { LICENSES_URL: proxy.url, LICENSES_KEY: key },
-    ...(signal === undefined ? {} : { signal }),
+    variables: { LICENSES_URL: url, LICENSES_KEY: key },
+    ...(signal && { signal }),
+    ...(onLine && { onLine }),
   });
 }
 
@@ -107,6 +119,37 @@ test('waits as told on 429 and 503, and tries again after a lost connection', as
   await expectAnswered(1500);
 }, 60_000);
 
+test('says the next try and the deadline, and waits for a service that went away after it had answered', async () => {
+  const port = Number(new URL(proxy.url).port);
+  let isBack: Promise<void> | undefined;
+  const comeBack = async () => {
+    proxy = await proxyOnPort(port);
+  };
+  fate = (request) => {
+    if (request !== 4) return pass;
+    void proxy.close();
+    return cut;
+  };
+  const { code, stderr } = await verify(rosterOf(5000), {
+    onLine: (line) => {
+      if (line.includes('waiting: ')) isBack ??= comeBack();
+    },
+  });
+  await isBack;
+  expect(stderr).toMatch(
+    /^waiting: The service at \S+ can't be reached \(.*\)\. Next try in \d+ s, for 10 more minutes\.$/m,
+  );
+  expect(code).toBe(0);
+  await expectAnswered(5000);
+}, 60_000);
+
+test('takes a board by its code or in any case', async () => {
+  for (const board of ['NUR', 'nursing board']) {
+    expect(await verify(rosterOf(2), { more: ['--board', board] })).toMatchObject({ code: 0 });
+    await expectAnswered(2);
+  }
+}, 60_000);
+
 test('splits what is too much for the address’s limit', async () => {
   fate = (_, rows) => (rows > 300 ? answer(413, '{"detail": "Split it."}') : pass);
   expect(await verify(rosterOf(1500))).toMatchObject({ code: 0 });
@@ -156,8 +199,8 @@ test.each([
   [
     'a board that is none',
     'license_number\nRN.1\n',
-    { more: ['--board', 'Nursing'] },
-    /No board has exactly the name/,
+    { more: ['--board', 'Wizards'] },
+    /argument 'Wizards' is invalid\. The nearest is: .* \(\w{3}\)/,
   ],
   ['a file without columns of a lookup', 'name\nx\n', {}, /must name the columns/],
   [
@@ -167,13 +210,43 @@ test.each([
     /not valid UTF-8/,
   ],
   ['a quotation mark left open', 'license_number\nRN.1\n"RN.2\n', {}, /Row 3 of the CSV/],
-  ['a service that is not there', 'license_number\nRN.1\n', { more: ['--url', 'ftp://x'] }, /http/],
+  [
+    'an address that is none',
+    'license_number\nRN.1\n',
+    { url: 'ftp://x' },
+    /must be an http or https address/,
+  ],
+  [
+    'a host that does not exist',
+    'license_number\nRN.1\n',
+    { url: 'http://licenses.invalid' },
+    /^There is no host "licenses\.invalid"\. Is LICENSES_URL or --url right\?$/m,
+  ],
+  [
+    'a port that is refused',
+    'license_number\nRN.1\n',
+    { url: 'http://127.0.0.1:9' },
+    /can't be reached \(bad port\)/,
+  ],
+  [
+    'a port on which nobody listens',
+    'license_number\nRN.1\n',
+    { url: `http://127.0.0.1:${closedPort}` },
+    /^Nothing answers at http:\/\/127\.0\.0\.1:\d+\. Is the service running/,
+  ],
+  [
+    'a folder that does not exist to write to',
+    'license_number\nRN.1\n',
+    { more: ['--out', '/nowhere/result.csv'] },
+    /^There is no folder "\/nowhere"/,
+  ],
 ])(
   'with %s exits with 1 and says why',
   async (_what, roster, options, reason) => {
     const { code, stderr } = await verify(roster, options);
     expect(code).toBe(1);
     expect(stderr).toMatch(reason);
+    expect(stderr).not.toContain('The same command continues');
   },
   60_000,
 );

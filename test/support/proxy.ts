@@ -11,10 +11,10 @@ export interface WebServer {
   close(): Promise<void>;
 }
 
-/** Starts a web server on a free port. */
-export async function webServer(listener: RequestListener): Promise<WebServer> {
+/** Starts a web server, on a free port unless given. */
+export async function webServer(listener: RequestListener, port = 0): Promise<WebServer> {
   const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   const address = server.address();
   return {
     url: `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`,
@@ -76,7 +76,7 @@ export function answer(
 const REQUEST_HEADERS = ['content-type', 'x-api-key'] as const;
 
 /** A proxy in front of OpenSearch or of an API process. */
-export function startProxy(server: string, step: ProxyStep): Promise<WebServer> {
+export function startProxy(server: string, step: ProxyStep, port = 0): Promise<WebServer> {
   return webServer(async (incoming, response) => {
     const { method = 'GET', url: path = '/', headers } = incoming;
     const forwarded = REQUEST_HEADERS.flatMap((name) => {
@@ -112,7 +112,7 @@ export function startProxy(server: string, step: ProxyStep): Promise<WebServer> 
     } catch {
       response.destroy();
     }
-  });
+  }, port);
 }
 
 /** Does something in this environment, with a store whose requests to OpenSearch take this step. */

@@ -1,0 +1,190 @@
+import { resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { licenses } from '../../scripts/licenses-processes.ts';
+import { freePort } from '../../scripts/ports.ts';
+import { runProgram } from '../../scripts/processes.ts';
+import { answer, cut, type ProxyStep, pass, startProxy, type WebServer } from '../support/proxy.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+const NOTHING_PUBLISHED = JSON.stringify({
+  service_version: '0',
+  publication: null,
+  licenses_by_board: {},
+  last_runs: null,
+});
+
+let service: TestService;
+let proxy: WebServer;
+let step: ProxyStep;
+
+beforeAll(async () => {
+  service = await startService();
+  proxy = await startProxy(`http://127.0.0.1:${service.environment.config.PORT}`, (request) => step(request));
+});
+afterAll(async () => {
+  await proxy.close();
+  await service.stop();
+});
+
+interface Settings {
+  readonly url?: string;
+  readonly key?: string;
+}
+
+function run(parameters: readonly string[], { url = proxy.url, key = service.rest.key }: Settings = {}) {
+  return licenses({ LICENSES_URL: url, LICENSES_KEY: key }, ...parameters);
+}
+
+describe('licenses lookup', () => {
+  beforeAll(() => {
+    step = pass;
+  });
+
+  test('of a license without cautions prints its record and exits 0', async () => {
+    const { code, stdout, stderr } = await run(['lookup', 'rn 700001', '--board', 'nur']);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^license {3}RN\.700001 of the Nursing Board\nholder /);
+    expect(stdout).toMatch(/^cautions {2}none$/m);
+    expect(stdout).toContain("In the State's dataset of 2026-11-20. The issuing board is the authority.\n");
+  });
+
+  test('without --board asks every board', async () => {
+    const { code, stdout } = await run(['lookup', 'RN.700001']);
+    expect([code, stdout]).toEqual([
+      0,
+      expect.stringMatching(/^license {3}RN\.700001 of the Nursing Board\n/),
+    ]);
+  });
+
+  test('of a license with cautions names each and exits 2', async () => {
+    const { code, stdout } = await run(['lookup', 'PN.700004']);
+    expect([code, stdout]).toEqual([
+      2,
+      expect.stringMatching(/^CAUTION {3}not_active: the primary status is not Active$/m),
+    ]);
+  });
+
+  test('of an unknown number says what was searched, offers similar ones and exits 3', async () => {
+    const { code, stdout, stderr } = await run(['lookup', 'RN.799999']);
+    expect([code, stderr]).toEqual([3, '']);
+    expect(stdout).toMatch(
+      /^No license with the number "RN\.799999" is in the State's dataset of 2026-11-20\. .*the authority/,
+    );
+  });
+
+  test('of a number of another board says which and exits 3', async () => {
+    const { code, stdout } = await run(['lookup', 'RN.700001', '--board', 'board of pharmacy']);
+    expect([code, stdout]).toEqual([3, expect.stringContaining('but one of the Nursing Board')]);
+  });
+
+  test('with --json prints the records as the service sent them', async () => {
+    const { code, stdout } = await run(['lookup', 'RN.700001', '--json']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      last_scraped: '2026-11-20T00:00:00',
+      found: [{ license_number: 'RN.700001', cautions: [], extra_data: expect.any(Object) }],
+      miss: null,
+    });
+    expect(JSON.parse((await run(['lookup', 'RN.799999', '--json'])).stdout)).toMatchObject({
+      found: [],
+      miss: {},
+    });
+  });
+});
+
+test('licenses status says how old the data is, and exits 2 when it is not fresh', async () => {
+  step = pass;
+  const { code, stdout } = await run(['status'], { key: '' });
+  expect(stdout).toMatch(
+    /^service .*\nlive {6}publication \w+, verified .* E[SD]T\ndataset {3}of 2026-11-20, \d+ days? old: (fresh|late|stale)/,
+  );
+  expect(code).toBe(/: fresh/.test(stdout) ? 0 : 2);
+  step = answer(200, NOTHING_PUBLISHED);
+  expect(await run(['status'])).toMatchObject({
+    code: 2,
+    stdout: expect.stringContaining('nothing is published yet'),
+  });
+});
+
+test('licenses boards lists each by its code', async () => {
+  step = pass;
+  const { code, stdout } = await run(['boards'], { key: '' });
+  expect([code, stdout.trimEnd().split('\n')]).toEqual([
+    0,
+    expect.arrayContaining([expect.stringMatching(/^NUR {3}Nursing Board +\d+$/)]),
+  ]);
+  expect(stdout.trimEnd().split('\n')).toHaveLength(25);
+});
+
+test('licenses boards | true ends without an error: nobody reads on', async () => {
+  step = pass;
+  const main = resolve(import.meta.dirname, '../../src/cli/main.ts');
+  const piped = ['sh', '-c', '"$0" "$1" boards | true', process.execPath, main] as const;
+  const ended = await runProgram(piped, { variables: { LICENSES_URL: proxy.url } });
+  expect(ended).toMatchObject({ code: 0, stderr: '' });
+});
+
+describe.each([['lookup', 'RN.700001'], ['status'], ['boards']])('licenses %s', (...command) => {
+  test.each<[string, RegExp, Settings, ProxyStep]>([
+    [
+      'a host that does not exist',
+      /^There is no host "licenses\.invalid"\. Is LICENSES_URL or --url right\?\n$/,
+      { url: 'http://licenses.invalid' },
+      pass,
+    ],
+    [
+      'an address that is none',
+      /^LICENSES_URL or --url is "licenses\.example", but must be an http or https address\.\n$/,
+      { url: 'licenses.example' },
+      pass,
+    ],
+    ['a lost connection', /^The service at \S+ can't be reached \(.*\)\.\n$/, {}, cut],
+    [
+      'a redirect',
+      /^The address redirects to https:\/\/elsewhere\.example\/\. Set LICENSES_URL/,
+      {},
+      answer(301, '', { location: 'https://elsewhere.example/' }),
+    ],
+    [
+      'another server',
+      /^The answer is not one of this service\. Is LICENSES_URL or --url right\?\n$/,
+      {},
+      answer(200, '<html>'),
+    ],
+    [
+      'a service that is busy',
+      /^Too many requests\.\n$/,
+      {},
+      answer(429, '{"detail":"Too many requests."}', { 'retry-after': '60' }),
+    ],
+  ])('with %s fails at once, says what to do and exits 1', async (_what, says, settings, fault) => {
+    step = fault;
+    expect(await run(command, settings)).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(says),
+    });
+  });
+
+  test('with a port on which nobody listens asks whether the service runs', async () => {
+    const { code, stderr } = await run(command, { url: `http://127.0.0.1:${await freePort()}` });
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(
+        /^Nothing answers at \S+\. Is the service running, and is LICENSES_URL or --url right\?\n$/,
+      ),
+    ]);
+  });
+});
+
+test('licenses lookup with a wrong key, or none, says where the key is given', async () => {
+  step = pass;
+  expect(await run(['lookup', 'RN.700001'], { key: 'olv_x' })).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^Invalid or inactive API key\. Check LICENSES_KEY or --key/),
+  });
+  expect(await run(['lookup', 'RN.700001'], { key: '' })).toMatchObject({
+    code: 1,
+    stderr: 'Give the API key: set LICENSES_KEY, or send --key.\n',
+  });
+});
