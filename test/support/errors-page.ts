@@ -81,9 +81,16 @@ export function errorsPage(document: OpenApi): string {
   });
   return `# Errors of the REST API
 
-\`RECORD=1 npm test -- test/integration/openapi.test.ts\` writes this page from the OpenAPI document of a running service. An error is \`{"detail": "…"}\`, with a \`reason\` where a program decides by it. Addresses that do not exist are 404; other methods of an address that exists are 405, with \`Allow\`.
+\`RECORD=1 npm test -- test/integration/openapi.test.ts\` writes this page from the OpenAPI document of a running service. An error is \`{"detail": "…"}\`, with a \`reason\` where a program decides by it.
 
 ${sections.join('\n\n')}
+
+## Refused before an endpoint is reached
+
+- 404: the address does not exist.
+- 405: the address does not take the method; \`Allow\` names those it takes.
+- 408: the request came too slowly. Send it again on a new connection.
+- 431: the headers are too large.
 
 ## Reasons
 
