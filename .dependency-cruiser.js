@@ -18,7 +18,17 @@ const LAYERS = {
   access: ['licenses', 'storage', 'telemetry'],
   subscriptions: ['licenses', 'storage', 'changes', 'lookup', 'access', 'telemetry'],
   http: ['licenses', 'storage', 'changes', 'publications', 'lookup', 'access', 'telemetry'],
-  rest: ['licenses', 'changes', 'subscriptions', 'lookup', 'rosters', 'http', 'access', 'telemetry'],
+  rest: [
+    'licenses',
+    'changes',
+    'subscriptions',
+    'records',
+    'lookup',
+    'rosters',
+    'http',
+    'access',
+    'telemetry',
+  ],
   mcp: ['licenses', 'changes', 'lookup', 'rosters', 'http', 'access', 'telemetry'],
   web: ['licenses', 'changes', 'records', 'publications', 'lookup', 'rosters', 'http', 'access', 'telemetry'],
   cli: [

@@ -15,6 +15,7 @@ import { docsRoutes, openApiDocument } from './http/openapi.ts';
 import { queueBoard } from './http/queue-board.ts';
 import { type RequestState, routerOf } from './http/route.ts';
 import { knownPublications, statusRoute } from './http/status.ts';
+import { licenseExports } from './lookup/export.ts';
 import { liveLookups } from './lookup/service.ts';
 import { MCP_PATH, mcpEndpoint } from './mcp/endpoint.ts';
 import { DISCOVERY_PATHS, discovery } from './mcp/server-card.ts';
@@ -26,7 +27,7 @@ import { savedRecords } from './records/saved-records.ts';
 import { restApi, restRoutes } from './rest/routes.ts';
 import { WEBHOOK_MESSAGES } from './rest/webhook.ts';
 import { liveRosters } from './rosters/service.ts';
-import { refusal } from './storage/errors.ts';
+import { refusal, TooBusyError } from './storage/errors.ts';
 import { openStore } from './storage/store.ts';
 import { BAD_DOCUMENT } from './storage/stored.ts';
 import { watchedAmong } from './subscriptions/subscription.ts';
@@ -54,7 +55,7 @@ export function badKeysPerMinute(config: Config): number {
 type Api = Awaited<ReturnType<typeof connect>>;
 
 /** Connects to OpenSearch and Redis. Both may be away: lookups then fail, and limits count in memory. */
-async function connect(config: Config, log: Logger, isStopping: () => boolean) {
+async function connect(config: Config, log: Logger, isStopping: () => boolean, stopping: AbortSignal) {
   const store = openStore(config, SEARCH_TIMEOUT_MS, {
     triesOtherNodes: true,
     onBadDocument: (bad) => log.error(bad, BAD_DOCUMENT),
@@ -74,7 +75,8 @@ async function connect(config: Config, log: Logger, isStopping: () => boolean) {
   );
   const lookups = liveLookups(store.client, tracker, config.PUBLIC_URL);
   const rosters = liveRosters(lookups);
-  const changes = changesService(store, () => liveFeed(store, tracker), watchedAmong);
+  const feed = () => liveFeed(store, tracker);
+  const changes = changesService(store, feed, watchedAmong);
   return {
     config,
     log,
@@ -85,6 +87,7 @@ async function connect(config: Config, log: Logger, isStopping: () => boolean) {
     lookups,
     rosters,
     changes,
+    exports: licenseExports(store.client, feed, lookups),
     records: savedRecords(store, {
       perDay: config.SAVED_RECORDS_PER_DAY,
       bytes: config.SAVED_RECORDS_MB * 1_000_000,
@@ -96,6 +99,7 @@ async function connect(config: Config, log: Logger, isStopping: () => boolean) {
     usage,
     queue: publishQueue(config),
     isStopping,
+    stopping,
   };
 }
 
@@ -117,9 +121,17 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
   const keys = keyCheck(store, config.API_KEY_PREFIX);
 
   const cost = { limit: restLimit, itemsPerRequest: config.ROSTER_ITEMS_PER_REQUEST };
-  const rest = restRoutes(lookups, rosters.withKey, changes, cost, {
-    webhooks: api.webhooks,
-    testLimit: limitOf('webhook-tests', WEBHOOK_TESTS_PER_MINUTE),
+  const rest = restRoutes({
+    ...{ lookups, rosters: rosters.withKey, changes, exports: api.exports, records: api.records, cost },
+    exporting: {
+      perDay: limitOf('exports-a-day', config.EXPORTS_PER_DAY, [], DAY_SECONDS),
+      stopping: api.stopping,
+    },
+    savesPerDay: limitOf('rest-saves-a-day', savesPerDay, [], DAY_SECONDS),
+    webhooks: {
+      webhooks: api.webhooks,
+      testLimit: limitOf('webhook-tests', WEBHOOK_TESTS_PER_MINUTE),
+    },
   });
   const publications = knownPublications(async () => (await publicationHistory(store)).publications);
   const status = statusRoute(tracker, publications);
@@ -178,7 +190,8 @@ export async function serve(): Promise<void> {
   let isStopping = false;
   let exitCode = 0;
   let stopped: Promise<void> | undefined;
-  const api = await connect(config, log, () => isStopping);
+  const ending = new AbortController();
+  const api = await connect(config, log, () => isStopping, ending.signal);
   const isBehindProxies = config.TRUSTED_PROXIES > 0;
   const server = httpServer(await publicApp(api), { log, isBehindProxies });
   const adminServer = httpServer(operatorApp(api), { log });
@@ -206,6 +219,8 @@ export async function serve(): Promise<void> {
 
   async function stopNow(): Promise<void> {
     isStopping = true;
+    // An export may take longer than the process has.
+    ending.abort(new TooBusyError('The process stops.'));
     setTimeout(() => {
       lines.destroy();
       process.exit(1);

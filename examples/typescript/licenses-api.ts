@@ -198,6 +198,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Every license
+         * @description Every record of one publication, a line of JSON each, compressed with gzip: the beginning of a copy that is kept current by /changes from X-Feed-Cursor on. A line has the fields that changes speak of. A response that ends before its last chunk, or has fewer lines than X-Record-Count, is broken: ask for another.
+         */
+        get: operations["export"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/records": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Save a record of a check
+         * @description Looks a license up by its number and saves what its page on the website shows. The record is kept for 400 days; whoever has its code can read it. Each call saves another record.
+         */
+        post: operations["saveRecord"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/status": {
         parameters: {
             query?: never;
@@ -427,6 +467,13 @@ export interface components {
         WebhookRequest: {
             /** @description https, at most 500 characters; no user name, fragment or port. A public host */
             url: string;
+        };
+        /** @description The license to check; who checks and a reference stand in the record */
+        SavingRequest: {
+            board: components["schemas"]["BoardName"];
+            license_number: string;
+            checked_by?: string | null;
+            reference?: string | null;
         };
         ChangesPublished: {
             /** @constant */
@@ -818,6 +865,46 @@ export interface components {
              * @enum {string}
              */
             reason?: "address not allowed" | "host not found" | "connection refused" | "host unreachable" | "no valid certificate" | "timeout" | "connection closed" | "not an HTTP response" | "request failed";
+        };
+        /** @description A line of an export */
+        ExportedRecord: {
+            /** @description The number as the board writes it */
+            license_number: string;
+            /** @description "LAST, FIRST MIDDLE" of a person; the name, or both trade names, of a business */
+            full_name: string;
+            /** @description The name of the board that issued it */
+            board: string;
+            license_type: string | null;
+            /** @description The primary status, upper case; the set of values may grow */
+            status: string | null;
+            /** @description YYYY-MM-DD */
+            expiry_date: string | null;
+            city: string | null;
+            /** @description Two letters */
+            state: string | null;
+            /** @description The authoritative label: primary status, or primary - sub-status */
+            raw_status: string | null;
+            county: string | null;
+            /** @description YYYY-MM-DD */
+            issue_date: string | null;
+            /** @description Every other attribute of the row that is not empty, by its readable name; the set varies */
+            extra_data: {
+                [key: string]: string;
+            };
+        };
+        SavedRecord: {
+            /** @description Under which the website shows the record: /records/CODE */
+            code: string;
+            /** @description Its address; absent where the operator has not set PUBLIC_URL */
+            url?: string;
+            /** @description ISO 8601, in UTC */
+            saved_at: string;
+            /** @description YYYY-MM-DD */
+            kept_until: string;
+            checked_by?: string;
+            reference?: string;
+            /** @description The license as it was saved */
+            record: components["schemas"]["LicenseRecord"];
         };
         Status: {
             service_version: string;
@@ -3563,6 +3650,434 @@ export interface operations {
                     "application/json": {
                         detail: string;
                     };
+                };
+            };
+            /** @description Nothing is published yet, or lookups are not available now */
+            503: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    /** @description Seconds after which another try makes sense */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Lookups are not available right now; try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+        };
+    };
+    export: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A record in each line */
+            200: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    /** @description Always gzip, whatever the request accepts */
+                    "Content-Encoding": string;
+                    /** @description A name for the file, with the date of the dataset */
+                    "Content-Disposition": string;
+                    /** @description How many lines the whole export has */
+                    "X-Record-Count": number;
+                    /** @description The first since with which to ask for the changes after it */
+                    "X-Feed-Cursor": string;
+                    /** @description The publication that all lines are from */
+                    "X-Publication": string;
+                    /** @description The run date of its dataset, YYYY-MM-DDT00:00:00 */
+                    "X-Last-Scraped": string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "license_number": "RN.987654321",
+                     *       "full_name": "EXAMPLE, PAT SAMPLE",
+                     *       "board": "Nursing Board",
+                     *       "license_type": "Registered Nurse (RN)",
+                     *       "status": "ACTIVE",
+                     *       "expiry_date": "2035-10-31",
+                     *       "city": "Columbus",
+                     *       "state": "OH",
+                     *       "raw_status": "Active",
+                     *       "county": "Franklin",
+                     *       "issue_date": "2020-01-15",
+                     *       "extra_data": {
+                     *         "Board Action": "No",
+                     *         "County": "Franklin",
+                     *         "ZIP": "43215",
+                     *         "Country": "United States",
+                     *         "Compact Eligibility": "Multi-State",
+                     *         "Issue Date": "2020-01-15",
+                     *         "Effective Date": "2025-11-01"
+                     *       }
+                     *     }
+                     */
+                    "application/x-ndjson": components["schemas"]["ExportedRecord"];
+                };
+            };
+            /** @description No active key came with the request */
+            401: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Invalid or inactive API key"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description The request came by plain http */
+            403: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Requests are taken by https only; send this one to the https address."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description Too fast */
+            429: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    /** @description Seconds after which another try makes sense */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Too many requests; try again in 7 seconds."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description A fault of the service */
+            500: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Something went wrong on our side; the request was not answered."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description Nothing is published yet, or lookups are not available now */
+            503: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    /** @description Seconds after which another try makes sense */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Lookups are not available right now; try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+        };
+    };
+    saveRecord: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "board": "Nursing Board",
+                 *       "license_number": "RN.987654321",
+                 *       "reference": "A-17"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SavingRequest"];
+            };
+        };
+        responses: {
+            /** @description The record was saved */
+            201: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "7Q2M-XK4T-0B9D-HW3R",
+                     *       "url": "https://licenses.example.gov/records/7Q2M-XK4T-0B9D-HW3R",
+                     *       "saved_at": "2026-11-20T14:02:11.480Z",
+                     *       "kept_until": "2027-12-25",
+                     *       "reference": "A-17",
+                     *       "record": {
+                     *         "found": true,
+                     *         "license_number": "RN.987654321",
+                     *         "full_name": "EXAMPLE, PAT SAMPLE",
+                     *         "board": "Nursing Board",
+                     *         "license_type": "Registered Nurse (RN)",
+                     *         "status": "ACTIVE",
+                     *         "expiry_date": "2035-10-31",
+                     *         "days_until_expiry": 3267,
+                     *         "city": "Columbus",
+                     *         "state": "OH",
+                     *         "raw_status": "Active",
+                     *         "county": "Franklin",
+                     *         "issue_date": "2020-01-15",
+                     *         "extra_data": {
+                     *           "Board Action": "No",
+                     *           "County": "Franklin",
+                     *           "ZIP": "43215",
+                     *           "Country": "United States",
+                     *           "Compact Eligibility": "Multi-State",
+                     *           "Issue Date": "2020-01-15",
+                     *           "Effective Date": "2025-11-01"
+                     *         },
+                     *         "cautions": [],
+                     *         "source": "dataset",
+                     *         "last_scraped": "2026-11-20T00:00:00"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SavedRecord"];
+                };
+            };
+            /** @description A board that is not one of the 24, no number, or a note that can not be shown */
+            400: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "reference takes one line of at most 100 visible characters."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description No active key came with the request */
+            401: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Invalid or inactive API key"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description The request came by plain http */
+            403: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Requests are taken by https only; send this one to the https address."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description No license for the number at the board */
+            404: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NumberMiss"];
+                };
+            };
+            /** @description A license that is too large */
+            413: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "This check is too large to be saved."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description Too fast */
+            429: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    /** @description Seconds after which another try makes sense */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Too many requests; try again in 7 seconds."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description A fault of the service */
+            500: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Something went wrong on our side; the request was not answered."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
                 };
             };
             /** @description Nothing is published yet, or lookups are not available now */

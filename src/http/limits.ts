@@ -114,7 +114,11 @@ export async function spendForItems(
  *
  * @throws {TooBusyError} or, where its address has too few left, {TooManyRequestsError}, immediately
  */
-export type Slots = <Result>(ctx: Context, size: number, work: () => Promise<Result>) => Promise<Result>;
+export type Slots = <Result>(
+  client: Pick<Context, 'ip'>,
+  size: number,
+  work: () => Promise<Result>,
+) => Promise<Result>;
 
 /** Bounds what is under way in this process, altogether and for each address, so that no client takes everything. */
 export function slots(max: number, maxOf: (address: string) => number): Slots {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { storedChange } from '../changes/change.ts';
-import { historyGap } from '../changes/feed.ts';
-import { licenseRecord } from '../licenses/license.ts';
+import { type HistoryChange, storedChange } from '../changes/change.ts';
+import { type HistoryGap, historyGap } from '../changes/feed.ts';
+import { type LicenseRecord, licenseRecord } from '../licenses/license.ts';
 import { countDocuments } from '../storage/checked-search.ts';
 import { collection } from '../storage/collection.ts';
 import { isIndexNotFound, SearchUnavailableError } from '../storage/errors.ts';
@@ -116,6 +116,39 @@ export type SavedRecordOf<Kind extends SavedRecord['kind']> = Extract<SavedRecor
 export type NewRecord<Kind extends SavedRecord['kind'] = SavedRecord['kind']> = Kind extends unknown
   ? Omit<SavedRecordOf<Kind>, 'saved_at'>
   : never;
+
+/** What a license's page shows. */
+interface ShownLicense {
+  readonly record: LicenseRecord;
+  readonly publication: string;
+  readonly date: string;
+  readonly isSampleData: boolean;
+  readonly since: string;
+  readonly gaps: readonly HistoryGap[];
+  readonly changes: readonly HistoryChange[];
+}
+
+/** What whoever saves a record says; a blank text is nothing. */
+type Said = { readonly [Field in 'checked_by' | 'reference' | 'search']?: string | undefined };
+
+/** The record of the check of a license. @param today the date in Ohio */
+export function recordOfLicense(shown: ShownLicense, today: string, said: Said): NewRecord<'license'> {
+  const { record, publication, date, isSampleData: sample, since, gaps, changes } = shown;
+  return {
+    kind: 'license',
+    ...{ publication, date, sample, today, record, since, changes: [...changes] },
+    ...(gaps.length > 0 && { gaps: [...gaps] }),
+    ...Object.fromEntries(Object.entries(said).filter(([, text]) => text)),
+  };
+}
+
+/** How many bytes of a record may be saved for the price of one: a list costs more than a license. */
+const BYTES_A_SAVE = 25_000;
+
+/** How many saves a record counts as, where those of a day are counted. */
+export function savesOf(record: NewRecord): number {
+  return Math.ceil(Buffer.byteLength(JSON.stringify(record)) / BYTES_A_SAVE);
+}
 
 export const SAVED_RECORDS = collection('savedRecords', savedRecord);
 

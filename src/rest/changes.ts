@@ -184,7 +184,7 @@ function changesAnswer({ changes, next, more }: FeedPage): z.output<typeof chang
 const NUMBER_NEEDED = 'license_number is needed: 1 to 100 characters.';
 export const MAX_NUMBER_LENGTH = 100;
 
-const historyQuery = z.object({
+export const historyQuery = z.object({
   board: board.describe('Exactly the name of a board'),
   license_number: z.string(NUMBER_NEEDED).trim().min(1, NUMBER_NEEDED).max(MAX_NUMBER_LENGTH, NUMBER_NEEDED),
 });

@@ -7,31 +7,52 @@ import type { Changes } from '../changes/service.ts';
 import { httpsOnly } from '../http/app.ts';
 import { authenticated, counted, limited, type RosterCost } from '../http/limits.ts';
 import { type Route, routerOf, under } from '../http/route.ts';
+import type { LicenseExports } from '../lookup/export.ts';
 import type { Lookups } from '../lookup/service.ts';
+import type { SavedRecords } from '../records/saved-records.ts';
 import type { Rosters } from '../rosters/service.ts';
 import { boardsRoute, boardTypesRoute } from './boards.ts';
 import { changesRoute, historyRoute } from './changes.ts';
+import { type ExportAccess, exportRoute } from './export.ts';
 import { REST_PATH } from './operation.ts';
+import { recordsRoute } from './records.ts';
 import { rosterRoute } from './roster.ts';
 import { verifyRoutes } from './verify.ts';
 import { type WebhookAccess, webhookRoutes } from './webhook.ts';
 
-/** The endpoints: lookups with their deprecated alias, rosters, boards, changes, and webhooks. */
-export function restRoutes(
-  lookups: Lookups,
-  rosters: Rosters,
-  changes: Changes,
-  cost: RosterCost,
-  webhooks: WebhookAccess,
-): Route[] {
+/** What the endpoints need. */
+interface RestServices {
+  readonly lookups: Lookups;
+  readonly rosters: Rosters;
+  readonly changes: Changes;
+  readonly exports: LicenseExports;
+  readonly records: SavedRecords;
+  readonly cost: RosterCost;
+  readonly webhooks: WebhookAccess;
+  readonly exporting: ExportAccess;
+  /** How many records an account may save within a day. */
+  readonly savesPerDay: RateLimit;
+}
+
+/** The endpoints: lookups with their deprecated alias, rosters, boards, changes, webhooks, the export and saved records. */
+export function restRoutes({
+  lookups,
+  rosters,
+  changes,
+  exports,
+  records,
+  ...access
+}: RestServices): Route[] {
   return [
     ...verifyRoutes(lookups),
-    rosterRoute(rosters, cost),
+    rosterRoute(rosters, access.cost),
     boardsRoute(lookups),
     boardTypesRoute(lookups),
     changesRoute(changes),
     historyRoute(changes, lookups),
-    ...webhookRoutes(webhooks),
+    ...webhookRoutes(access.webhooks),
+    exportRoute(exports, access.exporting),
+    recordsRoute({ lookups, changes, records }, access.savesPerDay),
   ];
 }
 

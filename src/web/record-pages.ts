@@ -20,10 +20,12 @@ import {
   RecordRefusedError,
   readRecordCode,
   recordNote,
+  recordOfLicense,
   SAVED_RECORD_DAYS,
   type SavedRecord,
   type SavedRecordOf,
   type SavedRecords,
+  savesOf,
   writtenRecordCode,
 } from '../records/saved-records.ts';
 import { boardByCode, publicOrigin, qrCode, recordAddress } from './addresses.ts';
@@ -162,7 +164,7 @@ export function saveRecordPage(services: PageServices): Route {
       const board = boardByCode(form.board);
       if (board === undefined || form.number === '') throw new BadRequestError(FORM_BROKEN);
       const view = await licenseHistory(services, { board, number: form.number });
-      const { record, publication, date, isSampleData, since, gaps, changes } = view;
+      const { record, date, isSampleData } = view;
       const origin = { date, isSampleData };
       const license = licensePath({ board: board.name, license_number: form.number });
       if (record === undefined || shownHash(view, today()) !== form.shown) {
@@ -181,17 +183,11 @@ ${recordForm(form, problems)}`;
         return;
       }
       const { checked_by, reference, search } = form;
-      const said = Object.entries({ checked_by, reference, search: plainText(search) });
+      const said = { checked_by, reference, search: plainText(search) };
       await saveRecord(
         ctx,
         services,
-        {
-          kind: 'license',
-          ...{ publication, date, sample: isSampleData, today: today(), record, since },
-          changes: [...changes],
-          ...(gaps.length > 0 && { gaps: [...gaps] }),
-          ...Object.fromEntries(said.filter(([, text]) => text !== '')),
-        },
+        recordOfLicense({ ...view, record }, today(), said),
         html`<a href="${license}">Go back to the license</a> and print the page.`,
       );
     },
@@ -218,9 +214,6 @@ export function notesOf(data: FormData): RecordNotes {
   return { checked_by: textOf(data, 'checked_by'), reference: textOf(data, 'reference') };
 }
 
-/** How many bytes of a record an address may save for the price of one: a list costs more than a license. */
-const BYTES_A_SAVE = 25_000;
-
 /**
  * Saves a record and leads to its address, or says why it is not saved. What it costs more than one save is counted
  * against the address's day.
@@ -233,7 +226,7 @@ export async function saveRecord(
   record: NewRecord,
   instead: Html,
 ): Promise<void> {
-  const saves = Math.ceil(Buffer.byteLength(JSON.stringify(record)) / BYTES_A_SAVE);
+  const saves = savesOf(record);
   if (saves > 1) await spend(ctx, saveLimits.aDay, saves - 1);
   try {
     const code = await records.save(record);

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { runProgram } from '../../scripts/processes.ts';
 import { commandsToTry } from '../../scripts/welcome.ts';
+import { licenseRecord } from '../../src/licenses/license.ts';
 import { NO_CURL } from '../support/curl.ts';
 import { describeUnless } from '../support/describe-unless.ts';
 import {
@@ -69,6 +70,7 @@ const found = z.union([
   z.object({ record: z.object({ found: z.literal(true) }) }),
   z.object({ changes: z.array(z.unknown()), next: z.string() }),
   z.object({ publication: z.object({ sample: z.literal(true) }) }),
+  licenseRecord,
 ]);
 
 describeUnless(NO_CURL, 'the documented commands', () => {

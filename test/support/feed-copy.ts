@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { fieldsOf } from '../../src/changes/change.ts';
-import { licenseRecord } from '../../src/licenses/license.ts';
+import { type LicenseRecord, licenseRecord } from '../../src/licenses/license.ts';
 import type { Store } from '../../src/storage/store.ts';
 import type { ApiClient } from './api.ts';
 import { changesPage } from './changes.ts';
@@ -29,16 +29,21 @@ export async function licensesInIndex({ client }: Store, index: string): Promise
     const { hits } = response.parse(body).hits;
     const last = hits.at(-1);
     if (last === undefined) return copy;
-    for (const { _source: record } of hits) {
-      copy.set(
-        keyOf(record),
-        new Map(
-          [...fieldsOf(record)].flatMap(([name, value]) => (value === null ? [] : [[name, value] as const])),
-        ),
-      );
-    }
+    for (const [key, fields] of copyOf(hits.map((hit) => hit._source))) copy.set(key, fields);
     after = last.sort;
   }
+}
+
+/** A copy of these records. */
+export function copyOf(records: readonly LicenseRecord[]): LicenseCopy {
+  return new Map(
+    records.map((record) => [
+      keyOf(record),
+      new Map(
+        [...fieldsOf(record)].flatMap(([name, value]) => (value === null ? [] : [[name, value] as const])),
+      ),
+    ]),
+  );
 }
 
 function keyOf({ board, license_number }: { board: string; license_number: string }): string {

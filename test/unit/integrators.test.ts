@@ -16,6 +16,7 @@ import {
 import { MAX_ROSTER_ITEMS } from '../../src/mcp/parameters.ts';
 import { NothingPublishedError } from '../../src/publications/live.ts';
 import { DEFAULT_CHANGES, MAX_CHANGES, MAX_NUMBER_LENGTH } from '../../src/rest/changes.ts';
+import { MAX_EXPORTS, MAX_EXPORTS_OF_ACCOUNT } from '../../src/rest/export.ts';
 import { ROSTER_LIMIT } from '../../src/rest/roster.ts';
 import { REST_WORDS } from '../../src/rest/verify.ts';
 import * as rosterLimits from '../../src/rosters/roster.ts';
@@ -56,6 +57,13 @@ function limits(): [limit: string, number: string][] {
     ['saved records a minute on the website', number(SAVES_PER_MINUTE)],
     ['saved records a day, of all visitors (`SAVED_RECORDS_PER_DAY`)', number(config.SAVED_RECORDS_PER_DAY)],
     ['saved records of all visitors altogether, in MB (`SAVED_RECORDS_MB`)', number(config.SAVED_RECORDS_MB)],
+    [
+      'saved records a day of an account, by REST (a tenth of `SAVED_RECORDS_PER_DAY`)',
+      number(config.SAVED_RECORDS_PER_DAY / 10),
+    ],
+    ['exports a day of an account (`EXPORTS_PER_DAY`)', number(config.EXPORTS_PER_DAY)],
+    ['exports in progress of an account in a process', number(MAX_EXPORTS_OF_ACCOUNT)],
+    ['exports in progress in a process', number(MAX_EXPORTS)],
     ['REST requests a minute with a bad key', number(badKeysPerMinute(config))],
     [
       'items of a roster that count as one request (`ROSTER_ITEMS_PER_REQUEST`)',

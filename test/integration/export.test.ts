@@ -1,0 +1,111 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { liveIndex } from '../../src/publications/metadata.ts';
+import { MAX_EXPORTS } from '../../src/rest/export.ts';
+import { apiClient } from '../support/api.ts';
+import { changesPage } from '../support/changes.ts';
+import { EXPORT, exported } from '../support/exports.ts';
+import { licensesInIndex } from '../support/feed-copy.ts';
+import { times } from '../support/fixtures.ts';
+import { type HeldScroll, heldScroll } from '../support/held-scroll.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+const EXPORTS = 3;
+
+let service: TestService;
+let scroll: HeldScroll;
+
+beforeAll(async () => {
+  scroll = await heldScroll();
+  const settings = { EXPORTS_PER_DAY: String(EXPORTS), OPENSEARCH_URL: scroll.url };
+  service = await startService({ settings });
+});
+afterEach(() => scroll.release());
+afterAll(async () => {
+  await service.stop();
+  await scroll.close();
+});
+
+const clientOf = (account: string) => apiClient(service.environment, account);
+
+describe('an export', () => {
+  test('has every record of the live publication, a line each, and the cursor of now', async () => {
+    const { store } = service.environment;
+    const { licenses, cursor, publication } = await exported(await clientOf('Whole'));
+    expect(licenses).toEqual(await licensesInIndex(store, (await liveIndex(store)) ?? ''));
+    expect(cursor).toBe((await changesPage(service.rest, { since: 'latest' })).next);
+    expect((await service.rest.get('/status')).body).toMatchObject({ publication: { id: publication } });
+  });
+
+  test('is a file with the date of its dataset, whatever the client accepts', async () => {
+    const { headers } = await service.rest.request('GET', EXPORT, {
+      headers: { 'accept-encoding': 'identity', accept: 'text/html' },
+    });
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'content-type': 'application/x-ndjson',
+      'content-encoding': 'gzip',
+      'content-disposition': 'attachment; filename="ohio-licenses-2026-11-20.ndjson.gz"',
+      'x-last-scraped': '2026-11-20T00:00:00',
+      'transfer-encoding': 'chunked',
+    });
+  });
+
+  test('is described by HEAD, which reads nothing and does not count', async () => {
+    const client = await clientOf('Head');
+    for (const { status, headers, text } of await Promise.all(
+      times(EXPORTS + 1, () => client.request('HEAD', EXPORT)),
+    )) {
+      expect([status, text, headers.get('content-encoding')]).toEqual([200, '', 'gzip']);
+      expect(headers.get('x-record-count')).toMatch(/^\d\d$/);
+    }
+    await exported(client);
+    expect(scroll.open).toBe(0);
+  });
+});
+
+describe('an account exports', () => {
+  test('so often a day, whichever of its keys it sends', async () => {
+    const [one, other] = [await clientOf('Day'), await clientOf('day')];
+    for (const client of [one, other, one]) await exported(client);
+    for (const client of [one, other]) {
+      const { status, headers, body } = await client.get(EXPORT);
+      expect([status, body]).toEqual([
+        429,
+        { detail: expect.stringMatching(/^Too many requests; try again in/) },
+      ]);
+      expect(Number(headers.get('retry-after'))).toBeGreaterThan(80_000);
+    }
+    await exported(await clientOf('Another'));
+  });
+
+  test('one at a time', async () => {
+    const client = await clientOf('One');
+    scroll.hold();
+    const underWay = exported(client);
+    await scroll.reached(1);
+    const { status, headers } = await client.get(EXPORT);
+    expect([status, headers.get('retry-after')]).toEqual([429, '1']);
+    scroll.release();
+    await underWay;
+    // What was refused has not counted.
+    for (let at = 2; at <= EXPORTS; at += 1) await exported(client);
+    expect((await client.get(EXPORT)).status).toBe(429);
+  });
+
+  test('while the process sends few others', async () => {
+    const clients = await Promise.all(times(MAX_EXPORTS, (at) => clientOf(`Few ${at}`)));
+    const oneMore = await clientOf('One more');
+    scroll.hold();
+    const underWay = Promise.all(clients.map(exported));
+    await scroll.reached(MAX_EXPORTS);
+    const { status, headers } = await oneMore.get(EXPORT);
+    expect([status, headers.get('retry-after')]).toEqual([503, '1']);
+    scroll.release();
+    await underWay;
+    for (let at = 1; at <= EXPORTS; at += 1) await exported(oneMore);
+  });
+});
+
+test('without a key there is no export', async () => {
+  const { status } = await service.rest.request('GET', EXPORT, { headers: { 'X-API-Key': '' } });
+  expect(status).toBe(401);
+});

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { licenseRecord } from '../../src/licenses/license.ts';
+import type { ApiAnswer, ApiClient } from './api.ts';
+import { copyOf, type LicenseCopy } from './feed-copy.ts';
+
+export const EXPORT = '/api/v1/export';
+
+/** An export as a client has it. */
+export interface Exported {
+  readonly licenses: LicenseCopy;
+  readonly cursor: string;
+  readonly publication: string;
+}
+
+const headers = z.object({
+  'content-type': z.literal('application/x-ndjson'),
+  'content-encoding': z.literal('gzip'),
+  'x-record-count': z.coerce.number(),
+  'x-feed-cursor': z.string(),
+  'x-publication': z.string(),
+});
+
+/** Reads an export. @throws {Error} unless it is whole */
+export async function exported(rest: Pick<ApiClient, 'get'>): Promise<Exported> {
+  return readExport(await rest.get(EXPORT));
+}
+
+function readExport(answer: ApiAnswer): Exported {
+  if (answer.status !== 200) throw new Error(`GET /export gave ${answer.status}: ${answer.text}`);
+  const said = headers.parse(Object.fromEntries(answer.headers));
+  // Strict: a line has no other fields.
+  const line = z.strictObject(licenseRecord.shape);
+  const records = answer.text
+    .split('\n')
+    .slice(0, -1)
+    .map((text) => line.parse(JSON.parse(text)));
+  const licenses = copyOf(records);
+  const isWhole = records.length === said['x-record-count'] && licenses.size === records.length;
+  if (!isWhole)
+    throw new Error(`${records.length} lines, ${licenses.size} licenses, said: ${said['x-record-count']}`);
+  return { licenses, cursor: said['x-feed-cursor'], publication: said['x-publication'] };
+}
