@@ -22,7 +22,7 @@ export const FAILURES = [
   'host not found',
   'connection refused',
   'host unreachable',
-  'no valid certificate',
+  'TLS failed',
   'timeout',
   'connection closed',
   'not an HTTP response',
@@ -73,6 +73,8 @@ export async function post(
   const target = allowedUrl(url, allowedRanges);
   async function checkedAddresses(host: string): Promise<LookupAddress[]> {
     const addresses = await addressesOf(host);
+    // Node ends the process for a name without an address.
+    if (addresses.length === 0) throw new NoAnswerError('host not found');
     const isRefused = addresses.some(({ address }) => !isAllowed(address, target, allowedRanges));
     if (isRefused) throw new NoAnswerError('address not allowed');
     return [...addresses];
@@ -200,7 +202,7 @@ const REASONS: readonly (readonly [RegExp, (typeof FAILURES)[number]])[] = [
   [/^ETIMEDOUT$/, 'timeout'],
   [/^(ECONNRESET|EPIPE|ECONNABORTED)$/, 'connection closed'],
   [/^HPE_/, 'not an HTTP response'],
-  [/CERT|SIGNATURE|ERR_TLS|ERR_SSL|EPROTO|HOSTNAME_MISMATCH/, 'no valid certificate'],
+  [/CERT|SIGNATURE|ERR_TLS|ERR_SSL|EPROTO|HOSTNAME_MISMATCH/, 'TLS failed'],
 ];
 
 function reasonOf(error: Error): (typeof FAILURES)[number] {
@@ -210,6 +212,7 @@ function reasonOf(error: Error): (typeof FAILURES)[number] {
 
 /** Seconds, or a date, as RFC 9110 has them; `undefined` for anything else. */
 function readRetryAfter(text = ''): number | undefined {
-  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
+  const isDate = text.endsWith(' GMT');
+  const ms = isDate ? Date.parse(text) - Date.now() : /^\d+$/.test(text) ? Number(text) * 1000 : Number.NaN;
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), MAX_RETRY_AFTER_MS);
 }

@@ -1,0 +1,297 @@
+import { readFile } from 'node:fs/promises';
+import { setGlobalProxyFromEnv } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { createServer, type Server, type Socket } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { post } from '../../src/subscriptions/outgoing.ts';
+import { NO_OPENSSL, selfSigned } from '../support/certificate.ts';
+import { describeUnless } from '../support/describe-unless.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const LOOPBACK = ['127.0.0.0/8'];
+const ELSEWHERE = ['203.0.113.0/24', '2001:db8::/32'];
+/** Of receivers that would take longer than any test waits. */
+const SOON_MS = 300;
+
+const opened: { readonly server: Server; readonly sockets: Set<Socket> }[] = [];
+
+/** A server on this machine that does this with each connection, once something was sent on it. */
+async function receiver(answer: (socket: Socket) => void, host = '127.0.0.1') {
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections += 1;
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.on('close', () => sockets.delete(socket));
+    socket.once('data', () => answer(socket));
+  });
+  opened.push({ server, sockets });
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return { port, url: `http://127.0.0.1:${port}/hook`, connections: () => connections };
+}
+
+function stopped({ server, sockets }: (typeof opened)[number]): Promise<void> {
+  for (const socket of sockets) socket.destroy();
+  return new Promise((resolve) => server.close(() => resolve()));
+}
+
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map(stopped));
+});
+
+const answering = (text: string) => (socket: Socket) => socket.end(text);
+const NO_CONTENT = 'HTTP/1.1 204 No Content\r\n\r\n';
+
+/** Writes the same again and again while the connection lasts, as fast as it is taken or every 20 ms. */
+function endless(first: string, again: string | Buffer, pace: 'fast' | 'slow') {
+  return (socket: Socket) => {
+    socket.write(first);
+    const write = () => {
+      if (socket.destroyed) return;
+      if (pace === 'slow') socket.write(again, () => setTimeout(write, 20));
+      else socket.write(again, write);
+    };
+    write();
+  };
+}
+
+/** The hosts by which a server that listens on all addresses of this machine is reached, as somebody may write them. */
+const OWN_HOSTS = [
+  ...['127.0.0.1', '127.1', '2130706433', '0x7f000001', '0177.0.0.1', '0.0.0.0', '0', 'localhost'],
+  ...['[::1]', '[::]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[::127.0.0.1]'],
+];
+const OWN_ADDRESSES = ['127.0.0.1', '127.9.9.9', '0.0.0.0', '::1', '::', '::ffff:127.0.0.1', '::127.0.0.1'];
+
+describe('a server of this machine', () => {
+  test('is reached in allowed ranges', async () => {
+    const { port, connections } = await receiver(answering(NO_CONTENT), '::');
+    const hosts = ['127.0.0.1', '127.1', '2130706433', 'localhost', '[::1]', '[::ffff:127.0.0.1]'];
+    for (const host of hosts) {
+      const answer = await post(`http://${host}:${port}/`, {}, '{}', [...LOOPBACK, '::1/128']);
+      expect([host, answer]).toEqual([host, { status: 204 }]);
+    }
+    expect(connections()).toBe(hosts.length);
+  });
+
+  test('is not connected to outside of them, however its host is written', async () => {
+    const { port, connections } = await receiver(answering(NO_CONTENT), '::');
+    for (const host of OWN_HOSTS) {
+      const sent = post(`http://${host}:${port}/`, {}, '{}', ELSEWHERE);
+      await expect(sent).rejects.toMatchObject({ reason: 'address not allowed' });
+    }
+    expect(connections()).toBe(0);
+  });
+
+  test('is not connected to outside of them, whatever a name stands for', async () => {
+    const { port, connections } = await receiver(answering(NO_CONTENT), '::');
+    for (const address of OWN_ADDRESSES) {
+      const addressesOf = async () => [{ address, family: address.includes(':') ? 6 : 4 }];
+      const sent = post(`http://hooks.example.com:${port}/`, {}, '{}', ELSEWHERE, { addressesOf });
+      await expect(sent).rejects.toMatchObject({ reason: 'address not allowed' });
+    }
+    expect(connections()).toBe(0);
+  });
+
+  test('is not connected to by a name whose address changes after it was asked for', async () => {
+    // 127.0.0.1 stands for a public address, 127.0.0.2 for one that is not.
+    const { port } = await receiver(answering(NO_CONTENT));
+    const other = createServer(() => expect('a connection').toBe('none'));
+    opened.push({ server: other, sockets: new Set() });
+    await new Promise<void>((resolve) => other.listen(port, '127.0.0.2', resolve));
+    let asked = 0;
+    const addressesOf = async () => {
+      asked += 1;
+      return [{ address: asked % 2 === 1 ? '127.0.0.1' : '127.0.0.2', family: 4 }];
+    };
+    const send = () => post(`http://hooks.example.com:${port}/`, {}, '{}', ['127.0.0.1/32'], { addressesOf });
+    await expect(send()).resolves.toEqual({ status: 204 });
+    expect(asked).toBe(1);
+    await expect(send()).rejects.toMatchObject({ reason: 'address not allowed' });
+  });
+
+  test('is not connected to because another one redirects to it', async () => {
+    const secret = await receiver(answering(NO_CONTENT));
+    for (const status of [301, 302, 303, 307, 308]) {
+      const { url } = await receiver(
+        answering(`HTTP/1.1 ${status} See\r\nLocation: ${secret.url}\r\nContent-Length: 0\r\n\r\n`),
+      );
+      expect(await post(url, {}, '{}', LOOPBACK)).toEqual({ status });
+    }
+    expect(secret.connections()).toBe(0);
+  });
+});
+
+test('a proxy of the environment is not used', async () => {
+  const [proxy, { url }] = [await receiver(answering(NO_CONTENT)), await receiver(answering(NO_CONTENT))];
+  const restore = setGlobalProxyFromEnv({ http_proxy: new URL(proxy.url).origin });
+  try {
+    expect(await post(url, {}, '{}', LOOPBACK)).toEqual({ status: 204 });
+  } finally {
+    restore();
+  }
+  expect(proxy.connections()).toBe(0);
+});
+
+test('a message is sent as one request, with its length, on a connection of its own', async () => {
+  const sent: string[] = [];
+  const { url, connections } = await receiver(() => undefined);
+  const server = opened.at(-1)?.server;
+  server?.on('connection', (socket: Socket) =>
+    socket.on('data', (bytes) => {
+      sent.push(String(bytes));
+      if (sent.join('').endsWith('{"a":"ü"}')) socket.end(NO_CONTENT);
+    }),
+  );
+  for (const id of ['msg_1', 'msg_2']) await post(url, { 'webhook-id': id }, '{"a":"ü"}', LOOPBACK);
+  expect(connections()).toBe(2);
+  const [head = '', body] = sent.join('').split('\r\n\r\n');
+  expect(head.split('\r\n')).toEqual([
+    'POST /hook HTTP/1.1',
+    'webhook-id: msg_1',
+    'content-type: application/json',
+    'content-length: 10',
+    expect.stringMatching(/^user-agent: Ohio-License-Verification\/\d/),
+    expect.stringMatching(/^Host: 127\.0\.0\.1:\d+$/),
+    'Connection: close',
+  ]);
+  expect(body).toMatch(/^\{"a":"ü"\}/);
+});
+
+describe('a receiver that', () => {
+  test.each<[string, string, (socket: Socket) => void]>([
+    ['never answers', 'timeout', () => undefined],
+    ['sends its headers byte by byte', 'timeout', endless('HTTP/1.1 200 OK\r\nX-A: ', 'a', 'slow')],
+    ['sends endless hints', 'timeout', endless('', 'HTTP/1.1 103 Early Hints\r\nA: b\r\n\r\n', 'slow')],
+    [
+      'sends endless headers',
+      'not an HTTP response',
+      endless('HTTP/1.1 200 OK\r\n', 'X-A: b\r\n'.repeat(1000), 'fast'),
+    ],
+    ['resets the connection', 'connection closed', (socket) => socket.resetAndDestroy()],
+    ['ends the connection', 'connection closed', (socket) => socket.end()],
+    ['ends it in the headers', 'connection closed', answering('HTTP/1.1 200 OK\r\nA: ')],
+    ['speaks no HTTP', 'not an HTTP response', answering('220 mail.example.com ESMTP\r\n')],
+    [
+      'changes to another protocol',
+      'connection closed',
+      answering('HTTP/1.1 101 Switching Protocols\r\nUpgrade: secret\r\nConnection: upgrade\r\n\r\n'),
+    ],
+  ])('%s: %s', async (_what, reason, answer) => {
+    const { url } = await receiver(answer);
+    const sent = post(url, {}, '{}', LOOPBACK, { withinMs: SOON_MS });
+    // The words are ours, whatever it sent.
+    await expect(sent).rejects.toMatchObject({ reason, message: reason });
+  });
+
+  test('answers with a body that never ends is heard to its headers, and its body is not read', async () => {
+    const chunk = `100000\r\n${'x'.repeat(0x100000)}\r\n`;
+    let taken = 0;
+    const { url } = await receiver((socket) => {
+      endless('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n', chunk, 'fast')(socket);
+      socket.on('close', () => {
+        taken = socket.bytesWritten;
+      });
+    });
+    const [{ sockets } = { sockets: new Set<Socket>() }] = opened;
+    expect(await post(url, {}, '{}', LOOPBACK)).toEqual({ status: 200 });
+    await Promise.all([...sockets].map((socket) => new Promise((resolve) => socket.on('close', resolve))));
+    // What the kernel's buffers took.
+    expect(taken).toBeLessThan(20 * 0x100000);
+  });
+
+  test('sends its body byte by byte has answered, and is not waited for any longer than for its headers', async () => {
+    const head = 'HTTP/1.1 410 Gone\r\nTransfer-Encoding: chunked\r\n\r\n';
+    const { url } = await receiver(endless(head, '1\r\nx\r\n', 'slow'));
+    expect(await post(url, {}, '{}', LOOPBACK, { withinMs: SOON_MS })).toEqual({ status: 410 });
+  });
+
+  test.each<[string, string, () => Promise<never[]>]>([
+    [
+      'has no name',
+      'host not found',
+      () => Promise.reject(Object.assign(new Error(), { code: 'ENOTFOUND' })),
+    ],
+    ['has no address', 'host not found', async () => []],
+    ['has a name that nobody resolves', 'timeout', () => new Promise(() => undefined)],
+    ['can not be looked up', 'request failed', () => Promise.reject(new Error('the resolver said: secret'))],
+  ])('%s: %s', async (_what, reason, addressesOf) => {
+    const sent = post('https://hooks.example.com/', {}, '{}', [], { addressesOf, withinMs: SOON_MS });
+    await expect(sent).rejects.toMatchObject({ reason, message: reason });
+  });
+
+  test('does not listen: connection refused', async () => {
+    const { url } = await receiver(() => undefined);
+    await Promise.all(opened.splice(0).map(stopped));
+    await expect(post(url, {}, '{}', LOOPBACK)).rejects.toMatchObject({ reason: 'connection refused' });
+  });
+});
+
+describe('Retry-After', () => {
+  test.each<[string, number | undefined]>([
+    ['120', 120_000],
+    ['0', 0],
+    ['86401', 86_400_000],
+    ['99999999999999999999', 86_400_000],
+    ['Sun, 06 Nov 1994 08:49:37 GMT', 0],
+    ['Fri, 01 Jan 2100 00:00:00 GMT', 86_400_000],
+    ['-5', undefined],
+    ['1.5', undefined],
+    ['soon', undefined],
+    ['soon GMT', undefined],
+    ['', undefined],
+  ])('%s', async (text, retryAfterMs) => {
+    const { url } = await receiver(answering(`HTTP/1.1 503 Busy\r\nRetry-After: ${text}\r\n\r\n`));
+    expect(await post(url, {}, '{}', LOOPBACK)).toEqual({
+      status: 503,
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    });
+  });
+
+  test('as a date', async () => {
+    const date = new Date(Date.now() + 3_600_000).toUTCString();
+    const { url } = await receiver(answering(`HTTP/1.1 429 Slow\r\nRetry-After: ${date}\r\n\r\n`));
+    const { retryAfterMs = 0 } = await post(url, {}, '{}', LOOPBACK);
+    expect(retryAfterMs).toBeGreaterThan(3_500_000);
+    expect(retryAfterMs).toBeLessThanOrEqual(3_600_000);
+  });
+});
+
+describeUnless(NO_OPENSSL, 'by https, a receiver', () => {
+  const folder = temporaryFolder();
+  let server: ReturnType<typeof createTlsServer>;
+  let port: number;
+  let ca: string;
+
+  beforeAll(async () => {
+    const files = await selfSigned(folder.path());
+    ca = await readFile(files.certificate, 'utf8');
+    server = createTlsServer({ key: await readFile(files.key), cert: ca }, (_request, response) => {
+      response.writeHead(204).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const address = server.address();
+    port = typeof address === 'object' && address !== null ? address.port : 0;
+  });
+  afterAll(() => new Promise((resolve) => server.close(resolve)));
+
+  test('with a certificate that is trusted is sent to', async () => {
+    expect(await post(`https://127.0.0.1:${port}/`, {}, '{}', LOOPBACK, { ca })).toEqual({ status: 204 });
+  });
+
+  test('with one that is not trusted, or is for another host, is not', async () => {
+    const untrusted = post(`https://127.0.0.1:${port}/`, {}, '{}', LOOPBACK);
+    await expect(untrusted).rejects.toMatchObject({ reason: 'TLS failed' });
+    const addressesOf = async () => [{ address: '127.0.0.1', family: 4 }];
+    const ofOther = post(`https://hooks.example.com:${port}/`, {}, '{}', LOOPBACK, { ca, addressesOf });
+    await expect(ofOther).rejects.toMatchObject({ reason: 'TLS failed' });
+  });
+
+  test('without TLS is not', async () => {
+    const plain = await receiver(answering(NO_CONTENT));
+    const sent = post(plain.url.replace('http:', 'https:'), {}, '{}', LOOPBACK);
+    await expect(sent).rejects.toMatchObject({ reason: 'TLS failed' });
+  });
+});

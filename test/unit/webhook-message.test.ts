@@ -1,0 +1,186 @@
+import { createHmac } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import {
+  changesMessage,
+  changesPublished,
+  messageId,
+  signedHeaders,
+  type Told,
+  testMessage,
+  testMessageId,
+  webhookSecret,
+  webhookTest,
+} from '../../src/subscriptions/message.ts';
+
+const KEY = 'a secret key of the tests, of 32 characters and more';
+const WEBHOOK = { id: 'wh_1', generation: 1, rotated_at: null };
+const NOW = new Date();
+const HOUR_MS = 3_600_000;
+
+const CHANGE = {
+  board: 'Nursing Board',
+  license_number: 'RN.700001',
+  reference: 'staff-117',
+  kind: 'changed',
+} as const;
+
+const TOLD: Told = {
+  cursor: '0f3a9c2be871.3k.1f0c2d3e',
+  publication: 'p-20',
+  date: '2026-11-20',
+  counts: { added: 0, changed: 1, removed: 0 },
+  changes: [CHANGE],
+};
+
+function messageOf(told: Partial<Told>) {
+  const body = changesMessage({ ...TOLD, ...told }, NOW);
+  return { body, bytes: Buffer.byteLength(body), ...changesPublished.parse(JSON.parse(body)) };
+}
+
+const many = (count: number, reference: (at: number) => string | null) =>
+  Array.from({ length: count }, (_, at) => ({ ...CHANGE, reference: reference(at) }));
+
+describe('the message of what changed', () => {
+  test('says up to which place, in which publication, how many and which', () => {
+    expect(messageOf({})).toMatchObject({
+      type: 'changes.published',
+      timestamp: NOW.toISOString(),
+      data: { ...TOLD, changes: [CHANGE], verify_all: false },
+    });
+  });
+
+  test('has no field of a change but these four', () => {
+    const stored = { ...CHANGE, full_name: 'DOE, JANE', fields: { city: { before: 'A', after: 'B' } } };
+    const { body, data } = messageOf({ changes: [stored] });
+    expect(body).not.toContain('DOE');
+    expect(Object.keys(data.changes[0] ?? {})).toEqual(['board', 'license_number', 'reference', 'kind']);
+  });
+
+  test('lists the first 100', () => {
+    const { data } = messageOf({
+      changes: many(150, String),
+      counts: { added: 0, changed: 150, removed: 0 },
+    });
+    expect(data.changes.map(({ reference }) => reference)).toEqual(
+      Array.from({ length: 100 }, (_, at) => `${at}`),
+    );
+    expect(data.counts).toEqual({ added: 0, changed: 150, removed: 0 });
+  });
+
+  test.each<[string, string]>([
+    ['of 200 letters', 'x'.repeat(200)],
+    ['of 200 control characters, six bytes each in JSON', '\u0001'.repeat(200)],
+    ['of 200 emoji', '🙂'.repeat(200)],
+    ['of 200 quotes', '"'.repeat(200)],
+    ['of 200 halves of a surrogate pair', '\ud800'.repeat(200)],
+    ['longer than the whole message may be', 'x'.repeat(30_000)],
+  ])('stays under 20 KB with references %s', (_what, reference) => {
+    const { bytes, data } = messageOf({ changes: many(100, () => reference) });
+    expect(bytes).toBeLessThanOrEqual(20_000);
+    const room = Buffer.byteLength(JSON.stringify({ ...CHANGE, reference })) + 1;
+    // As many as fit.
+    expect(data.changes.length < 100 ? bytes + room : Number.POSITIVE_INFINITY).toBeGreaterThan(20_000);
+  });
+
+  test('says to verify everything where the changes can not be listed', () => {
+    const { data } = messageOf({ counts: null, changes: [] });
+    expect(data).toMatchObject({ counts: null, changes: [], verify_all: true });
+  });
+});
+
+test('a test message has a type and a time', () => {
+  expect(webhookTest.parse(JSON.parse(testMessage(NOW)))).toEqual({
+    type: 'webhook.test',
+    timestamp: NOW.toISOString(),
+    data: {},
+  });
+});
+
+describe('the id of a message', () => {
+  test('is the same for a webhook and a place, and of no other', () => {
+    const other = [
+      messageId({ id: 'wh_2' }, 'a'),
+      messageId({ id: 'wh_1' }, 'b'),
+      testMessageId(),
+      testMessageId(),
+    ];
+    const id = messageId({ id: 'wh_1' }, 'a');
+    expect(id).toBe(messageId({ id: 'wh_1' }, 'a'));
+    expect(new Set([id, ...other]).size).toBe(5);
+    for (const each of [id, ...other]) expect(each).toMatch(/^msg_[0-9a-f]{32}$/);
+  });
+});
+
+describe('the secret', () => {
+  test('is 32 bytes, and another one for each key, webhook and generation', () => {
+    const secrets = [
+      webhookSecret(KEY, WEBHOOK),
+      webhookSecret(`${KEY}.`, WEBHOOK),
+      webhookSecret(KEY, { ...WEBHOOK, id: 'wh_2' }),
+      webhookSecret(KEY, { ...WEBHOOK, generation: 2 }),
+      webhookSecret(KEY, { id: 'wh_1 1', generation: 1 }),
+    ];
+    expect(new Set(secrets).size).toBe(5);
+    for (const secret of secrets) {
+      expect(secret).toMatch(/^whsec_/);
+      expect(Buffer.from(secret.slice('whsec_'.length), 'base64')).toHaveLength(32);
+    }
+  });
+
+  test('is HKDF (RFC 5869) with SHA-256, so it stays the same from release to release', () => {
+    const hmac = (key: string | Buffer, data: string) => createHmac('sha256', key).update(data).digest();
+    const derived = hmac(hmac(Buffer.alloc(32), KEY), 'webhook wh_1 1\u0001');
+    expect(webhookSecret(KEY, WEBHOOK)).toBe(`whsec_${derived.toString('base64')}`);
+  });
+});
+
+describe('the package standardwebhooks of npm', () => {
+  const id = messageId(WEBHOOK, TOLD.cursor);
+  const body = changesMessage(TOLD, NOW);
+  const verify = (secret: string, headers: Record<string, string>, given = body) =>
+    new Webhook(secret).verify(given, headers);
+
+  test('verifies a message', () => {
+    const headers = signedHeaders(KEY, WEBHOOK, id, body, NOW);
+    expect(verify(webhookSecret(KEY, WEBHOOK), headers)).toEqual(JSON.parse(body));
+  });
+
+  test('refuses another body, id, time or secret', () => {
+    const headers = signedHeaders(KEY, WEBHOOK, id, body, NOW);
+    const secret = webhookSecret(KEY, WEBHOOK);
+    const later = String(Number(headers['webhook-timestamp']) + 1);
+    expect(() => verify(secret, headers, `${body} `)).toThrow('No matching signature');
+    expect(() => verify(secret, { ...headers, 'webhook-id': 'msg_2' })).toThrow('No matching signature');
+    expect(() => verify(secret, { ...headers, 'webhook-timestamp': later })).toThrow('No matching signature');
+    expect(() => verify(webhookSecret(KEY, { id: 'wh_2', generation: 1 }), headers)).toThrow('No matching');
+  });
+
+  test('refuses what is sent again after ten minutes', () => {
+    const headers = signedHeaders(KEY, WEBHOOK, id, body, new Date(NOW.getTime() - 600_000));
+    expect(() => verify(webhookSecret(KEY, WEBHOOK), headers)).toThrow('too old');
+  });
+
+  test.each([
+    ['an hour after', 1, [true, true, false]],
+    ['25 hours after', 25, [false, true, false]],
+  ])(
+    'verifies with the secret before and the new one %s the secret was changed',
+    (_when, hours, expected) => {
+      const rotated = {
+        id: 'wh_1',
+        generation: 2,
+        rotated_at: new Date(NOW.getTime() - hours * HOUR_MS).toISOString(),
+      };
+      const headers = signedHeaders(KEY, rotated, id, body, NOW);
+      const verified = [1, 2, 3].map((generation) => {
+        try {
+          return verify(webhookSecret(KEY, { id: 'wh_1', generation }), headers) !== undefined;
+        } catch {
+          return false;
+        }
+      });
+      expect(verified).toEqual(expected);
+    },
+  );
+});
