@@ -16,7 +16,7 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
   ],
   ['409', 'Nothing to do: what the request asks for is there already.'],
   ['410', 'Start again from the present: `since=latest`, then verify all your licenses.'],
-  ['413', 'Split the request.'],
+  ['413', 'Send less: a list can be split.'],
   ['415', 'Send a media type that `detail` names.'],
   ['429', 'Wait the seconds of `Retry-After`, then send the request again.'],
   ['500', 'Send the request once more; then report its `X-Request-Id` to the operator.'],
