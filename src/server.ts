@@ -30,6 +30,7 @@ import { liveRosters } from './rosters/service.ts';
 import { refusal, TooBusyError } from './storage/errors.ts';
 import { openStore } from './storage/store.ts';
 import { BAD_DOCUMENT } from './storage/stored.ts';
+import { subscriptionsService } from './subscriptions/service.ts';
 import { watchedAmong } from './subscriptions/subscription.ts';
 import { webhookService } from './subscriptions/webhook-service.ts';
 import { metrics } from './telemetry/metrics.ts';
@@ -123,6 +124,7 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
   const cost = { limit: restLimit, itemsPerRequest: config.ROSTER_ITEMS_PER_REQUEST };
   const rest = restRoutes({
     ...{ lookups, rosters: rosters.withKey, changes, exports: api.exports, records: api.records, cost },
+    subscriptions: subscriptionsService(store),
     exporting: {
       perDay: limitOf('exports-a-day', config.EXPORTS_PER_DAY, [], DAY_SECONDS),
       stopping: api.stopping,

@@ -24,6 +24,7 @@ import { isMiss, type Miss } from '../licenses/lookup.ts';
 import { notFoundDetail, reasonOf } from '../licenses/not-found.ts';
 import { type LicenseHistory, type Lookups, licenseHistory } from '../lookup/service.ts';
 import {
+  absentIfBlank,
   accountOf,
   board,
   COMMON_ERRORS,
@@ -31,6 +32,7 @@ import {
   queryOf,
   REST_PATH,
   responseEntry,
+  wholeNumber,
 } from './operation.ts';
 import { EXAMPLE, EXAMPLE_DATE, EXAMPLE_ORIGIN, MISSED_NUMBER, notFoundReason } from './verify-response.ts';
 
@@ -85,11 +87,6 @@ const MAX_CURSOR_LENGTH = 100;
 
 const LIMIT_ERROR = `limit must be a whole number from 1 to ${MAX_CHANGES}.`;
 
-/** A query has only text. */
-function wholeNumber(text: unknown): unknown {
-  return typeof text === 'string' && /^\d{1,4}$/.test(text) ? Number(text) : text;
-}
-
 const changesQuery = z.object({
   since: z
     .string()
@@ -106,10 +103,7 @@ const changesQuery = z.object({
     z.int(LIMIT_ERROR).min(1, LIMIT_ERROR).max(MAX_CHANGES, LIMIT_ERROR).default(DEFAULT_CHANGES),
   ),
   watched: z
-    .preprocess(
-      (value) => (typeof value === 'string' && value.trim() === '' ? undefined : value),
-      z.enum(['true', 'false'], 'watched must be true or false.').default('false'),
-    )
+    .preprocess(absentIfBlank, z.enum(['true', 'false'], 'watched must be true or false.').default('false'))
     .describe('true for the changes of the licenses that your account watches (/subscriptions) alone'),
 });
 

@@ -44,6 +44,16 @@ export function accountOf({ state: { account } }: Pick<Context, 'state'>): strin
   return account;
 }
 
+/** A text of blanks counts as absent. */
+export function absentIfBlank(value: unknown): unknown {
+  return typeof value === 'string' && value.trim() === '' ? undefined : value;
+}
+
+/** A query has only text. */
+export function wholeNumber(text: unknown): unknown {
+  return typeof text === 'string' && /^\d{1,4}$/.test(text) ? Number(text) : text;
+}
+
 /**
  * The query parameters of a request.
  *

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { lastScraped, type RecordOrigin, responseRecord, toResponseRecord } from '../licenses/license.ts';
-import { MAX_LISTED_MATCHES } from '../licenses/lookup.ts';
+import { MAX_LISTED_MATCHES, type Miss } from '../licenses/lookup.ts';
 import { notFoundDetail, reasonOf } from '../licenses/not-found.ts';
 import { FOUND_BY, itemsOf, MAX_ITEMS, type RosterResult } from '../rosters/roster.ts';
 import { type AnswerFormat, MAX_ITEMS_WITH_SUGGESTIONS } from '../rosters/service.ts';
 import { licenseBody, notFoundReason } from './verify-response.ts';
 
-const resultBase = {
+export const resultBase = {
   index: z.int().describe('The place of the item in the roster, from 0'),
   reference: z.string().nullable().describe('As in the item'),
 };
@@ -27,7 +27,7 @@ const ambiguousResult = z.object({
   truncated: z.boolean().describe('Whether more match than are listed'),
 });
 
-const notFoundResult = z.object({
+export const notFoundResult = z.object({
   ...resultBase,
   outcome: z.literal('not_found'),
   detail: z.string().describe('What was searched, in which dataset, and what to do'),
@@ -43,7 +43,7 @@ const notFoundResult = z.object({
     .describe(`Present where did_you_mean is left out: after ${MAX_ITEMS_WITH_SUGGESTIONS} such items`),
 });
 
-const invalidResult = z.object({
+export const invalidResult = z.object({
   ...resultBase,
   outcome: z.literal('invalid'),
   detail: z.string().describe('What is wrong and what to send instead, as in a 400 of /lookup/verify'),
@@ -89,15 +89,23 @@ function resultBody(
     case 'invalid':
       return { ...item, outcome: 'invalid', detail: outcome.detail };
     default:
-      return {
-        ...item,
-        outcome: 'not_found',
-        detail: notFoundDetail(outcome, origin.date),
-        ...(outcome.request.by === 'number' && { reason: reasonOf(outcome) }),
-        did_you_mean: suggestionsOmitted ? [] : [...outcome.didYouMean],
-        ...(suggestionsOmitted && { suggestions_omitted: true }),
-      };
+      return { ...item, ...missBody(outcome, origin.date, suggestionsOmitted) };
   }
+}
+
+/** What the result of an item says of a miss. */
+export function missBody(
+  outcome: Miss,
+  publicationDate: string,
+  suggestionsOmitted: boolean,
+): Omit<z.output<typeof notFoundResult>, keyof typeof resultBase> {
+  return {
+    outcome: 'not_found',
+    detail: notFoundDetail(outcome, publicationDate),
+    ...(outcome.request.by === 'number' && { reason: reasonOf(outcome) }),
+    did_you_mean: suggestionsOmitted ? [] : [...outcome.didYouMean],
+    ...(suggestionsOmitted && { suggestions_omitted: true }),
+  };
 }
 
 /** A roster's answer as JSON. */

@@ -25,7 +25,7 @@ import {
   readTable,
   rowReader,
 } from '../rosters/table.ts';
-import { board, COMMON_ERRORS, errorEntry, REST_PATH, responseEntry } from './operation.ts';
+import { absentIfBlank, board, COMMON_ERRORS, errorEntry, REST_PATH, responseEntry } from './operation.ts';
 import { JSON_ANSWER, rosterAnswerBody } from './roster-response.ts';
 import { REST_WORDS } from './verify.ts';
 import { EXAMPLE, EXAMPLE_ORIGIN, MISSED_NUMBER, OTHER_EXAMPLE } from './verify-response.ts';
@@ -37,10 +37,6 @@ const ITEMS_ERROR = `items must be an array of 1 to ${MAX_ITEMS} lookups.`;
 const MATCHES_ERROR = `max_matches must be a whole number from 1 to ${MAX_LISTED_MATCHES}.`;
 
 const maxMatches = z.int(MATCHES_ERROR).min(1, MATCHES_ERROR).max(MAX_LISTED_MATCHES, MATCHES_ERROR);
-
-function absentIfBlank(value: unknown): unknown {
-  return typeof value === 'string' && value.trim() === '' ? undefined : value;
-}
 
 /** A query has only text. */
 function numberIn(text: unknown): unknown {

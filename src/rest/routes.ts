@@ -11,12 +11,14 @@ import type { LicenseExports } from '../lookup/export.ts';
 import type { Lookups } from '../lookup/service.ts';
 import type { SavedRecords } from '../records/saved-records.ts';
 import type { Rosters } from '../rosters/service.ts';
+import type { Subscriptions } from '../subscriptions/service.ts';
 import { boardsRoute, boardTypesRoute } from './boards.ts';
 import { changesRoute, historyRoute } from './changes.ts';
 import { type ExportAccess, exportRoute } from './export.ts';
 import { REST_PATH } from './operation.ts';
 import { recordsRoute } from './records.ts';
 import { rosterRoute } from './roster.ts';
+import { subscriptionRoutes } from './subscriptions.ts';
 import { verifyRoutes } from './verify.ts';
 import { type WebhookAccess, webhookRoutes } from './webhook.ts';
 
@@ -25,6 +27,7 @@ interface RestServices {
   readonly lookups: Lookups;
   readonly rosters: Rosters;
   readonly changes: Changes;
+  readonly subscriptions: Subscriptions;
   readonly exports: LicenseExports;
   readonly records: SavedRecords;
   readonly cost: RosterCost;
@@ -34,11 +37,12 @@ interface RestServices {
   readonly savesPerDay: RateLimit;
 }
 
-/** The endpoints: lookups with their deprecated alias, rosters, boards, changes, webhooks, the export and saved records. */
+/** The endpoints: lookups with their deprecated alias, rosters, boards, changes, subscriptions, webhooks, the export and saved records. */
 export function restRoutes({
   lookups,
   rosters,
   changes,
+  subscriptions,
   exports,
   records,
   ...access
@@ -50,6 +54,7 @@ export function restRoutes({
     boardTypesRoute(lookups),
     changesRoute(changes),
     historyRoute(changes, lookups),
+    ...subscriptionRoutes(lookups, rosters, subscriptions, access.cost),
     ...webhookRoutes(access.webhooks),
     exportRoute(exports, access.exporting),
     recordsRoute({ lookups, changes, records }, access.savesPerDay),

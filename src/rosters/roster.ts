@@ -21,6 +21,8 @@ export interface Roster {
   readonly items: readonly RosterItem[];
   /** The most matches of a name that an item lists, 1 to `MAX_LISTED_MATCHES`. */
   readonly maxMatches: number;
+  /** For a roster whose misses are shown without suggestions, which cost more than a lookup. */
+  readonly withoutSuggestions?: boolean;
 }
 
 const MAX_REFERENCE = 100;

@@ -147,7 +147,7 @@ function giveWayTo(singles: Singles): () => Promise<void> {
 
 async function answerFrom<Shaped>(
   many: ManyLookups,
-  { items, maxMatches }: Roster,
+  { items, maxMatches, withoutSuggestions = false }: Roster,
   shape: ShapeResults<Shaped>,
   signal: AbortSignal,
   singles: Singles,
@@ -173,7 +173,8 @@ async function answerFrom<Shaped>(
       results.map((result) => {
         if (!isMiss(result.outcome)) return result;
         misses += 1;
-        if (misses > MAX_ITEMS_WITH_SUGGESTIONS) return { ...result, suggestionsOmitted: true };
+        if (withoutSuggestions || misses > MAX_ITEMS_WITH_SUGGESTIONS)
+          return { ...result, suggestionsOmitted: true };
         return withSuggestions(many, result, result.outcome.request, maxMatches);
       }),
     );

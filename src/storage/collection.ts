@@ -37,6 +37,7 @@ export type Sort = (string | number)[];
 
 type SearchBody = NonNullable<API.Search_RequestBody>;
 
+const CREATED = 201;
 const CONFLICT = 409;
 
 const stored = z.object({ _id: z.string(), _source: z.unknown().optional() });
@@ -44,6 +45,7 @@ const versioned = stored.extend({ _seq_no: z.int(), _primary_term: z.int() });
 const several = z.object({
   docs: z.array(stored.extend({ found: z.boolean().default(false), error: z.unknown().optional() })),
 });
+const created = z.object({ items: z.array(z.object({ create: z.object({ status: z.int() }) })) });
 const hits = z.object({
   hits: z.object({
     hits: z.array(
@@ -183,6 +185,25 @@ export function collection<Schema extends z.ZodType<Readonly<Record<string, unkn
       throw new SearchUnavailableError(`OpenSearch did not take every document of ${names[index]}.`);
   }
 
+  /**
+   * Writes documents under ids that are free, in one request, and makes them searchable. A document that is there stays.
+   *
+   * @returns of each, whether it was written
+   * @throws {SearchUnavailableError} when not all were taken
+   */
+  async function createAll(
+    { client, names }: Store,
+    documents: readonly (readonly [id: string, document: Stored])[],
+  ): Promise<readonly boolean[]> {
+    if (documents.length === 0) return [];
+    const body = documents.flatMap(([id, document]) => [{ create: { _id: id } }, valid(document)]);
+    const answer = await client.bulk({ index: names[index], body, refresh: true });
+    const statuses = created.parse(answer.body).items.map((item) => item.create.status);
+    if (statuses.some((status) => status !== CREATED && status !== CONFLICT))
+      throw new SearchUnavailableError(`OpenSearch did not take every document of ${names[index]}.`);
+    return statuses.map((status) => status === CREATED);
+  }
+
   /** Writes a document in place of the version that was read. @returns whether nothing had changed it since */
   async function replace(store: Store, id: string, version: Version, document: Stored): Promise<boolean> {
     const condition = version ?? { op_type: 'create' as const };
@@ -239,6 +260,7 @@ export function collection<Schema extends z.ZodType<Readonly<Record<string, unkn
     append,
     put,
     putAll,
+    createAll,
     replace,
     update,
     remove,

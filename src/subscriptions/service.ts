@@ -1,0 +1,140 @@
+import { currentBoardName } from '../licenses/boards.ts';
+import { distinctKeys, isExactNumber, numberKey } from '../licenses/fold.ts';
+import { boardKey, type LicenseRecord, licenseId } from '../licenses/license.ts';
+import type { NumberRequest } from '../licenses/lookup.ts';
+import { countDocuments } from '../storage/checked-search.ts';
+import type { Store } from '../storage/store.ts';
+import { SUBSCRIPTIONS, type Subscription, subscriptionId, watchedAmong } from './subscription.ts';
+
+/** How many licenses an account may watch. Requests at the same time may each pass it by what they add. */
+export const MAX_SUBSCRIPTIONS = 100_000;
+
+/** An account would watch too many licenses. */
+export class TooManySubscriptionsError extends Error {
+  /** @param left how many more it may watch */
+  constructor(left: number) {
+    super(
+      `An account watches at most ${MAX_SUBSCRIPTIONS.toLocaleString('en-US')} licenses; yours may watch ` +
+        `${left.toLocaleString('en-US')} more. Delete subscriptions first.`,
+    );
+  }
+}
+
+/** A license to watch, as the dataset has it, and what the account calls it. */
+export interface Wanted {
+  readonly record: Pick<LicenseRecord, 'board' | 'license_number'>;
+  readonly reference: string | null;
+}
+
+/** The id of a subscription, and the subscription itself where it is a new one. */
+export interface WatchResult {
+  readonly id: string;
+  readonly created?: Subscription | undefined;
+}
+
+export type Subscriptions = ReturnType<typeof subscriptionsService>;
+
+/** OpenSearch returns no more at once. */
+const MAX_FOUND = 10_000;
+
+const ID = /^sub_[0-9a-f]{24}$/;
+
+/** Whether a text has the form of a subscription's id. */
+export function isSubscriptionId(text: string): boolean {
+  return ID.test(text);
+}
+
+/** What accounts watch. Everything throws `SearchUnavailableError` when OpenSearch does not answer. */
+export function subscriptionsService(store: Store) {
+  /** @throws {TooManySubscriptionsError} when the account would watch more than it may */
+  async function requireRoom(account: string, added: number): Promise<void> {
+    if (added === 0) return;
+    const watched = await countDocuments(store.client, store.names.subscriptions, { term: { account } });
+    if (watched + added <= MAX_SUBSCRIPTIONS) return;
+    throw new TooManySubscriptionsError(Math.max(0, MAX_SUBSCRIPTIONS - watched));
+  }
+
+  return {
+    /**
+     * Makes an account watch licenses. One that it watches already, also as an earlier one of these, stays as it is.
+     *
+     * @returns what became of each, in their order
+     * @throws {TooManySubscriptionsError} when the account would watch more than it may; then nothing is written
+     */
+    async watch(account: string, wanted: readonly Wanted[]): Promise<readonly WatchResult[]> {
+      const ids = wanted.map(({ record }) => licenseId(record.board, record.license_number));
+      const firstAt = new Map(ids.map((license, at) => [license, at] as const).toReversed());
+      const watched = await watchedAmong(store, account, [...firstAt.keys()]);
+      const created_at = new Date().toISOString();
+      const added = wanted.flatMap(({ record, reference }, at): Subscription[] => {
+        const license = ids[at];
+        if (license === undefined || watched.has(license) || firstAt.get(license) !== at) return [];
+        const { board, license_number } = record;
+        const [id, number] = [subscriptionId(account, license), numberKey(license_number)];
+        return [{ id, account, license, board, license_number, number, reference, created_at }];
+      });
+      await requireRoom(account, added.length);
+      const isNew = await SUBSCRIPTIONS.createAll(
+        store,
+        added.map((each) => [each.id, each]),
+      );
+      const created = new Map(added.filter((_, at) => isNew[at]).map((each) => [each.license, each]));
+      return ids.map((license, at) => ({
+        id: subscriptionId(account, license),
+        created: firstAt.get(license) === at ? created.get(license) : undefined,
+      }));
+    },
+    /**
+     * The subscriptions of an account that are meant by numbers of which the dataset has no license any more: the one
+     * whose number is written like this, else the only one that fits.
+     *
+     * @returns that of each number, in their order; `undefined` where there is none
+     */
+    async meantBy(
+      account: string,
+      requests: readonly NumberRequest[],
+    ): Promise<readonly (Subscription | undefined)[]> {
+      const keys = distinctKeys(requests.map(({ number }) => numberKey(number)));
+      if (keys.length === 0) return requests.map(() => undefined);
+      const { documents } = await SUBSCRIPTIONS.search(store, {
+        query: { bool: { filter: [{ term: { account } }, { terms: { number: keys } }] } },
+        sort: [{ id: 'asc' }],
+        size: MAX_FOUND,
+        track_total_hits: false,
+      });
+      const byNumber = Map.groupBy(documents, ({ number }) => number);
+      return requests.map(({ number, board }) => {
+        const fitting = (byNumber.get(numberKey(number)) ?? []).filter(
+          (each) => board !== undefined && boardKey(each.board) === boardKey(board.name),
+        );
+        const exact = fitting.find((each) => isExactNumber(number, each.license_number));
+        return exact ?? (fitting.length === 1 ? fitting[0] : undefined);
+      });
+    },
+    /**
+     * Some subscriptions of an account, in the order of their ids.
+     *
+     * @param after the id after which they begin; blank for the first ones
+     * @returns them, and the id after which to go on; `undefined` at the end
+     */
+    async page(account: string, after: string, size: number) {
+      const { documents, count, last } = await SUBSCRIPTIONS.search(store, {
+        query: { bool: { filter: [{ term: { account } }, { range: { id: { gt: after } } }] } },
+        sort: [{ id: 'asc' }],
+        size: size + 1,
+        track_total_hits: false,
+      });
+      const subscriptions = documents
+        .slice(0, size)
+        .map((each) => ({ ...each, board: currentBoardName(each.board) }));
+      const next = count > size ? (subscriptions.at(-1)?.id ?? String(last?.[0])) : undefined;
+      return { subscriptions, next };
+    },
+    /** @returns whether it was a subscription of the account */
+    async remove(account: string, id: string): Promise<boolean> {
+      if (!isSubscriptionId(id)) return false;
+      const found = await SUBSCRIPTIONS.read(store, id);
+      return found?.document.account === account && SUBSCRIPTIONS.remove(store, id);
+    },
+  };
+}

@@ -1,0 +1,471 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { accountId } from '../../src/access/accounts.ts';
+import { numberKey } from '../../src/licenses/fold.ts';
+import { licenseId } from '../../src/licenses/license.ts';
+import {
+  MAX_SUBSCRIPTIONS,
+  subscriptionsService,
+  TooManySubscriptionsError,
+} from '../../src/subscriptions/service.ts';
+import { SUBSCRIPTIONS, type Subscription, subscriptionId } from '../../src/subscriptions/subscription.ts';
+import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
+import { allChanges, changesPage } from '../support/changes.ts';
+import type { DayRow } from '../support/day-files.ts';
+import { daysAfter, onOneDay, todayInNewYork } from '../support/days.ts';
+import { type FeedService, NURSES, NURSING, startFeedService } from '../support/feed-service.ts';
+import { answerChecker, openApiIn } from '../support/openapi.ts';
+import { HIGH_LIMITS } from '../support/service.ts';
+
+const PATH = '/api/v1/subscriptions';
+
+let service: FeedService;
+let check: ReturnType<typeof answerChecker>;
+let accounts = 0;
+/** Each test has an account of its own. */
+let account: string;
+let rest: ApiClient;
+
+beforeAll(async () => {
+  service = await startFeedService(HIGH_LIMITS);
+  await service.publishDay(NURSES);
+  check = answerChecker(openApiIn(await service.rest.get('/openapi.json')));
+});
+afterAll(() => service.stop());
+beforeEach(async () => {
+  accounts += 1;
+  account = `Hospital ${accounts}`;
+  rest = await apiClient(service.environment, account);
+});
+
+const created = z.object({ subscription_id: z.string(), license_number: z.string() });
+const batch = z.object({
+  summary: z.record(z.string(), z.int()),
+  results: z.array(z.looseObject({ outcome: z.string(), subscription_id: z.string().optional() })),
+});
+const listing = z.object({
+  next: z.string().nullable(),
+  subscriptions: z.array(
+    z.looseObject({
+      subscription_id: z.string(),
+      license_number: z.string(),
+      in_dataset: z.boolean(),
+      record: z.looseObject({ license_number: z.string(), expiry_date: z.string() }).nullable(),
+    }),
+  ),
+});
+
+function subscribe(number: unknown, more: object = {}, client = rest): Promise<ApiAnswer> {
+  return client.verify({ board: NURSING, license_number: number, ...more }, PATH);
+}
+
+async function watched(number: string, more: object = {}): Promise<string> {
+  const { status, body } = await subscribe(number, more);
+  expect([number, status]).toEqual([number, 201]);
+  return created.parse(body).subscription_id;
+}
+
+async function subscribeAll(items: readonly unknown[], more: object = { board: NURSING }) {
+  const answer = await rest.verify({ ...more, items }, `${PATH}/batch`);
+  expect(answer.status).toBe(200);
+  check('post', `${PATH}/batch`, answer);
+  return batch.parse(answer.body);
+}
+
+async function list(query: Record<string, string> = {}, client = rest) {
+  const answer = await client.get(`${PATH}?${new URLSearchParams(query)}`);
+  expect(answer.status).toBe(200);
+  check('get', PATH, answer);
+  return listing.parse(answer.body);
+}
+
+async function listAll(query: Record<string, string> = {}) {
+  const all: z.output<typeof listing>['subscriptions'] = [];
+  for (let after = ''; ; ) {
+    const page = await list({ ...query, after });
+    all.push(...page.subscriptions);
+    if (page.next === null) return all;
+    after = page.next;
+  }
+}
+
+const numbers = (all: readonly { readonly license_number: string }[]) =>
+  all.map(({ license_number: number }) => number).toSorted();
+
+describe('watching one license', () => {
+  test('is 201 with the record as a lookup has it, and the reference', async () => {
+    const answer = await subscribe('rn 900 001', { reference: 'A-1', last_name: 'Ignored', more: 1 });
+    expect(answer.status).toBe(201);
+    check('post', PATH, answer);
+    const { body: record } = await rest.verify({ board: NURSING, license_number: 'RN.900001' });
+    expect(answer.body).toEqual({
+      subscription_id: expect.stringMatching(/^sub_[0-9a-f]{24}$/),
+      board: NURSING,
+      license_number: 'RN.900001',
+      reference: 'A-1',
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+      record,
+    });
+  });
+
+  test('is 409 with its id when it is watched, however the number is written', async () => {
+    const id = await watched('RN.900001', { reference: 'A-1' });
+    for (const number of ['RN.900001', ' rn 900001 ', 'rn-900.001', 'RN/900001', 'RN\u2013900001']) {
+      const answer = await subscribe(number, { reference: 'other' });
+      expect([number, answer.status]).toEqual([number, 409]);
+      check('post', PATH, answer);
+      expect(answer.body).toEqual({
+        detail: 'Your account watches this license already.',
+        subscription_id: id,
+      });
+    }
+    expect((await list()).subscriptions).toMatchObject([{ subscription_id: id, reference: 'A-1' }]);
+  });
+
+  test('two at once are one 201 and one 409 with the same id', async () => {
+    for (const nurse of NURSES.slice(0, 5)) {
+      const answers = await Promise.all([
+        subscribe(nurse.number),
+        subscribe(nurse.number.toLowerCase()),
+        subscribe(nurse.number),
+      ]);
+      expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409]);
+      expect(
+        new Set(
+          answers.map(({ body }) => z.object({ subscription_id: z.string() }).parse(body).subscription_id),
+        ).size,
+      ).toBe(1);
+    }
+    expect(await listAll()).toHaveLength(5);
+  });
+
+  test('a number that is not found is answered as /lookup/verify answers it, and so is a bad board', async () => {
+    for (const body of [
+      { board: NURSING, license_number: 'RN.9000011' },
+      { board: NURSING, license_number: 'RN.' },
+      { board: NURSING, license_number: '\u0000' },
+      { board: 'Board of Pharmacy', license_number: 'RN.900001' },
+      { board: 'Nursing', license_number: 'RN.900001' },
+      { board: '__proto__', license_number: 'RN.900001' },
+      { license_number: 'RN.900001' },
+      { board: NURSING, license_number: 'x'.repeat(201) },
+      { board: NURSING, license_number: 7 },
+      { board: NURSING, license_number: ['RN.900001'] },
+      { board: 7, license_number: 'RN.900001' },
+      [],
+      'RN.900001',
+    ]) {
+      const [asked, looked] = [await rest.verify(body, PATH), await rest.verify(body)];
+      expect([body, asked.status, asked.body]).toEqual([body, looked.status, looked.body]);
+      check('post', PATH, asked);
+    }
+    expect(await listAll()).toEqual([]);
+  });
+
+  test('what else is wrong is 400 and says what', async () => {
+    for (const [more, detail] of [
+      [{ license_number: null }, 'license_number is needed: the number of the license to watch.'],
+      [{ license_number: ' ' }, 'license_number is needed: the number of the license to watch.'],
+      [
+        { license_number: undefined, last_name: 'HOLDER' },
+        'license_number is needed: the number of the license to watch.',
+      ],
+      [{ reference: 7 }, 'reference must be a string.'],
+      [{ reference: 'x'.repeat(101) }, 'reference must have at most 100 characters.'],
+    ] as const) {
+      const answer = await subscribe('RN.900001', more);
+      expect([more, answer.status, answer.body]).toEqual([more, 400, { detail }]);
+    }
+    const large = await rest.verify({ reference: 'x'.repeat(20_000) }, PATH);
+    expect(large.status).toBe(413);
+    const text = await rest.request('POST', PATH, {
+      body: 'RN.900001',
+      headers: { 'content-type': 'text/csv' },
+    });
+    expect(text.status).toBe(415);
+    expect(await listAll()).toEqual([]);
+  });
+});
+
+describe('a batch', () => {
+  test('says of each item in its place what became of it', async () => {
+    const id = await watched('RN.900002');
+    const { summary, results } = await subscribeAll([
+      { license_number: 'RN.900001', reference: 'A-1' },
+      { license_number: 'RN.900002' },
+      { license_number: 'RN.9000011' },
+      { license_number: 'rn 900001', reference: 'again' },
+      { board: 'Board of Pharmacy', license_number: '02900001' },
+      { reference: 'A-6' },
+      7,
+      { board: 'Nursing', license_number: 'RN.900003', reference: 'A-8' },
+      { license_number: 'RN.900003', reference: 'x'.repeat(101) },
+      { board: 'Board of Pharmacy', license_number: 'RN.900003' },
+    ]);
+    expect(summary).toEqual({ created: 2, exists: 2, not_found: 2, invalid: 4 });
+    expect(results).toMatchObject([
+      { index: 0, reference: 'A-1', outcome: 'created', license_number: 'RN.900001', board: NURSING },
+      { index: 1, reference: null, outcome: 'exists', subscription_id: id },
+      {
+        index: 2,
+        outcome: 'not_found',
+        reason: 'unknown',
+        did_you_mean: expect.arrayContaining(['RN.900001']),
+      },
+      { index: 3, reference: 'again', outcome: 'exists', subscription_id: results[0]?.subscription_id },
+      { index: 4, outcome: 'created', board: 'Board of Pharmacy', license_number: '02900001' },
+      { index: 5, reference: 'A-6', outcome: 'invalid', detail: expect.stringContaining('license_number') },
+      { index: 6, outcome: 'invalid' },
+      { index: 7, reference: 'A-8', outcome: 'invalid', detail: expect.stringContaining('Nursing Board') },
+      { index: 8, outcome: 'invalid', detail: 'reference must have at most 100 characters.' },
+      { index: 9, outcome: 'not_found', reason: 'other_board' },
+    ]);
+    expect(numbers(await listAll())).toEqual(['02900001', 'RN.900001', 'RN.900002']);
+    expect((await listAll()).find(({ license_number }) => license_number === 'RN.900001')).toMatchObject({
+      reference: 'A-1',
+    });
+  });
+
+  test('two at once create each license once', async () => {
+    const items = NURSES.map(({ number }) => ({ license_number: number }));
+    const answers = await Promise.all([subscribeAll(items), subscribeAll(items.toReversed())]);
+    expect(answers.reduce((sum, { summary }) => sum + (summary.created ?? 0), 0)).toBe(NURSES.length);
+    expect(await listAll()).toHaveLength(NURSES.length);
+  });
+
+  test('has 1 to 1,000 items, and is otherwise 400 as a whole', async () => {
+    const items = (length: number) => Array.from({ length }, () => ({ license_number: 'RN.1' }));
+    for (const body of [
+      {},
+      { items: [] },
+      { items: items(1001) },
+      { items: { length: 1 } },
+      { items: 'RN.1' },
+      null,
+    ]) {
+      const answer = await rest.verify(body, `${PATH}/batch`);
+      expect(answer.status).toBe(400);
+      check('post', `${PATH}/batch`, answer);
+    }
+    const bad = await rest.verify({ board: 'Nursing', items: items(1) }, `${PATH}/batch`);
+    expect(bad.status).toBe(400);
+    expect((await subscribeAll(items(1000))).summary).toEqual({
+      ...{ created: 0, exists: 0, not_found: 1000, invalid: 0 },
+    });
+  });
+});
+
+describe('the list', () => {
+  test('has every subscription once, in pages, each with its record and cautions', async () => {
+    await subscribeAll(NURSES.map(({ number }) => ({ license_number: number })));
+    for (const limit of ['1', '7', '20', '1000'])
+      expect(numbers(await listAll({ limit }))).toEqual(NURSES.map(({ number }) => number));
+    const [first] = (await list({ limit: '1' })).subscriptions;
+    const { body } = await rest.verify({ board: NURSING, license_number: first?.license_number });
+    expect(first).toMatchObject({ in_dataset: true, reference: null, record: body });
+    expect((await list()).next).toBeNull();
+  });
+
+  test('of an account that watches nothing is empty', async () => {
+    const { body } = await rest.get(PATH);
+    expect(body).toEqual({
+      source: 'dataset',
+      last_scraped: expect.stringMatching(/T00:00:00$/),
+      next: null,
+      subscriptions: [],
+    });
+  });
+
+  test('a bad parameter is 400, a blank one counts as absent', async () => {
+    const id = await watched('RN.900001');
+    for (const [name, value] of [
+      ...['0', '1001', '-1', '1e2', 'x', '1.5'].map((text) => ['limit', text]),
+      ...['x', `${id}0`, `sub_${'g'.repeat(24)}`, '__proto__'].map((text) => ['after', text]),
+      ...['-1', '3651', 'soon'].map((text) => ['expires_within_days', text]),
+    ] as [string, string][]) {
+      const answer = await rest.get(`${PATH}?${new URLSearchParams([[name, value]])}`);
+      expect([name, value, answer.status]).toEqual([name, value, 400]);
+    }
+    expect((await list({ limit: ' ', after: '', expires_within_days: '' })).subscriptions).toHaveLength(1);
+    expect((await list({ after: id })).subscriptions).toEqual([]);
+  });
+
+  test('with expires_within_days has the licenses that expire from today on', async () => {
+    const today = todayInNewYork();
+    const days = [-1, 0, 1, 30, 31].map((left, at) => ({ left, number: `RN.90000${at + 1}` }));
+    const rows = NURSES.map((nurse): DayRow => {
+      const left = days.find(({ number }) => number === nurse.number)?.left;
+      return left === undefined ? nurse : { ...nurse, expires: daysAfter(today, left) };
+    });
+    await service.publishDay(rows);
+    await subscribeAll(NURSES.map(({ number }) => ({ license_number: number })));
+    const { today: asked, answer } = await onOneDay(async () => [
+      numbers(await listAll({ expires_within_days: '30' })),
+      numbers(await listAll({ expires_within_days: '0' })),
+      numbers(await listAll({ expires_within_days: '30', limit: '3' })),
+    ]);
+    const within = (most: number) =>
+      rows
+        .filter(({ expires = '2099-01-01' }) => expires >= asked && expires <= daysAfter(asked, most))
+        .map(({ number }) => number);
+    expect(answer).toEqual([within(30), within(0), within(30)]);
+    expect(answer[0]?.length).toBeGreaterThan(1);
+    await service.publishDay(NURSES);
+  });
+});
+
+describe('subscriptions belong to the account', () => {
+  test('all of its keys see the same, and another account nothing', async () => {
+    const id = await watched('RN.900001');
+    const colleague = await apiClient(service.environment, account.toUpperCase());
+    const stranger = await apiClient(service.environment, `Not ${account}`);
+    expect(await list({}, colleague)).toEqual(await list());
+    expect((await subscribe('RN.900001', {}, colleague)).status).toBe(409);
+    expect((await list({}, stranger)).subscriptions).toEqual([]);
+    expect((await list({ after: '' }, stranger)).subscriptions).toEqual([]);
+
+    const foreign = await stranger.request('DELETE', `${PATH}/${id}`);
+    const unknown = await stranger.request('DELETE', `${PATH}/sub_${'0'.repeat(24)}`);
+    expect([foreign.status, foreign.text]).toEqual([404, unknown.text]);
+    expect(unknown.status).toBe(404);
+    expect((await list()).subscriptions).toHaveLength(1);
+    const theirs = await subscribe('RN.900001', {}, stranger);
+    expect(theirs.status).toBe(201);
+    expect(created.parse(theirs.body).subscription_id).not.toBe(id);
+
+    expect((await colleague.request('DELETE', `${PATH}/${id}`)).status).toBe(204);
+    expect((await rest.request('DELETE', `${PATH}/${id}`)).status).toBe(404);
+    expect((await list()).subscriptions).toEqual([]);
+    expect((await list({}, stranger)).subscriptions).toHaveLength(1);
+  });
+
+  test('a deleted one can be made again; what is no id is 404', async () => {
+    const id = await watched('RN.900001');
+    const deleted = await rest.request('DELETE', `${PATH}/${id}`);
+    expect([deleted.status, deleted.text]).toEqual([204, '']);
+    expect(await watched('RN.900001')).toBe(id);
+    for (const text of ['x', '__proto__', '%00', '_search', `${'a'.repeat(600)}`, `${id.slice(0, -1)}*`]) {
+      const answer = await rest.request('DELETE', `${PATH}/${text}`);
+      expect([text, answer.status]).toEqual([text, 404]);
+    }
+    expect((await rest.request('PUT', `${PATH}/${id}`)).status).toBe(405);
+    expect((await rest.request('DELETE', PATH)).status).toBe(405);
+  });
+
+  test('without a key there is nothing', async () => {
+    const id = await watched('RN.900001');
+    const nobody = { headers: { 'X-API-Key': '' } };
+    for (const [method, path] of [
+      ['GET', PATH],
+      ['POST', PATH],
+      ['POST', `${PATH}/batch`],
+      ['DELETE', `${PATH}/${id}`],
+      ['GET', '/api/v1/changes?watched=true'],
+    ] as const)
+      expect((await rest.request(method, path, nobody)).status).toBe(401);
+  });
+});
+
+describe('a watched license that the dataset has no longer', () => {
+  test('stays watched, is shown as such, and is no other license', async () => {
+    const [first, second, third] = NURSES;
+    if (first === undefined || second === undefined || third === undefined) throw new Error('No nurses.');
+    const gone = await watched(first.number, { reference: 'gone' });
+    const renumbered = await watched(second.number, { reference: 'renumbered' });
+    const { next } = await changesPage(rest, { since: 'latest' });
+    // The second has the same letters and digits as before, and is another license.
+    await service.publishDay([...NURSES.slice(2), { ...second, number: 'RN.90.0002' }]);
+
+    const listed = await listAll();
+    expect(listed).toHaveLength(2);
+    for (const each of listed) expect(each).toMatchObject({ in_dataset: false, record: null });
+    expect(await listAll({ expires_within_days: '3650' })).toEqual([]);
+    expect(
+      (await allChanges(rest, next, 7, { watched: 'true' }))
+        .map(({ kind, reference }) => [kind, reference])
+        .toSorted(),
+    ).toEqual([
+      ['removed', 'gone'],
+      ['removed', 'renumbered'],
+    ]);
+
+    for (const number of [first.number, 'rn 900001']) {
+      const answer = await subscribe(number);
+      expect([answer.status, answer.body]).toEqual([409, expect.objectContaining({ subscription_id: gone })]);
+    }
+    const { results } = await subscribeAll([
+      { license_number: 'rn900001', reference: 'x' },
+      { license_number: 'RN.90.0002' },
+      { license_number: third.number },
+    ]);
+    expect(results).toMatchObject([
+      { outcome: 'exists', subscription_id: gone, license_number: first.number, reference: 'x' },
+      { outcome: 'created', license_number: 'RN.90.0002' },
+      { outcome: 'created', license_number: third.number },
+    ]);
+    expect(results[1]?.subscription_id).not.toBe(renumbered);
+    // Of another account, it is simply not found.
+    const stranger = await apiClient(service.environment, `Not ${account}`);
+    expect((await subscribe(first.number, {}, stranger)).status).toBe(404);
+
+    await service.publishDay(NURSES);
+    expect(numbers((await listAll()).filter((each) => each.in_dataset))).toEqual(
+      numbers([first, second, third].map(({ number }) => ({ license_number: number }))),
+    );
+    expect((await rest.request('DELETE', `${PATH}/${gone}`)).status).toBe(204);
+  });
+});
+
+test('an account watches at most 100,000 licenses', async () => {
+  const { store, client } = service.environment;
+  // Indexing so much makes OpenSearch slow for a while, so what HTTP adds is asked once.
+  const subscriptions = subscriptionsService(store);
+  const owner = accountId(account);
+  const nurse = (number: string) => ({ record: { board: NURSING, license_number: number }, reference: null });
+  const existing = Array.from({ length: MAX_SUBSCRIPTIONS - 2 }, (_, at) => nurse(`RN.${at}`));
+  for (let at = 0; at < existing.length; at += 2000) {
+    const some = existing.slice(at, at + 2000).map(({ record }): Subscription => {
+      const license = licenseId(NURSING, record.license_number);
+      const id = subscriptionId(owner, license);
+      const number = numberKey(record.license_number);
+      return {
+        id,
+        account: owner,
+        license,
+        ...record,
+        number,
+        reference: null,
+        created_at: '2026-11-01T00:00:00Z',
+      };
+    });
+    await SUBSCRIPTIONS.putAll(
+      store,
+      some.map((each) => [each.id, each]),
+    );
+  }
+  await client.indices.refresh({ index: store.names.subscriptions });
+
+  const items = NURSES.map(({ number }) => ({ license_number: number }));
+  const refused = await rest.verify({ board: NURSING, items }, `${PATH}/batch`);
+  expect([refused.status, refused.body]).toEqual([
+    403,
+    {
+      detail:
+        'An account watches at most 100,000 licenses; yours may watch 2 more. Delete subscriptions first.',
+      reason: 'limit',
+    },
+  ]);
+  check('post', `${PATH}/batch`, refused);
+  const watch = async (...wanted: string[]) =>
+    (await subscriptions.watch(owner, wanted.map(nurse))).map(({ created }) => created !== undefined);
+  expect(await watch('RN.900001', 'RN.5', 'RN.900001', 'RN.900002')).toEqual([true, false, false, true]);
+  await expect(watch('RN.5', 'RN.900003')).rejects.toThrow(TooManySubscriptionsError);
+  expect(await watch('RN.5', 'RN.900002')).toEqual([false, false]);
+  const full = await subscribe('RN.900003');
+  expect([full.status, full.body]).toEqual([403, expect.objectContaining({ reason: 'limit' })]);
+  check('post', PATH, full);
+  expect(await subscriptions.remove(owner, subscriptionId(owner, licenseId(NURSING, 'RN.900001')))).toBe(
+    true,
+  );
+  expect(await watch('RN.900003')).toEqual([true]);
+}, 180_000);
