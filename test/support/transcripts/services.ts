@@ -21,6 +21,8 @@ const PLAIN = {
   MCP_ALLOWED_HOSTS: 'licenses.example',
   MCP_ALLOWED_ORIGINS: 'https://assistant.example',
   DRAIN_SECONDS: '30',
+  WEBHOOK_SECRET_KEY: 'a secret key of the tests, of 32 characters and more',
+  WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8',
 };
 const LIMITED = {
   REST_REQUESTS_PER_MINUTE: '3',
