@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { freePorts } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { WEBHOOKS_QUEUE } from '../../workers/webhooks/webhooks.ts';
@@ -14,7 +15,7 @@ import {
   webhookInstallation,
   well,
 } from '../support/webhooks.ts';
-import { until } from '../support/worker-installation.ts';
+import { publish, until } from '../support/worker-installation.ts';
 
 const ACCOUNT = 'Acme';
 
@@ -312,4 +313,47 @@ test('two workers tell each account once', async () => {
   await expectDelivered(names.length + 1);
   expect(new Set(receiver.received.map(({ path }) => path)).size).toBe(names.length + 1);
   for (const name of names) await installed.removeWebhook(name);
+});
+
+test('metrics of the worker say what is delivered, what waits, and what is paused', async () => {
+  const [port = 0] = await freePorts(1);
+  await installed.startWorker({ WORKER_ADMIN_PORT: String(port) });
+  const series = async (name: string) => {
+    const lines = (await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()).split('\n');
+    return Number(lines.find((line) => line.startsWith(`${name} `))?.split(' ')[1]);
+  };
+  await worker.stop();
+  await until('it has compared', async () => (await series('licenses_webhook_undelivered_seconds')) === 0);
+  expect(await series('licenses_webhooks_paused')).toBe(0);
+
+  receiver.respond(() => ({ status: 500 }));
+  await installed.publishNext();
+  await untilFailed();
+  await until('it is late', async () => (await series('licenses_webhook_undelivered_seconds')) > 0);
+  receiver.respond(() => ({ status: 410 }));
+  await until('it is paused', async () => (await series('licenses_webhooks_paused')) === 1);
+  expect(await series('licenses_webhook_undelivered_seconds')).toBe(0);
+
+  receiver.respond(well);
+  await installed.resume(ACCOUNT);
+  await until('it is not paused', async () => (await series('licenses_webhooks_paused')) === 0);
+  await installed.untilDelivered(ACCOUNT);
+  const of = (outcome: string) => series(`licenses_webhook_deliveries_total{outcome="${outcome}"}`);
+  await until('it is counted', async () => (await of('delivered')) === 1);
+  expect([await of('failed'), await of('gone')]).toEqual([1, 1]);
+});
+
+test('without WEBHOOK_SECRET_KEY nothing is sent and no webhook is read', async () => {
+  await worker.stop();
+  const asked: string[] = [];
+  installed.disturb((request) => {
+    asked.push(request.path);
+    return request.forward();
+  });
+  await installed.startWorker({ WEBHOOK_SECRET_KEY: '' });
+  await installed.publishNext();
+  const { code } = await publish(installed, await installed.nextFiles());
+  expect(code).toBe(0);
+  expect(asked.filter((path) => /webhooks\/(_search|_doc)/.test(path))).toEqual([]);
+  expect(receiver.received).toHaveLength(0);
 });

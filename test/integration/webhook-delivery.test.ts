@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { accountId } from '../../src/access/accounts.ts';
-import { changesService } from '../../src/changes/service.ts';
+import { type Changes, changesService } from '../../src/changes/service.ts';
 import { liveFeed } from '../../src/publications/live-feed.ts';
 import { watchedAmong } from '../../src/subscriptions/subscription.ts';
+import { WEBHOOKS } from '../../src/subscriptions/webhook.ts';
 import { deliver } from '../../workers/webhooks/delivery.ts';
 import {
   type Receiver,
@@ -29,11 +30,11 @@ afterAll(async () => {
 });
 
 /** Delivers to an account at this time, in milliseconds. */
-function deliverAt(name: string, at: number) {
+function deliverAt(name: string, at: number, changes?: Changes) {
   const { store } = installed.environment;
   return deliver(accountId(name), {
     store,
-    changes: changesService(store, () => liveFeed(store), watchedAmong),
+    changes: changes ?? changesService(store, () => liveFeed(store), watchedAmong),
     secretKey: SECRET_KEY,
     allowedRanges: ['127.0.0.0/8'],
     now: () => new Date(at),
@@ -89,4 +90,32 @@ test('a receiver that can not be reached fails, and the log has no more of its a
   const ended = await deliverAt('Away', START);
   expect(ended).toMatchObject({ outcome: 'failed', host: '127.0.0.1:9', answered: 'connection refused' });
   expect(JSON.stringify({ host: ended.host, answered: ended.answered })).not.toContain('secret');
+});
+
+test('a stored cursor that is none of the feed does not stop a webhook: the account is told to verify everything', async () => {
+  const webhook = await installed.subscribe('Broken', receiver.url());
+  receiver.respond(well);
+  await WEBHOOKS.put(installed.environment.store, webhook.account, { ...webhook, delivered_cursor: 'none' });
+  expect(await deliverAt('Broken', START)).toMatchObject({ outcome: 'delivered' });
+  expect(receiver.received.at(-1)?.message.data).toMatchObject({ counts: null, verify_all: true });
+  expect(await deliverAt('Broken', START)).toEqual({ outcome: 'nothing' });
+});
+
+test('a publication that goes live while changes are read is told with them, in the next delivery', async () => {
+  await installed.subscribe('Busy day', receiver.url());
+  receiver.respond(well);
+  await installed.publishNext();
+  const { store } = installed.environment;
+  const changes = changesService(store, () => liveFeed(store), watchedAmong);
+  const page: typeof changes.page = async (request) => {
+    const read = await changes.page(request);
+    await installed.publishNext();
+    return read;
+  };
+  const before = receiver.received.length;
+  expect(await deliverAt('Busy day', START, { ...changes, page })).toEqual({ outcome: 'nothing' });
+  expect(await deliverAt('Busy day', START)).toMatchObject({ outcome: 'delivered' });
+  expect(receiver.received.slice(before).map(({ message }) => message.data.counts)).toEqual([
+    { added: 0, changed: 2, removed: 0 },
+  ]);
 });

@@ -2,6 +2,7 @@ import { ACCOUNTS } from '../../src/access/accounts.ts';
 import type { ChangeKind } from '../../src/changes/change.ts';
 import { latestCursor } from '../../src/changes/feed.ts';
 import { type Changes, CursorExpiredError } from '../../src/changes/service.ts';
+import { BadRequestError } from '../../src/licenses/bad-request.ts';
 import { liveFeed } from '../../src/publications/live-feed.ts';
 import type { Store } from '../../src/storage/store.ts';
 import { changesMessage, messageId, signedHeaders, type Told } from '../../src/subscriptions/message.ts';
@@ -98,7 +99,7 @@ async function newsSince(changes: Changes, { account, delivered_cursor }: Webhoo
       more = page.more;
     }
   } catch (error) {
-    if (error instanceof CursorExpiredError) return undefined;
+    if (error instanceof CursorExpiredError || error instanceof BadRequestError) return undefined;
     throw error;
   }
   return { cursor, counts, changes: first };
