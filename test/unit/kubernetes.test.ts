@@ -135,7 +135,7 @@ describe.each(processes.map((each) => [each.name, each] as const))(
       expect(own.terminationGracePeriodSeconds).toBeGreaterThan(stopping);
     });
 
-    test('may be reached at its ports, and reach DNS, OpenSearch and Redis; the worker also https', () => {
+    test('may be reached at its ports, and reach DNS, OpenSearch, Redis and https', () => {
       const policies = ofKind('NetworkPolicy')
         .map(({ spec }) => spec)
         .filter(({ podSelector }) => selected(podSelector.matchLabels).some((each) => each.name === name));
@@ -148,7 +148,7 @@ describe.each(processes.map((each) => [each.name, each] as const))(
         return Number(port) || USUAL_PORTS.get(protocol);
       });
       expect(portsOf('ingress')).toEqual(new Set(ports.values()));
-      expect(portsOf('egress')).toEqual(new Set([53, ...servers, ...(name === 'worker' ? [443] : [])]));
+      expect(portsOf('egress')).toEqual(new Set([53, ...servers, 443]));
     });
   },
 );

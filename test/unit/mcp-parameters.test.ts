@@ -45,9 +45,9 @@ describe('the parameters of a tool', () => {
   test('with unknown names are ignored, and a note lists them and the known ones', () => {
     const { values, note } = read({ ...PERSON, zip: '43215', 'na"me': 'x' });
     expect(values).toEqual(PERSON);
-    expect(note).toContain('no such parameter: "zip", "na\\"me".');
+    expect(note).toContain('unknown parameters: "zip", "na\\"me".');
     expect(note).toContain(
-      'It has: board, last_name, first_name, license_type, status, city, county, limit.',
+      'This tool has: board, last_name, first_name, license_type, status, city, county, limit.',
     );
     const fault = refusal(() => readParameters(numberParameters, { number: 'RN.1' }));
     expect(fault).toMatch(/^license_number is missing\. Send: .*, e\.g\. "RN\.987654321"\. .*: "number"\./);
