@@ -5,6 +5,16 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --omit=optional
 
 FROM node:24.21.0-slim
+# The workflow that publishes the image says what it was built of.
+ARG REVISION=unknown
+ARG SOURCE=
+ARG VERSION=unreleased
+LABEL org.opencontainers.image.title="Ohio License Verification Service" \
+    org.opencontainers.image.description="Verifies Ohio licenses from the State's daily dataset, over REST and MCP" \
+    org.opencontainers.image.licenses="Apache-2.0" \
+    org.opencontainers.image.revision="$REVISION" \
+    org.opencontainers.image.source="$SOURCE" \
+    org.opencontainers.image.version="$VERSION"
 WORKDIR /app
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \

@@ -35,6 +35,15 @@ test('the commands run with only the files of the image', async () => {
   });
 });
 
+test.each(['src/server.ts', 'workers/main.ts'])('%s finds all that it imports', async (program) => {
+  const { code, stderr } = await runProgram([process.execPath, join(image, program)], {
+    cwd: image,
+    variables: { PORT: 'none', WORKER_ADMIN_PORT: 'none' },
+  });
+  // It reads its settings once everything is loaded.
+  expect([code, stderr]).toEqual([1, expect.stringContaining('must be a port, 0 to 65535')]);
+});
+
 test('licenses sample-data says in one line that the image has no sample generator', async () => {
   expect(await licenses(['sample-data', join(image, 'sample')])).toMatchObject({
     code: 1,

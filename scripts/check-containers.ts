@@ -1,0 +1,44 @@
+import { globSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import serverJson from '../server.json' with { type: 'json' };
+import { installedRequirements, pythonIsMissing } from '../test/support/python.ts';
+import { print, runProgram } from './processes.ts';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const REQUIREMENTS = resolve(import.meta.dirname, 'lint/requirements.txt');
+
+/** The schema of the MCP registry that `server.json` names, as one of the requirements brings it. */
+function registrySchema(installed: string): string {
+  const [, version = ''] = /\/schemas\/([\d-]+)\//.exec(serverJson.$schema) ?? [];
+  const folder = `v${version.replaceAll('-', '_')}`;
+  return join(installed, 'skillsaw/schemas/mcp_registry', folder, 'server.schema.json');
+}
+
+/** What is checked without Docker and without a runner: each a program of the requirements with its arguments. */
+function checks(installed: string): readonly (readonly [string, ...string[]])[] {
+  const workflows = globSync('.github/workflows/*.yml', { cwd: ROOT });
+  const program = (name: string) => join(installed, 'bin', name);
+  const schema = ['python3', '-m', 'check_jsonschema'] as const;
+  return [
+    [program('hadolint'), '--failure-threshold', 'warning', 'Dockerfile'],
+    [program('zizmor'), '--offline', '--quiet', ...workflows],
+    [...schema, '--builtin-schema', 'vendor.github-workflows', ...workflows],
+    [...schema, '--builtin-schema', 'vendor.dependabot', '.github/dependabot.yml'],
+    [...schema, '--builtin-schema', 'vendor.compose-spec', 'docker-compose.yml'],
+    [...schema, '--schemafile', registrySchema(installed), 'server.json'],
+  ];
+}
+
+const missing = pythonIsMissing();
+if (missing !== undefined && process.env.CI !== 'true') {
+  print(`The Dockerfile, docker-compose.yml, the workflows and server.json were not checked: ${missing}.`);
+} else {
+  const installed = await installedRequirements(REQUIREMENTS);
+  const variables = { PYTHONPATH: installed, PYTHONNOUSERSITE: '1' };
+  for (const check of checks(installed)) {
+    const { code, output } = await runProgram(check, { cwd: ROOT, variables });
+    if (code === 0) continue;
+    print(output);
+    process.exitCode = 1;
+  }
+}
