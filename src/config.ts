@@ -3,6 +3,7 @@ import { BlockList, isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import packageJson from '../package.json' with { type: 'json' };
+import { isSource } from './dataset/source-url.ts';
 import { OHIO_TIME_ZONE } from './licenses/dates.ts';
 
 /** This service's version. */
@@ -24,6 +25,8 @@ const commaList = z.string().transform((value) =>
     .map((part) => part.trim())
     .filter((part) => part !== ''),
 );
+
+const source = z.string().trim().refine(isSource).optional().describe('a path or an https URL');
 
 /** Where a website is found: `https://licenses.example.gov`. */
 const publicUrl = url(['https?'])
@@ -110,8 +113,8 @@ const schema = z.object({
     .describe('empty, or up to 40 lower-case letters, digits, - and _'),
   INDEX_SHARDS: positive.max(64).default(1).describe('a whole number, 1 to 64'),
   REDIS_URL: url(['rediss?']).optional().describe('a redis or rediss URL'),
-  DATASET_INDIVIDUAL: z.string().optional().describe('a path or an https URL'),
-  DATASET_BUSINESS: z.string().optional().describe('a path or an https URL'),
+  DATASET_INDIVIDUAL: source,
+  DATASET_BUSINESS: source,
   PUBLISH_SCHEDULE: z
     .string()
     .regex(/^(\S+\s+){4,5}\S+$/)

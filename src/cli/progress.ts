@@ -1,7 +1,7 @@
 import { Presets, SingleBar } from 'cli-progress';
 import type { PublishProgress } from '../publications/job.ts';
 import type { PublishStep } from '../publications/ledger.ts';
-import { printable } from './output.ts';
+import { grouped, printable } from './output.ts';
 
 const LINE_EVERY_MS = 5000;
 
@@ -40,18 +40,42 @@ export function startDisplay(stream: NodeJS.WriteStream): Display {
 /** The steps that take long enough to have a length. */
 const MEASURED: ReadonlySet<PublishStep> = new Set(['downloading', 'loading']);
 
-/** Shows how far a publication is, step by step. */
+/** Shows how far a publication is, step by step; how fast, and what is left, where that is known. */
 export function progressDisplay(publication: string) {
   const display = startDisplay(process.stdout);
   let shown: PublishStep | undefined;
+  let measuredFrom = { bytes: 0, at: 0 };
+  let last = 0;
   return {
     show({ step, bytes, total_bytes: total }: PublishProgress): void {
+      // Of two files that are downloaded, the second begins at 0 again.
+      if (step !== shown || bytes < last) measuredFrom = { bytes, at: Date.now() };
       if (step !== shown) display.end();
       shown = step;
-      const part = MEASURED.has(step) && total > 0 ? bytes / total : 0;
-      const percent = part === 0 ? '' : `, ${Math.floor(100 * part)} %`;
-      display.show(`${publication}: ${step}${percent}`, part);
+      last = bytes;
+      const isMeasured = MEASURED.has(step) && bytes > 0;
+      const seconds = (Date.now() - measuredFrom.at) / 1000;
+      const pace = isMeasured
+        ? inWords(bytes, total, seconds < 1 ? 0 : (bytes - measuredFrom.bytes) / seconds)
+        : '';
+      display.show(`${publication}: ${step}${pace}`, isMeasured && total > 0 ? bytes / total : 0);
     },
     end: display.end,
   };
+}
+
+/** @param rate bytes a second; 0 while it is not known */
+function inWords(bytes: number, total: number, rate: number): string {
+  const done = total > 0 ? `${Math.floor((100 * bytes) / total)} % of ${megabytes(total)}` : megabytes(bytes);
+  const left = total > 0 && rate > 0 ? `, ${duration((total - bytes) / rate)} left` : '';
+  return `, ${done}${rate > 0 ? `, ${megabytes(rate)}/s` : ''}${left}`;
+}
+
+function megabytes(bytes: number): string {
+  const value = bytes / 1e6;
+  return `${value < 10 ? value.toFixed(1) : grouped(Math.round(value))} MB`;
+}
+
+function duration(seconds: number): string {
+  return seconds < 100 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} min`;
 }

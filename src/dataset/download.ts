@@ -21,7 +21,7 @@ const TIMEOUTS: DownloadTimeouts = { stallMs: 60_000, firstWaitMs: 1000, maxWait
 const MAX_RETRIES = 8;
 const MAX_REDIRECTS = 5;
 const RETRIED_ERRORS = [
-  ...['ECONNREFUSED', 'ECONNRESET', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EPIPE'],
+  ...['ECONNREFUSED', 'ECONNRESET', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EPIPE'],
   ...[
     'ETIMEDOUT',
     'UND_ERR_BODY_TIMEOUT',
@@ -119,6 +119,7 @@ function requestHeaders({ authorization }: SourceUrl, last: StoredMetadata | und
 
 const failure = z.object({
   message: z.string(),
+  code: z.string().optional().catch(undefined),
   statusCode: z.number().min(400).optional().catch(undefined),
 });
 
@@ -126,13 +127,25 @@ const failure = z.object({
 function downloadError({ redacted }: SourceUrl, error: unknown): unknown {
   const parsed = failure.safeParse(error).data;
   if (error instanceof DownloadError || parsed === undefined) return error;
-  const reason = parsed.statusCode === undefined ? parsed.message : answered(parsed.statusCode);
+  const reason = parsed.statusCode === undefined ? networkTrouble(parsed) : answered(parsed.statusCode);
   return new DownloadError(`${redacted} could not be downloaded: ${reason}.`);
 }
 
-function answered(status: number): string {
-  return `the server answered ${status} ${STATUS_CODES[status] ?? ''}`.trim();
+function networkTrouble({ code = '', message }: z.output<typeof failure>): string {
+  if (code === 'ENOTFOUND') return `there is no such host (${message})`;
+  return /CERT|SSL|TLS/.test(code)
+    ? `its certificate is not trusted (${message}); set NODE_EXTRA_CA_CERTS to the PEM file of its authority`
+    : message;
 }
+
+function answered(status: number): string {
+  const words = `the server answered ${status} ${STATUS_CODES[status] ?? ''}`.trim();
+  return status === 401 || status === 403 ? `${words}; check the user name, password or query` : words;
+}
+
+/** No CSV, gzip or zip file begins like a page that says why there is none. */
+const WEB_PAGE = /^(?:\xef\xbb\xbf)?\s*<(?:!|html|head|\?xml)/i;
+const WEB_PAGE_START = 200;
 
 /** One that a server sends several times is not one that can be relied on. */
 const header = z.string().nullable().catch(null);
@@ -170,6 +183,8 @@ async function receive(
     };
     checkSize(total ?? 0);
     for await (const chunk of body) {
+      if (length === 0 && WEB_PAGE.test(chunk.toString('latin1', 0, WEB_PAGE_START)))
+        throw refused('the server sent a web page in place of the file; open the address in a browser');
       hash.update(chunk);
       await file.appendFile(chunk);
       length += chunk.length;

@@ -4,9 +4,21 @@ export class DownloadError extends Error {
   readonly code = 'ERR_DOWNLOAD';
 }
 
-/** Whether the location of a source is a URL, not a path. */
+/**
+ * Whether the location of a source is a URL, not a path. One that is mistyped (`https:/…`) or of another kind (`sftp:`)
+ * is a URL, too: what it holds must not be shown as a path is.
+ */
 export function isUrl(location: string): boolean {
-  return /^https?:\/\//i.test(location);
+  return /^\s*[a-z][a-z0-9+.-]+:/i.test(location);
+}
+
+/** Whether it is a path, or a URL that can be downloaded. */
+export function isSource(location: string): boolean {
+  try {
+    return !isUrl(location) || parseSourceUrl(location) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 /** The parts of a source's URL. */

@@ -39,10 +39,11 @@ export function publicationOf(job: { id?: string | undefined; data: unknown }): 
   return { ...publishJob.omit({ publication: true }).parse(job.data), publication };
 }
 
-/** How far a publication is. Only loading takes long, so only loading is counted. */
+/** How far a publication is. Of a download, the bytes of one file; 0 in total where its length is not known. */
 export const publishProgress = z.object({
   step: z.enum(PUBLISH_STEPS),
-  bytes: z.int(),
+  /** Of a zip file, not whole. */
+  bytes: z.number(),
   total_bytes: z.int(),
   rows: z.int(),
   documents: z.int(),

@@ -181,7 +181,8 @@ describe('licenses publish, with live or forced files,', () => {
       /^Live: publication (\w+), dataset of 2026-11-20: 28 rows/.exec(lines.at(-3) ?? '') ?? [];
     expect(publication).not.toBe('');
     const steps = lines.slice(0, -3);
-    for (const step of steps) expect(step).toMatch(new RegExp(`^${publication}: [a-z ]+(, \\d+ %)?$`));
+    for (const step of steps)
+      expect(step).toMatch(new RegExp(`^${publication}: [a-z ]+(, \\d+ % of .* MB(, .* MB/s, .* left)?)?$`));
 
     const shown = await cli.run('publications', 'show', publication);
     for (const line of [

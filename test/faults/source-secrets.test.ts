@@ -15,6 +15,8 @@ const BASIC = `Basic ${Buffer.from('usersecret:passwordsecret').toString('base64
 
 let installed: Installation;
 let files: WebServer;
+/** How the server answers in place of the files; `undefined` while it sends them. */
+let refusal: { readonly status: number; readonly location?: string } | undefined;
 let settings: Record<string, string>;
 let worker: RunningProcess;
 let api: RunningProcess;
@@ -28,6 +30,10 @@ beforeAll(async () => {
   ]);
   files = await webServer(({ headers, url = '' }, response) => {
     const content = headers.authorization === BASIC ? contents.get(url) : undefined;
+    if (refusal !== undefined) {
+      const { status, location } = refusal;
+      return void response.writeHead(status, location === undefined ? {} : { location }).end();
+    }
     response.writeHead(content === undefined ? 401 : 200).end(content);
   });
   const address = (token: string) =>
@@ -70,15 +76,13 @@ async function inRedis(): Promise<string> {
   }
 }
 
-/** Everything that OpenSearch has of this installation but the licenses, as text. */
+/** Everything that OpenSearch has of this installation, as text. */
 async function inOpenSearch(): Promise<string> {
-  const { client, store, config } = installed.environment;
-  await client.indices.refresh({ index: `${config.INDEX_PREFIX}*` });
-  const { body: documents } = await client.search({
-    index: `${store.names.ledger},${store.names.audit}`,
-    body: { size: 1000 },
-  });
-  const { body: mappings } = await client.indices.getMapping({ index: store.names.licensesPattern });
+  const { client, config } = installed.environment;
+  const index = `${config.INDEX_PREFIX}*`;
+  await client.indices.refresh({ index });
+  const { body: documents } = await client.search({ index, body: { size: 10_000 } });
+  const { body: mappings } = await client.indices.getMapping({ index });
   return JSON.stringify([documents, mappings]);
 }
 
@@ -137,12 +141,53 @@ test('licenses publish takes no address with a secret from the command line, and
     'https://usersecret:passwordsecret@data.example/file.csv',
     'https://data.example/file.csv?token=individualtoken',
     'https://usersecret:passwordsecret@[data.example/file.csv',
+    'sftp://usersecret:passwordsecret@data.example/file.csv',
   ]) {
     const given = ['--individual', address, '--business', 'https://data.example/business.csv'];
     const { code, stdout, stderr } = await licenses(variables, 'publish', ...given);
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(/^--individual .*DATASET_INDIVIDUAL.*\n$/);
     expect(stderr).not.toMatch(/secret|token/);
+  }
+  await expectNoSecretAnywhere();
+});
+
+test.each([
+  ['a refused password', { status: 401 }, /the server answered 401/],
+  [
+    'a redirect to a host that does not exist',
+    { status: 302, location: 'https://usersecret:passwordsecret@data.invalid/a?token=individualtoken' },
+    /there is no such host/,
+  ],
+])(
+  'a download that fails by %s shows no secret',
+  async (_what, answer, reason) => {
+    refusal = answer;
+    try {
+      const { variables } = installed.environment;
+      const ended = await licenses({ ...variables, ...settings }, 'publish', '--force', 'a test');
+      expect(ended).toMatchObject({ code: 1, stderr: expect.stringMatching(reason) });
+      for (const secret of SECRETS) expect(ended.output).not.toContain(secret);
+      await expectNoSecretAnywhere();
+    } finally {
+      refusal = undefined;
+    }
+  },
+  120_000,
+);
+
+test.each([
+  'sftp://usersecret:passwordsecret@data.example/a',
+  'https:/usersecret:passwordsecret%@data.example/a',
+])('an address that can not be downloaded ends worker and command, and is not shown: %s', async (address) => {
+  const wrong = { ...installed.environment.variables, ...settings, DATASET_INDIVIDUAL: address };
+  for (const command of ['work', 'publish']) {
+    const { code, output } = await licenses(wrong, command);
+    expect([code, output]).toEqual([
+      1,
+      expect.stringContaining('DATASET_INDIVIDUAL is something else (not shown)'),
+    ]);
+    expect(output).not.toContain('secret');
   }
   await expectNoSecretAnywhere();
 });

@@ -27,6 +27,30 @@ describe('a download whose connection is lost', () => {
     expect(server.requests[1]).toMatchObject({ range: `bytes=${CUT}-${SIZE - 1}`, 'if-match': '"one"' });
   });
 
+  test('resumes a file of unknown length', async () => {
+    const { content, headers } = file();
+    const chunked: FileAnswer = (_request, response) => {
+      response.writeHead(200, { ...headers }).write(content.subarray(0, CUT));
+    };
+    const server = await serving(chunked, served({ content, ...(headers && { headers }) }));
+    expect(await downloadWithCuts(server)).toMatchObject({ length: SIZE, sha256: sha256(content) });
+    expect(server.requests[1]).toMatchObject({ range: `bytes=${CUT}-`, 'if-match': '"one"' });
+  });
+
+  test('resumes by the first address, which redirects again', async () => {
+    const one = file();
+    const elsewhere = await serving(stalledAfter(CUT, one), served(one));
+    const server = await serving(answered(302, { location: elsewhere.url }));
+    const cut = (bytes: number) => {
+      if (bytes === CUT) elsewhere.cut();
+    };
+    const url = server.url.replace('//', '//ann:secret@');
+    expect(await download(url, undefined, { onBytes: cut })).toMatchObject({ sha256: sha256(one.content) });
+    expect(server.requests).toHaveLength(2);
+    expect(elsewhere.requests[1]).toMatchObject({ range: `bytes=${CUT}-${SIZE - 1}` });
+    for (const request of elsewhere.requests) expect(request).not.toHaveProperty('authorization');
+  });
+
   test('resumes when no byte has arrived for too long', async () => {
     const one = file();
     const server = await serving(stalledAfter(CUT, one), served(one));

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import {
   download,
@@ -54,10 +55,21 @@ describe('a first download', () => {
 
   test.each<[string, Buffer, Record<string, string>]>([
     ['of unknown length', randomBytes(SIZE), { 'transfer-encoding': 'chunked' }],
+    ['that the server packs unasked', gzipSync('a,b\n'), { 'content-encoding': 'gzip' }],
     ['that is empty', Buffer.alloc(0), { 'content-length': '0' }],
   ])('brings a file %s', async (_what, content, headers) => {
     const server = await serving(answered(200, headers, content));
     expect(await download(server.url)).toMatchObject({ length: content.length, sha256: sha256(content) });
+  });
+
+  test('brings a file that ends where the server closes the connection', async () => {
+    const { content } = file();
+    const server = await serving((_request, response) => {
+      response.socket?.end(
+        Buffer.concat([Buffer.from('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n'), content]),
+      );
+    });
+    expect(await download(server.url)).toMatchObject({ length: SIZE, sha256: sha256(content) });
   });
 
   test("sends the URL's user name and password, but not to another origin", async () => {
@@ -137,6 +149,12 @@ describe('a download is refused', () => {
   const url = 'http://127.0.0.1';
 
   test.each<[string, FileAnswer, string]>([
+    ['401', answered(401), 'the server answered 401 Unauthorized; check the user name, password or query'],
+    [
+      'a page that says why there is no file, with 200',
+      answered(200, { 'content-type': 'text/csv' }, '\ufeff\n<!DOCTYPE html><title>Maintenance</title>'),
+      'the server sent a web page in place of the file; open the address in a browser',
+    ],
     ['404', answered(404), 'the server answered 404 Not Found'],
     ['403', answered(403), 'the server answered 403 Forbidden'],
     ['304 to an unconditional request', answered(304), 'the server answered 304 Not Modified'],
@@ -160,6 +178,15 @@ describe('a download is refused', () => {
     expect(message).toContain(`${server.url}?…`);
     expect(message).not.toContain('secret');
     expect(await namesIn(directory)).toEqual([]);
+  });
+
+  test('at once for a host that does not exist', async () => {
+    const message = await messageOf(
+      download('https://ann:secret@data.invalid/a?token=secret', newDirectory(), {
+        timeouts: { stallMs: 10_000, firstWaitMs: 60_000, maxWaitMs: 60_000 },
+      }),
+    );
+    expect(message).toMatch(/^https:\/\/data\.invalid\/a\?… could not be downloaded: there is no such host/);
   });
 
   test('for fewer bytes than Content-Length', async () => {

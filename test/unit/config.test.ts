@@ -211,6 +211,29 @@ describe('PUBLISH_SCHEDULE', () => {
   });
 });
 
+describe('DATASET_INDIVIDUAL', () => {
+  test.each([
+    'individual.csv',
+    '/data/individual.csv.gz',
+    'https://ann:s%25@data.example/a?token=b',
+    'http://127.0.0.1:1/a',
+  ])('may be %s, with blanks around it', (location) => {
+    expect(configOf({ DATASET_INDIVIDUAL: ` ${location} ` }).DATASET_INDIVIDUAL).toBe(location);
+  });
+
+  test.each([
+    'http://ann:secret@data.example/a',
+    'sftp://ann:secret@data.example/a',
+    'https:/ann:secret%@data.example/a',
+    'https://ann:secret%@data.example/a',
+    'https://data.example/a#secret',
+  ])('can not be %s: nothing tries to read it as a file, and shows it', (location) => {
+    expect(refusal({ DATASET_INDIVIDUAL: location })).toBe(
+      'DATASET_INDIVIDUAL is something else (not shown), but must be a path or an https URL.',
+    );
+  });
+});
+
 describe('RATE_LIMIT_RANGES', () => {
   const { RATE_LIMIT_RANGES: ranges } = readConfig({
     OPENSEARCH_URL: 'http://127.0.0.1:1',

@@ -3,7 +3,7 @@ import { progressDisplay } from '../../src/cli/progress.ts';
 import type { PublishProgress } from '../../src/publications/job.ts';
 
 function progress(details: Partial<PublishProgress> = {}): PublishProgress {
-  return { step: 'loading', bytes: 0, total_bytes: 1000, rows: 0, documents: 0, ...details };
+  return { step: 'loading', bytes: 0, total_bytes: 812e6, rows: 0, documents: 0, ...details };
 }
 
 describe('progress without a terminal', () => {
@@ -31,22 +31,45 @@ describe('progress without a terminal', () => {
     display.show(progress());
     for (let second = 1; second <= 12; second += 1) {
       jest.setSystemTime(second * 1000);
-      display.show(progress({ bytes: second * 50, rows: second * 2000 }));
+      display.show(progress({ bytes: second * 40.6e6, rows: second * 2000 }));
     }
-    display.show(progress({ step: 'verifying', bytes: 1000, rows: 40_000 }));
+    display.show(progress({ step: 'verifying', bytes: 812e6, rows: 40_000 }));
     display.end();
     expect(written).toEqual([
       'mwq1: reading\n',
       'mwq1: loading\n',
-      'mwq1: loading, 25 %\n',
-      'mwq1: loading, 50 %\n',
+      'mwq1: loading, 25 % of 812 MB, 41 MB/s, 15 s left\n',
+      'mwq1: loading, 50 % of 812 MB, 41 MB/s, 10 s left\n',
       'mwq1: verifying\n',
     ]);
   });
 
-  test('has no percentage if the length is unknown', () => {
+  test('has bytes and rate alone if the length is unknown, and begins again with the next file', () => {
     const display = progressDisplay('mwq1');
     display.show(progress({ step: 'downloading', total_bytes: 0 }));
-    expect(written).toEqual(['mwq1: downloading\n']);
+    for (const [second, bytes] of [
+      [5, 6e6],
+      [10, 12e6],
+      [15, 4e6],
+      [20, 5e6],
+    ] as const) {
+      jest.setSystemTime(second * 1000);
+      display.show(progress({ step: 'downloading', total_bytes: 0, bytes }));
+    }
+    expect(written).toEqual([
+      'mwq1: downloading\n',
+      'mwq1: downloading, 6.0 MB, 1.2 MB/s\n',
+      'mwq1: downloading, 12 MB, 1.2 MB/s\n',
+      'mwq1: downloading, 4.0 MB\n',
+      'mwq1: downloading, 5.0 MB, 0.2 MB/s\n',
+    ]);
+  });
+
+  test('says minutes where much is left', () => {
+    const display = progressDisplay('mwq1');
+    display.show(progress({ step: 'downloading' }));
+    jest.setSystemTime(5000);
+    display.show(progress({ step: 'downloading', bytes: 8.12e6 }));
+    expect(written.at(-1)).toBe('mwq1: downloading, 1 % of 812 MB, 1.6 MB/s, 9 min left\n');
   });
 });
