@@ -147,7 +147,7 @@ export interface paths {
         get: operations["webhook"];
         /**
          * Where you are told that something changed
-         * @description An account has one webhook. After each publication that changes something you watch, one signed message (Standard Webhooks) is posted to it. The feed has all that changed; a message only says that it is time to read it. The same url again resumes a paused webhook. Another url is another webhook with another secret; it goes on where the one before was.
+         * @description An account has one webhook. After each publication that changes something you watch, one signed message (Standard Webhooks) is posted to it. The feed has all that changed; a message only says that it is time to read it. The same url again resumes a webhook that is paused or failing. Another url is another webhook with another secret; it goes on where the one before was.
          */
         put: operations["putWebhook"];
         post?: never;
@@ -169,7 +169,7 @@ export interface paths {
         put?: never;
         /**
          * Send a test message now
-         * @description Waits up to 15 seconds for the receiver. A test that is delivered resumes a paused webhook.
+         * @description Waits up to 15 seconds for the receiver. A test that is delivered resumes a webhook that is paused or failing.
          */
         post: operations["testWebhook"];
         delete?: never;

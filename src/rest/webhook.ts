@@ -164,7 +164,7 @@ export function webhookRoutes({ webhooks, testLimit }: WebhookAccess): Route[] {
         description:
           'An account has one webhook. After each publication that changes something you watch, one signed message ' +
           '(Standard Webhooks) is posted to it. The feed has all that changed; a message only says that it is time to ' +
-          'read it. The same url again resumes a paused webhook. Another url is another webhook with another secret; ' +
+          'read it. The same url again resumes a webhook that is paused or failing. Another url is another webhook with another secret; ' +
           'it goes on where the one before was.',
         requestBody: {
           required: true,
@@ -214,7 +214,7 @@ export function webhookRoutes({ webhooks, testLimit }: WebhookAccess): Route[] {
       path: `${PATH}/test`,
       operation: operation('testWebhook', 'Send a test message now', {
         description:
-          'Waits up to 15 seconds for the receiver. A test that is delivered resumes a paused webhook.',
+          'Waits up to 15 seconds for the receiver. A test that is delivered resumes a webhook that is paused or failing.',
         responses: {
           '200': responseEntry('What came of it', testedBody, {
             examples: {

@@ -81,7 +81,7 @@ export function webhookService(
       return webhook && { webhook, secret: webhookSecret(secretKey, webhook) };
     },
 
-    /** Sends a test message now. Where it is delivered, a paused webhook resumes. */
+    /** Sends a test message now. Where it is delivered, a paused or failing webhook resumes. */
     async test(account: string): Promise<Tested | undefined> {
       const webhook = await read(account);
       if (webhook === undefined) return undefined;
@@ -105,7 +105,9 @@ export function webhookService(
   };
 }
 
-/** A paused webhook as it goes on; `undefined` for one that is not paused. */
+/**
+ * A webhook that is paused or failing as it goes on: what it was not told is sent at once. `undefined` for any other.
+ */
 function resumed(webhook: Webhook): Webhook | undefined {
-  return webhook.paused === null ? undefined : { ...webhook, paused: null, failing_since: null };
+  return webhook.failing_since === null ? undefined : { ...webhook, paused: null, failing_since: null };
 }

@@ -120,17 +120,18 @@ describe('PUT', () => {
     expect(made.body).toEqual({ ...z.looseObject({}).parse(shown.body), secret });
   });
 
-  test.each(['failing', 'gone'] as const)(
-    'of the same url resumes a webhook that is paused: %s',
-    async (paused) => {
-      await put();
-      await change({ paused, failing_since: FAILING_SINCE });
-      expect((await ask('GET')).body).toMatchObject({ state: paused === 'gone' ? 'gone' : 'paused' });
-      const resumed = await ask('PUT', PATH, { url });
-      expect(resumed.status).toBe(200);
-      expect(resumed.body).toMatchObject({ state: 'active', failing_since: null });
-    },
-  );
+  test.each([
+    { state: 'paused', paused: 'failing' },
+    { state: 'gone', paused: 'gone' },
+    { state: 'failing', paused: null },
+  ] as const)('of the same url resumes a webhook that is $state', async ({ state, paused }) => {
+    await put();
+    await change({ paused, failing_since: FAILING_SINCE });
+    expect((await ask('GET')).body).toMatchObject({ state });
+    const resumed = await ask('PUT', PATH, { url });
+    expect(resumed.status).toBe(200);
+    expect(resumed.body).toMatchObject({ state: 'active', failing_since: null });
+  });
 
   test('of another url makes another webhook, with another secret, that goes on at the same place', async () => {
     const secret = await put();
