@@ -8,7 +8,7 @@ import type { Context, Route } from '../http/route.ts';
 import { BadRequestError, checked } from '../licenses/bad-request.ts';
 import { changesMessage, changesPublished, testMessage, webhookTest } from '../subscriptions/message.ts';
 import { FAILURES } from '../subscriptions/outgoing.ts';
-import type { Webhook } from '../subscriptions/webhook.ts';
+import { WEBHOOK_STATES, type Webhook, webhookState } from '../subscriptions/webhook.ts';
 import type { Tested, Webhooks } from '../subscriptions/webhook-service.ts';
 import { accountOf, COMMON_ERRORS, errorEntry, REST_PATH, responseEntry } from './operation.ts';
 import { EXAMPLE, EXAMPLE_DATE } from './verify-response.ts';
@@ -41,7 +41,7 @@ const webhookBody = z
   .object({
     url: z.string(),
     state: z
-      .enum(['active', 'failing', 'paused', 'gone'])
+      .enum(WEBHOOK_STATES)
       .describe(
         'failing: the last message was not delivered; it is sent again for some days. paused: that went on for five ' +
           'days, and nothing is sent. gone: the receiver answered 410, and nothing is sent. PUT the same url, or a ' +
@@ -69,14 +69,9 @@ const testedBody = z
   })
   .meta({ id: 'WebhookTested' });
 
-function stateOf({ paused, failing_since }: Webhook): z.output<typeof webhookBody>['state'] {
-  if (paused !== null) return paused === 'gone' ? 'gone' : 'paused';
-  return failing_since === null ? 'active' : 'failing';
-}
-
 function bodyOf(webhook: Webhook): z.output<typeof webhookBody> {
   const { url, created_at, delivered_at, delivered_cursor, failing_since, rotated_at } = webhook;
-  const state = stateOf(webhook);
+  const state = webhookState(webhook);
   return { url, state, created_at, delivered_at, delivered_cursor, failing_since, rotated_at };
 }
 

@@ -79,7 +79,12 @@ async function outcomes(): Promise<Record<string, number>> {
 
 describeUnless(pythonIsMissing(), 'the REST API', () => {
   beforeAll(async () => {
-    service = await startService();
+    service = await startService({
+      settings: {
+        WEBHOOK_SECRET_KEY: 'a secret key of the tests, of 32 characters and more',
+        WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8',
+      },
+    });
   }, 120_000);
   afterAll(() => service.stop());
 
