@@ -37,6 +37,7 @@ const EXAMPLES: readonly string[] = [
   'licenses lookup RN.987654321 --board NUR --json',
   'licenses boards',
   'licenses verify roster.csv --out result.csv --board NUR',
+  'licenses watch roster.csv --board NUR',
   'licenses webhooks list --json',
 ];
 

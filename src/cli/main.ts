@@ -10,6 +10,7 @@ import { pruneCommand, publicationsCommand, publishCommand, rollbackCommand } fr
 import { sampleDataCommand } from './sample-data.ts';
 import { backupCommand, restoreCommand } from './stored-documents.ts';
 import { verifyCommand } from './verify.ts';
+import { watchCommand } from './watch.ts';
 import { webhooksCommand } from './webhooks.ts';
 
 /** `licenses` with all its commands. */
@@ -46,6 +47,7 @@ program.addCommand(statusCommand());
 program.addCommand(lookupCommand());
 program.addCommand(boardsCommand());
 program.addCommand(verifyCommand());
+program.addCommand(watchCommand());
 program.addCommand(webhooksCommand());
 addExamples(program);
 

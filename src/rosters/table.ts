@@ -123,7 +123,7 @@ function checkColumns(columns: readonly string[]): void {
 /** Reads the fields of a row by name, for a lookup. It throws a `BadRequestError` for a row with too many cells. */
 export function rowReader({
   columns,
-}: RosterTable): (cells: readonly string[]) => Readonly<Record<string, string>> {
+}: Pick<RosterTable, 'columns'>): (cells: readonly string[]) => Readonly<Record<string, string>> {
   const fields = columns
     .map((column, at) => ({ key: columnKey(column), at }))
     .filter(({ key }) => READ_COLUMNS.has(key));

@@ -1,0 +1,163 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { z } from 'zod';
+import { type CommandResult, runProgram } from '../../scripts/processes.ts';
+import { type ApiClient, apiClient } from '../support/api.ts';
+import { times } from '../support/fixtures.ts';
+import { answer, cut, type ProxyStep, pass, startProxy, type WebServer } from '../support/proxy.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+const MAIN = resolve(import.meta.dirname, '../../src/cli/main.ts');
+const NURSING = 'Nursing Board';
+
+let service: TestService;
+let proxy: WebServer;
+let folder: string;
+/** Decides what becomes of the request of this number, from 1. */
+let fate: (request: number, items: number) => ProxyStep;
+let requests: number;
+
+const sentBody = z.object({ items: z.array(z.unknown()) });
+
+beforeAll(async () => {
+  service = await startService();
+  proxy = await startProxy(`http://127.0.0.1:${service.environment.config.PORT}`, (request) => {
+    requests += 1;
+    return fate(requests, sentBody.parse(JSON.parse(request.body)).items.length)(request);
+  });
+});
+afterAll(async () => {
+  await proxy.close();
+  await service.stop();
+});
+beforeEach(async () => {
+  folder = await mkdtemp(join(service.environment.folder, 'watch-'));
+  requests = 0;
+  fate = () => pass;
+});
+
+interface Options {
+  readonly key?: string;
+  readonly more?: readonly string[];
+}
+
+/** Runs `licenses watch` for this roster. */
+async function watch(
+  roster: string,
+  { key, more = ['--board', NURSING] }: Options = {},
+): Promise<CommandResult> {
+  const path = join(folder, 'roster.csv');
+  await writeFile(path, roster);
+  return runProgram([process.execPath, MAIN, 'watch', path, ...more], {
+    variables: { LICENSES_URL: proxy.url, LICENSES_KEY: key ?? service.rest.key },
+  });
+}
+
+const listed = z.object({
+  subscriptions: z.array(z.object({ license_number: z.string(), reference: z.string().nullable() })),
+});
+
+/** What an account watches. */
+async function watched(rest: ApiClient) {
+  const { body } = await rest.get('/api/v1/subscriptions?limit=1000');
+  return listed.parse(body).subscriptions.map(({ license_number: number, reference }) => [number, reference]);
+}
+
+test('watches what is not watched yet, and says which rows were not found or not understood', async () => {
+  const roster = [
+    'Name,License Number,Reference,Board',
+    'Ada,rn 700001,E-1,',
+    'Bo,,E-2,',
+    'Cy,RN.799999,E-3,',
+    'Di,RN.700002,,Nursing',
+    'Ed,RN.700002,E-5,Nursing Board',
+    'Fy,RN.700001,E-6,,one too many',
+    'Gu,RN-700001,E-7,',
+    `Ha,RN.700001,${'x'.repeat(101)},`,
+  ].join('\n');
+  const rest = await apiClient(service.environment, 'Of this test');
+  const { code, stdout } = await watch(roster, { key: rest.key });
+  expect(stdout.trimEnd().split('\n')).toEqual([
+    'Row 3: The row has no license_number.',
+    expect.stringMatching(/^Row 7: The row has 5 cells, but the header row has 4/),
+    expect.stringMatching(
+      /^Row 4: No license with the number "RN\.799999" is in the State's dataset of 2026-11-20/,
+    ),
+    expect.stringMatching(/^Row 5: No board has exactly the name/),
+    'Row 9: reference must have at most 100 characters.',
+    '2 added, 1 watched already, 1 not found, 4 not understood.',
+  ]);
+  expect(code).toBe(2);
+  const all = [
+    ['RN.700001', 'E-1'],
+    ['RN.700002', 'E-5'],
+  ];
+  expect((await watched(rest)).toSorted()).toEqual(all);
+
+  // Again, it does nothing.
+  expect((await watch(roster, { key: rest.key })).stdout).toContain(
+    '0 added, 3 watched already, 1 not found, 4 not understood.',
+  );
+  expect((await watched(rest)).toSorted()).toEqual(all);
+}, 60_000);
+
+test('names numbers that may be meant, and exits with 0 when all is watched', async () => {
+  const { stdout } = await watch('license_number\nRN.70001\n');
+  expect(stdout).toMatch(/^Row 2: .*RN\.700001/);
+  const done = await watch('license_number;reference\nRN.700001;"a;b"\n');
+  expect(done).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^[01] added, [01] watched already, 0 not found, 0 not/),
+  });
+}, 60_000);
+
+test('waits as told on 429 and 503, tries again after a lost connection, and splits what is too much', async () => {
+  const rest = await apiClient(service.environment, 'Another');
+  const later = { 'retry-after': '1' };
+  const faults = [
+    answer(429, '{"detail": "Too many requests; try again in 1 seconds."}', later),
+    answer(503, '{"detail": "Lookups are not available right now."}', later),
+    cut,
+  ];
+  fate = (request, items) => {
+    if (items > 600) return answer(413, '{"detail": "Split it."}');
+    return faults[request - 2] ?? pass;
+  };
+  const rows = times(1000, (at) => `RN.${at % 2 === 0 ? '700001' : '700002'},${at}`);
+  const { code, stderr, stdout } = await watch(`license_number,reference\n${rows.join('\n')}\n`, {
+    key: rest.key,
+  });
+  expect([code, stdout]).toEqual([0, '2 added, 998 watched already, 0 not found, 0 not understood.\n']);
+  expect(stderr).toMatch(/waiting: /);
+  expect(requests).toBe(6);
+  expect((await watched(rest)).map(([number]) => number).toSorted()).toEqual(['RN.700001', 'RN.700002']);
+}, 60_000);
+
+test.each([
+  ['a key that is none', 'license_number\nRN.1\n', { key: 'olv_x' }, /Invalid or inactive API key/],
+  ['no key', 'license_number\nRN.1\n', { key: '' }, /LICENSES_KEY/],
+  ['a file without numbers', 'last_name\nSmith\n', {}, /must name a column license_number/],
+  ['a service that is not there', 'license_number\nRN.1\n', { more: ['--url', 'ftp://x'] }, /http/],
+])(
+  'with %s exits with 1 and says why',
+  async (_what, roster, options, reason) => {
+    const { code, stderr, stdout } = await watch(roster, options);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(reason);
+  },
+  60_000,
+);
+
+test('sends nothing for rows without a number', async () => {
+  const { code, stdout } = await watch('license_number,reference\n,E-1\n,E-2\n');
+  expect([code, requests]).toEqual([2, 0]);
+  expect(stdout).toContain('0 added, 0 watched already, 0 not found, 2 not understood.');
+}, 60_000);
+
+test('says so when another server answers', async () => {
+  fate = () => answer(200, '{"items": []}');
+  const { code, stderr } = await watch('license_number\nRN.700001\n');
+  expect(code).toBe(1);
+  expect(stderr).toContain('The answer is not one of this service.');
+}, 60_000);
