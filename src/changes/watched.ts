@@ -61,32 +61,33 @@ export async function watchedChangesAfter(
       docvalue_fields: ['license'],
     },
   });
-  const found = hits.hits.map(({ sort: [position], fields }) => ({ position, license: fields?.license[0] }));
-  const lookedUpTo = found.length < CHANGES_LOOKED_THROUGH ? end : (found.at(-1)?.position ?? end);
-  const licenses = new Set(found.flatMap(({ license }) => license ?? []));
-  const watched = await watchedAmong([...licenses]);
-  const positions = found.flatMap(({ position, license }) =>
-    license !== undefined && watched.has(license) ? [position] : [],
+  const found = hits.hits.flatMap(({ sort: [position], fields }) =>
+    fields === undefined ? [] : [{ position, license: fields.license[0] }],
   );
+  const last = hits.hits.length < CHANGES_LOOKED_THROUGH ? end : (hits.hits.at(-1)?.sort[0] ?? end);
+  const watched = await watchedAmong([...new Set(found.map(({ license }) => license))]);
+  const positions = [
+    ...new Set(found.flatMap(({ position, license }) => (watched.has(license) ? [position] : []))),
+  ];
   const { documents, count, firstBad } = await CHANGES.search(store, {
     query: { bool: { filter: [{ terms: { position: positions } }, ...filters] } },
     sort: [{ position: 'asc' }],
     size: limit + 1,
     track_total_hits: false,
   });
-  const isCut = count > limit;
   const changes = documents
     .slice(0, limit)
     .map((change) => ({ ...change, reference: watched.get(change.license) ?? null }));
-  const next = isCut ? (changes.at(-1)?.position ?? lookedUpTo) : lookedUpTo;
+  const next = count > limit ? (changes.at(-1)?.position ?? last) : last;
+  const isRead =
+    filters.length === 0
+      ? changes.length === positions.filter((position) => position <= next).length
+      : firstBad === undefined;
+  const seen = new Set(found.map(({ position }) => position));
   return {
     changes,
     next,
     more: next < end,
-    isWhole:
-      found.length === positionsBetween(feeds, after, lookedUpTo) &&
-      found.every(({ license }) => license !== undefined) &&
-      firstBad === undefined &&
-      (filters.length > 0 || count === Math.min(positions.length, limit + 1)),
+    isWhole: isRead && seen.size === positionsBetween(feeds, after, last),
   };
 }

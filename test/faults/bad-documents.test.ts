@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { licenses, startApi, startWorker } from '../../scripts/licenses-processes.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
-import { listAccounts } from '../../src/access/accounts.ts';
+import { accountId, listAccounts } from '../../src/access/accounts.ts';
 import { createKey, listKeys } from '../../src/access/api-keys.ts';
 import { keyUsage, lastUsed, readKeyUsage } from '../../src/access/usage.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
@@ -13,6 +13,7 @@ import { readRejectedRows } from '../../src/publications/rejected-rows.ts';
 import { savedRecords } from '../../src/records/saved-records.ts';
 import { readAudit, recordAudit } from '../../src/storage/audit-log.ts';
 import { STORED_INDICES } from '../../src/storage/collection.ts';
+import { WEBHOOKS, type Webhook } from '../../src/subscriptions/webhook.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
 import { addBadDocuments, documentsOf } from '../support/bad-documents.ts';
 import { allChanges } from '../support/changes.ts';
@@ -41,6 +42,19 @@ async function publishDay(day: number, city: string) {
   return publishFiles(environment, files);
 }
 
+const webhook: Webhook = {
+  id: 'w1',
+  account: accountId('Test'),
+  url: 'https://hooks.example.com/',
+  generation: 1,
+  rotated_at: null,
+  delivered_cursor: '',
+  delivered_at: null,
+  failing_since: null,
+  paused: null,
+  created_at: '2026-11-01T00:00:00.000Z',
+};
+
 /** All that readers of every index return. */
 async function readAll() {
   const { store } = environment;
@@ -60,6 +74,9 @@ async function readAll() {
     audit: await readAudit(store),
     record: await savedRecords(store, RECORD_LIMITS).read(code),
     changes: await allChanges(rest),
+    watched: await allChanges(rest, '', 7, { watched: 'true' }),
+    subscriptions: (await rest.get('/api/v1/subscriptions')).body,
+    webhook: (await WEBHOOKS.read(store, webhook.account))?.document,
     history: (await rest.get('/api/v1/history?board=Nursing+Board&license_number=RN.900001')).body,
   };
 }
@@ -94,6 +111,9 @@ beforeAll(async () => {
   await usage.stop();
   await recordAudit(store, 'keys create', { key });
   code = await savedRecords(store, RECORD_LIMITS).save(shownNurse());
+  const nurse = { board: 'Nursing Board', license_number: 'RN.900001', reference: 'A-1' };
+  expect((await rest.verify(nurse, '/api/v1/subscriptions')).status).toBe(201);
+  await WEBHOOKS.replace(store, webhook.account, undefined, webhook);
 });
 afterAll(async () => {
   await api.stop();
