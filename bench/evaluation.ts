@@ -1,10 +1,12 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { evaluationDays } from '../sample-data/evaluation/days.ts';
+import { askModel } from '../sample-data/evaluation/model.ts';
 import { QUESTIONS } from '../sample-data/evaluation/questions.ts';
 import { type Replayed, replay, tokensOf } from '../sample-data/evaluation/replay.ts';
 import { startApi, startWorker } from '../scripts/licenses-processes.ts';
 import { print } from '../scripts/processes.ts';
+import { optionsOf, text } from './options.ts';
 import { published } from './published.ts';
 import { median } from './rounds.ts';
 import { withEnvironment } from './service.ts';
@@ -37,6 +39,20 @@ async function printAnswers(client: Client): Promise<void> {
   print(`Tokens of the instructions: ${tokensOf(client.getInstructions() ?? '')}.`);
 }
 
+/** Asks a model the questions, and prints what it did with each. Only what its command did is claimed of it. */
+async function printGrades(client: Client, command: string): Promise<void> {
+  let withoutMistakes = 0;
+  print('| question | calls | mistakes |\n| --- | --- | --- |');
+  for (const question of QUESTIONS) {
+    const { calls, mistakes } = await askModel(client, question, command);
+    if (mistakes.length === 0) withoutMistakes += 1;
+    print(`| ${question.ask} | ${calls.map(summaryOf).join('<br>')} | ${mistakes.join('<br>')} |`);
+  }
+  print(`\n${withoutMistakes} of ${QUESTIONS.length} answers without a mistake.`);
+}
+
+const { model } = optionsOf({ model: text });
+
 await withEnvironment(async ({ config, variables, folder }) => {
   const worker = await startWorker(variables);
   try {
@@ -48,7 +64,7 @@ await withEnvironment(async ({ config, variables, folder }) => {
   const client = new Client({ name: 'evaluation', version: '1' });
   try {
     await client.connect(new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${config.PORT}/mcp`)));
-    await printAnswers(client);
+    await (model === undefined ? printAnswers(client) : printGrades(client, model));
   } finally {
     await client.close();
     await api.stop();

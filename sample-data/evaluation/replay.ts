@@ -3,9 +3,9 @@ import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { z } from 'zod';
 import type { Call, Question } from './questions.ts';
 
-/** The result of a call. */
-export interface Replayed {
-  readonly call: Call;
+/** The result of a call, `Made` by a script or by a model. */
+export interface Replayed<Made = Pick<Call, 'tool' | 'arguments'>> {
+  readonly call: Made;
   readonly isError: boolean;
   readonly content: unknown;
   /** The text that a model reads. */
@@ -20,15 +20,21 @@ const toolResult = z.object({
 });
 
 /** Makes the calls of a question in order. */
-export async function replay(client: Client, { calls }: Question): Promise<Replayed[]> {
-  const replayed: Replayed[] = [];
-  for (const call of calls) {
-    const result = await client.callTool({ name: call.tool, arguments: call.arguments });
-    const { isError, content } = toolResult.parse(result);
-    const [{ text }] = content;
-    replayed.push({ call, isError, content: JSON.parse(text), text, tokens: tokensOf(text) });
-  }
+export async function replay(client: Client, { calls }: Question): Promise<Replayed<Call>[]> {
+  const replayed: Replayed<Call>[] = [];
+  for (const call of calls) replayed.push(await called(client, call));
   return replayed;
+}
+
+/** Makes one call. @throws {Error} for a tool that there is not */
+export async function called<Made extends Pick<Call, 'tool' | 'arguments'>>(
+  client: Client,
+  call: Made,
+): Promise<Replayed<Made>> {
+  const result = await client.callTool({ name: call.tool, arguments: call.arguments });
+  const { isError, content } = toolResult.parse(result);
+  const [{ text }] = content;
+  return { call, isError, content: JSON.parse(text), text, tokens: tokensOf(text) };
 }
 
 export function tokensOf(text: string): number {

@@ -1,7 +1,9 @@
+import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { evaluationDays } from '../../sample-data/evaluation/days.ts';
+import { askModel } from '../../sample-data/evaluation/model.ts';
 import { QUESTIONS } from '../../sample-data/evaluation/questions.ts';
 import { type Replayed, replay, tokensOf } from '../../sample-data/evaluation/replay.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -64,6 +66,51 @@ function isShort(content: unknown): boolean {
   const { count, boards } = counted.parse(content);
   return count <= SHORT && boards === undefined;
 }
+
+describe('a model', () => {
+  const command = (manner: string) =>
+    `'${process.execPath}' '${resolve(import.meta.dirname, '../support/scripted-model.ts')}' ${manner}`;
+  const asked = (ask: string, manner: string) => {
+    const question = QUESTIONS.find((each) => each.ask === ask);
+    if (question === undefined) throw new Error(`There is no question ${ask}`);
+    return askModel(client, question, command(manner));
+  };
+  const MISS = 'Is nurse Beatrice Hollaway licensed?';
+
+  test.each([
+    [MISS, 1],
+    ['Check number 35.900088812 with the Ohio Nursing Board.', 2],
+    ['Is the lawyer John Marsh licensed in Ohio?', 1],
+    ['Has Beatrice Holloway, RN.900418822, renewed her license this month?', 1],
+  ])(
+    'that calls as the script does and says the date and the authority has no mistake: %s',
+    async (ask, made) => {
+      const { calls, mistakes } = await asked(ask, 'careful');
+      expect([calls.length, mistakes]).toEqual([made, []]);
+    },
+  );
+
+  test('that answers without a call has the mistakes told', async () => {
+    const { calls, mistakes } = await asked(MISS, 'hasty');
+    expect(calls).toEqual([]);
+    expect(mistakes).toEqual([
+      'no call with the facts',
+      'no issuing board as the authority',
+      'says that somebody is unlicensed',
+    ]);
+  });
+
+  test('that never answers is stopped', async () => {
+    const { calls, answer, mistakes } = await asked(MISS, 'endless');
+    expect([calls.length, answer, mistakes]).toEqual([8, undefined, ['no answer']]);
+  });
+
+  test.each(['exit 3', 'echo hello', `echo '{"tool": 7}'`])('whose command is %j fails', async (failing) => {
+    const [question] = QUESTIONS;
+    if (question === undefined) throw new Error('There are no questions.');
+    await expect(askModel(client, question, failing)).rejects.toThrow();
+  });
+});
 
 test('a hundred matches take less than 15,000 tokens', async () => {
   const call = {
