@@ -136,6 +136,67 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/subscriptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What your account watches
+         * @description Each license as it is now, all of a page from one day’s dataset. Send next as after until it is null. With expires_within_days, a page may have fewer subscriptions than limit, even none, while next is not null. 10 subscriptions that are looked through count as one request.
+         */
+        get: operations["subscriptions"];
+        put?: never;
+        /**
+         * Watch a license
+         * @description The license is looked up by its number as /lookup/verify does. GET /changes?watched=true then has its changes. Subscriptions belong to your account: all of its keys see the same. A license that is removed from the dataset stays watched.
+         */
+        post: operations["subscribe"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/subscriptions/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Watch many licenses
+         * @description Up to 1,000 licenses, each looked up as in POST /subscriptions, all of them in one day’s dataset. 10 items count as one request. Where the account would watch more licenses than it may, none is added.
+         */
+        post: operations["subscribeAll"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/subscriptions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Watch a license no more */
+        delete: operations["unsubscribe"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/webhook": {
         parameters: {
             query?: never;
@@ -463,6 +524,18 @@ export interface components {
             county?: string | null;
             /** @description Your own name for the item, which its result repeats */
             reference?: string | null;
+        };
+        SubscriptionRequest: {
+            board?: string | null;
+            /** @description Looks up by number, whatever its case, blanks and separators */
+            license_number?: string | null;
+            /** @description Your own name for the license, which changes and lists repeat */
+            reference?: string | null;
+        };
+        SubscriptionBatchRequest: {
+            /** @description The board of every item that names none */
+            board?: components["schemas"]["BoardName"] | null;
+            items: components["schemas"]["SubscriptionRequest"][];
         };
         WebhookRequest: {
             /** @description https, at most 500 characters; no user name, fragment or port. A public host */
@@ -817,6 +890,99 @@ export interface components {
                 withdrawn?: true;
             }[];
         };
+        Subscription: {
+            /** @description The id of the subscription */
+            subscription_id: string;
+            board: string;
+            /** @description As the board wrote it when the subscription was made */
+            license_number: string;
+            reference: string | null;
+            /** @description ISO 8601 */
+            created_at: string;
+            record: components["schemas"]["LicenseRecord"];
+        };
+        Subscriptions: {
+            /** @constant */
+            source: "dataset";
+            /** @description The run date of the dataset that answered, YYYY-MM-DDT00:00:00 */
+            last_scraped: string;
+            /** @description What to send as after in the next request; null at the end */
+            next: string | null;
+            subscriptions: {
+                /** @description The id of the subscription */
+                subscription_id: string;
+                board: string;
+                /** @description As the board wrote it when the subscription was made */
+                license_number: string;
+                reference: string | null;
+                /** @description ISO 8601 */
+                created_at: string;
+                /** @description Whether the dataset has the license */
+                in_dataset: boolean;
+                /** @description The license as it is now; null when it is not in the dataset */
+                record: components["schemas"]["LicenseRecord"] | null;
+            }[];
+        };
+        SubscriptionBatchAnswer: {
+            count: number;
+            summary: {
+                created: number;
+                exists: number;
+                not_found: number;
+                invalid: number;
+            };
+            /** @constant */
+            source: "dataset";
+            /** @description The run date of the dataset that answered, YYYY-MM-DDT00:00:00 */
+            last_scraped: string;
+            /** @description In the order of the items */
+            results: ({
+                /** @description The place of the item in the roster, from 0 */
+                index: number;
+                /** @description As in the item */
+                reference: string | null;
+                /**
+                 * @description exists: your account watches the license already, or an earlier item names it
+                 * @enum {string}
+                 */
+                outcome: "created" | "exists";
+                /** @description The id of the subscription */
+                subscription_id: string;
+                board: string;
+                /** @description As the board writes it */
+                license_number: string;
+            } | {
+                /** @description The place of the item in the roster, from 0 */
+                index: number;
+                /** @description As in the item */
+                reference: string | null;
+                /** @constant */
+                outcome: "not_found";
+                /** @description What was searched, in which dataset, and what to do */
+                detail: string;
+                /**
+                 * @description Of an item with a number, as in the 404 of /lookup/verify
+                 * @enum {string}
+                 */
+                reason?: "unknown" | "ambiguous" | "other_board" | "not_a_business";
+                /** @description Numbers or names that exist and may be meant, as in /lookup/verify */
+                did_you_mean: string[];
+                /**
+                 * @description Present where did_you_mean is left out: after 50 such items
+                 * @constant
+                 */
+                suggestions_omitted?: true;
+            } | {
+                /** @description The place of the item in the roster, from 0 */
+                index: number;
+                /** @description As in the item */
+                reference: string | null;
+                /** @constant */
+                outcome: "invalid";
+                /** @description What is wrong and what to send instead, as in a 400 of /lookup/verify */
+                detail: string;
+            })[];
+        };
         Webhook: {
             url: string;
             /**
@@ -864,7 +1030,7 @@ export interface components {
              * @description Why there was no answer; absent where there was one
              * @enum {string}
              */
-            reason?: "address not allowed" | "host not found" | "connection refused" | "host unreachable" | "no valid certificate" | "timeout" | "connection closed" | "not an HTTP response" | "request failed";
+            reason?: "address not allowed" | "host not found" | "connection refused" | "host unreachable" | "TLS failed" | "timeout" | "connection closed" | "not an HTTP response" | "request failed";
         };
         /** @description A line of an export */
         ExportedRecord: {
@@ -2558,6 +2724,988 @@ export interface operations {
                             before: string;
                         }[];
                     };
+                };
+            };
+            /** @description Too fast */
+            429: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    /** @description Seconds after which another try makes sense */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Too many requests; try again in 7 seconds."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description A fault of the service */
+            500: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Something went wrong on our side; the request was not answered."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description Nothing is published yet, or lookups are not available now */
+            503: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    /** @description Seconds after which another try makes sense */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Lookups are not available right now; try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+        };
+    };
+    subscriptions: {
+        parameters: {
+            query?: {
+                /** @description How many subscriptions are looked through */
+                limit?: number;
+                /** @description The next of an earlier response; nothing for the first page */
+                after?: string;
+                /** @description Only licenses whose expiry date is today in Ohio or up to so many days later, whatever their status. One whose date has passed is not among them: past_expiry in its cautions says so */
+                expires_within_days?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The subscriptions */
+            200: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "source": "dataset",
+                     *       "last_scraped": "2026-11-20T00:00:00",
+                     *       "next": null,
+                     *       "subscriptions": [
+                     *         {
+                     *           "subscription_id": "sub_5f1c2b7a90d34e68a1b2c3d4",
+                     *           "board": "Nursing Board",
+                     *           "license_number": "RN.987654321",
+                     *           "reference": "A-17",
+                     *           "created_at": "2026-11-20T14:03:21.503Z",
+                     *           "in_dataset": true,
+                     *           "record": {
+                     *             "found": true,
+                     *             "license_number": "RN.987654321",
+                     *             "full_name": "EXAMPLE, PAT SAMPLE",
+                     *             "board": "Nursing Board",
+                     *             "license_type": "Registered Nurse (RN)",
+                     *             "status": "ACTIVE",
+                     *             "expiry_date": "2035-10-31",
+                     *             "days_until_expiry": 3267,
+                     *             "city": "Columbus",
+                     *             "state": "OH",
+                     *             "raw_status": "Active",
+                     *             "county": "Franklin",
+                     *             "issue_date": "2020-01-15",
+                     *             "extra_data": {
+                     *               "Board Action": "No",
+                     *               "County": "Franklin",
+                     *               "ZIP": "43215",
+                     *               "Country": "United States",
+                     *               "Compact Eligibility": "Multi-State",
+                     *               "Issue Date": "2020-01-15",
+                     *               "Effective Date": "2025-11-01"
+                     *             },
+                     *             "cautions": [],
+                     *             "source": "dataset",
+                     *             "last_scraped": "2026-11-20T00:00:00"
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Subscriptions"];
+                };
+            };
+            /** @description A bad limit, after or number of days */
+            400: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "after must be the next of an earlier response."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description No active key came with the request */
+            401: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Invalid or inactive API key"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description The request came by plain http */
+            403: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Requests are taken by https only; send this one to the https address."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description A limit above a minute’s limit of this address */
+            413: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Send a lower limit."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description Too fast */
+            429: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    /** @description Seconds after which another try makes sense */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Too many requests; try again in 7 seconds."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description A fault of the service */
+            500: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Something went wrong on our side; the request was not answered."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description Nothing is published yet, or lookups are not available now */
+            503: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    /** @description Seconds after which another try makes sense */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Lookups are not available right now; try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+        };
+    };
+    subscribe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "board": "Nursing Board",
+                 *       "license_number": "RN.987654321",
+                 *       "reference": "A-17"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SubscriptionRequest"];
+            };
+        };
+        responses: {
+            /** @description The license is watched */
+            201: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "subscription_id": "sub_5f1c2b7a90d34e68a1b2c3d4",
+                     *       "board": "Nursing Board",
+                     *       "license_number": "RN.987654321",
+                     *       "reference": "A-17",
+                     *       "created_at": "2026-11-20T14:03:21.503Z",
+                     *       "record": {
+                     *         "found": true,
+                     *         "license_number": "RN.987654321",
+                     *         "full_name": "EXAMPLE, PAT SAMPLE",
+                     *         "board": "Nursing Board",
+                     *         "license_type": "Registered Nurse (RN)",
+                     *         "status": "ACTIVE",
+                     *         "expiry_date": "2035-10-31",
+                     *         "days_until_expiry": 3267,
+                     *         "city": "Columbus",
+                     *         "state": "OH",
+                     *         "raw_status": "Active",
+                     *         "county": "Franklin",
+                     *         "issue_date": "2020-01-15",
+                     *         "extra_data": {
+                     *           "Board Action": "No",
+                     *           "County": "Franklin",
+                     *           "ZIP": "43215",
+                     *           "Country": "United States",
+                     *           "Compact Eligibility": "Multi-State",
+                     *           "Issue Date": "2020-01-15",
+                     *           "Effective Date": "2025-11-01"
+                     *         },
+                     *         "cautions": [],
+                     *         "source": "dataset",
+                     *         "last_scraped": "2026-11-20T00:00:00"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Subscription"];
+                };
+            };
+            /** @description A board that is not one of the 24, or no number */
+            400: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "No board has exactly the name given; the nearest is \"Nursing Board\". GET /lookup/boards lists all."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description No active key came with the request */
+            401: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Invalid or inactive API key"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description The account would watch more than 100,000 licenses (reason: limit), or the request came by plain http */
+            403: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "An account watches at most 100,000 licenses; yours may watch 0 more. Delete subscriptions first.",
+                     *       "reason": "limit"
+                     *     }
+                     */
+                    "application/json": {
+                        detail: string;
+                        /** @constant */
+                        reason?: "limit";
+                    };
+                };
+            };
+            /** @description No license for the number at the board */
+            404: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NumberMiss"];
+                };
+            };
+            /** @description The account watches the license already */
+            409: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Your account watches this license already.",
+                     *       "subscription_id": "sub_5f1c2b7a90d34e68a1b2c3d4"
+                     *     }
+                     */
+                    "application/json": {
+                        detail: string;
+                        /** @description The id of the subscription */
+                        subscription_id: string;
+                    };
+                };
+            };
+            /** @description A body of more than 16 KB */
+            413: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "The body is too large; a lookup takes at most 16 KB."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description A body that is not JSON, or has another Content-Encoding */
+            415: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Send the body as JSON, with Content-Type: application/json."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description Too fast */
+            429: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    /** @description Seconds after which another try makes sense */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Too many requests; try again in 7 seconds."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description A fault of the service */
+            500: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Something went wrong on our side; the request was not answered."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description Nothing is published yet, or lookups are not available now */
+            503: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    /** @description Seconds after which another try makes sense */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Lookups are not available right now; try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+        };
+    };
+    subscribeAll: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "board": "Nursing Board",
+                 *       "items": [
+                 *         {
+                 *           "license_number": "RN.987654321",
+                 *           "reference": "A-17"
+                 *         },
+                 *         {
+                 *           "license_number": "rn 987654321",
+                 *           "reference": "A-18"
+                 *         },
+                 *         {
+                 *           "license_number": "RN.987654312"
+                 *         },
+                 *         {
+                 *           "reference": "A-20"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["SubscriptionBatchRequest"];
+            };
+        };
+        responses: {
+            /** @description What became of each item */
+            200: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "count": 4,
+                     *       "summary": {
+                     *         "created": 1,
+                     *         "exists": 1,
+                     *         "not_found": 1,
+                     *         "invalid": 1
+                     *       },
+                     *       "source": "dataset",
+                     *       "last_scraped": "2026-11-20T00:00:00",
+                     *       "results": [
+                     *         {
+                     *           "index": 0,
+                     *           "reference": "A-17",
+                     *           "outcome": "created",
+                     *           "subscription_id": "sub_5f1c2b7a90d34e68a1b2c3d4",
+                     *           "board": "Nursing Board",
+                     *           "license_number": "RN.987654321"
+                     *         },
+                     *         {
+                     *           "index": 1,
+                     *           "reference": "A-18",
+                     *           "outcome": "exists",
+                     *           "subscription_id": "sub_5f1c2b7a90d34e68a1b2c3d4",
+                     *           "board": "Nursing Board",
+                     *           "license_number": "RN.987654321"
+                     *         },
+                     *         {
+                     *           "index": 2,
+                     *           "reference": null,
+                     *           "outcome": "not_found",
+                     *           "detail": "No license with the number \"RN.987654312\" is in the State's dataset of 2026-11-20. Similar numbers that exist: RN.987654321. The issuing board is the authority; ask it before you conclude anything.",
+                     *           "reason": "unknown",
+                     *           "did_you_mean": [
+                     *             "RN.987654321"
+                     *           ]
+                     *         },
+                     *         {
+                     *           "index": 3,
+                     *           "reference": "A-20",
+                     *           "outcome": "invalid",
+                     *           "detail": "license_number is needed: the number of the license to watch."
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SubscriptionBatchAnswer"];
+                };
+            };
+            /** @description A batch without items, or with too many */
+            400: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "items must be an array of 1 to 1000 licenses."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description No active key came with the request */
+            401: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Invalid or inactive API key"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description The account would watch more than 100,000 licenses (reason: limit), or the request came by plain http */
+            403: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "An account watches at most 100,000 licenses; yours may watch 0 more. Delete subscriptions first.",
+                     *       "reason": "limit"
+                     *     }
+                     */
+                    "application/json": {
+                        detail: string;
+                        /** @constant */
+                        reason?: "limit";
+                    };
+                };
+            };
+            /** @description A body of more than 1 MB, or more items than a minute’s limit */
+            413: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "The body is too large; a batch of subscriptions takes at most 1 MB."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description A body that is not JSON, or has another Content-Encoding */
+            415: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Send the body as JSON, with Content-Type: application/json."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description Too fast */
+            429: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    /** @description Seconds after which another try makes sense */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Too many requests; try again in 7 seconds."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description A fault of the service */
+            500: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Something went wrong on our side; the request was not answered."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description Nothing is published yet, or lookups are not available now */
+            503: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    /** @description Seconds after which another try makes sense */
+                    "Retry-After": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Lookups are not available right now; try again shortly."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+        };
+    };
+    unsubscribe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is deleted */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description No active key came with the request */
+            401: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Invalid or inactive API key"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description The request came by plain http */
+            403: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Requests are taken by https only; send this one to the https address."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
+                };
+            };
+            /** @description Not a subscription of the account */
+            404: {
+                headers: {
+                    /** @description The id of the request: the one sent, where it is sensible, else a new one */
+                    "X-Request-Id": string;
+                    /** @description Requests that this address may make in a minute */
+                    "X-RateLimit-Limit": number;
+                    /** @description How many of them are left */
+                    "X-RateLimit-Remaining": number;
+                    /** @description When the count starts again, in Unix seconds */
+                    "X-RateLimit-Reset": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "detail": "Your account has no subscription with this id."
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Detail"];
                 };
             };
             /** @description Too fast */
