@@ -39,7 +39,7 @@ if (name === 'report') {
 } else {
   process.stderr.write(
     `npm run bench NAME [-- --publish], where NAME is one of: ${[...MEASUREMENTS, 'report'].join(', ')}.\n` +
-      `${PUBLISH} writes the result into docs/performance, and \`npm run bench report\` makes the tables of docs/generated from it.\n`,
+      `${PUBLISH} writes the result into docs/performance, and \`npm run bench report\` makes the tables of docs/generated and README.md from it.\n`,
   );
   process.exitCode = 1;
 }

@@ -1,8 +1,11 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import type { z } from 'zod';
 import { originLine, readResult } from '../result.ts';
 import { capacityText, lookupsChart, lookupsReport, lookupsText, mcpReport, mcpText } from './lookups.ts';
 import { matchingCostText, matchingHabitsText, matchingMistakesText, matchingReport } from './matching.ts';
 import { changesReport, changesText, publishReport, publishText } from './publish.ts';
+import { withFigures } from './readme.ts';
 import { rivalsReport, rivalsText } from './rivals.ts';
 import { rostersReport, rostersText } from './rosters.ts';
 import { websiteReport, websiteText } from './website.ts';
@@ -61,10 +64,23 @@ const PAGES: readonly Page[] = [
 /** A file that consists of a chart alone. */
 const CHART = { path: 'docs/performance/lookups.svg', text: of(lookupsReport, lookupsChart) };
 
-/** The pages and the chart as the raw results make them: their text by their path in the checkout. */
+const README = 'README.md';
+
+/** The README with the figures of the raw results. */
+async function readmeText(): Promise<string> {
+  const report = async (name: string) => (await readResult(name)).report;
+  return withFigures(await readFile(resolve(import.meta.dirname, '../..', README), 'utf8'), {
+    rosters: rostersReport.parse(await report('rosters')),
+    mcp: mcpReport.parse(await report('mcp')),
+    publish: publishReport.parse(await report('publish')),
+  });
+}
+
+/** The pages, the README and the chart as the raw results make them: their text by their path in the checkout. */
 export async function generatedFiles(): Promise<Map<string, string>> {
   const files = new Map<string, string>();
   for (const page of PAGES) files.set(page.path, await pageText(page));
+  files.set(README, await readmeText());
   return files.set(CHART.path, CHART.text((await readResult('lookups')).report));
 }
 

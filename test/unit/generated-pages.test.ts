@@ -11,7 +11,7 @@ test.each([...PAGES])('%s is what npm run generated-pages writes', (name, page) 
 
 test('every page of the folder is generated, so a test compares it', async () => {
   const generated = [...PAGES.keys()].map((name) => `${FOLDER}/${name}`);
-  const measured = [...(await generatedFiles()).keys()].filter((file) => file.endsWith('.md'));
+  const measured = [...(await generatedFiles()).keys()].filter((file) => file.startsWith(FOLDER));
   const files = globSync(`${FOLDER}/*`, { cwd: `${import.meta.dirname}/../..` });
   expect(files.toSorted()).toEqual([...generated, ...measured, ERRORS_PAGE].toSorted());
 });

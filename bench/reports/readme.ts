@@ -1,0 +1,57 @@
+import { markdownTable } from '../../scripts/markdown-table.ts';
+import { medianOf, rateOf } from '../rounds.ts';
+import type { McpReport } from './lookups.ts';
+import type { PublishReport } from './publish.ts';
+import type { RostersReport } from './rosters.ts';
+
+/** What the README's figures are made from. */
+export interface ReadmeReports {
+  readonly rosters: RostersReport;
+  readonly mcp: McpReport;
+  readonly publish: PublishReport;
+}
+
+const START = '<!-- `npm run bench report` makes this table. -->';
+const END = '<!-- The end of the table. -->';
+
+/** The README's table of users: for each a figure, a command and a page. */
+function usersTable({ rosters, mcp, publish }: ReadmeReports): string {
+  const { rows, seconds } = rosters.verifyCommand;
+  const count = (value: number) => Math.round(value).toLocaleString('en-US');
+  const longest = Math.max(...publish.publications.map((each) => each.seconds));
+  return markdownTable(
+    ['You have', 'Measured on two cores', 'Command', 'Read'],
+    [
+      [
+        'a list of names',
+        `${count(rows / seconds)} rows verified a second`,
+        '`npx licenses verify ROSTER --out FILE`',
+        '[Rosters](docs/api.md#rosters)',
+      ],
+      [
+        'an assistant',
+        `${count(medianOf(mcp.results, 'number, MCP 2025', rateOf))} tool calls a second, no key needed`,
+        '`claude mcp add --transport http ohio-licenses http://127.0.0.1:8080/mcp`',
+        '[Assistants](docs/assistants.md)',
+      ],
+      [
+        "the State's files",
+        `${count(publish.rows)} rows live in ${count(longest)} s, without downtime`,
+        '`npx licenses publish --individual FILE --business FILE`',
+        '[Publishing](docs/operations.md#publishing-every-day)',
+      ],
+    ],
+  );
+}
+
+/**
+ * The README with its table of users made anew.
+ *
+ * @throws {Error} when it lacks the comments around the table
+ */
+export function withFigures(readme: string, reports: ReadmeReports): string {
+  const [before, rest] = readme.split(START);
+  const after = rest?.split(END)[1];
+  if (before === undefined || after === undefined) throw new Error(`README.md lacks ${START} or ${END}`);
+  return `${before}${START}\n\n${usersTable(reports)}\n\n${END}${after}`;
+}
