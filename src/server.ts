@@ -41,7 +41,7 @@ import { website } from './web/routes.ts';
 export const SAVES_PER_MINUTE = 10;
 
 /** How many test messages an account may have sent to its webhook in a minute. */
-const WEBHOOK_TESTS_PER_MINUTE = 5;
+export const WEBHOOK_TESTS_PER_MINUTE = 5;
 
 const SEARCH_TIMEOUT_MS = 2500;
 const STOP_WITHIN_MS = 10_000;

@@ -9,10 +9,9 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import type { components } from './licenses-api.ts';
 import { linesOf } from './roster.ts';
-import { type Item, MAX_ITEMS, reason, resultsOf, service } from './service.ts';
+import { CursorExpiredError, changesSince, type Item, MAX_ITEMS, reason, resultsOf } from './service.ts';
 
-type Page = components['schemas']['Changes'];
-type Change = Page['changes'][number];
+type Change = components['schemas']['Changes']['changes'][number];
 type FoundRecord = components['schemas']['LicenseRecord'];
 
 /** Fields by the names that changes have, without those that are null. */
@@ -37,19 +36,6 @@ const NOT_OF_THE_LICENSE = new Set([
   'name_match',
   'url',
 ]);
-
-const CHANGES_IN_A_PAGE = 1000;
-
-/** The changes after the cursor are no longer kept. */
-class CursorExpiredError extends Error {}
-
-async function changesSince(since: string): Promise<Page> {
-  const query = { since, limit: CHANGES_IN_A_PAGE };
-  const { data, error, response } = await service.GET('/api/v1/changes', { params: { query } });
-  if (data !== undefined) return data;
-  if (response.status === 410) throw new CursorExpiredError();
-  throw new Error(error?.detail ?? `The answer was ${response.status}.`);
-}
 
 /** The cursor comes first: what changes while the roster is verified is then applied twice, which does no harm. */
 async function newCopy(roster: Item[]): Promise<Copy> {

@@ -6,6 +6,7 @@ import type { components, paths } from './licenses-api.ts';
 
 /** The most items of a roster in one request. */
 export const MAX_ITEMS = 1000;
+const IN_A_PAGE = 1000;
 const MAX_TRIES = 5;
 /** If Retry-After is longer, give up. */
 const MAX_SECONDS = 120;
@@ -41,6 +42,29 @@ export async function resultsOf(items: Item[]): Promise<readonly ItemResult[]> {
   });
   if (typeof data !== 'object') throw new Error(error?.detail ?? `The answer was ${response.status}.`);
   return data.results;
+}
+
+/** The changes after the cursor are no longer kept. */
+export class CursorExpiredError extends Error {}
+
+/** A page of the feed; with `watched`, of what your account watches. */
+export async function changesSince(since: string, filters: { watched?: 'true' } = {}) {
+  const query = { since, limit: IN_A_PAGE, ...filters };
+  const { data, error, response } = await service.GET('/api/v1/changes', { params: { query } });
+  if (data !== undefined) return data;
+  if (response.status === 410) throw new CursorExpiredError();
+  throw new Error(error?.detail ?? `The answer was ${response.status}.`);
+}
+
+/** All that your account watches, each with its record. */
+export async function* watchedLicenses() {
+  for (let after: string | null = ''; after !== null; ) {
+    const query: { after: string; limit: number } = { after, limit: IN_A_PAGE };
+    const { data, error, response } = await service.GET('/api/v1/subscriptions', { params: { query } });
+    if (data === undefined) throw new Error(error?.detail ?? `The answer was ${response.status}.`);
+    yield* data.subscriptions;
+    after = data.next;
+  }
 }
 
 /** Why a request failed, in one line. */

@@ -256,9 +256,9 @@ function batchRoute(rosters: Rosters, subscriptions: Subscriptions, cost: Roster
   };
 }
 
-const MAX_PAGE = 1000;
-const DEFAULT_PAGE = 100;
-const MAX_DAYS = 3650;
+export const MAX_PAGE = 1000;
+export const DEFAULT_PAGE = 100;
+export const MAX_DAYS = 3650;
 
 const LIMIT_ERROR = `limit must be a whole number from 1 to ${MAX_PAGE}.`;
 const AFTER_ERROR = 'after must be the next of an earlier response.';

@@ -8,7 +8,7 @@ const SECRET_BYTES = 32;
 const ID_CHARACTERS = 32;
 
 /** The most changes that a message lists. */
-const MAX_LISTED = 100;
+export const MAX_LISTED = 100;
 
 /** Standard Webhooks wants less than 20 KB. */
 const MAX_BYTES = 20_000;

@@ -7,7 +7,8 @@ import ipaddr from 'ipaddr.js';
 import { SERVICE_VERSION } from '../config.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 
-const WITHIN_MS = 15_000;
+/** From the first question for its address to the last header of its answer. */
+export const WITHIN_MS = 15_000;
 const MAX_URL_CHARACTERS = 500;
 const MAX_HEADER_BYTES = 8192;
 /** So much of an answer is taken, since some receivers fail when nobody does; none of it is kept. */

@@ -18,11 +18,15 @@ import { NothingPublishedError } from '../../src/publications/live.ts';
 import { DEFAULT_CHANGES, MAX_CHANGES, MAX_NUMBER_LENGTH } from '../../src/rest/changes.ts';
 import { MAX_EXPORTS, MAX_EXPORTS_OF_ACCOUNT } from '../../src/rest/export.ts';
 import { ROSTER_LIMIT } from '../../src/rest/roster.ts';
+import * as subscriptions from '../../src/rest/subscriptions.ts';
 import { REST_WORDS } from '../../src/rest/verify.ts';
 import * as rosterLimits from '../../src/rosters/roster.ts';
 import * as rosters from '../../src/rosters/service.ts';
-import { badKeysPerMinute, SAVES_PER_MINUTE } from '../../src/server.ts';
+import { badKeysPerMinute, SAVES_PER_MINUTE, WEBHOOK_TESTS_PER_MINUTE } from '../../src/server.ts';
 import { SearchUnavailableError, TooBusyError } from '../../src/storage/errors.ts';
+import { MAX_LISTED } from '../../src/subscriptions/message.ts';
+import { readWebhookUrl, WITHIN_MS } from '../../src/subscriptions/outgoing.ts';
+import { MAX_SUBSCRIPTIONS } from '../../src/subscriptions/service.ts';
 import { documentedTables } from '../support/documented.ts';
 
 const FILE = 'docs/integrators.md';
@@ -95,6 +99,15 @@ function limits(): [limit: string, number: string][] {
     ['changes in one response of the feed, unless `limit` says otherwise', number(DEFAULT_CHANGES)],
     ['highest `limit` of the feed', number(MAX_CHANGES)],
     ['days that changes are kept (`CHANGES_KEPT_DAYS`)', number(config.CHANGES_KEPT_DAYS)],
+    ['licenses that an account watches', number(MAX_SUBSCRIPTIONS)],
+    ['licenses in a batch of subscriptions', number(rosterLimits.MAX_ITEMS)],
+    ['subscriptions in a response, unless `limit` says otherwise', number(subscriptions.DEFAULT_PAGE)],
+    ['highest `limit` of subscriptions', number(subscriptions.MAX_PAGE)],
+    ['highest `expires_within_days`', number(subscriptions.MAX_DAYS)],
+    ["characters of a webhook's `url`", number(longestText(isWebhookUrl))],
+    ['test messages of an account a minute', number(WEBHOOK_TESTS_PER_MINUTE)],
+    ['changes that a message lists', number(MAX_LISTED)],
+    ['time for a receiver to answer a message', seconds(WITHIN_MS)],
     ['lookups in progress in a process, with suggestions', number(lookups.MAX_IN_FLIGHT_WITH_SUGGESTIONS)],
     ['lookups in progress in a process', number(lookups.MAX_IN_FLIGHT)],
     ['rosters in progress in a process; others wait', number(rosters.MAX_ROSTERS_UNDER_WAY)],
@@ -120,6 +133,16 @@ function limits(): [limit: string, number: string][] {
     ],
     ['speed at which a client reads a response, after ten seconds', `${RESPONSE_LIMITS.minBytesPerMs} KB/s`],
   ];
+}
+
+/** Whether a webhook may have an address as long as this text. */
+function isWebhookUrl(text: string): boolean {
+  try {
+    readWebhookUrl(`https://example.com/${text}`.slice(0, text.length), []);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function isValidItem(item: object): boolean {
