@@ -104,7 +104,8 @@ export async function runRoster(
       printError(fileTrouble(error) ?? (error instanceof Error ? error.message : String(error)));
     const mayContinue = isInterrupted || (error instanceof ServiceError && error.isTransient);
     const next = mayContinue ? ' The same command continues there.' : '';
-    printError(`Not finished: ${grouped(answered)} of ${grouped(roster.total)} rows are answered.${next}`);
+    if (answered > 0 || mayContinue)
+      printError(`Not finished: ${grouped(answered)} of ${grouped(roster.total)} rows are answered.${next}`);
     return UNFINISHED;
   }
 }

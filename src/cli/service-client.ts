@@ -145,6 +145,7 @@ function refused({ status, headers }: Response, text: string): ServiceError {
       { status },
     );
   }
+  if (status === 404) return new ServiceError(`${detail} Is LICENSES_URL or --url right?`, { status });
   const location = headers.get('location');
   if (status < 400 && location !== null)
     return new ServiceError(

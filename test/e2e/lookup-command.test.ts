@@ -138,6 +138,12 @@ describe.each([['lookup', 'RN.700001'], ['status'], ['boards']])('licenses %s', 
       { url: 'licenses.example' },
       pass,
     ],
+    [
+      'an address below the service’s',
+      /Is LICENSES_URL or --url right\?\n$/,
+      {},
+      answer(404, '{"detail":"There is nothing at this address."}'),
+    ],
     ['a lost connection', /^The service at \S+ can't be reached \(.*\)\.\n$/, {}, cut],
     [
       'a redirect',
