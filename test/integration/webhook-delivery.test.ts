@@ -45,6 +45,7 @@ test('a receiver that fails is asked at the times of Standard Webhooks, then dai
   await installed.subscribe('Down', receiver.url());
   await installed.publishNext();
   receiver.respond(() => ({ status: 500 }));
+  const before = receiver.received.length;
   const waits: number[] = [];
   let at = START;
   for (;;) {
@@ -62,7 +63,7 @@ test('a receiver that fails is asked at the times of Standard Webhooks, then dai
     paused: 'failing',
     failing_since: new Date(START).toISOString(),
   });
-  expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1);
+  expect(new Set(receiver.received.slice(before).map(({ id }) => id)).size).toBe(1);
   expect(await deliverAt('Down', at)).toEqual({ outcome: 'nothing' });
 
   receiver.respond(well);
