@@ -247,6 +247,15 @@ describe('a test', () => {
     expect(tested.body).toEqual({ delivered: false, reason: 'connection refused' });
   });
 
+  test('waits longer for a receiver than an idle connection is kept', async () => {
+    await put();
+    answer = () => new Promise(() => undefined);
+    const tested = await ask('POST', `${PATH}/test`);
+    expect(tested.body).toEqual({ delivered: false, reason: 'timeout' });
+    // The connection is kept for further requests.
+    expect((await ask('GET')).status).toBe(200);
+  });
+
   test('runs one at a time, and five in a minute', async () => {
     await put();
     const [asked, replied] = [Promise.withResolvers<void>(), Promise.withResolvers<number>()];
