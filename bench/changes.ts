@@ -29,7 +29,7 @@ interface Version {
   readonly measured: ChangesReport['without'];
 }
 
-/** Publishes two days by turns with both versions, in changing order: one stores what changed, the other does not. */
+/** Publishes two days alternately with both versions, in changing order: one stores what changed, the other does not. */
 async function measurePairs(versions: readonly [Version, Version], days: readonly DayFiles[]): Promise<void> {
   for (let pair = 0; pair <= pairs; pair += 1) {
     const files = days[pair % days.length];

@@ -101,7 +101,7 @@ async function eventLoopP99(metrics: string): Promise<number> {
   return Number(seconds) * 1000 - SAMPLE_MS;
 }
 
-/** Verifies a CSV file with a row for each license, numbers and names by turns, through the command line. */
+/** Verifies a CSV file with a row for each license, numbers and names alternately, through the command line. */
 async function verifyByCommand(
   asked: readonly Asked[],
   { api, key, apiPid }: Service,

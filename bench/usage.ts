@@ -22,7 +22,7 @@ export function residentMebibytes(pids: readonly number[]): Promise<number> {
   return sumOf(pids, async (pid) => kibibytesIn(`/proc/${pid}/status`, 'VmRSS').then((size) => size / 1024));
 }
 
-/** Memory of processes that no file backs, in MiB; what they share is counted once (Linux). */
+/** Anonymous and shared memory of processes in MiB, without cached file pages; what they share is counted once (Linux). */
 export function unbackedMebibytes(pids: readonly number[]): Promise<number> {
   return sumOf(pids, async (pid) => {
     const rollup = `/proc/${pid}/smaps_rollup`;

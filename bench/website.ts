@@ -15,7 +15,7 @@ const REQUESTS_A_ROUND = 2000;
 const WARM_UP_SECONDS = 1;
 const CONNECTIONS = 16;
 
-/** Compares the API's CPU for a page with that of a REST lookup, in turns, and weighs a page of results. */
+/** Compares the API's CPU for a page with that of a REST lookup, alternately, and weighs a page of results. */
 await withService(rows, async (service) => {
   const { client, index, api } = service;
   const byRest = rest(service, 'REST, /lookup/verify', REQUESTS_A_ROUND, numberAsked);

@@ -28,7 +28,7 @@ export const rivalsReport = z.strictObject({
       loadSeconds: z.number(),
       /** On disk. */
       bytes: z.number(),
-      /** Memory of the processes that is not backed by files. */
+      /** Anonymous and shared memory of the processes, without cached file pages. */
       mebibytes: z.number(),
     }),
   ),

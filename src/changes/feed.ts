@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 
 const feed = z.object({
-  /** The feed's id: a new one when a feed begins anew. */
+  /** The feed's id: a new one when a new feed starts. */
   feed: z.string(),
   /** The run date of the publication with which its oldest kept change was compared. */
   since: z.string(),

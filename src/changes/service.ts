@@ -138,7 +138,7 @@ async function readPage(
 ): Promise<FeedPage> {
   let page = await changesAfter(store, state, placeOf(request.since, state), request, watchedAmong);
   while (!page.isWhole) {
-    // A client that has a copy must begin anew; who has none begins after what can't be read.
+    // A client that has a copy must start over; who has none begins after what can't be read.
     if (request.since !== '') throw new CursorExpiredError(EXPIRED_CURSOR);
     page = await changesAfter(store, state, page.next, request, watchedAmong);
   }

@@ -15,7 +15,7 @@ interface Verification {
 
 /** What is saved beside the result file while it grows. */
 const progressFile = z.object({
-  /** What was asked: the roster's hash and the options. Another question begins anew. */
+  /** What was asked: the roster's hash and the options. Another question starts over. */
   question: z.string(),
   /** How many rows of the roster are answered. */
   rows: z.int(),

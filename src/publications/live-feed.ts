@@ -32,7 +32,7 @@ export async function liveFeed(store: Store, tracker?: LivePublicationTracker): 
 
 /**
  * The feed of changes as it is while a publication is live. One of version 0.2.0 has none: if it went live after one of
- * a later version, as when an operator goes back, the feed begins anew, and the changes that are stored stay in the
+ * a later version, as when an operator goes back, a new feed starts, and the changes that are stored stay in the
  * history.
  */
 export async function feedOf(store: Store, live: PublicationMetadata): Promise<FeedState> {

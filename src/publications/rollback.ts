@@ -107,7 +107,7 @@ async function makeLive(store: Store, { from, to }: Rollback, epoch: number): Pr
 
 /**
  * Stores the changes from one publication to another that was live before or after it. Only the licenses that the feed
- * says changed between the two are compared. Where it no longer says so, the feed begins anew.
+ * says changed between the two are compared. Where it no longer says so, a new feed starts.
  */
 async function storeChanges(store: Store, { from, to }: Rollback, epoch: number): Promise<FeedChanges> {
   const beginning = { ...to.metadata, epoch };

@@ -7,7 +7,7 @@ import type { Config } from '../config.ts';
 /** OpenSearch did not answer in time, or not in full. */
 export class SearchUnavailableError extends Error {}
 
-/** More is asked than can be answered in time. */
+/** The service is overloaded. */
 export class TooBusyError extends Error {}
 
 /** The addresses of OpenSearch's nodes. */

@@ -62,7 +62,7 @@ const COUNTED = new Set([
   'PARCEL_CITY',
 ]);
 
-/** @param isLong whether every column gets every value; else each column gets some, by turns */
+/** @param isLong whether every column gets every value; else each column gets some, alternately */
 export function hostileRows(isLong: boolean): HostileRow[] {
   const values = [...OBJECT_PROPERTIES, ...ODD_VALUES];
   let serial = 0;

@@ -36,7 +36,7 @@ export interface RandomRequest {
   readonly isDone: boolean;
 }
 
-/** Requests drawn by turns from the bulk requests and from all others. */
+/** Requests drawn alternately from the bulk requests and from all others. */
 export function randomRequests(count: number, purpose: string): RandomRequest[] {
   const random = createRandom(faultSeed(), purpose);
   return Array.from({ length: count }, (_, at) => ({

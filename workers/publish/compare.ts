@@ -49,7 +49,7 @@ export async function compare(run: PublishRun, built: Built): Promise<FeedChange
     if (await hasDigest(store, live.index)) return await storeChanges(run, live, built, feed);
   } catch (error) {
     if (error instanceof TooManyChangesError) {
-      run.enforce([refusal('many_changes', `${error.message} If forced, the feed of changes begins anew.`)]);
+      run.enforce([refusal('many_changes', `${error.message} If forced, a new feed of changes starts.`)]);
     } else if (!(error instanceof BadDocumentError)) throw error;
   }
   // Without the live publication's digest, what changed is not known.
