@@ -19,6 +19,8 @@ import { liveIndex, publicationMetadata } from '../../src/publications/metadata.
 import { REJECTED_ROWS } from '../../src/publications/rejected-rows.ts';
 import { SAVED_RECORDS, savedRecords } from '../../src/records/saved-records.ts';
 import { AUDIT_ENTRIES } from '../../src/storage/audit-log.ts';
+import { SUBSCRIPTIONS } from '../../src/subscriptions/subscription.ts';
+import { WEBHOOKS } from '../../src/subscriptions/webhook.ts';
 import { apiClient } from '../support/api.ts';
 import { licensesOf, writeDay } from '../support/day-files.ts';
 import { FIXTURES } from '../support/fixtures.ts';
@@ -130,6 +132,8 @@ function schemas(): z.output<typeof readerSchemas> {
     'api-keys': API_KEYS.schema,
     'api-key-usage': KEY_USAGE.schema,
     audit: AUDIT_ENTRIES.schema,
+    subscriptions: SUBSCRIPTIONS.schema,
+    webhooks: WEBHOOKS.schema,
   };
   return Object.fromEntries(
     Object.entries(all).map(([index, schema]) => [
@@ -180,9 +184,15 @@ const VERSIONS = (await readdir(STORED, { withFileTypes: true }))
 let environment: TestEnvironment;
 let live: string;
 
-/** Two publications, one refused and one rolled back, an account with two keys, one revoked, what they were used for, and a saved record. */
+/**
+ * Two publications, one refused and one rolled back, an account with two keys, one revoked, what they were used for, a
+ * subscription, a webhook and a saved record.
+ */
 beforeAll(async () => {
-  environment = await testEnvironment({ GUARD_MAX_DUPLICATES: '0' });
+  environment = await testEnvironment({
+    GUARD_MAX_DUPLICATES: '0',
+    WEBHOOK_SECRET_KEY: 'a secret key of the tests, of 32 characters and more',
+  });
   const { folder, variables } = environment;
   await publishFiles(environment, FIXTURES);
   const rest = await apiClient(environment);
@@ -197,6 +207,11 @@ beforeAll(async () => {
   const api = await startApi(variables);
   await rest.verify({ board: NURSING, license_number: 'RN.900001' });
   await rest.verify({ board: NURSING, license_number: 'RN.1' });
+  await rest.verify({ board: NURSING, license_number: 'RN.900001' }, '/api/v1/subscriptions');
+  await rest.request('PUT', '/api/v1/webhook', {
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ url: 'https://hooks.example.com/licenses' }),
+  });
   await api.stop();
   const key = z.object({ id: z.string() });
   const created = await licenses(variables, 'keys', 'create', 'Acme', '--verified-by', 'Ada', '--json');

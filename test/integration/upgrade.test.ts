@@ -12,8 +12,8 @@ import { publishFiles } from '../support/publishing.ts';
 import { loadStoredData, saveStoredData } from '../support/stored-data.ts';
 
 /**
- * Each released version left its stored data here: two publications, an account, two keys (one revoked) and the audit
- * log, as they lie in OpenSearch, and a backup of them. This version must work on all of it.
+ * Each released version left its stored data here: two publications, an account, two keys (one revoked), the audit log
+ * and what else it has, as they lie in OpenSearch, and a backup of them. This version must work on all of it.
  */
 const STORED = resolve(import.meta.dirname, '../fixtures/stored-data');
 const DATA_FILE = 'opensearch.ndjson';
@@ -27,6 +27,8 @@ const facts = z.object({
   /** Publication ids. The second is live and has one nurse more. */
   first: z.string(),
   second: z.string(),
+  /** Addresses under /api/v1 of what its account has, each with a text that the answer has. */
+  account: z.record(z.string(), z.string()).default({}),
 });
 
 const LATER_DATE = '2026-11-21';
@@ -41,6 +43,10 @@ const GUARDS = {
   GUARD_MAX_UNKNOWN_PERCENT: '5',
   GUARD_BOARD_ROWS_FEWER: '2',
 };
+
+/** Without it, an API answers nothing about webhooks. */
+const WEBHOOKS = { WEBHOOK_SECRET_KEY: 'a secret key of the tests, of 32 characters and more' };
+const RECEIVER = 'https://hooks.example.com/licenses';
 
 const LATER_NURSE = nurseRow('LATER, ADA', ONLY_LATER);
 
@@ -69,13 +75,24 @@ async function run({ variables }: TestEnvironment, ...parameters: string[]): Pro
   return stdout;
 }
 
-/** Looks up a nurse by number through a running API. @returns the status, and the day of the data */
-async function ask({ config }: TestEnvironment, number: string, key: string): Promise<unknown[]> {
-  const response = await fetch(`http://127.0.0.1:${config.PORT}/api/v1/lookup/verify`, {
-    method: 'POST',
-    headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
-    body: JSON.stringify({ board: 'Nursing Board', license_number: number }),
+/** Sends a request to a running API, with a body as JSON. */
+async function send(
+  { config }: TestEnvironment,
+  [method, path]: readonly [method: string, path: string],
+  key: string,
+  body?: object,
+): Promise<Response> {
+  return fetch(`http://127.0.0.1:${config.PORT}/api/v1${path}`, {
+    method,
+    headers: { 'X-API-Key': key, ...(body && { 'Content-Type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
   });
+}
+
+/** Looks up a nurse by number through a running API. @returns the status, and the day of the data */
+async function ask(environment: TestEnvironment, number: string, key: string): Promise<unknown[]> {
+  const nurse = { board: 'Nursing Board', license_number: number };
+  const response = await send(environment, ['POST', '/lookup/verify'], key, nurse);
   const found = license.safeParse(await response.json());
   return [response.status, ...(found.success ? [found.data.last_scraped.slice(0, 10)] : [])];
 }
@@ -92,7 +109,7 @@ async function withApi({ variables }: TestEnvironment, work: () => Promise<void>
 
 /** Creates the data that this version stores, and saves it for the tests of later versions. */
 async function record(folder: string): Promise<void> {
-  const environment = await testEnvironment();
+  const environment = await testEnvironment(WEBHOOKS);
   try {
     await mkdir(folder, { recursive: true });
     const first = await publishFiles(environment, FIXTURES);
@@ -106,6 +123,15 @@ async function record(folder: string): Promise<void> {
     await run(environment, 'keys', 'revoke', revoked.id);
     await withApi(environment, async () => {
       expect(await ask(environment, ALWAYS, active.key)).toEqual([200, LATER_DATE]);
+      const nurse = { board: 'Nursing Board', license_number: ALWAYS };
+      for (const [method, path, body] of [
+        ['POST', '/subscriptions', nurse],
+        ['PUT', '/webhook', { url: RECEIVER }],
+        ['POST', '/records', nurse],
+      ] as const) {
+        const { status } = await send(environment, [method, path], active.key, body);
+        expect([path, status]).toEqual([path, 201]);
+      }
     });
     const backup = join(environment.folder, BACKUP_FILE);
     await run(environment, 'backup', backup);
@@ -116,6 +142,7 @@ async function record(folder: string): Promise<void> {
       revoked: revoked.key,
       first: first.publication,
       second: second.publication,
+      account: { '/subscriptions': ALWAYS, '/webhook': RECEIVER },
     };
     await writeFile(join(folder, FACTS_FILE), `${JSON.stringify(values, undefined, 2)}\n`);
   } finally {
@@ -139,13 +166,25 @@ describe.each(VERSIONS)('stored data of version %s', (version) => {
   let known: z.output<typeof facts>;
 
   beforeEach(async () => {
-    environment = await testEnvironment(GUARDS);
+    environment = await testEnvironment({ ...GUARDS, ...WEBHOOKS });
     known = facts.parse(JSON.parse(await readFile(join(folder, FACTS_FILE), 'utf8')));
   });
   afterEach(() => environment.cleanUp());
 
   async function load(): Promise<void> {
     await loadStoredData(environment.store, join(folder, DATA_FILE));
+  }
+
+  /** Asks a running API for what the account has. */
+  async function expectAccount(): Promise<void> {
+    for (const [path, text] of Object.entries(known.account)) {
+      const response = await send(environment, ['GET', path], known.key);
+      expect([path, response.status, await response.text()]).toEqual([
+        path,
+        200,
+        expect.stringContaining(text),
+      ]);
+    }
   }
 
   async function statesListed(): Promise<string[][]> {
@@ -180,9 +219,10 @@ describe.each(VERSIONS)('stored data of version %s', (version) => {
       expect(await ask(environment, ONLY_LATER, known.key)).toEqual([200, LATER_DATE]);
       expect(await ask(environment, ALWAYS, known.key)).toEqual([200, LATER_DATE]);
       expect(await ask(environment, ALWAYS, known.revoked)).toEqual([401]);
+      await expectAccount();
     });
     expect(await run(environment, 'keys', 'list')).toContain('Acme');
-    expect(await run(environment, 'keys', 'usage', '--days', '9999')).toMatch(/2026-11-22 .*found/);
+    expect(await run(environment, 'keys', 'usage', '--days', '9999')).toMatch(/2026-11-\d\d .*found/);
     expect(await run(environment, 'audit')).toContain('keys revoke');
   });
 
@@ -238,6 +278,7 @@ describe.each(VERSIONS)('stored data of version %s', (version) => {
     await withApi(environment, async () => {
       expect(await ask(environment, ALWAYS, known.key)).toEqual([200, NEXT_DATE]);
       expect(await ask(environment, ALWAYS, known.revoked)).toEqual([401]);
+      await expectAccount();
     });
   });
 });
