@@ -55,6 +55,7 @@ export async function sendCompressed(
   ctx.status = 200;
   // Koa would end the response when this function fails.
   ctx.respond = false;
+  ctx.res.flushHeaders();
   try {
     await pipeline(taken, createGzip(), ctx.res, { signal });
   } catch {

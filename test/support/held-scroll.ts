@@ -7,6 +7,8 @@ export interface HeldScroll {
   readonly url: string;
   /** How many scrolls were begun and not cleared. */
   readonly open: number;
+  /** How many pages were asked for, the first ones left out. */
+  readonly pages: number;
   /** Holds every page after the first from now on. */
   hold(): void;
   /** Waits until so many are held. */
@@ -22,9 +24,11 @@ export async function heldScroll(server = readConfig().OPENSEARCH_URL): Promise<
   let gate: PromiseWithResolvers<ProxyStep> | undefined;
   let held = 0;
   let open = 0;
+  let pages = 0;
   let before: (() => Promise<unknown>) | undefined;
   const proxy = await startProxy(server, async (request) => {
     const isScroll = request.path.startsWith('/_search/scroll');
+    if (isScroll && request.method !== 'DELETE') pages += 1;
     if (isScroll && request.method === 'DELETE') open -= 1;
     else if (isScroll && gate !== undefined) {
       held += 1;
@@ -43,6 +47,9 @@ export async function heldScroll(server = readConfig().OPENSEARCH_URL): Promise<
     url: proxy.url,
     get open() {
       return open;
+    },
+    get pages() {
+      return pages;
     },
     hold: () => {
       gate = Promise.withResolvers();

@@ -1,0 +1,257 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
+import { startApi } from '../../scripts/licenses-processes.ts';
+import { type RunningProcess, runProgram } from '../../scripts/processes.ts';
+import { licensesIndices, liveIndex } from '../../src/publications/metadata.ts';
+import { type ApiClient, apiClient } from '../support/api.ts';
+import { NO_CURL } from '../support/curl.ts';
+import { licensesOf, writeDay } from '../support/day-files.ts';
+import { describeUnless } from '../support/describe-unless.ts';
+import { EXPORT, exported } from '../support/exports.ts';
+import { PHARMACIES } from '../support/feed-service.ts';
+import { type HeldScroll, heldScroll } from '../support/held-scroll.ts';
+import { type OwnServer, ownOpenSearch } from '../support/own-servers.ts';
+import type { ProxyStep } from '../support/proxy.ts';
+import { publishFiles } from '../support/publishing.ts';
+import { pythonIsMissing } from '../support/python.ts';
+import { until } from '../support/worker-installation.ts';
+
+/** Three pages of an export, each more than gzip holds back. */
+const NURSES = licensesOf('Nursing Board', 'RN.', 700).map((nurse) => ({
+  ...nurse,
+  name: `HOLDER, ${randomBytes(90).toString('hex')}`,
+}));
+
+let openSearch: OwnServer;
+let scroll: HeldScroll;
+let environment: TestEnvironment;
+let api: RunningProcess;
+let folder: string;
+let days = 0;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'licenses-export-'));
+  openSearch = await ownOpenSearch();
+  scroll = await heldScroll(openSearch.url);
+  environment = await testEnvironment({
+    ...{ OPENSEARCH_URL: scroll.url, EXPORTS_PER_DAY: '1000', DRAIN_SECONDS: '0' },
+    KEEP_PUBLICATIONS: '3',
+  });
+  await publishDay();
+}, 400_000);
+beforeEach(async () => {
+  api = await startApi(environment.variables);
+});
+afterEach(async () => {
+  scroll.release();
+  await api.stop();
+}, 60_000);
+afterAll(async () => {
+  await environment.cleanUp();
+  await scroll.close();
+  await openSearch.stop();
+  await rm(folder, { recursive: true, force: true });
+}, 300_000);
+
+/** Publishes the next day. */
+async function publishDay(): Promise<void> {
+  days += 1;
+  const date = `2026-11-${String(days).padStart(2, '0')}`;
+  const files = await writeDay(environment.folder, `day-${days}`, {
+    date,
+    individual: NURSES,
+    business: PHARMACIES,
+  });
+  const result = await publishFiles(environment, files);
+  if (result.state !== 'live') throw new Error(JSON.stringify(result));
+}
+
+async function liveNow(): Promise<string> {
+  const index = await liveIndex(environment.store);
+  if (index === undefined) throw new Error('Nothing is live.');
+  return index;
+}
+
+/** How a client that was sent only the first page has ended. */
+interface Ended {
+  readonly isGood: boolean;
+  readonly said: string;
+}
+
+/** Reads an export as a program of its own, which keeps what comes in a file. */
+async function runClient(command: readonly [string, ...string[]], file: string): Promise<Ended> {
+  const { code, stderr } = await runProgram(command, { variables: { PATH: process.env.PATH ?? '' } });
+  expect((await stat(file)).size).toBeGreaterThan(0);
+  return { isGood: code === 0, said: `${code} ${stderr.trim().split('\n').at(-1)}` };
+}
+
+/** Reads the body as it is, and decompresses it as far as it goes. */
+const PYTHON = `
+import sys, urllib.request, zlib
+address, key, path = sys.argv[1:]
+request = urllib.request.Request(address, headers={"X-API-Key": key})
+unzip = zlib.decompressobj(31)
+with urllib.request.urlopen(request) as response, open(path, "wb") as file:
+    while chunk := response.read1():
+        file.write(unzip.decompress(chunk))
+assert unzip.eof, "the compressed text is cut off"
+`;
+
+type Client = (rest: ApiClient) => Promise<Ended>;
+
+const address = () => `http://127.0.0.1:${environment.config.PORT}${EXPORT}`;
+
+const byFetch: Client = (rest) =>
+  rest.get(EXPORT).then(
+    () => ({ isGood: true, said: '' }),
+    (error: unknown) => ({ isGood: false, said: String(error) }),
+  );
+const byCurl: Client = ({ key }) => {
+  const file = join(folder, 'curl');
+  return runClient(['curl', '-sS', '--compressed', '-H', `X-API-Key: ${key}`, '-o', file, address()], file);
+};
+const byPython: Client = ({ key }) => {
+  const file = join(folder, 'python');
+  return runClient(['python3', '-c', PYTHON, address(), key, file], file);
+};
+
+/** Answers a page with fewer records than it has. */
+const shorter: ProxyStep = async ({ forward }) => {
+  const { status, body } = await forward();
+  const page: { hits: { hits: unknown[] } } = JSON.parse(body);
+  return { status, body: JSON.stringify({ ...page, hits: { ...page.hits, hits: page.hits.hits.slice(1) } }) };
+};
+
+const partial: ProxyStep = async ({ forward }) => {
+  const { status, body } = await forward();
+  const _shards = { total: 2, successful: 1, skipped: 0, failed: 0 };
+  return { status, body: JSON.stringify({ ...JSON.parse(body), _shards }) };
+};
+
+const nothing = async () => undefined;
+
+const BROKEN: readonly [
+  what: string,
+  act: () => Promise<ProxyStep | undefined>,
+  repair: () => Promise<unknown>,
+][] = [
+  ['a page lacks a record', async () => shorter, nothing],
+  ['a page is not of all shards', async () => partial, nothing],
+  [
+    'its index is deleted',
+    async () => {
+      await environment.client.indices.delete({ index: await liveNow() });
+      return undefined;
+    },
+    publishDay,
+  ],
+  [
+    'OpenSearch is killed',
+    async () => {
+      await openSearch.kill();
+      return undefined;
+    },
+    () => openSearch.start(),
+  ],
+  [
+    'the API process is killed',
+    async () => {
+      await api.kill();
+      return undefined;
+    },
+    async () => {
+      api = await startApi(environment.variables);
+    },
+  ],
+];
+
+describeUnless(
+  NO_CURL ?? pythonIsMissing(),
+  'fetch, curl and Python notice that an export is cut off',
+  () => {
+    test.each(BROKEN)(
+      'when %s',
+      async (what, act, repair) => {
+        const names = ['fetch', 'curl', 'python'];
+        const [one, other, third] = await Promise.all(names.map((name) => apiClient(environment, name)));
+        if (one === undefined || other === undefined || third === undefined) throw new Error('no clients');
+        scroll.hold();
+        const reading = Promise.all([byFetch(one), byCurl(other), byPython(third)]);
+        await scroll.reached(3);
+        scroll.release(await act());
+        const ended = await reading;
+        process.stdout.write(`${what}: ${ended.map(({ said }) => said).join(' | ')}\n`);
+        expect(ended.map(({ isGood }) => isGood)).toEqual([false, false, false]);
+        await repair();
+        await until('an export is whole', () => exported(one).then(Boolean, () => false));
+      },
+      300_000,
+    );
+  },
+);
+
+test('an export is of the publication that is live when it begins, though the one before was deleted', async () => {
+  const { client, store } = environment;
+  await publishDay();
+  const [before, index] = (await licensesIndices(store)).slice(-2);
+  if (before === undefined || index === undefined) throw new Error('There are no two publications.');
+  scroll.beforeNext(async () => {
+    const alias = store.names.alias;
+    const actions = [{ remove: { index: index.index, alias } }, { add: { index: before.index, alias } }];
+    await client.indices.updateAliases({ body: { actions } });
+    await client.indices.delete({ index: index.index });
+  });
+  const { publication, licenses } = await exported(await apiClient(environment));
+  expect([publication, licenses.size]).toEqual([
+    before.metadata.publication,
+    NURSES.length + PHARMACIES.length,
+  ]);
+}, 120_000);
+
+test('an export that can not begin is 503 and does not count', async () => {
+  await api.stop();
+  api = await startApi({ ...environment.variables, EXPORTS_PER_DAY: '1' });
+  const rest = await apiClient(environment, 'Once');
+  scroll.beforeNext(() => Promise.reject(new Error('by the test')));
+  const { status, headers } = await rest.get(EXPORT);
+  expect([status, headers.get('retry-after')]).toEqual([503, '5']);
+  await exported(rest);
+  expect((await rest.get(EXPORT)).status).toBe(429);
+});
+
+test('a client that leaves ends the reading', async () => {
+  const rest = await apiClient(environment);
+  const leaving = new AbortController();
+  // A process that was killed has left its own.
+  const before = scroll.open;
+  scroll.hold();
+  const reading = rest.request('GET', EXPORT, { signal: leaving.signal });
+  await scroll.reached(1);
+  leaving.abort();
+  await expect(reading).rejects.toThrow('aborted');
+  const { pages } = scroll;
+  scroll.release();
+  await until('the scroll is cleared', () => scroll.open === before);
+  expect(scroll.pages).toBe(pages);
+  expect(api.output()).not.toContain('request failed');
+  await exported(rest);
+});
+
+test('a process that is asked to stop cuts it off and ends well', async () => {
+  const rest = await apiClient(environment);
+  scroll.hold();
+  const reading = byFetch(rest);
+  await scroll.reached(1);
+  const ended = once(api.child, 'exit');
+  api.child.kill('SIGTERM');
+  expect(await reading).toMatchObject({ isGood: false });
+  scroll.release();
+  await ended;
+  expect(api.child.exitCode).toBe(0);
+  api = await startApi(environment.variables);
+});
