@@ -24,8 +24,8 @@ const IS_RECORDING = process.env.RECORD === '1';
 /** The files in the order in which they are played. */
 const BEFORE_PUBLICATION = ['nothing-published.http'];
 const PLAIN = [
-  ...['verify.http', 'boards.http', 'changes.http', 'rosters.http', 'webhook.http'],
-  ...['subscriptions.http', 'api-keys.http', 'addresses.http'],
+  ...['verify.http', 'boards.http', 'changes.http', 'export.http', 'records.http', 'rosters.http'],
+  ...['webhook.http', 'subscriptions.http', 'api-keys.http', 'addresses.http'],
   ...['bodies.http', 'connections.http', 'mcp-2025.http', 'mcp-2026.http', 'mcp-origins.http'],
   ...['server-card.http', 'pages.http'],
   // These change the service, so they come last.

@@ -89,6 +89,10 @@ function maskedHeader(name: string, value: string, status: number): string {
     case 'etag':
       // It changes with the version of the service.
       return is(/^"[0-9a-f]{16}"$/.test(value), '<entity tag>');
+    case 'x-feed-cursor':
+      return is(CURSOR.test(value), '<cursor>');
+    case 'x-publication':
+      return is(PUBLICATION_ID.test(value), '<publication id>');
     case 'allow':
     case 'vary':
       return value.split(/, */).sort().join(', ');
@@ -96,6 +100,9 @@ function maskedHeader(name: string, value: string, status: number): string {
       return value;
   }
 }
+
+const CURSOR = /^[0-9a-f]{12}\.[0-9a-z]+\.[0-9a-f]{8}$/;
+const PUBLICATION_ID = /^[a-z0-9]{16}$/;
 
 const TIME = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`;
 
@@ -109,7 +116,10 @@ const MASKS = [
   field('days_until_expiry', String.raw`-?\d+`, '<days>'),
   field('age_in_days', String.raw`\d+`, '<days>'),
   field('freshness', '"[a-z]+"', '<freshness>'),
-  field('(?:(?:verified|created|rotated)_)?at', `"${TIME}"`, '<time>'),
+  field('(?:(?:verified|created|rotated|saved)_)?at', `"${TIME}"`, '<time>'),
+  field('code', '"(?:[0-9A-HJKMNP-TV-Z]{4}-){3}[0-9A-HJKMNP-TV-Z]{4}"', '<code>'),
+  [/(?<=\/records\/)[0-9A-Z-]{19}/, '<code>'],
+  field('kept_until', String.raw`"\d{4}-\d\d-\d\d"`, '<date>'),
   field('(?:id|publication)', '"[a-z0-9]{16}"', '<publication id>'),
   field('(?:next|delivered_cursor)', String.raw`"[0-9a-f]{12}\.[0-9a-z]+\.[0-9a-f]{8}"`, '<cursor>'),
   field('secret', '"whsec_[A-Za-z0-9+/]{43}="', '<secret>'),
@@ -122,7 +132,7 @@ const MASKS = [
 const PAGE = /^<!doctype html>.*<title>(.*)<\/title>.* href="\/assets\/.*$/s;
 
 function shownBody(response: RawResponse): string {
-  const isCompressed = response.headers.get('content-encoding') === 'gzip';
+  const isCompressed = response.headers.get('content-encoding') === 'gzip' && response.body.length > 0;
   const body = isCompressed ? gunzipSync(response.body) : response.body;
   const text = body.toString('latin1');
   const [, title] = PAGE.exec(text) ?? [];
