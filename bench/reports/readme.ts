@@ -5,7 +5,7 @@ import type { PublishReport } from './publish.ts';
 import type { RostersReport } from './rosters.ts';
 
 /** What the README's figures are made from. */
-export interface ReadmeReports {
+interface ReadmeReports {
   readonly rosters: RostersReport;
   readonly mcp: McpReport;
   readonly publish: PublishReport;
