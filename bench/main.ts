@@ -12,6 +12,7 @@ const MEASUREMENTS = [
   'publish',
   'rivals',
   'rosters',
+  'watched',
   'website',
   'zero-gap',
 ];

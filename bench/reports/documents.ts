@@ -8,6 +8,7 @@ import { changesReport, changesText, publishReport, publishText } from './publis
 import { withFigures } from './readme.ts';
 import { rivalsReport, rivalsText } from './rivals.ts';
 import { rostersReport, rostersText } from './rosters.ts';
+import { watchedReport, watchedText } from './watched.ts';
 import { websiteReport, websiteText } from './website.ts';
 import { zeroGapReport, zeroGapText } from './zero-gap.ts';
 
@@ -47,6 +48,11 @@ const PAGES: readonly Page[] = [
       { title: 'Publishing', result: 'publish', text: of(publishReport, publishText) },
       { title: 'Lookups while publishing', result: 'zero-gap', text: of(zeroGapReport, zeroGapText) },
       { title: 'Comparing with the day before', result: 'changes', text: of(changesReport, changesText) },
+      {
+        title: 'Changes of what an account watches',
+        result: 'watched',
+        text: of(watchedReport, watchedText),
+      },
     ],
   },
   {

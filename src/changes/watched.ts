@@ -15,7 +15,7 @@ export type WatchedAmong = (
 ) => Promise<ReadonlyMap<string, string | null>>;
 
 /** How many changes are looked through for a page. It bounds the time that a page takes, whatever an account watches. */
-export const CHANGES_LOOKED_THROUGH = 5000;
+export const CHANGES_LOOKED_THROUGH = 2500;
 
 const places = z.object({
   hits: z
