@@ -100,7 +100,11 @@ export function workerMetrics() {
     labelNames: ['state'],
     registers,
   });
-  const jobsByState = gauge('licenses_queue_jobs', 'Jobs of the publish queue by state', 'state');
+  const jobsByState = gauge(
+    'licenses_queue_jobs',
+    'Jobs of the publish queue by state; absent while Redis is away',
+    'state',
+  );
   const lastEnded = gauge(
     'licenses_last_publication_timestamp_seconds',
     'Unix time of the latest event of a publication in this state, as the ledger has it',
@@ -108,7 +112,7 @@ export function workerMetrics() {
   );
   const age = gauge(
     'licenses_publication_age_days',
-    'Calendar days since the run date of the live publication',
+    'Calendar days since the run date of the live publication; absent until something is published',
   );
   const canary = gauge(
     'licenses_canary_differences',
@@ -124,7 +128,7 @@ export function workerMetrics() {
   for (const outcome of DELIVERY_OUTCOMES) deliveries.inc({ outcome }, 0);
   const undelivered = gauge(
     'licenses_webhook_undelivered_seconds',
-    'How long the webhook that has waited longest for its account’s changes has waited or failed; paused ones do not wait',
+    'How long the webhook that has waited longest for its account’s changes has waited or failed, 0 while none waits; absent without WEBHOOK_SECRET_KEY and while OpenSearch is away',
   );
   const paused = gauge(
     'licenses_webhooks_paused',
@@ -163,5 +167,6 @@ export function workerMetrics() {
       return registry.metrics();
     },
     contentType: registry.contentType,
+    registry,
   };
 }

@@ -72,27 +72,37 @@ export function stateGauges(
   isCountingShared: () => boolean,
   records: Readonly<Record<'usedRatio' | 'storedRatio', () => number | undefined>>,
 ): void {
-  gauge('licenses_lookups_in_flight', 'Lookups under way', () => lookups.inFlight());
+  gauge('licenses_lookups_in_flight', 'Lookups under way; at 1,000 others get 503', () => lookups.inFlight());
   gauge('licenses_roster_items_in_flight', 'Items of rosters under way and waiting', rosterItemsInFlight);
-  gauge('licenses_limits_shared', '1 while limits count in Redis, 0 while they count in memory', () =>
-    isCountingShared() ? 1 : 0,
+  gauge(
+    'licenses_limits_shared',
+    '1 while limits count in Redis; 0 while it takes no counts, and a minute after: each process counts alone',
+    () => (isCountingShared() ? 1 : 0),
   );
   gauge(
     'licenses_saved_records_used_ratio',
-    'Records saved in the last 24 hours, of those allowed, as last counted',
+    'Records saved in 24 hours, of SAVED_RECORDS_PER_DAY, when this process last saved one; absent a day later',
     records.usedRatio,
   );
   gauge(
     'licenses_saved_records_stored_ratio',
-    'Records kept, by number or by bytes, of those that are kept altogether, as last counted',
+    'Records kept, of 400 times SAVED_RECORDS_PER_DAY or of SAVED_RECORDS_MB, when this process last saved one',
     records.storedRatio,
   );
-  gauge('licenses_publication_age_days', 'Calendar days since the run date of the live publication', () => {
-    const live = tracker.current();
-    return live && daysBetween(live.metadata.date, todayInOhio());
-  });
-  gauge('licenses_publication_licenses', 'Licenses in the live publication', () => {
-    const live = tracker.current();
-    return live && [...live.licenses.values()].reduce((sum, count) => sum + count, 0);
-  });
+  gauge(
+    'licenses_publication_age_days',
+    'Calendar days since the run date of the live publication; absent until something is published',
+    () => {
+      const live = tracker.current();
+      return live && daysBetween(live.metadata.date, todayInOhio());
+    },
+  );
+  gauge(
+    'licenses_publication_licenses',
+    'Licenses in the live publication; absent until something is published',
+    () => {
+      const live = tracker.current();
+      return live && [...live.licenses.values()].reduce((sum, count) => sum + count, 0);
+    },
+  );
 }

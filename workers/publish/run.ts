@@ -4,6 +4,7 @@ import type { PublishJob, PublishProgress } from '../../src/publications/job.ts'
 import { appendEvent, type NewLedgerEvent, type PublishStep } from '../../src/publications/ledger.ts';
 import type { LicensesIndex, PublicationMetadata } from '../../src/publications/metadata.ts';
 import type { Store } from '../../src/storage/store.ts';
+import type { RefusalReason } from './refusal-reasons.ts';
 
 /** What a publication needs from the process that runs it. */
 export interface PublishContext {
@@ -92,34 +93,6 @@ export function publishRun(job: PublishJob, context: PublishContext, begun: Begu
     },
   };
 }
-
-/** Why a publication is refused. `docs/operations.md` says of each what the operator does about it. */
-export const REFUSAL_REASONS = [
-  'no_date',
-  'no_rows',
-  'columns',
-  'changed',
-  'truncated',
-  'boards',
-  'dates_differ',
-  'older',
-  'future',
-  'rolled_back',
-  'fewer_rows',
-  'fewer_rows_at_board',
-  'rejected',
-  'duplicates',
-  'unknown_labels',
-  'unknown_board_actions',
-  'fewer_board_actions',
-  'fewer_disciplined',
-  'discipline_columns',
-  'many_changes',
-  'memory',
-  'fenced',
-] as const;
-
-type RefusalReason = (typeof REFUSAL_REASONS)[number];
 
 /** A reason as the ledger and the operator get it: its name, a colon, and a sentence. */
 export function refusal(reason: RefusalReason, sentence: string): string {
