@@ -21,7 +21,7 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
   ['429', 'Wait the seconds of `Retry-After`, then send the request again.'],
   ['500', 'Send the request once more; then report its `X-Request-Id` to the operator.'],
   ['501', 'Ask the operator: the installation is not set up for this.'],
-  ['503', 'Wait the seconds of `Retry-After`, then send the request again; double the wait each time.'],
+  ['503', 'Wait the seconds of `Retry-After`, then send the request again.'],
 ]);
 
 const errorBody = z.object({ detail: z.string(), reason: z.string().optional() });
