@@ -44,7 +44,7 @@ export interface ItemReader<Item> {
 }
 
 /** What is wrong with an item makes only that item invalid. */
-export function rosterItem<Item>(item: Item, { fieldsOf, requestOf }: ItemReader<Item>): RosterItem {
+function rosterItem<Item>(item: Item, { fieldsOf, requestOf }: ItemReader<Item>): RosterItem {
   let name: string | null = null;
   try {
     const fields = fieldsOf(item);
