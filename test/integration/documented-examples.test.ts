@@ -1,8 +1,10 @@
+import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
+import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import { runProgram } from '../../scripts/processes.ts';
-import { commandsToTry } from '../../scripts/welcome.ts';
+import { commandsToTry, startSample } from '../../scripts/welcome.ts';
 import { licenseRecord } from '../../src/licenses/license.ts';
 import { NO_CURL } from '../support/curl.ts';
 import { describeUnless } from '../support/describe-unless.ts';
@@ -16,6 +18,7 @@ import {
 import { issuableNumbers } from '../support/issuable-numbers.ts';
 import { type OpenApi, openApiIn, requestExamples, responseExamples } from '../support/openapi.ts';
 import { type SampleService, startSampleService } from '../support/sample-service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const VERIFY = '/api/v1/lookup/verify';
@@ -165,6 +168,21 @@ describe('docs/assistants.md', () => {
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toContain('EXAMPLE, PAT SAMPLE');
   });
+});
+
+const folder = temporaryFolder();
+
+test("the tutorial's next day differs from the sample data in the license of its nurse alone", async () => {
+  const block = codeBlocks('docs/tutorial.md').find((each) => each.startsWith('sed ')) ?? '';
+  const [command = ''] = block.split('\n');
+  const sample = { ...startSample(), rows: 2000, directory: folder.path('.local/sample') };
+  const { individual } = await writeSampleData(sample);
+  const { code } = await runProgram(['bash', '-c', command], { cwd: folder.path() });
+  expect(code).toBe(0);
+  const linesOf = async (file: string) => (await readFile(file, 'utf8')).split('\n');
+  const before = new Set(await linesOf(individual));
+  const changed = (await linesOf(folder.path('next.csv'))).filter((line) => !before.has(line));
+  expect(changed).toEqual([expect.stringMatching(/RN\.987654321,.*,Inactive,Suspended,,Yes,/)]);
 });
 
 describe('the OpenAPI document', () => {
