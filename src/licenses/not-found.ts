@@ -87,17 +87,20 @@ function nameMessage(
 ): string {
   const { board } = request;
   const holders = board === undefined ? 'One of the 24 boards' : `The ${board.name}`;
-  const name = `name "${nameOf(request)}"`;
-  const filters = filterWords(request.filters);
   if (nameExists === true) {
-    return `${holders} has licenses of the ${name} ${where}, but none with ${filters}. Check the filters, or leave them out.`;
+    return `${holders} has licenses of the name "${nameOf(request)}" ${where}, but none with ${filterWords(request.filters)}. Check the filters, or leave them out.`;
   }
-  const withFilters = filters === '' ? '' : ` with ${filters}`;
   if (surnameExists === true && request.by === 'person') {
-    return `${holders} has licenses of the surname "${request.lastName}" ${where}, but none of the ${name}${withFilters}. Check the given name, or leave it out.`;
+    return `${holders} has licenses of the surname "${request.lastName}" ${where}, but none of the ${nameWords(request)}. Check the given name, or leave it out.`;
   }
   const whose = board === undefined ? 'any of the 24 boards' : `the ${board.name}`;
-  return `No license of ${whose} matches the ${name}${withFilters} ${where}. Check the spelling and the board.`;
+  return `No license of ${whose} matches the ${nameWords(request)} ${where}. Check the spelling and the board.`;
+}
+
+/** What was searched: `name "Bowen, Su" with city "Toledo"`. */
+export function nameWords(request: PersonRequest | BusinessRequest): string {
+  const filters = filterWords(request.filters);
+  return `name "${nameOf(request)}"${filters === '' ? '' : ` with ${filters}`}`;
 }
 
 /** A name as it was searched: `Bowen, Su` of a person. */
@@ -107,7 +110,7 @@ function nameOf(request: PersonRequest | BusinessRequest): string {
 }
 
 /** `city "Tolede" and status "ACTIVE"`; empty without filters. */
-function filterWords(filters: Filters): string {
+export function filterWords(filters: Filters): string {
   return FILTER_NAMES.flatMap((name) => {
     const value = filters[name];
     return value === undefined ? [] : [`${name} "${value}"`];

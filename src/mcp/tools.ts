@@ -1,4 +1,11 @@
-import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
+import {
+  type CallToolResult,
+  type InputRequiredResult,
+  isInputRequiredResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+} from '@modelcontextprotocol/server';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { lookupOutcome, type Outcome, statusOutcome } from '../access/usage.ts';
@@ -29,6 +36,7 @@ import {
 } from './parameters.ts';
 import { type LookupCall, lookupResult, lookupToolResult } from './results.ts';
 import { rosterResult, verifyRoster } from './roster.ts';
+import { answered, type User, userOf, whichOne } from './which-one.ts';
 
 /** No tool changes anything, so a repeated call has the same result. */
 const READ_ONLY = {
@@ -50,11 +58,14 @@ export interface ToolServices {
   readonly changes: Changes;
 }
 
-/** A tool's result, and its outcome in the metrics. */
+/** A tool's result, or a question to the user, and its outcome in the metrics. */
 interface ToolResult {
   readonly outcome: Outcome;
-  readonly content: Record<string, unknown>;
+  readonly content: Record<string, unknown> | InputRequiredResult;
 }
+
+/** What a client gets: a result, or a question to its user. */
+export type ToolResponse = CallToolResult | InputRequiredResult;
 
 interface Tool {
   readonly name: string;
@@ -67,6 +78,7 @@ interface Tool {
     services: ToolServices,
     parameters: Readonly<Record<string, unknown>>,
     clientGone: () => AbortSignal,
+    user: User | undefined,
   ) => Promise<ToolResult>;
 }
 
@@ -143,19 +155,20 @@ const LISTED = TOOLS.map(({ call: _, ...described }) => ({ ...described, annotat
  * Calls a tool. A tool's errors are results; `undefined` says that there is no such tool.
  *
  * @param clientGone makes a signal that stops long work for a client that is gone
+ * @param user whom the tool may ask; left out where it may ask nobody
  */
 export type CallTool = (
   name: string,
   given: Record<string, unknown>,
   clientGone: () => AbortSignal,
-) => Promise<CallToolResult | undefined>;
+  user?: User,
+) => Promise<ToolResponse | undefined>;
 
 export function toolCaller(services: ToolServices, log: Logger): CallTool {
-  return async (name, given, clientGone) => {
+  return async (name, given, clientGone, user) => {
     const tool = byName.get(name);
-    return (
-      tool && toolResponse(tool.name, services.lookups, log, () => tool.call(services, given, clientGone))
-    );
+    const call = tool && (() => tool.call(services, given, clientGone, user));
+    return call && toolResponse(tool.name, services.lookups, log, call);
   };
 }
 
@@ -170,8 +183,9 @@ export function toolServer(callTool: CallTool, clientGone: () => AbortSignal): S
     cacheHints: { 'tools/list': CACHED_FOR_AN_HOUR, 'server/discover': CACHED_FOR_AN_HOUR },
   });
   server.setRequestHandler('tools/list', () => ({ tools: LISTED }));
-  server.setRequestHandler('tools/call', async ({ params }) => {
-    const result = await callTool(params.name, params.arguments ?? {}, clientGone);
+  server.setRequestHandler('tools/call', async ({ params }, { mcpReq: { envelope, inputResponses } }) => {
+    const user = userOf(envelope, inputResponses);
+    const result = await callTool(params.name, params.arguments ?? {}, clientGone, user);
     if (result !== undefined) return result;
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Tool ${params.name} not found`);
   });
@@ -197,13 +211,17 @@ function lookupTool({ parameters, searchType, ...described }: LookupTool): Tool 
     ...described,
     inputSchema: objectSchema(parameters, 'input'),
     outputSchema: lookupOutput,
-    call: async ({ lookups }, given) => {
+    call: async ({ lookups }, given, _clientGone, user) => {
       const { values, note } = readParameters(parameters, given);
       const { limit, ...criteria } = values;
       const request = lookupRequest({ ...criteria, search_type: searchType }, LOOKUP_WORDS);
-      const { outcome, ...origin } = await lookups.lookUp(request);
+      const answer = await answered(lookups, request, user?.responses);
+      const { outcome, ...dated } = answer?.narrowed ?? (await lookups.lookUp(request));
+      const origin = { ...dated, today: todayInOhio() };
+      const question = user && answer === undefined ? whichOne(outcome, request, origin) : undefined;
+      if (question !== undefined) return { outcome: lookupOutcome(outcome), content: question };
       const searched = Object.fromEntries(
-        Object.entries(criteria).flatMap(([name, value]): [string, string][] =>
+        Object.entries({ ...criteria, ...answer?.filters }).flatMap(([name, value]): [string, string][] =>
           value === undefined ? [] : [[name, value]],
         ),
       );
@@ -215,11 +233,9 @@ function lookupTool({ parameters, searchType, ...described }: LookupTool): Tool 
         limit: limit ?? MAX_MATCHES,
         isByName: request.by !== 'number',
       };
-      const result = lookupToolResult(outcome, call, { ...origin, today: todayInOhio() });
-      return {
-        outcome: lookupOutcome(outcome),
-        content: note === '' ? result : { ...result, message: `${note} ${result.message}` },
-      };
+      const result = lookupToolResult(outcome, call, origin);
+      const message = [note, answer?.sentence ?? '', result.message].filter((text) => text !== '').join(' ');
+      return { outcome: lookupOutcome(outcome), content: { ...result, message } };
     },
   };
 }
@@ -244,11 +260,13 @@ async function toolResponse(
   lookups: Lookups,
   log: Logger,
   call: () => Promise<ToolResult>,
-): Promise<CallToolResult> {
+): Promise<ToolResponse> {
   try {
     const { outcome, content } = await call();
     toolCalls.inc({ tool, outcome });
-    return { content: asText(content), structuredContent: content };
+    return isInputRequiredResult(content)
+      ? content
+      : { content: asText(content), structuredContent: content };
   } catch (error) {
     const { status, detail } = errorResponse(error);
     toolCalls.inc({ tool, outcome: statusOutcome(status) });

@@ -5,7 +5,7 @@ import { freePorts } from '../../../scripts/ports.ts';
 import { newApiKey } from '../../../src/access/api-keys.ts';
 import { numberKey } from '../../../src/licenses/fold.ts';
 import { apiClient } from '../api.ts';
-import { fixturesAnd, nurseRow } from '../fixtures.ts';
+import { fixturesAnd, nurseRow, times } from '../fixtures.ts';
 import { startProxy } from '../proxy.ts';
 import { publishFiles } from '../publishing.ts';
 import { rawRequest } from '../raw-http.ts';
@@ -101,11 +101,14 @@ async function untilReady(adminPort: number, status: 200 | 503): Promise<void> {
   await until(`/readyz is ${status}`, async () => (await rawRequest(asked)).status === status);
 }
 
-/** Publishes the fixtures, two licenses that one number fits, and one that can't be read. */
+/** Publishes the fixtures, two licenses that one number fits, eleven of one name, and one that can't be read. */
 async function publish(environment: TestEnvironment): Promise<void> {
   const { store, client, folder } = environment;
   const twins = [nurseRow('TWIN, DOT', 'RN.71.0001'), nurseRow('TWIN, NODOT', 'RN.710.001')];
-  await publishFiles(environment, await fixturesAnd(folder, { individual: twins }));
+  const many = times(11, (at) =>
+    nurseRow(`MANY, GIVEN${at}`, `RN.${870_000 + at}`, at < 7 ? { PARCEL_CITY: 'AKRON' } : {}),
+  );
+  await publishFiles(environment, await fixturesAnd(folder, { individual: [...twins, ...many] }));
   const index = store.names.alias;
   await client.indices.putSettings({ index, body: { 'index.blocks.write': false } });
   const broken = { license_number: 'BROKEN.1', keys: { number: numberKey('BROKEN.1'), kind: 'person' } };
