@@ -23,6 +23,7 @@ const NO_LIMITS = {
   // A range with a higher limit may have more requests in progress.
   MCP_RATE_LIMIT_RANGES: `127.0.0.0/8=${NO_LIMIT}`,
   WEB_REQUESTS_PER_MINUTE: NO_LIMIT,
+  EXPORTS_PER_DAY: NO_LIMIT,
 };
 
 /** For requests over millions of rows. */

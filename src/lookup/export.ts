@@ -31,7 +31,7 @@ export interface LicensesExport extends ExportOrigin {
 export type LicenseExports = ReturnType<typeof licenseExports>;
 
 /** Single lookups wait while a page is read, checked and written. */
-const RECORDS_A_PAGE = 250;
+const RECORDS_A_PAGE = 64;
 
 /** So long OpenSearch keeps a scroll between two pages. A client that reads so slowly has been cut off before. */
 const SCROLL_KEPT = '1m';

@@ -21,10 +21,10 @@ import { publishFiles } from '../support/publishing.ts';
 import { pythonIsMissing } from '../support/python.ts';
 import { until } from '../support/worker-installation.ts';
 
-/** Three pages of an export, each more than gzip holds back. */
+/** Several pages of an export, each more than gzip holds back. */
 const NURSES = licensesOf('Nursing Board', 'RN.', 700).map((nurse) => ({
   ...nurse,
-  name: `HOLDER, ${randomBytes(90).toString('hex')}`,
+  name: `HOLDER, ${randomBytes(450).toString('base64url')}`,
 }));
 
 let openSearch: OwnServer;
