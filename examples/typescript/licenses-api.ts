@@ -528,9 +528,11 @@ export interface components {
         SubscriptionRequest: {
             board?: string | null;
             /** @description Looks up by number, whatever its case, blanks and separators */
-            license_number?: string | null;
+            license_number: string | null;
             /** @description Your own name for the license, which changes and lists repeat */
             reference?: string | null;
+        } & {
+            license_number: string;
         };
         SubscriptionBatchRequest: {
             /** @description The board of every item that names none */

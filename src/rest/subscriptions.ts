@@ -12,12 +12,13 @@ import { type LookupWords, lookupFields, type NumberRequest, readLookup } from '
 import type { Lookups } from '../lookup/service.ts';
 import { MAX_ITEMS, type RosterItem, type RosterResult, readItems, reference } from '../rosters/roster.ts';
 import type { Rosters } from '../rosters/service.ts';
-import { isSubscriptionId, type Subscriptions, TooManySubscriptionsError } from '../subscriptions/service.ts';
+import { type Subscriptions, TooManySubscriptionsError } from '../subscriptions/service.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
 import {
   absentIfBlank,
   accountOf,
   board,
+  boardName,
   COMMON_ERRORS,
   errorEntry,
   queryOf,
@@ -95,7 +96,15 @@ const NOT_JSON = errorEntry('A body that is not JSON, or has another Content-Enc
 const documentedItem = lookupFields
   .pick({ board: true, license_number: true })
   .extend({ reference: reference.describe('Your own name for the license, which changes and lists repeat') })
-  .meta({ id: 'SubscriptionRequest' });
+  .meta({ id: 'SubscriptionItem' });
+
+const documentedRequest = documentedItem.extend({ board: boardName }).meta({
+  id: 'SubscriptionRequest',
+  override: ({ jsonSchema }) => {
+    jsonSchema.required = ['board', 'license_number'];
+    jsonSchema.allOf = [{ properties: { license_number: { type: 'string', pattern: '\\S' } } }];
+  },
+});
 
 const referred = z.object({ reference }, WORDS.notAnObject);
 
@@ -114,7 +123,7 @@ function createRoute(lookups: Lookups, subscriptions: Subscriptions): Route {
         'the dataset stays watched.',
       requestBody: {
         required: true,
-        content: { 'application/json': { schema: documentedItem, example: REQUEST_EXAMPLE } },
+        content: { 'application/json': { schema: documentedRequest, example: REQUEST_EXAMPLE } },
       },
       responses: {
         '201': responseEntry('The license is watched', createdBody, { example: CREATED_EXAMPLE }),
@@ -276,7 +285,13 @@ const listQuery = z.object({
     )
     .describe('How many subscriptions are looked through'),
   after: z
-    .preprocess(absentIfBlank, z.string().refine(isSubscriptionId, AFTER_ERROR).default(''))
+    .preprocess(
+      absentIfBlank,
+      z
+        .string()
+        .regex(/^(sub_[0-9a-f]{24})?$/, AFTER_ERROR)
+        .default(''),
+    )
     .describe('The next of an earlier response; nothing for the first page'),
   expires_within_days: z
     .preprocess(numberIn, z.int(DAYS_ERROR).min(0, DAYS_ERROR).max(MAX_DAYS, DAYS_ERROR).optional())

@@ -39,11 +39,6 @@ const MAX_FOUND = 10_000;
 
 const ID = /^sub_[0-9a-f]{24}$/;
 
-/** Whether a text has the form of a subscription's id. */
-export function isSubscriptionId(text: string): boolean {
-  return ID.test(text);
-}
-
 /** What accounts watch. Everything throws `SearchUnavailableError` when OpenSearch does not answer. */
 export function subscriptionsService(store: Store) {
   /** @throws {TooManySubscriptionsError} when the account would watch more than it may */
@@ -132,7 +127,7 @@ export function subscriptionsService(store: Store) {
     },
     /** @returns whether it was a subscription of the account */
     async remove(account: string, id: string): Promise<boolean> {
-      if (!isSubscriptionId(id)) return false;
+      if (!ID.test(id)) return false;
       const found = await SUBSCRIPTIONS.read(store, id);
       return found?.document.account === account && SUBSCRIPTIONS.remove(store, id);
     },

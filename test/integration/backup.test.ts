@@ -415,7 +415,7 @@ describe('licenses backup and licenses restore', () => {
     );
     expect(await licenses(to.variables, 'backup', join(to.folder, 'no', 'such', 'folder'))).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/^[^\n]*ENOENT[^\n]*\n$/),
+      stderr: expect.stringMatching(/^There is no folder [^\n]*\n$/),
     });
   });
 });

@@ -222,7 +222,7 @@ describe('an account', () => {
       for (const { key } of [first, second]) expect(await statusAfterAtMost(10, key, 200)).toBe(200);
       const table = await accounts('list');
       expect(table.stdout).toMatch(/^ACCOUNT +CONTACT +VERIFIED BY +VERIFIED +KEYS +DEACTIVATED\n/);
-      expect(table.stdout).toMatch(/Leaving Inc +lee@leaving\.example +Ada Operator +\S+ +2\n/);
+      expect(table.stdout).toMatch(/Leaving Inc +lee@leaving\.example +Ada Operator +\S+ \S+ \S+ +2\n/);
     },
   );
 

@@ -281,10 +281,11 @@ test('nothing secret is stored or logged, and the address is not logged', async 
   secrets.push(withSecret.parse((await ask('POST', `${PATH}/rotate`)).body).secret);
   await ask('POST', `${PATH}/test`);
   await ask('GET');
+  // The log is written in pieces.
+  await service.api.printed(PATH);
   const kept = JSON.stringify(await stored()) + service.api.output();
   for (const secret of secrets) expect(kept).not.toContain(secret.slice('whsec_'.length));
   expect(service.api.output()).not.toContain('a-secret-token');
-  expect(service.api.output()).toContain(PATH);
 });
 
 test('without WEBHOOK_SECRET_KEY every route answers 501 and says what the operator must set', async () => {

@@ -73,7 +73,7 @@ const JSON_TYPE = 'application/json';
 
 /** Checks values against the schemas that stand in the document. */
 function schemasOf(document: OpenApi) {
-  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  const ajv = new Ajv2020({ strict: false, allErrors: true, formats: { uri: URL.canParse } });
   ajv.addSchema(document, 'openapi.json');
   return (place: readonly string[], value: unknown): void => {
     const path = place.map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
