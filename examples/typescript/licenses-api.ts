@@ -526,7 +526,7 @@ export interface components {
             reference?: string | null;
         };
         SubscriptionRequest: {
-            board?: string | null;
+            board: components["schemas"]["BoardName"];
             /** @description Looks up by number, whatever its case, blanks and separators */
             license_number: string | null;
             /** @description Your own name for the license, which changes and lists repeat */
@@ -537,7 +537,14 @@ export interface components {
         SubscriptionBatchRequest: {
             /** @description The board of every item that names none */
             board?: components["schemas"]["BoardName"] | null;
-            items: components["schemas"]["SubscriptionRequest"][];
+            items: components["schemas"]["SubscriptionItem"][];
+        };
+        SubscriptionItem: {
+            board?: string | null;
+            /** @description Looks up by number, whatever its case, blanks and separators */
+            license_number?: string | null;
+            /** @description Your own name for the license, which changes and lists repeat */
+            reference?: string | null;
         };
         WebhookRequest: {
             /** @description https, at most 500 characters; no user name, fragment or port. A public host */

@@ -23,6 +23,11 @@ const MAX_CHOICES_CHARACTERS = 1000;
 
 const QUESTION = 'which';
 
+/** What tells licenses of the same name apart. */
+const ASKED = ['city', 'license_type', 'status'] as const;
+
+const FIELD_WORDS = mapFilters(({ label: title, hint }) => ({ title, hint }));
+
 /** A user whose client can show a form, with the answers of a repeated call; `undefined` before anything was asked. */
 export type User = { readonly responses?: Readonly<Record<string, unknown>> | undefined };
 
@@ -47,16 +52,18 @@ export function whichOne(
   if (request.by === 'number' || outcome.outcome !== 'several') return undefined;
   const { records, truncated } = outcome;
   if (records.length <= MAX_WITHOUT_QUESTION) return undefined;
-  const fields = mapFilters(({ label: title, hint }, name): Record<string, PrimitiveSchemaDefinition> => {
-    const byKey = new Map(records.map((record) => [fold(record[name] ?? ''), record[name] ?? '']));
-    byKey.delete('');
-    if (request.filters[name] !== undefined || (byKey.size < 2 && !truncated)) return {};
-    const values = [...byKey.values()].sort();
-    return truncated || JSON.stringify(values).length > MAX_CHOICES_CHARACTERS
-      ? { [name]: { type: 'string', title, ...(hint && { description: hint }) } }
-      : { [name]: { type: 'string', title, enum: values } };
-  });
-  const properties = { ...fields.city, ...fields.license_type, ...fields.status };
+  const properties = Object.fromEntries(
+    ASKED.flatMap((name): [string, PrimitiveSchemaDefinition][] => {
+      const { title, hint } = FIELD_WORDS[name];
+      const byKey = new Map(records.map((record) => [fold(record[name] ?? ''), record[name] ?? '']));
+      byKey.delete('');
+      if (request.filters[name] !== undefined || (byKey.size < 2 && !truncated)) return [];
+      const values = [...byKey.values()].sort();
+      return truncated || JSON.stringify(values).length > MAX_CHOICES_CHARACTERS
+        ? [[name, { type: 'string', title, ...(hint && { description: hint }) }]]
+        : [[name, { type: 'string', title, enum: values }]];
+    }),
+  );
   if (Object.keys(properties).length === 0) return undefined;
   const whose = request.board === undefined ? 'all boards' : `the ${request.board.name}`;
   const message = `${isSampleData ? `${SAMPLE_DATA_NOTICE} ` : ''}The ${nameWords(request)} matches ${truncated ? 'more than ' : ''}${records.length} licenses of ${whose} in the State's dataset of ${date}. Which one is meant? Leave empty what you do not know: licenses that do not fit an answer are left out.`;

@@ -4,7 +4,16 @@ import { resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
-const COPIED = ['data', 'package.json', 'sample-data', 'scripts', 'src', 'tsconfig.json', 'workers'];
+const COPIED = [
+  'data',
+  'package.json',
+  'sample-data',
+  'scripts',
+  'server.json',
+  'src',
+  'tsconfig.json',
+  'workers',
+];
 const FILE = 'src/licenses/filters.ts';
 const NAMES = "'city', 'county'] as const";
 
