@@ -5,7 +5,7 @@ import { apiClient } from '../support/api.ts';
 import { times } from '../support/fixtures.ts';
 import { startService, type TestService } from '../support/service.ts';
 
-/** The time limits of docs/decisions/011. On a busy machine the server may be later, but never earlier. */
+/** The time limits of docs/generated/limits.md. On a busy machine the server may be later, but never earlier. */
 const HEADERS_WITHIN_MS = 5000;
 const WHOLE_REQUEST_WITHIN_MS = 10_000;
 const STANDSTILL_MS = 10_000;

@@ -1,6 +1,8 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { markdownTable } from '../../scripts/markdown-table.ts';
 import { readConfig } from '../../src/config.ts';
 
 /** The environment variable that names the file in which the tests note what they saw of each fault. */
@@ -20,18 +22,21 @@ const recordedFault = z.object({
 
 export type RecordedFault = z.output<typeof recordedFault>;
 
+/** Where a page that a run has left stands in the checkout, once somebody has copied it there. */
+export const FAULTS_PAGE = 'docs/generated/faults.md';
+
 /**
- * Prints a table of what was broken and how it ended after the last test; the same table is left in
- * STATE_DIR/faults.md. All random moments of the run are drawn from one seed, which is printed too.
+ * Prints what was broken and how it ended after the last test; the same page is left in STATE_DIR/faults.md. All
+ * random moments of the run are drawn from one seed, which is printed too.
  */
 export default class FaultTable {
   private readonly seen: string;
-  private readonly table: string;
+  private readonly page: string;
 
   constructor() {
     const stateDir = resolve(readConfig().STATE_DIR);
     this.seen = join(stateDir, 'faults.jsonl');
-    this.table = join(stateDir, 'faults.md');
+    this.page = join(stateDir, 'faults.md');
     mkdirSync(stateDir, { recursive: true });
     writeFileSync(this.seen, '');
     process.env[TABLE_VARIABLE] = this.seen;
@@ -41,28 +46,37 @@ export default class FaultTable {
   onRunComplete(): void {
     const lines = readFileSync(this.seen, 'utf8').split('\n').slice(0, -1);
     rmSync(this.seen);
-    const table = faultTable(lines.map((line) => recordedFault.parse(JSON.parse(line))));
-    writeFileSync(this.table, table);
+    const rows = faultRows(lines.map((line) => recordedFault.parse(JSON.parse(line))));
+    const page = faultsPage(new Date().toISOString().slice(0, 10), String(availableParallelism()), rows);
+    writeFileSync(this.page, page);
     process.stdout.write(
-      `\nFAULTS_SEED=${process.env.FAULTS_SEED} repeats the random moments of this run.\n\n${table}\n`,
+      `\nFAULTS_SEED=${process.env.FAULTS_SEED} repeats the random moments of this run.\n\n${page}\n`,
     );
   }
 }
 
-/** One line for each fault, in the order in which they were made. */
-export function faultTable(seen: readonly RecordedFault[]): string {
+/** The page as Markdown, with the day (`2026-11-22`) and the cores of the machine. */
+export function faultsPage(day: string, cores: string, rows: readonly (readonly string[])[]): string {
+  return `# What was broken on purpose
+
+\`FAULTS=full npm run test:faults\` breaks the real OpenSearch, Redis, workers and API processes during publications and lookups. It prints this page and leaves it in \`.local/faults.md\`; this one is of ${day}, on ${cores} cores. A test fails if its fault hit nothing. After each fault during a publication, the alias must have one complete publication. A row of several tests has ranges.
+
+${markdownTable(['fault', 'times', 'what it hit', 'seconds', 'outcome'], rows)}
+`;
+}
+
+/** The cells of one line for each fault, in the order in which they were made. */
+export function faultRows(seen: readonly RecordedFault[]): string[][] {
   const faults = Map.groupBy(seen, ({ fault }) => fault);
-  const lines = [...faults].map(([fault, all]) => {
+  return [...faults].map(([fault, all]) => {
     const passed = all.filter(({ hasPassed }) => hasPassed);
     const times = passed.length === all.length ? String(all.length) : `${passed.length} of ${all.length}`;
     const outcomes = [summarized(passed.map(({ outcome }) => outcome))];
     if (passed.length < all.length) outcomes.push('**failed**');
     const seconds = summarized(passed.flatMap((each) => each.seconds?.toFixed(1) ?? []));
     const hits = summarized(passed.map(({ hit }) => hit));
-    return `| ${[fault, times, hits, seconds, outcomes.filter((each) => each !== '').join('; or ')].join(' | ')} |`;
+    return [fault, times, hits, seconds, outcomes.filter((each) => each !== '').join('; or ')];
   });
-  const head = ['| fault | times | what it hit | seconds | outcome |', '| --- | ---: | --- | ---: | --- |'];
-  return [...head, ...lines, ''].join('\n');
 }
 
 const NUMBER = /\d[\d,]*(?:\.\d+)?/g;
