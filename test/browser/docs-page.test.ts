@@ -7,6 +7,7 @@ import { startService, type TestService } from '../support/service.ts';
 
 const shown = z.object({
   paths: z.record(z.string(), z.record(z.string(), z.looseObject({ summary: z.string() }))),
+  webhooks: z.record(z.string(), z.record(z.string(), z.looseObject({ summary: z.string() }))),
   components: z.object({ schemas: z.record(z.string(), z.unknown()) }),
 });
 
@@ -50,9 +51,9 @@ describeUnless(NO_BROWSER, 'the page at /docs, in a browser', () => {
   }
 
   test('shows every operation and schema of the OpenAPI document without an error', async () => {
-    const { paths, components } = shown.parse((await service.rest.get('/openapi.json')).body);
+    const { paths, webhooks, components } = shown.parse((await service.rest.get('/openapi.json')).body);
     const { page, errors } = await openDocs();
-    const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    const operations = Object.entries({ ...paths, ...webhooks }).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, { summary }]) => [method.toUpperCase(), path, summary]),
     );
     const blocks = await page.locator('.opblock').filter({ visible: true }).all();

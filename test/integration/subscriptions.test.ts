@@ -26,9 +26,15 @@ let accounts = 0;
 let account: string;
 let rest: ApiClient;
 
+/** Publishes a day. Lookups that begin after a page of the feed answer from it. */
+async function publishSeen(nurses: Parameters<FeedService['publishDay']>[0]): Promise<void> {
+  await service.publishDay(nurses);
+  await changesPage(service.rest, { since: 'latest' });
+}
+
 beforeAll(async () => {
   service = await startFeedService(HIGH_LIMITS);
-  await service.publishDay(NURSES);
+  await publishSeen(NURSES);
   check = answerChecker(openApiIn(await service.rest.get('/openapi.json')));
 });
 afterAll(() => service.stop());
@@ -297,7 +303,7 @@ describe('the list', () => {
       const left = days.find(({ number }) => number === nurse.number)?.left;
       return left === undefined ? nurse : { ...nurse, expires: daysAfter(today, left) };
     });
-    await service.publishDay(rows);
+    await publishSeen(rows);
     await subscribeAll(NURSES.map(({ number }) => ({ license_number: number })));
     const { today: asked, answer } = await onOneDay(async () => [
       numbers(await listAll({ expires_within_days: '30' })),
@@ -310,7 +316,7 @@ describe('the list', () => {
         .map(({ number }) => number);
     expect(answer).toEqual([within(30), within(0), within(30)]);
     expect(answer[0]?.length).toBeGreaterThan(1);
-    await service.publishDay(NURSES);
+    await publishSeen(NURSES);
   });
 });
 
@@ -367,12 +373,6 @@ describe('subscriptions belong to the account', () => {
 });
 
 describe('a watched license that the dataset has no longer', () => {
-  /** Publishes a day. Lookups that begin after a page of the feed answer from it. */
-  async function publishSeen(nurses: Parameters<FeedService['publishDay']>[0]): Promise<void> {
-    await service.publishDay(nurses);
-    await changesPage(rest, { since: 'latest' });
-  }
-
   test('stays watched, is shown as such, and is no other license', async () => {
     const [first, second, third] = NURSES;
     if (first === undefined || second === undefined || third === undefined) throw new Error('No nurses.');
