@@ -1,5 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
 import type { TestEnvironment } from '../../scripts/environment.ts';
 import { createKey } from '../../src/access/api-keys.ts';
+import { liveIndex } from '../../src/publications/metadata.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
 
 /** What the API answered; the body parsed. */
@@ -60,6 +63,24 @@ export async function apiClient({ store, config }: TestEnvironment, account = 'T
         }),
       }),
   };
+}
+
+const readiness = z.object({ index: z.string().nullable() });
+
+/**
+ * Waits until the API of this environment answers from the live publication; it asks once a second which one that is.
+ * Returns at once when no API listens.
+ *
+ * @throws {Error} when the API still answers from another publication after 20 seconds
+ */
+export async function waitForLive({ store, config }: TestEnvironment): Promise<void> {
+  const index = await liveIndex(store);
+  for (const deadline = Date.now() + 20_000; Date.now() < deadline; await sleep(50)) {
+    const response = await fetch(`http://127.0.0.1:${config.ADMIN_PORT}/readyz`).catch(() => undefined);
+    if (response === undefined) return;
+    if (readiness.parse(await response.json()).index === index) return;
+  }
+  throw new Error(`The API does not answer from ${index}.`);
 }
 
 /** A text as JSON; `undefined` where it is none. */

@@ -3,6 +3,7 @@ import type { PublishResult } from '../../src/publications/history.ts';
 import { type PublishProgress, sourceAt } from '../../src/publications/job.ts';
 import { newId } from '../../src/publications/metadata.ts';
 import { publish } from '../../workers/publish/publish.ts';
+import { waitForLive } from './api.ts';
 
 /** The State's two files, by their paths. */
 export interface DatasetFiles {
@@ -23,9 +24,12 @@ interface PublishingOptions {
   readonly giveUpAfterMs?: number;
 }
 
-/** Publishes two files in this process: the worker's own steps, without the queue. */
+/**
+ * Publishes two files in this process: the worker's own steps, without the queue. When they are live, the API of the
+ * environment answers from them, where one runs.
+ */
 export async function publishFiles(
-  { store, config }: TestEnvironment,
+  environment: TestEnvironment,
   files: DatasetFiles,
   {
     publication = newId(),
@@ -44,11 +48,13 @@ export async function publishFiles(
     ...(date === undefined ? {} : { date }),
     ...(isGuarded ? {} : { force }),
   };
-  return publish(job, {
-    store,
-    config,
+  const result = await publish(job, {
+    store: environment.store,
+    config: environment.config,
     signal: signal ?? new AbortController().signal,
     onProgress: onProgress ?? (() => undefined),
     giveUpAfterMs,
   });
+  if (result.state === 'live') await waitForLive(environment);
+  return result;
 }
