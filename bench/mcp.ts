@@ -21,7 +21,7 @@ const {
 /** More than all rounds ask for, and a warm-up. */
 const DRAWN = 60_000;
 /** All contenders warm the same API. */
-const WARM_UP_SECONDS = 1;
+const WARM_UP_SECONDS = 10;
 
 await withService(rows, async (service) => {
   const { client, index } = service;

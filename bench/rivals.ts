@@ -17,7 +17,7 @@ const { rows, rounds } = optionsOf({ rows: number(ALL_ROWS), rounds: number(5) }
 
 const PERSONS = 130_000;
 /** Until Java has compiled what runs hot. */
-const WARM_UP_SECONDS = 1;
+const WARM_UP_SECONDS = 10;
 const NUMBERS_A_ROUND = 20_000;
 const NAMES_A_ROUND = 5000;
 

@@ -34,7 +34,7 @@ const { rows, rounds, only } = optionsOf({
 });
 
 const DRAWN = 300_000;
-const WARM_UP_SECONDS = 1;
+const WARM_UP_SECONDS = 10;
 const BESIDE = { lookupsPerSecond: 100, seconds: 2 };
 const ROSTER_HEAD_START_MS = 2000;
 /** The metric of the event loop's delay contains the time between two samples of Node. */

@@ -12,7 +12,7 @@ const { rows, rounds } = optionsOf({ rows: number(100_000), rounds: number(5) })
 
 const DRAWN = 20_000;
 const REQUESTS_A_ROUND = 2000;
-const WARM_UP_SECONDS = 1;
+const WARM_UP_SECONDS = 10;
 const CONNECTIONS = 16;
 
 /** Compares the API's CPU for a page with that of a REST lookup, alternately, and weighs a page of results. */

@@ -121,7 +121,8 @@ async function whileReading(
     const dueAt = startedAt + (sent * 1000) / rate;
     const reading = READINGS[sent % READINGS.length];
     const asked = persons[sent % persons.length];
-    if (reading === undefined || asked === undefined) throw new Error('There is nobody to ask for.');
+    if (reading === undefined || asked === undefined)
+      throw new Error('The live publication has no license to look up.');
     if (dueAt > performance.now()) {
       await sleep(TICK_MS);
       continue;

@@ -45,7 +45,7 @@ function usersTable({ rosters, mcp, publish }: ReadmeReports): string {
 }
 
 /**
- * The README with its table of users made anew.
+ * The README with a new table of users.
  *
  * @throws {Error} when it lacks the comments around the table
  */
