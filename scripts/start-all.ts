@@ -94,7 +94,7 @@ await runCommand(async (signal) => {
     print('Starting the worker and the API …');
     const worker = startLogged('worker', config.STATE_DIR, env);
     stops.push(() => worker.stop(STOP_MS));
-    // Nothing stands in front of it that would have to notice when it stops.
+    // No load balancer has to notice that it stops.
     const api = startLogged('API', config.STATE_DIR, { DRAIN_SECONDS: '0', ...env });
     stops.push(() => api.stop(STOP_MS));
     const trouble = Promise.race([services.lost, endInWords(worker), endInWords(api)]);

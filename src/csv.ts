@@ -103,7 +103,7 @@ export function plainCsv(rows: readonly (readonly Cell[])[], { delimiter, newlin
 }
 
 /**
- * Rows as CSV for people, whose spreadsheets run none of the cells as a formula: an apostrophe stands before its sign,
+ * Rows as CSV for people, whose spreadsheets run none of the cells as a formula: an apostrophe precedes its sign,
  * also where a spreadsheet begins a new cell in the middle of ours, because it separates by semicolons, say, or takes
  * the quotation mark before a line break for an ordinary character.
  *

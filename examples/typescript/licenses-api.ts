@@ -550,7 +550,7 @@ export interface components {
             /** @description https, at most 500 characters; no user name, fragment or port. A public host */
             url: string;
         };
-        /** @description The license to check; who checks and a reference stand in the record */
+        /** @description The license to check; the record also shows who checked it and a reference */
         SavingRequest: {
             board: components["schemas"]["BoardName"];
             license_number: string;

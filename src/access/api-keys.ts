@@ -13,7 +13,7 @@ const SECRET_BYTES = 32;
 const SECRET_LENGTH = 43;
 const CHECKSUM_LENGTH = 6;
 
-/** A new key: `<prefix>_`, 256 random bits in base62, and a checksum of what stands before it. */
+/** A new key: `<prefix>_`, 256 random bits in base62, and a checksum of the characters before it. */
 export function newApiKey(prefix: string): string {
   const secret = base62(BigInt(`0x${randomBytes(SECRET_BYTES).toString('hex')}`), SECRET_LENGTH);
   const start = `${prefix}_${secret}`;

@@ -137,7 +137,7 @@ export function* differences(before: Buffer, after: Buffer): Generator<Differenc
 }
 
 /**
- * The entries of two parts by id, without most of those that are the same in both. Nearly all licenses are, and stand in
+ * The entries of two parts by id, without most of those that are the same in both. Nearly all licenses are, and in
  * the same order, so they are compared as bytes: to read each would take seven times as long.
  */
 function withoutEqual(before: Buffer, after: Buffer) {

@@ -120,7 +120,7 @@ export interface PersonParts {
   readonly firstName?: string | undefined;
 }
 
-/** What stands behind the names of professionals. `DO` and `PA` are names, too. */
+/** What follows the names of professionals. `DO` and `PA` are names, too. */
 const CREDENTIALS = new Set(NAMES.credentials);
 
 /** A name has fewer words; each could be where the surname begins. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import statusesJson from '../../data/statuses.json' with { type: 'json' };
 import { memoize } from './fold.ts';
 
-/** How a license stands: what its cautions depend on. */
+/** The standing of a license: what its cautions depend on. */
 export interface StandingFields {
   /** The primary status in upper case. */
   readonly status: string | null;
@@ -20,7 +20,7 @@ export const EXTRA_DATA_LABELS = {
   endorsedLicense: 'Endorsed License',
 } as const;
 
-/** Keys of `extra_data` with which an endorsement says how the license that it endorses stands. */
+/** Keys of an endorsement's `extra_data` that have the standing of the license that it endorses. */
 export const ENDORSED_LICENSE_LABELS = {
   status: 'Endorsed License Status',
   subStatus: 'Endorsed License Sub Status',

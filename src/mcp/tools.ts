@@ -155,7 +155,7 @@ const LISTED = TOOLS.map(({ call: _, ...described }) => ({ ...described, annotat
  * Calls a tool. A tool's errors are results; `undefined` says that there is no such tool.
  *
  * @param clientGone makes a signal that stops long work for a client that is gone
- * @param user whom the tool may ask; left out where it may ask nobody
+ * @param user the user whom the tool may ask; left out where it may not ask
  */
 export type CallTool = (
   name: string,

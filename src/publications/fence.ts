@@ -204,7 +204,7 @@ export async function deleteObsolete(
   try {
     if (!(await replaceEpoch(store, read, { deletes: [...obsolete] }))) return undefined;
   } catch (error) {
-    // Where the disk is full, nobody else can say where they go either.
+    // Where the disk is full, no other process can write the epoch either.
     if (!isDiskFull(error)) throw error;
   }
   const deleted: string[] = [];

@@ -25,7 +25,7 @@ export const publicationCounts = z.object({
   rows: z.int(),
   /** Licenses that are rows of their own. */
   licenses: z.int(),
-  /** Licenses that stand in another's endorsement columns. */
+  /** Licenses that are listed in another's endorsement columns. */
   endorsements: z.int(),
   /** Rows that could not be published. */
   rejected: z.int(),

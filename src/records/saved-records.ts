@@ -16,7 +16,7 @@ export const MAX_RECORD_BYTES = 2_000_000;
 
 export const MAX_NOTE_CHARACTERS = 100;
 
-/** Characters that break a line, hide, or turn around what stands beside them. */
+/** Characters that break a line, hide, or reverse the text beside them. */
 export const HIDDEN_CHARACTERS = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\p{Bidi_Control}]/gu;
 
 const visibleText = z

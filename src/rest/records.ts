@@ -52,7 +52,7 @@ const savingBody = z.object(
 
 const documentedBody = savingBody.extend({ board: boardName }).meta({
   id: 'SavingRequest',
-  description: 'The license to check; who checks and a reference stand in the record',
+  description: 'The license to check; the record also shows who checked it and a reference',
 });
 
 const savedBody = z

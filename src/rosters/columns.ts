@@ -128,7 +128,7 @@ const HEADERS: Readonly<Record<(typeof MEANINGS)[number], readonly string[]>> = 
 const OF_OTHERS =
   /\b(driver|drivers|vehicle|supervisor|manager|spouse|preferred|maiden|former|contact|emergency|type|status|date|state of issue)\b/;
 
-/** How the headers of a meaning end, whatever stands before. */
+/** How the headers of a meaning end, whatever comes before. */
 const ENDINGS: readonly (readonly [ending: RegExp, meaning: Meaning])[] = [
   [
     /\b(license|credential|certificate|certification|registration|permit)\b.*\b(number|id)$/,
@@ -220,7 +220,7 @@ export function columnsOf(rows: readonly (readonly string[])[]): ListColumns & {
   }
   const meanings = Array.from({ length: width }, (_, at) => meaningOfCells(rows.map((row) => row[at] ?? '')));
   if (width === 1 && meanings[0] === 'license_number') {
-    // What stands above the first number is a title.
+    // The rows above the first number are a title.
     const above = rows.slice(0, MAX_ROWS_ABOVE).findIndex(([cell = '']) => /\d/.test(cell));
     return { headerAt: above > 0 ? above - 1 : undefined, meanings, isClear: true };
   }

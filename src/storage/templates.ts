@@ -23,7 +23,7 @@ export async function indexTemplate(family: string): Promise<z.output<typeof tem
 /**
  * Installs the index templates and creates the indices that hold what must survive, where they are missing.
  *
- * @throws {Error} when an index stands where the alias of the live publication belongs
+ * @throws {Error} when an index has the name of the alias of the live publication
  */
 export async function prepareIndices(store: Store): Promise<void> {
   const { client, prefix } = store;

@@ -11,7 +11,7 @@ import { BadRequestError } from '../licenses/bad-request.ts';
 export const WITHIN_MS = 15_000;
 const MAX_URL_CHARACTERS = 500;
 const MAX_HEADER_BYTES = 8192;
-/** So much of an answer is taken, since some receivers fail when nobody does; none of it is kept. */
+/** So much of a response is read, since some receivers fail when it is not; none of it is kept. */
 const MAX_BODY_BYTES = 4096;
 const MAX_RETRY_AFTER_MS = 86_400_000;
 /** Then the host's next address is tried, too. */

@@ -38,8 +38,8 @@ export function webhookService(
     read,
 
     /**
-     * Gives an account a webhook; of the same address, it resumes the one that is there. Another address is another
-     * webhook, since nobody but its receiver may know its secret. It goes on where the one before was.
+     * Gives an account a webhook. For the same address, it resumes the existing one. Another address is another
+     * webhook, since only its receiver may know its secret. It continues at the cursor of the one before.
      *
      * @returns the webhook, and its secret where it is new
      * @throws {BadRequestError} for an address that nothing could be sent to

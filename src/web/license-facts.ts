@@ -125,8 +125,8 @@ export function licenseIdentity({ license_type: type, license_number: number, bo
 }
 
 /**
- * The verdict: how a license stands, of an endorsement after how the license stands that it endorses. The endorsement
- * alone is no license to practice.
+ * The verdict: the standing of a license; of an endorsement, after the standing of the license that it endorses. The
+ * endorsement alone is no license to practice.
  *
  * @param today the date in Ohio, from which the days to the expiry date are counted
  */

@@ -77,7 +77,7 @@ const FOOTER = [
   { address: '/records', name: 'Find a saved record' },
 ] as const;
 
-/** A register card with a clipped corner and a check mark. It also stands in `favicon.svg`. */
+/** A register card with a clipped corner and a check mark. `favicon.svg` has it, too. */
 export const MARK =
   '<path d="M5 2h17l7 7v19a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2V4a2 2 0 0 1 2-2z" fill="#fff"/><path d="M22 2l7 7h-7z" fill="#d9a441"/><path d="M9 18l5 5 10-11" fill="none" stroke="#1d2a4d" stroke-width="3.4" stroke-linecap="round" stroke-linejoin="round"/>';
 

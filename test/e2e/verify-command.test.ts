@@ -180,7 +180,7 @@ test('continues where it was interrupted', async () => {
   await expectAnswered(5000);
 }, 90_000);
 
-test('begins anew for another roster', async () => {
+test('starts over for another roster', async () => {
   const interrupted = new AbortController();
   fate = (request) => {
     if (request === 1) return pass;

@@ -90,7 +90,7 @@ test('a repair makes the feed begin after the changes that are missing', async (
   });
 });
 
-test('a rollback over a change that is not valid begins the feed anew', async () => {
+test('a new feed starts after a rollback over a change that is not valid', async () => {
   const { rest, environment } = service;
   const { client, store } = environment;
   const { next } = await changesPage(rest, { since: 'latest' });
@@ -101,7 +101,7 @@ test('a rollback over a change that is not valid begins the feed anew', async ()
   expect((await askChanges(rest, { since: next })).status).toBe(410);
 });
 
-test('a digest that is not valid does not stop the next publication; the feed begins anew', async () => {
+test('a digest that is not valid does not stop the next publication; a new feed starts', async () => {
   const { rest, environment } = service;
   const { store, client } = environment;
   const { next } = await changesPage(rest, { since: 'latest' });

@@ -136,7 +136,7 @@ describe('a publication that pauses when it', () => {
   });
 });
 
-describe('who is refused fences nobody:', () => {
+describe('a refused publication or rollback does not stop others:', () => {
   beforeEach(async () => {
     await published('2026-11-20');
     await published('2026-11-21');

@@ -186,7 +186,7 @@ describe('a client that goes away', () => {
   );
 });
 
-test('bodies that are never finished keep nobody else out', async () => {
+test('bodies that are never finished do not keep other clients out', async () => {
   const sockets = times(MAX_IN_FLIGHT + 20, () =>
     unfinished('/mcp', JSON_TYPE, { expect: '100-continue' }, Buffer.from('{')),
   );

@@ -174,7 +174,7 @@ describe('after a restore, when the files of the backup are published again', ()
     });
   });
 
-  test('by another version of the service, which may read them differently, the feed begins anew', async () => {
+  test('by another version of the service, which may read them differently, a new feed starts', async () => {
     const environment = await restored();
     const { client, store } = environment;
     await client.update({

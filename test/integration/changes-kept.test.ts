@@ -84,13 +84,13 @@ test('where the stored changes are gone, a rollback proceeds and older cursors g
   });
   expect((await rollBack(store, before)).to.metadata.publication).toBe(before);
   expect((await askChanges(rest, { since: next })).status).toBe(410);
-  const anew = await changesPage(rest);
-  expect(anew).toMatchObject({ changes: [], more: false });
+  const fresh = await changesPage(rest);
+  expect(fresh).toMatchObject({ changes: [], more: false });
   await publishNurses('TOLEDO');
-  expect(await allChanges(rest, anew.next)).toHaveLength(20);
+  expect(await allChanges(rest, fresh.next)).toHaveLength(20);
 });
 
-test('real data that replaces sample data begins a feed anew', async () => {
+test('a new feed starts when real data replaces sample data', async () => {
   const sample = { directory: join(environment.folder, 'sample'), rows: 1000, seed: 1 };
   await publishFiles(environment, await writeSampleData({ ...sample, date: '2026-10-30' }));
   await publishFiles(environment, await writeSampleData({ ...sample, date: '2026-10-31', changed: 0.1 }));

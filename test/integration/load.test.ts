@@ -114,7 +114,7 @@ describe('loading documents', () => {
 
   test('reports a number that two rows have, even after a lost response', async () => {
     const documents = [...DISTINCT, operation('RN.7', 500)];
-    const duplicate = ['RN.7: the number stands in an earlier row of the board too'];
+    const duplicate = ['RN.7: an earlier row of the board has the same number'];
     expect(await load(documents, [])).toMatchObject({ inIndex: 100, loaded: 100, refused: duplicate });
     expect(await load(documents, ['lose the answer'])).toMatchObject({
       inIndex: 100,

@@ -64,7 +64,7 @@ describe('publishing the fixtures', () => {
       {
         file: 'individual',
         line: 19,
-        reason: expect.stringContaining('number stands in an earlier row of the board'),
+        reason: expect.stringContaining('an earlier row of the board has the same number'),
       },
       { file: 'individual', line: 20, reason: expect.stringContaining('EXPIRATION_DATE "2099-02-30"') },
       { file: 'individual', line: 21, reason: expect.stringContaining('LICENSE_NUMBER is blank') },

@@ -86,7 +86,7 @@ test('a deduplication key that has outlived its job keeps no publication out', a
   expect(await requestPublication(queue, FIXTURES)).toMatchObject({ state: 'joined', job: { id: job.id } });
 });
 
-test('a job that is gone does not stand in the way of the next request', async () => {
+test('a job that is gone does not block the next request', async () => {
   const job = await requested();
   const { REDIS_URL, INDEX_PREFIX } = environment.config;
   const redis = new Redis(REDIS_URL);

@@ -145,7 +145,7 @@ describe('a record', () => {
     expect(await savedRecords(store, RECORD_LIMITS).read(id, SAVED_AT)).toEqual({ ...body, kind });
   });
 
-  test('of a kind that this version does not know fails nobody who reads another', async () => {
+  test('of a kind that this version does not know does not break the reading of others', async () => {
     const records = savedRecords(store, RECORD_LIMITS);
     const code = await records.save(shownNurse());
     const id = newRecordCode();

@@ -341,7 +341,7 @@ describe('a record and the days after it', () => {
   });
   afterAll(() => service.stop());
 
-  test('a saved record stays as it was; beside it stands what has changed since', async () => {
+  test('a saved record stays as it was; beside it is what has changed since', async () => {
     const origin = originOf(service);
     const [, after] = await evaluationDays(service.environment.folder);
     const saved = await post(origin, '/records', await saveForm(origin, '/licenses/NUR/RN.900433210'));
@@ -368,7 +368,7 @@ describe('a saved list and the days after it', () => {
   });
   afterAll(() => service.stop());
 
-  test('a saved list stays as it was; run again, it says what has changed since, and is saved anew', async () => {
+  test('a saved list stays as it was; run again, it says what has changed since, and is saved as a new record', async () => {
     const origin = originOf(service);
     const list = [
       'Emp ID\tLic #\tSurname\tHired',
@@ -414,9 +414,9 @@ describe('a saved list and the days after it', () => {
 
     const unsaved = await send(address, { format: 'save', shown: shownOn(changed), ...wrong });
     expect(unsaved.status).toBe(400);
-    const anew = await send(address, { format: 'save', shown: shownOn(changed) });
-    expect(anew.status).toBe(303);
-    const newest = await send(anew.headers.get('location') ?? '', {});
+    const second = await send(address, { format: 'save', shown: shownOn(changed) });
+    expect(second.status).toBe(303);
+    const newest = await send(second.headers.get('location') ?? '', {});
     expect(await newest.text()).toContain('<h1>Nothing has changed since</h1>');
     const stale = await send(address, { format: 'save', shown: shownOn(page) });
     expect(stale.status).toBe(409);

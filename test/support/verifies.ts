@@ -3,7 +3,7 @@ import { type RequirementId, requirement } from '../requirements.ts';
 import { nameWithIds } from './requirement-ids.ts';
 
 /**
- * A test that says which requirements it verifies; they stand in its name.
+ * A test that says which requirements it verifies; its name lists them.
  *
  * @throws {Error} when an id is not in test/requirements.ts
  */

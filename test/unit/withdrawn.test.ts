@@ -11,10 +11,10 @@ import {
 
 const PUBLISHED = 'published';
 const BACK = 'rollback';
-const BACK_ANEW = 'rollback, whose changes are not known';
+const BACK_TO_NEW_FEED = 'rollback, whose changes are not known';
 
 /** What went live, and how. */
-type Went = readonly [publication: string, how: typeof PUBLISHED | typeof BACK | typeof BACK_ANEW];
+type Went = readonly [publication: string, how: typeof PUBLISHED | typeof BACK | typeof BACK_TO_NEW_FEED];
 
 /** The epochs that are withdrawn after a publication (epoch 1), and what went live since (2, 3, …). */
 function withdrawnAfter(steps: readonly Went[]): number[] {
@@ -27,7 +27,7 @@ function withdrawnAfter(steps: readonly Went[]): number[] {
       const since = state.segments.slice(live.lastIndexOf(publication)).map(([each]) => each);
       state = rolledBackFeed(state, left.get(publication), since);
     }
-    if (how === BACK_ANEW) {
+    if (how === BACK_TO_NEW_FEED) {
       state = nextFeed(feedsOf(state), '2026-11-01', { publication, epoch, date: '2026-11-01' });
       live = [publication];
     } else {
@@ -138,22 +138,22 @@ describe('a rollback withdraws the publications after the one that it goes back 
       [2],
     ],
     [
-      'that began the feed anew',
+      'that started a new feed',
       [
         ['p2', PUBLISHED],
         ['p3', PUBLISHED],
         ['p4', PUBLISHED],
-        ['p2', BACK_ANEW],
+        ['p2', BACK_TO_NEW_FEED],
         ['p5', PUBLISHED],
       ],
       [3, 4],
     ],
     [
-      'that began the feed anew and undid another one',
+      'that started a new feed and undid another one',
       [
         ['p2', PUBLISHED],
         ['p1', BACK],
-        ['p2', BACK_ANEW],
+        ['p2', BACK_TO_NEW_FEED],
       ],
       [3],
     ],

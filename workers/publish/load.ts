@@ -90,7 +90,7 @@ async function sendBatch(client: Client, index: string, batch: Batch, options: L
   }
 }
 
-const DUPLICATE = 'the number stands in an earlier row of the board too';
+const DUPLICATE = 'an earlier row of the board has the same number';
 
 const bulkResponse = z.union([
   z.object({ errors: z.literal(false) }),

@@ -39,7 +39,7 @@ export interface ParsedRows {
   readonly rows: number;
   /** How many rows gave a license. */
   readonly licenses: number;
-  /** The licenses, and the endorsements that stand in their rows. */
+  /** The licenses, and the endorsements that their rows list. */
   readonly operations: readonly ParsedLicense[];
   /** Each row that gave no license, or an endorsement less, and why. */
   readonly rejections: readonly { readonly row: CsvRow; readonly reason: string }[];

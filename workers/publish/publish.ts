@@ -71,7 +71,7 @@ export async function publish(job: PublishJob, context: PublishContext): Promise
 }
 
 /**
- * Takes the epoch of a run, once nothing speaks against its files: a run that is refused before fences nobody.
+ * Takes the epoch of a run, once its files have passed all checks. A run that is refused before that stops no other run.
  *
  * @throws {FlipRefusedError} when another publication or rollback has begun, or has gone live, since the run began
  */
@@ -177,7 +177,7 @@ async function fenced({ store, job, began }: PublishRun): Promise<string[] | und
     if (latest.epoch === began || latest.holder === job.publication) return undefined;
     return [refusal('fenced', fencedBy(latest.epoch))];
   } catch {
-    // OpenSearch is away; the first error stands.
+    // OpenSearch is away; keep the first error.
     return undefined;
   }
 }

@@ -148,8 +148,8 @@ function isSuccess({ status = 0 }: Sent): boolean {
 }
 
 /**
- * How long to wait after a failure. It depends on nothing but the stored state, so an empty Redis does not begin the
- * waits anew.
+ * How long to wait after a failure. It depends on nothing but the stored state, so an empty Redis does not restart the
+ * waits.
  *
  * @param failingMs how long each message has failed
  */

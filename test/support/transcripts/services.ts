@@ -53,7 +53,7 @@ export async function startTranscriptServices() {
   }
   const [plain, limited] = await Promise.all([
     start(port, adminPort, { ...PLAIN, OPENSEARCH_URL: proxy.url }),
-    // Counts in memory are exact; those in Redis start anew in memory when Redis is too slow once.
+    // Counts in memory are exact; those in Redis start over in memory when Redis is too slow once.
     start(limitedPort, limitedAdminPort, { ...LIMITED, REDIS_URL: `redis://127.0.0.1:${closed}` }),
   ]);
 
