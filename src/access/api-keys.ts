@@ -117,7 +117,7 @@ export async function listKeys(store: Store): Promise<readonly StoredKey[]> {
   return documents;
 }
 
-/** Ends a key. Every process stops taking it within five seconds (`KEY_CACHED_MS`). */
+/** Ends a key. Every process stops taking it within ten seconds: it keeps for `KEY_CACHED_MS` what it has read. */
 export async function revokeKey(store: Store, id: string): Promise<StoredKey> {
   const found = await keyById(store, id);
   const revoked = await API_KEYS.update(store, found.sha256, (key = found) =>
@@ -144,7 +144,7 @@ const KEY_LOOK_UP_MS = 1500;
 /** A key of the right form, by its hash. */
 export interface CheckedKey {
   readonly id: string;
-  /** The id of its account, if both are active, as read at most five seconds ago; else `undefined`. */
+  /** The id of its account, if both are active, as read less than ten seconds ago; else `undefined`. */
   activeAccount(): Promise<string | undefined>;
   /** Whether it was active when this process last read it; sends no request. */
   hasBeenActive(): boolean;
@@ -194,7 +194,7 @@ async function activity(store: Store, hash: string): Promise<Activity> {
     const isActive = isKnown && (await isAccountActive(store, key.account, left));
     return isActive ? { account: accountId(key.account) } : INACTIVE;
   } catch (error) {
-    // Nobody knows what a key or an account that is not valid may do.
+    // A key or an account that is not valid gives no access.
     if (error instanceof BadDocumentError) return INACTIVE;
     throw error;
   }

@@ -65,7 +65,7 @@ const licenseCheck = everyRecord.extend({
 
 const cell = z.string().optional();
 
-/** What a row of a list needs: to be looked at, because of a caution or several that fit; to be mended; or nothing. */
+/** What a row of a list needs: to be looked at, because of a caution or several that fit; to be corrected; or nothing. */
 export const ROW_NEEDS = ['attention', 'not_found', 'invalid', 'clear'] as const;
 
 /** A row of a list beside what was found for it. */

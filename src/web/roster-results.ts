@@ -113,7 +113,7 @@ const EXPLAINED: Readonly<Record<Need, string>> = {
   attention: 'Found, with something that you must know; or several licenses fit.',
   not_found:
     'That does not mean that nobody is licensed: check the number, the spelling and the board, and ask the issuing board.',
-  invalid: 'These rows were not looked up. Mend them in your list, and check it again.',
+  invalid: 'These rows were not looked up. Correct them in your list, and check it again.',
   clear: 'Active, not past its expiry date, no board action, and the name fits where one was sent.',
 };
 
