@@ -19,12 +19,6 @@ const MEASUREMENTS = [
 
 const PUBLISH = '--publish';
 
-/** Options as the result names them: without the folders of this machine. */
-function shown(options: readonly string[]): string[] {
-  if (options.length === 0) return [];
-  return ['--', ...options.map((option, at) => (options[at - 1] === '--other' ? 'CHECKOUT' : option))];
-}
-
 const [name = '', ...options] = process.argv.slice(2);
 if (name === 'report') {
   for (const [path, text] of await generatedFiles()) {
@@ -33,7 +27,8 @@ if (name === 'report') {
 } else if (MEASUREMENTS.includes(name)) {
   const ownOptions = options.filter((option) => option !== PUBLISH);
   if (ownOptions.length < options.length) {
-    process.env.BENCH_PUBLISH = `npm run bench ${[name, ...shown(ownOptions)].join(' ')}`;
+    const shown = ownOptions.length === 0 ? [] : ['--', ...ownOptions];
+    process.env.BENCH_PUBLISH = ['npm run bench', name, ...shown].join(' ');
   }
   process.argv.splice(3, Number.POSITIVE_INFINITY, ...ownOptions);
   await import(`./${name}.ts`);

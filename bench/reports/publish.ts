@@ -89,7 +89,7 @@ export function publishText(report: PublishReport): string {
   ].join('\n\n');
 }
 
-/** Everything that `npm run bench changes` measured: publications of two versions in pairs. */
+/** Everything that `npm run bench changes` measured: publications with and without the comparison, in pairs. */
 export const changesReport = z.strictObject({
   rows: z.int(),
   /** The share of licenses that differ between the two days. */
