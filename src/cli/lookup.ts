@@ -67,15 +67,15 @@ async function lookUp(number: string, options: LookupOptions): Promise<number> {
     body: JSON.stringify({ items: boards.map((board) => ({ board, license_number: number })) }),
   });
   const answer = answerAs(lookupAnswer, text);
+  const sample = (await statusOf(options)).publication?.sample ?? false;
   const found = answer.results.flatMap((result) => (result.outcome === 'found' ? [result.record] : []));
   const miss = found.length > 0 ? null : missOf(number, answer);
-  if (options.json === true) printJson({ last_scraped: answer.last_scraped, found, miss });
-  else if (miss !== null) print(miss.detail);
+  if (options.json === true) printJson({ last_scraped: answer.last_scraped, sample, found, miss });
   else {
     for (const each of found) print(recordLines(each));
-    print(
-      `In the State's dataset of ${answer.last_scraped.slice(0, 10)}. The issuing board is the authority.`,
-    );
+    const date = answer.last_scraped.slice(0, 10);
+    print(miss?.detail ?? `In the State's dataset of ${date}. The issuing board is the authority.`);
+    if (sample) print('SAMPLE DATA: generated, of no real person or business.');
   }
   if (miss !== null) return NOT_FOUND;
   return found.length === 1 && found[0]?.cautions.length === 0 ? 0 : LOOK_AT_IT;

@@ -6,6 +6,8 @@ import { runProgram } from '../../scripts/processes.ts';
 import { answer, cut, type ProxyStep, pass, startProxy, type WebServer } from '../support/proxy.ts';
 import { startService, type TestService } from '../support/service.ts';
 
+const SAMPLE_DATA = 'SAMPLE DATA: generated, of no real person or business.';
+
 const NOTHING_PUBLISHED = JSON.stringify({
   service_version: '0',
   publication: null,
@@ -45,8 +47,21 @@ describe('licenses lookup', () => {
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^license {3}RN\.700001 of the Nursing Board\nholder /);
     expect(stdout).toMatch(/^cautions {2}none$/m);
-    expect(stdout).toContain("In the State's dataset of 2026-11-20. The issuing board is the authority.\n");
+    expect(stdout).toMatch(/In the State's dataset of 2026-11-20\. The issuing board is the authority\.\n$/);
   });
+
+  test.each(['RN.700001', 'RN.799999'])(
+    'of %s says that the data is generated, where it is',
+    async (number) => {
+      step = async (request) => {
+        const { body, ...answered } = await request.forward();
+        return { ...answered, body: body.replace('"sample":false', '"sample":true') };
+      };
+      expect((await run(['lookup', number])).stdout.split('\n').at(-2)).toBe(SAMPLE_DATA);
+      expect(JSON.parse((await run(['lookup', number, '--json'])).stdout)).toMatchObject({ sample: true });
+      step = pass;
+    },
+  );
 
   test('without --board asks every board', async () => {
     const { code, stdout } = await run(['lookup', 'RN.700001']);
@@ -82,6 +97,7 @@ describe('licenses lookup', () => {
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
       last_scraped: '2026-11-20T00:00:00',
+      sample: false,
       found: [{ license_number: 'RN.700001', cautions: [], extra_data: expect.any(Object) }],
       miss: null,
     });

@@ -22,6 +22,8 @@ const LICENSES_ASKED_FOR = 200;
 /** How much is loaded when the node is killed. */
 const LOADED_SHARE = 0.2;
 const AWAY_MS = 15_000;
+/** The share of licenses that differ on the second day. */
+const CHANGED = 0.1;
 const DAYS = ['2026-11-20', '2026-11-21'] as const;
 const NO_LIMITS = { REST_REQUESTS_PER_MINUTE: '100000000', WEB_REQUESTS_PER_MINUTE: '100000000' };
 const SEEN_WITHIN_MS = 60_000;
@@ -175,7 +177,13 @@ describeInLongForm('it takes minutes', 'a cluster', () => {
     });
     files = await Promise.all(
       DAYS.map((date, at) =>
-        writeSampleData({ directory: join(alone.folder, date), rows: ROWS, seed: at + 1, date }),
+        writeSampleData({
+          directory: join(alone.folder, date),
+          rows: ROWS,
+          seed: 1,
+          date,
+          changed: at * CHANGED,
+        }),
       ),
     );
     await publishFiles(alone, fileOf(0));

@@ -13,6 +13,7 @@ import { NO_CURL } from '../support/curl.ts';
 import { licensesOf, writeDay } from '../support/day-files.ts';
 import { describeUnless } from '../support/describe-unless.ts';
 import { EXPORT, exported } from '../support/exports.ts';
+import { faultTest } from '../support/fault-form.ts';
 import { PHARMACIES } from '../support/feed-service.ts';
 import { type HeldScroll, heldScroll } from '../support/held-scroll.ts';
 import { type OwnServer, ownOpenSearch } from '../support/own-servers.ts';
@@ -174,24 +175,31 @@ describeUnless(
   NO_CURL ?? pythonIsMissing(),
   'fetch, curl and Python notice that an export is cut off',
   () => {
-    test.each(BROKEN)(
-      'when %s',
-      async (what, act, repair) => {
-        const names = ['fetch', 'curl', 'python'];
-        const [one, other, third] = await Promise.all(names.map((name) => apiClient(environment, name)));
-        if (one === undefined || other === undefined || third === undefined) throw new Error('no clients');
-        scroll.hold();
-        const reading = Promise.all([byFetch(one), byCurl(other), byPython(third)]);
-        await scroll.reached(3);
-        scroll.release(await act());
-        const ended = await reading;
-        process.stdout.write(`${what}: ${ended.map(({ said }) => said).join(' | ')}\n`);
-        expect(ended.map(({ isGood }) => isGood)).toEqual([false, false, false]);
-        await repair();
-        await until('an export is whole', () => exported(one).then(Boolean, () => false));
-      },
-      300_000,
-    );
+    for (const [what, act, repair] of BROKEN) {
+      faultTest(
+        `while three clients read an export, ${what}`,
+        '',
+        async () => {
+          const names = ['fetch', 'curl', 'python'];
+          const [one, other, third] = await Promise.all(names.map((name) => apiClient(environment, name)));
+          if (one === undefined || other === undefined || third === undefined) throw new Error('no clients');
+          scroll.hold();
+          const reading = Promise.all([byFetch(one), byCurl(other), byPython(third)]);
+          await scroll.reached(3);
+          scroll.release(await act());
+          const ended = await reading;
+          process.stdout.write(`${what}: ${ended.map(({ said }) => said).join(' | ')}\n`);
+          expect(ended.map(({ isGood }) => isGood)).toEqual([false, false, false]);
+          await repair();
+          await until('an export is whole', () => exported(one).then(Boolean, () => false));
+          return {
+            hit: '3 responses that had begun',
+            outcome: 'each client reports an error; a new export is whole',
+          };
+        },
+        300_000,
+      );
+    }
   },
 );
 

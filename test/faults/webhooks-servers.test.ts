@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { DOCUMENT_CHECKS } from '../../src/cli/stored-documents.ts';
 import { restoreBackup, writeBackup } from '../../src/storage/backup.ts';
+import { faultTest } from '../support/fault-form.ts';
 import { type OwnServer, ownRedis } from '../support/own-servers.ts';
 import type { DatasetFiles } from '../support/publishing.ts';
 import {
@@ -14,6 +15,7 @@ import {
 import { publish, until } from '../support/worker-installation.ts';
 
 const ACCOUNT = 'Acme';
+const TIMEOUT_MS = 240_000;
 
 let receiver: Receiver;
 const cleanUps: (() => Promise<void>)[] = [];
@@ -47,45 +49,62 @@ describe('Redis', () => {
     await installed.startWorker();
   });
 
-  test.each([
+  for (const [back, isEmptied] of [
     ['empty', true],
     ['with its data', false],
-  ])('that comes back %s while a delivery waits: it is delivered once', async (_, isEmptied) => {
-    receiver.respond(() => ({ status: 503, headers: { 'retry-after': isEmptied ? '7200' : '6' } }));
-    await installed.publishNext();
-    await until('it waits', async () => (await installed.queue.getDelayedCount()) === 1);
-    receiver.respond(well);
-    await redis.kill();
-    if (isEmptied) await redis.loseData();
-    await redis.start();
-    await installed.untilDelivered(ACCOUNT);
-    await installed.untilCompared();
-    expect(receiver.received).toHaveLength(2);
-    expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1);
-    expect(await installed.webhookOf(ACCOUNT)).toMatchObject({ failing_since: null });
-  });
+  ] as const) {
+    faultTest(
+      `Redis killed (SIGKILL) while a webhook message waits for its next attempt, and started again ${back}`,
+      '',
+      async () => {
+        receiver.respond(() => ({ status: 503, headers: { 'retry-after': isEmptied ? '7200' : '6' } }));
+        await installed.publishNext();
+        await until('it waits', async () => (await installed.queue.getDelayedCount()) === 1);
+        receiver.respond(well);
+        await redis.kill();
+        if (isEmptied) await redis.loseData();
+        await redis.start();
+        await installed.untilDelivered(ACCOUNT);
+        await installed.untilCompared();
+        expect(receiver.received).toHaveLength(2);
+        expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1);
+        expect(await installed.webhookOf(ACCOUNT)).toMatchObject({ failing_since: null });
+        return {
+          hit: 'a message that had got 503',
+          outcome: 'sent once more, with the same message id; delivered',
+        };
+      },
+      TIMEOUT_MS,
+    );
 
-  test.each([
-    ['empty', true],
-    ['with its data', false],
-  ])('that is killed during a send and comes back %s: it is not sent again', async (_, isEmptied) => {
-    const { respond, asked, reply } = heldReply();
-    receiver.respond(respond);
-    await installed.publishNext();
-    await asked;
-    await redis.kill();
-    reply({ status: 200 });
-    await installed.untilDelivered(ACCOUNT);
-    if (isEmptied) await redis.loseData();
-    await redis.start();
-    await installed.untilCompared();
-    expect(receiver.received).toHaveLength(1);
-    // The worker goes on.
-    receiver.respond(well);
-    await installed.publishNext();
-    await installed.untilDelivered(ACCOUNT);
-    expect(receiver.received).toHaveLength(2);
-  });
+    faultTest(
+      `Redis killed (SIGKILL) while a webhook message is sent, and started again ${back}`,
+      '',
+      async () => {
+        const { respond, asked, reply } = heldReply();
+        receiver.respond(respond);
+        await installed.publishNext();
+        await asked;
+        await redis.kill();
+        reply({ status: 200 });
+        await installed.untilDelivered(ACCOUNT);
+        if (isEmptied) await redis.loseData();
+        await redis.start();
+        await installed.untilCompared();
+        expect(receiver.received).toHaveLength(1);
+        // The worker goes on.
+        receiver.respond(well);
+        await installed.publishNext();
+        await installed.untilDelivered(ACCOUNT);
+        expect(receiver.received).toHaveLength(2);
+        return {
+          hit: 'a message that the receiver had not answered',
+          outcome: 'delivered, and not sent again; the next message is delivered, too',
+        };
+      },
+      TIMEOUT_MS,
+    );
+  }
 });
 
 test('a publication is not delayed by 200 webhooks whose receivers do not answer', async () => {

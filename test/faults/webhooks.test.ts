@@ -3,6 +3,7 @@ import { freePorts } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { WEBHOOKS_QUEUE } from '../../workers/webhooks/webhooks.ts';
+import { faultTest, type ObservedFault } from '../support/fault-form.ts';
 import { cut, type ProxiedRequest, pass } from '../support/proxy.ts';
 import { lapseLocks } from '../support/publisher.ts';
 import {
@@ -18,6 +19,7 @@ import {
 import { publish, until } from '../support/worker-installation.ts';
 
 const ACCOUNT = 'Acme';
+const TIMEOUT_MS = 240_000;
 
 let installed: WebhookInstallation;
 let receiver: Receiver;
@@ -57,6 +59,13 @@ async function expectDelivered(messages: number): Promise<void> {
   await installed.untilCompared();
   expect(receiver.received).toHaveLength(messages);
   expect(await webhook()).toMatchObject({ failing_since: null, paused: null });
+}
+
+/** Expects the same as `expectDelivered`, and of how many publications the messages tell. */
+async function expectSent(messages: number, publications: number): Promise<Pick<ObservedFault, 'outcome'>> {
+  await expectDelivered(messages);
+  expect(new Set(ids()).size).toBe(publications);
+  return { outcome: `${messages} requests to the receiver, with ${publications} message ids; delivered` };
 }
 
 /** Waits until a delivery has failed and waits for its next attempt. */
@@ -231,26 +240,30 @@ test.each([
   expect(receiver.received).toHaveLength(1);
 });
 
-test('OpenSearch away: nothing is sent twice, and everything once it is back', async () => {
-  installed.disturb(cut);
-  await installed.publishNext();
-  await worker.printed('webhooks not compared with what is live');
-  installed.disturb(pass);
-  await expectDelivered(1);
+faultTest(
+  'OpenSearch breaks every connection while it is asked what to send, and while a webhook message is sent',
+  '',
+  async () => {
+    installed.disturb(cut);
+    await installed.publishNext();
+    await worker.printed('webhooks not compared with what is live');
+    installed.disturb(pass);
+    await expectDelivered(1);
 
-  // It goes away while a message is being sent, so what became of it can't be written.
-  const { respond, asked, reply } = heldReply();
-  receiver.respond(respond);
-  await installed.publishNext();
-  await asked;
-  installed.disturb(cut);
-  receiver.respond(well);
-  reply({ status: 200 });
-  await worker.printed('webhook delivery broke off; it is queued again');
-  installed.disturb(pass);
-  await expectDelivered(3);
-  expect(new Set(ids()).size).toBe(2);
-});
+    // It goes away while a message is being sent, so what became of it can't be written.
+    const { respond, asked, reply } = heldReply();
+    receiver.respond(respond);
+    await installed.publishNext();
+    await asked;
+    installed.disturb(cut);
+    receiver.respond(well);
+    reply({ status: 200 });
+    await worker.printed('webhook delivery broke off; it is queued again');
+    installed.disturb(pass);
+    return { hit: 'a comparison and a message', ...(await expectSent(3, 2)) };
+  },
+  TIMEOUT_MS,
+);
 
 async function killAndReplace(): Promise<void> {
   await worker.kill();
@@ -258,51 +271,66 @@ async function killAndReplace(): Promise<void> {
   worker = await installed.startWorker();
 }
 
-test('a worker that is killed during a send: the next one sends it again, with the same id', async () => {
-  const { respond, asked, reply } = heldReply();
-  receiver.respond(respond);
-  await installed.publishNext();
-  await asked;
-  receiver.respond(well);
-  await killAndReplace();
-  reply({ status: 200 });
-  await expectDelivered(2);
-  expect(new Set(ids()).size).toBe(1);
-});
+faultTest(
+  'worker killed (SIGKILL) while it sends a webhook message',
+  '',
+  async () => {
+    const { respond, asked, reply } = heldReply();
+    receiver.respond(respond);
+    await installed.publishNext();
+    await asked;
+    receiver.respond(well);
+    await killAndReplace();
+    reply({ status: 200 });
+    return { hit: 'a message that the receiver had not answered', ...(await expectSent(2, 1)) };
+  },
+  TIMEOUT_MS,
+);
 
-test.each([
-  { when: 'before what became of a message is written', isDone: false, messages: 2 },
-  { when: 'after what became of a message was written', isDone: true, messages: 1 },
-])('a worker that is killed $when', async ({ isDone, messages }) => {
-  const held = Promise.withResolvers<void>();
-  installed.disturb(async (request) => {
-    if (!isWrite(request)) return request.forward();
-    if (isDone) await request.forward();
-    held.resolve();
-    return new Promise(() => undefined);
-  });
-  await installed.publishNext();
-  await held.promise;
-  installed.disturb(pass);
-  await killAndReplace();
-  await expectDelivered(messages);
-  expect(new Set(ids()).size).toBe(1);
-});
+for (const { when, isDone, messages } of [
+  { when: 'before the worker writes that down', isDone: false, messages: 2 },
+  { when: 'after the worker wrote that down', isDone: true, messages: 1 },
+]) {
+  faultTest(
+    `worker killed (SIGKILL) after a webhook message was answered, ${when}`,
+    '',
+    async () => {
+      const held = Promise.withResolvers<void>();
+      installed.disturb(async (request) => {
+        if (!isWrite(request)) return request.forward();
+        if (isDone) await request.forward();
+        held.resolve();
+        return new Promise(() => undefined);
+      });
+      await installed.publishNext();
+      await held.promise;
+      installed.disturb(pass);
+      await killAndReplace();
+      return { hit: 'a message that the receiver had answered', ...(await expectSent(messages, 1)) };
+    },
+    TIMEOUT_MS,
+  );
+}
 
-test('a worker that is stopped (SIGTERM) waits for the message that it sends', async () => {
-  const { respond, asked, reply } = heldReply();
-  receiver.respond(respond);
-  await installed.publishNext();
-  await asked;
-  const stopped = worker.stop();
-  await worker.printed('worker stopping');
-  reply({ status: 200 });
-  await stopped;
-  expect(worker.child.exitCode).toBe(0);
-  expect((await webhook()).delivered_cursor).toBe(await installed.latest());
-  await installed.startWorker();
-  await expectDelivered(1);
-});
+faultTest(
+  'worker stopped (SIGTERM) while it sends a webhook message',
+  '',
+  async () => {
+    const { respond, asked, reply } = heldReply();
+    receiver.respond(respond);
+    await installed.publishNext();
+    await asked;
+    const stopped = worker.stop();
+    await worker.printed('worker stopping');
+    reply({ status: 200 });
+    await stopped;
+    expect(worker.child.exitCode).toBe(0);
+    expect((await webhook()).delivered_cursor).toBe(await installed.latest());
+    await installed.startWorker();
+    return { hit: 'a message that the receiver had not answered', ...(await expectSent(1, 1)) };
+  },
+  TIMEOUT_MS,
+);
 
 test('two workers tell each account once', async () => {
   const names = Array.from({ length: 20 }, (_, at) => `Account ${at}`);

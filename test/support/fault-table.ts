@@ -59,7 +59,7 @@ export default class FaultTable {
 export function faultsPage(day: string, cores: string, rows: readonly (readonly string[])[]): string {
   return `# What was broken on purpose
 
-\`FAULTS=full npm run test:faults\` breaks the real OpenSearch, Redis, workers and API processes during publications and lookups. It prints this page and leaves it in \`.local/faults.md\`; this one is of ${day}, on ${cores} cores. A test fails if its fault hit nothing. After each fault during a publication, the alias must have one complete publication. A row of several tests has ranges.
+\`FAULTS=full npm run test:faults\` breaks the real OpenSearch, Redis, workers and API processes during publications, lookups, exports and webhook deliveries. It prints this page and leaves it in \`.local/faults.md\`; this one is of ${day}, on ${cores} cores. A test fails if its fault hit nothing. After each fault during a publication, the alias must have one complete publication. A row of several tests has ranges.
 
 ${markdownTable(['fault', 'times', 'what it hit', 'seconds', 'outcome'], rows)}
 `;
