@@ -245,7 +245,7 @@ for (const [one, other] of inForm<readonly (readonly [number, number])[]>({
       const second = await startWorker({ ...publications.environment.variables, ...clock(other) });
       try {
         const first = await publications.startWorker(clock(one));
-        const ended = publications.publish('large');
+        const ended = publications.publish('second');
         const publication = await publicationTaken(publications.environment);
         const progress = await untilLoaded({ share: 0.5 }, { publication, ended }, publications);
         const killedAt = Date.now();
@@ -259,7 +259,7 @@ for (const [one, other] of inForm<readonly (readonly [number, number])[]>({
         await expectAttemptClocks(publications.environment, publication, workers, begunAt);
         const outcome = await endOf(publications.environment, publication);
         await second.stop();
-        await publications.expectRecovered('large');
+        await publications.expectRecovered('second');
         return { hit: describeProgress(progress), seconds, outcome };
       } finally {
         await second.stop();

@@ -22,44 +22,27 @@ const SETTINGS = { KEEP_PUBLICATIONS: '2' };
 let publications: Publisher;
 let proxy: KillingProxy;
 
-/** How many requests a publication of the large files makes without a fault. */
+/** How many requests a publication of the second day makes without a fault. */
 let undisturbed: { readonly bulk: number; readonly other: number };
 
 const isOther: RequestFilter = (request) => !isBulk(request);
 
-/**
- * Each publication of the large files, and each of the small ones before it, changes nearly all licenses. After more
- * kills, the changes of each would take most of the time.
- */
-const KILLS_OF_ONE_INSTALLATION = 8;
-let kills = 0;
-
-async function install(): Promise<void> {
+beforeAll(async () => {
   publications = await publisher({ rows: ROWS, settings: SETTINGS });
   proxy = await killingProxy(publications);
   await publications.startWorker({ OPENSEARCH_URL: proxy.url });
   const [bulk = 0, other = 0] = await proxy.requestsWithoutFault(isBulk, isOther);
   expect(bulk).toBeGreaterThan(1);
   undisturbed = { bulk, other };
-}
-
-async function uninstall(): Promise<void> {
-  await publications.stop();
-  await proxy.close();
-}
-
-beforeAll(install, 300_000);
+}, 300_000);
 beforeEach(async () => {
-  if (kills === KILLS_OF_ONE_INSTALLATION) {
-    kills = 0;
-    await uninstall();
-    await install();
-  }
-  kills += 1;
   await publications.makeReady();
   await publications.startWorker({ OPENSEARCH_URL: proxy.url });
 }, 300_000);
-afterAll(uninstall);
+afterAll(async () => {
+  await publications.stop();
+  await proxy.close();
+});
 
 /** The request at this random place of a publication without a fault. */
 function requestAt({ isBulk: isBulkDrawn, share, isDone }: RandomRequest): FatalRequest {

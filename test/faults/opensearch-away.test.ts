@@ -29,7 +29,7 @@ for (const moment of randomMoments(OUTAGES, 'OpenSearch', MID_LOAD)) {
     'OpenSearch killed (SIGKILL) and started again',
     moment.name,
     async () => {
-      const publication = await publications.begin('large');
+      const publication = await publications.begin('second');
       const { environment } = publications;
       const progress = await untilLoaded(moment, publication, publications);
       const killedAt = Date.now();
@@ -42,7 +42,7 @@ for (const moment of randomMoments(OUTAGES, 'OpenSearch', MID_LOAD)) {
       await publications.expectPublished(publication);
       const seconds = (Date.now() - killedAt) / 1000;
       const outcome = await endOf(environment, publication.publication);
-      await publications.expectRecovered('large');
+      await publications.expectRecovered('second');
       return { hit: describeProgress(progress), seconds, outcome };
     },
     300_000,

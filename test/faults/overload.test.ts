@@ -36,7 +36,7 @@ beforeEach(() => publications.makeReady(), 300_000);
 afterAll(() => publications.stop(), 300_000);
 
 /**
- * Publishes the large files through a proxy with these faults while `meanwhile` runs.
+ * Publishes the second day through a proxy with these faults while `meanwhile` runs.
  * Expects that documents had to be sent again.
  */
 async function publishThrough(
@@ -48,7 +48,7 @@ async function publishThrough(
   let observed: ObservedFault;
   try {
     await publications.startWorker({ OPENSEARCH_URL: proxy.url });
-    const publication = await publications.begin('large');
+    const publication = await publications.begin('second');
     await meanwhile();
     await publications.expectPublished(publication);
     const seconds = (Date.now() - publication.takenAt) / 1000;
@@ -63,7 +63,7 @@ async function publishThrough(
     await publications.startWorker();
     await proxy.close();
   }
-  await publications.expectRecovered('large');
+  await publications.expectRecovered('second');
   return observed;
 }
 
@@ -146,7 +146,7 @@ faultTest(
         refused += 1;
         return BULK_FAULTS['disk full'](request);
       },
-      (through) => publishFiles(through, files.large, { giveUpAfterMs: GIVE_UP_AFTER_MS }),
+      (through) => publishFiles(through, files.second, { giveUpAfterMs: GIVE_UP_AFTER_MS }),
     );
     await expect(publishing).rejects.toThrow('disk usage exceeded flood-stage watermark');
     const seconds = (Date.now() - begunAt) / 1000;
@@ -155,7 +155,7 @@ faultTest(
     expect(indices.filter(({ metadata }) => metadata.verified_at === undefined)).toEqual([]);
     const { publications: runs, live } = await publicationHistory(environment.store);
     expect(await livePublished(environment)).toEqual(before);
-    await publications.expectRecovered('small');
+    await publications.expectRecovered('first');
     return {
       hit: counted(refused, 'bulk request'),
       seconds,

@@ -37,7 +37,7 @@ beforeAll(async () => {
 }, 300_000);
 beforeEach(async () => {
   await publications.makeReady();
-  const { individual, business } = publications.files.small;
+  const { individual, business } = publications.files.first;
   await publications.startWorker({
     DATASET_INDIVIDUAL: individual,
     DATASET_BUSINESS: business,
@@ -112,7 +112,7 @@ for (const { how, isEmptied } of COMES_BACK) {
       `Redis killed (SIGKILL) and started again ${how}`,
       moment.name,
       async () => {
-        const publication = await publications.begin('large');
+        const publication = await publications.begin('second');
         const { hit, killedAt, documents } = await killAndStart(moment, publication, isEmptied);
         await publications.expectPublished(publication);
         const seconds = (Date.now() - killedAt) / 1000;
@@ -121,7 +121,7 @@ for (const { how, isEmptied } of COMES_BACK) {
         if (isEmptied) expect(attempts).toBeUndefined();
         else expect(attempts).toBeGreaterThan(0);
         const end = await endOf(environment, publication.publication);
-        await publications.expectRecovered('large');
+        await publications.expectRecovered('second');
         const outcome = `${counted(documents, 'document')} loaded while it was away; ${end}; ${await queueSetUp()}`;
         return { hit, seconds, outcome };
       },
@@ -150,9 +150,9 @@ for (const moment of randomMoments(inForm({ short: 0, full: 2 }), 'Redis, other 
     'Redis killed (SIGKILL) and started again empty, other files submitted during the load',
     moment.name,
     async () => {
-      const publication = await publications.begin('large');
+      const publication = await publications.begin('second');
       const { hit, killedAt } = await killAndStart(moment, publication, true);
-      const other = await publications.publish('small');
+      const other = await publications.publish('first');
       expect(other.code).toBe(0);
       await publications.expectPublished(publication);
       const seconds = (Date.now() - killedAt) / 1000;
@@ -160,7 +160,7 @@ for (const moment of randomMoments(inForm({ short: 0, full: 2 }), 'Redis, other 
       const turns = await turnsOf(first, published.parse(JSON.parse(other.stdout)).publication);
       expect(turns).toMatch(/^the first begins, the other is asked for, /);
       expect(publications.worker().output()).not.toContain('"msg":"publication failed"');
-      await publications.expectRecovered('small');
+      await publications.expectRecovered('first');
       return { hit, seconds, outcome: turns };
     },
     300_000,
@@ -181,7 +181,7 @@ for (const name of inForm({ short: [], full: ['with nothing to do'] })) {
       expect(await redis.isListening()).toBe(false);
       await redis.start();
       await publications.startWorker();
-      await publications.expectRecovered('small');
+      await publications.expectRecovered('first');
       return {
         hit: `a worker ${name}`,
         seconds,

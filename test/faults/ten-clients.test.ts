@@ -62,7 +62,7 @@ for (let round = 1; round <= ROUNDS; round += 1) {
       const before = await readEvents(store);
       proxy.disturb('hold');
       const others = joined(CLIENTS - 1);
-      const asking = Promise.all(Array.from({ length: CLIENTS }, () => publications.publish('large')));
+      const asking = Promise.all(Array.from({ length: CLIENTS }, () => publications.publish('second')));
       await others.finally(() => proxy.disturb('none'));
       const asked = await asking;
       expect(asked.map(({ code }) => code)).toEqual(asked.map(() => 0));
@@ -73,7 +73,7 @@ for (let round = 1; round <= ROUNDS; round += 1) {
       const written = (await readEvents(store)).slice(before.length);
       expect(written.filter(({ event }) => event === 'loading')).toHaveLength(1);
       const outcome = await endOf(environment, ids[0] ?? '');
-      await publications.expectRecovered('large');
+      await publications.expectRecovered('second');
       return {
         hit: `${counted(CLIENTS - 1, 'client')} asked during the load`,
         outcome: `${answers.length} told of ${counted(ids.length, 'publication')}: ${outcome}`,

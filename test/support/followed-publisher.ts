@@ -9,7 +9,6 @@ import { type Publisher, publisher } from './publisher.ts';
 import type { RandomRequest } from './random-moments.ts';
 
 const ROWS = inForm({ short: 3000, full: 20_000 });
-const DIFFERENCES = { changed: 0.1, added: 0.02, removed: 0.02, renamed: 0.02, renumbered: 0.02 };
 const PAGE = 100;
 
 /** Publications that a client follows by the feed, and a proxy that kills at a request while they are compared. */
@@ -28,7 +27,6 @@ export async function followedPublisher(settings: Record<string, string> = {}): 
   const publications = await publisher({
     rows: ROWS,
     settings: { REST_REQUESTS_PER_MINUTE: '1000000', ...settings },
-    differences: DIFFERENCES,
     hasApi: true,
   });
   const { store } = publications.environment;

@@ -25,10 +25,10 @@ interface KillAndRecovery {
 /** A proxy between the workers and OpenSearch that holds a request of a publication while something is killed. */
 export interface KillingProxy {
   readonly url: string;
-  /** Publishes the large files without a fault. @returns how many requests of each kind that took */
+  /** Publishes the second day without a fault. @returns how many requests of each kind that took */
   requestsWithoutFault(...kinds: readonly RequestFilter[]): Promise<number[]>;
   /**
-   * Publishes the large files and kills at this request. Expects that the publication goes live nevertheless, at a
+   * Publishes the second day and kills at this request. Expects that the publication goes live nevertheless, at a
    * later attempt unless it may continue.
    *
    * @throws {Error} when the publication ends without this request, or nothing was killed
@@ -57,7 +57,7 @@ export async function killingProxy(publications: Publisher): Promise<KillingProx
         for (const [isKind, count] of counts) if (isKind(request)) counts.set(isKind, count + 1);
         return request.forward();
       };
-      await publications.expectPublished(await publications.begin('large'));
+      await publications.expectPublished(await publications.begin('second'));
       return [...counts.values()];
     },
     killAt: async ({ is, after, isDone }, { kill, recover, mayContinue = false }) => {
@@ -71,7 +71,7 @@ export async function killingProxy(publications: Publisher): Promise<KillingProx
         await released.promise;
         return undefined;
       };
-      const publication = await publications.begin('large');
+      const publication = await publications.begin('second');
       if ((await Promise.race([held.promise, publication.ended])) !== 'held') {
         throw new Error('The publication ended without the request at which it was to be interrupted.');
       }
@@ -89,7 +89,7 @@ export async function killingProxy(publications: Publisher): Promise<KillingProx
       const seconds = (Date.now() - killedAt) / 1000;
       if (!mayContinue) await expectInterrupted(environment, publication.publication);
       const outcome = await endOf(environment, publication.publication);
-      await publications.expectRecovered('large');
+      await publications.expectRecovered('second');
       return { hit, seconds, outcome };
     },
     close,

@@ -4,7 +4,6 @@ import { expect } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { z } from 'zod';
 import { childrenOf } from '../../bench/usage.ts';
-import type { DayShares } from '../../sample-data/generator/changes.ts';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { licenses, startApi, startWorker } from '../../scripts/licenses-processes.ts';
@@ -18,17 +17,17 @@ import {
 } from './complete-publication.ts';
 import type { DatasetFiles } from './publishing.ts';
 
-const SMALL_ROWS = 2000;
 const TAKEN_WITHIN_MS = 60_000;
 
 /** What a worker logs when it takes a job. */
 const TAKEN = /"publication":"(\w+)","attempt":\d+,"msg":"publishing"/;
 
-/** The files of two days: those that are disturbed, and small ones to publish in between. */
-export type Day = 'large' | 'small';
+/** The files of two days: those of the second are disturbed, those of the first are published in between. */
+export type Day = 'first' | 'second';
 
-const DATES = { large: '2026-11-21', small: '2026-11-20' } as const;
-const SEEDS = { large: 2, small: 1 } as const;
+const DATES = { first: '2026-11-20', second: '2026-11-21' } as const;
+/** What sets the second day apart. All of it goes into the feed of changes each time. */
+const DIFFERENCES = { changed: 0.1, added: 0.02, removed: 0.02, renamed: 0.02, renumbered: 0.02 };
 
 /** A publication that a worker has taken up. */
 export interface PublicationUnderWay {
@@ -43,15 +42,15 @@ export interface PublicationUnderWay {
 export interface Publisher {
   readonly environment: TestEnvironment;
   readonly files: Readonly<Record<Day, DatasetFiles>>;
-  /** How many the large files have. */
+  /** How many the files of the second day have. */
   readonly rows: number;
-  /** How many documents the large files make. */
+  /** How many documents the files of the second day make. */
   readonly documents: number;
   /** The worker that was started last. */
   worker(): RunningProcess;
   /** Starts a worker, with other settings if given, in place of the one before, which is stopped or killed. */
   startWorker(variables?: Record<string, string>): Promise<RunningProcess>;
-  /** Makes what a failed test may have left good again: a worker that runs, the small files live. */
+  /** Makes what a failed test may have left good again: a worker that runs, the first day live. */
   makeReady(): Promise<void>;
   /** Asks for a day's files and waits to the end. */
   publish(day: Day): Promise<CommandResult>;
@@ -67,30 +66,28 @@ export interface Publisher {
   stop(): Promise<void>;
 }
 
-/** An installation on which both days have been published undisturbed, the small one last. */
+/** An installation on which both days have been published undisturbed, the first one last. */
 export async function publisher({
   rows,
   settings = {},
-  differences,
   hasApi = false,
 }: {
+  /** How many rows the files of the first day have. */
   readonly rows: number;
   readonly settings?: Record<string, string>;
-  /** What sets the large files apart from the small ones, which are then as large; they share nothing unless given. */
-  readonly differences?: DayShares;
   /** Whether the REST API runs beside the worker. */
   readonly hasApi?: boolean;
 }): Promise<Publisher> {
   const environment = await testEnvironment(settings);
-  const written = (day: Day, options: DayShares & { rows: number; seed: number }) =>
-    writeSampleData({ directory: join(environment.folder, day), date: DATES[day], ...options });
-  const files = {
-    large: await written('large', { rows, seed: SEEDS.large, ...differences }),
-    small: await written(
-      'small',
-      differences === undefined ? { rows: SMALL_ROWS, seed: SEEDS.small } : { rows, seed: SEEDS.large },
-    ),
-  };
+  const written = (day: Day, differences = {}) =>
+    writeSampleData({
+      directory: join(environment.folder, day),
+      rows,
+      seed: 1,
+      date: DATES[day],
+      ...differences,
+    });
+  const files = { first: await written('first'), second: await written('second', DIFFERENCES) };
   let worker = await startWorker(environment.variables);
   const api = hasApi ? await startApi(environment.variables) : undefined;
 
@@ -120,13 +117,13 @@ export async function publisher({
   }
 
   const expected: Record<Day, Published> = {
-    large: await published('large'),
-    small: await published('small'),
+    second: await published('second'),
+    first: await published('first'),
   };
-  const largeRows = files.large.individualRows + files.large.businessRows;
-  expect(expected.large).toMatchObject({
-    date: DATES.large,
-    counts: { rows: largeRows, licenses: largeRows, rejected: 0 },
+  const secondRows = files.second.individualRows + files.second.businessRows;
+  expect(expected.second).toMatchObject({
+    date: DATES.second,
+    counts: { rows: secondRows, licenses: secondRows, rejected: 0 },
   });
 
   function isRunning(): boolean {
@@ -142,8 +139,8 @@ export async function publisher({
   return {
     environment,
     files,
-    rows: largeRows,
-    documents: expected.large.counts.licenses + expected.large.counts.endorsements,
+    rows: secondRows,
+    documents: expected.second.counts.licenses + expected.second.counts.endorsements,
     worker: () => worker,
     startWorker: async (variables = {}) => {
       await worker.stop();
@@ -152,16 +149,16 @@ export async function publisher({
     },
     makeReady: async () => {
       if (!isRunning()) worker = await startWorker(environment.variables);
-      if ((await livePublished(environment)).date === DATES.small) return;
+      if ((await livePublished(environment)).date === DATES.first) return;
       await lapseLocks(environment);
-      await publish('small');
+      await publish('first');
     },
     publish,
     begin,
     expectLive,
     expectRecovered: async (day) => {
       await expectLive(day);
-      const other = day === 'large' ? 'small' : 'large';
+      const other = day === 'second' ? 'first' : 'second';
       expectLiveResult(await publish(other));
       await expectLive(other);
     },
