@@ -5,7 +5,7 @@ import { faultTest } from '../support/fault-form.ts';
 import { type OwnServer, ownRedis } from '../support/own-servers.ts';
 import type { DatasetFiles } from '../support/publishing.ts';
 import {
-  heldReply,
+  publishUntilAsked,
   type Receiver,
   startReceiver,
   type WebhookInstallation,
@@ -81,19 +81,15 @@ describe('Redis', () => {
       `Redis killed (SIGKILL) while a webhook message is sent, and started again ${back}`,
       '',
       async () => {
-        const { respond, asked, reply } = heldReply();
-        receiver.respond(respond);
-        await installed.publishNext();
-        await asked;
+        const reply = await publishUntilAsked(installed, receiver);
         await redis.kill();
-        reply({ status: 200 });
+        reply();
         await installed.untilDelivered(ACCOUNT);
         if (isEmptied) await redis.loseData();
         await redis.start();
         await installed.untilCompared();
         expect(receiver.received).toHaveLength(1);
         // The worker goes on.
-        receiver.respond(well);
         await installed.publishNext();
         await installed.untilDelivered(ACCOUNT);
         expect(receiver.received).toHaveLength(2);
@@ -111,8 +107,7 @@ test('a publication is not delayed by 200 webhooks whose receivers do not answer
   const installed = await installation();
   await installed.subscribeMany(200, receiver.url());
   const worker = await installed.startWorker();
-  const { respond } = heldReply();
-  receiver.respond(respond);
+  receiver.respond(() => new Promise(() => undefined));
   await installed.publishNext();
   await until('ten are being sent', () => receiver.received.length >= 10);
   const { code, stdout } = await publish(installed, await installed.nextFiles());

@@ -7,8 +7,8 @@ import { faultTest, type ObservedFault } from '../support/fault-form.ts';
 import { cut, type ProxiedRequest, pass } from '../support/proxy.ts';
 import { lapseLocks } from '../support/publisher.ts';
 import {
-  heldReply,
   NOT_WATCHED,
+  publishUntilAsked,
   type Receiver,
   SECRET_PATH,
   startReceiver,
@@ -103,16 +103,12 @@ test('a publication is told once, thinly; one that changed nothing watched is no
 });
 
 test('two publications one after the other: the latest cursor is told, and each message once', async () => {
-  const { respond, asked, reply } = heldReply();
-  receiver.respond(respond);
-  await installed.publishNext();
-  await asked;
+  const reply = await publishUntilAsked(installed, receiver);
   await installed.publishNext();
   const latest = await installed.latest();
   await installed.untilCompared(false);
   expect(receiver.received).toHaveLength(1);
-  receiver.respond(well);
-  reply({ status: 200 });
+  reply();
   await expectDelivered(2);
   expect(new Set(ids()).size).toBe(2);
   expect(receiver.received.map(({ message }) => message.data.counts)).toEqual([
@@ -227,13 +223,10 @@ test.each([
   ['deleted', undefined],
   ['replaced by another', 'other'],
 ])('a webhook that is %s during a send is not written', async (_, other) => {
-  const { respond, asked, reply } = heldReply();
-  receiver.respond(respond);
-  await installed.publishNext();
-  await asked;
+  const reply = await publishUntilAsked(installed, receiver);
   await installed.removeWebhook(ACCOUNT);
   const created = other === undefined ? undefined : await installed.subscribe(ACCOUNT, receiver.url(other));
-  reply({ status: 200 });
+  reply();
   await worker.printed('"outcome":"delivered"');
   await installed.untilCompared();
   expect(await installed.webhookOf(ACCOUNT)).toEqual(created);
@@ -251,13 +244,9 @@ faultTest(
     await expectDelivered(1);
 
     // It goes away while a message is being sent, so what became of it can't be written.
-    const { respond, asked, reply } = heldReply();
-    receiver.respond(respond);
-    await installed.publishNext();
-    await asked;
+    const reply = await publishUntilAsked(installed, receiver);
     installed.disturb(cut);
-    receiver.respond(well);
-    reply({ status: 200 });
+    reply();
     await worker.printed('webhook delivery broke off; it is queued again');
     installed.disturb(pass);
     return { hit: 'a comparison and a message', ...(await expectSent(3, 2)) };
@@ -275,13 +264,9 @@ faultTest(
   'worker killed (SIGKILL) while it sends a webhook message',
   '',
   async () => {
-    const { respond, asked, reply } = heldReply();
-    receiver.respond(respond);
-    await installed.publishNext();
-    await asked;
-    receiver.respond(well);
+    const reply = await publishUntilAsked(installed, receiver);
     await killAndReplace();
-    reply({ status: 200 });
+    reply();
     return { hit: 'a message that the receiver had not answered', ...(await expectSent(2, 1)) };
   },
   TIMEOUT_MS,
@@ -316,13 +301,10 @@ faultTest(
   'worker stopped (SIGTERM) while it sends a webhook message',
   '',
   async () => {
-    const { respond, asked, reply } = heldReply();
-    receiver.respond(respond);
-    await installed.publishNext();
-    await asked;
+    const reply = await publishUntilAsked(installed, receiver);
     const stopped = worker.stop();
     await worker.printed('worker stopping');
-    reply({ status: 200 });
+    reply();
     await stopped;
     expect(worker.child.exitCode).toBe(0);
     expect((await webhook()).delivered_cursor).toBe(await installed.latest());

@@ -82,17 +82,6 @@ export async function startReceiver(): Promise<Receiver> {
   };
 }
 
-/** An answer that a test gives when it likes. */
-export function heldReply() {
-  const asked = Promise.withResolvers<void>();
-  const reply = Promise.withResolvers<Reply>();
-  const respond: Respond = () => {
-    asked.resolve();
-    return reply.promise;
-  };
-  return { respond, asked: asked.promise, reply: reply.resolve };
-}
-
 export type WebhookInstallation = Awaited<ReturnType<typeof webhookInstallation>>;
 
 /** An installation, with one day published unless told otherwise, whose workers reach OpenSearch through a proxy. */
@@ -249,4 +238,24 @@ export async function webhookInstallation(settings: Record<string, string> = {},
       await environment.cleanUp();
     },
   };
+}
+
+/**
+ * Publishes, and waits until the receiver is asked. What this returns makes it answer that request; later ones are
+ * answered at once.
+ */
+export async function publishUntilAsked(
+  installed: WebhookInstallation,
+  receiver: Receiver,
+): Promise<() => void> {
+  const asked = Promise.withResolvers<void>();
+  const reply = Promise.withResolvers<Reply>();
+  receiver.respond(() => {
+    asked.resolve();
+    return reply.promise;
+  });
+  await installed.publishNext();
+  await asked.promise;
+  receiver.respond(well);
+  return () => reply.resolve({ status: 200 });
 }
