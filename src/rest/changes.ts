@@ -24,7 +24,6 @@ import { isMiss, type Miss } from '../licenses/lookup.ts';
 import { notFoundDetail, reasonOf } from '../licenses/not-found.ts';
 import { type LicenseHistory, type Lookups, licenseHistory } from '../lookup/service.ts';
 import {
-  absentIfBlank,
   accountOf,
   board,
   COMMON_ERRORS,
@@ -103,7 +102,8 @@ const changesQuery = z.object({
     z.int(LIMIT_ERROR).min(1, LIMIT_ERROR).max(MAX_CHANGES, LIMIT_ERROR).default(DEFAULT_CHANGES),
   ),
   watched: z
-    .preprocess(absentIfBlank, z.enum(['true', 'false'], 'watched must be true or false.').default('false'))
+    .enum(['true', 'false'], 'watched must be true or false.')
+    .default('false')
     .describe('true for the changes of the licenses that your account watches (/subscriptions) alone'),
 });
 

@@ -44,9 +44,13 @@ export function accountOf({ state: { account } }: Pick<Context, 'state'>): strin
   return account;
 }
 
+function isBlank(value: unknown): boolean {
+  return typeof value === 'string' && value.trim() === '';
+}
+
 /** A text of blanks counts as absent. */
 export function absentIfBlank(value: unknown): unknown {
-  return typeof value === 'string' && value.trim() === '' ? undefined : value;
+  return isBlank(value) ? undefined : value;
 }
 
 /** A query has only text. */
@@ -55,7 +59,7 @@ export function wholeNumber(text: unknown): unknown {
 }
 
 /**
- * The query parameters of a request.
+ * The query parameters of a request, without those that are blank.
  *
  * @throws {BadRequestError} with the first message of the schema; for a parameter that is sent twice, with its name
  */
@@ -66,7 +70,8 @@ export function queryOf<Schema extends z.ZodType>(
   for (const [name, value] of Object.entries(query)) {
     if (Array.isArray(value)) throw new BadRequestError(`${name} is sent twice; send it once.`);
   }
-  return checked(schema, query);
+  const sent = Object.entries(query).filter(([, value]) => !isBlank(value));
+  return checked(schema, Object.fromEntries(sent));
 }
 
 const detail = z

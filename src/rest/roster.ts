@@ -25,7 +25,16 @@ import {
   readTable,
   rowReader,
 } from '../rosters/table.ts';
-import { absentIfBlank, board, COMMON_ERRORS, errorEntry, REST_PATH, responseEntry } from './operation.ts';
+import {
+  absentIfBlank,
+  board,
+  COMMON_ERRORS,
+  errorEntry,
+  queryOf,
+  REST_PATH,
+  responseEntry,
+  wholeNumber,
+} from './operation.ts';
 import { JSON_ANSWER, rosterAnswerBody } from './roster-response.ts';
 import { REST_WORDS } from './verify.ts';
 import { EXAMPLE, EXAMPLE_ORIGIN, MISSED_NUMBER, OTHER_EXAMPLE } from './verify-response.ts';
@@ -38,18 +47,12 @@ const MATCHES_ERROR = `max_matches must be a whole number from 1 to ${MAX_LISTED
 
 const maxMatches = z.int(MATCHES_ERROR).min(1, MATCHES_ERROR).max(MAX_LISTED_MATCHES, MATCHES_ERROR);
 
-/** A query has only text. */
-function numberIn(text: unknown): unknown {
-  const value = absentIfBlank(text);
-  return typeof value === 'string' ? Number(value) : value;
-}
-
 const rosterQuery = z.object({
-  board: z.preprocess(absentIfBlank, board.optional()).meta({
+  board: board.optional().meta({
     description: 'The board of every item that names none. A board in a JSON body overrides it',
   }),
   max_matches: z
-    .preprocess(numberIn, maxMatches.default(DEFAULT_LISTED_MATCHES))
+    .preprocess(wholeNumber, maxMatches.default(DEFAULT_LISTED_MATCHES))
     .describe('The most matches of a name to list. A max_matches in a JSON body overrides it'),
 });
 
@@ -102,14 +105,14 @@ async function sentRoster(ctx: Context): Promise<SentRoster> {
   if (type === 'text/csv') {
     const table = await readTable(await textBody(ctx, ROSTER_LIMIT, utf8WithMark));
     const { rows } = table;
-    const options = checked(rosterQuery, ctx.query);
+    const options = queryOf(ctx, rosterQuery);
     if (rows.length === 0) throw new BadRequestError('The CSV has no rows below the header row.');
     const read = () => readRoster(rows, rowReader(table), options);
     return { count: rows.length, read, table: () => table, isTable: true };
   }
   if (type !== '' && type !== 'application/json') throw new ClientError(415, MEDIA_TYPES);
   const body = await jsonBody(ctx, ROSTER_LIMIT);
-  const query = checked(rosterQuery, ctx.query);
+  const query = queryOf(ctx, rosterQuery);
   const { items, ...sent } = checked(rosterBody, body);
   const options = {
     board: sent.board ?? query.board,

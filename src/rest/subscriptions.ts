@@ -273,28 +273,20 @@ const LIMIT_ERROR = `limit must be a whole number from 1 to ${MAX_PAGE}.`;
 const AFTER_ERROR = 'after must be the next of an earlier response.';
 const DAYS_ERROR = `expires_within_days must be a whole number from 0 to ${MAX_DAYS}.`;
 
-function numberIn(text: unknown): unknown {
-  return wholeNumber(absentIfBlank(text));
-}
-
 const listQuery = z.object({
   limit: z
     .preprocess(
-      numberIn,
+      wholeNumber,
       z.int(LIMIT_ERROR).min(1, LIMIT_ERROR).max(MAX_PAGE, LIMIT_ERROR).default(DEFAULT_PAGE),
     )
     .describe('How many subscriptions are looked through'),
   after: z
-    .preprocess(
-      absentIfBlank,
-      z
-        .string()
-        .regex(/^(sub_[0-9a-f]{24})?$/, AFTER_ERROR)
-        .default(''),
-    )
+    .string()
+    .regex(/^sub_[0-9a-f]{24}$/, AFTER_ERROR)
+    .default('')
     .describe('The next of an earlier response; nothing for the first page'),
   expires_within_days: z
-    .preprocess(numberIn, z.int(DAYS_ERROR).min(0, DAYS_ERROR).max(MAX_DAYS, DAYS_ERROR).optional())
+    .preprocess(wholeNumber, z.int(DAYS_ERROR).min(0, DAYS_ERROR).max(MAX_DAYS, DAYS_ERROR).optional())
     .describe(
       'Only licenses whose expiry date is today in Ohio or up to so many days later, whatever their status. One whose ' +
         'date has passed is not among them: past_expiry in its cautions says so',

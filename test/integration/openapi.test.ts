@@ -12,6 +12,7 @@ import {
   keyScheme,
   type OpenApi,
   openApiIn,
+  requestExamples,
   responseExamples,
 } from '../support/openapi.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -55,6 +56,31 @@ function raw(path: string, body: string, headers: Record<string, string>): Promi
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' };
+
+test('a blank query parameter counts as absent, and one that is sent twice is refused', async () => {
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { parameters }]) => ({ path, method, parameters })),
+  );
+  const queries = operations.flatMap(({ parameters, ...operation }) =>
+    parameters.filter((each) => each.in === 'query').map(({ name }) => ({ ...operation, name })),
+  );
+  expect(queries.length).toBeGreaterThan(10);
+  for (const { path, method, name } of queries) {
+    const [example] = requestExamples(document, method, path);
+    const options = example === undefined ? {} : { body: JSON.stringify(example), headers: JSON_TYPE };
+    const ask = (query: string) => service.rest.request(method.toUpperCase(), `${path}?${query}`, options);
+    const [without, blank, twice] = [
+      await ask(''),
+      await ask(`${name}=%20`),
+      await ask(`${name}=1&${name}=1`),
+    ];
+    expect([path, name, blank.status, blank.body]).toEqual([path, name, without.status, without.body]);
+    expect([path, name, twice.status, twice.body]).toEqual([
+      ...[path, name, 400],
+      { detail: `${name} is sent twice; send it once.` },
+    ]);
+  }
+});
 
 describe('the response matches the OpenAPI document:', () => {
   test.each<[string, number, object]>([

@@ -248,12 +248,6 @@ describe('a CSV is refused that', () => {
       '?max_matches=five',
     ],
     ['has a board that is none', 'license_number\nRN.1\n', /No board has exactly the name/, '?board=Nursing'],
-    [
-      'has max_matches twice',
-      'license_number\nRN.1\n',
-      /max_matches must be/,
-      '?max_matches=1&max_matches=2',
-    ],
   ])('%s', async (_what, csv, detail, query = NURSING) => {
     expect(await refused(csv, query)).toMatch(detail);
   });

@@ -32,6 +32,7 @@ const openApiShape = z.looseObject({
             content,
           }),
         ),
+        parameters: z.array(z.looseObject({ in: z.string(), name: z.string() })).default([]),
         requestBody: z.looseObject({ content }).optional(),
       }),
     ),
