@@ -67,7 +67,7 @@ for (const reason of ['slow', 'memory']) responsesCut.inc({ reason }, 0);
 
 export const responseBytesHeld = new Gauge({
   name: 'licenses_responses_held_bytes',
-  help: 'Bytes of responses that wait in memory for their clients to read them; at 128 MB others get 503',
+  help: 'Bytes of responses that wait in memory for their clients to read them; at 128 MB the oldest are cut off',
   registers: [metrics],
 });
 

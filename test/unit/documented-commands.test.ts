@@ -49,6 +49,14 @@ describe.each(DOCUMENTS.filter((file) => commandsIn(file).length > 0))('%s', (fi
   });
 });
 
+test('examples leave their folder for npx licenses: in it, npm would ask to install another package', () => {
+  const lines = DOCUMENTS.filter((file) => file.startsWith('examples/')).flatMap(
+    (file) => documentText(file).match(/^.*npx licenses.*$/gm) ?? [],
+  );
+  expect(lines).not.toHaveLength(0);
+  for (const line of lines) expect(line).toMatch(/^ {4}\(cd \.\.\/\.\. && /);
+});
+
 /** A command without subcommands that `path` names, or those below it. */
 function leaves(command: Command, path: string): (readonly [string, Command])[] {
   if (command.commands.length === 0) return [[path, command]];
