@@ -29,5 +29,5 @@ USER node
 VOLUME /var/lib/licenses
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s --retries=3 \
-    CMD ["node", "--eval", "fetch(`http://127.0.0.1:${process.env.ADMIN_PORT || 9464}/healthz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+    CMD ["node", "--eval", "Promise.any([process.env.ADMIN_PORT || 9464, process.env.WORKER_ADMIN_PORT || 9465].map((port) => fetch(`http://127.0.0.1:${port}/healthz`))).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 CMD ["node", "src/server.ts"]

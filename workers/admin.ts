@@ -100,6 +100,8 @@ export function workerMetrics() {
     labelNames: ['state'],
     registers,
   });
+  // An increase is seen only of a series that was there before.
+  for (const state of ['live', 'skipped', 'refused', 'failed']) publications.inc({ state }, 0);
   const jobsByState = gauge(
     'licenses_queue_jobs',
     'Jobs of the publish queue by state; absent while Redis is away',
@@ -124,7 +126,6 @@ export function workerMetrics() {
     labelNames: ['outcome'],
     registers,
   });
-  // An increase is seen only of a series that was there before.
   for (const outcome of DELIVERY_OUTCOMES) deliveries.inc({ outcome }, 0);
   const undelivered = gauge(
     'licenses_webhook_undelivered_seconds',

@@ -30,7 +30,8 @@ export function statusOutcome(status: number): Outcome {
   if (status < 400) return 'answered';
   if (status === 401) return 'unauthorized';
   if (status === 429) return 'limited';
-  if (status < 500) return 'refused';
+  // 501: the operator has not set up what was asked for.
+  if (status < 500 || status === 501) return 'refused';
   return status === 503 ? 'unavailable' : 'failed';
 }
 

@@ -148,6 +148,10 @@ export const SERVER = {
 
 const byName = new Map(TOOLS.map((tool) => [tool.name, tool]));
 
+// An increase is seen only of a series that was there before.
+for (const tool of byName.keys())
+  for (const outcome of ['unavailable', 'failed']) toolCalls.inc({ tool, outcome }, 0);
+
 /** The tools in the form that clients get. */
 const LISTED = TOOLS.map(({ call: _, ...described }) => ({ ...described, annotations: READ_ONLY }));
 
@@ -192,6 +196,9 @@ export function toolServer(callTool: CallTool, clientGone: () => AbortSignal): S
   return server;
 }
 
+/** They narrow a search by name, and are ignored in a lookup by number. */
+const FILTERS: ReadonlySet<string> = new Set(FILTER_NAMES);
+
 /** The parameters that restrict a search by name. */
 const FILTER_PARAMETERS: readonly string[] = ['first_name', ...FILTER_NAMES];
 
@@ -222,7 +229,7 @@ function lookupTool({ parameters, searchType, ...described }: LookupTool): Tool 
       if (question !== undefined) return { outcome: lookupOutcome(outcome), content: question };
       const searched = Object.fromEntries(
         Object.entries({ ...criteria, ...answer?.filters }).flatMap(([name, value]): [string, string][] =>
-          value === undefined ? [] : [[name, value]],
+          value === undefined || (request.by === 'number' && FILTERS.has(name)) ? [] : [[name, value]],
         ),
       );
       const call: LookupCall = {

@@ -17,6 +17,9 @@ export const requestSeconds = new Histogram({
   buckets: SECONDS,
   registers: [metrics],
 });
+// An increase is seen only of a series that was there before.
+for (const name of ['rest', 'mcp', 'web'])
+  for (const outcome of ['unavailable', 'failed']) requestSeconds.zero({ interface: name, outcome });
 
 export const toolCalls = new Counter({
   name: 'licenses_tool_calls_total',
@@ -54,7 +57,6 @@ export const connectionsRefused = new Counter({
   labelNames: ['reason'],
   registers: [metrics],
 });
-// An increase is seen only of a series that was there before.
 for (const reason of ['address', 'all']) connectionsRefused.inc({ reason }, 0);
 
 export const responsesCut = new Counter({

@@ -20,6 +20,7 @@ import { publish, until } from '../support/worker-installation.ts';
 
 const ACCOUNT = 'Acme';
 const TIMEOUT_MS = 240_000;
+const WAITS = 'licenses_webhook_undelivered_seconds';
 
 let installed: WebhookInstallation;
 let receiver: Receiver;
@@ -325,24 +326,30 @@ test('two workers tell each account once', async () => {
   for (const name of names) await installed.removeWebhook(name);
 });
 
-test('metrics of the worker say what is delivered, what waits, and what is paused', async () => {
+/** Replaces the worker; reads a series of the new one, which has compared. */
+async function workerSeries(): Promise<(name: string) => Promise<number>> {
   const [port = 0] = await freePorts(1);
+  await installed.stopWorkers();
   await installed.startWorker({ WORKER_ADMIN_PORT: String(port) });
   const series = async (name: string) => {
     const lines = (await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()).split('\n');
     return Number(lines.find((line) => line.startsWith(`${name} `))?.split(' ')[1]);
   };
-  await worker.stop();
-  await until('it has compared', async () => (await series('licenses_webhook_undelivered_seconds')) === 0);
+  await until('it has compared', async () => (await series(WAITS)) === 0);
+  return series;
+}
+
+test('metrics of the worker say what is delivered, what waits, and what is paused', async () => {
+  const series = await workerSeries();
   expect(await series('licenses_webhooks_paused')).toBe(0);
 
   receiver.respond(() => ({ status: 500 }));
   await installed.publishNext();
   await untilFailed();
-  await until('it is late', async () => (await series('licenses_webhook_undelivered_seconds')) > 0);
+  await until('it is late', async () => (await series(WAITS)) > 0);
   receiver.respond(() => ({ status: 410 }));
   await until('it is paused', async () => (await series('licenses_webhooks_paused')) === 1);
-  expect(await series('licenses_webhook_undelivered_seconds')).toBe(0);
+  expect(await series(WAITS)).toBe(0);
 
   receiver.respond(well);
   await installed.resume(ACCOUNT);
@@ -351,6 +358,17 @@ test('metrics of the worker say what is delivered, what waits, and what is pause
   const of = (outcome: string) => series(`licenses_webhook_deliveries_total{outcome="${outcome}"}`);
   await until('it is counted', async () => (await of('delivered')) === 1);
   expect([await of('failed'), await of('gone')]).toEqual([1, 1]);
+});
+
+test('an account whose deliveries break off has waited since the first publication, not since the last', async () => {
+  const series = await workerSeries();
+  installed.disturb((request) => (request.path.includes('webhooks/_doc') ? cut(request) : pass(request)));
+  await installed.publishNext();
+  await until('it waits', async () => (await series(WAITS)) > 1);
+  const publishedAt = Date.now();
+  await installed.publishNext();
+  await installed.untilCompared(false);
+  expect(Date.now() - (await series(WAITS)) * 1000).toBeLessThan(publishedAt);
 });
 
 test('without WEBHOOK_SECRET_KEY nothing is sent and no webhook is read', async () => {

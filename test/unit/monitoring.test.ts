@@ -5,6 +5,7 @@ import { runProgram } from '../../scripts/processes.ts';
 import { isInstalled } from '../../scripts/program-path.ts';
 import { OUTCOMES } from '../../src/access/usage.ts';
 import { stateGauges } from '../../src/http/admin.ts';
+import '../../src/mcp/tools.ts';
 import { PUBLICATION_STATES } from '../../src/publications/ledger.ts';
 import { metrics } from '../../src/telemetry/metrics.ts';
 import { workerMetrics } from '../../workers/admin.ts';
@@ -59,7 +60,6 @@ async function shownMetrics(): Promise<string> {
   const zero = () => 0;
   stateGauges(nothing, { inFlight: zero }, zero, () => true, { usedRatio: zero, storedRatio: zero });
   const worker = workerMetrics();
-  worker.ended('live');
   const times = { lastEvents: new Map([['live', 0]]), live: { date: '2026-11-22', differences: 0 } };
   return [await metrics.metrics(), await worker.text(times, { waiting: 0 }, { paused: 0, since: 0 })].join(
     '\n',
@@ -115,6 +115,14 @@ test('counters have each reason from the start, or an increase would miss the fi
     expect(shown).toContain(`licenses_responses_cut_total{reason="${reason}"} 0\n`);
   for (const outcome of DELIVERY_OUTCOMES)
     expect(shown).toContain(`licenses_webhook_deliveries_total{outcome="${outcome}"} 0\n`);
+  for (const state of ['live', 'skipped', 'refused', 'failed'])
+    expect(shown).toContain(`licenses_publications_total{state="${state}"} 0\n`);
+  for (const outcome of ['unavailable', 'failed']) {
+    for (const name of ['rest', 'mcp', 'web'])
+      expect(shown).toContain(`licenses_request_seconds_count{interface="${name}",outcome="${outcome}"} 0\n`);
+    for (const tool of ['verify_license', 'list_ohio_boards'])
+      expect(shown).toContain(`licenses_tool_calls_total{tool="${tool}",outcome="${outcome}"} 0\n`);
+  }
 });
 
 describe('each alert', () => {

@@ -10,6 +10,7 @@ test.each([
   [413, 'refused'],
   [429, 'limited'],
   [500, 'failed'],
+  [501, 'refused'],
   [503, 'unavailable'],
 ] as const)('a request answered with %d is counted as %s', (status, outcome) => {
   expect(statusOutcome(status)).toBe(outcome);

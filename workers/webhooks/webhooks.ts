@@ -79,22 +79,28 @@ export function startWebhooks(
   worker.on('error', (error) => log.error({ error: error.message }, 'webhook worker error'));
 
   let backlog: Backlog | undefined;
-  let latest = { cursor: '', seenAt: 0 };
+  /** When each webhook that is behind was first seen so, by its id and how far it has been told. */
+  let behindSince = new Map<string, number>();
   let isComparing = false;
   let isAway = false;
 
   async function compareNow(): Promise<Backlog> {
     const cursor = latestCursor((await liveFeed(store)).state);
-    if (cursor !== latest.cursor) latest = { cursor, seenAt: Date.now() };
+    const seen = new Map<string, number>();
     let paused = 0;
     let since = Number.POSITIVE_INFINITY;
     for await (const page of behind(store, cursor)) {
       const due = page.filter((webhook) => webhook.paused === null);
       paused += page.length - due.length;
-      for (const { failing_since } of due)
-        since = Math.min(since, failing_since === null ? latest.seenAt : Date.parse(failing_since));
+      for (const { id, delivered_cursor, failing_since } of due) {
+        const state = `${id} ${delivered_cursor}`;
+        const seenAt = behindSince.get(state) ?? Date.now();
+        seen.set(state, seenAt);
+        since = Math.min(since, seenAt, failing_since === null ? seenAt : Date.parse(failing_since));
+      }
       await enqueue(queue, due, cursor);
     }
+    behindSince = seen;
     return { paused, since: Number.isFinite(since) ? since : undefined };
   }
 
