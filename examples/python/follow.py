@@ -2,18 +2,22 @@
 
     LICENSES_URL=http://127.0.0.1:8080 LICENSES_KEY=... python3 follow.py roster.csv copy.json
 
-The roster is a CSV file with the columns board and license_number. The copy is a file that this program writes. Run it
-as often as you like, every hour or once a day: no change is lost or repeated. The first time it verifies the whole
-roster and prints nothing. The exit code is 0, or 1 when it could not finish; the copy then stays as it was.
+The roster is a CSV file with the columns board and license_number. The copy is a file that this program writes. Each
+run looks up the lines of the roster that the copy does not have: at first all, later new lines and numbers that were
+not found, which it writes to standard error each time. Then it reads the changes. Run it as often as you like, every
+hour or once a day: no change is lost. After a stop in the middle, some may be printed again. For a license that is new
+in the copy, changes from before it was looked up may be printed. When the changes since the last time are no longer
+kept, it looks up all licenses again and prints how they differ. The exit code is 0, or 1 when it could not finish; the
+next run then continues.
 Needs Python 3.10 or newer, and no packages.
 """
 
-import csv
 import json
 import os
 import sys
 import urllib.parse
 
+from roster import lines_of
 from service import ERRORS, MAX_ITEMS, CursorExpired, ask
 
 
@@ -21,22 +25,54 @@ def changes_since(cursor):
     return ask("/changes?" + urllib.parse.urlencode({"since": cursor, "limit": 1000}))
 
 
-def new_copy(roster):
-    """The cursor comes first: what changes while the roster is verified is then applied twice, which does no harm."""
-    copy = {"cursor": changes_since("latest")["next"], "licenses": {}}
-    for start in range(0, len(roster), MAX_ITEMS):
-        items = roster[start : start + MAX_ITEMS]
+def new_copy():
+    """The cursor comes before any lookup: what changes meanwhile is then applied twice, which does no harm.
+
+    `licenses` has the fields of each license, none if it was removed; `numbers` the license of each line of the roster.
+    """
+    return {"cursor": changes_since("latest")["next"], "numbers": {}, "licenses": {}}
+
+
+def look_up(copy, lines):
+    """Looks up the lines whose license is not known. Fields that the copy has stay: only changes alter them."""
+    unknown = list({key_of(line): line for line in lines if key_of(line) not in copy["numbers"]}.values())
+    for start in range(0, len(unknown), MAX_ITEMS):
+        items = unknown[start : start + MAX_ITEMS]
         for item, result in zip(items, ask("/lookup/batch", {"items": items})["results"], strict=True):
             if result["outcome"] == "found":
-                record = result["record"]
-                copy["licenses"][key_of(record)] = fields_of(record)
+                key = key_of(result["record"])
+                copy["numbers"][key_of(item)] = key
+                copy["licenses"].setdefault(key, fields_of(result["record"]))
             else:
                 print(json.dumps(item | {"error": result.get("detail", result["outcome"])}), file=sys.stderr)
-    return copy
+
+
+def verify_again(old, roster):
+    """A new copy. Prints how the licenses of the old one differ, also of those that the roster has no longer."""
+    copy = new_copy()
+    look_up(copy, roster + [line_of(key) for key in old["licenses"]])
+    for key, before in old["licenses"].items():
+        after = copy["licenses"].setdefault(key, {})
+        if before != after:
+            kind = "added" if not before else "changed" if after else "removed"
+            print(json.dumps({"kind": kind} | line_of(key) | {"fields": difference(before, after)}), flush=True)
+    return copy | {"numbers": old["numbers"] | copy["numbers"]}
+
+
+def difference(before, after):
+    """The fields that differ, as changes have them."""
+    pairs = {name: {"before": before.get(name), "after": after.get(name)} for name in before | after}
+    return {name: pair for name, pair in pairs.items() if pair["before"] != pair["after"]}
 
 
 def key_of(license):
     return license["board"] + "/" + license["license_number"]
+
+
+def line_of(key):
+    """The line of a roster with this key. No board's name has a slash."""
+    board, _, license_number = key.partition("/")
+    return {"board": board, "license_number": license_number}
 
 
 def fields_of(record):
@@ -72,9 +108,11 @@ def save(copy, path):
 def saved_copy(path):
     try:
         with open(path, encoding="utf-8") as file:
-            return json.load(file)
+            copy = json.load(file)
     except FileNotFoundError:
         return None
+    # An earlier version of this program saved no numbers.
+    return {"numbers": {key: key for key in copy["licenses"]}} | copy
 
 
 def follow(copy, path):
@@ -88,13 +126,14 @@ def follow(copy, path):
 
 
 def main(roster_path, copy_path):
-    with open(roster_path, encoding="utf-8-sig", newline="") as file:
-        roster = [{name: line[name] for name in ("board", "license_number")} for line in csv.DictReader(file)]
+    roster = lines_of(roster_path, ["board", "license_number"])
+    copy = saved_copy(copy_path) or new_copy()
     try:
-        follow(saved_copy(copy_path) or new_copy(roster), copy_path)
+        look_up(copy, roster)
+        follow(copy, copy_path)
     except CursorExpired:
-        print("The changes since the last time are no longer kept; the roster is verified again.", file=sys.stderr)
-        save(new_copy(roster), copy_path)
+        print("The changes since the last time are no longer kept; all licenses are looked up again.", file=sys.stderr)
+        save(verify_again(copy, roster), copy_path)
 
 
 if __name__ == "__main__":

@@ -7,10 +7,10 @@ file, it is read from standard input. The exit code is 0 if every lookup was ans
 Needs Python 3.10 or newer, and no packages.
 """
 
-import csv
 import json
 import sys
 
+from roster import lines_of
 from service import ERRORS, MAX_ITEMS, ask
 
 COLUMNS = ["board", "license_number", "last_name"]
@@ -23,31 +23,24 @@ def results_of(lines):
 
 def asked(line):
     """The lookup of one line. Without a number, nothing is asked: a name alone could find somebody else's license."""
-    fields = {name: (line[name] or "").strip() for name in COLUMNS}
-    return fields if fields["license_number"] != "" else {}
+    return line if line["license_number"] != "" else {}
 
 
 def told(line, result):
     """What is printed for one line. A number that was not found does not mean that its holder is unlicensed."""
-    fields = {name: (line[name] or "").strip() for name in COLUMNS[:2]}
+    fields = {name: line[name] for name in COLUMNS[:2]}
     if fields["license_number"] == "":
         return fields | {"error": "The roster has no number here."}
     if result["outcome"] == "found":
-        names = ["status", "raw_status", "expiry_date", "name_match", "last_scraped"]
+        names = ["status", "raw_status", "expiry_date", "license_type", "cautions", "name_match", "last_scraped"]
         return fields | {"found": True} | {name: result["record"].get(name) for name in names}
     if result["outcome"] == "not_found":
         return fields | {"found": False, "detail": result["detail"], "did_you_mean": result["did_you_mean"]}
-    return fields | {"error": result["detail"]}
+    return fields | {"error": result.get("detail", "Several licenses match.")}
 
 
 def main():
-    roster = sys.argv[1] if len(sys.argv) > 1 else 0
-    with open(roster, encoding="utf-8-sig", newline="") as file:
-        reader = csv.DictReader(file)
-        for name in COLUMNS:
-            if name not in (reader.fieldnames or []):
-                return f"The roster's first line must name a column {name}."
-        lines = list(reader)
+    lines = lines_of(sys.argv[1] if len(sys.argv) > 1 else 0, COLUMNS)
     failed = False
     for start in range(0, len(lines), MAX_ITEMS):
         chunk = lines[start : start + MAX_ITEMS]

@@ -2,14 +2,18 @@
 //
 //   LICENSES_URL=http://127.0.0.1:8080 LICENSES_KEY=… node follow.ts roster.csv copy.json
 //
-// The roster is a CSV file with the columns board and license_number. The copy is a file that this program writes. Run
-// it as often as you like, every hour or once a day: no change is lost or repeated. The first time it verifies the whole
-// roster and prints nothing. The exit code is 0, or 1 when it could not finish; the copy then stays as it was.
+// The roster is a CSV file with the columns board and license_number. The copy is a file that this program writes. Each
+// run looks up the lines of the roster that the copy does not have: at first all, later new lines and numbers that were
+// not found, which it writes to standard error each time. Then it reads the changes. Run it as often as you like, every
+// hour or once a day: no change is lost. After a stop in the middle, some may be printed again. For a license that is
+// new in the copy, changes from before it was looked up may be printed. When the changes since the last time are no
+// longer kept, it looks up all licenses again and prints how they differ. The exit code is 0, or 1 when it could not
+// finish; the next run then continues.
 
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import type { components } from './licenses-api.ts';
 import { linesOf } from './roster.ts';
-import { CursorExpiredError, changesSince, type Item, MAX_ITEMS, reason, resultsOf } from './service.ts';
+import { CursorExpiredError, changesSince, MAX_ITEMS, reason, resultsOf } from './service.ts';
 
 type Change = components['schemas']['Changes']['changes'][number];
 type FoundRecord = components['schemas']['LicenseRecord'];
@@ -20,11 +24,15 @@ type Fields = Record<string, string>;
 interface Copy {
   /** The place in the feed up to which the copy is current. */
   cursor: string;
+  /** The key in `licenses` of each line of the roster, by its board and number as written there. */
+  numbers: Record<string, string>;
   /** By board and number. A license that was removed has no fields. */
   licenses: Record<string, Fields>;
 }
 
 const COLUMNS = ['board', 'license_number'] as const;
+
+type Line = Record<(typeof COLUMNS)[number], string>;
 
 /** Fields of a response that are not the license's own. */
 const NOT_OF_THE_LICENSE = new Set([
@@ -37,25 +45,74 @@ const NOT_OF_THE_LICENSE = new Set([
   'url',
 ]);
 
-/** The cursor comes first: what changes while the roster is verified is then applied twice, which does no harm. */
-async function newCopy(roster: Item[]): Promise<Copy> {
-  const copy: Copy = { cursor: (await changesSince('latest')).next, licenses: {} };
-  for (let start = 0; start < roster.length; start += MAX_ITEMS) {
-    const items = roster.slice(start, start + MAX_ITEMS);
-    for (const [at, result] of (await resultsOf(items)).entries()) {
-      if (result.outcome === 'found') copy.licenses[keyOf(result.record)] = fieldsOf(result.record);
-      else process.stderr.write(`${JSON.stringify({ ...items[at], error: errorOf(result) })}\n`);
+/** The cursor comes before any lookup: what changes meanwhile is then applied twice, which does no harm. */
+async function newCopy(): Promise<Copy> {
+  return { cursor: (await changesSince('latest')).next, numbers: {}, licenses: {} };
+}
+
+/** Looks up the lines whose license is not known. Fields that the copy has stay: only changes alter them. */
+async function lookUp({ numbers, licenses }: Copy, lines: readonly Line[]): Promise<void> {
+  const unknown = new Map(lines.map((line) => [keyOf(line), line]));
+  for (const key of Object.keys(numbers)) unknown.delete(key);
+  const items = [...unknown.values()];
+  for (let start = 0; start < items.length; start += MAX_ITEMS) {
+    const chunk = items.slice(start, start + MAX_ITEMS);
+    const results = await resultsOf(chunk);
+    for (const [at, item] of chunk.entries()) {
+      const result = results[at];
+      if (result === undefined) throw new Error('The service did not answer every line.');
+      if (result.outcome === 'found') {
+        const key = keyOf(result.record);
+        numbers[keyOf(item)] = key;
+        licenses[key] ??= fieldsOf(result.record);
+      } else {
+        process.stderr.write(`${JSON.stringify({ ...item, error: errorOf(result) })}\n`);
+      }
     }
   }
-  return copy;
+}
+
+/** A new copy. Prints how the licenses of the old one differ, also of those that the roster has no longer. */
+async function verifyAgain(old: Copy, roster: readonly Line[]): Promise<Copy> {
+  const copy = await newCopy();
+  await lookUp(copy, [...roster, ...Object.keys(old.licenses).map(lineOf)]);
+  for (const [key, before] of Object.entries(old.licenses)) {
+    const after = copy.licenses[key] ?? {};
+    copy.licenses[key] = after;
+    const fields = difference(before, after);
+    if (!isEmpty(fields)) {
+      const kind = isEmpty(before) ? 'added' : isEmpty(after) ? 'removed' : 'changed';
+      process.stdout.write(`${JSON.stringify({ kind, ...lineOf(key), fields })}\n`);
+    }
+  }
+  return { ...copy, numbers: { ...old.numbers, ...copy.numbers } };
+}
+
+/** The fields that differ, as changes have them. */
+function difference(before: Fields, after: Fields): Change['fields'] {
+  const pairs = Object.keys({ ...before, ...after }).map(
+    (name) => [name, { before: before[name] ?? null, after: after[name] ?? null }] as const,
+  );
+  return Object.fromEntries(pairs.filter(([, pair]) => pair.before !== pair.after));
+}
+
+function isEmpty(fields: object): boolean {
+  return Object.keys(fields).length === 0;
 }
 
 function errorOf(result: { outcome: string; detail?: string }): string {
   return result.detail ?? result.outcome;
 }
 
-function keyOf({ board, license_number }: { board: string; license_number: string }): string {
+/** It has a slash, so it is never the name of a property that every object has. */
+function keyOf({ board, license_number }: Line): string {
   return `${board}/${license_number}`;
+}
+
+/** The line of a roster with this key. No board's name has a slash. */
+function lineOf(key: string): Line {
+  const slash = key.indexOf('/');
+  return { board: key.slice(0, slash), license_number: key.slice(slash + 1) };
 }
 
 function fieldsOf({ extra_data, ...record }: FoundRecord): Fields {
@@ -100,7 +157,9 @@ async function follow(copy: Copy, file: string): Promise<void> {
 
 async function savedCopy(file: string): Promise<Copy | undefined> {
   try {
-    return JSON.parse(await readFile(file, 'utf8'));
+    const copy: Omit<Copy, 'numbers'> & Partial<Copy> = JSON.parse(await readFile(file, 'utf8'));
+    // An earlier version of this program saved no numbers.
+    return { numbers: Object.fromEntries(Object.keys(copy.licenses).map((key) => [key, key])), ...copy };
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;
@@ -112,14 +171,16 @@ async function keepCurrent(rosterFile: string, copyFile: string): Promise<void> 
     board: field('board'),
     license_number: field('license_number'),
   }));
+  const copy = (await savedCopy(copyFile)) ?? (await newCopy());
   try {
-    await follow((await savedCopy(copyFile)) ?? (await newCopy(roster)), copyFile);
+    await lookUp(copy, roster);
+    await follow(copy, copyFile);
   } catch (error) {
     if (!(error instanceof CursorExpiredError)) throw error;
     process.stderr.write(
-      'The changes since the last time are no longer kept; the roster is verified again.\n',
+      'The changes since the last time are no longer kept; all licenses are looked up again.\n',
     );
-    await save(await newCopy(roster), copyFile);
+    await save(await verifyAgain(copy, roster), copyFile);
   }
 }
 

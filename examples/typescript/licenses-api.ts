@@ -268,7 +268,7 @@ export interface paths {
         };
         /**
          * Every license
-         * @description Every record of one publication, a line of JSON each, compressed with gzip: the beginning of a copy that is kept current by /changes from X-Feed-Cursor on. A line has the fields that changes speak of. A response that ends before its last chunk, or has fewer lines than X-Record-Count, is broken: ask for another.
+         * @description Every record of one publication, a line of JSON each, compressed with gzip: the beginning of a copy that is kept current by /changes from X-Feed-Cursor on. A line has the fields that changes speak of. A response that ends before its last chunk, or has fewer lines than X-Record-Count, is broken: ask for another. An account has one in progress at a time, and so many a day; one that breaks off counts.
          */
         get: operations["export"];
         put?: never;
@@ -462,7 +462,7 @@ export interface components {
             status?: string | null;
             /** @description Only holders in this city; ignored in a lookup by number */
             city?: string | null;
-            /** @description Only holders in this Ohio county; ignored in a lookup by number */
+            /** @description Only holders in this county; one of another state may have the same name; ignored in a lookup by number */
             county?: string | null;
         } | {
             license_number: string;
@@ -520,7 +520,7 @@ export interface components {
             status?: string | null;
             /** @description Only holders in this city; ignored in a lookup by number */
             city?: string | null;
-            /** @description Only holders in this Ohio county; ignored in a lookup by number */
+            /** @description Only holders in this county; one of another state may have the same name; ignored in a lookup by number */
             county?: string | null;
             /** @description Your own name for the item, which its result repeats */
             reference?: string | null;
@@ -1083,14 +1083,14 @@ export interface components {
         };
         Status: {
             service_version: string;
-            /** @description What answers now; null before anything was published */
+            /** @description What answers now; null while nothing is known to be published */
             publication: {
                 id: string;
                 /** @description The run date of the dataset, YYYY-MM-DD */
                 date: string;
                 age_in_days: number;
                 /**
-                 * @description fresh to 2 days, late to 7 days, stale beyond
+                 * @description fresh to 2 days, late to 7 days, stale beyond and before its date
                  * @enum {string}
                  */
                 freshness: "fresh" | "late" | "stale";
@@ -2814,7 +2814,7 @@ export interface operations {
                 limit?: number;
                 /** @description The next of an earlier response; nothing for the first page */
                 after?: string;
-                /** @description Only licenses whose expiry date is today in Ohio or up to so many days later, whatever their status. One whose date has passed is not among them: past_expiry in its cautions says so */
+                /** @description Only licenses whose expiry date is today in Ohio or up to so many days later, whatever their status. One whose date has passed is not among them: its days_until_expiry is below 0 */
                 expires_within_days?: number;
             };
             header?: never;
@@ -2966,7 +2966,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "detail": "Send a lower limit."
+                     *       "detail": "This request is for 1000 licenses; your limit of 60 requests a minute allows at most 600. Ask for fewer."
                      *     }
                      */
                     "application/json": components["schemas"]["Detail"];

@@ -1,12 +1,14 @@
 /**
  * The lines of a CSV file, each as a function from a column's name to its field. The first line must name these
- * columns. A field with a comma must be in quotes, such as the names of some boards. No field may have a line break.
+ * columns; it may begin with a byte order mark, as Excel writes it. A field with a comma must be in quotes, such as the
+ * names of some boards. No field may have a line break.
  */
 export function linesOf<Column extends string>(
   csv: string,
   columns: readonly Column[],
 ): ((column: Column) => string)[] {
   const [header = [], ...rows] = csv
+    .replace(/^\uFEFF/, '')
     .split(/\r?\n/)
     .filter((row) => row.trim() !== '')
     .map(fieldsOf);

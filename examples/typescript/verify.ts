@@ -15,7 +15,7 @@ const COLUMNS = ['board', 'license_number', 'last_name'] as const;
 /** A line of the roster; the surname may be blank. */
 type Line = Record<(typeof COLUMNS)[number], string>;
 
-type Told = 'status' | 'raw_status' | 'expiry_date' | 'last_scraped';
+type Told = 'status' | 'raw_status' | 'expiry_date' | 'license_type' | 'cautions' | 'last_scraped';
 
 /** The result for one line. A number that was not found does not mean that its holder is unlicensed. */
 type Result = Pick<Line, 'board' | 'license_number'> &
@@ -36,8 +36,10 @@ function told({ board, license_number }: Line, result: ItemResult): Result {
   if (license_number === '') return { ...fields, error: 'The roster has no number here.' };
   switch (result.outcome) {
     case 'found': {
-      const { status, raw_status, expiry_date, last_scraped, name_match = null } = result.record;
-      return { ...fields, found: true, status, raw_status, expiry_date, name_match, last_scraped };
+      const { status, raw_status, expiry_date, license_type, cautions, last_scraped } = result.record;
+      const license = { status, raw_status, expiry_date, license_type, cautions };
+      const { name_match = null } = result.record;
+      return { ...fields, found: true, ...license, name_match, last_scraped };
     }
     case 'not_found':
       return { ...fields, found: false, detail: result.detail, did_you_mean: result.did_you_mean };

@@ -1,24 +1,33 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { evaluationDays } from '../../sample-data/evaluation/days.ts';
 import { runProgram } from '../../scripts/processes.ts';
+import { cursorText } from '../../src/changes/feed.ts';
 import { changeBody } from '../../src/rest/changes.ts';
 import { EXAMPLES, installTypescriptExample, NO_PYTHON } from '../support/examples.ts';
-import { fileServer } from '../support/file-server.ts';
-import { publishFiles } from '../support/publishing.ts';
-import { json, programVariables, type RosterProgram } from '../support/roster-programs.ts';
+import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
+import { programVariables, type RosterProgram } from '../support/roster-programs.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
+/** RN.900999999 appears on the second day, RN.900999998 never. */
 const ROSTER = `board,license_number
 Nursing Board,RN.900418822
 Nursing Board,RN.900433210
 Nursing Board,RN.900350077
 Nursing Board,PN.900120044
 Nursing Board,RN.900999999
+Nursing Board,RN.900999998
 `;
+const ADDED_LINE = 'Nursing Board,rn 900500311\n';
+const SUSPENDED_ROW =
+  '"HELD, IDA",Nursing Board,RN.900888888,Registered Nurse (RN),Inactive,Yes,LIMA,OH,Allen,' +
+  '2000-01-01,2027-10-31,,Suspended,,,,,\n';
+const NEW_ROW =
+  '"NEWLY, LICENSED",Nursing Board,RN.900999999,Registered Nurse (RN),Active,No,LIMA,OH,Allen,' +
+  '2026-11-20,2028-10-31,,,,,,,\n';
 
 const folder = temporaryFolder();
 const typescript = () => folder.path('typescript');
@@ -31,55 +40,82 @@ const PROGRAMS: readonly RosterProgram[] = [
 
 let service: TestService;
 let address: string;
+let secondDay: DatasetFiles;
 
 beforeAll(async () => {
-  service = await startService({ files: async (path) => (await evaluationDays(path))[0] ?? [] });
+  service = await startService({
+    files: async (path) => {
+      const [first, second] = await evaluationDays(path);
+      if (first === undefined || second === undefined) throw new Error('There are not two days.');
+      await appendFile(first.individual, SUSPENDED_ROW);
+      await appendFile(second.individual, SUSPENDED_ROW + NEW_ROW);
+      secondDay = second;
+      return first;
+    },
+  });
   address = `http://127.0.0.1:${service.environment.config.PORT}`;
   await installTypescriptExample(typescript());
-  await writeFile(folder.path('roster.csv'), ROSTER);
 }, 180_000);
 afterAll(() => service.stop());
 
 const copyOf = z.object({
   cursor: z.string(),
+  numbers: z.record(z.string(), z.string()),
   licenses: z.record(z.string(), z.record(z.string(), z.string())),
 });
+type Copy = z.output<typeof copyOf>;
+
+const printed = z.looseObject(
+  changeBody.pick({ kind: true, board: true, license_number: true, fields: true }).shape,
+);
 
 function copyFile(program: RosterProgram, copyName: string): string {
   return folder.path(`${copyName}-${program.command[1]}.json`);
 }
 
+/** Writes the copy of a test, for the next run. */
+function write(program: RosterProgram, copyName: string, copy: Partial<Copy>): Promise<void> {
+  return writeFile(copyFile(program, copyName), JSON.stringify(copy));
+}
+
 /** Runs a program of the examples with a copy of its own. @param copyName the test's */
-async function follow(program: RosterProgram, copyName: string, url = address) {
+async function follow(program: RosterProgram, copyName: string, roster = ROSTER) {
+  await writeFile(folder.path('roster.csv'), roster);
   const file = copyFile(program, copyName);
   const { code, stdout, stderr } = await runProgram([...program.command, folder.path('roster.csv'), file], {
     cwd: program.folder(),
-    variables: programVariables(url, service.rest.key),
+    variables: programVariables(address, service.rest.key),
   });
   const lines = stdout.split('\n').filter((line) => line !== '');
-  const changes = lines.map((line) => changeBody.parse(JSON.parse(line)));
-  return { code, stderr, changes, copy: copyOf.parse(JSON.parse(await readFile(file, 'utf8'))), file };
+  const changes = lines
+    .map((line) => printed.parse(JSON.parse(line)))
+    .toSorted((one, other) => (one.license_number < other.license_number ? -1 : 1));
+  expect([code, code === 0 ? '' : stderr]).toEqual([0, '']);
+  return { stderr, changes, copy: copyOf.parse(JSON.parse(await readFile(file, 'utf8'))) };
 }
+
+const NEVER_FOUND = expect.stringMatching(/^[^\n]*RN\.900999998[^\n]*\n$/);
 
 test('follow keeps a copy of some licenses current', async () => {
   for (const program of PROGRAMS) {
-    const { code, stderr, changes, copy } = await follow(program, 'days');
-    expect([code, changes, stderr]).toEqual([0, [], expect.stringMatching(/^[^\n]*RN\.900999999[^\n]*\n$/)]);
+    const { stderr, changes, copy } = await follow(program, 'days');
+    expect([changes, stderr]).toEqual([
+      [],
+      expect.stringMatching(/^[^\n]*RN\.900999999[^\n]*\n[^\n]*RN\.900999998[^\n]*\n$/),
+    ]);
     expect(Object.keys(copy.licenses)).toHaveLength(4);
     expect(copy.licenses['Nursing Board/RN.900433210']).toMatchObject({ status: 'ACTIVE' });
   }
-  const [, second] = await evaluationDays(service.environment.folder);
-  if (second === undefined) throw new Error('There is no second day.');
-  await publishFiles(service.environment, second);
+  await publishFiles(service.environment, secondDay);
   for (const program of PROGRAMS) {
-    const { code, stderr, changes, copy } = await follow(program, 'days');
-    expect([code, stderr]).toEqual([0, '']);
-    expect(
-      changes.toSorted((one, other) => (one.license_number < other.license_number ? -1 : 1)),
-    ).toMatchObject([
+    const roster = ROSTER + ADDED_LINE;
+    const { stderr, changes, copy } = await follow(program, 'days', roster);
+    expect(stderr).toEqual(NEVER_FOUND);
+    expect(changes).toMatchObject([
       { kind: 'removed', license_number: 'RN.900350077' },
       { kind: 'changed', license_number: 'RN.900418822', fields: { expiry_date: { after: '2027-10-31' } } },
       { kind: 'changed', license_number: 'RN.900433210', fields: { status: { after: 'INACTIVE' } } },
+      { kind: 'added', license_number: 'RN.900999999' },
     ]);
     expect(copy.licenses).toMatchObject({
       'Nursing Board/RN.900350077': {},
@@ -90,25 +126,109 @@ test('follow keeps a copy of some licenses current', async () => {
         'extra_data.Board Action': 'Yes',
       },
       'Nursing Board/PN.900120044': { full_name: 'TREMBLAY, JOAN' },
+      'Nursing Board/RN.900999999': { full_name: 'NEWLY, LICENSED' },
+      'Nursing Board/RN.900500311': { full_name: 'OKONKWO, DANIEL' },
     });
-    expect(await follow(program, 'days')).toMatchObject({ code: 0, stderr: '', changes: [], copy });
+    expect(copy.numbers).toMatchObject({ 'Nursing Board/rn 900500311': 'Nursing Board/RN.900500311' });
+    const again = await follow(program, 'days', roster);
+    expect(again).toEqual({ stderr: NEVER_FOUND, changes: [], copy });
   }
 });
 
-test('follow verifies the roster again when its cursor is no longer kept', async () => {
+test('follow prints what differs when its cursor is no longer kept', async () => {
+  const roster = `board,license_number
+Nursing Board,RN.900888888
+Nursing Board,PN.900120044
+Nursing Board,rn 900720001
+`;
+  const board = 'Nursing Board';
   for (const program of PROGRAMS) {
-    const server = await fileServer(
-      json(410, { detail: 'The changes after this cursor are no longer kept.' }),
-      json(200, { changes: [], next: 'new', more: false }),
-      json(200, { results: Array.from({ length: 5 }, () => ({ outcome: 'not_found', detail: 'none' })) }),
+    const { copy } = await follow(program, 'expired', roster + ADDED_LINE);
+    const {
+      [`${board}/RN.900888888`]: suspended,
+      [`${board}/RN.900500311`]: dropped,
+      ...others
+    } = copy.licenses;
+    await write(program, 'expired', {
+      ...copy,
+      cursor: cursorText({ feed: 'ended', position: 1 }),
+      licenses: {
+        ...others,
+        [`${board}/RN.900888888`]: {
+          ...suspended,
+          status: 'ACTIVE',
+          raw_status: 'Active',
+          'extra_data.Board Action': 'No',
+        },
+        [`${board}/PN.900120044`]: {},
+        [`${board}/RN.900000001`]: { status: 'ACTIVE' },
+        [`${board}/RN.900500311`]: { ...dropped, city: 'LIMA' },
+      },
+    });
+    const { stderr, changes, copy: current } = await follow(program, 'expired', roster);
+    expect(stderr).toMatch(
+      /no longer kept; all licenses are looked up again[^\n]*\n[^\n]*RN\.900000001[^\n]*\n$/,
     );
-    await writeFile(copyFile(program, 'expired'), JSON.stringify({ cursor: 'old', licenses: {} }));
-    try {
-      const { code, stderr, copy } = await follow(program, 'expired', new URL(server.url).origin);
-      expect([code, copy]).toEqual([0, { cursor: 'new', licenses: {} }]);
-      expect(stderr).toMatch(/no longer kept; the roster is verified again/);
-    } finally {
-      await server.close();
-    }
+    expect(changes).toEqual([
+      {
+        kind: 'added',
+        board,
+        license_number: 'PN.900120044',
+        fields: expect.objectContaining({ full_name: { before: null, after: 'TREMBLAY, JOAN' } }),
+      },
+      {
+        kind: 'removed',
+        board,
+        license_number: 'RN.900000001',
+        fields: { status: { before: 'ACTIVE', after: null } },
+      },
+      {
+        kind: 'changed',
+        board,
+        license_number: 'RN.900500311',
+        fields: { city: { before: 'LIMA', after: 'TOLEDO' } },
+      },
+      {
+        kind: 'changed',
+        board,
+        license_number: 'RN.900888888',
+        fields: {
+          status: { before: 'ACTIVE', after: 'INACTIVE' },
+          raw_status: { before: 'Active', after: 'Inactive - Suspended' },
+          'extra_data.Board Action': { before: 'No', after: 'Yes' },
+        },
+      },
+    ]);
+    expect(current.licenses).toEqual({ ...copy.licenses, [`${board}/RN.900000001`]: {} });
+    expect(current.numbers).toMatchObject(copy.numbers);
+    expect(await follow(program, 'expired', roster)).toEqual({ stderr: '', changes: [], copy: current });
+  }
+});
+
+test('follow reads a roster with a byte order mark', async () => {
+  for (const program of PROGRAMS) {
+    const { copy } = await follow(program, 'spreadsheet', `\uFEFF${ROSTER.replaceAll('\n', '\r\n')}`);
+    expect(Object.keys(copy.licenses)).toContain('Nursing Board/PN.900120044');
+  }
+});
+
+test('follow goes on with a copy of an earlier version, and leaves the fields that it has', async () => {
+  for (const program of PROGRAMS) {
+    const { copy } = await follow(program, 'earlier');
+    const licenses = {
+      'Nursing Board/PN.900120044': { city: 'ELSEWHERE' },
+      'Nursing Board/RN.900000001': {},
+    };
+    await write(program, 'earlier', { cursor: copy.cursor, licenses });
+    const roster = `board,license_number
+Nursing Board,PN.900120044
+Nursing Board,pn 900120044
+Nursing Board,RN.900000001
+`;
+    expect(await follow(program, 'earlier', roster)).toMatchObject({
+      stderr: '',
+      changes: [],
+      copy: { licenses, numbers: { 'Nursing Board/pn 900120044': 'Nursing Board/PN.900120044' } },
+    });
   }
 });

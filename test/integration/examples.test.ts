@@ -31,6 +31,8 @@ const RECORD = {
   status: 'ACTIVE',
   raw_status: 'Active',
   expiry_date: '2099-01-01',
+  license_type: 'Registered Nurse (RN)',
+  cautions: [],
   name_match: true,
   last_scraped: '2026-11-20T00:00:00',
 };
@@ -71,6 +73,8 @@ function verifiesRosters(program: RosterProgram): void {
         status: 'INACTIVE',
         raw_status: 'Inactive - Suspended',
         expiry_date: '2026-05-31',
+        license_type: 'Registered Nurse (RN)',
+        cautions: ['not_active', 'sub_status', 'board_action'],
         name_match: true,
       },
       {
@@ -80,6 +84,8 @@ function verifiesRosters(program: RosterProgram): void {
         status: 'ACTIVE',
         raw_status: 'Active',
         expiry_date: '2035-10-31',
+        license_type: 'Registered Nurse (RN)',
+        cautions: [],
         name_match: true,
       },
       {
@@ -89,6 +95,8 @@ function verifiesRosters(program: RosterProgram): void {
         status: 'INACTIVE',
         raw_status: 'Inactive - Revocation',
         expiry_date: '2018-06-02',
+        license_type: 'Doctor of Medicine (MD)',
+        cautions: ['name_mismatch', 'not_active', 'sub_status', 'board_action'],
         name_match: false,
       },
       {
@@ -105,6 +113,8 @@ function verifiesRosters(program: RosterProgram): void {
         status: 'ACTIVE',
         raw_status: 'Active',
         expiry_date: '2027-11-30',
+        license_type: 'Licensed Professional Clinical Counselor (LPCC)',
+        cautions: [],
         name_match: null,
       },
     ]);
