@@ -66,8 +66,8 @@ const FILTERS: Readonly<Record<FilterName, Filter>> = {
   },
   county: {
     keysOf: ({ county }) => foldedKey(county ?? ''),
-    description: 'Only holders in this Ohio county',
-    label: 'Ohio county',
+    description: 'Only holders in this county; one of another state may have the same name',
+    label: 'County',
     examples: { person: ['Franklin'], business: ['Franklin'] },
   },
 };

@@ -10,6 +10,7 @@ import {
   type InvalidLookup,
   type LookupOutcome,
   type LookupRequest,
+  type Miss,
   problemOf,
   typeProblem,
 } from '../licenses/lookup.ts';
@@ -215,6 +216,13 @@ export interface LicenseHistory extends DatedOutcome, Omit<NumberChanges, 'publi
   readonly record: LicenseRecord | undefined;
 }
 
+/** The sentence for a number without known changes; none for one of several licenses, which may have changed. */
+export function noChangeKnown({ outcome }: Miss, since: string): string[] {
+  return outcome === 'ambiguous_number'
+    ? []
+    : [`No change of a license of that board with this number is known since ${since}.`];
+}
+
 const MAX_TRIES = 3;
 
 /**
@@ -246,10 +254,12 @@ function historyOf(
 ): LicenseHistory {
   const { outcome } = found;
   const record = outcome.outcome === 'found' ? outcome.record : undefined;
+  // A number that fits several licenses that exist is of one that was removed only where it is exactly that one's.
+  const exact = record?.license_number ?? (outcome.outcome === 'ambiguous_number' ? number : undefined);
   const listed =
-    record === undefined
+    exact === undefined
       ? changesOfOne(changes, number)
-      : changes.filter((change) => change.license_number === record.license_number);
+      : changes.filter((change) => change.license_number === exact);
   return {
     ...found,
     since,

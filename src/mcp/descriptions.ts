@@ -16,7 +16,7 @@ Example: {"license_number": "RN.987654321", "last_name": "Example"}`;
 
 export const SEARCH_LICENSES_BY_NAME = `Finds the licenses of persons at one Ohio board by surname and, optionally, the beginning of the given name.
 Use it when no license number is known. The board is the one that licenses the profession: nurses "Nursing Board"; physicians, physician assistants, massage therapists and dietitians "Medical Board"; pharmacists "Board of Pharmacy"; barbers and manicurists "Cosmetology and Barber Board"; list_ohio_boards tells of the others. Not for establishments: use verify_business_license.
-The surname must be whole, or one half of a double surname; case, accents, apostrophes, blanks and hyphens do not matter, and JR, SR and the like are no part of it. Narrow common names with first_name, city, county, license_type or status.
+The surname must be whole, or either half of a hyphenated one (of two surnames without a hyphen send both); case, accents, apostrophes, blanks and hyphens do not matter, and JR, SR and the like are no part of it. Narrow common names with first_name, city, county, license_type or status.
 Returns up to 100 licenses, exact names first; truncated tells that more match. A single match comes with its whole record, several in a compact form: verify_license with the number then gives the rest. A match of the name is not proof that it is the person meant. did_you_mean offers surnames spelled nearly alike, or "SURNAME, GIVEN NAME" where another given name may be meant (ROBERT for BOB); ask before you use one.
 Example: {"board": "Nursing Board", "last_name": "Smith", "first_name": "Mary", "city": "Columbus"}`;
 
@@ -28,7 +28,7 @@ Example: {"business_name": "Example Pharmacy", "city": "Dayton"}`;
 
 export const VERIFY_ROSTER = `Looks up a list of 1 to 50 Ohio licenses at once, persons and businesses mixed, all in the same day's dataset.
 Use it for two or more lookups, such as a staff list, instead of one call for each. For the whole record of a single license use verify_license.
-Each item is looked up by license_number if it has one (send last_name too: name_match tells whether it is that holder's), else by last_name at a board (with first_name where known), else by business_name. Send numbers as they were given. Give each item a reference to tell the results apart.
+Each item is looked up by license_number if it has one (send last_name too: name_match tells whether it is that holder's), else by last_name at a board (with first_name where known), else by business_name, which is ignored beside a last_name. Send numbers as they were given. Give each item a reference to tell the results apart.
 Returns a result for each item, in their order: found with one license, ambiguous (several match: compare city, county and type, and ask which one is meant), not_found (did_you_mean may offer numbers or names; ask before you use one) or invalid (the message says what to send). A message of an item must be told. Licenses come in the compact form: verify_license with the number gives the rest.
 Example: {"items": [{"reference": "1", "license_number": "RN.987654321", "last_name": "Example"}, {"reference": "2", "board": "Medical Board", "last_name": "Jones", "first_name": "Ann"}]}`;
 

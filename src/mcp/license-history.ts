@@ -8,7 +8,7 @@ import { cautionSentences, cautionsOf } from '../licenses/cautions.ts';
 import { todayInOhio } from '../licenses/dates.ts';
 import { isMiss } from '../licenses/lookup.ts';
 import { notFoundMessage } from '../licenses/not-found.ts';
-import { type LicenseHistory, type Lookups, licenseHistory } from '../lookup/service.ts';
+import { type LicenseHistory, type Lookups, licenseHistory, noChangeKnown } from '../lookup/service.ts';
 import { historyParameters, readParameters } from './parameters.ts';
 import { AUTHORITY, compact, compactLicense, SAMPLE_DATA_NOTICE } from './results.ts';
 
@@ -21,7 +21,8 @@ const change = z.object({
   cause: z
     .enum(CHANGE_CAUSES)
     .describe(
-      'data: the State’s dataset says something else. All others come from this service, not from the board',
+      'data: the State’s dataset says something else. rejected_row: its row could not be read (removed), or can be ' +
+        'read again (added): it says nothing of the board. rollback and release come from this service alone',
     ),
   withdrawn: z
     .literal(true)
@@ -92,7 +93,11 @@ function messages(history: LicenseHistory, today: string): string[] {
   return [
     isSampleData ? SAMPLE_DATA_NOTICE : '',
     licenseNumber === undefined && isMiss(outcome)
-      ? `${notFoundMessage(outcome, date)} No change of a license of that board with this number is known since ${since}. That does not mean that nobody is licensed.`
+      ? [
+          notFoundMessage(outcome, date),
+          ...noChangeKnown(outcome, since),
+          'That does not mean that nobody is licensed.',
+        ].join(' ')
       : '',
     licenseNumber !== undefined && record === undefined
       ? `The license is no longer in the dataset of ${date}. That does not say why; ask the board.`

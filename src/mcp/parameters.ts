@@ -47,8 +47,13 @@ function boardError(given: unknown): string {
 
 const LIMIT_ERROR = `must be a whole number from 1 to ${MAX_MATCHES}`;
 
-const filtersAndLimit = (kind: keyof Filter['examples']) => ({
-  ...mapFilters(({ description, examples }) => text(description, ...examples[kind]).optional()),
+const filters = (kind: keyof Filter['examples'], note = '') =>
+  mapFilters(({ description, examples }) => text(`${description}${note}`, ...examples[kind]).optional());
+
+const NOT_BY_NUMBER = '; ignored with a license_number';
+
+const filtersAndLimit = (kind: keyof Filter['examples'], note = '') => ({
+  ...filters(kind, note),
   limit: z
     .int(LIMIT_ERROR)
     .min(1, LIMIT_ERROR)
@@ -85,7 +90,7 @@ export const businessParameters = z.object({
   ).optional(),
   license_number: text('The license number of the establishment', '02987654321').optional(),
   board: board('The board that licenses it, by its exact name; may be left out').optional(),
-  ...filtersAndLimit('business'),
+  ...filtersAndLimit('business', NOT_BY_NUMBER),
 });
 
 /** The most items of one call: more would fill a model's context. */
@@ -105,7 +110,7 @@ export const rosterItemParameters = z.object({
   board: board(
     'Its board by its exact name: needed for a person without a number, else best left out',
   ).optional(),
-  ...mapFilters(({ description, examples }) => text(description, ...examples.person).optional()),
+  ...filters('person', NOT_BY_NUMBER),
 });
 
 /** The parameters of verify_roster, as clients are shown them. */

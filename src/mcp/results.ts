@@ -66,7 +66,7 @@ export const lookupResult = z.object({
   truncated: z.boolean().describe('Whether more matched than are returned'),
   licenses: z
     .array(responseRecord.partial().extend(compactLicense.shape))
-    .describe('One license has its whole record; several come without extra_data and the like'),
+    .describe('The only match has its whole record; one of several comes without extra_data and the like'),
   did_you_mean: z
     .array(z.string())
     .describe(

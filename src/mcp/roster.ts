@@ -107,8 +107,11 @@ function rosterItem(item: Readonly<Record<string, unknown>>): RosterItem {
         `The item has no license_number, no last_name and no business_name. ${note}`.trimEnd(),
       );
     }
-    const searchType = businessName === undefined ? undefined : 'business';
-    return { reference, request: lookupRequest({ ...values, search_type: searchType }, LOOKUP_WORDS) };
+    const fields =
+      businessName === undefined || lastName !== undefined
+        ? { ...values, business_name: undefined }
+        : { ...values, search_type: 'business' };
+    return { reference, request: lookupRequest(fields, LOOKUP_WORDS) };
   } catch (error) {
     return { reference, request: invalidLookup(error) };
   }

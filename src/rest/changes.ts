@@ -22,7 +22,7 @@ import { numberKey } from '../licenses/fold.ts';
 import { responseRecord, toResponseRecord } from '../licenses/license.ts';
 import { isMiss, type Miss } from '../licenses/lookup.ts';
 import { notFoundDetail, reasonOf } from '../licenses/not-found.ts';
-import { type LicenseHistory, type Lookups, licenseHistory } from '../lookup/service.ts';
+import { type LicenseHistory, type Lookups, licenseHistory, noChangeKnown } from '../lookup/service.ts';
 import {
   accountOf,
   board,
@@ -207,7 +207,7 @@ function neverSeen(
   { date, since, gaps }: Pick<LicenseHistory, 'date' | 'since' | 'gaps'>,
 ): z.output<typeof neverSeenBody> {
   return {
-    detail: `${notFoundDetail(outcome, date)} No change of a license of that board with this number is known since ${since}.`,
+    detail: [notFoundDetail(outcome, date), ...noChangeKnown(outcome, since)].join(' '),
     reason: reasonOf(outcome),
     ...coverageOf({ since, gaps }),
   };

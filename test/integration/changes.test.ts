@@ -209,6 +209,20 @@ describe('the history', () => {
     expect((await history('RN.1')).status).toBe(404);
   });
 
+  test('a number that fits two licenses has no history, and neither is said to be removed', async () => {
+    const two = ['RN.900001', 'RN 900001'].map((number) => ({ ...NURSES[0], board: NURSING, number }));
+    const [one, other] = two;
+    if (one === undefined || other === undefined) throw new Error('There are no nurses.');
+    await publishDay([...NURSES.slice(1), one, other]);
+    await publishDay([...NURSES.slice(1), renewed(one), other]);
+    const asked = { board: NURSING, license_number: 'rn900001' };
+    const { status, body } = await rest.get(`/api/v1/history?${new URLSearchParams(asked)}`);
+    expect([status, body]).toEqual([404, expect.objectContaining({ reason: 'ambiguous' })]);
+    expect(JSON.stringify(body)).not.toContain('No change');
+    const { text } = await rest.callTool('license_history', asked);
+    expect(text).not.toMatch(/no longer in the dataset|No change of a license/);
+  });
+
   describe('what a rollback withdrew', () => {
     const [first, second, ...others] = NURSES;
     if (first === undefined || second === undefined) throw new Error('There are no nurses.');

@@ -195,6 +195,14 @@ describe('the tools', () => {
     }
   });
 
+  test('a lookup by number does not say that it searched by filters, which it ignores', async () => {
+    const { searched } = await found('verify_business_license', {
+      license_number: 'FH.70004',
+      city: 'Dayton',
+    });
+    expect(searched).toEqual({ license_number: 'FH.70004' });
+  });
+
   verifies(
     ['MCP-08', 'MISS-01', 'SERVICE-03'],
     'a tool that finds nothing returns what was searched, the date and the authority, and never says unlicensed',
@@ -344,6 +352,18 @@ describe('the tools', () => {
           message: expect.stringContaining('fits more than one'),
         }),
         { index: 5, reference: 'f', outcome: 'invalid', message: expect.stringContaining('needs board') },
+      ]);
+    });
+
+    test('looks a person up who comes with a business, such as an employer, and not the business', async () => {
+      const employer = { business_name: 'Smith Funeral Supplies' };
+      const { results } = await verified([
+        { board: NURSING, last_name: 'Narrow', first_name: 'Nobody', ...employer },
+        { license_number: 'RN.700001', last_name: 'Delacruz', ...employer },
+      ]);
+      expect(results).toMatchObject([
+        { outcome: 'not_found' },
+        { outcome: 'found', name_match: true, licenses: [{ license_number: 'RN.700001' }] },
       ]);
     });
 
