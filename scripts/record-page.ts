@@ -18,7 +18,10 @@ const FIRST_ENDORSEMENT = 1;
 
 /** What the name of a column does not say. */
 const EXTRA_NOTES: ReadonlyMap<string, string> = new Map([
-  ['Board Action', '`Yes` if the board has acted on the license, else `No`'],
+  [
+    'Board Action',
+    '`Yes` if the board has acted on the license, `No` if not; absent if the State does not say',
+  ],
   ['Compact Eligibility', 'of nurses: `Multi-State` or `Single-State`'],
   ['County', 'the same as `county`'],
   ['Effective Date', 'the dataset does not explain it'],

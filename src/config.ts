@@ -110,7 +110,7 @@ const schema = z.object({
     .string()
     .regex(/^([a-z0-9][a-z0-9_-]{0,39})?$/)
     .default('')
-    .describe('empty, or up to 40 lower-case letters, digits, - and _'),
+    .describe('empty, or up to 40 lower-case letters, digits, - and _, a letter or digit first'),
   INDEX_SHARDS: positive.max(64).default(1).describe('a whole number, 1 to 64'),
   REDIS_URL: url(['rediss?']).optional().describe('a redis or rediss URL'),
   DATASET_INDIVIDUAL: source,

@@ -168,7 +168,12 @@ function statusLines(
   const service = `service   ${service_version} at ${url}`;
   const runs = (last_runs ?? []).map((run) => [run.publication, run.state, run.date ?? '', ohioTime(run.at)]);
   const last = runs.length === 0 ? [] : ['', ...table(['PUBLICATION', 'STATE', 'DATE', 'LAST EVENT'], runs)];
-  if (publication === null) return [service, 'live      nothing is published yet: licenses publish', ...last];
+  if (publication === null)
+    return [
+      service,
+      'live      nothing is known to be published: publish, or see whether OpenSearch runs',
+      ...last,
+    ];
   const { id, date, age_in_days: age, freshness, sample, counts, verified_at } = publication;
   return [
     service,

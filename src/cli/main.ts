@@ -21,7 +21,7 @@ export const program = new Command('licenses')
 
 program
   .command('serve')
-  .description('run the API process: REST, MCP and status')
+  .description('run the API process: REST, MCP and the website')
   .action(async () => {
     const { serve } = await import('../server.ts');
     await serve();

@@ -103,7 +103,7 @@ export async function runRoster(
     if (!isInterrupted)
       printError(fileTrouble(error) ?? (error instanceof Error ? error.message : String(error)));
     const mayContinue = isInterrupted || (error instanceof ServiceError && error.isTransient);
-    const next = mayContinue ? ' The same command continues there.' : '';
+    const next = mayContinue ? ' The same command finishes it.' : '';
     if (answered > 0 || mayContinue)
       printError(`Not finished: ${grouped(answered)} of ${grouped(roster.total)} rows are answered.${next}`);
     return UNFINISHED;

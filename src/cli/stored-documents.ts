@@ -52,7 +52,7 @@ export function backupCommand(): Command {
     );
 }
 
-/** `licenses restore FILE`: a backup into an installation without keys and ledger. */
+/** `licenses restore FILE`: a backup into an installation that has none of what it restores. */
 export function restoreCommand(): Command {
   const restore = async (store: Store, file: string, options: JsonOption) => {
     const restored = await restoreBackup(store, file, DOCUMENT_CHECKS);
@@ -63,7 +63,7 @@ export function restoreCommand(): Command {
   };
   return new Command('restore')
     .description(
-      'restore accounts, API keys, ledger, audit log, changes and saved records where there are none',
+      'restore what a backup has, where there is none: accounts, API keys, subscriptions, webhooks, ledger, changes, saved records',
     )
     .argument('<file>', 'the file that `licenses backup` wrote')
     .option(...JSON_OPTION)

@@ -82,12 +82,15 @@ async function bodyBytes(ctx: Context, limit: BodyLimit): Promise<Buffer> {
       return decompress === undefined ? sent : await decompress(sent, { maxOutputLength: limit.bytes });
     } catch (error) {
       await readOn(ctx.req);
-      throw refusedBody(ctx, isTooLarge(error) ? bodyTooLarge(limit) : createError(400));
+      if (isTooLarge(error)) throw refusedBody(ctx, bodyTooLarge(limit));
+      throw refusedBody(ctx, decompress === undefined ? createError(400) : new BadRequestError(NOT_UNPACKED));
     }
   };
   const mostBytes = decompress === undefined && length !== null ? Number(length) : limit.bytes;
   return limit.received === undefined ? read() : limit.received(ctx, Math.min(mostBytes, limit.bytes), read);
 }
+
+const NOT_UNPACKED = 'The body can not be unpacked as its Content-Encoding says.';
 
 const READ_ON_MS = 500;
 
@@ -121,8 +124,7 @@ const MAX_FIELDS = 20;
  * The fields of an HTML form, files among them.
  *
  * @throws {ClientError} 415 for a body that is no form
- * @throws {BadRequestError} for more fields than a page has
- * @throws {HttpError} 400 for a form that is not written as it says
+ * @throws {BadRequestError} for more fields than a page has, or a form that is not written as it says
  * @throws what `textBody` does
  */
 export async function formBody(ctx: Context, limit: BodyLimit, maxFields = MAX_FIELDS): Promise<FormData> {
@@ -143,7 +145,7 @@ export async function formBody(ctx: Context, limit: BodyLimit, maxFields = MAX_F
   try {
     return await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData();
   } catch {
-    throw refusedBody(ctx, createError(400));
+    throw refusedBody(ctx, new BadRequestError('The form can not be read. Go back, and send it again.'));
   }
 }
 

@@ -101,12 +101,17 @@ export async function spendForItems(
   const points = Math.ceil(items / itemsPerRequest);
   const allowed = limit.limitFor(ctx.ip);
   if (points > allowed) {
-    throw new ClientError(
-      413,
-      `This roster has ${items} items; your limit of ${allowed} requests a minute allows at most ${allowed * itemsPerRequest}. Split it.`,
-    );
+    throw tooManyItems(items, allowed, itemsPerRequest);
   }
   await spendMore(ctx, limit, points - 1);
+}
+
+/** The error for more licenses in a request than a whole minute's limit allows. */
+export function tooManyItems(items: number, requests: number, itemsPerRequest: number): ClientError {
+  return new ClientError(
+    413,
+    `This request is for ${items} licenses; your limit of ${requests} requests a minute allows at most ${requests * itemsPerRequest}. Ask for fewer.`,
+  );
 }
 
 /**
@@ -121,11 +126,11 @@ export type Slots = <Result>(
 ) => Promise<Result>;
 
 /** Bounds what is under way in this process, altogether and for each address, so that no client takes everything. */
-export function slots(max: number, maxOf: (address: string) => number): Slots {
+export function slots(max: number, maxOf: (address: string) => number, retryAfterSeconds = 1): Slots {
   const taken = new AddressCounts();
   return async ({ ip }, size, work) => {
     if (taken.all + size > max) throw new TooBusyError('Too much is under way.');
-    if (taken.of(ip) + size > maxOf(ip)) throw new TooManyRequestsError(1);
+    if (taken.of(ip) + size > maxOf(ip)) throw new TooManyRequestsError(retryAfterSeconds);
     taken.add(ip, size);
     try {
       return await work();

@@ -66,7 +66,7 @@ export function openApiDocument(
       version: SERVICE_VERSION,
       description:
         'Verifies professional and business licenses of Ohio’s 24 licensing boards from the State’s daily dataset. ' +
-        'Every answer says which day’s dataset it is from; the issuing board is the authority. Every error has a ' +
+        'Every record says which day’s dataset it is from; the issuing board is the authority. Every error has a ' +
         `detail that says what to do.\n\n**API keys.** ${keyDescription(limits)}\n\n**Assistants** connect to the ` +
         `MCP server at \`/mcp\` without a key (${limits.MCP_REQUESTS_PER_MINUTE.toLocaleString('en-US')} requests a minute ` +
         'from one client address).',

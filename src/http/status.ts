@@ -35,14 +35,16 @@ const statusAnswer = z.object({
       id: z.string(),
       date: z.string().describe('The run date of the dataset, YYYY-MM-DD'),
       age_in_days: z.int(),
-      freshness: z.enum(['fresh', 'late', 'stale']).describe('fresh to 2 days, late to 7 days, stale beyond'),
+      freshness: z
+        .enum(['fresh', 'late', 'stale'])
+        .describe('fresh to 2 days, late to 7 days, stale beyond and before its date'),
       sample: z.boolean().describe('Whether the data is generated, not the State’s'),
       verified_at: z.string().nullable(),
       counts: publicationCounts.nullable(),
       changes: shownChanges.nullable(),
     })
     .nullable()
-    .describe('What answers now; null before anything was published'),
+    .describe('What answers now; null while nothing is known to be published'),
   licenses_by_board: z.record(z.string(), z.int()),
   last_runs: z
     .array(run)

@@ -44,7 +44,7 @@ export interface ExportAccess {
 
 /** GET /export: every record of the live publication. */
 export function exportRoute(exports: LicenseExports, { perDay, stopping }: ExportAccess): Route {
-  const sending = slots(MAX_EXPORTS, () => MAX_EXPORTS_OF_ACCOUNT);
+  const sending = slots(MAX_EXPORTS, () => MAX_EXPORTS_OF_ACCOUNT, 60);
   return {
     method: 'GET',
     path: `${REST_PATH}/export`,
@@ -55,7 +55,7 @@ export function exportRoute(exports: LicenseExports, { perDay, stopping }: Expor
       description:
         'Every record of one publication, a line of JSON each, compressed with gzip: the beginning of a copy that is ' +
         'kept current by /changes from X-Feed-Cursor on. A line has the fields that changes speak of. A response that ' +
-        'ends before its last chunk, or has fewer lines than X-Record-Count, is broken: ask for another.',
+        'ends before its last chunk, or has fewer lines than X-Record-Count, is broken: ask for another. An account has one in progress at a time, and so many a day; one that breaks off counts.',
       responses: {
         '200': {
           ...responseEntry('A record in each line', licenseRecord, { headers: HEADERS }),

@@ -28,7 +28,7 @@ export const board = boardName.transform((name): Board => {
 
 function boardError(input: unknown): string {
   if (typeof input === 'string') return unknownBoard(input).message;
-  return input === undefined ? 'board is needed.' : 'board must be a string.';
+  return input === undefined || input === null ? 'board is needed.' : 'board must be a string.';
 }
 
 /** The error for a name that is not exactly one of the 24 boards'. */

@@ -21,7 +21,15 @@ import {
   writtenRecordCode,
 } from '../records/saved-records.ts';
 import { historyQuery } from './changes.ts';
-import { accountOf, boardName, COMMON_ERRORS, errorEntry, REST_PATH, responseEntry } from './operation.ts';
+import {
+  absentIfBlank,
+  accountOf,
+  boardName,
+  COMMON_ERRORS,
+  errorEntry,
+  REST_PATH,
+  responseEntry,
+} from './operation.ts';
 import {
   EXAMPLE,
   EXAMPLE_DATE,
@@ -46,7 +54,12 @@ function note(field: 'checked_by' | 'reference') {
 }
 
 const savingBody = z.object(
-  { ...historyQuery.shape, checked_by: note('checked_by'), reference: note('reference') },
+  {
+    ...historyQuery.shape,
+    board: z.preprocess(absentIfBlank, historyQuery.shape.board),
+    checked_by: note('checked_by'),
+    reference: note('reference'),
+  },
   FIELD_WORDS.notAnObject,
 );
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { lookupOutcome } from '../access/usage.ts';
 import { bodyTooLarge, jsonBody, LOOKUP_LIMIT, listLimit } from '../http/body.ts';
 import { ClientError } from '../http/errors.ts';
-import { type RosterCost, spendForItems } from '../http/limits.ts';
+import { type RosterCost, spendForItems, tooManyItems } from '../http/limits.ts';
 import { type Context, clientGone, type Route } from '../http/route.ts';
 import { BadRequestError, checked } from '../licenses/bad-request.ts';
 import { type Board, boardByLabel } from '../licenses/boards.ts';
@@ -289,7 +289,7 @@ const listQuery = z.object({
     .preprocess(wholeNumber, z.int(DAYS_ERROR).min(0, DAYS_ERROR).max(MAX_DAYS, DAYS_ERROR).optional())
     .describe(
       'Only licenses whose expiry date is today in Ohio or up to so many days later, whatever their status. One whose ' +
-        'date has passed is not among them: past_expiry in its cautions says so',
+        'date has passed is not among them: its days_until_expiry is below 0',
     ),
 });
 
@@ -320,7 +320,7 @@ function listRoute(rosters: Rosters, subscriptions: Subscriptions, cost: RosterC
         ...COMMON_ERRORS,
         '413': errorEntry(
           'A limit above a minute’s limit of this address',
-          new ClientError(413, 'Send a lower limit.'),
+          tooManyItems(1000, 60, cost.itemsPerRequest),
         ),
       },
     },

@@ -104,8 +104,8 @@ export function verifyResponse(outcome: LookupOutcome, origin: RecordOrigin) {
   }
 }
 
-const NARROWING_FIELDS = ['first_name', ...FILTER_NAMES].join(', ').replace(/, (?=\w+$)/, ' or ');
-const TRUNCATED_MESSAGE = `There are more than ${MAX_MATCHES} matches. Narrow the search with ${NARROWING_FIELDS}.`;
+const FILTERS = FILTER_NAMES.join(', ').replace(/, (?=\w+$)/, ' or ');
+const TRUNCATED_MESSAGE = `There are more than ${MAX_MATCHES} matches. Narrow the search with ${FILTERS}, or a person’s with first_name.`;
 
 export const REQUEST_EXAMPLES = {
   number: { value: { board: 'Nursing Board', license_number: 'RN.987654321' } },
@@ -189,7 +189,7 @@ export const FOUND_EXAMPLES = {
   }),
 };
 
-/** A number with a digit too few. */
+/** A number with two digits swapped. */
 export const MISSED_NUMBER = {
   outcome: 'none',
   request: { by: 'number', number: 'RN.987654312', businessOnly: false },

@@ -74,9 +74,7 @@ function requireSize(bytes: number): void {
 }
 
 function tooManyRows(): BadRequestError {
-  return new BadRequestError(
-    `The list has more than ${MAX_ITEMS.toLocaleString('en-US')} rows. Split it, or use the REST API for more.`,
-  );
+  return new BadRequestError(`The list has more than ${MAX_ITEMS.toLocaleString('en-US')} rows. Split it.`);
 }
 
 function withoutEmptyEnd(row: readonly string[]): string[] {

@@ -118,7 +118,7 @@ test('licenses status says how old the data is, and exits 2 when it is not fresh
   step = answer(200, NOTHING_PUBLISHED);
   expect(await run(['status'])).toMatchObject({
     code: 2,
-    stdout: expect.stringContaining('nothing is published yet'),
+    stdout: expect.stringContaining('nothing is known to be published'),
   });
 });
 

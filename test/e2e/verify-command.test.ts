@@ -165,7 +165,7 @@ test('continues where it was interrupted', async () => {
     return hang;
   };
   const first = await verify(rosterOf(5000), { signal: interrupted.signal });
-  expect(first).toMatchObject({ code: 1, stderr: expect.stringContaining('The same command continues') });
+  expect(first).toMatchObject({ code: 1, stderr: expect.stringContaining('The same command finishes it') });
   expect(await readdir(folder)).toEqual(['result.csv', 'result.csv.progress.json', 'roster.csv']);
 
   // What a killed process wrote without having saved its progress is written again.

@@ -145,7 +145,9 @@ describe('400', () => {
 
   verifies('ERRORS-02', 'for a body that does not match its Content-Encoding', async () => {
     const body = JSON.stringify(GOOD);
-    safeDetailIn(await postBody(service, body, { 'content-encoding': 'gzip' }), 400);
+    expect(safeDetailIn(await postBody(service, body, { 'content-encoding': 'gzip' }), 400)).toMatch(
+      /can not be unpacked/,
+    );
     const packed = gzipSync(body);
     expect(recordIn(await postBody(service, packed, { 'content-encoding': 'gzip' })).license_number).toBe(
       'RN.700001',

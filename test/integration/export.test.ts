@@ -83,7 +83,7 @@ describe('an account exports', () => {
     const underWay = exported(client);
     await scroll.reached(1);
     const { status, headers } = await client.get(EXPORT);
-    expect([status, headers.get('retry-after')]).toEqual([429, '1']);
+    expect([status, headers.get('retry-after')]).toEqual([429, '60']);
     scroll.release();
     await underWay;
     // What was refused has not counted.

@@ -66,6 +66,8 @@ describe('a record by REST', () => {
 
   test.each([
     ['no number', { license_number: ' ' }, /^license_number is needed/],
+    ['a blank board', { board: ' ' }, /^board is needed/],
+    ['null for a board', { board: null }, /^board is needed/],
     ['an unknown board', { board: 'Nursing' }, /^No board has exactly the name given/],
     ['a note of two lines', { reference: 'a\nb' }, /^reference takes one line of at most 100/],
     ['a note that is too long', { checked_by: 'x'.repeat(101) }, /^checked_by takes one line/],

@@ -85,7 +85,7 @@ test('a roster over what is left is refused whole, says when to come again, and 
 test('a roster over a whole minute’s limit is refused with how many items fit', async () => {
   const { send } = newClient();
   expect(detailIn(await send(101), 413)).toBe(
-    'This roster has 101 items; your limit of 20 requests a minute allows at most 100. Split it.',
+    'This request is for 101 licenses; your limit of 20 requests a minute allows at most 100. Ask for fewer.',
   );
   expect(remaining(await send(5))).toBe(REQUESTS - 2);
 });

@@ -295,6 +295,12 @@ describe('results', () => {
             nurseRow('MERLIN, A', 'WZ.1', { BOARD: 'Board of Wizards' }),
             nurseRow('DASH, -', 'RN.880001', { ENDORSEMENT_NUMBER_1: 'APRN.CNP.880001' }),
             nurseRow('NOBLANK,MARY', 'RN.880002', { ENDORSEMENT_NUMBER_1: 'APRN.CNP.880002' }),
+            nurseRow('FARROW, SUE', 'RN.880004', {
+              SUB_STATUS: 'Suspended',
+              BOARD_ACTION: 'Yes',
+              ENDORSEMENT_NUMBER_1: 'APRN.CNP.880004',
+              ENDORSEMENT_STATUS_1: 'Active',
+            }),
             nurseRow('-, -', 'RN.880003', { ENDORSEMENT_NUMBER_1: 'APRN.CNP.880003' }),
             ...times(120, (number) => nurseRow(`WEIGHT, MARGUERITE ${number}`, `RN.77${1000 + number}`)),
           ],
@@ -307,6 +313,15 @@ describe('results', () => {
     const response = await fetch(`${originOf(service)}/?by=number&number=WZ.1`, { headers: HTML });
     expect(response.status).toBe(200);
     expect(await response.text()).toContain('<th scope="row" data-label="Name">Merlin, A</th>');
+  });
+
+  test('the text that Copy takes of an endorsement has the license that it endorses', async () => {
+    const response = await fetch(`${originOf(service)}/licenses/NUR/APRN.CNP.880004`, { headers: HTML });
+    const [, copied] = /data-action="copy" data-text="([^"]*)"/.exec(await response.text()) ?? [];
+    expect(copied).toContain('Status: Active\n');
+    expect(copied).toMatch(
+      /^Endorsed license RN\.880004: Active - Suspended, expires \S+, board action Yes$/m,
+    );
   });
 
   test.each([
@@ -417,7 +432,9 @@ describe('a saved list and the days after it', () => {
     const second = await send(address, { format: 'save', shown: shownOn(changed) });
     expect(second.status).toBe(303);
     const newest = await send(second.headers.get('location') ?? '', {});
-    expect(await newest.text()).toContain('<h1>Nothing has changed since</h1>');
+    expect(await newest.text()).toContain(
+      '<h1>No status, expiry date, name or board action has changed</h1>',
+    );
     const stale = await send(address, { format: 'save', shown: shownOn(page) });
     expect(stale.status).toBe(409);
   });

@@ -22,6 +22,7 @@ const ACCEPT = 'Accept: application/json, text/event-stream';
 
 const MALFORMED = 'This is not a request that can be answered.';
 const NOT_JSON = 'The body is not valid JSON.';
+const NOT_UNPACKED = 'The body can not be unpacked as its Content-Encoding says.';
 const NOT_UTF8 = 'The body is not valid UTF-8.';
 const NOT_AN_OBJECT = 'The body must be a JSON object.';
 const NOT_THERE = 'There is nothing at this address. Lookups are at POST /api/v1/lookup/verify.';
@@ -324,10 +325,10 @@ describe('a body', () => {
     ['a byte order mark', '', `\ufeff${LOOKUP}`, 200, undefined],
     ['exactly 16 KB', '', LOOKUP.padEnd(16 * 1024), 200, undefined],
     ['deep nesting in an unknown field', '', LOOKUP.replace('}', `,"x":${nested}}`), 200, undefined],
-    ['deflate without its header', 'deflate', deflateRawSync(LOOKUP), 400, NOT_JSON],
-    ['gzip that is cut off', 'gzip', packed.subarray(0, -9), 400, NOT_JSON],
-    ['gzip and more behind it', 'gzip', Buffer.concat([packed, Buffer.from('more')]), 400, NOT_JSON],
-    ['an empty gzip', 'gzip', '', 400, NOT_JSON],
+    ['deflate without its header', 'deflate', deflateRawSync(LOOKUP), 400, NOT_UNPACKED],
+    ['gzip that is cut off', 'gzip', packed.subarray(0, -9), 400, NOT_UNPACKED],
+    ['gzip and more behind it', 'gzip', Buffer.concat([packed, Buffer.from('more')]), 400, NOT_UNPACKED],
+    ['an empty gzip', 'gzip', '', 400, NOT_UNPACKED],
     ['gzip that says it is none', 'identity', packed, 400, NOT_UTF8],
     ['UTF-16', '', utf16, 400, NOT_UTF8],
     ['deep nesting', '', nested, 400, NOT_AN_OBJECT],
@@ -336,7 +337,7 @@ describe('a body', () => {
   ])('with %s', async (_what, encoding, body, status, says) => {
     const response = await lookup([JSON_TYPE, `Content-Encoding: ${encoding}`, LENGTH], body);
     // What follows may be the rest of the body.
-    const wasOpen = status !== 413 && says !== NOT_JSON;
+    const wasOpen = status !== 413 && says !== NOT_UNPACKED;
     expect(response).toMatchObject({ status, says, wasOpen, more: '' });
   });
 

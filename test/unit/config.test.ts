@@ -120,6 +120,7 @@ describe('the setting', () => {
 
   const NODES = 'an http or https URL, or those of several nodes with commas between them';
   const PORT = 'a port, 0 to 65535';
+  const PREFIX = 'empty, or up to 40 lower-case letters, digits, - and _, a letter or digit first';
   const WHOLE = 'a whole number from 1';
   const COUNT = 'a whole number from 0';
   const PERCENT = 'a percentage, 0 to 100';
@@ -130,10 +131,10 @@ describe('the setting', () => {
     ['PORT', '65536', PORT],
     ['PORT', '80.5', PORT],
     ['ADMIN_PORT', '9464x', PORT],
-    ['INDEX_PREFIX', 'Test-', 'empty, or up to 40 lower-case letters, digits, - and _'],
-    ['INDEX_PREFIX', '-test', 'empty, or up to 40 lower-case letters, digits, - and _'],
-    ['INDEX_PREFIX', 'a*', 'empty, or up to 40 lower-case letters, digits, - and _'],
-    ['INDEX_PREFIX', 'a'.repeat(41), 'empty, or up to 40 lower-case letters, digits, - and _'],
+    ['INDEX_PREFIX', 'Test-', PREFIX],
+    ['INDEX_PREFIX', '-test', PREFIX],
+    ['INDEX_PREFIX', 'a*', PREFIX],
+    ['INDEX_PREFIX', 'a'.repeat(41), PREFIX],
     ['REST_REQUESTS_PER_MINUTE', '0', WHOLE],
     ['MCP_REQUESTS_PER_MINUTE', '1.5', WHOLE],
     ...[
