@@ -26,7 +26,7 @@ export function dataPage({ page, live, publications, today }: PageServices): Rou
     path: '/data',
     handle: async (ctx) => {
       const now = live();
-      const known = (await publications()) ?? [];
+      const known = await publications();
       const origin = now && { date: now.metadata.date, isSampleData: now.metadata.sample };
       const description =
         'What is in the data of Ohio’s licensing boards, how old it is, and what changed lately.';
@@ -37,15 +37,15 @@ export function dataPage({ page, live, publications, today }: PageServices): Rou
 
 function dataBody(
   live: LivePublication | undefined,
-  publications: readonly PublicationSummary[],
+  publications: readonly PublicationSummary[] | undefined,
   today: string,
 ): Html {
-  const summary = publications.find(({ publication }) => publication === live?.metadata.publication);
+  const summary = publications?.find(({ publication }) => publication === live?.metadata.publication);
   return html`<p class="intro">Every license that Ohio’s 24 licensing boards ever issued, active or not, as the State publishes it once a day.</p>
-${live === undefined ? html`<p>No dataset has been published yet.</p>` : liveFacts(live, summary, today)}
-${recentChanges(publications)}
+${live === undefined ? html`<p>The data can not be read right now, or no dataset has been published yet.</p>` : liveFacts(live, summary, today)}
+${publications === undefined ? html`<p>What changed lately is not known right now.</p>` : recentChanges(publications)}
 ${live === undefined ? NOTHING : licensesByBoard([...live.licenses])}
-${refusals(publications)}`;
+${publications === undefined ? NOTHING : refusals(publications)}`;
 }
 
 function liveFacts(
@@ -61,10 +61,10 @@ function liveFacts(
     ['Here since', summary === undefined ? undefined : ohioTime(summary.at)],
     ['Licenses', licenses === undefined ? undefined : count(licenses + (endorsements ?? 0))],
     [
-      'Not readable',
+      'Not taken',
       rejected === undefined || rejected === 0
         ? undefined
-        : `${counted(rejected, 'row')} of the State’s files. These licenses are missing here: ask the board.`,
+        : `${counted(rejected, 'row')} or endorsements of the State’s files, which can not be read or repeat a number. A license may be missing here: ask the board.`,
     ],
   ]);
 }
@@ -85,7 +85,7 @@ function recentChanges(publications: readonly PublicationSummary[]): Html {
 ${
   shown.length === 0
     ? html`<p>Nothing is known yet: changes are counted from the second dataset on.</p>`
-    : html`<p>How many licenses each dataset added, changed or removed, the latest first. The page of a license has its own history.</p>
+    : html`<p>How many licenses were added, changed or removed when each dataset last went live, the latest first. The page of a license has its own history.</p>
 ${shown.slice(0, MAX_LISTED).map(changesOfDay)}`
 }</section>`;
 }
@@ -121,7 +121,7 @@ function refusals(publications: readonly PublicationSummary[]): Html {
   return html`<section><h2>Refused datasets</h2>
 ${
   refused.length === 0
-    ? html`<p>None. A dataset with far fewer rows, unknown columns or too many changes is not published; the one before stays.</p>`
+    ? html`<p>None. A dataset with far fewer rows, missing columns or too many changes is not published; the one before stays.</p>`
     : html`<p>These datasets were not published; the one before stayed.</p>
 <ul class="usa-list">${refused.map(
         ({ at, date, reasons = [] }) =>

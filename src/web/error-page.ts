@@ -72,6 +72,13 @@ function errorText(
         html`<p>The address may be mistyped. Licenses are found by number, by name or by business.</p>`,
       ];
     case 429:
+      // Only the limit of saved checks is longer than a minute.
+      if (retryAfter !== undefined && retryAfter > 60) {
+        return [
+          'No more can be saved today',
+          html`<p>Your address has saved as many checks as it may within a day. Lookups still work: print the page, or download the file.</p>`,
+        ];
+      }
       return [
         'Too many requests',
         html`<p>Your address has sent more requests than this website allows. Wait ${counted(retryAfter ?? 60, 'second')}, then try again. For many licenses, <a href="/roster">check a whole list</a> or <a href="/developers">use the REST API</a>.</p>`,

@@ -9,12 +9,21 @@ export type ShownChange = Pick<HistoryChange, 'date' | 'kind' | 'cause' | 'field
 type FieldChange = HistoryChange['fields'][string];
 
 /** What is said of a change that the State did not make. */
-const CAUSES: Readonly<Record<ChangeCause, string | undefined>> = {
-  data: undefined,
+const CAUSES: Readonly<Record<Exclude<ChangeCause, 'data' | 'rejected_row'>, string>> = {
   rollback: 'This service went back to an earlier dataset. The board did nothing.',
-  rejected_row: 'The State’s row could not be read on that day. The board did nothing.',
   release: 'A new version of this service reads the State’s data differently. The board did nothing.',
 };
+
+/** What came between is not known: the license may be another one when its row can be read again. */
+const UNREADABLE = 'The State’s row could not be read on that day.';
+const READABLE_AGAIN =
+  'The State’s row can be read again. What the board did while it could not be read is not known here.';
+
+function causeSentence({ cause, kind }: ShownChange): string | undefined {
+  if (cause === 'data') return undefined;
+  if (cause !== 'rejected_row') return CAUSES[cause];
+  return kind === 'added' ? READABLE_AGAIN : UNREADABLE;
+}
 
 const KINDS: Readonly<Record<ChangeKind, string | undefined>> = {
   added: 'The license appeared in the dataset.',
@@ -84,9 +93,9 @@ function withoutUndone(rollback: ShownChange, before: readonly ShownChange[]): S
 }
 
 function entry(change: ShownChange): Html {
-  const { date, cause, withdrawn } = change;
+  const { date, withdrawn } = change;
   const sentences = withdrawn === true ? [withdrawnSentence(change)] : changeSentences(change);
-  const reason = CAUSES[cause];
+  const reason = causeSentence(change);
   return html`
 <li${withdrawn === true ? html` class="withdrawn"` : NOTHING}><time datetime="${date}">${longDate(date)}</time>${sentences.map((sentence) => html`<p>${sentence}</p>`)}${
     reason === undefined ? NOTHING : html`<p class="source">${reason}</p>`

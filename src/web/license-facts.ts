@@ -202,11 +202,17 @@ const GROUPS: readonly { readonly heading: string; readonly labels: RegExp }[] =
 /** Buttons that a script shows: a summary to paste elsewhere, the browser's own dialog to share, and print. */
 export function licenseButtons(record: LicenseRecord, date: string, today: string): Html {
   const { full_name: name, license_type: type, license_number: number, board, expiry_date: expires } = record;
+  const { number: endorsedNumber, standing: endorsed } = endorsedLicense(record) ?? {};
   const summary = [
     `${name}, ${type ?? 'license'} ${number}, ${board}`,
     `Status: ${plainStatus(record, cautionsOf(record, today)).label}`,
     `Expires: ${expires ?? NOT_STATED}`,
     `Board action: ${boardAction(record) || NOT_STATED}`,
+    ...(endorsed === undefined
+      ? []
+      : [
+          `Endorsed license ${endorsedNumber}: ${endorsed.raw_status ?? NOT_STATED}, expires ${endorsed.expiry_date ?? NOT_STATED}, board action ${boardAction(endorsed) || NOT_STATED}`,
+        ]),
     `Dataset of the State of Ohio of ${date}; the board is the authority.`,
   ];
   return html`<button class="usa-button usa-button--outline" type="button" data-action="copy" data-text="${summary.join('\n')}" data-done="Copied" hidden>Copy</button>

@@ -50,7 +50,7 @@ export function runAgainPage(services: PageServices): Route {
       await page.send(ctx, {
         title:
           changed.length === 0
-            ? 'Nothing has changed since'
+            ? 'No status, expiry date, name or board action has changed'
             : `${counted(changed.length, 'row')} changed since`,
         problems,
         origin: { date, isSampleData },

@@ -60,7 +60,7 @@ ${formField(
   (attributes) =>
     html`<input class="usa-file-input plain-file" name="file" type="file" accept=".xlsx,.csv,.tsv,.txt,text/csv,text/plain"${attributes}>`,
 )}<div class="field"><label class="usa-label" for="board">Board of the rows that name none</label>
-<span class="usa-hint display-block">A number without a board is looked up at all 24 boards. A name without a number needs one.</span>
+<span class="usa-hint display-block">A number without a board is looked up at all 24 boards. A person’s name without a number needs one.</span>
 ${boardSelect('None: look numbers up at all 24 boards', sent.board)}</div>
 <button class="usa-button" type="submit">Check the list</button>
 </form>`;

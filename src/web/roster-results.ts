@@ -221,7 +221,7 @@ function isWithoutZeros(typed: string, existing: string): boolean {
 
 /** What a saved list showed, and the button that checks the same rows again. */
 export function savedListBody(code: string, { rows, today }: SavedRecordOf<'list'>): Html {
-  return html`<form class="no-print margin-y-205" action="${recordAddress(code)}" method="post"><button class="usa-button" type="submit">Run again</button> <span class="usa-hint display-block margin-top-05">Checks the same rows in today’s dataset, and shows what has changed since.</span></form>
+  return html`<form class="no-print margin-y-205" action="${recordAddress(code)}" method="post"><button class="usa-button" type="submit">Run again</button> <span class="usa-hint display-block margin-top-05">Checks the same rows in today’s dataset, and shows whose status, expiry date, name or board action has changed since.</span></form>
 ${rowSections(rows, today)}`;
 }
 

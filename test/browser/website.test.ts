@@ -347,7 +347,9 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
       await page.waitForURL(/\/records\/[0-9A-Z-]{19}$/);
       expect(await page.locator('h1').textContent()).toContain('2 clear, 2 need attention');
       await page.getByRole('button', { name: 'Run again' }).click();
-      expect(await page.locator('h1').textContent()).toBe('Nothing has changed since');
+      expect(await page.locator('h1').textContent()).toBe(
+        'No status, expiry date, name or board action has changed',
+      );
     },
   );
 

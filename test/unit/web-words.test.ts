@@ -100,7 +100,8 @@ describe('the history of a license on the website', () => {
 
   test.each([
     ['added', 'data', 'The license appeared in the dataset.'],
-    ['removed', 'rejected_row', 'could not be read on that day. The board did nothing.'],
+    ['removed', 'rejected_row', 'The State’s row could not be read on that day.'],
+    ['added', 'rejected_row', 'What the board did while it could not be read is not known here.'],
     ['removed', 'rollback', 'went back to an earlier dataset. The board did nothing.'],
     ['added', 'release', 'A new version of this service'],
   ] as const)('says why a license was %s by %s', (kind, cause, sentence) => {
