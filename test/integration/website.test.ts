@@ -511,7 +511,10 @@ describe('pages for what goes wrong', () => {
       expect(form).toContain('name="q" value="Maria Garcia"');
       expect(form).toContain('<option value="NUR" selected>');
       expect(await unavailable.text()).toContain('Nothing is wrong with what you typed.');
-      expect((await fetch(`${originOf({ environment: away })}/data`, { headers: HTML })).status).toBe(200);
+      const data = await fetch(`${originOf({ environment: away })}/data`, { headers: HTML });
+      const told = await data.text();
+      expect([data.status, told]).toEqual([200, expect.stringContaining('not known right now')]);
+      expect(told).not.toContain('Refused datasets');
     } finally {
       await empty.stop();
       await cutOff.stop();
