@@ -282,7 +282,7 @@ const listQuery = z.object({
     .describe('How many subscriptions are looked through'),
   after: z
     .string()
-    .regex(/^sub_[0-9a-f]{24}$/, AFTER_ERROR)
+    .regex(/^(sub_[0-9a-f]{24})?$/, AFTER_ERROR)
     .default('')
     .describe('The next of an earlier response; nothing for the first page'),
   expires_within_days: z
