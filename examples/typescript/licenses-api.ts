@@ -2471,7 +2471,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "detail": "The changes after this cursor are no longer kept. Take since=latest, then verify all of your licenses once more, and go on from the cursor in next."
+                     *       "detail": "The changes after this cursor are no longer kept, or the feed has begun again. Take since=latest, then verify all of your licenses once more, and go on from the cursor in next."
                      *     }
                      */
                     "application/json": components["schemas"]["Detail"];

@@ -231,5 +231,5 @@ export const UNKNOWN_CURSOR =
 
 /** The detail of a cursor whose changes are gone. */
 export const EXPIRED_CURSOR =
-  'The changes after this cursor are no longer kept. Take since=latest, then verify all of your licenses once more, ' +
+  'The changes after this cursor are no longer kept, or the feed has begun again. Take since=latest, then verify all of your licenses once more, ' +
   'and go on from the cursor in next.';

@@ -36,6 +36,14 @@ export function publishCommand(): Command {
     });
 }
 
+const SHOWN_CHARACTERS = 120;
+
+/** A line of the table stays a line: `publications show` has all reasons. */
+function firstReason([first = '', ...more]: readonly string[]): string {
+  const shown = first.length > SHOWN_CHARACTERS ? `${first.slice(0, SHOWN_CHARACTERS)}…` : first;
+  return more.length === 0 ? shown : `${shown} (and ${more.length} more)`;
+}
+
 /** `licenses publications`: the ledger. */
 export function publicationsCommand(): Command {
   return new Command('publications')
@@ -54,7 +62,7 @@ export function publicationsCommand(): Command {
             changes === undefined ? '' : grouped(sumOf(changes.kinds)),
             seconds === undefined ? '' : totalTime(seconds),
             ohioTime(at),
-            reasons.join(' '),
+            firstReason(reasons),
           ]),
         ),
       ),

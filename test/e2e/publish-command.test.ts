@@ -148,6 +148,8 @@ describe('licenses publish, with refused files,', () => {
     expect(reasons).toHaveLength(3);
     const shown = await cli.run('publications', 'show', publication);
     expect(shown.stdout).toMatch(/^state +refused$/m);
+    const { stdout: list } = await cli.run('publications');
+    expect(list).toMatch(new RegExp(`^${publication} +refused .*\\(and ${reasons.length - 1} more\\)$`, 'm'));
     for (const reason of reasons) expect(shown.stdout).toContain(reason);
   });
 

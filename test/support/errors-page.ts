@@ -12,7 +12,7 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
   ['403', 'Do what `detail` says.'],
   [
     '404',
-    'Nothing is wrong with the service. `did_you_mean`, where there is one, is for a person to look at.',
+    'Decide by `reason` ([what to do](../integrators.md#decide-by-the-result)). `did_you_mean` is for a person to look at.',
   ],
   ['409', 'Nothing to do: what the request asks for is there already.'],
   ['410', 'Start again from the present: `since=latest`, then verify all your licenses.'],
@@ -94,6 +94,9 @@ ${sections.join('\n\n')}
 
 ## Reasons
 
-${[...reasonsIn(document)].map((meanings) => `- ${meanings}`).join('\n')}
+${[...reasonsIn(document)]
+  .flatMap((meanings) => meanings.split(/ (?=\w+: )/))
+  .map((meaning) => `- ${meaning}`)
+  .join('\n')}
 `;
 }
