@@ -109,7 +109,7 @@ describeUnless(pythonIsMissing(), 'the REST API', () => {
         refused: expect.any(Number),
         unauthorized: expect.any(Number),
       });
-      expect([ended.failed, ended.unavailable]).toEqual([undefined, undefined]);
+      expect([ended.failed, ended.unavailable]).toEqual([0, 0]);
       // The other cases are requests to paths outside REST.
       const served = Object.values(ended).reduce((sum, count) => sum + count, 0);
       expect(served).toBeGreaterThanOrEqual(FORM.atLeast / 2);
