@@ -105,7 +105,7 @@ export function verifyResponse(outcome: LookupOutcome, origin: RecordOrigin) {
 }
 
 const FILTERS = FILTER_NAMES.join(', ').replace(/, (?=\w+$)/, ' or ');
-const TRUNCATED_MESSAGE = `There are more than ${MAX_MATCHES} matches. Narrow the search with ${FILTERS}, or a person’s with first_name.`;
+const TRUNCATED_MESSAGE = `There are more than ${MAX_MATCHES} matches. Narrow the search with first_name (of a person), ${FILTERS}.`;
 
 export const REQUEST_EXAMPLES = {
   number: { value: { board: 'Nursing Board', license_number: 'RN.987654321' } },

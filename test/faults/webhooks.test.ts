@@ -144,8 +144,8 @@ test('a newer publication does not wait for the next attempt, and replaces what 
   await installed.publishNext();
   await until('two attempts have failed', async () => (await waitOf()) > 60_000);
   const { failing_since } = await webhook();
-  await installed.publishNext();
   const asked = receiver.received.length + 1;
+  await installed.publishNext();
   await until('it is asked at once', () => receiver.received.length === asked);
   await untilFailed();
   expect(await webhook()).toMatchObject({ failing_since });
