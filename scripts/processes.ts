@@ -21,6 +21,9 @@ const ENDS_WITHIN_MS = 280_000;
 
 const TERMINATION_MS = 5_000;
 
+/** Far longer than it takes to read what an ended process has printed. */
+const OUTPUT_READ_WITHIN_MS = 2_000;
+
 /** A process that was started here, in a process group of its own: a terminal's Ctrl-C doesn't reach it. */
 export interface RunningProcess {
   readonly name: string;
@@ -34,7 +37,7 @@ export interface RunningProcess {
   /** Waits until it has printed this. @throws {StartError} when it ends, or is stopped after two minutes */
   printed(text: string): Promise<void>;
   /**
-   * Asks it to end and waits until it has.
+   * Asks it to end and waits until it has and its output is read, unless a child of it keeps the output open.
    *
    * @param deadlineMs it and what it started are killed when this has passed; when left out, it may take its time
    */
@@ -93,6 +96,7 @@ export function startProcess(
       deadlineMs === undefined ? undefined : setTimeout(() => signalGroup(pid, 'SIGKILL'), deadlineMs);
     await exited;
     clearTimeout(timer);
+    await Promise.race([ended, sleep(OUTPUT_READ_WITHIN_MS, undefined, { ref: false })]);
   }
 
   async function kill(): Promise<void> {

@@ -20,15 +20,18 @@ const ENDS_WITHIN_MS = 1000;
 /** A log that is written to standard output in pieces. @param name what each line says of the process */
 export function bufferedLog(name: string, level: string) {
   const lines = pino.destination(BUFFER);
+  const flushed = () => new Promise<void>((resolve) => lines.flush(() => resolve()));
+  /** While a write is under way, a flush resolves after that write and leaves what came since, up to `minLength`. */
+  async function flushedAll(): Promise<void> {
+    await flushed();
+    await flushed();
+  }
   return {
     log: pino({ level, name }, lines),
     /** Writes the remaining lines, for at most a second, and ends. */
     end: async () => {
       // What is left in the buffer when the process exits would be written again and again until somebody reads it.
-      await Promise.race([
-        new Promise<void>((resolve) => lines.flush(() => resolve())),
-        sleep(ENDS_WITHIN_MS),
-      ]);
+      await Promise.race([flushedAll(), sleep(ENDS_WITHIN_MS)]);
       lines.destroy();
     },
     /** Ends at once and drops the remaining lines. */

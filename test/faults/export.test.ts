@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -257,11 +256,10 @@ test('a process that is asked to stop cuts it off and ends well', async () => {
   scroll.hold();
   const reading = byFetch(rest);
   await scroll.reached(1);
-  const ended = once(api.child, 'exit');
   api.child.kill('SIGTERM');
   expect(await reading).toMatchObject({ isGood: false });
   scroll.release();
-  await ended;
+  await api.ended;
   expect(api.child.exitCode).toBe(0);
   api = await startApi(environment.variables);
 });

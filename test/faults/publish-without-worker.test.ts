@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
@@ -47,8 +46,8 @@ describe('licenses publish, without a worker,', () => {
     return running;
   }
 
-  async function codeOf({ child }: RunningProcess): Promise<number | null> {
-    if (child.exitCode === null) await once(child, 'exit');
+  async function codeOf({ child, ended }: RunningProcess): Promise<number | null> {
+    await ended;
     return child.exitCode;
   }
 

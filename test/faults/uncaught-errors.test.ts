@@ -83,7 +83,6 @@ describe('an API process', () => {
     const [first] = await once(socket, 'data');
     expect(String(first)).toContain('100 Continue');
 
-    const ended = once(api.child, 'exit');
     api.child.kill(signal);
     await api.printed(`injected by a test, in ${where}`);
     const late = await fetch(`http://127.0.0.1:${PORT}/`).then(
@@ -93,7 +92,7 @@ describe('an API process', () => {
     expect(late).toBe('no connection');
     socket.write(LOOKUP);
     expect(await answer).toMatch(/HTTP\/1\.1 200 OK\r\n.*"license_number":"RN\.700001"/s);
-    await ended;
+    await api.ended;
     expect(api.child.exitCode).toBe(1);
     const [line] = logged(api, 'uncaught error; the process ends');
     expect(line).toMatchObject({ level: 60, stack: expect.stringContaining('injected-fault.ts') });
@@ -106,11 +105,10 @@ describe('an API process', () => {
   test('ends with exit code 1 when the error comes while it stops', async () => {
     const api = await startApi({ ...environment.variables, ...FAULTS, DRAIN_SECONDS: '60' });
     running.push(api);
-    const ended = once(api.child, 'exit');
     api.child.kill('SIGTERM');
     await api.printed('stopping; still answering');
     api.child.kill('SIGUSR2');
-    await ended;
+    await api.ended;
     expect(api.child.exitCode).toBe(1);
     expect(logged(api, 'uncaught error; the process ends')).toHaveLength(1);
   });
@@ -120,9 +118,8 @@ describe('a worker', () => {
   test('ends in order, with exit code 1, and the next one starts', async () => {
     const worker = await startWorker({ ...environment.variables, ...FAULTS });
     running.push(worker);
-    const ended = once(worker.child, 'exit');
     worker.child.kill('SIGUSR2');
-    await ended;
+    await worker.ended;
     expect(worker.child.exitCode).toBe(1);
     const [line] = logged(worker, 'uncaught error; the process ends');
     expect(line).toMatchObject({ level: 60, stack: expect.stringContaining('in a timer') });

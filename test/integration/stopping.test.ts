@@ -28,13 +28,15 @@ async function sendRequests(count: number): Promise<void> {
   }
 }
 
-/** The exit code after SIGTERM; `null` for a process that did not end and was killed. */
-async function exitCodeOf({ child }: RunningProcess): Promise<number | null> {
-  const ended = once(child, 'exit');
+/** The exit code after SIGTERM, once its output is read; `null` for a process that did not end and was killed. */
+async function exitCodeOf({ child, ended }: RunningProcess): Promise<number | null> {
+  const exited = once(child, 'exit');
   child.kill('SIGTERM');
   const tooLate = setTimeout(() => child.kill('SIGKILL'), ENDS_WITHIN_MS);
-  await ended;
+  await exited;
   clearTimeout(tooLate);
+  child.stdout?.resume();
+  await ended;
   return child.exitCode;
 }
 
