@@ -223,8 +223,9 @@ export async function serve(): Promise<void> {
     isStopping = true;
     // An export may take longer than the process has.
     ending.abort(new TooBusyError('The process stops.'));
-    setTimeout(() => {
-      lines.destroy();
+    setTimeout(async () => {
+      log.error('API not stopped in order, as where a client keeps a connection busy; it ends');
+      await lines.end();
       process.exit(1);
     }, STOP_WITHIN_MS).unref();
     await close(server);

@@ -27,15 +27,14 @@ export function bufferedLog(name: string, level: string) {
     await flushed();
   }
   return {
-    log: pino({ level, name }, lines),
+    // For a fatal error, pino would call `flushSync`, which blocks the process while nobody reads its log.
+    log: pino({ level, name }, { write: (line) => void lines.write(line) }),
     /** Writes the remaining lines, for at most a second, and ends. */
     end: async () => {
       // What is left in the buffer when the process exits would be written again and again until somebody reads it.
       await Promise.race([flushedAll(), sleep(ENDS_WITHIN_MS)]);
       lines.destroy();
     },
-    /** Ends at once and drops the remaining lines. */
-    destroy: () => lines.destroy(),
   };
 }
 

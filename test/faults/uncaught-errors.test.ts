@@ -16,6 +16,8 @@ import { rawRequest } from '../support/raw-http.ts';
 import { filesOf, installation, publish } from '../support/worker-installation.ts';
 
 const FAULTS = { NODE_OPTIONS: `--import=${resolve(import.meta.dirname, '../support/injected-fault.ts')}` };
+/** Far longer than stopping takes. */
+const ENDS_WITHIN_MS = 60_000;
 const LOOKUP = JSON.stringify({ board: 'Nursing Board', license_number: 'RN.700001' });
 
 let environment: TestEnvironment;
@@ -23,7 +25,7 @@ let rest: ApiClient;
 const running: RunningProcess[] = [];
 
 beforeAll(async () => {
-  environment = await testEnvironment({ LOG_LEVEL: 'info' });
+  environment = await testEnvironment({ LOG_LEVEL: 'info', WEB_REQUESTS_PER_MINUTE: '1000' });
   await publishFiles(environment, FIXTURES);
   rest = await apiClient(environment);
 });
@@ -111,6 +113,43 @@ describe('an API process', () => {
     await api.ended;
     expect(api.child.exitCode).toBe(1);
     expect(logged(api, 'uncaught error; the process ends')).toHaveLength(1);
+  });
+
+  test('ends with exit code 1 when nothing reads its log and the pipe is full', async () => {
+    const api = await faultyApi();
+    api.child.stdout?.pause();
+    // Each writes a stack. Together they exceed the buffers of the pipe and of this process.
+    await Promise.all(
+      Array.from({ length: 800 }, () =>
+        rawRequest({
+          port: environment.config.PORT,
+          method: 'GET',
+          path: '/',
+          headers: { host: 'localhost' },
+        }),
+      ),
+    );
+    const exited = once(api.child, 'exit');
+    api.child.kill('SIGUSR2');
+    const tooLate = setTimeout(() => api.child.kill('SIGKILL'), ENDS_WITHIN_MS);
+    await exited;
+    clearTimeout(tooLate);
+    expect(api.child.exitCode).toBe(1);
+    api.child.stdout?.resume();
+    await api.ended;
+    expect(logged(api, 'request failed')).not.toEqual([]);
+    expect(logged(api, 'uncaught error; the process ends')).toEqual([]);
+  });
+
+  test('ends with exit code 1 and says so when it can not stop in order', async () => {
+    const api = await startApi({ ...environment.variables, ...FAULTS, DRAIN_SECONDS: '0' });
+    running.push(api);
+    api.child.kill('SIGHUP');
+    api.child.kill('SIGTERM');
+    await api.ended;
+    expect(api.child.exitCode).toBe(1);
+    const message = 'API not stopped in order, as where a client keeps a connection busy; it ends';
+    expect(logged(api, message)).toHaveLength(1);
   });
 });
 
