@@ -6,7 +6,7 @@ import type { PublicationSummary } from '../publications/history.ts';
 import type { LivePublication } from '../publications/live.ts';
 import { NOT_STATED } from './license-facts.ts';
 import { dataTable, factList, type Html, html, NOTHING, type PageServices } from './page.ts';
-import { count, counted, daysInWords, longDate, ohioTime, shortDate } from './words.ts';
+import { count, daysInWords, longDate, ohioTime, shortDate } from './words.ts';
 
 /** The most publications of a list. */
 const MAX_LISTED = 14;
@@ -64,7 +64,7 @@ function liveFacts(
       'Not taken',
       rejected === undefined || rejected === 0
         ? undefined
-        : `${counted(rejected, 'row')} or endorsements of the State’s files, which can not be read or repeat a number. A license may be missing here: ask the board.`,
+        : `${count(rejected)} of the rows and endorsements of the State’s files, which can not be read or repeat a number. A license may be missing here: ask the board.`,
     ],
   ]);
 }
