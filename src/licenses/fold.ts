@@ -66,7 +66,7 @@ export function numberKey(written: string): string {
  * have the same. `APRN.CNP.0912345678` → `912345678`, `E.987654321-SUPV` → `987654321`; empty without digits.
  */
 export function numberDigits(written: string): string {
-  return /(\d+)\D*$/.exec(unaccent(written).replace(/\s/g, ''))?.[1]?.replace(/^0+(?=\d)/, '') ?? '';
+  return /(?<!\d)(\d+)\D*$/.exec(unaccent(written).replace(/\s/g, ''))?.[1]?.replace(/^0+(?=\d)/, '') ?? '';
 }
 
 /** Whether the text is the number itself, ignoring case and blanks around it. */
