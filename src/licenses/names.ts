@@ -79,7 +79,7 @@ function surnameForms(written: string, surname: string): string[] {
 
 /** A LICENSEE_NAME as responses show it: without the blank that older rows have before the comma. */
 export function fullName(licenseeName: string): string {
-  return licenseeName.replace(/^([^,]*?)\s+,/, '$1,');
+  return licenseeName.replace(/^[^,]*(?=,)/, (surname) => surname.trimEnd());
 }
 
 /** A LICENSEE_NAME without suffix and middle names, which finds its holder: `KING JR, MARTIN LEE` → `KING, MARTIN`. */
@@ -193,13 +193,13 @@ function withoutMiddleNames({ lastName, firstName = '' }: PersonParts): PersonPa
 
 /** `GARCIA, MARIA, RN, BSN` → `GARCIA, MARIA`. */
 function withoutCredentials(name: string): string {
-  const parts = name.split(/,\s*|\s+(?=\S+$)/);
+  const parts = name.split(/, ?| (?=\S+$)/);
   let end = name.length;
   for (const part of parts.toReversed()) {
     if (!CREDENTIALS.has(fold(part))) break;
     end = name.lastIndexOf(part, end - 1);
   }
-  return name.slice(0, end).replace(/[\s,]+$/, '');
+  return name.slice(0, end).replace(/(?<![\s,])[\s,]+$/, '');
 }
 
 /** Whether a holder, a person or a business, has the name that was typed as a whole. */
@@ -213,7 +213,7 @@ export function hasLegalForm(name: string): boolean {
   return DOING_BUSINESS_AS.test(name) || tradeNameWords(name).length < contentWords(name).length;
 }
 
-const LAST_WORD = /[\s,]+([^\s,]+)[\s,]*$/;
+const LAST_WORD = /(?<![\s,])[\s,]+([^\s,]+)[\s,]*$/;
 
 function withoutGenerationalSuffix(name: string): string {
   const [end, last] = LAST_WORD.exec(name) ?? [];
