@@ -32,7 +32,7 @@ const LETTER_OF = new Map(Array.from('012568', (digit, at) => [digit, 'OIZSGB'.c
 
 /** Digits, and letters that look like digits. */
 const DIGITS = /^(?=.*\d)[\dOQDILZSGB]{2,}$/;
-const LAST_DIGITS = /\d[\dOQDILZSGB]*$/;
+const LAST_DIGITS = /(?<![\dOQDILZSGB])[\dOQDILZSGB]+$/;
 /** A prefix with a letter in it, before the first separator. */
 const PREFIX = /^(?=[^.\-/\s]*[A-Z])[^.\-/\s]+(?=[.\-/\s])/;
 
@@ -51,7 +51,11 @@ export function misreadNumberKeys(written: string): string[] {
 function withDigits(written: string): string {
   const parts = written.split(/[\s./\p{Pd}\u2212]/u);
   const read = (text: string) => text.replace(/[A-Z]/g, (letter) => DIGIT_OF.get(letter) ?? letter);
-  return parts.map((part) => (DIGITS.test(part) ? read(part) : part.replace(LAST_DIGITS, read))).join('');
+  return parts
+    .map((part) =>
+      DIGITS.test(part) ? read(part) : part.replace(LAST_DIGITS, (run) => run.replace(/\d.*/, read)),
+    )
+    .join('');
 }
 
 function withLetters(written: string): string {
@@ -63,7 +67,7 @@ const MAX_DIGITS = 12;
 
 /** One mistake in the last group of digits. */
 function mistypedDigits(key: string): string[] {
-  const match = /(\d+)\D*$/.exec(key);
+  const match = /(?<!\d)(\d+)\D*$/.exec(key);
   const digits = match?.[1] ?? '';
   if (match === null || digits.length > MAX_DIGITS) return [];
   const [prefix, suffix] = [key.slice(0, match.index), key.slice(match.index + digits.length)];

@@ -16,6 +16,7 @@ describe('the numbers that may have been meant by a mistyped one', () => {
     ['a small L', 'rn.l24396', 'RN124396'],
     ['letters alone before the last digit', 'DC-OI234', 'DC01234'],
     ['a letter without any separator', 'RN1S4396', 'RN154396'],
+    ['a letter after the first digit alone', 'RNO1S4396', 'RNO154396'],
     ['a letter before a suffix', 'E.1Z34567-SUPV', 'E1234567SUPV'],
     ['digits swapped before a suffix', 'E.2134567-SUPV', 'E1234567SUPV'],
     ['digits swapped in a number of digits', '30-312345', '03312345'],
