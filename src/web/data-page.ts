@@ -130,11 +130,11 @@ ${
 }</section>`;
 }
 
-const ADDRESS = /\b[a-z][a-z\d+.-]*:\/\/\S+/gi;
+const ADDRESS = /(?<![a-z\d+.-])[a-z\d+.-]+:\/\/\S+/gi;
 const PATH = /(?<![\w/.])(?:[a-z]:)?(?:[\\/][^\s\\/,;:'")]+){2,}/gi;
 
 /** A reason without its code, and without the addresses and paths of the operator's files. */
-function publicReason(reason: string): string {
+export function publicReason(reason: string): string {
   return reason
     .replace(/^[a-z_]+: /, '')
     .replace(ADDRESS, '(address)')
