@@ -247,7 +247,8 @@ ${licenseTypes.length === 0 ? NOTHING : html`<datalist id="license-types">${lice
 
 /** The statuses that there are, and the one in the address. */
 function statusField(chosen: string | undefined, label: string): Html {
-  const known = PRIMARY_STATUSES.find((status) => fold(status) === fold(chosen ?? ''));
+  const key = fold((chosen ?? '').slice(0, MAX_CHARACTERS));
+  const known = PRIMARY_STATUSES.find((status) => fold(status) === key);
   const statuses = [...PRIMARY_STATUSES, ...(chosen === undefined || known !== undefined ? [] : [chosen])];
   return formField(
     { id: 'status', label },
