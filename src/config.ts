@@ -18,7 +18,7 @@ const percent = z.coerce.number().min(0).max(100);
 const url = (protocols: string[]) =>
   z
     .url({ protocol: new RegExp(`^(${protocols.join('|')})$`) })
-    .transform((value) => value.replace(/\/+$/, ''));
+    .transform((value) => value.replace(/(?<!\/)\/+$/, ''));
 const commaList = z.string().transform((value) =>
   value
     .split(',')

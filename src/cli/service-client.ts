@@ -40,7 +40,7 @@ export function serviceOf({ url, key }: ServiceOptions, signal?: AbortSignal): S
 export function publicServiceOf({ url }: ServiceOptions, signal?: AbortSignal): Service {
   if (!/^https?:\/\//.test(url) || !URL.canParse(url))
     throw new Error(`LICENSES_URL or --url is ${JSON.stringify(url)}, but must be an http or https address.`);
-  return { url: url.replace(/\/+$/, ''), key: undefined, signal, hasAnswered: false };
+  return { url: url.replace(/(?<!\/)\/+$/, ''), key: undefined, signal, hasAnswered: false };
 }
 
 /** The service can't be reached or refuses the request. The message says what to do. */

@@ -89,6 +89,7 @@ describe('the setting', () => {
     ['PORT', '0', 0],
     ['PORT', '65535', 65_535],
     ['OPENSEARCH_URL', 'https://search.example:9200/', 'https://search.example:9200'],
+    ['OPENSEARCH_URL', 'https://search.example//a//', 'https://search.example//a'],
     ['OPENSEARCH_URL', 'http://one:9200/, https://two,', 'http://one:9200,https://two'],
     ['INDEX_SHARDS', '64', 64],
     ['OPENSEARCH_PASSWORD', ' secret ', ' secret '],
