@@ -7,7 +7,8 @@ import {
   isConditionalExpression,
   isElementAccessExpression,
 } from 'typescript/unstable/ast/is';
-import { API, type Type, TypeFlags } from 'typescript/unstable/sync';
+import { type Type, TypeFlags } from 'typescript/unstable/sync';
+import { nodesIn, positionOf, readSourceCode } from './source-code.ts';
 
 const ANY_TEXT = TypeFlags.String | TypeFlags.TemplateLiteral | TypeFlags.Any | TypeFlags.Unknown;
 
@@ -30,46 +31,24 @@ if (found.length > 0) {
 }
 
 function unsafeKeys(folder: string): string[] {
-  const api = new API({ cwd: folder });
-  try {
-    const config = resolve(folder, 'tsconfig.json');
-    const project = api.updateSnapshot({ openProjects: [config] }).getProject(config);
-    if (project === undefined) throw new Error(`${config} is no TypeScript project.`);
-    const { program, checker } = project;
-    const files = program.getSourceFileNames().flatMap((name) => {
-      const isOurs = /^(src|workers)\//.test(relative(folder, name));
-      return isOurs ? (program.getSourceFile(name) ?? []) : [];
-    });
-    if (files.length === 0) throw new Error(`${folder} has no files in src or workers.`);
-    return files.flatMap((file) => {
-      const keys = [...keysIn(file)];
+  return readSourceCode(folder, (files, checker) =>
+    files.flatMap((file) => {
+      const keys = [...nodesIn(file)].flatMap(keysOf);
       const types = checker.getTypeAtLocation(keys);
       return keys.filter((_, at) => isAnyText(types[at])).map((key) => placeOf(folder, file, key));
-    });
-  } finally {
-    api.close();
-  }
+    }),
+  );
 }
 
-/** The keys by which properties of objects are named, but those that `Object.hasOwn` has checked. */
-function* keysIn(node: Node): Generator<Expression, void, undefined> {
+/** The keys by which a node names properties of objects, but those that `Object.hasOwn` has checked. */
+function keysOf(node: Node): Expression[] {
   if (isElementAccessExpression(node)) {
     const { expression, argumentExpression: key } = node;
-    if (!isCheckedOwn(node, `Object.hasOwn(${textOf(expression)}, ${textOf(key)})`)) yield key;
-  } else if (isBinaryExpression(node) && node.operatorToken.kind === SyntaxKind.InKeyword) {
-    yield node.left;
-  } else if (
-    isBindingElement(node) &&
-    node.propertyName !== undefined &&
-    isComputedPropertyName(node.propertyName)
-  ) {
-    yield node.propertyName.expression;
+    return isCheckedOwn(node, `Object.hasOwn(${textOf(expression)}, ${textOf(key)})`) ? [] : [key];
   }
-  const children: Node[] = [];
-  node.forEachChild((child) => {
-    children.push(child);
-  });
-  for (const child of children) yield* keysIn(child);
+  if (isBinaryExpression(node)) return node.operatorToken.kind === SyntaxKind.InKeyword ? [node.left] : [];
+  if (!isBindingElement(node) || node.propertyName === undefined) return [];
+  return isComputedPropertyName(node.propertyName) ? [node.propertyName.expression] : [];
 }
 
 /** Whether a node is what a condition with this text chooses. */
@@ -95,6 +74,6 @@ function isAnyText(type: Type | undefined): boolean {
 }
 
 function placeOf(folder: string, file: SourceFile, key: Expression): string {
-  const line = file.text.slice(0, key.getStart()).split('\n').length;
+  const { line } = positionOf(file, key);
   return `${relative(folder, file.fileName)}:${line} ${textOf(key.parent).replaceAll(/\s+/g, ' ')}`;
 }
