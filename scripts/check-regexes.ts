@@ -1,0 +1,128 @@
+import { relative, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import recheck from 'recheck';
+import type { CallExpression, Node, SourceFile } from 'typescript/unstable/ast';
+import {
+  isCallExpression,
+  isNewExpression,
+  isPropertyAccessExpression,
+  isRegularExpressionLiteral,
+} from 'typescript/unstable/ast/is';
+import { type Checker, TypeFlags } from 'typescript/unstable/sync';
+import { print } from './processes.ts';
+import { nodesIn, positionOf, readSourceCode } from './source-code.ts';
+
+/** Expressions that may stay as they are, each with its reason. */
+const ACCEPTED: ReadonlyMap<string, string> = new Map([
+  [
+    String.raw`\b(license|credential|certificate|certification|registration|permit)\b.*\b(number|id)$`,
+    'rosters/columns.ts: a header has at most 60 characters.',
+  ],
+  [String.raw`"[^"]*"|\\.|\[[^\]]*\]`, 'rosters/xlsx.ts: a library takes its place.'],
+]);
+
+/** Methods of a text that make a regular expression of another text. */
+const BUILDING_METHODS: ReadonlySet<string> = new Set(['match', 'matchAll', 'search']);
+
+/** The checker counts steps as well. With its limits of time, it takes linear ones for slow on a busy machine. */
+const WITHOUT_TIME_LIMITS = {
+  timeout: 600_000,
+  attackTimeout: 600_000,
+  incubationTimeout: 600_000,
+  seedingTimeout: 600_000,
+};
+
+interface Regex {
+  /** `src/csv.ts:164` */
+  readonly place: string;
+  readonly source: string;
+  readonly flags: string;
+}
+
+/**
+ * Finds each regular expression of `src` and `workers` whose time may grow faster than its text, also because it is
+ * tried again from each position, as `/\s+$/` is: a text of a megabyte would stop the process for minutes. One that is
+ * put together is checked as it is once its module is loaded.
+ *
+ * Run by `npm run check`. Exit 1 when there are any. With `--list`, it prints all expressions as JSON instead.
+ */
+const [folder = '.'] = process.argv.slice(2).filter((argument) => argument !== '--list');
+const root = resolve(folder);
+const { literals, calls, fromText } = readSourceCode(root, expressionsIn);
+const built = await regexesBuiltBy(calls);
+const regexes = [...literals, ...built].filter(({ source }) => !ACCEPTED.has(source));
+if (process.argv.includes('--list')) {
+  print(JSON.stringify(regexes));
+} else {
+  const builtAt = new Set(built.map(({ place }) => place));
+  const problems = [
+    ...fromText.map((place) => `${place} makes a regular expression of a text.`),
+    ...calls.flatMap(({ place }) =>
+      builtAt.has(place) ? [] : `${place} can't be checked: it is not built when its module is loaded.`,
+    ),
+    ...(await Promise.all(regexes.map(problemsOf))).flat(),
+  ];
+  for (const problem of new Set(problems)) print(problem);
+  if (problems.length > 0) process.exitCode = 1;
+}
+
+function expressionsIn(files: readonly SourceFile[], checker: Checker) {
+  const all = files.flatMap((file) => [...nodesIn(file)].map((node) => ({ file, node })));
+  return {
+    literals: all.flatMap(({ file, node }): Regex[] => {
+      if (!isRegularExpressionLiteral(node)) return [];
+      const end = node.text.lastIndexOf('/');
+      const [source, flags] = [node.text.slice(1, end), node.text.slice(end + 1)];
+      return [{ place: placeOf(file, node), source, flags }];
+    }),
+    calls: all.flatMap(({ file, node }) => {
+      const isCall = isNewExpression(node) || isCallExpression(node);
+      if (!isCall || node.expression.getText() !== 'RegExp') return [];
+      const { line, column } = positionOf(file, node);
+      const module = pathToFileURL(file.fileName).href;
+      return [{ place: placeOf(file, node), module, position: `${module}:${line}:${column}` }];
+    }),
+    fromText: all.flatMap(({ file, node }) =>
+      isCallExpression(node) && makesRegex(node, checker) ? [placeOf(file, node)] : [],
+    ),
+  };
+}
+
+/** Whether a call is `text.match(text)` or the like. */
+function makesRegex({ expression, arguments: [argument] }: CallExpression, checker: Checker): boolean {
+  if (!isPropertyAccessExpression(expression) || argument === undefined) return false;
+  if (!BUILDING_METHODS.has(expression.name.text)) return false;
+  const types = checker.getTypeAtLocation([expression.expression, argument]);
+  return types.every((type) => type !== undefined && (type.flags & TypeFlags.StringLike) !== 0);
+}
+
+function placeOf(file: SourceFile, node: Node): string {
+  return `${relative(root, file.fileName)}:${positionOf(file, node).line}`;
+}
+
+/** Loads the modules of these calls, and notes what they build. */
+async function regexesBuiltBy(places: typeof calls): Promise<Regex[]> {
+  const noted: Regex[] = [];
+  globalThis.RegExp = new Proxy(RegExp, {
+    construct: (target, [source, flags]) => note(new target(source, flags)),
+    apply: (target, _, [source, flags]) => note(target(source, flags)),
+  });
+  function note(regex: RegExp): RegExp {
+    const [, , , caller = ''] = (new Error().stack ?? '').split('\n');
+    const place = places.find(({ position }) => caller.includes(position))?.place;
+    if (place !== undefined) noted.push({ place, source: regex.source, flags: regex.flags });
+    return regex;
+  }
+  for (const module of new Set(places.map((place) => place.module))) await import(module);
+  return noted;
+}
+
+async function problemsOf({ place, source, flags }: Regex): Promise<string[]> {
+  const result = await recheck.check(source, flags, WITHOUT_TIME_LIMITS);
+  if (result.status === 'safe') return [];
+  const why =
+    result.status === 'vulnerable'
+      ? `its time is ${result.complexity.summary}, as for ${result.attack.pattern}`
+      : `it can't be checked: ${result.error.kind}`;
+  return [`${place} /${source}/${flags}: ${why}.`];
+}
