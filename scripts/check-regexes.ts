@@ -12,15 +12,6 @@ import { type Checker, TypeFlags } from 'typescript/unstable/sync';
 import { print } from './processes.ts';
 import { nodesIn, positionOf, readSourceCode } from './source-code.ts';
 
-/** Expressions that may stay as they are, each with its reason. */
-const ACCEPTED: ReadonlyMap<string, string> = new Map([
-  [
-    String.raw`\b(license|credential|certificate|certification|registration|permit)\b.*\b(number|id)$`,
-    'rosters/columns.ts: a header has at most 60 characters.',
-  ],
-  [String.raw`"[^"]*"|\\.|\[[^\]]*\]`, 'rosters/xlsx.ts: a library takes its place.'],
-]);
-
 /** Methods of a text that make a regular expression of another text. */
 const BUILDING_METHODS: ReadonlySet<string> = new Set(['match', 'matchAll', 'search']);
 
@@ -50,7 +41,7 @@ const [folder = '.'] = process.argv.slice(2).filter((argument) => argument !== '
 const root = resolve(folder);
 const { literals, calls, fromText } = readSourceCode(root, expressionsIn);
 const built = await regexesBuiltBy(calls);
-const regexes = [...literals, ...built].filter(({ source }) => !ACCEPTED.has(source));
+const regexes = [...literals, ...built];
 if (process.argv.includes('--list')) {
   print(JSON.stringify(regexes));
 } else {

@@ -1,5 +1,7 @@
+import { isUtf8 } from 'node:buffer';
 import { writeFile } from 'node:fs/promises';
 import { pipeline, Readable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CsvError, type Options, parse } from 'csv-parse';
 import { parse as parseAtOnce } from 'csv-parse/sync';
 import { BadRequestError } from './licenses/bad-request.ts';
@@ -16,79 +18,274 @@ export interface CsvFormat {
 /** In a longer row, a quotation mark was left open. A request has no more bytes. */
 const MAX_ROW_CHARACTERS = 1024 * 1024;
 
-/** RFC 4180, with any line break. The library's only other setting for stray quotation marks would move cells. */
-const READ: Options = {
-  bom: true,
-  record_delimiter: ['\r\n', '\n', '\r'],
-  relax_column_count: true,
-  skip_empty_lines: true,
-  max_record_size: MAX_ROW_CHARACTERS,
-};
+/** What separates the cells of a list. */
+export const SEPARATORS = [',', ';', '\t', '|'] as const;
+export type Separator = (typeof SEPARATORS)[number];
+
+/**
+ * What a quotation mark means: `strict` is RFC 4180. `loose` takes one inside a cell without marks as text (`6" shelf`),
+ * and `text` takes each as text, as in cells that are copied out of a spreadsheet.
+ */
+export type Quotes = 'strict' | 'loose' | 'text';
+
+/** How the cells of a list are written. */
+export interface CellFormat {
+  readonly separator: Separator;
+  readonly quotes: Quotes;
+}
+
+/** How a list is written. An answer is written in the same way. */
+export interface ListFormat extends CellFormat {
+  readonly newline: string;
+  readonly hasByteOrderMark: boolean;
+}
+
+/** The meanings of quotation marks that rows with this separator may have, the first that fits counts. */
+function quotesFor(separator: Separator): readonly Quotes[] {
+  return separator === ',' || separator === ';' ? ['strict', 'loose'] : ['strict', 'loose', 'text'];
+}
+
+function options({ separator, quotes }: CellFormat): Options {
+  return {
+    bom: true,
+    delimiter: separator,
+    record_delimiter: ['\r\n', '\n', '\r'],
+    relax_column_count: true,
+    max_record_size: MAX_ROW_CHARACTERS,
+    quote: quotes === 'text' ? false : '"',
+    relax_quotes: quotes === 'loose',
+  };
+}
+
+/** DOS programs end a text with Ctrl-Z. */
+const EMPTY_LINES: ReadonlySet<string | undefined> = new Set(['', '\u001a']);
+
+/** Quotation marks are not closed, or not doubled inside a cell. */
+export class BrokenQuotesError extends BadRequestError {}
+
+function brokenQuotes(row: number): BrokenQuotesError {
+  return new BrokenQuotesError(
+    `Row ${row} of the CSV has a quotation mark that is not closed, or not doubled inside a cell.`,
+  );
+}
+
+/** A row, with its number as a spreadsheet shows it: from 1, empty rows counted. */
+export interface NumberedRow {
+  readonly number: number;
+  readonly cells: readonly string[];
+}
 
 /**
  * The rows of a CSV file, the header row first; empty lines are left out.
  *
  * @param chunks its text or its bytes
- * @throws {BadRequestError} for quotation marks that are not closed, or not doubled inside a cell
+ * @throws {BrokenQuotesError} for quotation marks that do not fit the format
  */
 export async function* csvRows(
   chunks: AsyncIterable<string | Buffer>,
-  delimiter: CsvFormat['delimiter'] | '\t',
-): AsyncGenerator<string[], void, undefined> {
-  const parser = parse({ ...READ, delimiter });
+  format: CellFormat,
+): AsyncGenerator<NumberedRow, void, undefined> {
+  const parser = parse(options(format));
   // The loop below throws what the parser or the chunks fail with.
   pipeline(Readable.from(chunks), parser, () => undefined);
   const rows: AsyncIterable<string[]> = parser;
+  let number = 0;
   try {
-    yield* rows;
+    for await (const cells of rows) {
+      number += 1;
+      // Here the library may have moved cells: a mark that opens a cell is closed in the middle of it.
+      if (format.quotes === 'loose' && cells.some((cell) => cell.startsWith('"'))) throw brokenQuotes(number);
+      if (cells.length > 1 || !EMPTY_LINES.has(cells[0])) yield { number, cells };
+    }
   } catch (error) {
-    throw error instanceof CsvError ? brokenQuotes(error) : error;
+    throw error instanceof CsvError ? brokenQuotes(Number(error.records) + 1) : error;
   }
 }
 
-function brokenQuotes(error: CsvError): BadRequestError {
-  const row = Number(error.records) + Number(error.empty_lines) + 1;
-  return new BadRequestError(
-    `Row ${row} of the CSV has a quotation mark that is not closed, or not doubled inside a cell.`,
-  );
+/** Reads rows with the first meaning of quotation marks that fits all of them. @throws {BadRequestError} if none does */
+export async function withQuotes<Result>(
+  beginning: Omit<ListFormat, 'quotes'>,
+  read: (format: ListFormat) => Promise<Result>,
+): Promise<Result> {
+  let broken: unknown;
+  for (const quotes of quotesFor(beginning.separator)) {
+    try {
+      return await read({ ...beginning, quotes });
+    } catch (error) {
+      if (!(error instanceof BrokenQuotesError)) throw error;
+      broken ??= error;
+    }
+  }
+  throw broken;
 }
 
-/** The first row of a CSV file. */
-export interface FirstRow {
-  readonly cells: readonly string[];
-  /** How many bytes it has, with its line break and a byte order mark. */
-  readonly bytes: number;
+/** Other requests get their turn after so many bytes, which may be as many cells. */
+const BYTES_READ_AT_ONCE = 16 * 1024;
+
+async function* pieces(bytes: Buffer): AsyncGenerator<Buffer, void, undefined> {
+  for (let at = 0; at < bytes.length; at += BYTES_READ_AT_ONCE) {
+    yield bytes.subarray(at, at + BYTES_READ_AT_ONCE);
+    await nextTurn();
+  }
 }
 
-/** The first row in these bytes, which may end anywhere after it; without cells if there is none. */
-export function firstCsvRow(start: Buffer, delimiter: CsvFormat['delimiter']): FirstRow {
+/** The first bytes of files that people take for lists, and what to do. */
+const OTHER_FILES = [
+  ['%PDF', 'This is a PDF. Choose the spreadsheet it was made from, or copy the numbers and paste them.'],
+  ['{\\rtf', 'This is a text document. Copy its list and paste it.'],
+  ['\x89PNG', 'This is a picture. Copy the list as text and paste it.'],
+  ['\xff\xd8\xff', 'This is a picture. Copy the list as text and paste it.'],
+  ['\x1f\x8b', 'This file is packed. Unpack it, and choose the list itself.'],
+] as const;
+
+const NOT_TEXT =
+  'The file is no list that can be read. In your spreadsheet program, save the list as "CSV UTF-8" or as "Excel workbook (.xlsx)", and choose that file.';
+
+/** The text of a file, in UTF-8, UTF-16 or Windows-1252. @throws {BadRequestError} for what is no text */
+export function decodedText(bytes: Buffer): string {
+  const start = bytes.toString('latin1', 0, 8);
+  const [, advice] = OTHER_FILES.find(([magic]) => start.startsWith(magic)) ?? [];
+  if (advice !== undefined) throw new BadRequestError(advice);
+  try {
+    const text = new TextDecoder(encodingOf(bytes), { fatal: true, ignoreBOM: true }).decode(bytes);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they tell other files from text
+    if (!/[\x01-\x08\x0e-\x19\x1c-\x1f]/.test(text)) return text;
+  } catch {
+    // Not that encoding after all.
+  }
+  throw new BadRequestError(NOT_TEXT);
+}
+
+const BYTES_LOOKED_AT = 1024;
+
+/** The encoding by its byte order mark; without one, UTF-16 by its zeros, UTF-8 where it is, else Windows-1252. */
+function encodingOf(bytes: Buffer): 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252' {
+  const [first = 0, second = 0] = bytes;
+  if (first === 0xff && second === 0xfe) return 'utf-16le';
+  if (first === 0xfe && second === 0xff) return 'utf-16be';
+  const zeros = [0, 0];
+  const start = bytes.subarray(0, BYTES_LOOKED_AT);
+  for (const [at, byte] of start.entries()) if (byte === 0) zeros[at % 2] = (zeros[at % 2] ?? 0) + 1;
+  const [even = 0, odd = 0] = zeros;
+  // Most characters of a list are ASCII, so every other byte is zero.
+  if (odd > start.length / 4 && even < odd / 4) return 'utf-16le';
+  if (even > start.length / 4 && odd < even / 4) return 'utf-16be';
+  return isUtf8(bytes) ? 'utf-8' : 'windows-1252';
+}
+
+/** How many columns a list's header names among these rows, and in which row; `undefined` without a header. */
+export type FindHeader = (rows: readonly (readonly string[])[]) => { at: number; named: number } | undefined;
+
+/** The bytes of a list by which its separator and columns are found. A header row of 200 columns is far shorter. */
+export const BEGINNING_BYTES = 64 * 1024;
+
+const ROWS_LOOKED_AT = 100;
+const BYTE_ORDER_MARK = '\ufeff';
+
+/** How a list is written, and how many bytes stand before its first row: a byte order mark, and Excel's line `sep=;`. */
+export function beginningOf(
+  bytes: Buffer,
+  findHeader: FindHeader,
+  known?: Separator,
+): Omit<ListFormat, 'quotes'> & { skipped: number } {
+  const text = bytes.toString('utf8', 0, BEGINNING_BYTES);
+  const hasByteOrderMark = text.startsWith(BYTE_ORDER_MARK);
+  const mark = hasByteOrderMark ? BYTE_ORDER_MARK : '';
+  const [line = '', named] = /^"?sep=([,;\t|])"?(?:\r\n|\r|\n)/i.exec(text.slice(mark.length)) ?? [];
+  const skipped = Buffer.byteLength(mark + line);
+  const end = text.search(/[\r\n]/);
+  const newline = text.slice(end, end + 2) === '\r\n' ? '\r\n' : (text[end] ?? '\n');
+  const ofLine = SEPARATORS.find((each) => each === named);
+  return {
+    separator: known ?? ofLine ?? separatorOf(bytes.subarray(skipped), findHeader),
+    newline,
+    hasByteOrderMark,
+    skipped,
+  };
+}
+
+/** The first rows of a list, as far as they are in these bytes. */
+export function firstRows(bytes: Buffer, separator: Separator): string[][] {
+  return firstCsvRows(bytes.subarray(0, BEGINNING_BYTES), separator, ROWS_LOOKED_AT);
+}
+
+/**
+ * What separates the cells: by which the most columns are named and the fewest rows have more cells than the header;
+ * without a header, by which the most rows have several cells.
+ */
+function separatorOf(bytes: Buffer, findHeader: FindHeader): Separator {
+  const candidates = SEPARATORS.toReversed().map((separator) => {
+    const rows = firstRows(bytes, separator).map(withoutEmptyEnd);
+    const header = findHeader(rows);
+    const width = rows[header?.at ?? 0]?.length ?? 0;
+    const tooLong = header === undefined ? 0 : rows.filter((row) => row.length > width).length;
+    const several = rows.filter(({ length }) => length > 1).length / (rows.length + 1);
+    // One column has no separator, and is read as a file of commas.
+    const comma = separator === ',' && several === 0 ? 0.001 : 0;
+    return { separator, score: (header?.named ?? 0) * 100 - tooLong + several + comma };
+  });
+  const [best] = candidates.toSorted((one, other) => other.score - one.score);
+  return best?.separator ?? ',';
+}
+
+/** How the rows of a text are read. */
+export interface RowOptions {
+  readonly findHeader: FindHeader;
+  /** Where it is known from an earlier reading. */
+  readonly separator?: Separator | undefined;
+  readonly maxRows: number;
+  /** Whether a row counts that has nothing but separators. Where not, cells without text at the end of a row do not, too. */
+  readonly keepsEmpty: boolean;
+}
+
+/**
+ * The rows of a text, without empty lines.
+ *
+ * @returns one row more than `maxRows` where there are more
+ * @throws {BrokenQuotesError} for quotation marks that fit no format
+ */
+export function readRows(
+  text: string,
+  { findHeader, separator, maxRows, keepsEmpty }: RowOptions,
+): Promise<{ rows: NumberedRow[]; format: ListFormat }> {
+  const bytes = Buffer.from(text);
+  const { skipped, ...beginning } = beginningOf(bytes, findHeader, separator);
+  return withQuotes(beginning, async (format) => {
+    const rows: NumberedRow[] = [];
+    for await (const row of csvRows(pieces(bytes.subarray(skipped)), format)) {
+      const cells = keepsEmpty ? row.cells : withoutEmptyEnd(row.cells);
+      if (keepsEmpty || cells.length > 0) rows.push({ number: row.number, cells });
+      if (rows.length > maxRows) break;
+    }
+    return { rows, format };
+  });
+}
+
+function withoutEmptyEnd(row: readonly string[]): readonly string[] {
+  return row.slice(0, row.findLastIndex((cell) => cell.trim() !== '') + 1);
+}
+
+/** The first row of a CSV file of ours, and how many bytes it has with its line break. */
+export function firstCsvRow(file: Buffer, separator: Separator): { cells: readonly string[]; bytes: number } {
   let bytes = 0;
   const onRecord: Options['on_record'] = (record, info) => {
     bytes = info.bytes;
     return record;
   };
-  try {
-    const options = { ...READ, delimiter, relax_quotes: true, to: 1, on_record: onRecord };
-    return { cells: parseAtOnce(start, options)[0] ?? [], bytes };
-  } catch (error) {
-    if (error instanceof CsvError) return { cells: [], bytes };
-    throw error;
-  }
+  const read = { ...options({ separator, quotes: 'strict' }), to: 1, on_record: onRecord };
+  return { cells: parseAtOnce(file, read)[0] ?? [], bytes };
 }
 
-/** The first rows in these bytes, which may end anywhere; fewer where quotation marks are broken. */
-export function firstCsvRows(
-  start: Buffer,
-  delimiter: CsvFormat['delimiter'] | '\t',
-  most: number,
-): string[][] {
+/** The first rows in these bytes, which may end anywhere; fewer where quotation marks are broken. Empty ones are left out. */
+export function firstCsvRows(start: Buffer, separator: Separator, most: number): string[][] {
   const rows: string[][] = [];
   try {
     const onRecord = (record: string[]) => {
       rows.push(record);
       return record;
     };
-    parseAtOnce(start, { ...READ, delimiter, relax_quotes: true, to: most, on_record: onRecord });
+    const format = options({ separator, quotes: 'loose' });
+    parseAtOnce(start, { ...format, skip_empty_lines: true, to: most, on_record: onRecord });
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
   }

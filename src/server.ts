@@ -160,6 +160,7 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
         aMinute: limitOf('web-saves', SAVES_PER_MINUTE),
         aDay: limitOf('web-saves-a-day', savesPerDay, [], DAY_SECONDS),
       },
+      endedWorkbooks: limitOf('ended-workbooks', 1),
       counted: counted('web', usage),
       onError: (ctx, error) => logFailure(ctx, error, log),
     }),

@@ -2,11 +2,12 @@ import { createReadStream } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { csvRows } from '../csv.ts';
+import { BEGINNING_BYTES, beginningOf, csvRows, firstRows, type NumberedRow, withQuotes } from '../csv.ts';
 import { inspectFile } from '../dataset/source-file.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
+import { headerRowOf, rosterColumns } from '../rosters/columns.ts';
+import type { Table } from '../rosters/list.ts';
 import { MAX_ITEMS } from '../rosters/roster.ts';
-import { HEADER_BYTES, type RosterTable, readHeader } from '../rosters/table.ts';
 import { fileTrouble } from '../storage/errors.ts';
 import { boardName } from './options.ts';
 import { grouped, printError } from './output.ts';
@@ -33,9 +34,11 @@ const MAX_OUTAGE_MS = 10 * 60_000;
 const UNFINISHED = 1;
 
 /** A roster file of any size. */
-export interface RosterFile extends Pick<RosterTable, 'columns' | 'format'> {
+export interface RosterFile extends Omit<Table, 'rows' | 'leftOut'> {
   readonly path: string;
   readonly sha256: string;
+  /** How many bytes stand before the header row. */
+  readonly skipped: number;
   /** How many rows it has below the header. */
   readonly total: number;
 }
@@ -116,44 +119,47 @@ export async function runRoster(
  * @throws {BadRequestError} for a file that has no column of a lookup, broken quotation marks, or is not UTF-8
  */
 async function openRoster(path: string): Promise<RosterFile> {
-  const start = await buffer(createReadStream(path, { end: HEADER_BYTES - 1 }));
+  const start = await buffer(createReadStream(path, { end: BEGINNING_BYTES - 1 }));
   const { sha256 } = await inspectFile(path);
-  const header = readHeader(start);
-  let rows = 0;
-  for await (const _ of rowsOf(path, header.format)) rows += 1;
-  return { path, sha256, ...header, total: rows - 1 };
+  const { skipped, ...beginning } = beginningOf(start, headerRowOf);
+  const columns = rosterColumns(firstRows(start.subarray(skipped), beginning.separator));
+  return withQuotes(beginning, async (format) => {
+    let rows = 0;
+    for await (const _ of rowsOf({ path, skipped, format })) rows += 1;
+    return { path, sha256, skipped, ...columns, format, total: rows - 1 };
+  });
 }
 
 /** The rows below the header, but the first `skip`, in chunks for one request each. */
 export async function* chunksOf(
   roster: RosterFile,
   skip: number,
-): AsyncGenerator<string[][], void, undefined> {
-  let chunk: string[][] = [];
+): AsyncGenerator<NumberedRow[], void, undefined> {
+  let chunk: NumberedRow[] = [];
   let characters = 0;
-  let row = 0;
-  for await (const cells of rowsOf(roster.path, roster.format)) {
-    row += 1;
+  let read = 0;
+  for await (const row of rowsOf(roster)) {
+    read += 1;
     // The first row is the header.
-    if (row <= skip + 1) continue;
-    const length = cells.reduce((sum, cell) => sum + cell.length + 3, 0);
+    if (read <= skip + 1) continue;
+    const length = row.cells.reduce((sum, cell) => sum + cell.length + 3, 0);
     if (chunk.length === MAX_ITEMS || (chunk.length > 0 && characters + length > MAX_REQUEST_CHARACTERS)) {
       yield chunk;
       [chunk, characters] = [[], 0];
     }
-    chunk.push(cells);
+    chunk.push(row);
     characters += length;
   }
   if (chunk.length > 0) yield chunk;
 }
 
-function rowsOf(path: string, { delimiter }: RosterFile['format']) {
-  return csvRows(textOf(path), delimiter);
+function rowsOf({ path, skipped, format }: Pick<RosterFile, 'path' | 'skipped' | 'format'>) {
+  return csvRows(textOf(path, skipped), format);
 }
 
-async function* textOf(path: string): AsyncGenerator<string, void, undefined> {
+async function* textOf(path: string, start: number): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  const bytes: AsyncIterable<Buffer> = createReadStream(path);
+  const bytes: AsyncIterable<Buffer> = createReadStream(path, { start });
   try {
     for await (const chunk of bytes) yield decoder.decode(chunk, { stream: true });
     yield decoder.decode();

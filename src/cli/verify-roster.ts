@@ -1,6 +1,7 @@
 import { open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { firstCsvRow, plainCsv } from '../csv.ts';
+import { firstCsvRow, type NumberedRow, plainCsv, spreadsheetCsv } from '../csv.ts';
+import { csvFormat, isResultColumn } from '../rosters/answer.ts';
 import { chunksOf, type RosterFile, type RosterWork, sendRows } from './roster-client.ts';
 
 /** While the service answers one chunk, others are read, sent and written. */
@@ -39,11 +40,13 @@ export async function verifyFile(
     ...(board !== undefined && { board }),
     ...(maxMatches !== undefined && { max_matches: maxMatches }),
   });
-  const answersOf = async (chunk: readonly string[][]) => {
+  const format = csvFormat(roster.format);
+  const names = sentNames(roster);
+  const answersOf = async (chunk: readonly NumberedRow[]) => {
     const answered = await sendRows(service, chunk, (rows) => ({
       path: `/api/v1/lookup/batch?${query}`,
       contentType: 'text/csv',
-      body: plainCsv([roster.columns, ...rows], roster.format),
+      body: plainCsv([names, ...rows.map(({ cells }) => cells)], format),
     }));
     return answered.map(({ rows, text }) => answerOf(text, roster, rows.length));
   };
@@ -106,11 +109,19 @@ interface Answer {
   readonly count: number;
 }
 
+/** The names of the columns as they are sent: every chunk is read as the beginning of the file was understood. */
+function sentNames({ columns, meanings }: RosterFile): string[] {
+  return columns.map((column, at) => meanings[at] ?? (isResultColumn(column) ? column : `kept ${at + 1}`));
+}
+
 /** @throws {Error} for an answer that is not one of this service */
-function answerOf(text: string, { format }: RosterFile, count: number): Answer {
+function answerOf(text: string, { columns, format }: RosterFile, count: number): Answer {
   const bytes = Buffer.from(text);
-  const { cells, bytes: headerBytes } = firstCsvRow(bytes, format.delimiter);
+  const written = csvFormat(format);
+  const { cells, bytes: headerBytes } = firstCsvRow(bytes, written.delimiter);
   if (!cells.includes('result_outcome'))
     throw new Error('The answer is not one of this service. Is the URL right?');
-  return { header: bytes.toString('utf8', 0, headerBytes), rows: bytes.toString('utf8', headerBytes), count };
+  const kept = columns.filter((column) => !isResultColumn(column));
+  const header = spreadsheetCsv([[...kept, ...cells.slice(kept.length)]], written);
+  return { header, rows: bytes.toString('utf8', headerBytes), count };
 }

@@ -2,8 +2,8 @@ import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { csvRows } from '../csv.ts';
-import { addTo } from '../licenses/counts.ts';
-import { summaryInWords } from '../rosters/roster.ts';
+import { addTo, summaryInWords } from '../licenses/counts.ts';
+import { csvFormat } from '../rosters/answer.ts';
 import { grouped, print } from './output.ts';
 import { type RosterFile, type RosterOptions, runRoster, withRosterOptions } from './roster-client.ts';
 import { verifyFile } from './verify-roster.ts';
@@ -53,7 +53,8 @@ async function printSummary({ format, total }: RosterFile, out: string): Promise
   const dates = new Set<string>();
   let rows = 0;
   let columns: readonly string[] = [];
-  for await (const cells of csvRows(createReadStream(out), format.delimiter)) {
+  const written = { separator: csvFormat(format).delimiter, quotes: 'strict' } as const;
+  for await (const { cells } of csvRows(createReadStream(out), written)) {
     if (columns.length === 0) {
       columns = cells;
       continue;

@@ -2,8 +2,11 @@ import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { z } from 'zod';
 import { BadRequestError } from '../licenses/bad-request.ts';
+import { nearestBoards } from '../licenses/boards.ts';
 import { addTo } from '../licenses/counts.ts';
-import { rowReader } from '../rosters/table.ts';
+import { FIELD_WORDS } from '../licenses/lookup.ts';
+import { rowRequest } from '../licenses/row-lookup.ts';
+import { rowFields } from '../rosters/list.ts';
 import { grouped, print } from './output.ts';
 import {
   chunksOf,
@@ -26,9 +29,9 @@ const batchAnswer = z.object({
 
 /** A row that names a license. */
 interface WatchRow {
-  /** Its place in the file; the header is row 1. */
+  /** As a spreadsheet numbers it. */
   readonly row: number;
-  readonly item: Readonly<Partial<Record<'board' | 'license_number' | 'reference', string>>>;
+  readonly item: { readonly license_number: string; readonly board?: string; readonly reference?: string };
 }
 
 /** `licenses watch`: a client of the REST API. It needs neither OpenSearch nor Redis. */
@@ -45,8 +48,7 @@ export function watchCommand(): Command {
 }
 
 async function watch({ roster, service, display, onRows }: RosterWork, board?: string): Promise<number> {
-  const fieldsOf = rowReader(roster);
-  if (!Object.hasOwn(fieldsOf([]), 'license_number'))
+  if (!roster.meanings.includes('license_number'))
     throw new BadRequestError('The first row must name a column license_number.');
   const outcomes = new Map<string, number>();
   const printProblem = (row: number, detail: string) => {
@@ -57,10 +59,9 @@ async function watch({ roster, service, display, onRows }: RosterWork, board?: s
   for await (const chunk of chunksOf(roster, 0)) {
     service.signal.throwIfAborted();
     const rows: WatchRow[] = [];
-    for (const [at, cells] of chunk.entries()) {
-      const row = read + at + 2;
+    for (const { number: row, cells } of chunk) {
       try {
-        rows.push({ row, item: itemOf(fieldsOf(cells)) });
+        rows.push({ row, item: itemOf(roster, cells) });
       } catch (error) {
         if (!(error instanceof BadRequestError)) throw error;
         addTo(outcomes, 'invalid');
@@ -93,13 +94,24 @@ async function watch({ roster, service, display, onRows }: RosterWork, board?: s
   return count('not_found') + count('invalid') > 0 ? SOME_NOT_WATCHED : 0;
 }
 
-/** @throws {BadRequestError} for a row without a number */
-function itemOf(fields: Readonly<Record<string, string>>): WatchRow['item'] {
-  const given = (['board', 'license_number', 'reference'] as const).flatMap((name) => {
-    const text = fields[name]?.trim() ?? '';
-    return text === '' ? [] : [[name, text] as const];
-  });
-  const item: WatchRow['item'] = Object.fromEntries(given);
-  if (item.license_number === undefined) throw new BadRequestError('The row has no license_number.');
-  return item;
+const WORDS = {
+  ...FIELD_WORDS,
+  unknownBoard: (name: string) =>
+    `No board is called “${name}”. The nearest is the ${nearestBoards(name)[0].name}.`,
+  noBoard: () => undefined,
+  noName: 'The row has no license_number.',
+};
+
+/** @throws {BadRequestError} for a row without a number, or of another state */
+function itemOf(roster: RosterWork['roster'], cells: readonly string[]): WatchRow['item'] {
+  const fields = rowFields(roster, cells);
+  const request = rowRequest(fields, WORDS, undefined);
+  if (request.by !== 'number') throw new BadRequestError(WORDS.noName);
+  const { number: license_number, board } = request;
+  const { reference } = fields;
+  return {
+    license_number,
+    ...(board && { board: board.name }),
+    ...(reference !== undefined && { reference }),
+  };
 }

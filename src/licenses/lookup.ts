@@ -136,24 +136,35 @@ export const FIELD_WORDS: Omit<LookupWords, 'unknownBoard' | 'noBoard'> = {
  * Reads the fields of a lookup.
  *
  * @param defaultBoard the board of a lookup that names none
+ * @param findBoard the board of a text that names one
  * @throws {BadRequestError} saying in the interface's words what is wrong and what to send instead
  */
-export function readLookup(given: unknown, words: LookupWords, defaultBoard?: Board): LookupRequest {
+export function readLookup(
+  given: unknown,
+  words: LookupWords,
+  defaultBoard?: Board,
+  findBoard = boardByName,
+): LookupRequest {
   const read = lookupFields.safeParse(given);
   if (!read.success) throw new BadRequestError(fieldError(read.error, words));
-  return lookupRequest(read.data, words, defaultBoard);
+  return lookupRequest(read.data, words, defaultBoard, findBoard);
 }
 
 /** The fields of a lookup, read. */
 export type LookupFields = Partial<z.output<typeof lookupFields>>;
 
 /** The lookup of fields that are read: by number if there is one, else by name. @throws as `readLookup` */
-export function lookupRequest(fields: LookupFields, words: LookupWords, defaultBoard?: Board): LookupRequest {
+export function lookupRequest(
+  fields: LookupFields,
+  words: LookupWords,
+  defaultBoard?: Board,
+  findBoard = boardByName,
+): LookupRequest {
   const { license_number: number, last_name: lastName, first_name: firstName } = fields;
   const { business_name: businessName, search_type: searchType } = fields;
   const businessOnly = searchType === 'business';
   const by = number !== undefined ? 'number' : businessOnly ? 'business' : 'person';
-  const board = fields.board === undefined ? defaultBoard : boardByName(fields.board);
+  const board = fields.board === undefined ? defaultBoard : findBoard(fields.board);
   if (board === undefined) {
     const problem = fields.board === undefined ? words.noBoard(by) : words.unknownBoard(fields.board);
     if (problem !== undefined) throw new BadRequestError(problem);

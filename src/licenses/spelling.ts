@@ -51,11 +51,8 @@ export function misreadNumberKeys(written: string): string[] {
 function withDigits(written: string): string {
   const parts = written.split(/[\s./\p{Pd}\u2212]/u);
   const read = (text: string) => text.replace(/[A-Z]/g, (letter) => DIGIT_OF.get(letter) ?? letter);
-  return parts
-    .map((part) =>
-      DIGITS.test(part) ? read(part) : part.replace(LAST_DIGITS, (run) => run.replace(/\d.*/, read)),
-    )
-    .join('');
+  const readEnd = (run: string) => run.replace(/\d.*/, read);
+  return parts.map((part) => (DIGITS.test(part) ? read(part) : part.replace(LAST_DIGITS, readEnd))).join('');
 }
 
 function withLetters(written: string): string {

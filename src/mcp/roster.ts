@@ -1,17 +1,16 @@
 import { z } from 'zod';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { cautionSentences, cautionsOf } from '../licenses/cautions.ts';
+import { itemsOf, summaryInWords } from '../licenses/counts.ts';
 import type { RecordOrigin } from '../licenses/license.ts';
 import { lookupRequest } from '../licenses/lookup.ts';
 import { AS_PERSONS, NOT_UNLICENSED, notFoundMessage, reasonOf } from '../licenses/not-found.ts';
 import {
   invalidLookup,
-  itemsOf,
   type Roster,
   type RosterItem,
   type RosterResult,
   rosterOutcome,
-  summaryInWords,
 } from '../rosters/roster.ts';
 import type { Rosters } from '../rosters/service.ts';
 import {

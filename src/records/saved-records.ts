@@ -70,12 +70,13 @@ export const ROW_NEEDS = ['attention', 'not_found', 'invalid', 'clear'] as const
 
 /** A row of a list beside what was found for it. */
 const listRow = z.object({
-  /** Its place in the list, from 1. */
+  /** Its number in the list, as a spreadsheet shows it. A row with two license numbers is here twice. */
   row: z.int().min(1),
   /** What was sent, by what its columns mean; columns that were only kept are not here. */
   fields: z.object({
     ...{ license_number: cell, name: cell, last_name: cell, first_name: cell, business_name: cell },
     ...{ board: cell, reference: cell, search_type: cell },
+    ...{ license_state: cell, credential_type: cell },
     ...{ license_type: cell, status: cell, city: cell, county: cell },
   }),
   need: z.enum(ROW_NEEDS),

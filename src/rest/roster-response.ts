@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { itemsOf } from '../licenses/counts.ts';
 import { lastScraped, type RecordOrigin, responseRecord, toResponseRecord } from '../licenses/license.ts';
 import { MAX_LISTED_MATCHES, type Miss } from '../licenses/lookup.ts';
 import { notFoundDetail, reasonOf } from '../licenses/not-found.ts';
-import { FOUND_BY, itemsOf, MAX_ITEMS, type RosterResult } from '../rosters/roster.ts';
+import { FOUND_BY, MAX_ITEMS, type RosterResult } from '../rosters/roster.ts';
 import { type AnswerFormat, MAX_ITEMS_WITH_SUGGESTIONS } from '../rosters/service.ts';
 import { licenseBody, notFoundReason } from './verify-response.ts';
 

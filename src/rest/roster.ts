@@ -1,15 +1,26 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
-import { plainCsv } from '../csv.ts';
+import { type NumberedRow, plainCsv } from '../csv.ts';
 import { bodyTooLarge, jsonBody, listLimit, textBody, utf8WithMark } from '../http/body.ts';
 import { ClientError } from '../http/errors.ts';
 import { type RosterCost, spendForItems } from '../http/limits.ts';
 import { type Context, clientGone, type Route } from '../http/route.ts';
 import { BadRequestError, checked } from '../licenses/bad-request.ts';
-import { FIELD_WORDS, lookupFields, MAX_LISTED_MATCHES, readLookup } from '../licenses/lookup.ts';
+import { type Board, boardByText } from '../licenses/boards.ts';
+import {
+  FIELD_WORDS,
+  type LookupWords,
+  lookupFields,
+  MAX_LISTED_MATCHES,
+  readLookup,
+} from '../licenses/lookup.ts';
+import { ROW_FIELDS, type RowFields, rowRequest } from '../licenses/row-lookup.ts';
+import { type AnsweredTable, answerTable, csvFormat, RESULT_COLUMNS } from '../rosters/answer.ts';
+import { readTable, rowFields } from '../rosters/list.ts';
 import {
   DEFAULT_LISTED_MATCHES,
+  type ItemReader,
   MAX_ITEMS,
   type Roster,
   type RosterResult,
@@ -18,21 +29,13 @@ import {
 } from '../rosters/roster.ts';
 import type { AnswerFormat, Rosters } from '../rosters/service.ts';
 import {
-  answerTable,
-  itemsTable,
-  RESULT_COLUMNS,
-  type RosterTable,
-  readTable,
-  rowReader,
-} from '../rosters/table.ts';
-import {
   absentIfBlank,
-  board,
   COMMON_ERRORS,
   errorEntry,
   queryOf,
   REST_PATH,
   responseEntry,
+  unknownBoard,
   wholeNumber,
 } from './operation.ts';
 import { JSON_ANSWER, rosterAnswerBody } from './roster-response.ts';
@@ -47,9 +50,22 @@ const MATCHES_ERROR = `max_matches must be a whole number from 1 to ${MAX_LISTED
 
 const maxMatches = z.int(MATCHES_ERROR).min(1, MATCHES_ERROR).max(MAX_LISTED_MATCHES, MATCHES_ERROR);
 
+/** How a roster says what is wrong with an item: a number needs no board. */
+const ROSTER_WORDS: LookupWords = {
+  ...REST_WORDS,
+  noBoard: (by) => (by === 'number' ? undefined : REST_WORDS.noBoard(by)),
+};
+
+const anyBoard = z.string('board must be a string.').transform((text): Board => {
+  const found = boardByText(text);
+  if (found === undefined) throw unknownBoard(text);
+  return found;
+});
+
 const rosterQuery = z.object({
-  board: board.optional().meta({
-    description: 'The board of every item that names none. A board in a JSON body overrides it',
+  board: anyBoard.optional().meta({
+    description:
+      'The board of every item that names none: its name, code or short name. A board in a JSON body overrides it',
   }),
   max_matches: z
     .preprocess(wholeNumber, maxMatches.default(DEFAULT_LISTED_MATCHES))
@@ -59,7 +75,7 @@ const rosterQuery = z.object({
 const rosterBody = z.object(
   {
     board: z
-      .preprocess(absentIfBlank, board.nullish())
+      .preprocess(absentIfBlank, anyBoard.nullish())
       .meta({ description: 'The board of every item that names none' }),
     max_matches: maxMatches.nullish().describe('The most matches of a name to list'),
     // The items are counted before anything looks at each.
@@ -78,7 +94,7 @@ const documentedRosterBody = rosterBody
         lookupFields
           .extend({
             board: lookupFields.shape.board.describe(
-              'Exactly the name of a board, as GET /lookup/boards lists it; always required',
+              'A board by its name, code or short name; without one, a number is looked up at all boards',
             ),
             reference: reference.describe('Your own name for the item, which its result repeats'),
           })
@@ -95,7 +111,7 @@ interface SentRoster {
   /** Reads the items. What is wrong with one makes only that item invalid. */
   readonly read: () => Promise<Roster>;
   /** The roster as rows, to which an answer in CSV adds columns. */
-  readonly table: () => RosterTable;
+  readonly table: () => AnsweredTable;
   readonly isTable: boolean;
 }
 
@@ -104,32 +120,53 @@ async function sentRoster(ctx: Context): Promise<SentRoster> {
   const type = ctx.request.type.toLowerCase();
   if (type === 'text/csv') {
     const table = await readTable(await textBody(ctx, ROSTER_LIMIT, utf8WithMark));
-    const { rows } = table;
     const options = queryOf(ctx, rosterQuery);
-    if (rows.length === 0) throw new BadRequestError('The CSV has no rows below the header row.');
-    const read = () => readRoster(rows, rowReader(table), options);
-    return { count: rows.length, read, table: () => table, isTable: true };
+    if (table.rows.length === 0) throw new BadRequestError('The CSV has no rows below the header row.');
+    const reader = {
+      fieldsOf: ({ cells }: NumberedRow) => rowFields(table, cells),
+      requestOf: (fields: RowFields) => rowRequest(fields, ROSTER_WORDS, options.board),
+    };
+    const read = () => readRoster(table.rows, reader, options.max_matches);
+    return { count: table.rows.length, read, table: () => table, isTable: true };
   }
   if (type !== '' && type !== 'application/json') throw new ClientError(415, MEDIA_TYPES);
   const body = await jsonBody(ctx, ROSTER_LIMIT);
   const query = queryOf(ctx, rosterQuery);
   const { items, ...sent } = checked(rosterBody, body);
-  const options = {
-    board: sent.board ?? query.board,
-    max_matches: sent.max_matches ?? query.max_matches,
+  const board = sent.board ?? query.board;
+  const reader = {
+    fieldsOf: (item: unknown) => item,
+    requestOf: (item: unknown) => readLookup(item, ROSTER_WORDS, board, boardByText),
   };
-  const read = () => readRoster(items, (item) => item, options);
+  const read = () => readRoster(items, reader, sent.max_matches ?? query.max_matches);
   return { count: items.length, read, table: () => itemsTable(items), isTable: false };
 }
 
-async function readRoster<Item>(
+async function readRoster<Item, Fields>(
   items: readonly Item[],
-  fieldsOf: (item: Item) => unknown,
-  options: z.output<typeof rosterQuery>,
+  reader: ItemReader<Item, Fields>,
+  maxMatches: number,
 ): Promise<Roster> {
-  const requestOf = (fields: unknown) => readLookup(fields, REST_WORDS, options.board);
-  const reader = { fieldsOf, requestOf };
-  return { items: await readItems(items, reader), maxMatches: options.max_matches };
+  return { items: await readItems(items, reader), maxMatches };
+}
+
+/** The items of a JSON body as a table with the fields that any of them has. */
+function itemsTable(items: readonly unknown[]): AnsweredTable {
+  const objects = items.map((item) => (isObject(item) ? item : {}));
+  const columns = ROW_FIELDS.filter((column) => objects.some((item) => Object.hasOwn(item, column)));
+  const rows = objects.map((item, at) => ({
+    number: at + 1,
+    cells: columns.map((column) => cellText(item[column])),
+  }));
+  return { columns, rows, format: { separator: ',', newline: '\r\n', hasByteOrderMark: false } };
+}
+
+function isObject(item: unknown): item is Readonly<Record<string, unknown>> {
+  return typeof item === 'object' && item !== null;
+}
+
+function cellText(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
 
 /** POST /lookup/batch: up to 1,000 lookups in one request, as JSON or as CSV. */
@@ -183,7 +220,8 @@ function exampleAnswer({ shape, parts }: AnswerFormat<Buffer>): string {
 }
 
 const CSV_RULES =
-  'CSV: a header row with the names of the fields; any other column is kept. Commas or semicolons, UTF-8. The ' +
+  'CSV: a header row with the names of the fields, or such as people write them (Lic #, Employee name); any other ' +
+  'column is kept. UTF-8. The ' +
   'response repeats the rows and columns and adds ' +
   `${RESULT_COLUMNS.join(', ')}. A cell that a spreadsheet would run as a formula begins with an apostrophe.`;
 
@@ -193,7 +231,10 @@ function rosterOperation(itemsPerRequest: number): ZodOpenApiOperationObject {
     rosterAnswerBody,
     { example: JSON.parse(exampleAnswer(JSON_ANSWER)) },
   );
-  const csvRequest = plainCsv([TABLE_EXAMPLE.columns, ...TABLE_EXAMPLE.rows], TABLE_EXAMPLE.format);
+  const csvRequest = plainCsv(
+    [TABLE_EXAMPLE.columns, ...TABLE_EXAMPLE.rows.map(({ cells }) => cells)],
+    csvFormat(TABLE_EXAMPLE.format),
+  );
   const csvAnswer = exampleAnswer(answerTable(TABLE_EXAMPLE));
   return {
     operationId: 'verifyRoster',

@@ -1,260 +1,290 @@
-import { BOARDS, boardByText } from '../licenses/boards.ts';
-import { FILTER_NAMES, type FilterName } from '../licenses/filters.ts';
-import { MAX_COLUMNS } from './table.ts';
+import HEADERS from '../../data/column-headers.json' with { type: 'json' };
+import { BadRequestError } from '../licenses/bad-request.ts';
+import { boardByText } from '../licenses/boards.ts';
+import { MAX_CHARACTERS } from '../licenses/lookup.ts';
+import {
+  hasNumber,
+  isLikeNumber,
+  isSurelyNumber,
+  numbersIn,
+  partsOfText,
+  prefixesOfType,
+  stateOf,
+} from '../licenses/number-forms.ts';
+import { ROW_FIELDS, type RowFields } from '../licenses/row-lookup.ts';
 
 /** What a column of a list can mean, beside the filters. */
 export const MEANINGS = [
-  'license_number',
-  'name',
-  'last_name',
-  'first_name',
-  'business_name',
-  'board',
-  'reference',
+  ...(['license_number', 'name', 'last_name', 'first_name', 'business_name', 'board'] as const),
+  ...(['license_state', 'credential_type', 'reference'] as const),
 ] as const;
 
 /** What a column means; `undefined` for one that is only kept. */
-export type Meaning = (typeof MEANINGS)[number] | 'search_type' | FilterName;
+export type Meaning = keyof RowFields;
 
-/** How a list is to be read. */
-export interface ListColumns {
-  /** The row that names the columns, from 0; `undefined` where none does. */
-  readonly headerAt: number | undefined;
-  /** Of each column. */
-  readonly meanings: readonly (Meaning | undefined)[];
-}
-
-/** With any of these, a row can be looked up. */
-const CRITERIA: ReadonlySet<Meaning | undefined> = new Set([
-  'license_number',
-  'name',
-  'last_name',
-  'business_name',
-] as const);
+type Meanings = readonly (Meaning | undefined)[];
 
 /** Whether a row with these columns can be looked up. */
-export function hasCriterion(meanings: readonly (Meaning | undefined)[]): boolean {
-  return meanings.some((meaning) => CRITERIA.has(meaning));
+export function hasCriterion(meanings: Meanings): boolean {
+  return (['license_number', 'name', 'last_name', 'business_name'] as const).some((each) =>
+    meanings.includes(each),
+  );
 }
 
-/**
- * The headers of each meaning, as people write them: in lower case, words apart. `#`, `no`, `num` and `nbr` count as
- * `number`; `licence`, `lic` and `license` are one word.
- */
-const HEADERS: Readonly<Record<(typeof MEANINGS)[number], readonly string[]>> = {
-  license_number: [
-    ...['license', 'state license', 'ohio license', 'oh license', 'professional license', 'nursing license'],
-    ...['rn license', 'lpn license', 'rn number', 'lpn number', 'credential'],
-  ],
-  name: [
-    ...[
-      'name',
-      'names',
-      'full name',
-      'legal name',
-      'employee',
-      'employee name',
-      'employee full name',
-      'staff',
-    ],
-    ...['staff name', 'staff member', 'person', 'person name', 'licensee', 'licensee name', 'license holder'],
-    ...['license holder name', 'holder', 'holder name', 'provider', 'provider name', 'nurse', 'nurse name'],
-    ...[
-      'practitioner',
-      'practitioner name',
-      'caregiver',
-      'caregiver name',
-      'professional',
-      'contractor name',
-    ],
-    ...['individual', 'individual name', 'name on license', 'last name first name', 'last first', 'worker'],
-    ...[
-      'worker name',
-      'member name',
-      'name last first',
-      'first name last name',
-      'first and last name',
-      'first last',
-    ],
-  ],
-  last_name: ['last', 'lastname', 'lname', 'l name', 'last nm', 'name last'],
-  first_name: [
-    ...['first', 'firstname', 'givenname', 'given names', 'forename', 'fname', 'f name', 'name first'],
-    ...['first middle', 'first middle name', 'first and middle name'],
-  ],
-  business_name: [
-    ...['business name', 'business', 'company', 'company name', 'facility', 'facility name', 'establishment'],
-    ...['establishment name', 'firm', 'firm name', 'organization', 'organization name', 'trade name', 'dba'],
-    ...['pharmacy', 'pharmacy name', 'shop', 'shop name', 'salon', 'salon name', 'store name', 'vendor'],
-    ...['vendor name', 'licensed business'],
-  ],
-  board: [
-    ...[
-      'board',
-      'board name',
-      'state board',
-      'licensing board',
-      'license board',
-      'issuing board',
-      'ohio board',
-    ],
-    ...['board code', 'agency', 'licensing agency', 'issuing agency', 'issuing authority', 'authority'],
-  ],
-  reference: [
-    ...[
-      'reference',
-      'reference number',
-      'ref',
-      'ref number',
-      'employee id',
-      'employee number',
-      'employee code',
-    ],
-    ...['emp id', 'emp number', 'id', 'id number', 'staff id', 'staff number', 'badge', 'badge number'],
-    ...[
-      'badge id',
-      'payroll number',
-      'payroll id',
-      'personnel number',
-      'personnel id',
-      'worker id',
-      'person id',
-    ],
-    ...['provider id', 'file number', 'member id', 'user id', 'vendor id', 'vendor number'],
-  ],
-};
+/** How a list is read. */
+export interface ListColumns {
+  /** The place of the row that names the columns, from 0; `undefined` where none does. */
+  readonly headerAt: number | undefined;
+  /** What the columns are called; empty where nothing names one. */
+  readonly header: readonly string[];
+  readonly meanings: Meanings;
+}
 
-/** Headers of other things and other people: `Driver license number`, `Supervisor last name`. */
-const OF_OTHERS =
-  /\b(driver|drivers|vehicle|supervisor|manager|spouse|preferred|maiden|former|contact|emergency|type|status|date|state of issue)\b/;
-
-/** How the headers of a meaning end, whatever comes before. */
-const ENDINGS: readonly (readonly [ending: RegExp, meaning: Meaning])[] = [
-  [
-    /\b(license|credential|certificate|certification|registration|permit)\b.*\b(number|id)$/,
-    'license_number',
-  ],
-  [/\b(license|licensed)number$/, 'license_number'],
-  [/\b(last name|surname|family name)$/, 'last_name'],
-  [/\b(first name|given name)$/, 'first_name'],
-];
+/** Columns, and why it is not believed what they mean. Without doubts, nobody needs to be asked. */
+export interface ReadColumns extends ListColumns {
+  readonly doubts: readonly string[];
+}
 
 const BY_HEADER: ReadonlyMap<string, Meaning> = new Map(
-  MEANINGS.flatMap((meaning) => HEADERS[meaning].map((header) => [header, meaning] as const)),
+  MEANINGS.flatMap((meaning) => HEADERS.meanings[meaning].map((header) => [header, meaning] as const)),
 );
-
-/** Read only where they are written just so: a `City` or `Status` of employees is not the license's. */
-const BY_EXACT_HEADER: ReadonlyMap<string, Meaning> = new Map(
-  [...MEANINGS, 'search_type' as const, ...FILTER_NAMES].map((name) => [name, name]),
+const SAME_WORDS: ReadonlyMap<string, string> = new Map(
+  Object.entries(HEADERS.same_words).flatMap(([word, same]) => same.map((each) => [each, word] as const)),
 );
-
-/** The meaning of this name, as forms send it; `undefined` for none. */
-export function meaningNamed(name: string): Meaning | undefined {
-  return BY_EXACT_HEADER.get(name);
-}
 
 /** Longer texts are no headers. */
 const MAX_HEADER_CHARACTERS = 60;
 
-/** `Lic. #` → `license number`. */
-function headerKey(text: string): string {
-  return text
+/** The words of a header: `Lic. #` → `license number`. */
+function headerWords(text: string): string[] {
+  const words = text
     .slice(0, MAX_HEADER_CHARACTERS)
     .normalize('NFKC')
     .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
     .toLowerCase()
     .replace(/#|№/g, ' number ')
-    .replace(/['’]s?\b/g, '')
-    .replace(/[^\p{L}\p{N}]+/gu, ' ')
-    .trim()
-    .replace(/\b(?:no|num|nbr|nr)\b/g, 'number')
-    .replace(/\b(?:lic|licence|licenses)\b/g, 'license')
-    .replace(/\bnumber(?: number)+\b/g, 'number');
+    .replace(/['’]s?(?![\p{L}\p{N}])/gu, '')
+    .split(/[^\p{L}\p{N}]/u)
+    .map((word) => SAME_WORDS.get(word) ?? word)
+    .filter((word) => word !== '');
+  return words.filter((word, at) => word !== 'number' || words[at - 1] !== 'number');
+}
+
+/** Names that programs write just so. A `City` or `Status` of employees is not the license's. */
+const BY_FIELD_NAME: ReadonlyMap<string, Meaning> = new Map(ROW_FIELDS.map((name) => [name, name]));
+
+/** The meaning of this name, as forms send it; `undefined` for none. */
+export function meaningNamed(name: string): Meaning | undefined {
+  return BY_FIELD_NAME.get(name);
 }
 
 /** What a header says that its column means. */
 export function meaningOfHeader(text: string): Meaning | undefined {
   if (text.length > MAX_HEADER_CHARACTERS) return undefined;
-  const key = headerKey(text);
-  const named = BY_EXACT_HEADER.get(text.trim()) ?? BY_HEADER.get(key);
-  if (named !== undefined || OF_OTHERS.test(key)) return named;
-  return ENDINGS.find(([ending]) => ending.test(key))?.[1];
+  return BY_FIELD_NAME.get(text.trim()) ?? meaningOfWords(headerWords(text));
+}
+
+function meaningOfWords(words: readonly string[]): Meaning | undefined {
+  const named = BY_HEADER.get(words.join(' '));
+  if (named !== undefined || has(words, HEADERS.words_of_others) || has(words, HEADERS.former_words))
+    return named;
+  // `Applicant surname`, `State license number`.
+  const ending = BY_HEADER.get(words.slice(-2).join(' ')) ?? BY_HEADER.get(words.at(-1) ?? '');
+  if (ending === 'last_name' || ending === 'first_name') return ending;
+  const isNumber = ['number', 'id', 'licensenumber'].includes(words.at(-1) ?? '');
+  return isNumber && has(words, HEADERS.number_words) ? 'license_number' : undefined;
+}
+
+function has(words: readonly string[], some: readonly string[]): boolean {
+  return words.some((word) => some.includes(word));
 }
 
 /** So many rows may stand above the header: a title, a date, an address. */
 export const MAX_ROWS_ABOVE = 10;
 
+type Rows = readonly (readonly string[])[];
+
 /** The row that names the columns. */
 interface HeaderRow {
   readonly at: number;
+  readonly header: readonly string[];
   /** How many meanings it names. */
   readonly named: number;
 }
 
-/** The row, among the first ones, that names the most meanings, the first of several; none without one to look up by. */
-export function headerRowOf(rows: readonly (readonly string[])[]): HeaderRow | undefined {
+/**
+ * The row, among the first ones, that names the most meanings, the first of several; none without one to look up by.
+ * The row above it counts as a part of it where both together name more. A row with a license number is no header.
+ */
+export function headerRowOf(rows: Rows): HeaderRow | undefined {
   let best: HeaderRow | undefined;
   for (const [at, row] of rows.slice(0, MAX_ROWS_ABOVE + 1).entries()) {
-    const named = row.slice(0, MAX_COLUMNS).map(meaningOfHeader);
-    const meanings = new Set(named.filter((meaning) => meaning !== undefined));
-    if (hasCriterion([...meanings]) && meanings.size > (best?.named ?? 0))
-      best = { at, named: meanings.size };
+    if (row.some(isLikeNumber)) continue;
+    for (const header of [row, joinedHeader(rows[at - 1] ?? [], row)]) {
+      const meanings = new Set(header.map(meaningOfHeader).filter((meaning) => meaning !== undefined));
+      if (!hasCriterion([...meanings]) || meanings.size <= (best?.named ?? 0)) continue;
+      best = { at, header, named: meanings.size };
+    }
   }
   return best;
 }
 
-/**
- * What the columns of a list mean, by the row that names the most of them, among the first rows; else by what is in
- * them.
- *
- * @returns `isClear`: whether no one needs to be asked
- */
-export function columnsOf(rows: readonly (readonly string[])[]): ListColumns & { readonly isClear: boolean } {
+/** Two header rows as one: a name in the upper one counts for the columns without one to its right. */
+function joinedHeader(upper: readonly string[], lower: readonly string[]): string[] {
+  let group = '';
+  return lower.map((name, at) => {
+    group = upper[at]?.trim() || group;
+    return `${group} ${name}`.trim();
+  });
+}
+
+/** What the columns of a list mean, by their names and by what is in them. */
+export function columnsOf(rows: Rows): ReadColumns {
+  const found = headerRowOf(rows);
   const width = rows.reduce((widest, { length }) => Math.max(widest, length), 0);
-  const headerAt = headerRowOf(rows)?.at;
-  if (headerAt !== undefined) {
-    const header = rows[headerAt] ?? [];
-    const meanings = Array.from({ length: width }, (_, at) => meaningOfHeader(header[at] ?? ''));
-    const named = meanings.filter((meaning) => meaning !== undefined);
-    return { headerAt, meanings, isClear: new Set(named).size === named.length };
+  const header = Array.from({ length: width }, (_, at) => found?.header[at] ?? '');
+  const cells = header.map((_, at) => filledCells(found === undefined ? rows : rows.slice(found.at + 1), at));
+  if (found === undefined) return { header, ...columnsByCells(rows, cells) };
+  const names = header.map((name) => (isPlace(name, header) ? undefined : meaningOfHeader(name)));
+  return { headerAt: found.at, header, ...believed(header, names, cells) };
+}
+
+/** A column `State` beside a city or a ZIP code is a place of the person. */
+function isPlace(name: string, header: readonly string[]): boolean {
+  const isState = headerWords(name).join(' ') === 'state';
+  return isState && header.some((each) => has(headerWords(each), HEADERS.address_words));
+}
+
+type Cells = readonly (readonly string[])[];
+type Believed = Pick<ReadColumns, 'meanings' | 'doubts'>;
+
+/** Without a header: numbers alone need nobody to be asked. The rows above the first one are a title. */
+function columnsByCells(rows: Rows, cells: Cells): Omit<ReadColumns, 'header'> {
+  const test = cells.length === 1 ? isLikeNumber : isSurelyNumber;
+  const areNumbers = cells.every((each) => isMostly(each, (cell) => numbersIn(cell).every(test)));
+  if (cells.length === 0 || !areNumbers) {
+    return { headerAt: undefined, meanings: onceEach(cells.map(meaningOfCells)), doubts: [''] };
   }
-  const meanings = Array.from({ length: width }, (_, at) => meaningOfCells(rows.map((row) => row[at] ?? '')));
-  if (width === 1 && meanings[0] === 'license_number') {
-    // The rows above the first number are a title.
-    const above = rows.slice(0, MAX_ROWS_ABOVE).findIndex(([cell = '']) => /\d/.test(cell));
-    return { headerAt: above > 0 ? above - 1 : undefined, meanings, isClear: true };
-  }
-  return { headerAt: undefined, meanings: onceEach(meanings), isClear: false };
+  const above = rows.slice(0, MAX_ROWS_ABOVE).findIndex((row) => row.some((cell) => /\d/.test(cell)));
+  const headerAt = above > 0 ? above - 1 : undefined;
+  return { headerAt, meanings: cells.map((): Meaning => 'license_number'), doubts: [] };
+}
+
+/** Meanings that only one column of a list has. Of the others, the first column counts. */
+const SINGLE = MEANINGS.slice(0, 6);
+
+/** Compares what columns are called with what is in them. */
+function believed(header: ListColumns['header'], names: Meanings, cells: Cells): Believed {
+  const doubts: string[] = [];
+  const claims = names.map((name, at) => {
+    const looks = meaningOfCells(cells[at] ?? []);
+    // `State license` may be the state, and `Credential` the type.
+    const isOther = looks === 'license_state' || looks === 'credential_type';
+    return isOther && (name === 'license_number' || name === 'board') ? looks : name;
+  });
+  const meanings = claims.map((claim, at) => {
+    const [name = '', filled = []] = [header[at], cells[at]];
+    const words = headerWords(name);
+    if (filled.length === 0 || (claim === undefined && has(words, HEADERS.words_of_others))) return claim;
+    const examples = filled.slice(0, 3).map((cell) => `“${cell.slice(0, 40)}”`);
+    if (claim !== undefined && !isMostly(filled, CELL_TESTS[claim] ?? (() => true), HALF)) {
+      doubts.push(`“${name}” has other things than its name says: ${examples.join(', ')}.`);
+    }
+    const former = words.filter((word) => !HEADERS.former_words.includes(word));
+    const wasNamed = former.length < words.length ? meaningOfWords(former) : undefined;
+    const isNumbers = isMostly(filled, (cell) => numbersIn(cell).every(isSurelyNumber));
+    const likely = claim ?? wasNamed ?? (isNumbers ? 'license_number' : undefined);
+    const other = claims.findIndex((each, place) => each === likely && place !== at);
+    const isSingle = SINGLE.some((each) => each === likely);
+    if (isSingle && other >= 0 && (claim === undefined || other < at)) {
+      doubts.push(`“${header[other]}” and “${name}” may mean the same.`);
+    } else if (claim === undefined && likely === 'license_number') {
+      doubts.push(`“${name}” looks like license numbers: ${examples.join(', ')}.`);
+    }
+    return claim ?? (wasNamed === undefined ? likely : undefined);
+  });
+  return { meanings: onceEach(meanings), doubts };
 }
 
 /** The first column of each meaning keeps it. */
-function onceEach(meanings: readonly (Meaning | undefined)[]): (Meaning | undefined)[] {
+function onceEach(meanings: Meanings): Meanings {
   return meanings.map((meaning, at) => (meanings.indexOf(meaning) === at ? meaning : undefined));
 }
 
-/** What is so in most of a column's cells is so of the column: its first row may be a header. */
+/** What is so in most of a column's cells is so of the column. */
 const MOST = 0.6;
-const MAX_CELLS_LOOKED_AT = 25;
+/** What a column is called counts where it fits as many. */
+const HALF = 0.5;
+const MAX_CELLS_LOOKED_AT = 100;
 
-function meaningOfCells(cells: readonly string[]): Meaning | undefined {
-  const filled = cells.filter((cell) => cell !== '').slice(0, MAX_CELLS_LOOKED_AT);
-  const most = (test: (cell: string) => boolean) => filled.filter(test).length >= filled.length * MOST;
-  if (filled.length === 0) return undefined;
-  if (most(isLikeNumber)) return 'license_number';
-  if (most((cell) => boardByText(cell) !== undefined)) return 'board';
-  if (most((cell) => /^[\p{L}'’.\- ]+,[\p{L}'’.\- ]+$/u.test(cell))) return 'name';
-  return undefined;
+function filledCells(rows: Rows, at: number): string[] {
+  const cells = rows.map((row) => (row[at] ?? '').slice(0, MAX_CHARACTERS).trim());
+  return cells.filter((cell) => cell !== '').slice(0, MAX_CELLS_LOOKED_AT);
 }
 
-const PREFIXES = BOARDS.flatMap((board) => board.license_types.map(({ prefix }) => prefix)).filter((prefix) =>
-  /[A-Z]/.test(prefix),
-);
-const LETTERS_BEFORE: ReadonlySet<string> = new Set(PREFIXES.map((prefix) => prefix.replace(/[^A-Z]/g, '')));
+function isMostly(cells: readonly string[], test: (cell: string) => boolean, share = MOST): boolean {
+  return cells.length > 0 && cells.filter(test).length >= cells.length * share;
+}
 
-/** Whether a text looks like a license number: a board's letters and digits, or at least five digits. */
-function isLikeNumber(text: string): boolean {
-  if (text.length > 30) return false;
-  const compact = text.toUpperCase().replace(/[\s./\p{Pd}]/gu, '');
-  const [, letters = '', digits = ''] = /^([A-Z]*)(\d+)(?:SUPV)?$/.exec(compact) ?? [];
-  return letters === '' ? digits.length >= 5 : LETTERS_BEFORE.has(letters);
+/** What cells must look like where a header claims a meaning. */
+const CELL_TESTS: { readonly [Each in Meaning]?: (cell: string) => boolean } = {
+  license_number: hasNumber,
+  ...{ name: isLikeName, last_name: isLikeName, first_name: isLikeName },
+  business_name: (cell) => /\p{L}/u.test(cell),
+  board: (cell) => stateOf(cell) !== undefined || boardByText(cell) !== undefined || /\bboard\b/i.test(cell),
+};
+
+function meaningOfCells(cells: readonly string[]): Meaning | undefined {
+  const tests: readonly (readonly [Meaning, (cell: string) => boolean])[] = [
+    ['license_number', (cell) => numbersIn(cell).every(isLikeNumber)],
+    ['license_state', (cell) => partsOfText(cell).every((part) => stateOf(part) !== undefined)],
+    ['credential_type', (cell) => prefixesOfType(cell).length > 0],
+    ['board', (cell) => boardByText(cell) !== undefined],
+    ['name', (cell) => cell.split(',').length === 2 && isLikeName(cell)],
+  ];
+  return tests.find(([, test]) => isMostly(cells, test))?.[0];
+}
+
+function isLikeName(cell: string): boolean {
+  const letters = cell.match(/\p{L}/gu)?.length ?? 0;
+  return letters > (cell.match(/\d/g)?.length ?? 0) && !isLikeNumber(cell);
+}
+
+/** A hospital's export has dozens. */
+export const MAX_COLUMNS = 200;
+
+/**
+ * The columns of a program's list, which its first row names. Where one has exactly the name of a field, such as
+ * `license_number`, all have (`License Number`, too), and are believed; else they are read as a person's.
+ *
+ * @throws {BadRequestError} for columns that are not clear, saying what was understood
+ */
+export function rosterColumns(rows: Rows): Pick<ListColumns, 'meanings'> & { columns: readonly string[] } {
+  const [columns = []] = rows;
+  if (columns.length > MAX_COLUMNS) {
+    throw new BadRequestError(
+      `The header row has ${columns.length} columns; at most ${MAX_COLUMNS} are taken.`,
+    );
+  }
+  const fields = columns.map((name) => BY_FIELD_NAME.get(name.trim().toLowerCase().replace(/[\s-]/g, '_')));
+  const isExact = hasCriterion(columns.map((name) => BY_FIELD_NAME.get(name.trim())));
+  const read = isExact ? { headerAt: 0, meanings: fields, doubts: [] } : columnsOf(rows);
+  const meanings = columns.map(
+    (_, at) => read.meanings[at] ?? (read.meanings.includes(fields[at]) ? undefined : fields[at]),
+  );
+  if (read.headerAt !== 0 || !hasCriterion(meanings)) {
+    throw new BadRequestError(
+      'The first row must name the columns; at least one of license_number, last_name, business_name is needed. ' +
+        `These are read: ${ROW_FIELDS.join(', ')}.`,
+    );
+  }
+  const twice = fields.find((field, at) => isExact && field !== undefined && fields.indexOf(field) !== at);
+  if (twice !== undefined) throw new BadRequestError(`The header row has more than one column ${twice}.`);
+  if (read.doubts.length > 0) {
+    const understood = columns.flatMap((name, at) => meanings[at] && `“${name}” as ${meanings[at]}`);
+    throw new BadRequestError(
+      `${read.doubts[0]} Understood: ${understood.filter(Boolean).join(', ')}. Give the columns that count the names of the fields.`,
+    );
+  }
+  return { columns, meanings };
 }

@@ -1,226 +1,193 @@
-import { isUtf8 } from 'node:buffer';
-import pLimit from 'p-limit';
-import { csvRows, firstCsvRows, plainCsv, withFormulas } from '../csv.ts';
+import {
+  decodedText,
+  firstRows,
+  type ListFormat,
+  type NumberedRow,
+  readRows,
+  type Separator,
+  withFormulas,
+} from '../csv.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
-import { type Board, boardByText } from '../licenses/boards.ts';
-import { type LookupRequest, type LookupWords, MAX_CHARACTERS, readLookup } from '../licenses/lookup.ts';
-import { hasLegalForm, personParts } from '../licenses/names.ts';
-import { TooBusyError } from '../storage/errors.ts';
-import { headerRowOf, type ListColumns, MAX_ROWS_ABOVE, type Meaning } from './columns.ts';
+import { MAX_CHARACTERS } from '../licenses/lookup.ts';
+import { isLikeNumber, numbersIn, partsOfText } from '../licenses/number-forms.ts';
+import type { RowFields } from '../licenses/row-lookup.ts';
+import {
+  headerRowOf,
+  type ListColumns,
+  MAX_COLUMNS,
+  MAX_ROWS_ABOVE,
+  type Meaning,
+  rosterColumns,
+} from './columns.ts';
 import { MAX_ITEMS } from './roster.ts';
-import { MAX_COLUMNS, pieces, type RosterTable } from './table.ts';
-import { xlsxRows } from './xlsx.ts';
+import { isWorkbook, readWorkbook } from './workbook.ts';
 
 /** A list as a person has it: pasted, or a file of a spreadsheet program. */
 export interface List {
   /** All rows, those above the header too, without empty ones. */
-  readonly rows: readonly (readonly string[])[];
+  readonly rows: readonly NumberedRow[];
   /** The list as text: read again with the same separator, it has the same rows. */
   readonly text: string;
-  readonly separator: Separator;
+  readonly format: ListFormat;
+  /** Of a workbook: the sheet that was read, and the others that have text. */
+  readonly sheet?: { readonly name: string; readonly others: readonly string[] };
 }
 
-export const SEPARATORS = [',', ';', '\t'] as const;
-type Separator = (typeof SEPARATORS)[number];
+/** A list whose columns are known: what is looked up, and what an answer repeats. */
+export interface Table {
+  readonly columns: readonly string[];
+  readonly meanings: readonly (Meaning | undefined)[];
+  /** A row may have fewer or more cells than there are columns. */
+  readonly rows: readonly NumberedRow[];
+  readonly format: ListFormat;
+  /** The numbers of rows that were left out: they repeat the names of the columns, or are totals. */
+  readonly leftOut: readonly number[];
+}
 
-/** Of a list as text. A form that sends it again has a megabyte for it and for everything else. */
+/** A form that sends a list again has a megabyte for it and for everything else. */
 const MAX_TEXT_BYTES = 900_000;
 
 const MAX_ROWS = MAX_ITEMS + MAX_ROWS_ABOVE + 1;
 
-/** One workbook is unpacked at a time, and so many wait: each takes up to half a second. */
-const unpacking = pLimit(1);
-const MAX_WAITING = 10;
-
 /**
- * Reads a list: an Excel workbook, or text in UTF-8, UTF-16 or Windows-1252, separated by tabs, semicolons or commas.
+ * Reads a list: a workbook of a spreadsheet program, or text in UTF-8, UTF-16 or Windows-1252, separated by commas,
+ * semicolons, tabs or pipes. Of a workbook, the first sheet whose columns have known names is read.
  *
  * @param known what separates the cells of a text that was read before
  * @throws {BadRequestError} saying what to do, for what is no list or too large
- * @throws {TooBusyError} when too many workbooks wait
+ * @throws what `readWorkbook` does
  */
 export async function readList(sent: string | Buffer, known?: Separator): Promise<List> {
   if (typeof sent !== 'string' && isWorkbook(sent)) {
-    if (unpacking.pendingCount >= MAX_WAITING) throw new TooBusyError('Too many workbooks wait.');
-    const bounds = { rows: MAX_ROWS, columns: MAX_COLUMNS, characters: MAX_TEXT_BYTES };
-    const rows = await unpacking(() => xlsxRows(sent, bounds));
-    const text = plainCsv(rows, { delimiter: ',', newline: '\n' });
-    requireSize(Buffer.byteLength(text));
-    return { rows, text, separator: ',' };
+    const sheets = await readWorkbook(sent);
+    const named = sheets.find(({ text }) => headerRowOf(firstRows(Buffer.from(text), ',')));
+    const { name, text } = named ?? sheets[0] ?? { name: '', text: '' };
+    const others = sheets.map((sheet) => sheet.name).filter((other) => other !== name);
+    return { ...(await readList(text, ',')), sheet: { name, others } };
   }
-  const text = (typeof sent === 'string' ? sent : decoded(sent)).replace(/^\ufeff/, '');
-  const bytes = Buffer.from(text);
-  requireSize(bytes.length);
-  const separator = known ?? separatorOf(bytes);
-  const rows: string[][] = [];
-  for await (const row of csvRows(pieces(bytes), separator)) {
-    const cells = withoutEmptyEnd(row);
-    if (cells.length > MAX_COLUMNS) {
-      throw new BadRequestError(
-        `A row has ${cells.length} columns; at most ${MAX_COLUMNS} are taken. Keep the columns of the list alone.`,
-      );
-    }
-    if (cells.length > 0) rows.push(cells);
-    if (rows.length > MAX_ROWS) throw tooManyRows();
+  const text = typeof sent === 'string' ? sent : decodedText(sent);
+  if (Buffer.byteLength(text) > MAX_TEXT_BYTES) {
+    throw new BadRequestError(
+      `The list has more than ${MAX_TEXT_BYTES / 1000} KB of text. Split it, or remove columns.`,
+    );
   }
-  return { rows, text, separator };
+  const options = { findHeader: headerRowOf, maxRows: MAX_ROWS, keepsEmpty: false };
+  const { rows, format } = await readRows(text, { ...options, separator: known });
+  if (rows.length > MAX_ROWS) throw tooManyRows();
+  const widest = rows.reduce((most, { cells }) => Math.max(most, cells.length), 0);
+  if (widest > MAX_COLUMNS) {
+    throw new BadRequestError(
+      `A row has ${widest} columns; at most ${MAX_COLUMNS} are taken. Keep the columns of the list alone.`,
+    );
+  }
+  return { rows: withoutBullets(rows), text, format };
 }
 
-function requireSize(bytes: number): void {
-  if (bytes <= MAX_TEXT_BYTES) return;
-  throw new BadRequestError(
-    `The list has more than ${MAX_TEXT_BYTES / 1000} KB of text. Split it, or remove columns.`,
-  );
+/**
+ * Reads the list of a program: its first row names the columns.
+ *
+ * @throws {BadRequestError} for columns that are not clear, broken quotation marks, or more than `MAX_ITEMS` rows
+ */
+export async function readTable(text: string): Promise<Table> {
+  // The first row is the header.
+  const options = { findHeader: headerRowOf, maxRows: MAX_ITEMS + 1, keepsEmpty: true };
+  const { rows, format } = await readRows(text, options);
+  if (rows.length > MAX_ITEMS + 1) throw tooManyRows();
+  const { columns, meanings } = rosterColumns(rows.map(({ cells }) => cells));
+  return { columns, meanings, rows: rows.slice(1), format, leftOut: [] };
 }
 
 function tooManyRows(): BadRequestError {
   return new BadRequestError(`The list has more than ${MAX_ITEMS.toLocaleString('en-US')} rows. Split it.`);
 }
 
-function withoutEmptyEnd(row: readonly string[]): string[] {
-  return row.slice(0, row.findLastIndex((cell) => cell.trim() !== '') + 1);
-}
+const BULLET = /^[•‣▪●○◦·*–—-]\s+/;
+const PLACE = /^(\d{1,4})[.)]\s+/;
+/** Of the rows of a list with bullets. Its header has none. */
+const MOST = 0.6;
 
-/** Whether a file is packed as workbooks are. */
-export function isWorkbook(bytes: Buffer): boolean {
-  return bytes.indexOf('PK\x03\x04', 0, 'latin1') === 0;
-}
-
-/** The first bytes of files that people take for lists, and what to do. */
-const OTHER_FILES = [
-  [
-    '\xd0\xcf\x11\xe0',
-    'This is an older Excel file (.xls), or one with a password. Open it, save it as "Excel workbook (.xlsx)" without a password, and choose that file.',
-  ],
-  ['%PDF', 'This is a PDF. Choose the spreadsheet it was made from, or copy the numbers and paste them.'],
-  ['{\\rtf', 'This is a text document. Copy its list and paste it.'],
-  ['\x89PNG', 'This is a picture. Copy the list as text and paste it.'],
-  ['\xff\xd8\xff', 'This is a picture. Copy the list as text and paste it.'],
-  ['\x1f\x8b', 'This file is packed. Unpack it, and choose the list itself.'],
-] as const;
-
-const NOT_TEXT =
-  'The file is no list that can be read. In your spreadsheet program, save the list as "CSV UTF-8" or as "Excel workbook (.xlsx)", and choose that file.';
-
-/** @throws {BadRequestError} for what is no text */
-function decoded(bytes: Buffer): string {
-  const start = bytes.toString('latin1', 0, 8);
-  const [, advice] = OTHER_FILES.find(([magic]) => start.startsWith(magic)) ?? [];
-  if (advice !== undefined) throw new BadRequestError(advice);
-  try {
-    const text = new TextDecoder(encodingOf(bytes), { fatal: true, ignoreBOM: true }).decode(bytes);
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they tell other files from text
-    if (!/[\x01-\x08\x0e-\x1a\x1c-\x1f]/.test(text)) return text;
-  } catch {
-    // Not that encoding after all.
-  }
-  throw new BadRequestError(NOT_TEXT);
-}
-
-const BYTES_LOOKED_AT = 1024;
-
-/** The encoding by its byte order mark; without one, UTF-16 by its zeros, UTF-8 where it is, else Windows-1252. */
-function encodingOf(bytes: Buffer): 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252' {
-  const [first = 0, second = 0] = bytes;
-  if (first === 0xff && second === 0xfe) return 'utf-16le';
-  if (first === 0xfe && second === 0xff) return 'utf-16be';
-  const zeros = [0, 0];
-  const start = bytes.subarray(0, BYTES_LOOKED_AT);
-  for (const [at, byte] of start.entries()) if (byte === 0) zeros[at % 2] = (zeros[at % 2] ?? 0) + 1;
-  const [even = 0, odd = 0] = zeros;
-  // Most characters of a list are ASCII, so every other byte is zero.
-  if (odd > start.length / 4 && even < odd / 4) return 'utf-16le';
-  if (even > start.length / 4 && odd < even / 4) return 'utf-16be';
-  return isUtf8(bytes) ? 'utf-8' : 'windows-1252';
-}
-
-const START_BYTES = 64 * 1024;
-const ROWS_LOOKED_AT = 30;
-
-/**
- * What separates the cells: by which the most columns are named and the fewest rows have more cells than the header;
- * without a header, by which the most rows have several cells.
- */
-function separatorOf(text: Buffer): Separator {
-  const start = text.subarray(0, START_BYTES);
-  const candidates = SEPARATORS.toReversed().map((separator) => {
-    const rows = firstCsvRows(start, separator, ROWS_LOOKED_AT).map(withoutEmptyEnd);
-    const header = headerRowOf(rows);
-    const width = rows[header?.at ?? 0]?.length ?? 0;
-    const tooLong = header === undefined ? 0 : rows.filter((row) => row.length > width).length;
-    const several = rows.filter(({ length }) => length > 1).length / (rows.length + 1);
-    return { separator, score: (header?.named ?? 0) * 100 - tooLong + several };
+/** Rows without the bullets and the numbering, from 1, that people put before them. `35. 700007` is a number. */
+function withoutBullets(rows: readonly NumberedRow[]): readonly NumberedRow[] {
+  const firsts = rows.map(({ cells: [first = ''] }) => first.trimStart());
+  const places = firsts.flatMap((first) => PLACE.exec(first)?.[1] ?? []);
+  const isCounted = places.every((place, at) => Number(place) === at + 1);
+  const marked = firsts.filter((first) => BULLET.test(first)).length + (isCounted ? places.length : 0);
+  if (marked === 0 || marked < rows.length * MOST) return rows;
+  return rows.map(({ number, cells: [first = '', ...others] }) => {
+    const text = first.trimStart().replace(BULLET, '');
+    return { number, cells: [isCounted ? text.replace(PLACE, '') : text, ...others] };
   });
-  const [best] = candidates.toSorted((one, other) => other.score - one.score);
-  return best?.separator ?? ',';
 }
 
-/** A list whose columns are known. */
-export interface ReadableList extends RosterTable {
-  readonly meanings: readonly (Meaning | undefined)[];
-}
-
-/** The rows of the list below the row that names the columns. @throws {BadRequestError} for none, or too many */
-export function readableList({ rows, separator }: List, { headerAt, meanings }: ListColumns): ReadableList {
+/** A row for each license of a list, below the row that names the columns. @throws {BadRequestError} for none, or too many */
+export function tableOf({ rows, format }: List, { headerAt, header, meanings }: ListColumns): Table {
   const below = rows.slice(headerAt === undefined ? 0 : headerAt + 1);
   if (below.length === 0) throw new BadRequestError('The list has no rows below the names of its columns.');
-  if (below.length > MAX_ITEMS) throw tooManyRows();
-  const header = headerAt === undefined ? undefined : rows[headerAt];
-  const columns = meanings.map((meaning, at) => header?.[at] ?? meaning ?? `column ${at + 1}`);
-  const format = {
-    delimiter: separator === ';' ? ';' : ',',
-    newline: '\r\n',
-    hasByteOrderMark: true,
-  } as const;
-  return { columns, rows: below, format, meanings };
+  const above = new Set(rows.slice(0, rows.length - below.length).map(rowKey));
+  const isLeftOut = (row: NumberedRow) => above.has(rowKey(row)) || isFooter(row);
+  const kept = below.filter((row) => !isLeftOut(row));
+  const checked = kept.flatMap((row) => rowsOfNumbers(row, meanings));
+  if (checked.length > MAX_ITEMS) throw tooManyRows();
+  const columns = meanings.map((meaning, at) => header[at] || meaning || `column ${at + 1}`);
+  const leftOut = below.filter(isLeftOut).map(({ number }) => number);
+  return { columns, rows: checked, format, meanings, leftOut };
 }
 
-/** The texts of a row, by what their columns mean. */
-export type RowFields = { readonly [Name in Meaning]?: string | undefined };
+function rowKey({ cells }: NumberedRow): string {
+  return JSON.stringify(cells.map((cell) => cell.trim().toLowerCase()));
+}
 
-/** The texts of a row that are read. Of several columns of one meaning, the first counts. */
-export function rowFields(meanings: readonly (Meaning | undefined)[], cells: readonly string[]): RowFields {
+/** How lines begin that reports have below and between their rows. */
+const FOOTER =
+  /^(?:(?:grand |sub-?)?totals?\b|page:? \d|end of (?:list|report|file)\b|(?:printed|generated|exported|run date)\b.*\d|\d+ (?:rows|records|employees|licenses)\b)/i;
+
+function isFooter({ cells }: NumberedRow): boolean {
+  const filled = cells.filter((cell) => cell.trim() !== '');
+  if (filled.length > 2 || filled.some(isLikeNumber)) return false;
+  return FOOTER.test(filled[0]?.trim().slice(0, MAX_CHARACTERS) ?? '');
+}
+
+/** A row for each number that its cells have, with the state, type and board beside it where there are as many. */
+function rowsOfNumbers(row: NumberedRow, meanings: readonly (Meaning | undefined)[]): NumberedRow[] {
+  const places = [...meanings.keys()].filter((at) => meanings[at] === 'license_number');
+  const numbers = places.flatMap((at) => numbersIn(row.cells[at] ?? '').filter((number) => number !== ''));
+  if (numbers.length < 2) return [row];
+  return numbers.map((number, nth) => ({
+    number: row.number,
+    cells: row.cells.map((cell, at) => {
+      const meaning = meanings[at];
+      if (meaning === 'license_number') return at === places[0] ? number : '';
+      const beside = meaning === undefined || !BESIDE.has(meaning) ? [] : partsOfText(cell);
+      return beside.length === numbers.length ? (beside[nth] ?? '') : cell;
+    }),
+  }));
+}
+
+const BESIDE: ReadonlySet<Meaning> = new Set(['license_state', 'credential_type', 'board']);
+
+/**
+ * The texts of a row that are read. Of several columns of one meaning, the first counts.
+ *
+ * @throws {BadRequestError} for a row of a program with more cells than the header: its cells may have moved
+ */
+export function rowFields(
+  { columns, meanings }: Pick<Table, 'columns' | 'meanings'>,
+  cells: readonly string[],
+): RowFields {
+  if (cells.length > columns.length) {
+    throw new BadRequestError(
+      `The row has ${cells.length} cells, but the header row has ${columns.length}: put quotation marks around a cell that has a separator in it.`,
+    );
+  }
   const entries = meanings.flatMap((meaning, at) => {
-    const text = meaning === undefined ? '' : withFormulas(cells[at] ?? '').trim();
+    const text = textOf(cells[at] ?? '');
     return meaning === undefined || text === '' ? [] : [[meaning, text] as const];
   });
   return Object.fromEntries(entries.toReversed());
 }
 
-/**
- * The lookup of a row.
- *
- * @throws {BadRequestError} saying what is wrong with the row
- */
-export function rowRequest(
-  { reference: _, ...fields }: RowFields,
-  words: LookupWords,
-  defaultBoard: Board | undefined,
-): LookupRequest {
-  const { name, business_name, search_type, board: label = '', ...others } = fields;
-  // A column of states says nothing of the board.
-  const hasBoard = label !== '' && !/^(oh|ohio)$/i.test(label);
-  const board = hasBoard ? boardByText(label) : defaultBoard;
-  if (hasBoard && board === undefined) throw new BadRequestError(words.unknownBoard(label));
-  const type = search_type?.toLowerCase() === 'business' ? 'business' : undefined;
-  const read = (given: object) => readLookup({ ...others, search_type: type, ...given }, words, board);
-  if (type === 'business') return read({ business_name: business_name ?? name });
-  const hasParts = others.last_name !== undefined || others.first_name !== undefined;
-  const whole = hasParts ? undefined : (name ?? business_name);
-  if (whole === undefined) {
-    // Before the board is asked for: it would not help.
-    if (!hasParts && others.license_number === undefined) throw new BadRequestError(words.noName);
-    return read({});
-  }
-  // Before anything looks at each of its words.
-  if (whole.length > MAX_CHARACTERS) throw new BadRequestError(words.tooLong('name'));
-  if (others.license_number !== undefined) {
-    const request = read({ last_name: whole });
-    return request.by === 'number' ? { ...request, name: { wholeName: whole } } : request;
-  }
-  if (name === undefined || hasLegalForm(whole)) {
-    return read({ business_name: whole, search_type: 'business' });
-  }
-  const [parts] = personParts(whole);
-  return read({ last_name: parts?.lastName, first_name: parts?.firstName });
+/** The text of a cell. `="0123"` keeps a spreadsheet from dropping zeros. */
+function textOf(cell: string): string {
+  const text = withFormulas(cell).trim().replace(/\r\n?/g, '\n');
+  return text.startsWith('="') && text.endsWith('"') ? text.slice(2, -1).replaceAll('""', '"') : text;
 }

@@ -37,19 +37,19 @@ export const reference = z
 const referred = z.object({ reference }, 'The item must be a JSON object.');
 
 /** How the items of a roster are read. Both throw a `BadRequestError` for what is wrong with the item. */
-export interface ItemReader<Item> {
+export interface ItemReader<Item, Fields> {
   /** The fields of the item, `reference` among them. */
-  readonly fieldsOf: (item: Item) => unknown;
-  readonly requestOf: (fields: unknown, item: Item) => LookupRequest;
+  readonly fieldsOf: (item: Item) => Fields;
+  readonly requestOf: (fields: Fields) => LookupRequest;
 }
 
 /** What is wrong with an item makes only that item invalid. */
-function rosterItem<Item>(item: Item, { fieldsOf, requestOf }: ItemReader<Item>): RosterItem {
+function rosterItem<Item, Fields>(item: Item, { fieldsOf, requestOf }: ItemReader<Item, Fields>): RosterItem {
   let name: string | null = null;
   try {
     const fields = fieldsOf(item);
     name = checked(referred, fields).reference;
-    return { reference: name, request: requestOf(fields, item) };
+    return { reference: name, request: requestOf(fields) };
   } catch (error) {
     return { reference: name, request: invalidLookup(error) };
   }
@@ -65,9 +65,9 @@ export function invalidLookup(error: unknown): InvalidLookup {
 const ITEMS_READ_AT_ONCE = 25;
 
 /** Reads the items of a roster, which takes time: they are counted and paid for first. */
-export async function readItems<Item>(
+export async function readItems<Item, Fields>(
   items: readonly Item[],
-  reader: ItemReader<Item>,
+  reader: ItemReader<Item, Fields>,
 ): Promise<readonly RosterItem[]> {
   const all: RosterItem[] = [];
   for (let at = 0; at < items.length; at += ITEMS_READ_AT_ONCE) {
@@ -108,25 +108,4 @@ export function rosterOutcome({ outcome }: RosterResult['outcome']): RosterOutco
     default:
       return 'not_found';
   }
-}
-
-/** How many items of a roster ended in each way; `clear` is how many of the found have no cautions. */
-export type RosterSummary = Readonly<Record<RosterOutcome | 'clear', number>>;
-
-/** How many items a roster has. */
-export function itemsOf({ found, ambiguous, not_found, invalid }: RosterSummary): number {
-  return found + ambiguous + not_found + invalid;
-}
-
-const GROUPED = new Intl.NumberFormat('en-US');
-
-/** `12 clear, 14 need attention, 3 not found, 1 not understood`: what needs attention was found with cautions, or several match. */
-export function summaryInWords({ found, clear, ambiguous, not_found, invalid }: RosterSummary): string {
-  const parts = [
-    [clear, 'clear'],
-    [found - clear + ambiguous, found - clear + ambiguous === 1 ? 'needs attention' : 'need attention'],
-    [not_found, 'not found'],
-    [invalid, 'not understood'],
-  ] as const;
-  return parts.map(([count, words]) => `${GROUPED.format(count)} ${words}`).join(', ');
 }

@@ -1,18 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { cautionsOf } from '../licenses/cautions.ts';
+import type { RosterSummary } from '../licenses/counts.ts';
 import { todayInOhio } from '../licenses/dates.ts';
 import { isMiss, type LookupRequest } from '../licenses/lookup.ts';
 import { type LookupOrigin, type Lookups, type ManyLookups, withTimeout } from '../lookup/service.ts';
 import { TooBusyError } from '../storage/errors.ts';
 import { rosterItems } from '../telemetry/metrics.ts';
-import {
-  type Roster,
-  type RosterItem,
-  type RosterResult,
-  type RosterSummary,
-  rosterOutcome,
-} from './roster.ts';
+import { type Roster, type RosterItem, type RosterResult, rosterOutcome } from './roster.ts';
 
 /** The publication that a roster was answered from. */
 export interface RosterOrigin extends LookupOrigin {
@@ -100,13 +95,13 @@ export function liveRosters(lookups: Pick<Lookups, 'lookUpMany'> & Singles): Liv
   const underWayWithoutKey = pLimit(1);
   let itemsInFlight = 0;
 
-  const withKey: Queue = async (work) => {
+  const withKey: Queue = (work) => {
     if (underWay.pendingCount >= MAX_ROSTERS_WAITING) throw new TooBusyError('Too many rosters wait.');
     return underWay(work);
   };
-  const withoutKey: Queue = async (work) => {
-    const isFull = underWayWithoutKey.pendingCount >= MAX_ROSTERS_WAITING_WITHOUT_KEY;
-    if (isFull) throw new TooBusyError('Too many rosters without a key wait.');
+  const withoutKey: Queue = (work) => {
+    const { pendingCount } = underWayWithoutKey;
+    if (pendingCount >= MAX_ROSTERS_WAITING_WITHOUT_KEY) throw new TooBusyError('Too many rosters wait.');
     return underWayWithoutKey(() => underWay(work));
   };
 

@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import { type Context, clientGone } from '../http/route.ts';
 import { nearestBoards } from '../licenses/boards.ts';
 import { FIELD_WORDS, type LookupWords, MAX_CHARACTERS } from '../licenses/lookup.ts';
+import { type RowFields, rowRequest } from '../licenses/row-lookup.ts';
 import type { ListRow, NewRecord } from '../records/saved-records.ts';
-import { type RowFields, rowRequest } from '../rosters/list.ts';
 import { DEFAULT_LISTED_MATCHES, type Roster, type RosterResult, readItems } from '../rosters/roster.ts';
 import type { RosterOrigin } from '../rosters/service.ts';
 import { boardByCode } from './addresses.ts';
@@ -34,12 +34,20 @@ export interface CheckedList {
   readonly origin: RosterOrigin;
 }
 
+/** A row of a list, by what its columns mean. */
+export interface SentRow {
+  /** As a spreadsheet numbers it. */
+  readonly number: number;
+  readonly fields: RowFields;
+}
+
 /** The rows of a list as lookups. What is wrong with a row makes only that row invalid. */
-export async function rosterOf(rows: readonly RowFields[], board: string): Promise<Roster> {
+export async function rosterOf(rows: readonly SentRow[], board: string): Promise<Roster> {
   const defaultBoard = boardByCode(board);
   const reader = {
-    fieldsOf: () => ({}),
-    requestOf: (_: unknown, fields: RowFields) => rowRequest(fields, ROW_WORDS, defaultBoard),
+    // The page shows a reference, and nothing else is done with it.
+    fieldsOf: ({ fields: { reference: _, ...fields } }: SentRow): RowFields => fields,
+    requestOf: (fields: RowFields) => rowRequest(fields, ROW_WORDS, defaultBoard),
   };
   return { items: await readItems(rows, reader), maxMatches: DEFAULT_LISTED_MATCHES };
 }
@@ -48,11 +56,14 @@ export async function rosterOf(rows: readonly RowFields[], board: string): Promi
 export async function checkList(
   ctx: Context,
   { rosters }: PageServices,
-  sent: readonly RowFields[],
+  sent: readonly SentRow[],
   board: string,
 ): Promise<CheckedList> {
   const shape = (results: readonly RosterResult[], { date, today }: RosterOrigin) =>
-    results.map((result) => listRow(result, sent[result.index] ?? {}, date, today));
+    results.flatMap((result) => {
+      const row = sent[result.index];
+      return row === undefined ? [] : [listRow(result, row, date, today)];
+    });
   const roster = await rosterOf(sent, board);
   const { shaped, publication, date, isSampleData, today } = await rosters.answer(
     roster,

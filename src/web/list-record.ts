@@ -1,8 +1,8 @@
 import { formBody, requireSameOrigin } from '../http/body.ts';
 import { spend, spendForItems } from '../http/limits.ts';
 import type { Context, Route } from '../http/route.ts';
+import { summaryInWords } from '../licenses/counts.ts';
 import { type ListRow, readRecordCode } from '../records/saved-records.ts';
-import { summaryInWords } from '../rosters/roster.ts';
 import { recordAddress } from './addresses.ts';
 import {
   type CheckedList,
@@ -32,7 +32,7 @@ export function runAgainPage(services: PageServices): Route {
       if (code === undefined || saved?.kind !== 'list') return ctx.throw(404);
       const itemsPerRequest = config.ROSTER_ITEMS_PER_REQUEST * ITEMS_FOR_ONE_OVER_REST;
       await spendForItems(ctx, saved.rows.length, { limit, itemsPerRequest });
-      const sent = saved.rows.map(({ fields }) => fields);
+      const sent = saved.rows.map(({ row, fields }) => ({ number: row, fields }));
       const checked = await checkList(ctx, services, sent, saved.board);
       const back = html`<a href="${recordAddress(code)}">Go back to the saved check</a>, run it again and print the page.`;
       const isSaved = form.get('format') === 'save';

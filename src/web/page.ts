@@ -100,6 +100,8 @@ export interface WebServices {
   /** The website's own limits: of pages, and of saved records. */
   readonly limit: RateLimit;
   readonly saveLimits: { readonly aMinute: RateLimit; readonly aDay: RateLimit };
+  /** Of workbooks that took too much to read: an address with one waits a minute before its next workbook. */
+  readonly endedWorkbooks: RateLimit;
   /** Counts how requests end. */
   readonly counted: Middleware;
   /** Logs an error of the service. */

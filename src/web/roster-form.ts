@@ -1,6 +1,7 @@
 import { raw } from 'hono/html';
+import type { Separator } from '../csv.ts';
 import { mapFilters } from '../licenses/filters.ts';
-import { MAX_ROWS_ABOVE, MEANINGS, type Meaning } from '../rosters/columns.ts';
+import { type ListColumns, MAX_ROWS_ABOVE, MEANINGS, type Meaning } from '../rosters/columns.ts';
 import type { List } from '../rosters/list.ts';
 import { MAX_ITEMS } from '../rosters/roster.ts';
 import { boardSelect } from './lookup-form.ts';
@@ -9,7 +10,9 @@ import { count } from './words.ts';
 
 /** A list as its form sends it again: what follows from it need not be asked twice. */
 export interface SentList extends Pick<List, 'text'> {
-  readonly separator?: List['separator'];
+  readonly separator?: Separator;
+  /** Which sheet of a workbook it is, in words; empty for a text. */
+  readonly sheet?: string;
   /** The code of the board of every row that names none; empty for none. */
   readonly board: string;
   /** A hash of what the page of the answer showed; absent before there is one. */
@@ -19,10 +22,7 @@ export interface SentList extends Pick<List, 'text'> {
 }
 
 /** What a visitor said of the columns. */
-export interface ChosenColumns {
-  readonly headerAt: number | undefined;
-  readonly meanings: readonly (Meaning | undefined)[];
-}
+export type ChosenColumns = Pick<ListColumns, 'headerAt' | 'meanings'>;
 
 /** What a column means, in words. */
 export const MEANING_WORDS: Readonly<Record<Meaning, string>> = {
@@ -32,6 +32,8 @@ export const MEANING_WORDS: Readonly<Record<Meaning, string>> = {
   first_name: 'First name',
   business_name: 'Business name',
   board: 'Board',
+  license_state: 'State that issued the license',
+  credential_type: 'Kind of license, such as RN',
   reference: 'Your own reference, such as an employee number',
   search_type: 'Type of search',
   ...mapFilters(({ label }) => label),
@@ -54,11 +56,11 @@ ${formField(
   {
     id: 'file',
     label: 'Or choose a file',
-    hint: 'An Excel workbook (.xlsx), or a text file such as .csv, as your spreadsheet program saves it',
+    hint: 'A workbook (.xlsx, .xls, .ods), or a text file such as .csv, as your spreadsheet program saves it',
     problems,
   },
   (attributes) =>
-    html`<input class="usa-file-input plain-file" name="file" type="file" accept=".xlsx,.csv,.tsv,.txt,text/csv,text/plain"${attributes}>`,
+    html`<input class="usa-file-input plain-file" name="file" type="file" accept=".xlsx,.xls,.ods,.csv,.tsv,.txt,text/csv,text/plain"${attributes}>`,
 )}<div class="field"><label class="usa-label" for="board">Board of the rows that name none</label>
 <span class="usa-hint display-block">A number without a board is looked up at all 24 boards. A person’s name without a number needs one.</span>
 ${boardSelect('None: look numbers up at all 24 boards', sent.board)}</div>
@@ -67,12 +69,12 @@ ${boardSelect('None: look numbers up at all 24 boards', sent.board)}</div>
 }
 
 /** The fields by which a form sends a list again. */
-export function sentFields({ text, separator, board, columns }: SentList, withBoard = true): Html {
+export function sentFields({ text, separator, sheet, board, columns }: SentList, withBoard = true): Html {
   const { headerAt, meanings = [] } = columns ?? {};
   return html`<textarea class="sent" name="roster" aria-hidden="true" tabindex="-1" readonly>
 ${text}</textarea>${withBoard ? html`<input type="hidden" name="board" value="${board}">` : NOTHING}${
     separator === undefined ? NOTHING : html`<input type="hidden" name="separator" value="${separator}">`
-  }${
+  }${sheet ? html`<input type="hidden" name="sheet" value="${sheet}">` : NOTHING}${
     columns === undefined
       ? NOTHING
       : html`<input type="hidden" name="header" value="${headerText(headerAt)}">`
@@ -95,6 +97,7 @@ function shortened(text: string): string {
 export function columnsQuestion(
   { rows }: Pick<List, 'rows'>,
   guessed: ChosenColumns,
+  doubts: readonly string[],
   sent: SentList,
   problems: readonly FieldProblem[],
 ): Html {
@@ -102,6 +105,7 @@ export function columnsQuestion(
   const header = headerAt === undefined ? undefined : rows[headerAt];
   const below = rows.slice(headerAt === undefined ? 0 : headerAt + 1);
   return html`<p class="intro">Say what is in each column. A license number or a name is needed; the others can help.</p>
+${doubts.join('') === '' ? NOTHING : html`<ul>${doubts.map((doubt) => html`<li>${doubt}</li>`)}</ul>`}${sent.sheet ? html`<p>${sent.sheet}</p>` : NOTHING}
 <form action="/roster" method="post" enctype="multipart/form-data" aria-label="Columns">
 ${sentFields({ ...sent, columns: undefined })}
 ${formField(
@@ -112,12 +116,12 @@ ${formField(
       .map((row, at) =>
         option(
           headerText(at),
-          `Row ${at + 1}: ${shortened(row.filter((cell) => cell !== '').join(', '))}`,
+          `Row ${row.number}: ${shortened(row.cells.filter((cell) => cell !== '').join(', '))}`,
           at === headerAt,
         ),
       )}</select>`,
 )}${meanings.map((meaning, at) =>
-  columnField(at, meaning, header?.[at], below, problems),
+  columnField(at, meaning, header?.cells[at], below, problems),
 )}<button class="usa-button" type="submit">Check the list</button>
 </form>`;
 }
@@ -130,7 +134,7 @@ function columnField(
   problems: readonly FieldProblem[],
 ): Html {
   const examples = rows
-    .map((row) => row[at] ?? '')
+    .map(({ cells }) => cells[at] ?? '')
     .filter((cell) => cell !== '')
     .slice(0, MAX_EXAMPLES)
     .map(shortened);

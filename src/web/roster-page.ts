@@ -1,35 +1,23 @@
 import { isHttpError } from 'http-errors';
 import { TooManyRequestsError } from '../access/rate-limit.ts';
+import { SEPARATORS } from '../csv.ts';
 import { formBody, listLimit, requireSameOrigin } from '../http/body.ts';
 import { ClientError } from '../http/errors.ts';
 import { spendForItems, spendMore } from '../http/limits.ts';
 import { type Context, clientGone, type Route } from '../http/route.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
+import { summaryInWords } from '../licenses/counts.ts';
 import type { ListRow } from '../records/saved-records.ts';
-import { columnsOf, hasCriterion, meaningNamed } from '../rosters/columns.ts';
-import {
-  isWorkbook,
-  type ReadableList,
-  readableList,
-  readList,
-  rowFields,
-  SEPARATORS,
-} from '../rosters/list.ts';
-import { summaryInWords } from '../rosters/roster.ts';
-import { answerTable, MAX_COLUMNS } from '../rosters/table.ts';
+import { answerTable } from '../rosters/answer.ts';
+import { columnsOf, hasCriterion, type ListColumns, MAX_COLUMNS, meaningNamed } from '../rosters/columns.ts';
+import { type List, readList, rowFields, type Table, tableOf } from '../rosters/list.ts';
+import { isWorkbook, prepareForWorkbook, WorkbookEndedError } from '../rosters/workbook.ts';
 import { checkList, ITEMS_FOR_ONE_OVER_REST, NO_BOARD, rosterOf, shownListHash } from './list-check.ts';
 import { saveList } from './list-record.ts';
 import { boardSelect } from './lookup-form.ts';
 import { type FieldProblem, type Html, html, NOTHING, orBadRequest, type PageServices } from './page.ts';
 import { noteFields, noteProblems, notesOf } from './record-pages.ts';
-import {
-  type ChosenColumns,
-  columnsQuestion,
-  MEANING_WORDS,
-  rosterForm,
-  type SentList,
-  sentFields,
-} from './roster-form.ts';
+import { columnsQuestion, MEANING_WORDS, rosterForm, type SentList, sentFields } from './roster-form.ts';
 import { rowSections, summaryOf } from './roster-results.ts';
 import { counted, listed, longDate } from './words.ts';
 
@@ -40,7 +28,7 @@ const PAGE_LIMIT = listLimit('a list takes at most 1 MB');
 /** A field for each column, and the others. */
 const MAX_FIELDS = MAX_COLUMNS + 20;
 
-/** A small file may take 0.4 s of CPU to unpack. */
+/** Each is read in a process of its own. */
 const POINTS_OF_WORKBOOK = 4;
 
 /** A list to begin with. */
@@ -58,8 +46,14 @@ export function rosterPages(services: PageServices): Route[] {
     {
       method: 'GET',
       path: '/roster',
-      handle: (ctx) =>
-        page.send(ctx, { title: TITLE, origin: origin(), body: rosterForm({ text: '', board: '' }, []) }),
+      handle: (ctx) => {
+        prepareForWorkbook();
+        return page.send(ctx, {
+          title: TITLE,
+          origin: origin(),
+          body: rosterForm({ text: '', board: '' }, []),
+        });
+      },
     },
     {
       method: 'GET',
@@ -75,7 +69,7 @@ export function rosterPages(services: PageServices): Route[] {
 }
 
 async function answerList(ctx: Context, services: PageServices): Promise<void> {
-  const { page, origin, limit, config } = services;
+  const { page, origin, limit, endedWorkbooks, config } = services;
   requireSameOrigin(ctx);
   const form = await formBody(ctx, PAGE_LIMIT, MAX_FIELDS).catch((error: unknown) => {
     if (isTooLarge(error)) return error;
@@ -97,21 +91,26 @@ async function answerList(ctx: Context, services: PageServices): Promise<void> {
   const separator = SEPARATORS.find((each) => each === form.get('separator'));
   const list = await orBadRequest(async () => {
     const given = isPasted ? pasted : await fileOf(form);
-    if (typeof given !== 'string' && isWorkbook(given)) await spendMore(ctx, limit, POINTS_OF_WORKBOOK);
-    return readList(given, separator);
+    if (typeof given === 'string' || !isWorkbook(given)) return readList(given, separator);
+    await spendMore(ctx, limit, POINTS_OF_WORKBOOK);
+    if (!(await endedWorkbooks.hasLeft(ctx.ip))) throw new BadRequestError(WAIT_FOR_NEXT);
+    return readList(given);
   });
+  if (list instanceof WorkbookEndedError) await endedWorkbooks.spend(ctx.ip);
   const field = isPasted ? 'roster' : 'file';
   if (list instanceof BadRequestError) return refused(400, { text: pasted, board }, field, list.message);
 
-  const chosen = chosenColumns(form);
-  const guessed = columnsOf(list.rows);
-  const columns = chosen ?? guessed;
-  const sent = { text: list.text, separator: list.separator, board, columns: chosen };
+  const sheet =
+    list.sheet === undefined ? textOf(form.get('sheet')).slice(0, MAX_SHEET_WORDS) : sheetWords(list.sheet);
+  const chosen = chosenColumns(form, list);
+  const { doubts, ...columns } =
+    chosen === undefined ? columnsOf(list.rows.map(({ cells }) => cells)) : { ...chosen, doubts: [] };
+  const sent = { text: list.text, separator: list.format.separator, sheet, board, columns: chosen };
   const problems = chosen === undefined ? [] : columnProblems(chosen);
-  if (problems.length > 0 || (chosen === undefined && !guessed.isClear) || form.get('format') === 'columns') {
+  if (problems.length > 0 || doubts.length > 0 || form.get('format') === 'columns') {
     if (list.rows.length === 0)
       return refused(400, sent, field, 'The list is empty. Paste your rows, or choose a file.');
-    const body = columnsQuestion(list, columns, sent, problems);
+    const body = columnsQuestion(list, columns, doubts, sent, problems);
     await page.send(ctx, {
       title: 'Which column is what?',
       problems,
@@ -121,7 +120,7 @@ async function answerList(ctx: Context, services: PageServices): Promise<void> {
     });
     return;
   }
-  const readable = await orBadRequest(async () => readableList(list, columns));
+  const readable = await orBadRequest(async () => tableOf(list, columns));
   if (readable instanceof BadRequestError) return refused(400, sent, field, readable.message);
   const itemsPerRequest = config.ROSTER_ITEMS_PER_REQUEST * ITEMS_FOR_ONE_OVER_REST;
   try {
@@ -133,6 +132,17 @@ async function answerList(ctx: Context, services: PageServices): Promise<void> {
     return refused(429, sent, 'roster', words);
   }
   await sendAnswer(ctx, services, readable, { ...sent, shown: textOf(form.get('shown')) }, form);
+}
+
+const WAIT_FOR_NEXT =
+  'Reading your last workbook took too long. Wait a minute before the next one, or copy the list and paste it.';
+
+const MAX_SHEET_WORDS = 1000;
+
+/** Which sheet of a workbook was read. */
+function sheetWords({ name, others }: NonNullable<List['sheet']>): string {
+  const notRead = others.length === 0 ? '' : ` Not read: ${listed(others.map((other) => `“${other}”`))}.`;
+  return `The sheet “${name}” was read.${notRead}`.slice(0, MAX_SHEET_WORDS);
 }
 
 const TOO_LARGE =
@@ -157,17 +167,19 @@ function textOf(value: unknown): string {
 }
 
 /** What the visitor said of the columns; `undefined` where nobody has asked. */
-function chosenColumns(form: FormData): ChosenColumns | undefined {
+function chosenColumns(form: FormData, { rows }: List): ListColumns | undefined {
   const columns = form.getAll('column');
   if (columns.length === 0) return undefined;
   const header = Number(textOf(form.get('header')) || Number.NaN);
+  const headerAt = Number.isInteger(header) && header >= 1 ? header - 1 : undefined;
   return {
-    headerAt: Number.isInteger(header) && header >= 1 ? header - 1 : undefined,
+    headerAt,
+    header: headerAt === undefined ? [] : (rows[headerAt]?.cells ?? []),
     meanings: columns.map((column) => meaningNamed(textOf(column))),
   };
 }
 
-function columnProblems({ meanings }: ChosenColumns): FieldProblem[] {
+function columnProblems({ meanings }: ListColumns): FieldProblem[] {
   const twice = meanings.flatMap((meaning, at) =>
     meaning !== undefined && meanings.indexOf(meaning) < at
       ? [
@@ -185,14 +197,14 @@ function columnProblems({ meanings }: ChosenColumns): FieldProblem[] {
 async function sendAnswer(
   ctx: Context,
   services: PageServices,
-  list: ReadableList,
+  list: Table,
   sent: SentList,
   form: FormData,
 ): Promise<void> {
   const format = form.get('format');
   const notes = notesOf(form);
   const { rosters, page } = services;
-  const fields = list.rows.map((cells) => rowFields(list.meanings, cells));
+  const fields = list.rows.map(({ number, cells }) => ({ number, fields: rowFields(list, cells) }));
   if (format === 'csv') {
     const { shape, parts } = answerTable(list);
     const answer = await rosters.answer(await rosterOf(fields, sent.board), shape, clientGone(ctx));
@@ -214,7 +226,7 @@ async function sendAnswer(
   const body = html`<p>${counted(rows.length, 'row')}, checked in the State’s dataset of <strong>${longDate(date)}</strong>. The issuing boards are the authority.</p>
 ${whatToDo({ ...sent, shown: shownListHash(checked) }, rows, noteFields(notes, problems))}
 ${rowSections(rows, today)}
-${columnsRead(list)}
+${columnsRead(list, sent.sheet ?? '')}
 <p class="no-print"><a href="/roster">Check another list</a></p>`;
   await page.send(ctx, {
     title: summaryInWords(summaryOf(rows)),
@@ -240,12 +252,13 @@ ${boardSelect('Choose a board', sent.board)}
 <button class="usa-button usa-button--unstyled" type="submit" name="format" value="columns">Choose the columns</button></form>`;
 }
 
-/** Which columns were read as what. */
-function columnsRead({ columns, meanings }: ReadableList): Html {
+/** Which sheet, rows and columns were read as what. */
+function columnsRead({ columns, meanings, leftOut }: Table, sheet: string): Html {
   const named = columns.map((column, at) => [`“${column}”`, meanings[at]] as const);
   const read = named.flatMap(([column, meaning]) =>
     meaning === undefined ? [] : [`${column} as ${MEANING_WORDS[meaning].toLowerCase()}`],
   );
   const kept = named.flatMap(([column, meaning]) => (meaning === undefined ? [column] : []));
-  return html`<p class="usa-hint">Read: ${listed(read)}.${kept.length === 0 ? '' : ` Only kept: ${listed(kept)}.`}</p>`;
+  const rows = `${counted(leftOut.length, 'row')} left out (repeated names of columns, totals): ${listed(leftOut.map(String))}.`;
+  return html`<p class="usa-hint">${sheet} Read: ${listed(read)}.${kept.length === 0 ? '' : ` Only kept: ${listed(kept)}.`}${leftOut.length === 0 ? '' : ` ${rows}`}</p>`;
 }

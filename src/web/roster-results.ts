@@ -1,15 +1,17 @@
 import { raw } from 'hono/html';
 import { cautionsOf, NAME_DOES_NOT_MATCH } from '../licenses/cautions.ts';
+import { type RosterSummary, summaryInWords } from '../licenses/counts.ts';
 import { numberKey } from '../licenses/fold.ts';
 import type { LicenseRecord } from '../licenses/license.ts';
 import type { Miss } from '../licenses/lookup.ts';
 import { notFoundMessage } from '../licenses/not-found.ts';
+import type { RowFields } from '../licenses/row-lookup.ts';
 import { ENDORSED_LICENSE_LABELS, EXTRA_DATA_LABELS } from '../licenses/status.ts';
 import { type ListRow, ROW_NEEDS, type SavedRecordOf } from '../records/saved-records.ts';
-import type { RowFields } from '../rosters/list.ts';
-import { type RosterResult, type RosterSummary, summaryInWords } from '../rosters/roster.ts';
+import type { RosterResult } from '../rosters/roster.ts';
 import { licenseLink, recordAddress, searchAddress } from './addresses.ts';
 import { NOT_STATED, statusTags } from './license-facts.ts';
+import type { SentRow } from './list-check.ts';
 import { dataTable, type Html, html, NOTHING } from './page.ts';
 import { counted, longDate, properCase, shortDate } from './words.ts';
 
@@ -40,12 +42,12 @@ function rowLicense(license: LicenseRecord): RowLicense {
  * @param today the date in Ohio
  */
 export function listRow(
-  { index, outcome, foundBy, suggestionsOmitted }: RosterResult,
-  fields: RowFields,
+  { outcome, foundBy, suggestionsOmitted }: RosterResult,
+  { number, fields }: SentRow,
   date: string,
   today: string,
 ): ListRow {
-  const row = { row: index + 1, fields, licenses: [], near: [] };
+  const row = { row: number, fields, licenses: [], near: [] };
   switch (outcome.outcome) {
     case 'found': {
       const { record, nameMatch } = outcome;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
 import { freePort } from '../../scripts/ports.ts';
 import { type CommandResult, runProgram } from '../../scripts/processes.ts';
-import { RESULT_COLUMNS } from '../../src/rosters/table.ts';
+import { RESULT_COLUMNS } from '../../src/rosters/answer.ts';
 import { times } from '../support/fixtures.ts';
 import { answer, cut, hang, type ProxyStep, pass, startProxy, type WebServer } from '../support/proxy.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -202,7 +202,7 @@ test.each([
     { more: ['--board', 'Wizards'] },
     /argument 'Wizards' is invalid\. The nearest is: .* \(\w{3}\)/,
   ],
-  ['a file without columns of a lookup', 'name\nx\n', {}, /must name the columns/],
+  ['a file without columns of a lookup', 'note\nx\n', {}, /must name the columns/],
   [
     'a file that is not UTF-8',
     new Uint8Array([...Buffer.from('last_name\nMu'), 0xf1, 10]),

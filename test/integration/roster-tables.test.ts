@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
-import { RESULT_COLUMNS } from '../../src/rosters/table.ts';
+import { RESULT_COLUMNS } from '../../src/rosters/answer.ts';
 import { FIXTURES_DATE, times } from '../support/fixtures.ts';
 import { rosterAnswer, sendRoster, sendTable } from '../support/rosters.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -232,12 +232,12 @@ describe('a CSV is refused that', () => {
     ['is empty', '', /must name the columns/],
     [
       'has no column of a lookup',
-      'name,ward\nx,y\n',
+      'note,ward\nx,y\n',
       /at least one of license_number, last_name, business_name/,
     ],
     ['has a column twice', 'last_name,Last Name\nx,y\n', /more than one column last_name/],
     ['has no rows', 'license_number\n', /no rows/],
-    ['has 1,001 rows', `license_number\n${'RN.700001\n'.repeat(1001)}`, /at most 1000 rows/],
+    ['has 1,001 rows', `license_number\n${'RN.700001\n'.repeat(1001)}`, /more than 1,000 rows/],
     ['has 201 columns', `license_number,${times(200, (at) => `c${at}`).join(',')}\nRN.1\n`, /at most 200/],
     ['has a quotation mark that is not closed', 'license_number\nRN.1\n"RN.2\nRN.3\n', /Row 3 of the CSV/],
     ['has a million columns', `license_number${',a'.repeat(500_000)}\n`, /at most 200/],
@@ -247,7 +247,7 @@ describe('a CSV is refused that', () => {
       /max_matches must be a whole number/,
       '?max_matches=five',
     ],
-    ['has a board that is none', 'license_number\nRN.1\n', /No board has exactly the name/, '?board=Nursing'],
+    ['has a board that is none', 'license_number\nRN.1\n', /No board has exactly the name/, '?board=Wizards'],
   ])('%s', async (_what, csv, detail, query = NURSING) => {
     expect(await refused(csv, query)).toMatch(detail);
   });
@@ -260,7 +260,7 @@ describe('a CSV is refused that', () => {
 });
 
 test.each([
-  ['NUL bytes', 'license_number,note\n"RN.700001",a\u0000b\nRN\u0000.700001,\n', ['found', 'not_found']],
+  ['NUL bytes', 'license_number,note\n"RN.700001",a\u0000b\nRN\u0000.700001,\n', ['found', 'found']],
   [
     'line breaks of every kind',
     'license_number\r\nRN.700001\rRN.700001\nRN.1\r\n',

@@ -109,8 +109,10 @@ describe('a roster', () => {
   });
 
   test.each([null, '', ' '])('has no board of its own with board %j', async (board) => {
-    const { results } = await answered({ board, items: [{ ...KNOWN, board: NURSING }, KNOWN] });
+    const items = [{ last_name: 'Smith', board: 'nursing' }, KNOWN, { last_name: 'Smith' }];
+    const { results } = await answered({ board, items });
     expect(results).toMatchObject([
+      { outcome: 'ambiguous' },
       { outcome: 'found' },
       { outcome: 'invalid', detail: expect.stringMatching(/^board is required/) },
     ]);
@@ -172,7 +174,7 @@ describe('a roster is refused as a whole', () => {
     ['that is an array', [KNOWN], /must be a JSON object/],
     [
       'with a board that is none',
-      { board: 'Nursing', items: [KNOWN] },
+      { board: 'Wizards', items: [KNOWN] },
       /No board has exactly the name given/,
     ],
     ['with a board that is no text', { board: 5, items: [KNOWN] }, /board must be a string/],

@@ -27,7 +27,8 @@ export async function killChildrenOf(parent: number): Promise<number> {
   return children.length;
 }
 
-async function untilGone(ids: readonly number[]): Promise<void> {
+/** @throws {Error} when one still runs after ten seconds */
+export async function untilGone(ids: readonly number[]): Promise<void> {
   const deadline = Date.now() + GONE_WITHIN_MS;
   for (const id of ids) {
     while (await isRunning(id)) {

@@ -3,8 +3,9 @@ import { resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { boardByName } from '../../src/licenses/boards.ts';
 import { FIELD_WORDS } from '../../src/licenses/lookup.ts';
+import { rowRequest } from '../../src/licenses/row-lookup.ts';
 import { columnsOf, meaningOfHeader } from '../../src/rosters/columns.ts';
-import { readableList, readList, rowFields, rowRequest } from '../../src/rosters/list.ts';
+import { readList, rowFields, tableOf } from '../../src/rosters/list.ts';
 import { times } from '../support/fixtures.ts';
 
 const WORDS = {
@@ -59,17 +60,17 @@ describe('a header means', () => {
     ['board', ['Board', 'State board', 'Licensing Board', 'Agency', 'board']],
     ['reference', ['Employee ID', 'Emp #', 'Emp ID', 'ID', 'Badge No.', 'Reference', 'EmployeeId']],
     ['city', ['city']],
+    ['license_state', ['State', 'License State', 'State of licensure']],
+    ['credential_type', ['License Type', 'Profession']],
     [
       undefined,
       [
         'City',
         'Status',
         'Hired',
-        'License Type',
         'Expires',
         '#',
         'No.',
-        'State',
         '',
         'constructor',
         "Driver's License Number",
@@ -91,13 +92,13 @@ describe('a header means', () => {
 /** What was read of a list: its columns' meanings, and each row as it would be looked up. */
 async function understood(sent: string | Buffer) {
   const list = await readList(sent);
-  const columns = columnsOf(list.rows);
-  if (!columns.isClear) return { asks: columns.meanings };
-  const { meanings, rows } = readableList(list, columns);
+  const columns = columnsOf(list.rows.map(({ cells }) => cells));
+  if (columns.doubts.length > 0) return { asks: columns.meanings };
+  const read = tableOf(list, columns);
   return {
-    separator: list.separator,
-    rows: rows.map((cells) => {
-      const { board, ...request } = rowRequest(rowFields(meanings, cells), WORDS, undefined);
+    separator: list.format.separator,
+    rows: read.rows.map(({ cells }) => {
+      const { board, ...request } = rowRequest(rowFields(read, cells), WORDS, undefined);
       const {
         filters: _,
         businessOnly: __,
@@ -208,8 +209,8 @@ describe('a list is understood', () => {
     'as LibreOffice exports it: %s',
     async (name) => {
       const list = await readList(await readFile(resolve(import.meta.dirname, '../fixtures/lists', name)));
-      const { meanings, rows } = readableList(list, columnsOf(list.rows));
-      const fields = rows.map((cells) => rowFields(meanings, cells));
+      const read = tableOf(list, columnsOf(list.rows.map(({ cells }) => cells)));
+      const fields = read.rows.map(({ cells }) => rowFields(read, cells));
       expect(
         fields.map(({ reference, license_number, name, board }) => [reference, license_number, name, board]),
       ).toEqual([
@@ -221,7 +222,7 @@ describe('a list is understood', () => {
         ['E-0022', 'RN.900000001', 'Lee, Kim', 'Nursing Board'],
       ]);
       // A form sends the text again.
-      expect((await readList(list.text, list.separator)).rows).toEqual(list.rows);
+      expect((await readList(list.text, list.format.separator)).rows).toEqual(list.rows);
     },
   );
 });
@@ -231,11 +232,7 @@ describe('it is asked which column is what', () => {
     ['names without a header', 'Garcia,Maria\nSmith,Ann\n', [undefined, undefined]],
     ['numbers and boards without a header', 'RN.1,Nursing\nRN.2,Medical\n', ['license_number', 'board']],
     ['unknown headers', 'Wert,Zahl\nabc,RN.1\n', [undefined, undefined]],
-    [
-      'two columns of the same meaning',
-      'Lic #,License Number\nRN.1,RN.2\n',
-      ['license_number', 'license_number'],
-    ],
+    ['two columns of the same meaning', 'Lic #,License Number\nRN.1,RN.2\n', ['license_number', undefined]],
     ['one column of anything', 'hello\nworld\n', [undefined]],
     ['rows of different length', 'a,b,c\nd,e,\nf,,\n', [undefined, undefined, undefined]],
   ])('for %s', async (_what, sent, asks) => {
@@ -245,7 +242,7 @@ describe('it is asked which column is what', () => {
 
 describe('a file is refused, with what to do:', () => {
   test.each([
-    ['an older Excel file', Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1]), /save it as "Excel workbook/],
+    ['an older Excel file that is cut off', Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1]), /"CSV UTF-8"/],
     ['a PDF', Buffer.from('%PDF-1.7\n'), /This is a PDF/],
     ['a picture', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0xff, 0xfe]), /This is a picture/],
     ['a packed file', Buffer.from([0x1f, 0x8b, 8, 0]), /Unpack it/],
@@ -264,11 +261,11 @@ describe('a file is refused, with what to do:', () => {
   });
 
   test('1,001 rows below the header, and a header alone', async () => {
-    const columns = { headerAt: 0, meanings: ['license_number' as const] };
+    const columns = { headerAt: 0, header: [], meanings: ['license_number' as const] };
     const many = await readList(`Lic #\n${'RN.1\n'.repeat(1001)}`);
-    expect(() => readableList(many, columns)).toThrow(/more than 1,000 rows/);
+    expect(() => tableOf(many, columns)).toThrow(/more than 1,000 rows/);
     const none = await readList('Lic #\n');
-    expect(() => readableList(none, columns)).toThrow(/no rows below/);
+    expect(() => tableOf(none, columns)).toThrow(/no rows below/);
   });
 });
 
@@ -291,7 +288,7 @@ test('hostile texts are read in bounded time', async () => {
   for (const piece of pieces) {
     const before = process.threadCpuUsage();
     await readList(piece.repeat(800_000 / piece.length)).then(
-      ({ rows }) => columnsOf(rows),
+      ({ rows }) => columnsOf(rows.map(({ cells }) => cells)),
       () => undefined,
     );
     const { user, system } = process.threadCpuUsage(before);

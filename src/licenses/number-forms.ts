@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import statesJson from '../../data/states.json' with { type: 'json' };
+import { BOARDS, type Board } from './boards.ts';
+import { licenseTypeKeys } from './filters.ts';
+import { fold, numberKey } from './fold.ts';
+import { MAX_CHARACTERS } from './lookup.ts';
+
+const TYPES = BOARDS.flatMap((board) => board.license_types.map((type) => ({ ...type, board })));
+
+/** License types by the folded forms of their names, and by the letters of their prefixes. */
+const TYPES_BY_KEY = Map.groupBy(
+  TYPES.flatMap((type) => [...licenseTypeKeys(type.name), fold(type.prefix)].map((key) => ({ key, type }))),
+  ({ key }) => key,
+);
+
+/** The letters before the digits: `APRNCNP`. Others begin with the digits of physicians, `35.`, or of pharmacy, `03`. */
+const LETTERS: ReadonlySet<string> = new Set(TYPES.map(({ prefix }) => prefix.replace(/[^A-Z]/g, '')));
+const PHYSICIANS = TYPES.map(({ prefix }) => prefix).filter((prefix) => /^\d+\.$/.test(prefix));
+const OF_PHARMACY = /^0[12369]\d{6,8}$/;
+
+const MAX_NUMBER_CHARACTERS = 30;
+const MIN_DIGITS = 5;
+
+function partsOf(text: string): { letters: string; digits: string } {
+  const [, letters = '', digits = ''] = /^([A-Z]{0,20})(\d{1,20})(?:SUPV)?$/.exec(numberKey(text)) ?? [];
+  return { letters, digits };
+}
+
+/** Whether a text can be a license number, of whatever form. */
+function mayBeNumber(text: string): boolean {
+  const isDate = /^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}$/.test(text.trim());
+  return text.length <= 2 * MAX_NUMBER_CHARACTERS && /\d/.test(text) && !isDate;
+}
+
+/** Whether a text looks like a license number: a board's letters and digits, or at least five digits. */
+export function isLikeNumber(text: string): boolean {
+  if (text.length > MAX_NUMBER_CHARACTERS || !mayBeNumber(text)) return false;
+  const { letters, digits } = partsOf(text);
+  return letters === '' ? digits.length >= MIN_DIGITS : LETTERS.has(letters);
+}
+
+/** Whether a text looks like a license number, and not like a ZIP code, a phone or an employee number. */
+export function isSurelyNumber(text: string): boolean {
+  const { letters, digits } = partsOf(text);
+  const isWithPrefix = letters !== '' || OF_PHARMACY.test(digits);
+  return isLikeNumber(text) && (isWithPrefix || PHYSICIANS.some((prefix) => text.trim().startsWith(prefix)));
+}
+
+/** Parts of a text that stand on lines of their own, or between commas. */
+export function partsOfText(text: string): string[] {
+  return text
+    .split(/[\n,;|]/)
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}
+
+/** The license numbers of a text: several, or the whole text. */
+export function numbersIn(text: string): string[] {
+  if (text.length > MAX_CHARACTERS) return [text];
+  const parts = partsOfText(text.replace(/&|\band\b/gi, ','));
+  if (parts.length > 1 && parts.every(mayBeNumber) && parts.some(isLikeNumber)) return parts;
+  const words = text.split(/\s/).filter((word) => word !== '');
+  return words.length > 1 && words.every(isLikeNumber) ? words : [text.trim()];
+}
+
+/** Whether a column of license numbers may have this text. */
+export function hasNumber(text: string): boolean {
+  return numbersIn(text).some(mayBeNumber);
+}
+
+const STATES: ReadonlyMap<string, string> = new Map(
+  Object.entries(z.record(z.string(), z.string()).parse(statesJson)).flatMap(([code, name]) =>
+    [code, fold(name)].map((key) => [key, name] as const),
+  ),
+);
+
+/** The state that a text names by its code or its name; `undefined` for none. */
+export function stateOf(text: string): string | undefined {
+  return text.length > MAX_CHARACTERS ? undefined : STATES.get(fold(text));
+}
+
+/** The prefixes, those that end with a separator, of the license types with this name or abbreviation. */
+export function prefixesOfType(type: string, board?: Board): string[] {
+  const key = type.length > MAX_CHARACTERS ? '' : fold(type);
+  const named = key.length > 1 ? (TYPES_BY_KEY.get(key) ?? []) : [];
+  const ofBoard = named.filter(({ type: each }) => board === undefined || each.board === board);
+  return [...new Set(ofBoard.map((each) => each.type.prefix))].filter((prefix) => /[.-]$/.test(prefix));
+}
+
+/** The number that digits alone mean with this license type: `880004` of an RN is `RN.880004`. */
+export function numberWithType(number: string, type: string | undefined, board: Board | undefined): string {
+  if (type === undefined || !/^\d+$/.test(number)) return number;
+  const [prefix, another] = prefixesOfType(type, board);
+  const isWhole = prefix === undefined || another !== undefined || number.startsWith(fold(prefix));
+  return isWhole ? number : `${prefix}${number}`;
+}

@@ -1,0 +1,83 @@
+import { BadRequestError } from './bad-request.ts';
+import { type Board, boardByText } from './boards.ts';
+import {
+  type LookupRequest,
+  type LookupWords,
+  lookupFields,
+  MAX_CHARACTERS,
+  readLookup,
+} from './lookup.ts';
+import { hasLegalForm, personParts } from './names.ts';
+import { numbersIn, numberWithType, stateOf } from './number-forms.ts';
+
+/** What a row of a list can say beside the fields of a lookup. */
+const OTHER_FIELDS = ['name', 'license_state', 'credential_type'] as const;
+
+/** The names of the columns that are read of a list. */
+export const ROW_FIELDS = ['reference' as const, ...lookupFields.keyof().options, ...OTHER_FIELDS];
+
+/** The texts of a row of a list, by what their columns mean. */
+export type RowFields = {
+  readonly [Name in (typeof ROW_FIELDS)[number]]?: string | undefined;
+};
+
+/**
+ * The lookup of a row.
+ *
+ * @param defaultBoard of a row that names none; a business is looked up at all boards where its interface allows it
+ * @throws {BadRequestError} saying what is wrong with the row
+ */
+export function rowRequest(
+  { reference: _, license_state: state, credential_type: type, ...fields }: RowFields,
+  words: LookupWords,
+  defaultBoard: Board | undefined,
+): LookupRequest {
+  const { name, business_name, search_type, board: label = '', license_number, ...others } = fields;
+  const stateName = stateOf(state ?? '');
+  if (stateName !== undefined && stateName !== 'Ohio') {
+    throw new BadRequestError(
+      `Not an Ohio license: the row names ${stateName}. Ask the board of that state.`,
+    );
+  }
+  // A column of states says nothing of the board.
+  const hasBoard = label !== '' && stateOf(label) === undefined;
+  const named = hasBoard ? boardByText(label) : undefined;
+  if (hasBoard && named === undefined) throw new BadRequestError(words.unknownBoard(label));
+  const number =
+    license_number && numberWithType(license_number, type ?? others.license_type, named ?? defaultBoard);
+  const several = numbersIn(number ?? '');
+  if (several.length > 1) {
+    throw new BadRequestError(
+      `The cell has several license numbers: ${several.join(', ')}. Give each a row of its own.`,
+    );
+  }
+  const board = named ?? defaultBoard;
+  const known = { ...others, license_number: number, search_type: search_type?.toLowerCase() };
+  const read = (given: object) => readLookup({ ...known, ...given }, words, board);
+  // A business may be anywhere: the board that was chosen for the rest of the list says nothing of it.
+  const readBusiness = (given: object) => {
+    const isAnywhere = number === undefined && words.noBoard('business') === undefined;
+    return isAnywhere && named === undefined ? readLookup({ ...known, ...given }, words) : read(given);
+  };
+  if (search_type?.toLowerCase() === 'business') {
+    return readBusiness({ search_type: 'business', business_name: business_name ?? name });
+  }
+  const hasParts = others.last_name !== undefined || others.first_name !== undefined;
+  const whole = hasParts ? undefined : (name ?? business_name);
+  if (whole === undefined) {
+    // Before the board is asked for: it would not help.
+    if (!hasParts && number === undefined) throw new BadRequestError(words.noName);
+    return read({});
+  }
+  // Before anything looks at each of its words.
+  if (whole.length > MAX_CHARACTERS) throw new BadRequestError(words.tooLong('name'));
+  if (number !== undefined) {
+    const request = read({ last_name: whole });
+    return request.by === 'number' ? { ...request, name: { wholeName: whole } } : request;
+  }
+  if (name === undefined || hasLegalForm(whole)) {
+    return readBusiness({ search_type: 'business', business_name: whole });
+  }
+  const [parts] = personParts(whole);
+  return read({ last_name: parts?.lastName, first_name: parts?.firstName });
+}

@@ -1,0 +1,145 @@
+/**
+ * A program of its own: reads one workbook from standard input and writes its sheets to standard output. Whatever a
+ * file makes the libraries do, only this process pays for it, and `workbook.ts` ends it.
+ */
+import { buffer } from 'node:stream/consumers';
+import { CFB, read, type WorkSheet } from '@e965/xlsx';
+import { SaxesParser } from 'saxes';
+import { fromBufferPromise as openZip } from 'yauzl';
+import type { Sheet, WorkbookAnswer } from './workbook.ts';
+
+const MEGABYTE = 1024 * 1024;
+
+/** So many bytes are unpacked of all parts that are read. A list of 1,000 rows and 40 columns has 2 MB. */
+const MAX_UNPACKED_BYTES = 8 * MEGABYTE;
+
+/** More parts than any workbook of a list has. */
+const MAX_PARTS = 500;
+
+/** So many visible sheets are read, and so much text of each and of all. What a list has beyond is refused later. */
+const MAX_SHEETS = 20;
+const MAX_SHEET_CHARACTERS = MEGABYTE;
+const MAX_CHARACTERS = 3 * MEGABYTE;
+
+/** What is wrong with the file, in words for its sender. */
+class WorkbookError extends Error {}
+
+const TOO_LARGE =
+  'The workbook is too large when unpacked. Copy only the list into a new workbook, without the empty rows below it, and save that.';
+const UNREADABLE =
+  'The file can not be read as a workbook. Open it in your spreadsheet program, save it as "CSV UTF-8" or as .xlsx again, and choose the new file.';
+
+type Parts = Map<string, Buffer>;
+
+/** The parts of a packed workbook without pictures, by their path. */
+async function unpacked(file: Buffer): Promise<Parts> {
+  const zip = await openZip(file);
+  if (zip.entryCount > MAX_PARTS) {
+    throw new WorkbookError(`The workbook has more than ${MAX_PARTS} parts. Save the list alone.`);
+  }
+  const parts: Parts = new Map();
+  let left = MAX_UNPACKED_BYTES;
+  for await (const entry of zip.eachEntry()) {
+    if (!/\.(?:xml|rels|bin)$|^mimetype$/i.test(entry.fileName)) continue;
+    const chunks: Buffer[] = [];
+    for await (const chunk of await zip.openReadStreamPromise(entry)) {
+      left -= chunk.length;
+      if (left < 0) throw new WorkbookError(TOO_LARGE);
+      chunks.push(chunk);
+    }
+    parts.set(entry.fileName, Buffer.concat(chunks));
+  }
+  return parts;
+}
+
+/** The parts that the library reads, by the ends of their relationships' types. */
+const READ_PARTS = /\/(?:worksheet|sharedStrings|styles)$/;
+
+/** Whether a part has the end of its outermost element, which one that is cut off lacks. */
+function isWhole(part: Buffer): boolean {
+  const end = part.subarray(-1000).toString().trimEnd();
+  return end.endsWith('>') && /worksheet|sst|styleSheet/.test(end.slice(end.lastIndexOf('<')));
+}
+
+/**
+ * Checks that the parts that a workbook names are there, and adds each under the address as it is written: the library
+ * does not resolve addresses, and takes a part that is missing for an empty one (ECMA-376, part 2).
+ */
+function resolveParts(parts: Parts): void {
+  const parser = new SaxesParser({ xmlns: false });
+  parser.on('opentag', ({ attributes: { Type: type = '', Target: target = '' } }) => {
+    if (!READ_PARTS.test(type)) return;
+    const path = decodeURIComponent(URL.parse(target, 'part:///xl/')?.pathname ?? '').slice(1);
+    const bytes = parts.get(path);
+    if (bytes === undefined || !(path.endsWith('.bin') || isWhole(bytes))) {
+      throw new WorkbookError(`A part of the workbook is missing or broken (${path}). ${UNREADABLE}`);
+    }
+    parts.set(target, bytes);
+  });
+  for (const [path, bytes] of parts) {
+    if (/^xl\/_rels\/workbook\.(?:xml|bin)\.rels$/.test(path)) parser.write(bytes.toString()).close();
+  }
+}
+
+/** The bytes that the library reads: of packed workbooks, only what was unpacked within the bounds. */
+async function bytesToRead(file: Buffer): Promise<Buffer> {
+  if (file.toString('latin1', 0, 2) !== 'PK') return file;
+  const parts = await unpacked(file);
+  resolveParts(parts);
+  const container = CFB.utils.cfb_new();
+  for (const [path, bytes] of parts) CFB.utils.cfb_add(container, path, bytes);
+  return CFB.write(container, { fileType: 'zip', type: 'buffer' });
+}
+
+/** The text of a sheet as CSV: each row at its place, as the spreadsheet shows it. */
+function sheetText({ '!data': rows = [] }: WorkSheet): string {
+  let text = '';
+  let last = -1;
+  rows.forEach((row, at) => {
+    const cells: string[] = [];
+    row?.forEach(({ t: type, v: value, w: text }, column) => {
+      // A long number without a format is shown as 3.90E+11.
+      const isShort = type === 'n' && text?.includes('E+');
+      const shown = String(isShort ? value : text || (value ?? '')).trim();
+      if (type !== 'z' && shown !== '') cells[column] = shown;
+    });
+    if (cells.length === 0 || text.length > MAX_SHEET_CHARACTERS) return;
+    const line = Array.from(cells, (cell = '') => `"${cell.replaceAll('"', '""')}"`).join(',');
+    text += `${'\n'.repeat(at - last - 1)}${line}\n`;
+    last = at;
+  });
+  return text;
+}
+
+/** @throws {WorkbookError} for a file that is no workbook, or that is too large */
+async function sheetsOf(file: Buffer): Promise<Sheet[]> {
+  const options = { dense: true, nodim: true, cellFormula: false, dateNF: 'yyyy-mm-dd' } as const;
+  const workbook = read(await bytesToRead(file), options);
+  const visible = workbook.SheetNames.filter((_, at) => !workbook.Workbook?.Sheets?.[at]?.Hidden);
+  let left = MAX_CHARACTERS;
+  return visible.slice(0, MAX_SHEETS).flatMap((name) => {
+    const sheet = workbook.Sheets[name];
+    if (sheet === undefined) throw new WorkbookError(UNREADABLE);
+    const text = left > 0 ? sheetText(sheet) : '';
+    left -= text.length;
+    return text === '' ? [] : [{ name, text }];
+  });
+}
+
+function problemOf(error: unknown): string {
+  if (error instanceof WorkbookError) return error.message;
+  if (error instanceof Error && /password/i.test(error.message)) {
+    return 'The workbook has a password. Open it, save it without one, and choose that file.';
+  }
+  return UNREADABLE;
+}
+
+const file = await buffer(process.stdin);
+// Standard input ends without a file where the API has ended.
+if (file.length > 0) {
+  const answer: WorkbookAnswer = await sheetsOf(file).then(
+    (sheets) => ({ sheets }),
+    (error: unknown) => ({ problem: problemOf(error) }),
+  );
+  process.stdout.write(`${JSON.stringify(answer)}\n`);
+}

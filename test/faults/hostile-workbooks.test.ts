@@ -1,0 +1,77 @@
+import { resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startedChildrenOf, untilGone } from '../support/children.ts';
+import { inForm } from '../support/fault-form.ts';
+import { rawRequest } from '../support/raw-http.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { textRow, workbook } from '../support/workbooks.ts';
+import { PIECES, worstWorkbooks } from '../support/worst-workbooks.ts';
+
+/** So long a workbook may keep the event loop at a time, in user CPU time: all others wait for it. */
+const MAX_TURN_MS = 100;
+
+let service: TestService;
+let addresses = 0;
+
+beforeAll(async () => {
+  const meter = resolve(import.meta.dirname, '../support/longest-turn.ts');
+  service = await startService({ settings: { NODE_OPTIONS: `--import=${meter}`, TRUSTED_PROXIES: '1' } });
+  // What runs for the first time is compiled first, which is not the file's doing.
+  for (let times = 0; times < 5; times += 1) await upload(GOOD);
+});
+afterAll(() => service.stop());
+
+const GOOD = workbook({ sheets: [textRow('License Number') + textRow('RN.700001')] });
+
+/** Sends a file to the page of a list, each from an address of its own unless one is given. */
+function upload(file: Buffer, address = `198.51.100.${(addresses += 1)}`) {
+  const start = '--list-of-licenses\r\nContent-Disposition: form-data; name="file"; filename="list.xlsx"\r\n\r\n';
+  const body = Buffer.concat([Buffer.from(start), file, Buffer.from('\r\n--list-of-licenses--\r\n')]);
+  return rawRequest({
+    ...{ port: service.environment.config.PORT, method: 'POST', path: '/roster', body },
+    headers: {
+      ...{ host: 'lists.example.org', origin: 'https://lists.example.org', accept: 'text/html' },
+      ...{ 'x-forwarded-for': address, 'x-forwarded-proto': 'https' },
+      ...{ 'content-type': 'multipart/form-data; boundary=list-of-licenses', 'content-length': String(body.length) },
+    },
+  });
+}
+
+async function longestTurn(): Promise<number> {
+  const { ADMIN_PORT: port } = service.environment.config;
+  const { text } = await rawRequest({ port, method: 'GET', path: '/metrics' });
+  return Number(/^test_longest_turn_ms (.+)$/m.exec(text)?.[1]);
+}
+
+describe('a workbook that is the worst for its reader is answered, and keeps nobody waiting:', () => {
+  const pieces = inForm({ short: PIECES.slice(0, 1), full: PIECES });
+  test.each([...worstWorkbooks(pieces)])('%s', async (_name, file) => {
+    await longestTurn();
+    const { status, text } = await upload(file);
+    const ms = await longestTurn();
+    expect({ status, ms, isShort: ms < MAX_TURN_MS && status < 500 }).toEqual({ status, ms, isShort: true });
+    // It was given to the reader.
+    expect(text).toMatch(/Which column is what|can not be read|takes too long|too large|no rows|is empty|KB of text|columns; at most|is missing|not found|more than 1,000 rows/);
+  });
+});
+
+test('an address whose workbook had to be ended waits before its next; lists in text, and others, do not', async () => {
+  const [[, endless] = ['', GOOD]] = [...worstWorkbooks(PIECES.slice(0, 1))];
+  const ended = await upload(endless, '203.0.113.7');
+  expect([ended.status, ended.text]).toEqual([400, expect.stringContaining('takes too long')]);
+  const next = await upload(GOOD, '203.0.113.7');
+  expect([next.status, next.text]).toEqual([400, expect.stringContaining('Wait a minute')]);
+  const text = await upload(Buffer.from('License Number\nRN.700001\n'), '203.0.113.7');
+  expect(text.status).toBe(200);
+  expect((await upload(GOOD, '203.0.113.8')).status).toBe(200);
+});
+
+test('the process that waits for a workbook ends with the API process that started it', async () => {
+  const other = await startService();
+  const { PORT } = other.environment.config;
+  await fetch(`http://127.0.0.1:${PORT}/roster`);
+  const readers = await startedChildrenOf(other.api.child.pid ?? 0);
+  await other.api.kill();
+  await untilGone(readers);
+  await other.stop();
+});

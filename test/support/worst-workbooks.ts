@@ -1,0 +1,116 @@
+import { strToU8, zipSync } from 'fflate';
+import { textRow, type WorkbookParts, workbook } from './workbooks.ts';
+import { filled } from './worst-bodies.ts';
+
+/** Nearly all that is unpacked of a workbook. */
+const BYTES = 7_500_000;
+
+/** What parsers repeat work for: marks that open something, blanks, and the ends of nothing. */
+export const PIECES: readonly string[] = ['[', '"', '\\', ' ', '_x', '<', '&#', '0', '#', 'é', "'", '(', '-'];
+
+const escaped = (text: string) =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+
+const CELL = '<row><c t="s" s="0"><v>0</v></c></row>';
+const NUMBERS = '<row><c s="0"><v>43528</v></c></row>'.repeat(1000);
+
+/** A file with a piece at the bounds in each place that is read of a workbook. */
+function places(piece: string): readonly (readonly [string, WorkbookParts])[] {
+  const text = escaped(filled(piece, 1_000_000));
+  const short = escaped(filled(piece, 30_000));
+  const format = `<numFmts><numFmt numFmtId="164" formatCode="${text}"/></numFmts>`;
+  return [
+    ['a format', { sheets: [NUMBERS], styles: `${format}<cellXfs><xf numFmtId="164"/></cellXfs>` }],
+    [
+      '500 styles of a format',
+      { sheets: [NUMBERS], styles: `${format}<cellXfs>${'<xf numFmtId="164"/>'.repeat(500)}</cellXfs>` },
+    ],
+    [
+      'a shared text in many cells',
+      { sheets: [CELL.repeat(50_000)], sharedStrings: `<si><t>${text}</t></si>` },
+    ],
+    [
+      'a text in pieces',
+      { sheets: [CELL], sharedStrings: `<si>${`<r><t>${short}</t></r>`.repeat(60)}</si>` },
+    ],
+    ['a text of a cell', { sheets: [textRow(text)] }],
+    ['the address of a cell', { sheets: [`<row><c r="${short}"><v>1</v></c></row>`] }],
+    ['the number of a row', { sheets: [`<row r="${short}"><c><v>1</v></c></row>`] }],
+    ['a number', { sheets: [`<row><c><v>${text}</v></c></row>`] }],
+    ['the type of a cell', { sheets: [`<row><c t="${short}"><v>1</v></c></row>`] }],
+    ['the style of a cell', { sheets: [`<row><c s="${short}"><v>1</v></c></row>`] }],
+    ['a property', { sheets: [textRow('a')], workbookPr: `<workbookPr date1904="${text}"/>` }],
+    [
+      'a part of its own',
+      { sheets: [textRow('a')], others: { 'xl/sharedStrings.xml': filled(piece, BYTES) } },
+    ],
+    ['a sheet', { sheets: [''], others: { 'xl/worksheets/sheet1.xml': filled(piece, BYTES) } }],
+    ['the links', { sheets: [''], others: { 'xl/_rels/workbook.xml.rels': filled(piece, BYTES) } }],
+    ['the styles', { sheets: [NUMBERS], others: { 'xl/styles.xml': filled(piece, BYTES) } }],
+  ];
+}
+
+/** Elements that a sheet may have again and again. */
+const ELEMENTS = [
+  ['empty rows', '<row r="1" ht="12"><c r="A1" s="0"/></row>'],
+  ['cells without an end', '<c><v>'],
+  ['rows without an end', '<row>'],
+  ['cells with a style', '<c s="65490"><v>1</v></c>'],
+  ['rows far apart', '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'],
+  ['links', '</sheetData><hyperlinks><hyperlink ref="A1:XFD1048576" r:id="r0"/></hyperlinks><sheetData>'],
+  ['joined cells', '</sheetData><mergeCell ref="A1:XFD1048576"/><sheetData>'],
+  ['comments', '<!-- x -->'],
+  ['entities', '<row><c t="inlineStr"><is><t>&#x41;&amp;</t></is></c></row>'],
+  ['formulas', '<row><c><f t="shared" si="0" ref="A1:XFD1048576">A1</f><v>1</v></c></row>'],
+  ['readings', '<row><c t="inlineStr"><is><rPh><t>a</t></rPh></is></c></row>'],
+  ['elements in one another', '<a>'],
+] as const;
+
+/** An OpenDocument sheet with these rows. */
+function openDocument(rows: string): Buffer {
+  const content = `<office:document-content xmlns:office="o" xmlns:table="t" xmlns:text="x"><office:body><office:spreadsheet><table:table table:name="S">${rows}</table:table></office:spreadsheet></office:body></office:document-content>`;
+  const parts = {
+    mimetype: 'application/vnd.oasis.opendocument.spreadsheet',
+    'META-INF/manifest.xml': '<manifest/>',
+    'content.xml': content,
+  };
+  return Buffer.from(
+    zipSync(Object.fromEntries(Object.entries(parts).map(([path, text]) => [path, strToU8(text)]))),
+  );
+}
+
+const OLD_WORKBOOK = Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1]);
+
+/** Workbooks of at most a megabyte, each with something that a parser could take long for. */
+export function* worstWorkbooks(pieces: readonly string[]): Generator<readonly [name: string, file: Buffer]> {
+  for (const piece of pieces) {
+    for (const [place, parts] of places(piece))
+      yield [`${JSON.stringify(piece)} in ${place}`, workbook(parts)];
+    yield [`a web page of ${JSON.stringify(piece)}`, Buffer.from(`<html><table>${filled(piece, 900_000)}`)];
+    yield [
+      `an old workbook of ${JSON.stringify(piece)}`,
+      Buffer.concat([OLD_WORKBOOK, Buffer.from(filled(piece, 900_000))]),
+    ];
+  }
+  for (const [name, element] of ELEMENTS) {
+    yield [name, workbook({ sheets: [filled(element, BYTES)] })];
+    yield [`${name} in a web page`, Buffer.from(`<html><table>${filled(element, 900_000)}`)];
+  }
+  const repeated = (rows: number, columns: number) =>
+    openDocument(
+      `<table:table-row table:number-rows-repeated="${rows}"><table:table-cell table:number-columns-repeated="${columns}" office:value-type="string"><text:p>a</text:p></table:table-cell></table:table-row>`,
+    );
+  yield ['a row a million times', repeated(1_048_576, 1)];
+  yield ['a cell in every place', repeated(1_048_576, 16_384)];
+  yield ['a cell a billion times', repeated(1, 1_000_000_000)];
+  yield [
+    '400,000 texts that no cell has',
+    workbook({ sheets: [''], sharedStrings: '<si><t/></si>'.repeat(400_000) }),
+  ];
+  yield ['many sheets', workbook({ sheets: Array.from({ length: 450 }, () => textRow('a')) })];
+  yield ['tables in a web page', Buffer.from(`<html>${'<table><tr><td>1</td></tr></table>'.repeat(25_000)}`)];
+  yield [
+    'cells over every column',
+    Buffer.from(`<html><table>${'<tr><td colspan="16384" rowspan="1048576">1</td></tr>'.repeat(17_000)}`),
+  ];
+}
