@@ -2,6 +2,7 @@ import { closest } from 'fastest-levenshtein';
 import MiniSearch from 'minisearch';
 import { z } from 'zod';
 import catalogJson from '../../data/boards.json' with { type: 'json' };
+import { visibleText } from './fold.ts';
 
 const licenseType = z.strictObject({
   name: z.string().min(1),
@@ -147,7 +148,7 @@ const wordsOfBoards = BOARDS.map((entry) => ({
  * name has (`Nursing`, `ohio board of pharmacy`, `Physical Therapy`). `undefined` where several boards fit, or none.
  */
 export function boardByText(text: string): Board | undefined {
-  const typed = text.trim();
+  const typed = visibleText(text).trim();
   if (typed === '' || typed.length > MAX_LABEL_LENGTH) return undefined;
   const named = byCode.get(typed.toUpperCase()) ?? boardByLabel(typed);
   if (named !== undefined) return named;

@@ -1,4 +1,4 @@
-import { distinctKeys, fold, memoize } from './fold.ts';
+import { distinctKeys, fold, memoize, visibleText } from './fold.ts';
 
 /** What filters read of a license. */
 type Filtered = Readonly<
@@ -21,7 +21,8 @@ export interface Filter {
 const foldedKey = memoize((text) => distinctKeys([fold(text)]));
 
 /** The folded forms of a license type. `Registered Nurse (RN)` has three: the whole, the name and the abbreviation. */
-export const licenseTypeKeys = memoize((licenseType) => {
+export const licenseTypeKeys = memoize((written) => {
+  const licenseType = visibleText(written);
   const open = licenseType.indexOf('(');
   if (open < 0 || !licenseType.endsWith(')')) return distinctKeys([fold(licenseType)]);
   return distinctKeys([licenseType, licenseType.slice(0, open), licenseType.slice(open)].map(fold));

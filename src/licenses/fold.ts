@@ -23,13 +23,26 @@ export const MAX_FOLDED_CHARACTERS = 200;
 const PLAIN = /^[A-Z0-9]*$/;
 const ASCII_ONLY = /^[\x20-\x7e]*$/;
 
-/** Upper case without accents: `Muñoz` → `MUNOZ`, `Bjørk` → `BJORK`. Punctuation and blanks stay. */
+/**
+ * What nobody sees: zero width, soft hyphens, direction marks, byte order marks, NUL, and U+2800, which is no blank to
+ * programs. Tabs and line breaks are blanks.
+ */
+const INVISIBLE = '\\p{Default_Ignorable_Code_Point}\\p{Cf}\\0-\\x08\\x0e-\\x1f\\x7f-\\x9f\\u2800';
+const INVISIBLES = new RegExp(`[${INVISIBLE}]`, 'gu');
+const INVISIBLES_AND_MARKS = new RegExp(`[\\p{M}${INVISIBLE}]`, 'gu');
+
+/** The text without characters that nobody sees, which come along when texts are copied. */
+export function visibleText(text: string): string {
+  return ASCII_ONLY.test(text) ? text : text.replace(INVISIBLES, '');
+}
+
+/** Upper case without accents and what nobody sees: `Muñoz` → `MUNOZ`, `Bjørk` → `BJORK`. Punctuation and blanks stay. */
 export function unaccent(text: string): string {
   const upper = text.toUpperCase();
   if (ASCII_ONLY.test(upper)) return upper;
   return text
     .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
+    .replace(INVISIBLES_AND_MARKS, '')
     .toUpperCase()
     .replace(LETTER_APOSTROPHES, "'")
     .replace(/[ÆĐÐĦŁØŒÞẞ]/g, (letter) => LETTERS.get(letter) ?? letter);
@@ -46,8 +59,9 @@ export function distinctKeys(keys: readonly string[]): string[] {
  */
 export function fold(text: string): string {
   if (PLAIN.test(text)) return text;
-  const upper = unaccent(text);
-  return ASCII_ONLY.test(upper) ? upper.replace(/[^A-Z0-9]/g, '') : upper.replace(/[^\p{L}\p{N}]/gu, '');
+  const upper = text.toUpperCase();
+  if (ASCII_ONLY.test(upper)) return upper.replace(/[^A-Z0-9]/g, '');
+  return unaccent(text).replace(/[^\p{L}\p{N}]/gu, '');
 }
 
 const SEPARATORS = /[\s./\p{Pd}\u2212]/gu;
@@ -69,9 +83,9 @@ export function numberDigits(written: string): string {
   return /(?<!\d)(\d+)\D*$/.exec(unaccent(written).replace(/\s/g, ''))?.[1]?.replace(/^0+(?=\d)/, '') ?? '';
 }
 
-/** Whether the text is the number itself, ignoring case and blanks around it. */
+/** Whether the text is the number itself, ignoring case, blanks around it and what nobody sees. */
 export function isExactNumber(written: string, licenseNumber: string): boolean {
-  return written.trim().toUpperCase() === licenseNumber.toUpperCase();
+  return visibleText(written).trim().toUpperCase() === visibleText(licenseNumber).toUpperCase();
 }
 
 const MAX_RESULTS = 10_000;

@@ -4,7 +4,14 @@ import { CAUTION_MEANINGS, CAUTIONS, cautionsOf } from './cautions.ts';
 import { daysBetween } from './dates.ts';
 import { type FilterName, mapFilters } from './filters.ts';
 import { distinctKeys, fold, numberDigits, numberKey } from './fold.ts';
-import { businessNameKeys, foldPersonName, tradeNameKey, tradeNames, tradeNameWords } from './names.ts';
+import {
+  businessNameKeys,
+  foldPersonName,
+  holderKeys,
+  tradeNameKey,
+  tradeNames,
+  tradeNameWords,
+} from './names.ts';
 
 /** A license in the dataset (RECORD-01), without the fields that depend on the day or the publication. */
 export const licenseRecord = z.object({
@@ -114,7 +121,7 @@ interface NameAndNumberKeys {
   readonly digits: string;
   /** `BOARD/SURNAME/GIVEN` or `BOARD/TRADENAME`. Matches are sorted by it, and exact names compared with it. */
   readonly name: string;
-  /** A person's `BOARD/SURNAME/GIVEN`, one for each form of the surname. */
+  /** A person's `BOARD/SURNAME/GIVEN`, one for each form of the surname; `BOARD/HALF-/GIVEN` for half of a double one. */
   readonly holder?: readonly string[];
   /** A person's `BOARD/SURNAME`, one for each form. Corrections of a mistyped surname are suggested from these. */
   readonly surname?: readonly string[];
@@ -229,14 +236,14 @@ export function documentJson(text: string, { source_row, keys }: LicenseDocument
 
 function personKeys(record: LicenseRecord): LicenseKeys {
   const board = boardKey(record.board);
-  const { surname, surnameForms, given } = foldPersonName(record.full_name);
+  const name = foldPersonName(record.full_name);
   return {
     kind: 'person',
     number: numberKey(record.license_number),
     digits: numberDigits(record.license_number),
-    name: `${board}/${surname}/${given}`,
-    holder: surnameForms.map((form) => `${board}/${form}/${given}`),
-    surname: surnameForms.map((form) => `${board}/${form}`),
+    name: `${board}/${name.surname}/${name.given}`,
+    holder: holderKeys(name).map((key) => `${board}/${key}`),
+    surname: name.surnameForms.map((form) => `${board}/${form}`),
     ...mapFilters(({ keysOf }) => keysOf(record)),
   };
 }

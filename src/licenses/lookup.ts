@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { BadRequestError } from './bad-request.ts';
 import { type Board, boardByName } from './boards.ts';
 import { FILTER_NAMES, type Filters, licenseTypeKeys, mapFilters } from './filters.ts';
-import { fold } from './fold.ts';
+import { fold, visibleText } from './fold.ts';
 import type { LicenseRecord } from './license.ts';
 
 /** The most matches that a search returns (SEARCH-05, MCP-05). */
@@ -92,13 +92,16 @@ export function isMiss(outcome: LookupOutcome | InvalidLookup): outcome is Miss 
 
 const anyText = z.string().max(MAX_CHARACTERS);
 
-/** Null and blank text count as absent. */
-const text = anyText.nullish().transform((value) => value?.trim() || undefined);
+/** Null, blank text and what nobody sees count as absent. */
+const text = anyText.nullish().transform((value) => visibleText(value ?? '').trim() || undefined);
 
 /** The fields of a lookup, with the names of every interface. Unknown fields are ignored. */
 export const lookupFields = z.object({
   // A board's name must be exact, so blanks around it are not removed.
-  board: anyText.nullish().transform((value) => (value?.trim() ? value : undefined)),
+  board: anyText
+    .nullish()
+    .transform((value) => visibleText(value ?? ''))
+    .transform((value) => (value.trim() === '' ? undefined : value)),
   license_number: text.describe('Looks up by number, whatever its case, blanks and separators'),
   last_name: text.describe(
     'The whole surname; either half of a hyphenated one. With a number: compared with the holder',

@@ -1,13 +1,21 @@
 import { z } from 'zod';
 import namesJson from '../../data/names.json' with { type: 'json' };
-import { distinctKeys, fold, unaccent } from './fold.ts';
+import { distinctKeys, fold, unaccent, visibleText } from './fold.ts';
+import { isGivenName } from './spelling.ts';
 
-const words = z.array(z.string().min(1)).min(1);
+/** Words in capitals, several to a text. */
+const words = z
+  .array(z.string().transform((text) => text.split(' ')))
+  .transform((lists) => new Set(lists.flat()));
 const NAMES = z
-  .object({
+  .strictObject({
     generational_suffixes: words,
+    suffixes_or_initials: words,
+    titles: words,
     credentials: words,
+    credentials_or_names: words,
     surname_beginnings: words,
+    saints: words,
     business_articles: words,
     business_conjunctions: words,
     business_legal_forms: words,
@@ -15,15 +23,22 @@ const NAMES = z
   })
   .parse(namesJson);
 
-const GENERATIONAL_SUFFIXES = new Set(NAMES.generational_suffixes);
+const SUFFIXES = NAMES.generational_suffixes;
+/** `V` and `VI` are suffixes only beside given names. After those, they may be initials, too. */
+const NUMERALS = NAMES.suffixes_or_initials;
 const DASH = /[\p{Pd}\u2212]/u;
+const DASHES_AND_BLANKS = /[\s\p{Pd}\u2212]/u;
 
 /** A person's name in folded form. */
 export interface PersonName {
   /** The whole surname, without a generational suffix. */
   readonly surname: string;
-  /** The whole surname first, then each half of a hyphenated one. */
+  /** The whole surname first, then each half of a hyphenated one, with each way of writing Saint. */
   readonly surnameForms: readonly string[];
+  /** Each half of a double surname that has no hyphen: not searched, but suggested. */
+  readonly halves: readonly string[];
+  /** The suffix that may be typed as an initial. */
+  readonly numeral: string;
   /** First and middle names as one word; empty for a single name. */
   readonly given: string;
 }
@@ -33,10 +48,11 @@ export interface PersonName {
  * comma before the suffix. A name without a comma is taken as the surname, which keeps its suffix.
  */
 export function nameParts(licenseeName: string): { last: string; given: string } {
-  const comma = commaAfterSurname(licenseeName);
+  const name = visibleText(licenseeName);
+  const comma = commaAfterSurname(name);
   return {
-    last: (comma < 0 ? licenseeName : licenseeName.slice(0, comma)).trim(),
-    given: comma < 0 ? '' : licenseeName.slice(comma + 1).trim(),
+    last: (comma < 0 ? name : name.slice(0, comma)).trim(),
+    given: comma < 0 ? '' : name.slice(comma + 1).trim(),
   };
 }
 
@@ -44,8 +60,13 @@ export function nameParts(licenseeName: string): { last: string; given: string }
 function commaAfterSurname(licenseeName: string): number {
   const first = licenseeName.indexOf(',');
   const second = first < 0 ? -1 : licenseeName.indexOf(',', first + 1);
-  const isSuffix = second > 0 && GENERATIONAL_SUFFIXES.has(fold(licenseeName.slice(first + 1, second)));
-  return isSuffix ? second : first;
+  return second > 0 && isSuffix(licenseeName.slice(first + 1, second)) ? second : first;
+}
+
+/** Whether a word is a suffix, if given names stand beside it. */
+function isSuffix(word: string): boolean {
+  const key = fold(word);
+  return SUFFIXES.has(key) || NUMERALS.has(key);
 }
 
 /** Given names one by one, as they are written. */
@@ -61,56 +82,296 @@ export function firstGivenName(given: string): string {
 /** What finds a holder by name: a part without a letter or digit is left out, for a search by it is refused. */
 export function holderToSearch(licenseeName: string): { lastName: string; firstName?: string } | undefined {
   const { last, given } = nameParts(licenseeName);
-  if (surnameKey(last) === '') return undefined;
-  return { lastName: last, ...(givenNamesKey(given) === '' ? {} : { firstName: given }) };
+  if (fold(last) === '') return undefined;
+  return { lastName: last, ...(fold(given) === '' ? {} : { firstName: given }) };
 }
 
 export function foldPersonName(licenseeName: string): PersonName {
-  const { last, given } = nameParts(licenseeName);
-  const written = withoutGenerationalSuffix(last);
-  const surname = fold(written);
-  return { surname, surnameForms: surnameForms(written, surname), given: givenNamesKey(given) };
+  const { last, given: writtenGiven } = nameParts(licenseeName);
+  const given = fold(withoutSuffix(writtenGiven));
+  const whole = fold(last);
+  if (whole === last) {
+    return { surname: whole, surnameForms: whole === '' ? [] : [whole], halves: [], numeral: '', given };
+  }
+  const written = surnameOf(last, given !== '');
+  const surname = written === last ? whole : fold(written);
+  const surnameForms = surnameFormsOf(written, surname);
+  const halves = given === '' ? [] : surnameUnits(written).filter((unit) => !surnameForms.includes(unit));
+  const suffix = whole.slice(surname.length);
+  return { surname, surnameForms, halves, numeral: NUMERALS.has(suffix) ? suffix : '', given };
 }
 
-function surnameForms(written: string, surname: string): string[] {
-  if (!DASH.test(written)) return surname === '' ? [] : [surname];
-  return distinctKeys([surname, ...written.split(DASH).map(fold)]);
+/** A surname without its suffix. */
+function surnameOf(last: string, hasGivenNames: boolean): string {
+  return hasGivenNames ? withoutEnd(last, isSuffix) : withoutSuffix(last);
+}
+
+function surnameFormsOf(written: string, surname: string): string[] {
+  const forms = saintForms(written, surname);
+  if (!DASH.test(written)) return surname === '' ? [] : forms;
+  return distinctKeys([...forms, ...written.split(DASH).flatMap((half) => saintForms(half))]);
+}
+
+const SAINT = new RegExp(
+  `(?<![\\p{L}\\p{N}])(?:${[...NAMES.saints].join('|')})(?=[.\\s\\p{Pd}]+\\p{L})`,
+  'giu',
+);
+/** Quicker: what most surnames do not have. */
+const MAYBE_SAINT = /ST[^A-Z]|STE[^A-Z]|SAINT/i;
+
+/** The keys of a surname, as written first, then with the other ways of writing `Saint` before a word. */
+function saintForms(surname: string, asWritten = fold(surname)): string[] {
+  if (!MAYBE_SAINT.test(surname) || surname.search(SAINT) < 0) return [asWritten];
+  return distinctKeys([asWritten, ...Array.from(NAMES.saints, (word) => fold(surname.replace(SAINT, word)))]);
+}
+
+/** The parts of a double surname: `DE LA CRUZ GARCIA` → `DELACRUZ`, `GARCIA`. None for a surname of one part. */
+function surnameUnits(surname: string): string[] {
+  if (!hasTwoWords(surname)) return [];
+  const units: string[] = [];
+  let beginning = '';
+  for (const word of surname.split(DASHES_AND_BLANKS)) {
+    const key = fold(word);
+    if (NAMES.surname_beginnings.has(key)) beginning += key;
+    else {
+      // A single letter, such as the `Y` between two names, is no surname.
+      if (key.length > 1) units.push(beginning + key);
+      if (key !== '') beginning = '';
+    }
+  }
+  return units.length > 1 ? units : [];
+}
+
+/** What follows half of a double surname in the key that finds what to suggest. No folded surname has it. */
+const HALF = '-';
+
+/** The key of half of a surname, to look for holders of double surnames. */
+export function halfKey(surname: string): string {
+  return surname + HALF;
+}
+
+/** The keys of a holder, `SURNAME/GIVEN`: what is typed begins with one of them. */
+export function holderKeys({ surname, surnameForms, halves, numeral, given }: PersonName): string[] {
+  const keys = surnameForms.map((form) => `${form}/${given}`);
+  if (numeral !== '') keys.push(`${surname}/${given}${numeral}`, `${surname}${numeral}/${given}`);
+  for (const half of halves) keys.push(`${halfKey(half)}/${given}`);
+  return keys;
 }
 
 /** A LICENSEE_NAME as responses show it: without the blank that older rows have before the comma. */
 export function fullName(licenseeName: string): string {
-  return licenseeName.replace(/^[^,]*(?=,)/, (surname) => surname.trimEnd());
+  const comma = licenseeName.indexOf(',');
+  return comma < 0 ? licenseeName : licenseeName.slice(0, comma).trimEnd() + licenseeName.slice(comma);
 }
 
 /** A LICENSEE_NAME without suffix and middle names, which finds its holder: `KING JR, MARTIN LEE` → `KING, MARTIN`. */
 export function nameToSearch(licenseeName: string): string {
   const { last, given } = nameParts(licenseeName);
-  const surname = withoutGenerationalSuffix(last).trim();
   const first = firstGivenName(given);
+  const surname = surnameOf(last, fold(given) !== '').trim();
   return fold(first) === '' ? surname : `${surname}, ${first}`;
 }
 
-/** The key of a surname: folded, without a generational suffix at its end. */
-export function surnameKey(lastName: string): string {
-  return fold(withoutGenerationalSuffix(lastName));
+/** The keys that a typed surname may have, the likeliest first: without title, credentials and generational suffix. */
+export function surnameKeys(lastName: string, hasGivenNames: boolean): string[] {
+  const written = visibleText(lastName);
+  if (isOneWord(written)) return distinctKeys(saintForms(written));
+  const name = withoutEnd(withoutTitle(written), isNoSurname);
+  const forms = [surnameOf(name, hasGivenNames), name, written];
+  return distinctKeys(forms.flatMap((form) => saintForms(form)));
 }
 
-/** The key of given names, typed or from the file: folded, without a generational suffix at the end. */
+/** The likeliest key of a typed surname; empty without a letter or digit. */
+export function surnameKey(lastName: string, hasGivenNames = false): string {
+  return surnameKeys(lastName, hasGivenNames)[0] ?? '';
+}
+
+/** The likeliest key of typed given names: folded, without title, credentials and generational suffix. */
 export function givenNamesKey(firstName: string): string {
-  return fold(withoutGenerationalSuffix(firstName));
+  const written = visibleText(firstName);
+  return fold(isOneWord(written) ? written : withoutEnd(withoutTitle(written), isNoSurname));
 }
 
-/** Whether a person has the typed name: one of the surname's forms, and the beginning of the given names. */
+/** The keys that typed given names may have: also with what may be a title. */
+export function givenNamesKeys(firstName: string): string[] {
+  const [likeliest, asWritten] = [givenNamesKey(firstName), fold(withoutSuffix(firstName))];
+  // One that begins with the other finds nobody else.
+  return asWritten.startsWith(likeliest) ? [likeliest] : [likeliest, asWritten];
+}
+
+const TITLE = /^\P{L}*(\p{L}+)[.,\s]+(?=\p{L})/u;
+
+/** `Dr. Mary Smith` → `Mary Smith`. */
+function withoutTitle(name: string): string {
+  const [title, word] = TITLE.exec(name) ?? [];
+  return title !== undefined && NAMES.titles.has(fold(word ?? ''))
+    ? withoutTitle(name.slice(title.length))
+    : name;
+}
+
+/** @param before what stands before the word */
+type IsEnd = (word: string, before: string) => boolean;
+
+function withoutSuffix(name: string): string {
+  return withoutEnd(name, (word) => SUFFIXES.has(fold(word)));
+}
+
+/** The name without the words at its end that are none of it. One word always stays. */
+function withoutEnd(name: string, isEnd: IsEnd): string {
+  for (let kept = name; ; ) {
+    const shorter = withoutLastWord(kept, isEnd);
+    if (shorter === undefined) return kept;
+    kept = shorter;
+  }
+}
+
+/** `undefined` where the last word belongs to the name, or is all of it. */
+function withoutLastWord(name: string, isEnd: IsEnd): string | undefined {
+  const end = endOf(name, name.length, false);
+  const at = endOf(name, end, true);
+  if (at === 0) return undefined;
+  const before = name.slice(0, at);
+  if (!isEnd(name.slice(at, end), before) || fold(before) === '') return undefined;
+  return before.slice(0, endOf(before, at, false));
+}
+
+/** Whether a typed text can have neither title nor suffix. */
+function isOneWord(name: string): boolean {
+  return !name.includes('.') && !hasTwoWords(name);
+}
+
+function hasTwoWords(name: string): boolean {
+  return endOf(name, endOf(name, name.length, false), true) > 0;
+}
+
+/** Goes back from a place in a name over a word, or over the blanks and commas between words. */
+function endOf(name: string, from: number, isWord: boolean): number {
+  let at = from;
+  while (at > 0 && isBetweenWords(name.charCodeAt(at - 1)) !== isWord) at -= 1;
+  return at;
+}
+
+function isBetweenWords(code: number): boolean {
+  if (code > 0x7f) return /\s/.test(String.fromCharCode(code));
+  return code <= 0x20 || code === 0x2c;
+}
+
+/** Whether a word after a typed name is a credential from the list, whoever has the name; or a sure suffix. */
+function isNoSurname(word: string, before: string): boolean {
+  return SUFFIXES.has(fold(word)) || isCredential(word, before);
+}
+
+/** `RN`, `R.N.`, `FNP-C`; `DO` and `PA` are names, too, unless their capitals stand out. */
+function isCredential(word: string, before: string): boolean {
+  const key = fold(word);
+  if (key === '' || NAMES.credentials.has(key)) return true;
+  if (NAMES.credentials_or_names.has(key)) return standsOut(word, before);
+  return DASH.test(word) && NAMES.credentials.has(fold(word.split(DASH)[0] ?? ''));
+}
+
+/** Whether a word is in capitals, at least at its end, and what stands before it is not. */
+function standsOut(word: string, before: string): boolean {
+  return /\p{Ll}/u.test(before) && /\p{Lu}\P{L}*$/u.test(word);
+}
+
+/** `R.N.`, `B.S.N` */
+const DOTTED = /^(?:\p{L}\.){2,}\p{L}?$/u;
+const NO_VOWELS = /^[B-DF-HJ-NP-TV-XZ]{3,}$/;
+/** No credential has more letters without a dash. */
+const MAX_CREDENTIAL = 6;
+
+/** Whether a word after a name that fits otherwise is no part of it: a suffix, a title, or what looks like a credential. */
+function isNoName(word: string, before: string): boolean {
+  const key = fold(word);
+  if (isSuffix(word) || NAMES.titles.has(key) || isCredential(word, before)) return true;
+  if (isGivenName(key)) return false;
+  const hasOneCase = word === word.toUpperCase() || word === word.toLowerCase();
+  if (hasOneCase && (NAMES.credentials_or_names.has(key) || NO_VOWELS.test(key))) return true;
+  const isShort = key.length > 1 && word.split(DASH).every((part) => part.length <= MAX_CREDENTIAL);
+  return DOTTED.test(word) || (isShort && standsOut(word, before));
+}
+
+/**
+ * Whether a person has the typed name: one of the surname's forms or half of it, and the beginning of the given names,
+ * or more of them than the State has. Titles and credentials are no part of it.
+ */
 export function matchesPersonName(
   licenseeName: string,
   lastName: string | undefined,
   firstName: string | undefined,
 ): boolean {
-  const { surnameForms, given } = foldPersonName(licenseeName);
-  const isSurname = lastName === undefined || surnameForms.includes(surnameKey(lastName));
-  const beginning = givenNamesKey(firstName ?? '');
-  const isGiven = firstName === undefined || (beginning !== '' && given.startsWith(beginning));
-  return isSurname && isGiven;
+  return isHolder(holderOf(licenseeName), { lastName, firstName }, true);
+}
+
+/** What typed names are compared with: the keys of the surname and the given names as they are written. */
+function holderOf(licenseeName: string) {
+  const { surnameForms, halves } = foldPersonName(licenseeName);
+  return { surnames: new Set([...surnameForms, ...halves]), given: nameParts(licenseeName).given };
+}
+
+/** @param mayHaveMore whether there may be given names that the State does not have */
+function isHolder(
+  { surnames, given }: ReturnType<typeof holderOf>,
+  { lastName, firstName }: { lastName?: string | undefined; firstName?: string | undefined },
+  mayHaveMore: boolean,
+): boolean {
+  const isSurname =
+    lastName === undefined || typedSurnames(visibleText(lastName)).some((key) => surnames.has(key));
+  if (!isSurname || firstName === undefined) return isSurname;
+  return fitsGiven(given, visibleText(firstName), lastName ?? '', mayHaveMore);
+}
+
+/** The keys that a typed surname may have if it is the holder's. */
+function typedSurnames(lastName: string): string[] {
+  const keys = surnameKeys(lastName, true);
+  let kept: string | undefined = withoutTitle(lastName);
+  while (kept !== undefined) {
+    kept = withoutLastWord(kept, isNoName);
+    if (kept !== undefined) keys.push(...saintForms(kept));
+  }
+  return keys;
+}
+
+/** Whether typed given names may be a holder's: those of one begin those of the other, and none contradicts. */
+function fitsGiven(holders: string, typed: string, lastName: string, mayHaveMore: boolean): boolean {
+  const all = fold(withoutSuffix(holders));
+  if (givenNamesKeys(typed).some((key) => key !== '' && all.startsWith(key))) return true;
+  // After `LAST, FIRST MIDDLE`, a comma ends the name.
+  const [names = ''] = withoutTitle(typed).split(',');
+  const written = givenNames(names);
+  const isName = (word: string, at: number) =>
+    fold(word) !== '' && (at === 0 || !isNoName(word, `${lastName} ${written.slice(0, at).join(' ')}`));
+  const words = written.filter(isName).map(fold);
+  if (words.length === 0) return false;
+  if (all.startsWith(words.join(''))) return true;
+  const own = holders.split(/[\s,\p{Pd}\u2212]+/u).filter((name) => fold(name) !== '');
+  return fitsNames(own.map(fold), words, mayHaveMore);
+}
+
+/** The same for folded names one by one. An initial fits a name. */
+function fitsNames(own: readonly string[], typed: readonly string[], mayHaveMore: boolean): boolean {
+  let [ofOwn, ofTyped] = [1, 1];
+  let [first = '', typedFirst = ''] = [own[0], typed[0]];
+  // `Mary Ann` and `Maryann` are the same.
+  while (first !== typedFirst) {
+    const next = first.length < typedFirst.length ? own[ofOwn] : typed[ofTyped];
+    if (next === undefined) break;
+    if (first.length < typedFirst.length) [first, ofOwn] = [first + next, ofOwn + 1];
+    else [typedFirst, ofTyped] = [typedFirst + next, ofTyped + 1];
+  }
+  if (first !== typedFirst) {
+    if (typed[0]?.length !== 1 || !own[0]?.startsWith(typed[0])) return false;
+    [ofOwn, ofTyped] = [1, 1];
+  }
+  const missing = own.slice(ofOwn);
+  const further = typed.slice(ofTyped).filter((word) => {
+    const at = missing.findIndex(
+      (name) => name.startsWith(word) || (name.length === 1 && word.startsWith(name)),
+    );
+    if (at >= 0) missing.splice(at, 1);
+    return at < 0;
+  });
+  return further.length === 0 || (mayHaveMore && missing.every(isSuffix));
 }
 
 /** A person's name in two parts, as typed. */
@@ -120,35 +381,51 @@ export interface PersonParts {
   readonly firstName?: string | undefined;
 }
 
-/** What follows the names of professionals. `DO` and `PA` are names, too. */
-const CREDENTIALS = new Set(NAMES.credentials);
-
 /** A name has fewer words; each could be where the surname begins. */
 const MAX_NAME_WORDS = 8;
-
-/** Words that begin a surname of several: `DE LA CRUZ`, `VAN DER BERG`. */
-const SURNAME_BEGINNINGS = new Set(NAMES.surname_beginnings);
 
 /**
  * How a person's name, typed as a whole, may be split, the likeliest first: `GARCIA, MARIA` in one way; `Maria Garcia
  * Lopez` with the last word as the surname, then with the last two, then the other way round.
  */
 export function personParts(wholeName: string): readonly PersonParts[] {
-  const name = withoutCredentials(wholeName.trim().replace(/\s+/g, ' '));
+  const name = withoutEnd(withoutTitle(readableName(wholeName)), isAfterName);
   const { last, given } = nameParts(name);
-  if (given !== '') return [{ lastName: last, firstName: given }];
-  const words = last.split(' ').slice(0, MAX_NAME_WORDS);
-  const ends = words.length > 2 && GENERATIONAL_SUFFIXES.has(fold(words.at(-1) ?? '')) ? 2 : 1;
-  if (words.length <= ends) return last === '' ? [] : [{ lastName: last }];
+  const isWritten = given !== '' && !givenNames(given).every((word) => SUFFIXES.has(fold(word)));
+  if (isWritten) return [{ lastName: last, firstName: given }];
+  const words = givenNames(name).slice(0, MAX_NAME_WORDS);
+  const [lastWord = ''] = words.slice(-1);
+  const ends = words.length > 1 && SUFFIXES.has(fold(lastWord)) ? 2 : 1;
+  if (words.length <= ends) {
+    return last === '' || NAMES.credentials.has(fold(last)) ? [] : [{ lastName: words.join(' ') }];
+  }
   const splitAt = (at: number) => [words.slice(0, at).join(' '), words.slice(at).join(' ')] as const;
   const places = words.map((_, at) => at).slice(1, words.length - ends + 1);
-  const beginning = places.find((at) => SURNAME_BEGINNINGS.has(fold(words[at] ?? '')));
-  const likeliest = beginning ?? words.length - ends;
+  const beginning = places.find((at) => NAMES.surname_beginnings.has(fold(words[at] ?? '')));
+  const likeliest = beginning ?? words.length - (words.length > 2 && isSuffix(lastWord) ? 2 : 1);
   const ordered = [likeliest, ...places.toReversed().filter((at) => at !== likeliest)];
   return [
     ...ordered.map((at) => ({ lastName: splitAt(at)[1], firstName: splitAt(at)[0] })),
     ...places.map((at) => ({ lastName: splitAt(at)[0], firstName: splitAt(at)[1] })),
   ];
+}
+
+/** A typed name with one blank between its words, and without what encloses or separates credentials. */
+function readableName(typed: string): string {
+  return visibleText(typed)
+    .replace(/[\s|;/()[\]]+/g, ' ')
+    .trim();
+}
+
+/** Whether a word after a whole name is a credential or a title. After a second comma, nothing else follows. */
+function isAfterName(word: string, before: string): boolean {
+  const key = fold(word);
+  if (isCredential(word, before)) return true;
+  const isSecondComma = before.indexOf(',') !== before.lastIndexOf(',');
+  return (
+    (NAMES.titles.has(key) && hasTwoWords(before) && !SUFFIXES.has(key)) ||
+    (NAMES.credentials_or_names.has(key) && isSecondComma)
+  );
 }
 
 /** How a person's name that was typed into one field is searched. */
@@ -191,21 +468,18 @@ function withoutMiddleNames({ lastName, firstName = '' }: PersonParts): PersonPa
   return middle === undefined || fold(first) === '' ? undefined : { lastName, firstName: first };
 }
 
-/** `GARCIA, MARIA, RN, BSN` → `GARCIA, MARIA`. */
-function withoutCredentials(name: string): string {
-  const parts = name.split(/, ?| (?=\S+$)/);
-  let end = name.length;
-  for (const part of parts.toReversed()) {
-    if (!CREDENTIALS.has(fold(part))) break;
-    end = name.lastIndexOf(part, end - 1);
-  }
-  return name.slice(0, end).replace(/(?<![\s,])[\s,]+$/, '');
-}
-
 /** Whether a holder, a person or a business, has the name that was typed as a whole. */
 export function isNamed(kind: 'person' | 'business', holder: string, typed: string): boolean {
   if (kind === 'business') return matchesBusinessName(holder, typed);
-  return personParts(typed).some(({ lastName, firstName }) => matchesPersonName(holder, lastName, firstName));
+  const compared = holderOf(holder);
+  let name: string | undefined = withoutEnd(readableName(typed), isAfterName);
+  for (let words = 0; name !== undefined && words < MAX_NAME_WORDS; words += 1) {
+    const parts = personParts(name);
+    // With the surname first and no comma, what follows the given names may be the surname.
+    if (parts.some((each, at) => isHolder(compared, each, at < parts.length / 2))) return true;
+    name = withoutLastWord(name, (word, before) => hasTwoWords(before) && isNoName(word, before));
+  }
+  return false;
 }
 
 /** Whether a name is a business's, as its legal form says: `Maple Health LLC`. */
@@ -213,26 +487,15 @@ export function hasLegalForm(name: string): boolean {
   return DOING_BUSINESS_AS.test(name) || tradeNameWords(name).length < contentWords(name).length;
 }
 
-const LAST_WORD = /(?<![\s,])[\s,]+([^\s,]+)[\s,]*$/;
-
-function withoutGenerationalSuffix(name: string): string {
-  const [end, last] = LAST_WORD.exec(name) ?? [];
-  if (end === undefined || last === undefined || !GENERATIONAL_SUFFIXES.has(fold(last))) return name;
-  const rest = name.slice(0, -end.length);
-  return fold(rest) === '' ? name : rest;
-}
-
-const ARTICLES = new Set(NAMES.business_articles);
-const CONJUNCTIONS = new Set(NAMES.business_conjunctions);
-const LEGAL_FORMS = new Set(NAMES.business_legal_forms);
+const ARTICLES = NAMES.business_articles;
 const DOING_BUSINESS_AS = new RegExp(
-  `(?:^|\\s)(?:${NAMES.doing_business_as.map((word) => word.replace(/[./]/g, '\\$&')).join('|')})(?:\\s+|$)`,
+  `(?:^|\\s)(?:${Array.from(NAMES.doing_business_as, (word) => word.replace(/[./]/g, '\\$&')).join('|')})(?:\\s+|$)`,
   'i',
 );
 
 /** The trade names of a BUSINESS_NAME: one, or those before and after `D.B.A`. */
 export function tradeNames(businessName: string): string[] {
-  return businessName
+  return visibleText(businessName)
     .split(DOING_BUSINESS_AS)
     .map((name) => name.trim())
     .filter((name) => name !== '');
@@ -262,7 +525,7 @@ export function tradeNameKeyWithLegalForm(tradeName: string): string {
 /** The significant words of a trade name, folded, without legal forms at the end. */
 export function tradeNameWords(tradeName: string): string[] {
   const words = contentWords(tradeName);
-  while (words.length > 1 && LEGAL_FORMS.has(words.at(-1) ?? '')) words.pop();
+  while (words.length > 1 && NAMES.business_legal_forms.has(words.at(-1) ?? '')) words.pop();
   return words;
 }
 
@@ -298,6 +561,8 @@ function contentWords(tradeName: string): string[] {
     .replace(/['’‘`.]/g, '')
     .split(/[^\p{L}\p{N}]+/u)
     .filter((word) => word !== '');
-  const kept = all.filter((word, at) => !(at === 0 && ARTICLES.has(word)) && !CONJUNCTIONS.has(word));
+  const kept = all.filter(
+    (word, at) => !(at === 0 && ARTICLES.has(word)) && !NAMES.business_conjunctions.has(word),
+  );
   return kept.length > 0 ? kept : all;
 }

@@ -96,6 +96,11 @@ for (const group of groups) {
   for (const name of group) GROUPS.set(name, [...(GROUPS.get(name) ?? []), group]);
 }
 
+/** @param name a folded name */
+export function isGivenName(name: string): boolean {
+  return GROUPS.has(name);
+}
+
 /**
  * Other given names that the same person may go by, full names first: `BOB` → `ROBERT`, `BOBBY`, `ROB`, …
  *

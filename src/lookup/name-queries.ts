@@ -5,9 +5,10 @@ import type { StoredLicense } from '../licenses/license.ts';
 import { MAX_MATCHES } from '../licenses/lookup.ts';
 import {
   businessNameKeys,
-  givenNamesKey,
+  givenNamesKeys,
   searchedWords,
   surnameKey,
+  surnameKeys,
   tradeNameKey,
 } from '../licenses/names.ts';
 import {
@@ -54,11 +55,13 @@ export function personQuery(
   firstName: string | undefined,
   filters: Filters,
 ): NameQuery | undefined {
-  const surname = surnameKey(lastName);
-  const given = givenNamesKey(firstName ?? '');
-  if (surname === '' || (firstName !== undefined && given === '')) return undefined;
-  const names = boardsOf(board).map(({ code }) => `${code}/${surname}/${given}`);
-  return { by: 'person', names, isWhole: given !== '', filters, select: 'all' };
+  const surnames = surnameKeys(lastName, firstName !== undefined);
+  const given = firstName === undefined ? [''] : givenNamesKeys(firstName);
+  if (surnames.length === 0 || (firstName !== undefined && given[0] === '')) return undefined;
+  const names = boardsOf(board).flatMap(({ code }) =>
+    surnames.flatMap((surname) => given.map((each) => `${code}/${surname}/${each}`)),
+  );
+  return { by: 'person', names, isWhole: firstName !== undefined, filters, select: 'all' };
 }
 
 /** A name that a typed one may stand for. */
@@ -174,13 +177,13 @@ export function matchesOfPersons(
 ): (query: NameQuery) => readonly StoredLicense[] {
   const holders = found.flatMap((license) => license.keys.holder.map((name) => ({ name, license })));
   const bySurname = Map.groupBy(holders, ({ name }) => boardAndSurname(name));
-  return ({ names }) =>
-    names
-      .flatMap((searched) =>
-        (bySurname.get(boardAndSurname(searched)) ?? []).filter(({ name }) => name.startsWith(searched)),
-      )
-      .map(({ license }) => license)
-      .sort(compareByName);
+  return ({ names }) => {
+    const matching = names.flatMap((searched) =>
+      (bySurname.get(boardAndSurname(searched)) ?? []).filter(({ name }) => name.startsWith(searched)),
+    );
+    // Several keys of a license may match.
+    return [...new Set(matching.map(({ license }) => license))].sort(compareByName);
+  };
 }
 
 /** The part of a person's key before the given names: `BOARD/SURNAME/`. */

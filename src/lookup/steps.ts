@@ -195,11 +195,13 @@ function boardsOf(licenses: Found): string[] {
   return [...new Set(licenses.map(({ board }) => board))].toSorted();
 }
 
-function isHolder(license: StoredLicense, typed: TypedName): boolean {
-  if ('wholeName' in typed) return isNamed(license.keys.kind, license.full_name, typed.wholeName);
-  return 'businessName' in typed
-    ? license.keys.kind === 'business' && matchesBusinessName(license.full_name, typed.businessName)
-    : license.keys.kind === 'person' && matchesPersonName(license.full_name, typed.lastName, typed.firstName);
+function isHolder({ keys: { kind }, full_name: name }: StoredLicense, typed: TypedName): boolean {
+  if ('wholeName' in typed) return isNamed(kind, name, typed.wholeName);
+  if ('businessName' in typed) return kind === 'business' && matchesBusinessName(name, typed.businessName);
+  const { lastName, firstName } = typed;
+  if (kind === 'person') return matchesPersonName(name, lastName, firstName);
+  // Forms with one field for any name call it the last name.
+  return lastName !== undefined && matchesBusinessName(name, [lastName, firstName].filter(Boolean).join(' '));
 }
 
 /** @param existing the licenses whose numbers are offered */

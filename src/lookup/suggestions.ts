@@ -7,6 +7,7 @@ import {
   foldPersonName,
   givenNames,
   givenNamesKey,
+  halfKey,
   nameParts,
   nameToSearch,
   personParts,
@@ -97,7 +98,7 @@ export async function suggestedPersons(
   const surnameExists = found.length > 0;
   const suggested = surnameExists
     ? await similarPersons(request, surnames, publication)
-    : [...namesOf(request, others), ...surnames];
+    : [...namesOf(request, withHalf(request, others)), ...namesOf(request, others), ...surnames];
   return { surnameExists, names: [...new Set(suggested)].slice(0, MAX_SUGGESTED_NAMES) };
 }
 
@@ -106,18 +107,25 @@ function isNarrowed({ firstName, filters }: PersonRequest): boolean {
 }
 
 function keysOf({ lastName, firstName }: PersonRequest): LikelyName {
-  return { surname: surnameKey(lastName), given: givenNamesKey(firstName ?? '') };
+  return { surname: surnameKey(lastName, firstName !== undefined), given: givenNamesKey(firstName ?? '') };
 }
 
-/** The names swapped, and with letters for digits. */
+/** The surname as half of a double one, the names swapped, and with letters for digits. */
 function namesWithOtherSurname(request: PersonRequest): LikelyName[] {
   const { surname, given } = keysOf(request);
   const [surnames, givens] = [misreadNames(surname), misreadNames(given)];
   const misread = [surname, ...surnames].flatMap((last) =>
     [given, ...givens].map((first) => ({ surname: last, given: first })),
   );
-  const names = [{ surname: given, given: surname }, ...misread];
+  if (surname === '') return [];
+  const names = [{ surname: halfKey(surname), given }, { surname: given, given: surname }, ...misread];
   return names.filter((name) => name.surname !== '' && name.surname !== surname);
+}
+
+/** Those whose double surname has the typed one as half. */
+function withHalf(request: PersonRequest, licenses: Found): Found {
+  const { surname } = keysOf(request);
+  return licenses.filter(({ full_name: name }) => foldPersonName(name).halves.includes(surname));
 }
 
 /** Other forms of the given name. */
@@ -153,6 +161,7 @@ async function similarPersons(
     ofSimilarGiven.filter((license) => hasSimilarGivenName(license, given)),
   );
   return [
+    ...namesOf(request, withHalf(request, ofOtherSurname)),
     ...namesOf(request, ofOtherGiven.filter(isVariant)),
     ...nearestSpellings(`${surname}${given}`, similarGiven, MAX_SUGGESTED_NAMES),
     ...namesOf(request, ofOtherSurname),

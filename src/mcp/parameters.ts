@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { BOARDS, nearestBoards } from '../licenses/boards.ts';
 import { type Filter, mapFilters } from '../licenses/filters.ts';
+import { visibleText } from '../licenses/fold.ts';
 import { FIELD_WORDS, type LookupWords, MAX_CHARACTERS, MAX_MATCHES } from '../licenses/lookup.ts';
 
 /** How many unknown parameters a message names, and how many characters of each. */
@@ -145,7 +146,7 @@ export interface ReadParameters<Values> {
 }
 
 /**
- * Checks a tool's parameters. Blank texts and nulls count as absent, because many clients fill in every parameter.
+ * Checks a tool's parameters. What nobody sees is left out. Blank texts and nulls count as absent, because many clients fill in every parameter.
  * Unknown parameters are ignored, and the note says so.
  *
  * @throws {BadRequestError} saying what to send for each parameter that is wrong or missing
@@ -154,7 +155,10 @@ export function readParameters<Values>(
   parameters: Parameters<Values>,
   given: Readonly<Record<string, unknown>>,
 ): ReadParameters<Values> {
-  const present = Object.fromEntries(Object.entries(given).filter(([, value]) => !isBlank(value)));
+  const visible = Object.entries(given).map(
+    ([name, value]) => [name, typeof value === 'string' ? visibleText(value) : value] as const,
+  );
+  const present = Object.fromEntries(visible.filter(([, value]) => !isBlank(value)));
   const note = unknownNote(Object.keys(present), Object.keys(parameters.shape));
   const result = parameters.safeParse(present);
   if (result.success) return { values: result.data, note };

@@ -18,7 +18,7 @@ import {
 import type { Route } from '../http/route.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { todayInOhio } from '../licenses/dates.ts';
-import { numberKey } from '../licenses/fold.ts';
+import { numberKey, visibleText } from '../licenses/fold.ts';
 import { responseRecord, toResponseRecord } from '../licenses/license.ts';
 import { isMiss, type Miss } from '../licenses/lookup.ts';
 import { notFoundDetail, reasonOf } from '../licenses/not-found.ts';
@@ -180,7 +180,11 @@ export const MAX_NUMBER_LENGTH = 100;
 
 export const historyQuery = z.object({
   board: board.describe('Exactly the name of a board'),
-  license_number: z.string(NUMBER_NEEDED).trim().min(1, NUMBER_NEEDED).max(MAX_NUMBER_LENGTH, NUMBER_NEEDED),
+  license_number: z
+    .string(NUMBER_NEEDED)
+    .overwrite((text) => visibleText(text).trim())
+    .min(1, NUMBER_NEEDED)
+    .max(MAX_NUMBER_LENGTH, NUMBER_NEEDED),
 });
 
 const coverage = {

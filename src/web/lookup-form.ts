@@ -2,7 +2,7 @@ import { raw } from 'hono/html';
 import { z } from 'zod';
 import { BOARDS, type Board } from '../licenses/boards.ts';
 import { FILTER_NAMES, type FilterName, mapFilters } from '../licenses/filters.ts';
-import { fold } from '../licenses/fold.ts';
+import { fold, visibleText } from '../licenses/fold.ts';
 import { MAX_CHARACTERS } from '../licenses/lookup.ts';
 import { readTypedPerson } from '../licenses/names.ts';
 import { PRIMARY_STATUSES } from '../licenses/status.ts';
@@ -47,7 +47,7 @@ export function readSearch(given: Readonly<Record<string, unknown>>): TypedSearc
   for (const name of known) {
     const value = typed[name];
     const [first = '', another] = typeof value === 'string' ? [value] : (value ?? []);
-    const text = first.trim();
+    const text = visibleText(first).trim();
     if (text !== '') fields[name] = text;
     const words = another === undefined ? problemOfText(name, text) : 'Fill in this field once.';
     if (words !== undefined) problems.push({ field: name, words });

@@ -116,9 +116,9 @@ describe('OpenSearch requests of a single lookup:', () => {
       ['_mget', '_search', '_search'],
     ],
     [
-      'a surname that is not found takes a second search, for suggestions',
+      'a surname that is not found takes two more searches, for double surnames with it and for similar ones',
       () => byName('Csot'),
-      ['_search', '_search'],
+      ['_search', '_search', '_search'],
     ],
     [
       'a full name whose surname does not exist takes one request for it and its other forms, and one for similar surnames',

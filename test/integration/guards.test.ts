@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { publicationDetails, publicationHistory } from '../../src/publications/history.ts';
-import { indicesUnderAlias } from '../../src/publications/metadata.ts';
+import { indicesUnderAlias, licensesIndices } from '../../src/publications/metadata.ts';
 import { type Day, licensesOf, writeDay } from '../support/day-files.ts';
 import {
   BASE,
@@ -245,5 +245,17 @@ describe('files that are live already', () => {
     expect((await publicationDetails(environment.store, first.publication)).summary).toMatchObject({
       state: 'superseded',
     });
+  });
+
+  test('are loaded again if another version of the service loaded them', async () => {
+    const files = await writeDay(environment.folder, 'upgraded', nextDay({ date: '2026-11-24' }));
+    const first = await publishFiles(environment, files, { isGuarded: true });
+    const live = (await licensesIndices(environment.store)).find(
+      ({ metadata }) => metadata.publication === first.publication,
+    );
+    const body = { _meta: { ...live?.metadata, service_version: '0.0.1' } };
+    await environment.client.indices.putMapping({ index: live?.index ?? '', body });
+    expect(await publishFiles(environment, files, { isGuarded: true })).toMatchObject({ state: 'live' });
+    expect(await publishFiles(environment, files, { isGuarded: true })).toMatchObject({ state: 'skipped' });
   });
 });

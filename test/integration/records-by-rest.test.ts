@@ -66,6 +66,7 @@ describe('a record by REST', () => {
 
   test.each([
     ['no number', { license_number: ' ' }, /^license_number is needed/],
+    ['a number that nobody sees', { license_number: '\u200b' }, /^license_number is needed/],
     ['a blank board', { board: ' ' }, /^board is needed/],
     ['null for a board', { board: null }, /^board is needed/],
     ['an unknown board', { board: 'Nursing' }, /^No board has exactly the name given/],

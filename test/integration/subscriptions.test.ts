@@ -149,7 +149,6 @@ describe('watching one license', () => {
     for (const body of [
       { board: NURSING, license_number: 'RN.9000011' },
       { board: NURSING, license_number: 'RN.' },
-      { board: NURSING, license_number: '\u0000' },
       { board: 'Board of Pharmacy', license_number: 'RN.900001' },
       { board: 'Nursing', license_number: 'RN.900001' },
       { board: '__proto__', license_number: 'RN.900001' },
@@ -172,6 +171,7 @@ describe('watching one license', () => {
     for (const [more, detail] of [
       [{ license_number: null }, 'license_number is needed: the number of the license to watch.'],
       [{ license_number: ' ' }, 'license_number is needed: the number of the license to watch.'],
+      [{ license_number: '\u0000' }, 'license_number is needed: the number of the license to watch.'],
       [
         { license_number: undefined, last_name: 'HOLDER' },
         'license_number is needed: the number of the license to watch.',

@@ -237,6 +237,15 @@ describe.each(VERSIONS)('stored data of version %s', (version) => {
         const { status } = await fetch(url, { headers: { 'X-API-Key': known.key } });
         expect([path, status]).toEqual([path, 200]);
       }
+      // The keys of its names may be other ones.
+      for (const [name, found] of [
+        [{ last_name: 'De la Cruz, RN', first_name: 'Ms. Maria' }, true],
+        [{ last_name: 'Saint Nobody V', first_name: 'Zoe' }, false],
+      ] as const) {
+        const fields = { board: 'Nursing Board', ...name };
+        const answer = await send(environment, ['POST', '/lookup/verify'], known.key, fields);
+        expect([answer.status, await answer.json()]).toEqual([200, expect.objectContaining({ found })]);
+      }
     });
   });
 

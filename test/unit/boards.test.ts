@@ -127,6 +127,7 @@ describe('whether a license type is one of a board', () => {
 describe('the board that a person writes', () => {
   test.each([
     ['NUR', ['NUR', ' nur ', 'Nursing', 'nursing board', 'Ohio Board of Nursing', 'State of Ohio nursing']],
+    ['NUR', ['\u200bNUR', 'Nurs\u00ading', 'Nursing\ufeff Board\u0000']],
     ['MED', ['Medical', 'medical board', 'State Medical Board of Ohio']],
     ['VET', ['Veterinary', 'veterinary medical']],
     ['OPA', ['Physical Therapy', 'athletic trainers']],

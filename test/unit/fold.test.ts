@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { fold, unaccent } from '../../src/licenses/fold.ts';
+import { fold, unaccent, visibleText } from '../../src/licenses/fold.ts';
 
 describe('the folded form', () => {
   test.each([
@@ -67,6 +67,55 @@ describe('the folded form', () => {
     for (const name of ['\u00e9clair', '\u00f8stg\u00e5rd', 'wei\u00df', '\u03ac\u03c3\u03c2']) {
       expect(fold(name.toUpperCase())).toBe(fold(name.toLowerCase()));
     }
+  });
+});
+
+/** Zero width, soft hyphen, direction marks, byte order mark, NUL, a Hangul filler and a blank of Braille. */
+const INVISIBLE = [
+  ...[
+    '\u200b',
+    '\u200c',
+    '\u200d',
+    '\u2060',
+    '\u00ad',
+    '\u200e',
+    '\u200f',
+    '\u202a',
+    '\u202e',
+    '\u2066',
+    '\u2069',
+  ],
+  ...[
+    '\ufeff',
+    '\u0000',
+    '\u0001',
+    '\u001f',
+    '\u007f',
+    '\u034f',
+    '\u061c',
+    '\u115f',
+    '\u3164',
+    '\uffa0',
+    '\u180e',
+    '\ufe0f',
+    '\u{e0001}',
+    '\u2800',
+  ],
+];
+
+describe('what nobody sees', () => {
+  test.each(INVISIBLE)('%j is ignored in each place of a text', (invisible) => {
+    for (const text of ['Smith', 'O\u2019Brien', 'Mu\u00f1oz', '\u738b']) {
+      for (let at = 0; at <= text.length; at += 1) {
+        const written = text.slice(0, at) + invisible + text.slice(at);
+        expect([at, fold(written), unaccent(written)]).toEqual([at, fold(text), unaccent(text)]);
+        expect([at, visibleText(written)]).toEqual([at, text]);
+      }
+    }
+  });
+
+  test('is not tabs, line breaks and blanks', () => {
+    expect(visibleText(' a\tb\r\nc\u00a0d\u2028e\u3000')).toBe(' a\tb\r\nc\u00a0d\u2028e\u3000');
   });
 });
 

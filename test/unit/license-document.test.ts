@@ -45,6 +45,29 @@ describe('the document of a license', () => {
     expect(keys.surname).toEqual(['NUR/SMITHJONES', 'NUR/SMITH', 'NUR/JONES']);
   });
 
+  test('of a person with a double surname or a fifth suffix has keys for what is typed instead', () => {
+    const keysOf = (full_name: string) =>
+      licenseDocument(nurseRecord({ full_name }), 'person', 'individual:2:0').keys;
+    expect(keysOf('GARCIA LOPEZ V, ANN')).toMatchObject({
+      name: 'NUR/GARCIALOPEZ/ANN',
+      holder: [
+        ...['NUR/GARCIALOPEZ/ANN', 'NUR/GARCIALOPEZ/ANNV', 'NUR/GARCIALOPEZV/ANN'],
+        ...['NUR/GARCIA-/ANN', 'NUR/LOPEZ-/ANN'],
+      ],
+      surname: ['NUR/GARCIALOPEZ'],
+    });
+  });
+
+  test('has no key with what nobody sees', () => {
+    const hidden = { full_name: '\u200eSMI\u00adTH, A\u0000NN\ufeff', license_number: 'RN.\u200b123456' };
+    const clean = { full_name: 'SMITH, ANN', license_number: 'RN.123456' };
+    const type = { license_type: 'Registered Nurse (RN)\u200b', city: 'LI\u00adMA' };
+    const keysOf = (record: object) => licenseDocument(nurseRecord(record), 'person', 'individual:2:0').keys;
+    expect(keysOf({ ...hidden, ...type })).toEqual(
+      keysOf({ ...clean, license_type: 'Registered Nurse (RN)', city: 'LIMA' }),
+    );
+  });
+
   test('of a business has keys for both trade names, with and without legal form, with and without board', () => {
     const record = nurseRecord({
       license_number: '02-1234567',

@@ -37,6 +37,9 @@ describe('a body with a number', () => {
 
   test.each<[string, object, boolean, TypedName | undefined]>([
     ['blanks around the number', { license_number: '  RN.123456\t' }, false, undefined],
+    ['what nobody sees', { license_number: '\u200eRN.\u00ad123456 \u0000' }, false, undefined],
+    ['a board with what nobody sees', { ...number, board: 'Nursing\u200b Board\ufeff' }, false, undefined],
+    ['a name that nobody sees', { ...number, last_name: '\u200b' }, false, undefined],
     ['filters, which are ignored', { ...number, license_type: 'RN', city: 'Lima' }, false, undefined],
     ['search_type business', business, true, undefined],
     [
@@ -71,6 +74,18 @@ describe('a body with a number', () => {
     });
   });
 });
+
+test.each(['\u200b', ' \ufeff\u00ad ', '\u0000'])(
+  'a number that nobody sees counts as absent: %j',
+  (number) => {
+    const body = { board: 'Nursing Board', license_number: number };
+    expect(refusal(() => verifyRequest(body))).toBe(NEEDS_SOMETHING);
+    expect(verifyRequest({ ...body, last_name: 'Smi\u200bth' })).toMatchObject({
+      by: 'person',
+      lastName: 'Smith',
+    });
+  },
+);
 
 describe('a body with a name', () => {
   test('asks for a person by last name', () => {

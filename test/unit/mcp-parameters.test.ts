@@ -34,7 +34,12 @@ describe('the parameters of a tool', () => {
     expect(read(given)).toEqual({ values: { ...given, last_name: 'de la Cruz' }, note: '' });
   });
 
-  test.each([null, '', '   '])('count as absent if they are %j', (blank) => {
+  test('are read without what nobody sees', () => {
+    const given = { board: 'Nursing\u200b Board', last_name: '\ufeffSmi\u00adth' };
+    expect(read(given)).toEqual({ values: PERSON, note: '' });
+  });
+
+  test.each([null, '', '   ', '\u200b\ufeff '])('count as absent if they are %j', (blank) => {
     expect(read({ ...PERSON, first_name: blank, limit: blank, city: blank })).toEqual({
       values: PERSON,
       note: '',

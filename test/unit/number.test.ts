@@ -21,6 +21,10 @@ describe('the key of a number', () => {
     ['021234567', '02-1234567'],
     ['E.1234567-SUPV', 'e.1234567-supv'],
     ['E.1234567-SUPV', 'E/1234567 \u2013 SUPV'],
+    ['RN.123456', 'RN.123456\u200b'],
+    ['RN.123456', '\u200eRN.\u2060123\u0000456'],
+    ['DC-01234', 'DC-\u00ad01234'],
+    ['DC-01234', '\ufeffDC\u00ad01234'],
   ])('%s is also that of %j', (number, written) => {
     expect(numberKey(written)).toBe(numberKey(number));
   });
@@ -67,6 +71,8 @@ describe('the last digits of a number', () => {
     ['DC\u201301234', '1234'],
     ['DC-01234*', '1234'],
     ['RN.\uff11\uff12\uff13', '123'],
+    ['RN.123\u200b456\u200f', '123456'],
+    ['03\u00ad123456', '3123456'],
     ['RN.100', '100'],
     ['RN.0', '0'],
     ['RN.000', '0'],
@@ -89,6 +95,9 @@ describe('a number is exactly the one typed, case and blanks aside', () => {
     ['RN.123456', 'RN.123456', true],
     ['  rn.123456\t', 'RN.123456', true],
     ['DC-01234', 'dc-01234', true],
+    ['\u200eDC-\u00ad01234 \u0000', 'dc-01234', true],
+    ['DC-01234', 'DC-0\u200b1234', true],
+    ['DC\u00ad01234', 'DC-01234', false],
     ['RN 123456', 'RN.123456', false],
     ['RN/123456', 'RN.123456', false],
     ['RN123456', 'RN.123456', false],

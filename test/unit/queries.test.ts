@@ -38,6 +38,31 @@ function bodyOf(query: LicenseQuery | undefined): SearchBody {
   return bodyOfQuery(query);
 }
 
+describe('the names that a person is searched by', () => {
+  test.each<[string, string | undefined, string[]]>([
+    ['Smith', undefined, ['SMITH/']],
+    ['Smith', 'Mary Ann', ['SMITH/MARYANN']],
+    ['King Jr.', 'Martin', ['KING/MARTIN', 'KINGJR/MARTIN']],
+    ['King 3rd', undefined, ['KING/', 'KING3RD/']],
+    ['King V', undefined, ['KINGV/']],
+    ['King V', 'Martin', ['KING/MARTIN', 'KINGV/MARTIN']],
+    ['Saint John', 'A', ['SAINTJOHN/A', 'STJOHN/A', 'SAINTEJOHN/A', 'STEJOHN/A']],
+    ['Smith, RN', 'Jane RN, BSN', ['SMITH/JANE', 'SMITHRN/JANE']],
+    ['Smith', 'Rev. Jane', ['SMITH/JANE', 'SMITH/REVJANE']],
+    ['Smith', 'Jane RN', ['SMITH/JANE']],
+    ['\u200bSmi\u00adth', '\ufeffJane', ['SMITH/JANE']],
+  ])('%j, %j', (lastName, firstName, names) => {
+    expect(personQuery(NURSING, lastName, firstName, {})?.names).toEqual(names.map((name) => `NUR/${name}`));
+  });
+});
+
+test('a license with several keys that match is found once', () => {
+  const license = storedLicense({ full_name: 'QZKLEIN V, ODA' });
+  const keys = { ...license.keys, holder: ['NUR/QZKLEIN/ODA', 'NUR/QZKLEIN/ODAV', 'NUR/QZKLEINV/ODA'] };
+  const query = personQuery(NURSING, 'Qzklein V', 'Oda', {});
+  expect(query && matchesOfPersons([{ ...license, keys }])(query)).toHaveLength(1);
+});
+
 test('each of several persons gets its own licenses in the order of names and numbers, whatever was found first', () => {
   const found = [
     ['SMITH, BOB', 'RN.1'],

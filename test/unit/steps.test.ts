@@ -416,7 +416,20 @@ describe('a name that is sent along with a number', () => {
     ["the holder's surname as a business's name", person, { businessName: 'de la Cruz' }, false],
     ["the business's", business, { businessName: 'acme and' }, true],
     ["another business's", business, { businessName: 'Best' }, false],
-    ["the business's as a surname", business, { lastName: "Acme & Sons LLC D.B.A Joe's Drugs" }, false],
+    ["the business's as a surname", business, { lastName: "Acme & Sons LLC D.B.A Joe's Drugs" }, true],
+    ["the business's second name as a surname", business, { lastName: "Joe's drugs" }, true],
+    ["another business's as a surname", business, { lastName: 'Best LLC' }, false],
+    ["the business's in both fields", business, { lastName: 'Drugs', firstName: "Joe's" }, true],
+    ["the business's with another given name", business, { lastName: 'Acme', firstName: 'Ann' }, false],
+    ["the business's as a given name", business, { firstName: 'Acme' }, false],
+    [
+      "the holder's with credentials",
+      person,
+      { lastName: 'de la Cruz, RN', firstName: 'Ms. Maria BSN' },
+      true,
+    ],
+    ["the holder's as a whole, with credentials", person, { wholeName: 'Maria de la Cruz, RN' }, true],
+    ["the business's as a whole", business, { wholeName: 'Acme & Sons' }, true],
   ])('is compared with the holder: %s', async (_what, record, name, nameMatch) => {
     const { search } = publicationAnswering([record]);
     const request = { by: 'number', number: 'RN.123456', businessOnly: false, name } as const;
@@ -442,18 +455,56 @@ describe('a person whom nobody matches', () => {
   const NARROWED: readonly (readonly [string, LookupRequest, readonly string[]])[] = [
     ['a given name and a filter', byPerson('Smith'), ['all', 'any_one', 'first_50', 'any_one']],
     ['a given name', { ...bySurname('Smith'), firstName: 'Ann' }, ['all', 'any_one', 'first_50']],
-    ['a filter', { ...bySurname('Smith'), filters: { county: 'Allen' } }, ['all', 'any_one', 'any_one']],
+    [
+      'a filter',
+      { ...bySurname('Smith'), filters: { county: 'Allen' } },
+      ['all', 'any_one', 'first_50', 'any_one'],
+    ],
   ];
 
   test('gets similar surnames, in their order, if only a surname was asked for', async () => {
-    const { queries, search } = publicationAnswering([]);
+    const { queries, search } = publicationAnswering([], []);
     const { nearQueries, nearSurnames } = surnamesNear(smiths);
     expect(await lookUp(bySurname('Smith'), search, nearSurnames)).toEqual({
       outcome: 'none',
       didYouMean: ['SMIT', 'SMYTH'],
     });
-    expect(queries).toHaveLength(1);
+    expect(queries.map((query) => 'names' in query && query.names)).toEqual([
+      ['NUR/SMITH/'],
+      ['NUR/SMITH-/'],
+    ]);
     expect(nearQueries).toEqual([nearSurnamesQuery(NURSING, 'Smith')]);
+  });
+
+  const vegas = ['VEGA QZMORA, ANN', 'DE LA CRUZ VEGA, ANN LEE'].map((full_name) =>
+    storedLicense({ full_name }),
+  );
+
+  test('gets the double surnames of which it is half before similar ones', async () => {
+    const { search } = publicationAnswering([], vegas);
+    const near = surnamesNear({ 'NUR/VEGA': ['NUR/VEGAS'] });
+    expect(await lookUp(bySurname('Vega'), search, near.nearSurnames)).toEqual({
+      outcome: 'none',
+      didYouMean: ['VEGAQZMORA', 'DELACRUZVEGA', 'VEGAS'],
+    });
+  });
+
+  test('gets the holders of double surnames before other given names of the surname', async () => {
+    const search: Search = async ({ by, ...query }) => {
+      if ('select' in query && query.select === 'any_one')
+        return result([storedLicense({ full_name: 'VEGA, ANNA' })]);
+      if ('names' in query && query.names.includes('NUR/VEGA-/ANN'))
+        return result([storedLicense({ full_name: 'VEGAS, ANN' }), ...vegas]);
+      return result(
+        by === 'other' ? ['VEGA, ANA', 'VEGA, LEE ANN'].map((full_name) => storedLicense({ full_name })) : [],
+      );
+    };
+    const request = { ...bySurname('Vega'), firstName: 'Ann' };
+    expect(await lookUp(request, search, surnamesNear().nearSurnames)).toEqual({
+      outcome: 'none',
+      surnameExists: true,
+      didYouMean: ['VEGA QZMORA, ANN', 'DE LA CRUZ VEGA, ANN', 'VEGA, ANA', 'VEGA, LEE', 'VEGAS, ANN'],
+    });
   });
 
   test.each(NARROWED)(
@@ -484,7 +535,7 @@ describe('a person whom nobody matches', () => {
   test('gets nothing if no surname is similar', async () => {
     const outcome = await lookUp(
       bySurname('Zzyzx'),
-      publicationAnswering([]).search,
+      publicationAnswering([], []).search,
       surnamesNear().nearSurnames,
     );
     expect(outcome).toEqual({ outcome: 'none', didYouMean: [] });
@@ -614,6 +665,6 @@ describe('if OpenSearch fails, a lookup fails instead of finding nothing', () =>
 
   test('by person, if only the search for suggestions fails', async () => {
     const away: NearSurnames = () => Promise.reject(failure);
-    await expect(lookUp(bySurname('Smith'), publicationAnswering([]).search, away)).rejects.toBe(failure);
+    await expect(lookUp(bySurname('Smith'), publicationAnswering([], []).search, away)).rejects.toBe(failure);
   });
 });

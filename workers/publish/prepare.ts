@@ -22,7 +22,7 @@ type Skipped = Extract<PublishResult, { state: 'skipped' }>;
 /**
  * Fetches and opens both files and lets the guards of the files look at them.
  *
- * @returns that the publication is skipped, where the live one has the same files
+ * @returns that the publication is skipped, where the live one has the same files, read by this version
  * @throws {RefusedError} when the files must not be loaded
  */
 export async function prepare(run: PublishRun): Promise<Prepared | Skipped> {
@@ -41,8 +41,10 @@ export async function prepare(run: PublishRun): Promise<Prepared | Skipped> {
   return { sources, date, isSampleData };
 }
 
+/** Another version may have read the same files in another way: its keys may not find what this one looks for. */
 function hasSameFiles({ metadata }: LicensesIndex, { individual, business }: Sources): boolean {
-  const { sources } = metadata;
+  const { sources, service_version: version } = metadata;
+  if (version !== SERVICE_VERSION) return false;
   return sources?.individual.sha256 === individual.sha256 && sources.business.sha256 === business.sha256;
 }
 
