@@ -1,8 +1,14 @@
-/** @type {import('jest').Config} */
-export default {
-  testMatch: ['<rootDir>/test/**/*.test.ts'],
-  // `npm test` leaves out what `npm run test:faults` runs.
-  testPathIgnorePatterns: ['/node_modules/', ...(process.env.LEAVE_OUT ? [process.env.LEAVE_OUT] : [])],
+/** Stryker changes the code inside Jest's own runtime, with a transformer. */
+const IS_MUTATION = process.env.SOURCE_FILE !== undefined;
+
+const NATIVE = {
+  transform: {},
+  runtime: '<rootDir>/test/native/runtime.js',
+  testEnvironment: '<rootDir>/test/native/environment.js',
+  testSequencer: '<rootDir>/test/native/sequencer.js',
+};
+
+const TRANSFORMED = {
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
     '\\.ts$': [
@@ -17,15 +23,21 @@ export default {
       },
     ],
   },
+};
+
+/** @type {import('jest').Config} */
+export default {
+  testMatch: ['<rootDir>/test/**/*.test.ts'],
+  ...(IS_MUTATION ? TRANSFORMED : NATIVE),
   // What tests have installed there has packages of the same names.
   modulePathIgnorePatterns: ['<rootDir>/\\.local/'],
   // Far above what any test takes, for machines that do much else.
   testTimeout: 240_000,
-  // No test may need another one to have run before it; `--seed` repeats an order.
+  // No test may need another one to have run before it; SEED=N repeats an order.
   randomize: true,
   showSeed: true,
-  // `npm run test:faults` ends with a table of what was broken.
-  ...(process.env.FAULTS === 'full' && {
+  // `npm run test:long` ends with a table of what was broken.
+  ...(process.env.LONG === '1' && {
     reporters: ['default', '<rootDir>/test/support/fault-table.ts'],
   }),
 };

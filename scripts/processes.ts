@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createWriteStream, mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { createWriteStream, mkdirSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HAS_SETPRIV } from './program-path.ts';
@@ -54,7 +54,7 @@ export interface ProcessOptions {
   /** What it reads from standard input. */
   readonly input?: string;
   /** What it prints is appended to this file. */
-  readonly logFile?: string;
+  readonly logFile?: string | undefined;
   readonly onLine?: (line: string) => void;
   /** It prints to the terminal itself; nothing of it is read here. */
   readonly ownsTerminal?: boolean;
@@ -80,7 +80,10 @@ export function startProcess(
   options: ProcessOptions = {},
 ): RunningProcess {
   const child = spawnInGroup([command, ...parameters], options);
-  const { output, hasEnded } = collected(child, options);
+  const { output, hasEnded } = collected(child, {
+    ...options,
+    logFile: testLog([command, ...parameters]) ?? options.logFile,
+  });
   const exited = endOf(child, 'exit');
   const { pid } = child;
   if (pid !== undefined) {
@@ -270,6 +273,20 @@ function collected(child: ChildProcess, { logFile, onLine }: ProcessOptions) {
   const output = (stream?: 'stdout' | 'stderr') =>
     pieces.map(({ from, text }) => (from === (stream ?? from) ? text : '')).join('');
   return { output, hasEnded: () => log?.end() };
+}
+
+let logs = 0;
+
+/** Where the output of a process goes that a test starts: it is kept if the test file fails. */
+function testLog(command: readonly string[]): string | undefined {
+  const folder: unknown = Reflect.get(globalThis, Symbol.for('test-logs'));
+  if (typeof folder !== 'string') return undefined;
+  logs += 1;
+  const program = command.find((part) => /\.[jt]s$/.test(part)) ?? command[0] ?? '';
+  const file = join(folder, `${String(logs).padStart(3, '0')}-${basename(program)}.log`);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(file, `$ ${command.join(' ')}\n`);
+  return file;
 }
 
 function openLog(file: string) {

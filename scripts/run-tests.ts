@@ -1,32 +1,51 @@
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
 import { readConfig } from '../src/config.ts';
 import { openSearchNodes } from '../src/storage/errors.ts';
 import { REQUIREMENTS } from '../test/requirements.ts';
 import { aborted, runCommand } from './interrupts.ts';
-import { print, type RunningProcess, StartError, startProcess } from './processes.ts';
-import { startServices } from './services.ts';
-import { testReport, unverifiedRequirements } from './test-report.ts';
-
-/** `all` is every test, as in CI. Without arguments, those of `npm run test:faults` are left out. */
-const ARGUMENTS = process.argv.slice(2);
-const RUNS_EVERY_TEST = ARGUMENTS[0] === 'all';
-const JEST_ARGUMENTS = RUNS_EVERY_TEST ? ARGUMENTS.slice(1) : ARGUMENTS;
-const IS_LONG_FORM = process.env.FAULTS === 'full';
-
-/** Unit tests alone need neither OpenSearch nor Redis. */
-const UNIT_TESTS = /^test\/unit(\/|$)/;
-const NEEDS_SERVERS = JEST_ARGUMENTS.length === 0 || !JEST_ARGUMENTS.every((path) => UNIT_TESTS.test(path));
+import { print, StartError, startProcess } from './processes.ts';
+import { type Services, startServices } from './services.ts';
+import { durations, type Form, type TestFile, testFiles } from './test-files.ts';
+import {
+  type Counts,
+  counts,
+  failedFiles,
+  failures,
+  readReport,
+  secondsOf,
+  slowest,
+  type TestedFile,
+  unverifiedRequirements,
+} from './test-report.ts';
 
 /**
- * Test files at a time. Most tests wait: three files took four fifths of the time of two, on two cores. Fault tests
- * measure time, so nothing runs beside them.
+ * `all` is every test of the short form, as in CI; `long` the long form. Then paths or rooms, then options of Jest.
+ * Without any, the tests of `npm run test:faults` are left out.
  */
-const JEST_WORKERS = IS_LONG_FORM ? 1 : 3;
+const [first = '', ...others] = process.argv.slice(2);
+const FORM: Form = first === 'all' || first === 'long' ? first : 'default';
+const ARGUMENTS = FORM === 'default' ? process.argv.slice(2) : others;
+const FIRST_OPTION = ARGUMENTS.findIndex((argument) => argument.startsWith('-'));
+const WANTED = FIRST_OPTION < 0 ? ARGUMENTS : ARGUMENTS.slice(0, FIRST_OPTION);
+const JEST_OPTIONS = FIRST_OPTION < 0 ? [] : ARGUMENTS.slice(FIRST_OPTION);
+
+/** What every random choice of a test is drawn from, and the order of the tests of a file. */
+const SEED = process.env.SEED ?? '1';
+
+/** Test files at a time. Most tests wait: three files took four fifths of the time of two, on two cores. */
+const JEST_WORKERS = 3;
+
+/** After more failures than this, what failed is not run again: something that all need is broken. */
+const MOST_RERUNS = 10;
+const SLOWEST_SHOWN = 20;
 
 const JEST = 'node_modules/jest/bin/jest.js';
 const JEST_STOP_MS = 10_000;
-const NODE_OPTIONS = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
+
+const STATE_DIR = resolve(readConfig().STATE_DIR);
+const LOGS = join(STATE_DIR, 'test-logs');
+const DURATIONS = join(STATE_DIR, 'durations.json');
 
 /** This machine's own addresses: tests write and delete, so they run against no others. */
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
@@ -41,33 +60,120 @@ function refuseOtherMachines(): void {
   );
 }
 
-interface Counts {
-  readonly passed: number;
-  readonly failed: number;
-  readonly skipped: number;
-}
-
-function countsIn(reportFile: string): Counts {
-  if (!existsSync(reportFile)) return { passed: 0, failed: 0, skipped: 0 };
-  const report = testReport.parse(JSON.parse(readFileSync(reportFile, 'utf8')));
-  const unverified = RUNS_EVERY_TEST ? unverifiedRequirements(report, REQUIREMENTS) : [];
-  for (const each of unverified) print(`No test that ran and passed verifies ${each}`);
-  return {
-    passed: report.numPassedTests,
-    failed: report.numFailedTests + report.numRuntimeErrorTestSuites + unverified.length,
-    skipped: report.numPendingTests + report.numTodoTests,
-  };
-}
-
 async function test(signal: AbortSignal): Promise<Counts> {
   refuseOtherMachines();
-  const stateDir = resolve(readConfig().STATE_DIR);
-  const reportFile = join(stateDir, 'jest.json');
-  const services = NEEDS_SERVERS ? await startServices({ signal, isShortLived: true }) : undefined;
-  mkdirSync(stateDir, { recursive: true });
+  const files = testFiles(FORM, WANTED);
+  mkdirSync(STATE_DIR, { recursive: true });
+  rmSync(LOGS, { recursive: true, force: true });
+  const needsServers = files.some(({ path }) => !path.startsWith('test/unit/'));
+  const services = needsServers ? await startServices({ signal, isShortLived: true }) : undefined;
+  try {
+    const jest = (lane: readonly TestFile[], workers: number, logs = LOGS) =>
+      runJest(lane, { workers, services, signal, logs });
+    const isAlone = (file: TestFile) => FORM === 'long' || file.isAlone;
+    const tested = [
+      ...(await jest(
+        files.filter((file) => !isAlone(file)),
+        JEST_WORKERS,
+      )),
+      ...(await jest(files.filter(isAlone), 1)),
+    ];
+    noteDurations(tested);
+    print(`\nThe slowest files:\n${slowest(tested, SLOWEST_SHOWN).join('\n')}\n`);
+
+    const failed = new Set(failedFiles(tested));
+    const isRerun = failed.size > 0 && failed.size <= MOST_RERUNS;
+    if (isRerun) print(`Running again, alone: ${[...failed].join(' ')}\n`);
+    const rerun = isRerun
+      ? await jest(
+          files.filter(({ path }) => failed.has(path)),
+          1,
+          join(LOGS, 'again'),
+        )
+      : [];
+    return report(tested, rerun);
+  } finally {
+    await services?.stop();
+  }
+}
+
+/** Prints what failed, and what failed and then passed alone. */
+function report(tested: readonly TestedFile[], rerun: readonly TestedFile[]): Counts {
+  const again = new Map(rerun.map((file) => [file.name, file]));
+  const last = tested.map((file) => again.get(file.name) ?? file);
+  const options = {
+    command: `SEED=${SEED} ${FORM === 'long' ? 'npm run test:long --' : 'npm test --'}`,
+    logsOf: (file: string) => {
+      const logs = join(LOGS, file);
+      return existsSync(logs) ? relative(process.cwd(), logs) : undefined;
+    },
+  };
+  for (const line of failures(last, options)) print(line);
+  const unsteady = tested.filter(
+    ({ name, status }) => status === 'failed' && again.get(name)?.status === 'passed',
+  );
+  for (const line of failures(unsteady, options)) print(line.replace(/^FAILED/, 'FAILED ONCE'));
+  for (const { name } of unsteady) print(`UNSTEADY ${name}`);
+  const unverified = FORM === 'all' && WANTED.length === 0 ? unverifiedRequirements(last, REQUIREMENTS) : [];
+  for (const each of unverified) print(`No test that ran and passed verifies ${each}`);
+  const { failed, ...counted } = counts(last);
+  return { ...counted, failed: failed + unverified.length };
+}
+
+/** What this run has seen, beside what earlier ones have: a run of one file does not forget the others. */
+function noteDurations(tested: readonly TestedFile[]): void {
+  const seen = durations(DURATIONS);
+  for (const file of tested) {
+    if (file.status === 'passed') seen.set(file.name, Math.round(10 * secondsOf(file)) / 10);
+  }
+  const sorted = [...seen].toSorted(([one], [other]) => (one < other ? -1 : 1));
+  writeFileSync(DURATIONS, `${JSON.stringify(Object.fromEntries(sorted), undefined, 2)}\n`);
+}
+
+interface JestRun {
+  /** Files at a time. */
+  readonly workers: number;
+  readonly services: Services | undefined;
+  readonly signal: AbortSignal;
+  /** Where processes of failed files leave what they printed. */
+  readonly logs: string;
+}
+
+/** Runs Jest on this terminal for these files. @returns what it reports of each */
+async function runJest(
+  files: readonly TestFile[],
+  { workers, services, signal, logs }: JestRun,
+): Promise<TestedFile[]> {
+  if (files.length === 0) return [];
+  const reportFile = join(STATE_DIR, 'jest.json');
   rmSync(reportFile, { force: true });
-  const addresses = services && { OPENSEARCH_URL: services.opensearch, REDIS_URL: services.redis };
-  const jest = startJest(reportFile, addresses);
+  const options = ['--json', `--outputFile=${reportFile}`, '--testLocationInResults', `--seed=${SEED}`];
+  const paths = files.map(({ path }) => path);
+  const jest = startProcess(
+    'jest',
+    process.execPath,
+    [
+      '--disable-warning=ExperimentalWarning',
+      JEST,
+      `--maxWorkers=${workers}`,
+      ...options,
+      ...JEST_OPTIONS,
+      '--runTestsByPath',
+      ...paths,
+    ],
+    {
+      ownsTerminal: true,
+      stopsGroup: true,
+      env: {
+        ...process.env,
+        ...(services && { OPENSEARCH_URL: services.opensearch, REDIS_URL: services.redis }),
+        NODE_ENV: 'test',
+        SEED,
+        TEST_LOGS: logs,
+        ...(FORM === 'long' && { LONG: '1' }),
+      },
+    },
+  );
   try {
     const lost = await Promise.race([
       jest.ended.then(() => undefined),
@@ -75,32 +181,13 @@ async function test(signal: AbortSignal): Promise<Counts> {
       aborted(signal),
     ]);
     if (lost !== undefined) throw new StartError(lost);
-    return countsIn(reportFile);
+    const tested = readReport(reportFile);
+    if (tested.length < files.length)
+      throw new StartError(`Jest ended (${await jest.ended}) before all files.`);
+    return tested;
   } finally {
     await jest.stop(JEST_STOP_MS);
-    await services?.stop();
   }
-}
-
-/** Runs jest on this terminal, with the arguments that this was called with. */
-function startJest(reportFile: string, addresses: NodeJS.ProcessEnv | undefined): RunningProcess {
-  const args = [
-    ...NODE_OPTIONS,
-    JEST,
-    `--maxWorkers=${JEST_WORKERS}`,
-    '--json',
-    `--outputFile=${reportFile}`,
-  ];
-  return startProcess('jest', process.execPath, [...args, ...JEST_ARGUMENTS], {
-    ownsTerminal: true,
-    stopsGroup: true,
-    env: {
-      ...process.env,
-      ...addresses,
-      NODE_ENV: 'test',
-      ...(ARGUMENTS.length === 0 && { LEAVE_OUT: '<rootDir>/test/(faults|browser)/' }),
-    },
-  });
 }
 
 await runCommand(async (signal) => {

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { localServicesPath, readConfig } from '../src/config.ts';
 import { type Addresses, type ServerName, startDockerServers } from './docker-servers.ts';
-import { clusterNameAt, startLocalOpenSearch } from './local-opensearch.ts';
+import { clusterNameAt, shortLivedFolder, startLocalOpenSearch } from './local-opensearch.ts';
 import { startLocalRedis } from './local-redis.ts';
 import { freePort } from './ports.ts';
 import { endInWords, print, type RunningProcess, StartError } from './processes.ts';
@@ -178,12 +178,16 @@ async function inContainers({ wanted, name, signal }: Task): Promise<Servers | u
 }
 
 async function asLocalProcesses({ wanted, name: clusterName, ...task }: Task): Promise<Servers> {
-  const { stateDir, signal } = task;
+  const { stateDir, signal, isShortLived } = task;
+  // A killed command leaves its folder.
+  const folder = isShortLived ? join(await shortLivedFolder(), clusterName) : join(stateDir, 'opensearch');
+  if (isShortLived) await rm(folder, { recursive: true, force: true });
   const started: RunningProcess[] = [];
   let stopping = false;
   const stop = async () => {
     stopping = true;
     for (const server of started.toReversed()) await server.stop(STOP_MS);
+    if (isShortLived) await rm(folder, { recursive: true, force: true });
   };
   const addresses: Addresses = {};
   try {
@@ -195,7 +199,7 @@ async function asLocalProcesses({ wanted, name: clusterName, ...task }: Task): P
     if (wanted.includes('opensearch')) {
       const [httpPort, transportPort] = [await freePort(), await freePort()];
       addresses.opensearch = `http://127.0.0.1:${httpPort}`;
-      started.push(await startLocalOpenSearch({ ...task, clusterName, httpPort, transportPort }));
+      started.push(await startLocalOpenSearch({ ...task, folder, clusterName, httpPort, transportPort }));
     }
   } catch (error) {
     await stop();

@@ -1,26 +1,111 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { relative, resolve } from 'node:path';
 import { z } from 'zod';
 import { idsInName } from '../test/support/requirement-ids.ts';
 
-/** What is read of Jest's report (`--json`). */
-export const testReport = z.object({
-  numPassedTests: z.number(),
-  numFailedTests: z.number(),
-  numPendingTests: z.number(),
-  numTodoTests: z.number(),
-  numRuntimeErrorTestSuites: z.number(),
-  testResults: z.array(
-    z.object({ assertionResults: z.array(z.object({ title: z.string(), status: z.string() })) }),
-  ),
+const ROOT = resolve(import.meta.dirname, '..');
+
+const assertion = z.object({
+  title: z.string(),
+  fullName: z.string(),
+  status: z.string(),
+  location: z.object({ line: z.number() }).nullish(),
+  failureMessages: z.array(z.string().nullable()).nullish(),
 });
 
-export type TestReport = z.output<typeof testReport>;
+/** One test file as Jest reports it (`--json`). */
+const testedFile = z.object({
+  name: z.string().transform((path) => relative(ROOT, path)),
+  /** `failed` also where the file could not be loaded or a hook failed. */
+  status: z.string(),
+  message: z.string(),
+  startTime: z.number(),
+  endTime: z.number(),
+  assertionResults: z.array(assertion),
+});
+
+export type TestedFile = z.output<typeof testedFile>;
+
+const jestReport = z.object({ testResults: z.array(testedFile) });
+
+/** The files of a report of Jest; none where Jest wrote no report. */
+export function readReport(file: string): TestedFile[] {
+  if (!existsSync(file)) return [];
+  return jestReport.parse(JSON.parse(readFileSync(file, 'utf8'))).testResults;
+}
+
+export interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+/** A file that failed without a failed test of its own counts as one failure. */
+export function counts(files: readonly TestedFile[]): Counts {
+  const tests = files.flatMap(({ assertionResults }) => assertionResults);
+  const count = (statuses: readonly string[]) =>
+    tests.filter(({ status }) => statuses.includes(status)).length;
+  const withoutTests = files.filter(
+    ({ status, assertionResults }) =>
+      status === 'failed' && assertionResults.every((each) => each.status !== 'failed'),
+  );
+  return {
+    passed: count(['passed']),
+    failed: count(['failed']) + withoutTests.length,
+    skipped: count(['pending', 'todo', 'skipped', 'disabled']),
+  };
+}
+
+export function failedFiles(files: readonly TestedFile[]): string[] {
+  return files.filter(({ status }) => status === 'failed').map(({ name }) => name);
+}
+
+/** Each failed test with its place, the first line of its error, its logs and the command that repeats it. */
+export function failures(
+  files: readonly TestedFile[],
+  { command, logsOf }: { readonly command: string; readonly logsOf: (file: string) => string | undefined },
+): string[] {
+  return files
+    .filter(({ status }) => status === 'failed')
+    .flatMap(({ name, message, assertionResults }) => {
+      const failed = assertionResults
+        .filter(({ status }) => status === 'failed')
+        .flatMap(({ fullName, location, failureMessages }) => [
+          `FAILED ${name}:${location?.line ?? 1} ${fullName}`,
+          `  ${firstLine(failureMessages?.[0] ?? '')}`,
+        ]);
+      const lines = failed.length > 0 ? failed : [`FAILED ${name}:1`, `  ${firstLine(message)}`];
+      const logs = logsOf(name);
+      return [...lines, ...(logs === undefined ? [] : [`  logs: ${logs}`]), `  repeat: ${command} ${name}`];
+    });
+}
+
+const COLORS = new RegExp(`${String.fromCharCode(27)}\\[[\\d;]*m`, 'g');
+
+function firstLine(message: string): string {
+  const lines = message.replaceAll(COLORS, '').split('\n');
+  return lines.map((line) => line.trim()).find((line) => line !== '' && !line.startsWith('●')) ?? '';
+}
+
+/** The files that took the most seconds, as lines. */
+export function slowest(files: readonly TestedFile[], count: number): string[] {
+  return files
+    .map((file) => ({ name: file.name, seconds: secondsOf(file) }))
+    .toSorted((one, other) => other.seconds - one.seconds)
+    .slice(0, count)
+    .map(({ name, seconds }) => `${seconds.toFixed(1).padStart(7)} s  ${name}`);
+}
+
+export function secondsOf({ startTime, endTime }: TestedFile): number {
+  return (endTime - startTime) / 1000;
+}
 
 /** The entries of `requirements` that no test verified which ran and passed, as `id: sentence`. */
 export function unverifiedRequirements(
-  { testResults }: TestReport,
+  files: readonly Pick<TestedFile, 'assertionResults'>[],
   requirements: Readonly<Record<string, string>>,
 ): string[] {
-  const passed = testResults
+  const passed = files
     .flatMap(({ assertionResults }) => assertionResults)
     .filter(({ status }) => status === 'passed');
   const verified = new Set(passed.flatMap(({ title }) => idsInName(title)));

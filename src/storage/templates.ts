@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Client } from '@opensearch-project/opensearch';
+import pLimit from 'p-limit';
 import { z } from 'zod';
 import { STORED_INDICES } from './collection.ts';
 import { responseStatus } from './errors.ts';
@@ -39,8 +40,9 @@ export async function prepareIndices(store: Store): Promise<void> {
     }),
   );
   const lasting = lastingIndices(store);
-  // One after the other: OpenSearch starts four new shards at a time, and lets the others wait for seconds.
-  for (const index of lasting) await createIfMissing(client, index);
+  // OpenSearch starts four new shards at a time, and lets the others wait for seconds.
+  const inTurn = pLimit(4);
+  await Promise.all(lasting.map((index) => inTurn(() => createIfMissing(client, index))));
   await untilSearchable(client, lasting);
   const { alias } = store.names;
   const { indices } = client;

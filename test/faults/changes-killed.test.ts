@@ -4,7 +4,7 @@ import { type FollowedPublisher, followedPublisher } from '../support/followed-p
 import { lapseLocks } from '../support/publisher.ts';
 import { randomRequests } from '../support/random-moments.ts';
 
-const KILLS = inForm({ short: 2, full: 20 });
+const KILLS = inForm({ short: 2, long: 20 });
 
 let followed: FollowedPublisher;
 

@@ -5,7 +5,7 @@ import { type FollowedPublisher, followedPublisher } from '../support/followed-p
 import { type OwnServer, ownOpenSearch } from '../support/own-servers.ts';
 import { randomRequests } from '../support/random-moments.ts';
 
-const KILLS = inForm({ short: 1, full: 4 });
+const KILLS = inForm({ short: 1, long: 4 });
 const AWAY_MS = 2000;
 
 let openSearch: OwnServer;

@@ -44,7 +44,7 @@ const STEPS: readonly Step[] = [
   ['roll back', 1],
   ['publish', -1],
 ];
-const DONE = inForm({ short: STEPS.slice(0, 5), full: STEPS });
+const DONE = inForm({ short: STEPS.slice(0, 5), long: STEPS });
 
 let environment: TestEnvironment;
 
@@ -231,7 +231,7 @@ async function expectAttemptClocks(
 
 for (const [one, other] of inForm<readonly (readonly [number, number])[]>({
   short: [],
-  full: [
+  long: [
     [1, -1],
     [-1, 1],
   ],

@@ -16,7 +16,7 @@ const REQUIREMENTS = join(import.meta.dirname, '../python/requirements.txt');
 const SEED = 20_261_120;
 const FORM = inForm({
   short: { casesOfEach: 60, atLeast: 500, withinMs: 480_000 },
-  full: { casesOfEach: 4000, atLeast: 10_000, withinMs: 1_200_000 },
+  long: { casesOfEach: 4000, atLeast: 10_000, withinMs: 1_200_000 },
 });
 const INSTALLED_WITHIN_MS = 300_000;
 

@@ -9,7 +9,7 @@ import { inForm } from '../support/fault-form.ts';
 import { type HostileRow, hostileRows, isChecked, writeHostileDay } from '../support/hostile-rows.ts';
 import { publishFiles } from '../support/publishing.ts';
 
-const ROWS = hostileRows(inForm({ short: false, full: true }));
+const ROWS = hostileRows(inForm({ short: false, long: true }));
 const VALID = ROWS.filter(({ column }) => !isChecked(column));
 /** Clients can name only the boards of the catalog. */
 const FINDABLE = VALID.filter(({ column }) => column !== 'BOARD');

@@ -95,7 +95,7 @@ const PAIRS: readonly (readonly [Name, Name])[] = inForm({
     ['a publication that goes live', 'a publication that is refused'],
     ['a publication that is refused', 'rollback --to the oldest'],
   ],
-  full: namesOf(OPERATIONS).flatMap((first) => namesOf(OPERATIONS).map((second) => [first, second] as const)),
+  long: namesOf(OPERATIONS).flatMap((first) => namesOf(OPERATIONS).map((second) => [first, second] as const)),
 });
 
 function namesOf<Key extends string>(object: Readonly<Record<Key, unknown>>): Key[] {
@@ -116,7 +116,7 @@ function countedRequests(): (request: ProxiedRequest) => boolean {
     const request = `${method} ${path}`;
     const isRepeated = request === last;
     last = request;
-    return inForm({ short: DECISIVE.test(request), full: !isRepeated && !PREPARATION.test(request) });
+    return inForm({ short: DECISIVE.test(request), long: !isRepeated && !PREPARATION.test(request) });
   };
 }
 
@@ -202,6 +202,6 @@ describe('one live index is left, and lookups are answered all the time, when be
         expect(made.length === 0 ? indices.slice(2) : made).toContain(under[0]);
       }
     },
-    inForm({ short: 900_000, full: 3_600_000 }),
+    inForm({ short: 900_000, long: 3_600_000 }),
   );
 });

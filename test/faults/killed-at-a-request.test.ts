@@ -80,7 +80,7 @@ async function killAll(): Promise<void> {
   await worker.kill();
 }
 
-for (const moment of MOMENTS.filter(({ name }) => inForm({ short: SHORT.has(name), full: true }))) {
+for (const moment of MOMENTS.filter(({ name }) => inForm({ short: SHORT.has(name), long: true }))) {
   faultTest(
     'worker and its child process killed (SIGKILL) at a chosen request',
     `when ${moment.name}`,

@@ -11,10 +11,10 @@ import {
 import { lapseLocks, type Publisher, publisher } from '../support/publisher.ts';
 import { type RandomRequest, randomRequests } from '../support/random-moments.ts';
 
-const ROWS = inForm({ short: 8000, full: 40_000 });
-const WORKER_KILLS = inForm({ short: 1, full: 20 });
-const PATIENT_WORKER_KILLS = inForm({ short: 0, full: 2 });
-const PROCESS_KILLS = inForm({ short: 1, full: 10 });
+const ROWS = inForm({ short: 8000, long: 40_000 });
+const WORKER_KILLS = inForm({ short: 1, long: 20 });
+const PATIENT_WORKER_KILLS = inForm({ short: 0, long: 2 });
+const PROCESS_KILLS = inForm({ short: 1, long: 10 });
 
 /** So few are kept that every publication deletes one: the requests are then the same each time. */
 const SETTINGS = { KEEP_PUBLICATIONS: '2' };

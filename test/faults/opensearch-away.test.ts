@@ -6,8 +6,8 @@ import { describeProgress, endOf, expectUnderWay } from '../support/publication-
 import { type Publisher, publisher } from '../support/publisher.ts';
 import { randomMoments, untilLoaded } from '../support/random-moments.ts';
 
-const ROWS = inForm({ short: 30_000, full: 100_000 });
-const OUTAGES = inForm({ short: 1, full: 3 });
+const ROWS = inForm({ short: 30_000, long: 100_000 });
+const OUTAGES = inForm({ short: 1, long: 3 });
 const AWAY_MS = 2000;
 const MID_LOAD = [0.1, 0.6] as const;
 

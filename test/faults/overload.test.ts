@@ -11,8 +11,8 @@ import { counted, endOf } from '../support/publication-run.ts';
 import { type Publisher, publisher } from '../support/publisher.ts';
 import { publishFiles } from '../support/publishing.ts';
 
-const ROWS = inForm({ short: 5000, full: 40_000 });
-const DISTURBED_MS = inForm({ short: 1000, full: 10_000 });
+const ROWS = inForm({ short: 5000, long: 40_000 });
+const DISTURBED_MS = inForm({ short: 1000, long: 10_000 });
 const GIVE_UP_AFTER_MS = 1500;
 const LOADING_WITHIN_MS = 30_000;
 
@@ -86,7 +86,7 @@ faultTest(
   300_000,
 );
 
-for (const fault of inForm<readonly BulkFault[]>({ short: [], full: EVERY_FAULT })) {
+for (const fault of inForm<readonly BulkFault[]>({ short: [], long: EVERY_FAULT })) {
   faultTest(
     `every bulk request disturbed for ${DISTURBED_MS / 1000} s: ${fault}`,
     '',

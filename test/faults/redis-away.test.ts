@@ -16,8 +16,8 @@ import {
 import { type PublicationUnderWay, type Publisher, publisher } from '../support/publisher.ts';
 import { type RandomMoment, randomMoments, untilLoaded } from '../support/random-moments.ts';
 
-const ROWS = inForm({ short: 30_000, full: 100_000 });
-const OUTAGES = inForm({ short: 1, full: 3 });
+const ROWS = inForm({ short: 30_000, long: 100_000 });
+const OUTAGES = inForm({ short: 1, long: 3 });
 const AWAY_MS = 2000;
 const GOES_ON_WITHIN_MS = 60_000;
 const MID_LOAD = [0.1, 0.5] as const;
@@ -145,7 +145,7 @@ async function turnsOf(first: string, second: string): Promise<string> {
 
 const published = z.object({ publication: z.string() });
 
-for (const moment of randomMoments(inForm({ short: 0, full: 2 }), 'Redis, other files', [0.1, 0.3])) {
+for (const moment of randomMoments(inForm({ short: 0, long: 2 }), 'Redis, other files', [0.1, 0.3])) {
   faultTest(
     'Redis killed (SIGKILL) and started again empty, other files submitted during the load',
     moment.name,
@@ -167,7 +167,7 @@ for (const moment of randomMoments(inForm({ short: 0, full: 2 }), 'Redis, other 
   );
 }
 
-for (const name of inForm({ short: [], full: ['with nothing to do'] })) {
+for (const name of inForm({ short: [], long: ['with nothing to do'] })) {
   faultTest(
     'worker stopped (SIGTERM) while Redis is away',
     name,

@@ -11,7 +11,7 @@ import { rawRequest } from '../support/raw-http.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const CLIENTS = 16;
-const ROUNDS = inForm({ short: 1, full: 5 });
+const ROUNDS = inForm({ short: 1, long: 5 });
 const CHECKED_EVERY_MS = 200;
 /** Far longer than the load balancer needs to see that a process is not ready. */
 const DRAIN_SECONDS = '2';

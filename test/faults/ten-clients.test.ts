@@ -9,8 +9,8 @@ import { counted, endOf } from '../support/publication-run.ts';
 import { type Publisher, publisher } from '../support/publisher.ts';
 
 const CLIENTS = 10;
-const ROWS = inForm({ short: 5000, full: 40_000 });
-const ROUNDS = inForm({ short: 1, full: 3 });
+const ROWS = inForm({ short: 5000, long: 40_000 });
+const ROUNDS = inForm({ short: 1, long: 3 });
 const JOINED_WITHIN_MS = 150_000;
 
 let publications: Publisher;

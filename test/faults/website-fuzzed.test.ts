@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { evaluationDays } from '../../sample-data/evaluation/days.ts';
 import { createRandom } from '../../sample-data/generator/random.ts';
-import { faultSeed, faultTest, inForm } from '../support/fault-form.ts';
+import { faultTest, inForm, SEED } from '../support/fault-form.ts';
 import { PROPERTY_NAMES } from '../support/hostile-rows.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const FAULT = 'random requests to the website';
-const FORM = inForm({ short: { requests: 800 }, full: { requests: 20_000 } });
+const FORM = inForm({ short: { requests: 800 }, long: { requests: 20_000 } });
 const IN_FLIGHT = 8;
 const WITHIN_MS = 600_000;
 
@@ -138,7 +138,7 @@ faultTest(
   '',
   async () => {
     const origin = `http://127.0.0.1:${service.environment.config.PORT}`;
-    const random = createRandom(faultSeed(), 'website');
+    const random = createRandom(SEED, 'website');
     const wrong: string[] = [];
     const statuses = new Map<number, number>();
 

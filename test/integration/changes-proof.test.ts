@@ -13,7 +13,7 @@ import { inForm } from '../support/fault-form.ts';
 import { type FeedCopy, feedCopy, licensesInIndex } from '../support/feed-copy.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 
-const ROWS = inForm({ short: 1500, full: 40_000 });
+const ROWS = inForm({ short: 1500, long: 40_000 });
 const PAGE = 7;
 
 let environment: TestEnvironment;
@@ -101,5 +101,5 @@ test(
       'removed rollback',
     ]);
   },
-  inForm({ short: 120_000, full: 1_200_000 }),
+  inForm({ short: 120_000, long: 1_200_000 }),
 );

@@ -1,3 +1,4 @@
+/** @room lookups */
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -14,6 +15,7 @@ import { MAX_ITEMS_WITH_SUGGESTIONS } from '../../src/rosters/service.ts';
 import { search } from '../../src/storage/checked-search.ts';
 import type { ApiAnswer } from '../support/api.ts';
 import { type CommonAnswer, ofVerify } from '../support/common-answers.ts';
+import { inForm, SEED } from '../support/fault-form.ts';
 import { FIXTURES_DATE, withRows } from '../support/fixtures.ts';
 import { hasNumber, type Interface, interfacesOf, TOGETHER } from '../support/interfaces.ts';
 import type { DatasetFiles } from '../support/publishing.ts';
@@ -22,11 +24,10 @@ import { sendRoster } from '../support/rosters.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 /** Enough that some names have more matches than a roster lists, and some more than a lookup returns. */
-const ROWS = 20_000;
-const QUESTIONS = 4000;
+const ROWS = inForm({ short: 3000, long: 20_000 });
+const QUESTIONS = inForm({ short: 800, long: 4000 });
 /** Rosters of one item, of one window, of a window and one, and of the most that there may be. */
 const ROSTER_SIZES = [1, 100, 250, 251, 1000];
-const SEED = Math.floor(Math.random() * 1_000_000);
 /** What is suggested for these is chosen from more licenses than a roster lists matches. */
 const SIMILAR_TO_MANY: readonly Question[] = [
   { board: 'Cosmetology and Barber Board', search_type: 'business', business_name: 'VAIL' },
@@ -47,7 +48,7 @@ async function sampleAndOddRows(folder: string): Promise<DatasetFiles> {
 
 beforeAll(async () => {
   service = await startService({ files: sampleAndOddRows });
-  const many = await someLicenses({ size: 2000, from: SEED % 8000, sort: ['_doc'] });
+  const many = await someLicenses({ size: 2000, from: SEED % (ROWS - 2000), sort: ['_doc'] });
   const odd = await someLicenses({
     size: 100,
     query: { terms: { 'keys.number': ODD_NUMBERS.map(numberKey) } },
@@ -73,7 +74,7 @@ async function someLicenses(body: Record<string, unknown>): Promise<StoredLicens
 
 /** So many questions end in each of the four ways, and so many are of each rarer kind. */
 const FEWEST_OF_AN_OUTCOME = QUESTIONS / 50;
-const FEWEST_OF_A_KIND = 5;
+const FEWEST_OF_A_KIND = inForm({ short: 1, long: 5 });
 
 test('the questions are of all the kinds that there are', () => {
   const counts = new Map<string, number>();
@@ -92,7 +93,7 @@ test('the questions are of all the kinds that there are', () => {
 });
 
 /** Interfaces with a request for each question are asked only so many: they take the time. */
-const QUESTIONS_OF_SINGLE_REQUESTS = 1500;
+const QUESTIONS_OF_SINGLE_REQUESTS = inForm({ short: 400, long: 1500 });
 
 /** The interface's answers to the questions that it takes, by question. */
 async function answersOf({ takes, isSingle, ask }: Interface) {
@@ -128,7 +129,8 @@ test('the same question gets the same answer over every interface', async () => 
   const examples = [...kinds.values()].map(([first, ...others]) => ({ ...first, others: others.length }));
   expect({ seed: SEED, examples }).toEqual({ seed: SEED, examples: [] });
   // Each has no field for some of the questions.
-  const few = asked.filter(({ name, isSingle }) => (compared.get(name) ?? 0) < (isSingle ? 1000 : 3000));
+  const fewest = (isSingle: boolean) => 0.6 * (isSingle ? QUESTIONS_OF_SINGLE_REQUESTS : QUESTIONS);
+  const few = asked.filter(({ name, isSingle }) => (compared.get(name) ?? 0) < fewest(isSingle));
   expect({ few: few.map(({ name }) => name), compared: [...compared] }).toMatchObject({ few: [] });
 }, 300_000);
 

@@ -2,34 +2,21 @@ import { appendFile } from 'node:fs/promises';
 import { describe, test } from '@jest/globals';
 import { type RecordedFault, TABLE_VARIABLE } from './fault-table.ts';
 
-const isFull = process.env.FAULTS === 'full';
+const isLong = process.env.LONG === '1';
 
-/** How much is done: a little of each, all of it with `FAULTS=full`. */
-export function inForm<Value>({ short, full }: { readonly short: Value; readonly full: Value }): Value {
-  return isFull ? full : short;
+/** How much is done: a little of each, all of it in `npm run test:long`. */
+export function inForm<Value>({ short, long }: { readonly short: Value; readonly long: Value }): Value {
+  return isLong ? long : short;
 }
 
 /** Tests of the long form alone. Otherwise they are skipped, and their names say why. */
 export function describeInLongForm(why: string, name: string, tests: () => void): void {
-  if (isFull) describe(name, tests);
-  else describe.skip(`${name} (skipped: ${why}; FAULTS=full runs it)`, tests);
+  if (isLong) describe(name, tests);
+  else describe.skip(`${name} (skipped: ${why}; npm run test:long runs it)`, tests);
 }
 
-/** What random moments are drawn from; `FAULTS_SEED` repeats those of an earlier run. */
-const SEED = Number(process.env.FAULTS_SEED ?? Math.floor(Math.random() * 1_000_000));
-
-let isUsed = false;
-
-/** The seed of this run. A test that fails after it was used says how to repeat its random moments. */
-export function faultSeed(): number {
-  isUsed = true;
-  return SEED;
-}
-
-/** How to repeat the random moments of this file; `undefined` where it has none. */
-function seedNote(): string | undefined {
-  return isUsed ? `FAULTS_SEED=${SEED} repeats the random moments of this run.` : undefined;
-}
+/** What every random choice of a test is drawn from: the same in each run, unless SEED says another. */
+export const SEED = Number(process.env.SEED ?? 1);
 
 /** What a test saw of one fault: nothing here is written before the test has seen it. */
 export type ObservedFault = Pick<RecordedFault, 'hit' | 'seconds' | 'outcome'>;
@@ -53,8 +40,7 @@ export function faultTest(
         await record({ fault, hasPassed: true, ...(await breakAndRecover()) });
       } catch (error) {
         await record({ fault, hasPassed: false, hit: '', outcome: '' });
-        const note = seedNote();
-        throw note === undefined ? error : new Error(note, { cause: error });
+        throw error;
       }
     },
     timeoutMs,

@@ -26,8 +26,7 @@ export type RecordedFault = z.output<typeof recordedFault>;
 export const FAULTS_PAGE = 'docs/generated/faults.md';
 
 /**
- * Prints what was broken and how it ended after the last test; the same page is left in STATE_DIR/faults.md. All
- * random moments of the run are drawn from one seed, which is printed too.
+ * Prints what was broken and how it ended after the last test, and leaves the page in STATE_DIR/faults.md.
  */
 export default class FaultTable {
   private readonly seen: string;
@@ -40,7 +39,6 @@ export default class FaultTable {
     mkdirSync(stateDir, { recursive: true });
     writeFileSync(this.seen, '');
     process.env[TABLE_VARIABLE] = this.seen;
-    process.env.FAULTS_SEED ??= String(Math.floor(Math.random() * 1_000_000));
   }
 
   onRunComplete(): void {
@@ -49,9 +47,7 @@ export default class FaultTable {
     const rows = faultRows(lines.map((line) => recordedFault.parse(JSON.parse(line))));
     const page = faultsPage(new Date().toISOString().slice(0, 10), String(availableParallelism()), rows);
     writeFileSync(this.page, page);
-    process.stdout.write(
-      `\nFAULTS_SEED=${process.env.FAULTS_SEED} repeats the random moments of this run.\n\n${page}\n`,
-    );
+    process.stdout.write(`\n${page}\n`);
   }
 }
 
@@ -59,7 +55,7 @@ export default class FaultTable {
 export function faultsPage(day: string, cores: string, rows: readonly (readonly string[])[]): string {
   return `# What was broken on purpose
 
-\`FAULTS=full npm run test:faults\` breaks the real OpenSearch, Redis, workers and API processes during publications, lookups, exports and webhook deliveries. It prints this page and leaves it in \`.local/faults.md\`; this one is of ${day}, on ${cores} cores. A test fails if its fault hit nothing. After each fault during a publication, the alias must have one complete publication. A row of several tests has ranges.
+\`npm run test:long\` breaks the real OpenSearch, Redis, workers and API processes during publications, lookups, exports and webhook deliveries. It prints this page and leaves it in \`.local/faults.md\`; this one is of ${day}, on ${cores} cores. A test fails if its fault hit nothing. After each fault during a publication, the alias must have one complete publication. A row of several tests has ranges.
 
 ${markdownTable(['fault', 'times', 'what it hit', 'seconds', 'outcome'], rows)}
 `;

@@ -8,7 +8,7 @@ import { type FatalRequest, isComparing, type KillingProxy, killingProxy } from 
 import { type Publisher, publisher } from './publisher.ts';
 import type { RandomRequest } from './random-moments.ts';
 
-const ROWS = inForm({ short: 3000, full: 20_000 });
+const ROWS = inForm({ short: 3000, long: 20_000 });
 const PAGE = 100;
 
 /** Publications that a client follows by the feed, and a proxy that kills at a request while they are compared. */

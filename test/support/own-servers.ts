@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
-import { startLocalOpenSearch } from '../../scripts/local-opensearch.ts';
+import { shortLivedFolder, startLocalOpenSearch } from '../../scripts/local-opensearch.ts';
 import { redisFolder, startLocalRedis } from '../../scripts/local-redis.ts';
 import { freePort, freePorts } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
@@ -42,7 +42,7 @@ interface ServerKind {
 
 /** An OpenSearch that runs; it shares nothing with the one of `npm test` but the program. */
 export async function ownOpenSearch(): Promise<OwnServer> {
-  const folder = await mkdtemp(join(tmpdir(), 'licenses-opensearch-'));
+  const folder = await mkdtemp(join(await shortLivedFolder(), 'licenses-opensearch-'));
   const [httpPort, transportPort] = [await freePort(), await freePort()];
   const url = `http://127.0.0.1:${httpPort}`;
   const clusterName = basename(folder);
@@ -138,8 +138,9 @@ export interface OwnCluster {
 
 /** A cluster of so many nodes on this machine, with small heaps. */
 export async function ownCluster(size: number): Promise<OwnCluster> {
+  const parent = await shortLivedFolder();
   const folders = await Promise.all(
-    Array.from({ length: size }, () => mkdtemp(join(tmpdir(), 'licenses-cluster-'))),
+    Array.from({ length: size }, () => mkdtemp(join(parent, 'licenses-cluster-'))),
   );
   const clusterName = basename(folders[0] ?? '');
   const httpPorts = await freePorts(size);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom } from '../../sample-data/generator/random.ts';
-import { faultSeed } from './fault-form.ts';
+import { SEED } from './fault-form.ts';
 import { documentsIndexed, eventsOf, type LoadProgress, percent } from './publication-run.ts';
 import type { PublicationUnderWay, Publisher } from './publisher.ts';
 
@@ -18,7 +18,7 @@ export function randomMoments(
   purpose: string,
   [from, to]: readonly [number, number],
 ): RandomMoment[] {
-  const random = createRandom(faultSeed(), purpose);
+  const random = createRandom(SEED, purpose);
   return Array.from({ length: count }, (_, at) => ({
     name: `random moment ${at + 1}`,
     share: from + (to - from) * random(),
@@ -38,7 +38,7 @@ export interface RandomRequest {
 
 /** Requests drawn alternately from the bulk requests and from all others. */
 export function randomRequests(count: number, purpose: string): RandomRequest[] {
-  const random = createRandom(faultSeed(), purpose);
+  const random = createRandom(SEED, purpose);
   return Array.from({ length: count }, (_, at) => ({
     name: `random request ${at + 1}`,
     isBulk: at % 2 === 0,

@@ -1,44 +1,75 @@
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { runProgram } from '../../scripts/processes.ts';
-import { testReport, unverifiedRequirements } from '../../scripts/test-report.ts';
+import {
+  counts,
+  failures,
+  slowest,
+  type TestedFile,
+  unverifiedRequirements,
+} from '../../scripts/test-report.ts';
 import { idsInName, nameWithIds } from '../support/requirement-ids.ts';
-import { temporaryFolder } from '../support/temporary-folder.ts';
 
-const ROOT = resolve(import.meta.dirname, '../..');
-const TESTS_WITH_IDS = '<rootDir>/test/fixtures/tests-with-ids.ts';
+function file(name: string, results: Record<string, string>, values: Partial<TestedFile> = {}): TestedFile {
+  const assertionResults = Object.entries(results).map(([title, status]) => ({
+    title,
+    fullName: `a list ${title}`,
+    status,
+    location: { line: 7 },
+    failureMessages: status === 'failed' ? ['Error: expected 1\n    at line 8'] : [],
+  }));
+  const status = Object.values(results).includes('failed') ? 'failed' : 'passed';
+  return { name, status, message: '', startTime: 0, endTime: 1500, assertionResults, ...values };
+}
 
-const folder = temporaryFolder();
+const FILES = [
+  file('test/unit/one.test.ts', {
+    'passes [SERVICE-01 SERVICE-02]': 'passed',
+    'fails [SERVICE-04]': 'failed',
+    'is skipped [SERVICE-05]': 'pending',
+    'is not written yet [SERVICE-06]': 'todo',
+  }),
+  file(
+    'test/unit/two.test.ts',
+    {},
+    { status: 'failed', message: '\n  ● Test suite failed\n\n  SyntaxError: x' },
+  ),
+  file('test/unit/three.test.ts', { passes: 'passed' }, { endTime: 12_000 }),
+];
 
-test('a requirement is verified by a test that ran and passed, and by no other', async () => {
-  const reportFile = folder.path('jest.json');
-  const jest = [process.execPath, '--experimental-vm-modules', 'node_modules/jest/bin/jest.js'] as const;
-  await runProgram([...jest, '--testMatch', TESTS_WITH_IDS, '--json', `--outputFile=${reportFile}`], {
-    cwd: ROOT,
-  });
-  const report = testReport.parse(JSON.parse(await readFile(reportFile, 'utf8')));
-  expect(report).toMatchObject({
-    numPassedTests: 2,
-    numFailedTests: 1,
-    numPendingTests: 2,
-    numTodoTests: 1,
-  });
+test('a file that could not be loaded counts as one failure', () => {
+  expect(counts(FILES)).toEqual({ passed: 2, failed: 2, skipped: 2 });
+});
+
+test('each failure has its place, its error, its logs and the command that repeats it', () => {
+  const command = 'SEED=1 npm test --';
+  const logsOf = (name: string) => (name.includes('one') ? '.local/test-logs/one' : undefined);
+  expect(failures(FILES, { command, logsOf })).toEqual([
+    'FAILED test/unit/one.test.ts:7 a list fails [SERVICE-04]',
+    '  Error: expected 1',
+    '  logs: .local/test-logs/one',
+    '  repeat: SEED=1 npm test -- test/unit/one.test.ts',
+    'FAILED test/unit/two.test.ts:1',
+    '  SyntaxError: x',
+    '  repeat: SEED=1 npm test -- test/unit/two.test.ts',
+  ]);
+});
+
+test('the slowest files come first', () => {
+  expect(slowest(FILES, 2)).toEqual([
+    '   12.0 s  test/unit/three.test.ts',
+    '    1.5 s  test/unit/one.test.ts',
+  ]);
+});
+
+test('a requirement is verified by a test that ran and passed, and by no other', () => {
   const requirements = {
-    'SERVICE-01': 'passed',
-    'SERVICE-02': 'passed',
-    'SERVICE-03': 'in a skipped describe',
-    'SERVICE-04': 'failed',
-    'SERVICE-05': 'skipped',
-    'SERVICE-06': 'todo',
-    'BOARDS-01': 'commented out',
+    ...{ 'SERVICE-01': 'passed', 'SERVICE-02': 'passed', 'SERVICE-04': 'failed' },
+    ...{ 'SERVICE-05': 'skipped', 'SERVICE-06': 'todo', 'BOARDS-01': 'in no test' },
   };
-  expect(unverifiedRequirements(report, requirements)).toEqual([
-    'SERVICE-03: in a skipped describe',
+  expect(unverifiedRequirements(FILES, requirements)).toEqual([
     'SERVICE-04: failed',
     'SERVICE-05: skipped',
     'SERVICE-06: todo',
-    'BOARDS-01: commented out',
+    'BOARDS-01: in no test',
   ]);
 });
 

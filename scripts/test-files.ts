@@ -1,0 +1,64 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import { StartError } from './processes.ts';
+
+const ROOT = resolve(import.meta.dirname, '..');
+
+/** Seconds that each test file took in one run; `npm run test:durations` copies those of the last run here. */
+const DURATIONS = 'test/durations.json';
+
+/** One test file, with what the comment at its top says of it. */
+export interface TestFile {
+  /** From the root of the checkout: `test/unit/number.test.ts`. */
+  readonly path: string;
+  /** `@alone`: it starts a Java process or measures time, so nothing runs beside it. */
+  readonly isAlone: boolean;
+  /** `@room NAME`: `npm run test:long` runs it, in its long form. */
+  readonly room: string | undefined;
+  /** `@long`: only `npm run test:long` runs it. */
+  readonly isLong: boolean;
+}
+
+const TOP_COMMENT = /^\/\*\*.*?\*\//s;
+
+function testFile(path: string): TestFile {
+  const [comment = ''] = TOP_COMMENT.exec(readFileSync(join(ROOT, path), 'utf8')) ?? [];
+  return {
+    path,
+    isAlone: /@alone\b/.test(comment),
+    room: /@room (\w+)/.exec(comment)?.[1],
+    isLong: /@long\b/.test(comment),
+  };
+}
+
+/** What of the tests is run: `default` leaves out faults and browser, `all` is what CI runs. */
+export type Form = 'default' | 'all' | 'long';
+
+/**
+ * The test files of a form, slowest first.
+ *
+ * @param wanted paths or parts of paths; in the long form also rooms. All, when there are none.
+ */
+export function testFiles(form: Form, wanted: readonly string[]): TestFile[] {
+  const all = globSync('test/**/*.test.ts', { cwd: ROOT }).toSorted().map(testFile);
+  const files = all.filter(({ path, isLong, room }) => {
+    if (wanted.includes(path)) return true;
+    if (form === 'long' ? room === undefined : isLong) return false;
+    if (wanted.length > 0) return wanted.some((part) => part === room || path.includes(part));
+    return form !== 'default' || !/^test\/(faults|browser)\//.test(path);
+  });
+  if (files.length === 0) throw new StartError(`No test file matches ${wanted.join(' ')}.`);
+  const seconds = durations(join(ROOT, DURATIONS));
+  // A new file may be a slow one.
+  const secondsOf = ({ path }: TestFile) => seconds.get(path) ?? Number.POSITIVE_INFINITY;
+  return files.toSorted((one, other) => (secondsOf(one) < secondsOf(other) ? 1 : -1));
+}
+
+/** Seconds by test file, as a run has written them; none where there is no such file. */
+export function durations(file: string): Map<string, number> {
+  if (!existsSync(file)) return new Map();
+  return new Map(
+    Object.entries(z.record(z.string(), z.number()).parse(JSON.parse(readFileSync(file, 'utf8')))),
+  );
+}

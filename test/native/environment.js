@@ -1,0 +1,1 @@
+export { NativeEnvironment as default } from './runtime.js';
