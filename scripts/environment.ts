@@ -43,15 +43,28 @@ export async function testEnvironment(
     DRAIN_SECONDS: '0',
     ...settings,
   };
+  const environment = await environmentAt(variables, { requestMs });
+
+  async function cleanUp(): Promise<void> {
+    await deleteIndices(environment.client, prefix);
+    await environment.cleanUp();
+    await deleteRedisKeys(shared.REDIS_URL, prefix);
+  }
+  return { ...environment, cleanUp };
+}
+
+/** The environment that another process made with these settings. Its clean-up leaves what that process made. */
+export async function environmentAt(
+  variables: Record<string, string>,
+  { requestMs = 60_000 }: { readonly requestMs?: number } = {},
+): Promise<TestEnvironment> {
   const config = readConfig(variables);
   const store = openStore(config, requestMs);
   const { client } = store;
-  const folder = await mkdtemp(join(tmpdir(), prefix));
+  const folder = await mkdtemp(join(tmpdir(), config.INDEX_PREFIX));
 
   async function cleanUp(): Promise<void> {
-    await deleteIndices(client, prefix);
     await client.close();
-    await deleteRedisKeys(shared.REDIS_URL, prefix);
     await rm(folder, { recursive: true, force: true });
   }
   return { config, variables, store, client, folder, cleanUp };

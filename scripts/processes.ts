@@ -16,8 +16,8 @@ const MAX_OUTPUT = 8_000_000;
 /** Far more than a start takes, also on a busy machine. */
 const PRINTED_WITHIN_MS = 120_000;
 
-/** Far more than any program of a test takes, also on a busy machine. */
-const ENDS_WITHIN_MS = 280_000;
+/** Far more than any program of a test takes, and less than a test may: so its output is seen. */
+const ENDS_WITHIN_MS = 200_000;
 
 const TERMINATION_MS = 5_000;
 
@@ -275,11 +275,18 @@ function collected(child: ChildProcess, { logFile, onLine }: ProcessOptions) {
   return { output, hasEnded: () => log?.end() };
 }
 
+const TEST_LOGS = Symbol.for('test-logs');
+
+/** From now on, what a process that is started here prints goes into this folder. The tests' runtime does the same. */
+export function keepLogsIn(folder: string): void {
+  Reflect.set(globalThis, TEST_LOGS, folder);
+}
+
 let logs = 0;
 
 /** Where the output of a process goes that a test starts: it is kept if the test file fails. */
 function testLog(command: readonly string[]): string | undefined {
-  const folder: unknown = Reflect.get(globalThis, Symbol.for('test-logs'));
+  const folder: unknown = Reflect.get(globalThis, TEST_LOGS);
   if (typeof folder !== 'string') return undefined;
   logs += 1;
   const program = command.find((part) => /\.[jt]s$/.test(part)) ?? command[0] ?? '';

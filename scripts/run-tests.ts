@@ -3,8 +3,9 @@ import { join, relative, resolve } from 'node:path';
 import { readConfig } from '../src/config.ts';
 import { openSearchNodes } from '../src/storage/errors.ts';
 import { REQUIREMENTS } from '../test/requirements.ts';
+import { SERVICES_VARIABLE, serveServices } from '../test/support/shared-service.ts';
 import { aborted, runCommand } from './interrupts.ts';
-import { print, StartError, startProcess } from './processes.ts';
+import { keepLogsIn, print, StartError, startProcess } from './processes.ts';
 import { type Services, startServices } from './services.ts';
 import { durations, type Form, type TestFile, testFiles } from './test-files.ts';
 import {
@@ -67,9 +68,10 @@ async function test(signal: AbortSignal): Promise<Counts> {
   rmSync(LOGS, { recursive: true, force: true });
   const needsServers = files.some(({ path }) => !path.startsWith('test/unit/'));
   const services = needsServers ? await startServices({ signal, isShortLived: true }) : undefined;
+  const shared = await serveServices(() => keepLogsIn(join(LOGS, 'shared')));
   try {
     const jest = (lane: readonly TestFile[], workers: number, logs = LOGS) =>
-      runJest(lane, { workers, services, signal, logs });
+      runJest(lane, { workers, services, shared: shared.url, signal, logs });
     const isAlone = (file: TestFile) => FORM === 'long' || file.isAlone;
     const tested = [
       ...(await jest(
@@ -93,6 +95,7 @@ async function test(signal: AbortSignal): Promise<Counts> {
       : [];
     return report(tested, rerun);
   } finally {
+    await shared.close();
     await services?.stop();
   }
 }
@@ -134,6 +137,8 @@ interface JestRun {
   /** Files at a time. */
   readonly workers: number;
   readonly services: Services | undefined;
+  /** Where test files ask for a service that they share. */
+  readonly shared: string;
   readonly signal: AbortSignal;
   /** Where processes of failed files leave what they printed. */
   readonly logs: string;
@@ -142,7 +147,7 @@ interface JestRun {
 /** Runs Jest on this terminal for these files. @returns what it reports of each */
 async function runJest(
   files: readonly TestFile[],
-  { workers, services, signal, logs }: JestRun,
+  { workers, services, shared, signal, logs }: JestRun,
 ): Promise<TestedFile[]> {
   if (files.length === 0) return [];
   const reportFile = join(STATE_DIR, 'jest.json');
@@ -170,6 +175,7 @@ async function runJest(
         NODE_ENV: 'test',
         SEED,
         TEST_LOGS: logs,
+        [SERVICES_VARIABLE]: shared,
         ...(FORM === 'long' && { LONG: '1' }),
       },
     },

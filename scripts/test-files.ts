@@ -51,8 +51,8 @@ export function testFiles(form: Form, wanted: readonly string[]): TestFile[] {
   if (files.length === 0) throw new StartError(`No test file matches ${wanted.join(' ')}.`);
   const seconds = durations(join(ROOT, DURATIONS));
   // A new file may be a slow one.
-  const secondsOf = ({ path }: TestFile) => seconds.get(path) ?? Number.POSITIVE_INFINITY;
-  return files.toSorted((one, other) => (secondsOf(one) < secondsOf(other) ? 1 : -1));
+  const secondsOf = ({ path }: TestFile) => seconds.get(path) ?? Number.MAX_VALUE;
+  return files.toSorted((one, other) => secondsOf(other) - secondsOf(one));
 }
 
 /** Seconds by test file, as a run has written them; none where there is no such file. */

@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { z } from 'zod';
 import { launchedBrowser, NO_BROWSER } from '../../scripts/browser.ts';
 import { describeUnless } from '../support/describe-unless.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { type ReadService, sharedService } from '../support/shared-service.ts';
 
 const shown = z.object({
   paths: z.record(z.string(), z.record(z.string(), z.looseObject({ summary: z.string() }))),
@@ -21,12 +21,12 @@ interface DocsPage {
 }
 
 describeUnless(NO_BROWSER, 'the page at /docs, in a browser', () => {
-  let service: TestService;
+  let service: ReadService;
   let origin: string;
   let browser: Browser;
 
   beforeAll(async () => {
-    service = await startService();
+    service = await sharedService();
     origin = `http://127.0.0.1:${service.environment.config.PORT}`;
     browser = await launchedBrowser();
   });

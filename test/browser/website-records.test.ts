@@ -1,15 +1,14 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
-import { evaluationDays } from '../../sample-data/evaluation/days.ts';
 import { launchedBrowser, NO_BROWSER } from '../../scripts/browser.ts';
 import { describeUnless } from '../support/describe-unless.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { type ReadService, sharedService } from '../support/shared-service.ts';
 import { type SiteTab, siteTab, WIDTHS } from '../support/website.ts';
 
 const NURSE = '/licenses/NUR/RN.900418822';
 
 describeUnless(NO_BROWSER, 'saved records, in a browser', () => {
-  let service: TestService;
+  let service: ReadService;
   let origin: string;
   let browser: Browser;
   const tabs: SiteTab[] = [];
@@ -17,7 +16,7 @@ describeUnless(NO_BROWSER, 'saved records, in a browser', () => {
   let record: string;
 
   beforeAll(async () => {
-    service = await startService({ files: evaluationDays });
+    service = await sharedService('evaluation');
     origin = `http://127.0.0.1:${service.environment.config.PORT}`;
     browser = await launchedBrowser();
     const { page, open } = await tabOf({ javaScriptEnabled: false });

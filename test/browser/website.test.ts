@@ -1,27 +1,28 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { Browser } from 'playwright-core';
-import { evaluationDays } from '../../sample-data/evaluation/days.ts';
 import { launchedBrowser, NO_BROWSER } from '../../scripts/browser.ts';
 import { describeUnless } from '../support/describe-unless.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { type ReadService, sharedService } from '../support/shared-service.ts';
 import { type SiteTab, siteTab, WIDTHS } from '../support/website.ts';
 
 const NURSE = '/licenses/NUR/RN.900418822';
 
 describeUnless(NO_BROWSER, 'the website, in a browser', () => {
-  let service: TestService;
+  let service: ReadService;
   let origin: string;
   let browser: Browser;
   const tabs: SiteTab[] = [];
 
   beforeAll(async () => {
-    service = await startService({ files: evaluationDays });
+    service = await sharedService('evaluation');
     origin = `http://127.0.0.1:${service.environment.config.PORT}`;
     browser = await launchedBrowser();
   });
+  afterEach(async () => {
+    for (const tab of tabs.splice(0)) await tab.close();
+  });
   afterAll(async () => {
-    for (const tab of tabs) await tab.close();
     await browser.close();
     await service.stop();
   });

@@ -24,7 +24,7 @@ let worker: RunningProcess;
 beforeAll(async () => {
   environment = await testEnvironment();
   worker = await startWorker(environment.variables);
-}, 120_000);
+});
 afterAll(async () => {
   await worker.stop();
   await environment.cleanUp();
@@ -97,4 +97,4 @@ test('licenses audit lists who did what and when, latest first, and never a key'
     '',
   ]);
   for (const secret of [key.key, second.key]) expect(table).not.toContain(secret.slice(4, 24));
-}, 180_000);
+});

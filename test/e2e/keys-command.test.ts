@@ -51,4 +51,4 @@ test('licenses keys shows a key once, lists it by its last four characters, rota
     code: 1,
     stderr: 'No key has the id "nobody".\n',
   });
-}, 120_000);
+});

@@ -4,7 +4,7 @@ import { licenses } from '../../scripts/licenses-processes.ts';
 import { freePort } from '../../scripts/ports.ts';
 import { runProgram } from '../../scripts/processes.ts';
 import { answer, cut, type ProxyStep, pass, startProxy, type WebServer } from '../support/proxy.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { type ReadService, sharedService } from '../support/shared-service.ts';
 
 const SAMPLE_DATA = 'SAMPLE DATA: generated, of no real person or business.';
 
@@ -15,12 +15,12 @@ const NOTHING_PUBLISHED = JSON.stringify({
   last_runs: null,
 });
 
-let service: TestService;
+let service: ReadService;
 let proxy: WebServer;
 let step: ProxyStep;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await sharedService();
   proxy = await startProxy(`http://127.0.0.1:${service.environment.config.PORT}`, (request) => step(request));
 });
 afterAll(async () => {

@@ -93,7 +93,7 @@ describeUnless(NO_OPENSSL, 'a portal that asks for a password and redirects to a
       DATASET_BUSINESS: addressOf('business.csv.gz'),
     };
     worker = await startWorker(settings);
-  }, 120_000);
+  });
   afterAll(async () => {
     await worker.stop();
     for (const server of servers) server.closeAllConnections();
@@ -118,7 +118,7 @@ describeUnless(NO_OPENSSL, 'a portal that asks for a password and redirects to a
     expect(again).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Skipped: /m) });
     const conditions = asked.store.slice(before).map(({ headers }) => headers['if-none-match']);
     expect(conditions).toEqual(['"/individual.csv"', '"/business.csv.gz"']);
-  }, 180_000);
+  });
 
   test('that sends a page in place of the file fails the publication, and says so without its secrets', async () => {
     isDown = true;
@@ -132,5 +132,5 @@ describeUnless(NO_OPENSSL, 'a portal that asks for a password and redirects to a
     } finally {
       isDown = false;
     }
-  }, 120_000);
+  });
 });

@@ -3,8 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { licenses, startScript } from '../../scripts/licenses-processes.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
+import { eventually } from '../support/eventually.ts';
 import type { DatasetFiles } from '../support/publishing.ts';
-import { filesOf, type Installation, installation, until } from '../support/worker-installation.ts';
+import { filesOf, type Installation, installation } from '../support/worker-installation.ts';
 
 describe('a schedule', () => {
   let installed: Installation;
@@ -33,7 +34,7 @@ describe('a schedule', () => {
   test('publishes without a command, skips live files, and ends when the setting is removed', async () => {
     const worker = await installed.startWorker(scheduled('*/1 * * * * *'));
     expect(worker.output()).toContain('"msg":"publication scheduled"');
-    await until('one is live and two are skipped', async () => (await states()).length > 3);
+    await eventually('one is live and two are skipped', async () => (await states()).length > 3);
     expect((await states()).slice(0, 3)).toEqual(['live', 'skipped', 'skipped']);
     const { publications } = await publicationHistory(installed.environment.store);
     expect(new Set(publications.map(({ publication }) => publication)).size).toBe(publications.length);
@@ -43,14 +44,14 @@ describe('a schedule', () => {
 
     await installed.startWorker();
     expect(await installed.queue.getJobSchedulersCount()).toBe(0);
-    await until(
+    await eventually(
       'nothing waits',
       async () => (await installed.queue.getJobCountByTypes('active', 'waiting')) === 0,
     );
     const before = await states();
     await sleep(2500);
     expect(await states()).toEqual(before);
-  }, 90_000);
+  });
 
   test.each(['99 99 * * *', '* * * * * FOO'])(
     'that is not a cron pattern makes the worker fail with one line: %s',

@@ -7,14 +7,14 @@ import { type CommandResult, runProgram } from '../../scripts/processes.ts';
 import { RESULT_COLUMNS } from '../../src/rosters/answer.ts';
 import { times } from '../support/fixtures.ts';
 import { answer, cut, hang, type ProxyStep, pass, startProxy, type WebServer } from '../support/proxy.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { type ReadService, sharedService } from '../support/shared-service.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../src/cli/main.ts');
 const NURSING = 'Nursing Board';
 
 const closedPort = await freePort();
 
-let service: TestService;
+let service: ReadService;
 let proxy: WebServer;
 let folder: string;
 /** Decides what becomes of the request of this number, from 1. */
@@ -22,7 +22,7 @@ let fate: (request: number, rows: number) => ProxyStep;
 let requests: number;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await sharedService();
   proxy = await proxyOnPort(0);
 });
 
@@ -92,7 +92,7 @@ test('verifies a roster of any size, in order, and sums it up', async () => {
   );
   expect([code, requests]).toEqual([0, 4]);
   await expectAnswered(3456);
-}, 60_000);
+});
 
 test('keeps semicolons and a byte order mark, and exits with 2 when rows are invalid', async () => {
   const { code } = await verify('\ufefflicense_number;note\nRN.700001;"a;b"\n;=1+1\n');
@@ -103,7 +103,7 @@ test('keeps semicolons and a byte order mark, and exits with 2 when rows are inv
     expect.stringMatching(/^RN\.700001;"a;b";found;/),
     expect.stringMatching(/^;"'=1\+1";invalid;/),
   ]);
-}, 60_000);
+});
 
 test('waits as told on 429 and 503, and tries again after a lost connection', async () => {
   const later = { 'retry-after': '1' };
@@ -117,7 +117,7 @@ test('waits as told on 429 and 503, and tries again after a lost connection', as
   expect(code).toBe(0);
   expect(stderr).toMatch(/waiting: /);
   await expectAnswered(1500);
-}, 60_000);
+});
 
 test('says the next try and the deadline, and waits for a service that went away after it had answered', async () => {
   const port = Number(new URL(proxy.url).port);
@@ -141,20 +141,20 @@ test('says the next try and the deadline, and waits for a service that went away
   );
   expect(code).toBe(0);
   await expectAnswered(5000);
-}, 60_000);
+});
 
 test('takes a board by its code or in any case', async () => {
   for (const board of ['NUR', 'nursing board']) {
     expect(await verify(rosterOf(2), { more: ['--board', board] })).toMatchObject({ code: 0 });
     await expectAnswered(2);
   }
-}, 60_000);
+});
 
 test('splits what is too much for the address’s limit', async () => {
   fate = (_, rows) => (rows > 300 ? answer(413, '{"detail": "Split it."}') : pass);
   expect(await verify(rosterOf(1500))).toMatchObject({ code: 0 });
   await expectAnswered(1500);
-}, 60_000);
+});
 
 test('continues where it was interrupted', async () => {
   const interrupted = new AbortController();
@@ -178,7 +178,7 @@ test('continues where it was interrupted', async () => {
   });
   expect(requests - before).toBeLessThanOrEqual(3);
   await expectAnswered(5000);
-}, 90_000);
+});
 
 test('starts over for another roster', async () => {
   const interrupted = new AbortController();
@@ -191,7 +191,7 @@ test('starts over for another roster', async () => {
   fate = () => pass;
   expect(await verify(rosterOf(2000))).toMatchObject({ code: 0 });
   await expectAnswered(2000);
-}, 60_000);
+});
 
 test.each([
   ['a key that is none', 'license_number\nRN.1\n', { key: 'olv_x' }, /Invalid or inactive API key/],
@@ -240,20 +240,16 @@ test.each([
     { more: ['--out', '/nowhere/result.csv'] },
     /^There is no folder "\/nowhere"/,
   ],
-])(
-  'with %s exits with 1 and says why',
-  async (_what, roster, options, reason) => {
-    const { code, stderr } = await verify(roster, options);
-    expect(code).toBe(1);
-    expect(stderr).toMatch(reason);
-    expect(stderr).not.toContain('Not finished');
-  },
-  60_000,
-);
+])('with %s exits with 1 and says why', async (_what, roster, options, reason) => {
+  const { code, stderr } = await verify(roster, options);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(reason);
+  expect(stderr).not.toContain('Not finished');
+});
 
 test('never writes over the roster', async () => {
   const path = join(folder, 'roster.csv');
   const { code, stderr } = await verify(rosterOf(2), { more: ['--out', path] });
   expect([code, stderr]).toEqual([1, '--out must be another file than the roster.\n']);
   expect(await readFile(path, 'utf8')).toBe(rosterOf(2));
-}, 60_000);
+});

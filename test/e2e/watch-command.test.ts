@@ -6,12 +6,12 @@ import { type CommandResult, runProgram } from '../../scripts/processes.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
 import { times } from '../support/fixtures.ts';
 import { answer, cut, type ProxyStep, pass, startProxy, type WebServer } from '../support/proxy.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { type ReadService, sharedService } from '../support/shared-service.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../src/cli/main.ts');
 const NURSING = 'Nursing Board';
 
-let service: TestService;
+let service: ReadService;
 let proxy: WebServer;
 let folder: string;
 /** Decides what becomes of the request of this number, from 1. */
@@ -21,7 +21,7 @@ let requests: number;
 const sentBody = z.object({ items: z.array(z.unknown()) });
 
 beforeAll(async () => {
-  service = await startService();
+  service = await sharedService();
   proxy = await startProxy(`http://127.0.0.1:${service.environment.config.PORT}`, (request) => {
     requests += 1;
     return fate(requests, sentBody.parse(JSON.parse(request.body)).items.length)(request);
@@ -100,7 +100,7 @@ test('watches what is not watched yet, and says which rows were not found or not
     '0 added, 3 watched already, 1 not found, 4 not understood.',
   );
   expect((await watched(rest)).toSorted()).toEqual(all);
-}, 60_000);
+});
 
 test('names numbers that may be meant, and exits with 0 when all is watched', async () => {
   const { stdout } = await watch('license_number\nRN.70001\n');
@@ -110,7 +110,7 @@ test('names numbers that may be meant, and exits with 0 when all is watched', as
     code: 0,
     stdout: expect.stringMatching(/^[01] added, [01] watched already, 0 not found, 0 not/),
   });
-}, 60_000);
+});
 
 test('waits as told on 429 and 503, tries again after a lost connection, and splits what is too much', async () => {
   const rest = await apiClient(service.environment, 'Another');
@@ -132,32 +132,28 @@ test('waits as told on 429 and 503, tries again after a lost connection, and spl
   expect(stderr).toMatch(/waiting: /);
   expect(requests).toBe(6);
   expect((await watched(rest)).map(([number]) => number).toSorted()).toEqual(['RN.700001', 'RN.700002']);
-}, 60_000);
+});
 
 test.each([
   ['a key that is none', 'license_number\nRN.1\n', { key: 'olv_x' }, /Invalid or inactive API key/],
   ['no key', 'license_number\nRN.1\n', { key: '' }, /LICENSES_KEY/],
   ['a file without numbers', 'last_name\nSmith\n', {}, /must name a column license_number/],
   ['a service that is not there', 'license_number\nRN.1\n', { more: ['--url', 'ftp://x'] }, /http/],
-])(
-  'with %s exits with 1 and says why',
-  async (_what, roster, options, reason) => {
-    const { code, stderr, stdout } = await watch(roster, options);
-    expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(reason);
-  },
-  60_000,
-);
+])('with %s exits with 1 and says why', async (_what, roster, options, reason) => {
+  const { code, stderr, stdout } = await watch(roster, options);
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(reason);
+});
 
 test('sends nothing for rows without a number', async () => {
   const { code, stdout } = await watch('license_number,reference\n,E-1\n,E-2\n');
   expect([code, requests]).toEqual([2, 0]);
   expect(stdout).toContain('0 added, 0 watched already, 0 not found, 2 not understood.');
-}, 60_000);
+});
 
 test('says so when another server answers', async () => {
   fate = () => answer(200, '{"items": []}');
   const { code, stderr } = await watch('license_number\nRN.700001\n');
   expect(code).toBe(1);
   expect(stderr).toContain('The answer is not one of this service.');
-}, 60_000);
+});

@@ -74,4 +74,4 @@ test('licenses webhooks list shows each receiver by account, its state, and neve
     delivered_cursor: 'cursor-1',
   });
   expect(stdout + inJson.stdout).not.toMatch(/secret-path|token|whsec/);
-}, 60_000);
+});

@@ -3,10 +3,10 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { licenses, startApi, startScript, startWorker } from '../../scripts/licenses-processes.ts';
 import { freePorts } from '../../scripts/ports.ts';
+import { eventually } from '../support/eventually.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 import { ownRedis } from '../support/own-servers.ts';
 import { startProxy } from '../support/proxy.ts';
-import { until } from '../support/worker-installation.ts';
 
 /** Far longer than a response takes, so that a request without a response fails. */
 const ANSWERED_WITHIN_MS = 30_000;
@@ -130,7 +130,7 @@ describe("the worker's admin port", () => {
     await proxy.close();
     await expectReady(origin, 503, { ready: false, opensearch: false, redis: true });
     // What was read may be used for a second more.
-    await until(
+    await eventually(
       'the age is absent',
       async () => !(await metrics(origin)).includes('licenses_publication_age_days'),
     );

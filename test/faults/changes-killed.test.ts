@@ -1,3 +1,4 @@
+/** @long @room changes */
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import { faultTest, inForm } from '../support/fault-form.ts';
 import { type FollowedPublisher, followedPublisher } from '../support/followed-publisher.ts';
@@ -34,6 +35,5 @@ for (const random of randomRequests(KILLS, 'changes')) {
       await expectCurrentCopy();
       return seen;
     },
-    300_000,
   );
 }

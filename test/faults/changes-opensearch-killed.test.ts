@@ -1,3 +1,4 @@
+/** @long @room changes */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import { faultTest, inForm } from '../support/fault-form.ts';
@@ -42,6 +43,5 @@ for (const random of randomRequests(KILLS, 'changes and OpenSearch')) {
       await expectCurrentCopy();
       return seen;
     },
-    300_000,
   );
 }

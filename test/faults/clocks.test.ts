@@ -1,3 +1,4 @@
+/** @room publishing */
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect } from '@jest/globals';
@@ -174,7 +175,6 @@ faultTest(
       outcome: `${published.length} went live and ${rolledBack.size} were rolled back in this order; ${kept.length} are kept`,
     };
   },
-  300_000,
 );
 
 /** Kills the publication's process, which one of the workers has. */
@@ -266,6 +266,5 @@ for (const [one, other] of inForm<readonly (readonly [number, number])[]>({
         await publications.stop();
       }
     },
-    300_000,
   );
 }

@@ -1,3 +1,4 @@
+/** @long @room publishing */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect } from '@jest/globals';
@@ -202,7 +203,7 @@ describeInLongForm('it takes minutes', 'a cluster', () => {
     await clustered.cleanUp();
     await alone.cleanUp();
     await cluster.stop();
-  }, 120_000);
+  });
 
   faultTest(
     'one of three nodes killed (SIGKILL) under load during a publication, and started again',

@@ -15,9 +15,9 @@ import { close, httpServer, listen } from '../../src/http/connections.ts';
 import { counted, heldResponses, RESPONSE_LIMITS } from '../../src/http/limits.ts';
 import type { RequestState } from '../../src/http/route.ts';
 import { metrics } from '../../src/telemetry/metrics.ts';
+import { eventually } from '../support/eventually.ts';
 import { times } from '../support/fixtures.ts';
 import { rawRequest } from '../support/raw-http.ts';
-import { until } from '../support/worker-installation.ts';
 
 const MB = 1024 * 1024;
 const OF_ADDRESS = 1000;
@@ -177,14 +177,17 @@ describe('connections', () => {
     const refused = 'licenses_connections_refused_total{reason="address"}';
     const before = (await series()).get(refused) ?? 0;
     const sockets = await Promise.all(times(OF_ADDRESS, () => idle(port)));
-    await until('all are connected', async () => (await connectionsOf(server)) === OF_ADDRESS);
+    await eventually('all are connected', async () => (await connectionsOf(server)) === OF_ADDRESS);
     expect(await statusFrom('127.0.0.1', port)).toBeUndefined();
     expect(await statusFrom('127.0.0.1', port)).toBeUndefined();
     expect(await statusFrom('127.0.0.2', port)).toBe(200);
     expect(logged('connections refused: too many')).toEqual([expect.objectContaining({ connections: 1 })]);
     expect((await series()).get(refused)).toBe(before + 2);
     for (const socket of sockets) socket.destroy();
-    await until('the address is answered again', async () => (await statusFrom('127.0.0.1', port)) === 200);
+    await eventually(
+      'the address is answered again',
+      async () => (await statusFrom('127.0.0.1', port)) === 200,
+    );
   });
 
   test('that come from proxies are not counted by address', async () => {
@@ -206,7 +209,7 @@ describe('connections', () => {
       }),
     );
     expect(await statusFrom('127.0.0.3', port)).toBeUndefined();
-    await until('there is room', async () => (await statusFrom('127.0.0.3', port)) === 200);
+    await eventually('there is room', async () => (await statusFrom('127.0.0.3', port)) === 200);
     expect(logged('connections refused: too many')).toHaveLength(1);
     agent.destroy();
   });
@@ -271,7 +274,7 @@ describe('responses that clients read slowly', () => {
     const held = async () => (await series()).get('licenses_responses_held_bytes') ?? 0;
     expect(await held()).toBeGreaterThanOrEqual(13 * LARGE);
     for (const { socket } of slow) socket.destroy();
-    await until('nothing is held', async () => (await held()) === 0);
+    await eventually('nothing is held', async () => (await held()) === 0);
   });
 
   test('are bounded for each client, whose own next request is refused', async () => {
@@ -306,7 +309,7 @@ describe('responses that clients read slowly', () => {
     ]);
     expect(JSON.parse(text)).toEqual({ detail: expect.any(String) });
     for (const { socket } of slow) socket.destroy();
-    await until('all are counted', async () => (await ended('found')) === (before[0] ?? 0) + 3);
+    await eventually('all are counted', async () => (await ended('found')) === (before[0] ?? 0) + 3);
     expect(await ended('unavailable')).toBe((before[1] ?? 0) + 1);
   });
 
@@ -318,7 +321,7 @@ describe('responses that clients read slowly', () => {
       await sleep(20);
       socket.resetAndDestroy();
     }
-    await until('all are worked on', () => handled() === 30);
+    await eventually('all are worked on', () => handled() === 30);
     expect((await rawRequest({ port, method: 'GET', path: `/bytes/${LARGE}` })).status).toBe(200);
   });
 
@@ -344,7 +347,7 @@ describe('responses that clients read slowly', () => {
     const [slow, fast] = [reader(port, '/', 4096), rawRequest({ port, method: 'GET', path: '/' })];
     expect([await slow.status, (await fast).text.length]).toEqual(['200', 64 * MB]);
     clock.mockClear().mockReturnValue(start + limits.freeMs);
-    await until('the server has looked', () => clock.mock.calls.length > 0);
+    await eventually('the server has looked', () => clock.mock.calls.length > 0);
     expect(slow.socket.closed).toBe(false);
     clock.mockReturnValue(start + limits.freeMs + 10);
     // Reading the rest would take half an hour.

@@ -11,6 +11,7 @@ import { type ApiClient, apiClient } from '../support/api.ts';
 import { NO_CURL } from '../support/curl.ts';
 import { licensesOf, writeDay } from '../support/day-files.ts';
 import { describeUnless } from '../support/describe-unless.ts';
+import { eventually } from '../support/eventually.ts';
 import { EXPORT, exported } from '../support/exports.ts';
 import { faultTest } from '../support/fault-form.ts';
 import { PHARMACIES } from '../support/feed-service.ts';
@@ -19,7 +20,6 @@ import { type OwnServer, ownOpenSearch } from '../support/own-servers.ts';
 import type { ProxyStep } from '../support/proxy.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { pythonIsMissing } from '../support/python.ts';
-import { until } from '../support/worker-installation.ts';
 
 /** Several pages of an export, each more than gzip holds back. */
 const NURSES = licensesOf('Nursing Board', 'RN.', 700).map((nurse) => ({
@@ -50,7 +50,7 @@ beforeEach(async () => {
 afterEach(async () => {
   scroll.release();
   await api.stop();
-}, 60_000);
+});
 afterAll(async () => {
   await environment.cleanUp();
   await scroll.close();
@@ -175,29 +175,24 @@ describeUnless(
   'fetch, curl and Python notice that an export is cut off',
   () => {
     for (const [what, act, repair] of BROKEN) {
-      faultTest(
-        `while three clients read an export, ${what}`,
-        '',
-        async () => {
-          const names = ['fetch', 'curl', 'python'];
-          const [one, other, third] = await Promise.all(names.map((name) => apiClient(environment, name)));
-          if (one === undefined || other === undefined || third === undefined) throw new Error('no clients');
-          scroll.hold();
-          const reading = Promise.all([byFetch(one), byCurl(other), byPython(third)]);
-          await scroll.reached(3);
-          scroll.release(await act());
-          const ended = await reading;
-          process.stdout.write(`${what}: ${ended.map(({ said }) => said).join(' | ')}\n`);
-          expect(ended.map(({ isGood }) => isGood)).toEqual([false, false, false]);
-          await repair();
-          await until('an export is whole', () => exported(one).then(Boolean, () => false));
-          return {
-            hit: '3 responses that had begun',
-            outcome: 'each client reports an error; a new export is whole',
-          };
-        },
-        300_000,
-      );
+      faultTest(`while three clients read an export, ${what}`, '', async () => {
+        const names = ['fetch', 'curl', 'python'];
+        const [one, other, third] = await Promise.all(names.map((name) => apiClient(environment, name)));
+        if (one === undefined || other === undefined || third === undefined) throw new Error('no clients');
+        scroll.hold();
+        const reading = Promise.all([byFetch(one), byCurl(other), byPython(third)]);
+        await scroll.reached(3);
+        scroll.release(await act());
+        const ended = await reading;
+        process.stdout.write(`${what}: ${ended.map(({ said }) => said).join(' | ')}\n`);
+        expect(ended.map(({ isGood }) => isGood)).toEqual([false, false, false]);
+        await repair();
+        await eventually('an export is whole', () => exported(one).then(Boolean, () => false));
+        return {
+          hit: '3 responses that had begun',
+          outcome: 'each client reports an error; a new export is whole',
+        };
+      });
     }
   },
 );
@@ -218,7 +213,7 @@ test('an export is of the publication that is live when it begins, though the on
     before.metadata.publication,
     NURSES.length + PHARMACIES.length,
   ]);
-}, 120_000);
+});
 
 test('an export that can not begin is 503 and does not count', async () => {
   await api.stop();
@@ -243,11 +238,11 @@ test('a client that leaves ends the reading', async () => {
   await expect(reading).rejects.toThrow('aborted');
   const { pages } = scroll;
   scroll.release();
-  await until('the scroll is cleared', () => scroll.open === before);
+  await eventually('the scroll is cleared', () => scroll.open === before);
   expect(scroll.pages).toBe(pages);
   expect(api.output()).not.toContain('request failed');
   // OpenSearch has cleared the scroll before the process knows it.
-  await until('its account may export again', async () => (await rest.get(EXPORT)).status !== 429);
+  await eventually('its account may export again', async () => (await rest.get(EXPORT)).status !== 429);
   await exported(rest);
 });
 

@@ -1,3 +1,4 @@
+/** @long @room clients */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from '@jest/globals';
@@ -85,7 +86,7 @@ describeUnless(pythonIsMissing(), 'the REST API', () => {
         WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8',
       },
     });
-  }, 120_000);
+  });
   afterAll(() => service.stop());
 
   faultTest(

@@ -8,6 +8,7 @@ import { startApi } from '../../scripts/licenses-processes.ts';
 import { MAX_IN_FLIGHT, MAX_IN_FLIGHT_PER_ADDRESS } from '../../src/mcp/endpoint.ts';
 
 import { type ApiAnswer, apiClient } from '../support/api.ts';
+import { eventually } from '../support/eventually.ts';
 import { FIXTURES, times } from '../support/fixtures.ts';
 import { startProxy } from '../support/proxy.ts';
 import { publishFiles } from '../support/publishing.ts';
@@ -155,8 +156,7 @@ test.each(WAYS)(
     );
     for (let sent = 0; sent < OVER_EVERY_LIMIT; sent += PIECE.length) {
       socket.write(PIECE);
-      // Longer than the answer takes.
-      await sleep(5);
+      await (answer === '' ? Promise.race([once(socket, 'data'), sleep(5)]) : sleep(1));
     }
     await closed;
     expect(answer).toMatch(/^HTTP\/1\.1 413 /);
@@ -210,7 +210,7 @@ test.each([
       return socket;
     };
     const untilAnswered = async (statuses: readonly number[]) => {
-      while (answers.length < statuses.length) await sleep(10);
+      await eventually('the answers came', () => answers.length >= statuses.length);
       expect(answers).toEqual(statuses);
     };
     const held = times(8, () => begin('10.1.0.0'));
@@ -224,7 +224,8 @@ test.each([
       200,
     );
     for (const socket of held) socket.resetAndDestroy();
-    while ((await send(path, type, 'license_number\nRN.700001\n')).status === 503) await sleep(10);
+    const isRefused = async () => (await send(path, type, 'license_number\nRN.700001\n')).status === 503;
+    await eventually('there is room again', async () => !(await isRefused()));
   },
 );
 
@@ -270,8 +271,9 @@ describe('while OpenSearch is slow', () => {
       const hosted = statusesOf('203.0.113.1', MAX_IN_FLIGHT_PER_ADDRESS * 2);
       const other = statusesOf('198.51.100.2', 1);
       // All that are let in wait for OpenSearch together.
-      while ((await lookupsInFlight(environment.config.ADMIN_PORT)) < MAX_IN_FLIGHT_PER_ADDRESS * 3 + 1)
-        await sleep(10);
+      const { ADMIN_PORT } = environment.config;
+      const all = MAX_IN_FLIGHT_PER_ADDRESS * 3 + 1;
+      await eventually('all wait', async () => (await lookupsInFlight(ADMIN_PORT)) >= all);
       held.resolve();
       const { refused, first } = await one;
       expect(refused).toBe(3);

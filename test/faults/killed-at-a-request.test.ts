@@ -1,3 +1,4 @@
+/** @room publishing */
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import { killChildrenOf } from '../support/children.ts';
 import { faultTest, inForm } from '../support/fault-form.ts';
@@ -81,20 +82,16 @@ async function killAll(): Promise<void> {
 }
 
 for (const moment of MOMENTS.filter(({ name }) => inForm({ short: SHORT.has(name), long: true }))) {
-  faultTest(
-    'worker and its child process killed (SIGKILL) at a chosen request',
-    `when ${moment.name}`,
-    () =>
-      proxy.killAt(
-        { ...moment, after: 0 },
-        {
-          kill: killAll,
-          recover: async () => {
-            await lapseLocks(publications.environment);
-            await publications.startWorker();
-          },
+  faultTest('worker and its child process killed (SIGKILL) at a chosen request', `when ${moment.name}`, () =>
+    proxy.killAt(
+      { ...moment, after: 0 },
+      {
+        kill: killAll,
+        recover: async () => {
+          await lapseLocks(publications.environment);
+          await publications.startWorker();
         },
-      ),
-    300_000,
+      },
+    ),
   );
 }

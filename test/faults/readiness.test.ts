@@ -8,11 +8,11 @@ import { currentEpoch } from '../../src/publications/fence.ts';
 import { publicationTimes } from '../../src/publications/ledger.ts';
 import { liveIndex, readMetadata } from '../../src/publications/metadata.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
+import { eventually } from '../support/eventually.ts';
 import { FIXTURES, FIXTURES_DATE, times } from '../support/fixtures.ts';
 import { startProxy, type WebServer } from '../support/proxy.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { rawRequest } from '../support/raw-http.ts';
-import { until } from '../support/worker-installation.ts';
 
 const LOOKUP = { board: 'Nursing Board', license_number: 'RN.700001' };
 const NEXT_CHECK_MS = 1100;
@@ -63,8 +63,18 @@ async function ready(): Promise<[number, unknown]> {
   return [status, body];
 }
 
+/** What is asked within a second is answered from the same. On a busy machine it may take longer: then again. */
+async function withinASecond<Result>(prepare: () => Promise<() => Promise<Result>>): Promise<Result> {
+  for (;;) {
+    const ask = await prepare();
+    const begun = performance.now();
+    const result = await ask();
+    if (performance.now() - begun < 900) return result;
+  }
+}
+
 async function untilReady(is: 200 | 503): Promise<void> {
-  await until(`/readyz is ${is}`, async () => (await ready())[0] === is);
+  await eventually(`/readyz is ${is}`, async () => (await ready())[0] === is);
 }
 
 describe('/readyz of the API', () => {
@@ -76,9 +86,11 @@ describe('/readyz of the API', () => {
 
   test('costs one small request, which probes of the same second share', async () => {
     await untilReady(200);
-    await new Promise((resolve) => setTimeout(resolve, NEXT_CHECK_MS));
-    asked = [];
-    const statuses = await Promise.all(times(20, async () => (await ready())[0]));
+    const statuses = await withinASecond(async () => {
+      await new Promise((resolve) => setTimeout(resolve, NEXT_CHECK_MS));
+      asked = [];
+      return () => Promise.all(times(20, async () => (await ready())[0]));
+    });
     expect(statuses).toEqual(Array(20).fill(200));
     // The process itself asks once a second which publication is live.
     const forProbes = asked.filter(({ path }) => !path.includes('_alias'));
@@ -147,14 +159,22 @@ describe('the worker', () => {
   });
 
   test('answers a scrape from a few documents, and those of a second from the same', async () => {
-    const texts = await Promise.all(times(5, async () => (await get(workerPort, '/metrics')).text));
-    const read = asked.length;
+    const { texts, read, readAgain, again } = await withinASecond(async () => {
+      await new Promise((resolve) => setTimeout(resolve, NEXT_CHECK_MS));
+      asked = [];
+      return async () => {
+        const texts = await Promise.all(times(5, async () => (await get(workerPort, '/metrics')).text));
+        const read = asked.length;
+        const again = (await get(workerPort, '/metrics')).text;
+        return { texts, read, again, readAgain: asked.length };
+      };
+    });
     expect(texts[0]).toMatch(/^licenses_last_publication_timestamp_seconds\{state="live"\} \d+/m);
     expect(texts[0]).toMatch(/^licenses_publication_age_days \d+$/m);
     expect(largestSize()).toBeLessThanOrEqual(20);
     expect(read).toBeLessThanOrEqual(4);
-    expect((await get(workerPort, '/metrics')).text).toMatch(/^licenses_canary_differences 0$/m);
-    expect(asked.length).toBe(read);
+    expect(again).toMatch(/^licenses_canary_differences 0$/m);
+    expect(readAgain).toBe(read);
   });
 
   test('has the metrics of the ledger beside events of which a part is not valid', async () => {

@@ -85,7 +85,7 @@ beforeAll(async () => {
   await publish(lost, '2026-11-03', nursesIn('TOLEDO'));
   cursors.push(await latest());
   await stopAll();
-}, 120_000);
+});
 
 test('the runbook restores an installation: keys, guards, history, and no cursor that misses changes', async () => {
   const empty = await newEnvironment();
@@ -126,4 +126,4 @@ test('the runbook restores an installation: keys, guards, history, and no cursor
   expect((await licenses(empty.variables, 'restore', backup)).stderr).toMatch(
     /^There are 1 accounts.* already;/,
   );
-}, 180_000);
+});

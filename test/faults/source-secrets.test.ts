@@ -5,9 +5,10 @@ import { licenses, startApi } from '../../scripts/licenses-processes.ts';
 import { freePort } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
+import { eventually } from '../support/eventually.ts';
 import { type WebServer, webServer } from '../support/proxy.ts';
 import { rawRequest } from '../support/raw-http.ts';
-import { filesOf, type Installation, installation, until } from '../support/worker-installation.ts';
+import { filesOf, type Installation, installation } from '../support/worker-installation.ts';
 
 /** Of the two addresses of the dataset: they differ in nothing but their queries. */
 const SECRETS = ['usersecret', 'passwordsecret', 'individualtoken', 'businesstoken'] as const;
@@ -118,7 +119,7 @@ test('a scheduled publication has its addresses from the settings of the worker,
     jobId: 'repeat:publish-schedule:1795251600000',
   });
   const { store } = installed.environment;
-  await until('it is live', async () => (await publicationHistory(store)).live?.date === '2026-11-20');
+  await eventually('it is live', async () => (await publicationHistory(store)).live?.date === '2026-11-20');
   await expectNoSecretAnywhere();
 });
 
@@ -159,22 +160,18 @@ test.each([
     { status: 302, location: 'https://usersecret:passwordsecret@data.invalid/a?token=individualtoken' },
     /there is no such host/,
   ],
-])(
-  'a download that fails by %s shows no secret',
-  async (_what, answer, reason) => {
-    refusal = answer;
-    try {
-      const { variables } = installed.environment;
-      const ended = await licenses({ ...variables, ...settings }, 'publish', '--force', 'a test');
-      expect(ended).toMatchObject({ code: 1, stderr: expect.stringMatching(reason) });
-      for (const secret of SECRETS) expect(ended.output).not.toContain(secret);
-      await expectNoSecretAnywhere();
-    } finally {
-      refusal = undefined;
-    }
-  },
-  120_000,
-);
+])('a download that fails by %s shows no secret', async (_what, answer, reason) => {
+  refusal = answer;
+  try {
+    const { variables } = installed.environment;
+    const ended = await licenses({ ...variables, ...settings }, 'publish', '--force', 'a test');
+    expect(ended).toMatchObject({ code: 1, stderr: expect.stringMatching(reason) });
+    for (const secret of SECRETS) expect(ended.output).not.toContain(secret);
+    await expectNoSecretAnywhere();
+  } finally {
+    refusal = undefined;
+  }
+});
 
 test.each([
   'sftp://usersecret:passwordsecret@data.example/a',

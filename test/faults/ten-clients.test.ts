@@ -1,3 +1,4 @@
+/** @long @room publishing */
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { QueueEvents } from 'bullmq';
 import { z } from 'zod';
@@ -53,32 +54,27 @@ function joined(count: number): Promise<void> {
 }
 
 for (let round = 1; round <= ROUNDS; round += 1) {
-  faultTest(
-    'the same files submitted by ten clients simultaneously',
-    `round ${round}`,
-    async () => {
-      const { environment } = publications;
-      const { store } = environment;
-      const before = await readEvents(store);
-      proxy.disturb('hold');
-      const others = joined(CLIENTS - 1);
-      const asking = Promise.all(Array.from({ length: CLIENTS }, () => publications.publish('second')));
-      await others.finally(() => proxy.disturb('none'));
-      const asked = await asking;
-      expect(asked.map(({ code }) => code)).toEqual(asked.map(() => 0));
-      const answers = asked.map(({ stdout }) => answer.parse(JSON.parse(stdout)));
-      const ids = [...new Set(answers.map(({ publication }) => publication))];
-      expect(ids).toHaveLength(1);
+  faultTest('the same files submitted by ten clients simultaneously', `round ${round}`, async () => {
+    const { environment } = publications;
+    const { store } = environment;
+    const before = await readEvents(store);
+    proxy.disturb('hold');
+    const others = joined(CLIENTS - 1);
+    const asking = Promise.all(Array.from({ length: CLIENTS }, () => publications.publish('second')));
+    await others.finally(() => proxy.disturb('none'));
+    const asked = await asking;
+    expect(asked.map(({ code }) => code)).toEqual(asked.map(() => 0));
+    const answers = asked.map(({ stdout }) => answer.parse(JSON.parse(stdout)));
+    const ids = [...new Set(answers.map(({ publication }) => publication))];
+    expect(ids).toHaveLength(1);
 
-      const written = (await readEvents(store)).slice(before.length);
-      expect(written.filter(({ event }) => event === 'loading')).toHaveLength(1);
-      const outcome = await endOf(environment, ids[0] ?? '');
-      await publications.expectRecovered('second');
-      return {
-        hit: `${counted(CLIENTS - 1, 'client')} asked during the load`,
-        outcome: `${answers.length} told of ${counted(ids.length, 'publication')}: ${outcome}`,
-      };
-    },
-    300_000,
-  );
+    const written = (await readEvents(store)).slice(before.length);
+    expect(written.filter(({ event }) => event === 'loading')).toHaveLength(1);
+    const outcome = await endOf(environment, ids[0] ?? '');
+    await publications.expectRecovered('second');
+    return {
+      hit: `${counted(CLIENTS - 1, 'client')} asked during the load`,
+      outcome: `${answers.length} told of ${counted(ids.length, 'publication')}: ${outcome}`,
+    };
+  });
 }

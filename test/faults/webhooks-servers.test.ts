@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { DOCUMENT_CHECKS } from '../../src/cli/stored-documents.ts';
 import { restoreBackup, writeBackup } from '../../src/storage/backup.ts';
+import { eventually } from '../support/eventually.ts';
 import { faultTest } from '../support/fault-form.ts';
 import { type OwnServer, ownRedis } from '../support/own-servers.ts';
 import type { DatasetFiles } from '../support/publishing.ts';
@@ -12,7 +13,7 @@ import {
   webhookInstallation,
   well,
 } from '../support/webhooks.ts';
-import { publish, until } from '../support/worker-installation.ts';
+import { publish } from '../support/worker-installation.ts';
 
 const ACCOUNT = 'Acme';
 const TIMEOUT_MS = 240_000;
@@ -59,7 +60,7 @@ describe('Redis', () => {
       async () => {
         receiver.respond(() => ({ status: 503, headers: { 'retry-after': isEmptied ? '7200' : '6' } }));
         await installed.publishNext();
-        await until('it waits', async () => (await installed.queue.getDelayedCount()) === 1);
+        await eventually('it waits', async () => (await installed.queue.getDelayedCount()) === 1);
         receiver.respond(well);
         await redis.kill();
         if (isEmptied) await redis.loseData();
@@ -109,7 +110,7 @@ test('a publication is not delayed by 200 webhooks whose receivers do not answer
   const worker = await installed.startWorker();
   receiver.respond(() => new Promise(() => undefined));
   await installed.publishNext();
-  await until('ten are being sent', () => receiver.received.length >= 10);
+  await eventually('ten are being sent', () => receiver.received.length >= 10);
   const { code, stdout } = await publish(installed, await installed.nextFiles());
   expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ state: 'live' })]);
   expect(worker.output()).not.toContain('"outcome":"delivered"');

@@ -3,6 +3,7 @@ import { freePorts } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { WEBHOOKS_QUEUE } from '../../workers/webhooks/webhooks.ts';
+import { eventually } from '../support/eventually.ts';
 import { faultTest, type ObservedFault } from '../support/fault-form.ts';
 import { cut, type ProxiedRequest, pass } from '../support/proxy.ts';
 import { lapseLocks } from '../support/publisher.ts';
@@ -16,7 +17,7 @@ import {
   webhookInstallation,
   well,
 } from '../support/webhooks.ts';
-import { publish, until } from '../support/worker-installation.ts';
+import { publish } from '../support/worker-installation.ts';
 
 const ACCOUNT = 'Acme';
 const TIMEOUT_MS = 240_000;
@@ -71,7 +72,7 @@ async function expectSent(messages: number, publications: number): Promise<Pick<
 
 /** Waits until a delivery has failed and waits for its next attempt. */
 async function untilFailed(): Promise<void> {
-  await until('a delivery has failed', async () => (await installed.queue.getDelayedCount()) === 1);
+  await eventually('a delivery has failed', async () => (await installed.queue.getDelayedCount()) === 1);
 }
 
 /** How long the delivery that failed waits, in milliseconds. */
@@ -142,11 +143,11 @@ test('a receiver that fails is asked again with the same message, and state says
 test('a newer publication does not wait for the next attempt, and replaces what failed', async () => {
   receiver.respond(() => ({ status: 500 }));
   await installed.publishNext();
-  await until('two attempts have failed', async () => (await waitOf()) > 60_000);
+  await eventually('two attempts have failed', async () => (await waitOf()) > 60_000);
   const { failing_since } = await webhook();
   const asked = receiver.received.length + 1;
   await installed.publishNext();
-  await until('it is asked at once', () => receiver.received.length === asked);
+  await eventually('it is asked at once', () => receiver.received.length === asked);
   await untilFailed();
   expect(await webhook()).toMatchObject({ failing_since });
   receiver.respond(well);
@@ -159,7 +160,7 @@ test('a newer publication does not wait for the next attempt, and replaces what 
 test('410 pauses; once the account has resumed it, everything since then is told', async () => {
   receiver.respond(() => ({ status: 410 }));
   await installed.publishNext();
-  await until('it is paused', async () => (await webhook()).paused === 'gone');
+  await eventually('it is paused', async () => (await webhook()).paused === 'gone');
   receiver.respond(well);
   await installed.publishNext();
   await installed.untilCompared();
@@ -213,7 +214,10 @@ test('an account that is deactivated while a delivery waits is told nothing', as
   await untilFailed();
   await installed.setActive(ACCOUNT, false);
   receiver.respond(well);
-  await until('the delivery has had its turn', async () => (await installed.queue.getDelayedCount()) === 0);
+  await eventually(
+    'the delivery has had its turn',
+    async () => (await installed.queue.getDelayedCount()) === 0,
+  );
   await installed.untilCompared();
   expect(receiver.received).toHaveLength(1);
   await installed.setActive(ACCOUNT, true);
@@ -335,7 +339,7 @@ async function workerSeries(): Promise<(name: string) => Promise<number>> {
     const lines = (await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()).split('\n');
     return Number(lines.find((line) => line.startsWith(`${name} `))?.split(' ')[1]);
   };
-  await until('it has compared', async () => (await series(WAITS)) === 0);
+  await eventually('it has compared', async () => (await series(WAITS)) === 0);
   return series;
 }
 
@@ -346,17 +350,17 @@ test('metrics of the worker say what is delivered, what waits, and what is pause
   receiver.respond(() => ({ status: 500 }));
   await installed.publishNext();
   await untilFailed();
-  await until('it is late', async () => (await series(WAITS)) > 0);
+  await eventually('it is late', async () => (await series(WAITS)) > 0);
   receiver.respond(() => ({ status: 410 }));
-  await until('it is paused', async () => (await series('licenses_webhooks_paused')) === 1);
+  await eventually('it is paused', async () => (await series('licenses_webhooks_paused')) === 1);
   expect(await series(WAITS)).toBe(0);
 
   receiver.respond(well);
   await installed.resume(ACCOUNT);
-  await until('it is not paused', async () => (await series('licenses_webhooks_paused')) === 0);
+  await eventually('it is not paused', async () => (await series('licenses_webhooks_paused')) === 0);
   await installed.untilDelivered(ACCOUNT);
   const of = (outcome: string) => series(`licenses_webhook_deliveries_total{outcome="${outcome}"}`);
-  await until('it is counted', async () => (await of('delivered')) === 1);
+  await eventually('it is counted', async () => (await of('delivered')) === 1);
   expect([await of('failed'), await of('gone')]).toEqual([1, 1]);
 });
 
@@ -364,7 +368,7 @@ test('an account whose deliveries break off has waited since the first publicati
   const series = await workerSeries();
   installed.disturb((request) => (request.path.includes('webhooks/_doc') ? cut(request) : pass(request)));
   await installed.publishNext();
-  await until('it waits', async () => (await series(WAITS)) > 1);
+  await eventually('it waits', async () => (await series(WAITS)) > 1);
   const publishedAt = Date.now();
   await installed.publishNext();
   await installed.untilCompared(false);

@@ -1,3 +1,4 @@
+/** @long @room website */
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { evaluationDays } from '../../sample-data/evaluation/days.ts';
 import { createRandom } from '../../sample-data/generator/random.ts';

@@ -181,7 +181,7 @@ describe('a place that the State withholds', () => {
       }
     }
     throw new Error(`The erasure makes more than ${MOST_REQUESTS} requests.`);
-  }, 240_000);
+  });
 });
 
 describe('rejected rows', () => {

@@ -1,3 +1,4 @@
+/** @long @room publishing */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
@@ -31,7 +32,7 @@ beforeAll(async () => {
   });
   api = await startApi(environment.variables);
   client = await apiClient(environment);
-}, 60_000);
+});
 afterAll(async () => {
   await api.stop();
   await environment.cleanUp();
@@ -200,7 +201,7 @@ test('while publications go live and are rolled back, no request fails and none 
   expect([...reading.seen.keys()].filter((day) => !days.includes(day))).toEqual([]);
   expect(reading.seen.size).toBeGreaterThan(FLIPS / 4);
   for (const { kind } of READINGS) expect(reading.answered.get(kind)).toBeGreaterThan(FLIPS + ROLLBACKS);
-}, 180_000);
+});
 
 test('a lookup whose index is being deleted is answered from the index that is now live', async () => {
   const { store, client } = environment;
@@ -216,4 +217,4 @@ test('a lookup whose index is being deleted is answered from the index that is n
     expect(reading.failures).toEqual([]);
     expect([...reading.seen.keys()].filter((day) => !days.includes(day))).toEqual([]);
   }
-}, 120_000);
+});

@@ -75,4 +75,4 @@ test('a filter is added in one source file, where the compiler names what is mis
   expect(await filesWithErrors()).toEqual([]);
   const places: unknown = JSON.parse(await node('--input-type=module', '--eval', ASKED));
   expect(places).toEqual({ rest: true, mcp: true, form: true, keys: ['43215'] });
-}, 120_000);
+});

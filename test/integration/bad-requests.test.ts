@@ -4,17 +4,17 @@ import { MISTYPED_BOARDS } from '../fixtures/mistyped-boards.ts';
 import { recordIn, safeDetailIn } from '../support/answers.ts';
 import type { ApiClient } from '../support/api.ts';
 import { postBody } from '../support/raw-http.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { type ReadService, sharedService } from '../support/shared-service.ts';
 import { verifies } from '../support/verifies.ts';
 
 const NURSING = 'Nursing Board';
 const GOOD = { board: NURSING, license_number: 'RN.700001' };
 
-let service: TestService;
+let service: ReadService;
 let rest: ApiClient;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await sharedService();
   rest = service.rest;
 });
 afterAll(() => service.stop());

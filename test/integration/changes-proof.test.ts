@@ -1,3 +1,4 @@
+/** @room changes */
 import { readFile, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

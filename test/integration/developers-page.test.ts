@@ -1,9 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { evaluationDays } from '../../sample-data/evaluation/days.ts';
 import { isInstalled } from '../../scripts/program-path.ts';
 import { describeUnless } from '../support/describe-unless.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { type ReadService, sharedService } from '../support/shared-service.ts';
 
 const NO_CURL = isInstalled('curl') ? undefined : 'curl is missing';
 
@@ -16,9 +15,9 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 describeUnless(NO_CURL, 'the examples of the page for developers', () => {
-  let service: TestService;
+  let service: ReadService;
   beforeAll(async () => {
-    service = await startService({ files: evaluationDays });
+    service = await sharedService('evaluation');
   });
   afterAll(() => service.stop());
 

@@ -2,11 +2,10 @@ import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import { evaluationDays } from '../../sample-data/evaluation/days.ts';
 import { askModel } from '../../sample-data/evaluation/model.ts';
 import { QUESTIONS } from '../../sample-data/evaluation/questions.ts';
 import { type Replayed, replay, tokensOf } from '../../sample-data/evaluation/replay.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { type ReadService, sharedService } from '../support/shared-service.ts';
 
 const MAX_TOKENS = 15_000;
 /** The most tokens of a short response: one license, a few, none, or an error. */
@@ -15,11 +14,11 @@ const SHORT = 5;
 
 const counted = z.object({ count: z.number().default(0), boards: z.unknown().optional() });
 
-let service: TestService;
+let service: ReadService;
 let client: Client;
 
 beforeAll(async () => {
-  service = await startService({ files: evaluationDays });
+  service = await sharedService('evaluation');
   client = new Client({ name: 'evaluation', version: '1' });
   await client.connect(
     new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${service.environment.config.PORT}/mcp`)),

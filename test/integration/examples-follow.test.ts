@@ -6,7 +6,7 @@ import { evaluationDays } from '../../sample-data/evaluation/days.ts';
 import { runProgram } from '../../scripts/processes.ts';
 import { cursorText } from '../../src/changes/feed.ts';
 import { changeBody } from '../../src/rest/changes.ts';
-import { EXAMPLES, installTypescriptExample, NO_PYTHON } from '../support/examples.ts';
+import { EXAMPLES, inPython, installTypescriptExample } from '../support/examples.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 import { programVariables, type RosterProgram } from '../support/roster-programs.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -33,9 +33,7 @@ const folder = temporaryFolder();
 const typescript = () => folder.path('typescript');
 const PROGRAMS: readonly RosterProgram[] = [
   { folder: typescript, command: [process.execPath, 'follow.ts'] },
-  ...(NO_PYTHON === undefined
-    ? [{ folder: () => resolve(EXAMPLES, 'python'), command: ['python3', 'follow.py'] } as const]
-    : []),
+  ...inPython({ folder: () => resolve(EXAMPLES, 'python'), command: ['python3', 'follow.py'] } as const),
 ];
 
 let service: TestService;
@@ -55,7 +53,7 @@ beforeAll(async () => {
   });
   address = `http://127.0.0.1:${service.environment.config.PORT}`;
   await installTypescriptExample(typescript());
-}, 180_000);
+});
 afterAll(() => service.stop());
 
 const copyOf = z.object({

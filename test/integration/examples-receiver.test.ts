@@ -10,12 +10,12 @@ import { signedHeaders } from '../../src/subscriptions/message.ts';
 import { WEBHOOKS, type Webhook } from '../../src/subscriptions/webhook.ts';
 import { apiClient } from '../support/api.ts';
 import { type DayRow, writeDay } from '../support/day-files.ts';
-import { EXAMPLES, installTypescriptExample, NO_PYTHON } from '../support/examples.ts';
+import { eventually } from '../support/eventually.ts';
+import { EXAMPLES, inPython, installTypescriptExample } from '../support/examples.ts';
 import { type FeedService, NURSES, NURSING, PHARMACIES, startFeedService } from '../support/feed-service.ts';
 import { answer, type ProxyStep, pass, startProxy, type WebServer } from '../support/proxy.ts';
 import { programVariables, type RosterProgram } from '../support/roster-programs.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/worker-installation.ts';
 
 const SECRET_KEY = 'the secret key of these tests, long enough';
 const SETTINGS = { WEBHOOK_SECRET_KEY: SECRET_KEY, WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8' };
@@ -25,14 +25,10 @@ const folder = temporaryFolder();
 const typescript = () => folder.path('typescript');
 const PROGRAMS: readonly (readonly [name: string, program: RosterProgram])[] = [
   ['receiver.ts', { folder: typescript, command: [process.execPath, 'receiver.ts'] }],
-  ...(NO_PYTHON === undefined
-    ? [
-        [
-          'receiver.py',
-          { folder: () => resolve(EXAMPLES, 'python'), command: ['python3', 'receiver.py'] },
-        ] as const,
-      ]
-    : []),
+  ...inPython([
+    'receiver.py',
+    { folder: () => resolve(EXAMPLES, 'python'), command: ['python3', 'receiver.py'] },
+  ] as const),
 ];
 
 let service: FeedService;
@@ -54,7 +50,7 @@ beforeAll(async () => {
   });
   await installTypescriptExample(typescript());
   await publish(NURSES);
-}, 180_000);
+});
 afterEach(async () => {
   fate = pass;
   for (const receiver of running) await receiver.stop();
@@ -100,7 +96,7 @@ async function lines(receiver: RunningProcess, count: number) {
       .split('\n')
       .filter((line) => line !== '')
       .map((line) => printed.parse(JSON.parse(line)));
-  await until(`${count} lines`, () => all().length >= count);
+  await eventually(`${count} lines`, () => all().length >= count);
   return all();
 }
 
@@ -156,7 +152,7 @@ async function newReceiver(program: RosterProgram) {
         record: expect.objectContaining({ found: true }),
       }),
     );
-    await until('its cursor is saved', () => existsSync(cursorFile));
+    await eventually('its cursor is saved', () => existsSync(cursorFile));
     return receiver;
   };
   return { webhook, cursorFile, start, startAnew };
@@ -192,7 +188,7 @@ describe.each(PROGRAMS)('examples/%s', (_name, program) => {
         fields: { city: { after: city } },
       },
     ]);
-    await until('the message is delivered', async () => {
+    await eventually('the message is delivered', async () => {
       const stored = await WEBHOOKS.read(service.environment.store, webhook.account);
       return stored?.document.delivered_at !== null && stored?.document.failing_since === null;
     });
@@ -201,11 +197,11 @@ describe.each(PROGRAMS)('examples/%s', (_name, program) => {
     asked = [];
     const body = JSON.stringify({ type: 'changes.published', data: { verify_all: true } });
     for (let times = 0; times < 3; times += 1) expect(await send(webhook, { body })).toBe(204);
-    await until('it asks', () => asked.length > 0);
+    await eventually('it asks', () => asked.length > 0);
     await publish(moved('RN.900001').nurses);
     expect((await lines(receiver, 4)).slice(3)).toMatchObject([{ license_number: 'RN.900001' }]);
     expect(receiver.output('stderr')).toMatch(/^Listening on [^\n]*\n$/);
-  }, 180_000);
+  });
 
   test('answers 401 to what the service has not signed, and does nothing', async () => {
     const { startAnew, webhook } = await newReceiver(program);
@@ -227,9 +223,9 @@ describe.each(PROGRAMS)('examples/%s', (_name, program) => {
     // It still takes what is signed, also by the second of two signatures, as after the secret was changed.
     const rotated = { ...webhook, generation: webhook.generation + 1, rotated_at: new Date().toISOString() };
     expect(await send(rotated)).toBe(204);
-    await until('it asks', () => asked.length > 0);
+    await eventually('it asks', () => asked.length > 0);
     expect(await lines(receiver, 2)).toHaveLength(2);
-  }, 60_000);
+  });
 
   test('goes on from its cursor after a restart, also when the service was away', async () => {
     const { start, startAnew, webhook } = await newReceiver(program);
@@ -248,7 +244,7 @@ describe.each(PROGRAMS)('examples/%s', (_name, program) => {
       { kind: 'removed', license_number: 'RN.900002', reference: 'my RN.900002' },
       { kind: 'added', license_number: 'RN.900002', reference: 'my RN.900002' },
     ]);
-  }, 180_000);
+  });
 
   test('prints all that is watched when its cursor is no longer kept', async () => {
     const { start, cursorFile } = await newReceiver(program);
@@ -262,6 +258,6 @@ describe.each(PROGRAMS)('examples/%s', (_name, program) => {
       WATCHED,
     );
     expect(receiver.output('stderr')).toContain('all that is watched is printed');
-    await until('its cursor is saved', async () => (await readFile(cursorFile, 'utf8')) !== 'a-cursor');
-  }, 60_000);
+    await eventually('its cursor is saved', async () => (await readFile(cursorFile, 'utf8')) !== 'a-cursor');
+  });
 });

@@ -216,7 +216,7 @@ describe('examples/typescript', () => {
   beforeAll(async () => {
     await installTypescriptExample(copy());
     await npm(copy(), 'run', 'types', '--', `${service.url}/openapi.json`);
-  }, 180_000);
+  });
 
   test('has types that match the OpenAPI document', async () => {
     const file = resolve(EXAMPLES, 'typescript/licenses-api.ts');

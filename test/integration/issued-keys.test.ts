@@ -7,15 +7,15 @@ import { apiKeyHash, isWellFormedKey } from '../../src/access/api-keys.ts';
 import { todayInOhio } from '../../src/licenses/dates.ts';
 import { GOOD_LOOKUP, issuedKey, issueKey, requestWith } from '../support/keys.ts';
 import { rawRequest } from '../support/raw-http.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { type ReadService, sharedService } from '../support/shared-service.ts';
 import { verifies } from '../support/verifies.ts';
 
 const VERIFIED = ['--verified-by', 'Ada Operator'];
 
-let service: TestService;
+let service: ReadService;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await sharedService();
 });
 afterAll(() => service.stop());
 

@@ -13,9 +13,9 @@ import { detailIn, recordIn } from '../support/answers.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
 import { NO_OPENSSL, selfSigned } from '../support/certificate.ts';
 import { describeUnless } from '../support/describe-unless.ts';
+import { eventually } from '../support/eventually.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
-import { until } from '../support/worker-installation.ts';
 
 const USER = 'licenses';
 const PASSWORD = 'pass/word: with @ and €';
@@ -214,15 +214,15 @@ describeUnless(NO_OPENSSL, 'OpenSearch by https, with a user', () => {
   test('a password that is no longer taken is logged by the API, which answers again when it is', async () => {
     // The API logs a failure again only once a request has succeeded, and another test may have made it fail.
     const reads = aliasReads;
-    await until('the API has read the alias', () => aliasReads > reads + 1);
+    await eventually('the API has read the alias', () => aliasReads > reads + 1);
     const before = api.output().length;
     isPasswordTaken = false;
     expect(detailIn(await rest.verify(LOOKUP), 503)).toBe(AWAY);
-    await until('the log says why', () =>
+    await eventually('the log says why', () =>
       api.output().slice(before).includes(`OpenSearch at ${address} refuses the user or the password.`),
     );
     isPasswordTaken = true;
-    await until('it answers', async () => (await rest.verify(LOOKUP)).status === 200);
+    await eventually('it answers', async () => (await rest.verify(LOOKUP)).status === 200);
     expectNoPassword(api.output());
   });
 

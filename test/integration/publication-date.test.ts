@@ -1,6 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { z } from 'zod';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
@@ -11,6 +10,7 @@ import { BOARDS } from '../../src/licenses/boards.ts';
 import { readMetadata } from '../../src/publications/metadata.ts';
 import { noMatchIn, recordIn } from '../support/answers.ts';
 import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
+import { eventually } from '../support/eventually.ts';
 import { FIXTURES, fixturesAnd, nurseRow, pharmacyRow } from '../support/fixtures.ts';
 import { startProxy, type WebServer } from '../support/proxy.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
@@ -75,9 +75,7 @@ async function lastScraped(): Promise<string> {
 }
 
 async function answersFrom(date: string): Promise<void> {
-  const deadline = Date.now() + 10_000;
-  while ((await lastScraped()) !== `${date}T00:00:00` && Date.now() < deadline) await sleep(100);
-  expect(await lastScraped()).toBe(`${date}T00:00:00`);
+  await eventually(`the files of ${date} are live`, async () => (await lastScraped()) === `${date}T00:00:00`);
 }
 
 async function expectRefused(files: DatasetFiles, date?: string): Promise<void> {

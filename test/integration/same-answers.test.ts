@@ -56,7 +56,7 @@ beforeAll(async () => {
   expect(odd.length).toBeGreaterThanOrEqual(ODD_NUMBERS.length);
   questions = [...SIMILAR_TO_MANY, ...questionsAbout(many, odd, QUESTIONS, SEED)].slice(0, QUESTIONS);
   answers = await verifiedBy(service);
-}, 240_000);
+});
 afterAll(() => service.stop());
 
 function verifiedBy({ rest }: TestService): Promise<ApiAnswer[]> {
@@ -150,7 +150,7 @@ test('the number of shards changes no answer', async () => {
   } finally {
     await sharded.stop();
   }
-}, 240_000);
+});
 
 function answerAt(at: number): ApiAnswer {
   const answer = answers[at];

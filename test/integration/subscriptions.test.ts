@@ -474,4 +474,4 @@ test('an account watches at most 100,000 licenses', async () => {
     true,
   );
   expect(await watch('RN.900003')).toEqual([true]);
-}, 180_000);
+});

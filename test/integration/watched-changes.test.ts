@@ -208,4 +208,4 @@ test('a page that finds nothing among many changes goes on after them', async ()
   await watch('Patient', second ?? '');
   for (const limit of [1, 2, 3])
     expect(numbersOf(await allChanges(patient, beginning, limit, WATCHED))).toEqual([first, second, last]);
-}, 60_000);
+});

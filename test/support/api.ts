@@ -71,11 +71,11 @@ const readiness = z.object({ index: z.string().nullable() });
  * Waits until the API of this environment answers from the live publication; it asks once a second which one that is.
  * Returns at once when no API listens.
  *
- * @throws {Error} when the API still answers from another publication after 20 seconds
+ * @throws {Error} when the API still answers from another publication after two minutes
  */
 export async function waitForLive({ store, config }: TestEnvironment): Promise<void> {
   const index = await liveIndex(store);
-  for (const deadline = Date.now() + 20_000; Date.now() < deadline; await sleep(50)) {
+  for (const deadline = Date.now() + 120_000; Date.now() < deadline; await sleep(50)) {
     const response = await fetch(`http://127.0.0.1:${config.ADMIN_PORT}/readyz`).catch(() => undefined);
     if (response === undefined) return;
     if (readiness.parse(await response.json()).index === index) return;

@@ -9,7 +9,7 @@ import { digestIndexName } from '../../src/storage/store.ts';
 import { processesWith } from './children.ts';
 
 /** A publication may tell that it is live before it has deleted what it takes the place of. */
-const TIDY_WITHIN_MS = 10_000;
+const TIDY_WITHIN_MS = 120_000;
 
 /** What an undisturbed publication of two files gave. */
 export interface Published {

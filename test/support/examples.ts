@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { cp } from 'node:fs/promises';
-import { basename, resolve } from 'node:path';
+import { cp, symlink } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
 import { expect } from '@jest/globals';
 import { runProgram } from '../../scripts/processes.ts';
+import { installedPackages } from './npm-packages.ts';
 
 export const EXAMPLES = resolve(import.meta.dirname, '../../examples');
 
@@ -23,11 +24,17 @@ export async function npm(folder: string, ...parameters: string[]): Promise<void
   expect([code, code === 0 ? '' : stdout + stderr]).toEqual([0, '']);
 }
 
-/** Copies the TypeScript example to a folder, and installs what it needs there. */
+/** Copies the TypeScript example to a folder, with what it needs, which is installed once for all test files. */
 export async function installTypescriptExample(folder: string): Promise<void> {
-  await cp(resolve(EXAMPLES, 'typescript'), folder, {
-    recursive: true,
-    filter: (path) => basename(path) !== 'node_modules',
-  });
-  await npm(folder, 'ci', '--prefer-offline');
+  const example = resolve(EXAMPLES, 'typescript');
+  await cp(example, folder, { recursive: true, filter: (path) => basename(path) !== 'node_modules' });
+  const installed = await installedPackages(example);
+  await symlink(join(installed, 'node_modules'), join(folder, 'node_modules'));
+}
+
+/** These programs, where Python can run them. @throws {Error} with CI=true, where it can't */
+export function inPython<Program>(...programs: readonly Program[]): readonly Program[] {
+  if (NO_PYTHON === undefined) return programs;
+  if (process.env.CI === 'true') throw new Error(`With CI=true nothing is skipped: ${NO_PYTHON}.`);
+  return [];
 }

@@ -31,7 +31,7 @@ export function faultTest(
   fault: string,
   name: string,
   breakAndRecover: () => Promise<ObservedFault>,
-  timeoutMs: number,
+  timeoutMs = 300_000,
 ): void {
   test(
     name === '' ? fault : `${fault}: ${name}`,

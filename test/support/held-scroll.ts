@@ -1,6 +1,6 @@
 import { readConfig } from '../../src/config.ts';
+import { eventually } from './eventually.ts';
 import { type ProxyStep, pass, startProxy } from './proxy.ts';
-import { until } from './worker-installation.ts';
 
 /** A proxy before OpenSearch that can hold the pages of exports. */
 export interface HeldScroll {
@@ -54,7 +54,7 @@ export async function heldScroll(server = readConfig().OPENSEARCH_URL): Promise<
     hold: () => {
       gate = Promise.withResolvers();
     },
-    reached: (count) => until(`${count} pages are held`, async () => held >= count),
+    reached: (count) => eventually(`${count} pages are held`, async () => held >= count),
     release: (step = pass) => {
       gate?.resolve(step);
       gate = undefined;

@@ -17,7 +17,8 @@ export interface FatalRequest {
 interface KillAndRecovery {
   /** Must throw when it kills nothing. */
   readonly kill: () => Promise<unknown>;
-  readonly recover: () => Promise<unknown>;
+  /** @param publication the id of what was interrupted */
+  readonly recover: (publication: string) => Promise<unknown>;
   /** Whether the publication may go live at its first attempt, as when OpenSearch is killed instead of the worker. */
   readonly mayContinue?: boolean;
 }
@@ -84,7 +85,7 @@ export async function killingProxy(publications: Publisher): Promise<KillingProx
       } finally {
         released.resolve();
       }
-      await recover();
+      await recover(publication.publication);
       await publications.expectPublished(publication);
       const seconds = (Date.now() - killedAt) / 1000;
       if (!mayContinue) await expectInterrupted(environment, publication.publication);

@@ -1,9 +1,8 @@
-import { writeSampleData } from '../../sample-data/write-sample-data.ts';
-import { startSample } from '../../scripts/welcome.ts';
-import { startService, type TestService } from './service.ts';
+import { liveLicensesIndex } from '../../src/publications/metadata.ts';
+import { type ReadService, sharedService } from './shared-service.ts';
 
 /** An API process that answers from what `npm start` publishes. */
-export interface SampleService extends TestService {
+export interface SampleService extends ReadService {
   /** Where it answers. */
   readonly url: string;
   /** The run date of the sample data, `YYYY-MM-DD`. */
@@ -11,9 +10,8 @@ export interface SampleService extends TestService {
 }
 
 export async function startSampleService(): Promise<SampleService> {
-  const sample = startSample();
-  const service = await startService({
-    files: (folder) => writeSampleData({ directory: folder, ...sample }),
-  });
-  return { ...service, url: `http://127.0.0.1:${service.environment.config.PORT}`, date: sample.date };
+  const service = await sharedService('sample');
+  const { config, store } = service.environment;
+  const live = await liveLicensesIndex(store);
+  return { ...service, url: `http://127.0.0.1:${config.PORT}`, date: live?.metadata.date ?? '' };
 }

@@ -19,9 +19,9 @@ import { WEBHOOKS, type Webhook } from '../../src/subscriptions/webhook.ts';
 import { WEBHOOKS_QUEUE } from '../../workers/webhooks/webhooks.ts';
 import { licensesOf, writeDay } from './day-files.ts';
 import { daysAfter } from './days.ts';
+import { eventually } from './eventually.ts';
 import { type ProxyStep, pass, startProxy, webServer } from './proxy.ts';
 import { type DatasetFiles, publishFiles } from './publishing.ts';
-import { until } from './worker-installation.ts';
 
 const NURSING = 'Nursing Board';
 const NURSES = licensesOf(NURSING, 'RN.', 20);
@@ -132,7 +132,7 @@ export async function webhookInstallation(settings: Record<string, string> = {},
   }
 
   async function untilIdle(): Promise<void> {
-    await until(
+    await eventually(
       'nothing is being delivered',
       async () => (await queue.getJobCountByTypes('active', 'waiting')) === 0,
     );
@@ -220,14 +220,14 @@ export async function webhookInstallation(settings: Record<string, string> = {},
     },
     /** Waits until an account has been told of everything. */
     untilDelivered: (name: string) =>
-      until(
+      eventually(
         `${name} has been told`,
         async () => (await webhookOf(name))?.delivered_cursor === (await latest()),
       ),
     /** Waits until workers have compared again, with what is so now, and have done what follows from it. */
     untilCompared: async (isIdle = true): Promise<void> => {
       const enough = comparisons + 2 * Math.max(1, workers.length);
-      await until('workers have compared', () => comparisons >= enough);
+      await eventually('workers have compared', () => comparisons >= enough);
       if (isIdle) await untilIdle();
     },
     stopWorkers,

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queue } from 'bullmq';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { licenses, startWorker } from '../../scripts/licenses-processes.ts';
@@ -95,11 +94,4 @@ export function filesOf({ environment }: Installation, date: string, nurses = 20
   });
 }
 
-/** Waits up to a minute until this is so. */
-export async function until(what: string, isSo: () => Promise<boolean> | boolean): Promise<void> {
-  const deadline = Date.now() + 60_000;
-  while (!(await isSo())) {
-    if (Date.now() > deadline) throw new Error(`In a minute it never came to this: ${what}.`);
-    await sleep(50);
-  }
-}
+export { eventually as until } from './eventually.ts';

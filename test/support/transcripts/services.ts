@@ -5,12 +5,12 @@ import { freePorts } from '../../../scripts/ports.ts';
 import { newApiKey } from '../../../src/access/api-keys.ts';
 import { numberKey } from '../../../src/licenses/fold.ts';
 import { apiClient } from '../api.ts';
+import { eventually } from '../eventually.ts';
 import { fixturesAnd, nurseRow, times } from '../fixtures.ts';
 import { startProxy } from '../proxy.ts';
 import { publishFiles } from '../publishing.ts';
 import { rawRequest } from '../raw-http.ts';
 import { HIGH_LIMITS } from '../service.ts';
-import { until } from '../worker-installation.ts';
 
 /** The services that the transcripts are about. */
 export type TranscriptServices = Awaited<ReturnType<typeof startTranscriptServices>>;
@@ -76,7 +76,7 @@ export async function startTranscriptServices() {
     'the service closes its port': async () => {
       plain.api.child.kill('SIGINT');
       const isAnswered = () => rawRequest({ port: plain.port, method: 'GET', path: '/' }).then(() => true);
-      await until('the port is closed', async () => !(await isAnswered().catch(() => false)));
+      await eventually('the port is closed', async () => !(await isAnswered().catch(() => false)));
     },
   };
   return {
@@ -98,7 +98,7 @@ export async function startTranscriptServices() {
 
 async function untilReady(adminPort: number, status: 200 | 503): Promise<void> {
   const asked = { port: adminPort, method: 'GET', path: '/readyz' };
-  await until(`/readyz is ${status}`, async () => (await rawRequest(asked)).status === status);
+  await eventually(`/readyz is ${status}`, async () => (await rawRequest(asked)).status === status);
 }
 
 /** Publishes the fixtures, two licenses that one number fits, eleven of one name, and one that can't be read. */

@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { evaluationDays } from '../../sample-data/evaluation/days.ts';
+import { writeSampleData } from '../../sample-data/write-sample-data.ts';
+import { environmentAt } from '../../scripts/environment.ts';
+import { startSample } from '../../scripts/welcome.ts';
+import { apiClient } from './api.ts';
+import { type WebServer, webServer } from './proxy.ts';
+import { startService, type TestService } from './service.ts';
+
+/** What a shared service has published: the fixtures, what `npm start` publishes, or the days of the evaluation. */
+const DATA: Readonly<Record<SharedData, Parameters<typeof startService>[0]>> = {
+  fixtures: {},
+  sample: { files: (folder) => writeSampleData({ directory: folder, ...startSample() }) },
+  evaluation: { files: evaluationDays },
+};
+
+const sharedData = z.enum(['fixtures', 'sample', 'evaluation']);
+
+export type SharedData = z.output<typeof sharedData>;
+
+/** An API process that a test file reads from, and does nothing else to. */
+export type ReadService = Omit<TestService, 'api'>;
+
+/** The environment variable with the address at which a run of the tests tells where its services are. */
+export const SERVICES_VARIABLE = 'TEST_SERVICES';
+
+/**
+ * An API process for test files that only read, with limits that no test reaches: one for all files of a run. Each
+ * gets a key of its own.
+ */
+export async function sharedService(data: SharedData = 'fixtures'): Promise<ReadService> {
+  const services = process.env[SERVICES_VARIABLE];
+  if (services === undefined) return startService(DATA[data]);
+  const response = await fetch(`${services}/${data}`);
+  const environment = await environmentAt(z.record(z.string(), z.string()).parse(await response.json()));
+  return { environment, rest: await apiClient(environment), stop: () => environment.cleanUp() };
+}
+
+/** Starts each service when the first test file asks for it. @param begin called before the first starts */
+export async function serveServices(begin: () => void): Promise<WebServer> {
+  const services = new Map<string, Promise<TestService>>();
+  const server = await webServer(async ({ url = '' }, response) => {
+    if (services.size === 0) begin();
+    const starting = services.get(url) ?? startService(DATA[sharedData.parse(url.slice(1))]);
+    services.set(url, starting);
+    try {
+      response.end(JSON.stringify((await starting).environment.variables));
+    } catch (error) {
+      response.writeHead(500).end(String(error));
+    }
+  });
+  return {
+    ...server,
+    close: async () => {
+      await server.close();
+      for (const service of services.values())
+        await service.then(({ stop }) => stop()).catch(() => undefined);
+    },
+  };
+}
