@@ -6,6 +6,7 @@ import type { Client } from '@opensearch-project/opensearch';
 import { Redis } from 'ioredis';
 import { type Config, readConfig } from '../src/config.ts';
 import { openStore, type Store } from '../src/storage/store.ts';
+import { atEndOfTestFile, once } from './clean-up.ts';
 import { freePort } from './ports.ts';
 
 /** What one test file or bench has for itself: its own indices, queue, counters, ports and folder. */
@@ -45,11 +46,12 @@ export async function testEnvironment(
   };
   const environment = await environmentAt(variables, { requestMs });
 
-  async function cleanUp(): Promise<void> {
+  const cleanUp = once(async () => {
     await deleteIndices(environment.client, prefix);
     await environment.cleanUp();
     await deleteRedisKeys(shared.REDIS_URL, prefix);
-  }
+  });
+  atEndOfTestFile(cleanUp);
   return { ...environment, cleanUp };
 }
 
@@ -63,10 +65,11 @@ export async function environmentAt(
   const { client } = store;
   const folder = await mkdtemp(join(tmpdir(), config.INDEX_PREFIX));
 
-  async function cleanUp(): Promise<void> {
+  const cleanUp = once(async () => {
     await client.close();
     await rm(folder, { recursive: true, force: true });
-  }
+  });
+  atEndOfTestFile(cleanUp);
   return { config, variables, store, client, folder, cleanUp };
 }
 

@@ -3,6 +3,7 @@ import { createWriteStream, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { atEndOfTestFile } from './clean-up.ts';
 import { HAS_SETPRIV } from './program-path.ts';
 
 /** Something needed can't be had. The message says in words what to do and is shown without a stack. */
@@ -20,6 +21,9 @@ const PRINTED_WITHIN_MS = 120_000;
 const ENDS_WITHIN_MS = 200_000;
 
 const TERMINATION_MS = 5_000;
+
+/** Longer than an API or a worker may take. */
+const STOPPED_WITHIN_MS = 30_000;
 
 /** Far longer than it takes to read what an ended process has printed. */
 const OUTPUT_READ_WITHIN_MS = 2_000;
@@ -108,6 +112,7 @@ export function startProcess(
     if (end !== 'SIGKILL') throw new Error(`${name} had ended before it was killed: ${end}.`);
   }
   const lastLines = () => output().trimEnd().split('\n').slice(-LAST_LINES).join('\n');
+  atEndOfTestFile(() => stop(STOPPED_WITHIN_MS));
   const started = { name, child, ended, output, lastLines, stop, kill };
   const printed = async (text: string) => {
     await waitUntilReady(started, async () => output().includes(text), { deadlineMs: PRINTED_WITHIN_MS });

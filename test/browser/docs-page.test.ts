@@ -32,7 +32,6 @@ describeUnless(NO_BROWSER, 'the page at /docs, in a browser', () => {
   });
   afterAll(async () => {
     await browser.close();
-    await service.stop();
   });
 
   async function openDocs(): Promise<DocsPage> {

@@ -56,7 +56,6 @@ describeUnless(NO_BROWSER, 'the website with hostile values, in a browser', () =
   afterAll(async () => {
     await tab.close();
     await browser.close();
-    await service.stop();
   });
 
   test.each(HOSTILE.map((value, at) => [value, `RN.66600${at}`] as const))(

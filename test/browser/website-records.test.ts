@@ -32,7 +32,6 @@ describeUnless(NO_BROWSER, 'saved records, in a browser', () => {
   afterAll(async () => {
     for (const tab of tabs) await tab.close();
     await browser.close();
-    await service.stop();
   });
 
   async function tabOf(options: Parameters<typeof siteTab>[2] = {}): Promise<SiteTab> {

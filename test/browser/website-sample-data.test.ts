@@ -22,7 +22,6 @@ describeUnless(NO_BROWSER, 'the website with sample data, in a browser', () => {
   });
   afterAll(async () => {
     await browser.close();
-    await service.stop();
   });
 
   test('every page and every print says that the data is not real', async () => {

@@ -24,7 +24,6 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
   });
   afterAll(async () => {
     await browser.close();
-    await service.stop();
   });
 
   async function tabOf(options: Parameters<typeof siteTab>[2] = {}): Promise<SiteTab> {

@@ -1,9 +1,8 @@
 import { hostname, userInfo } from 'node:os';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { licenses, startWorker } from '../../scripts/licenses-processes.ts';
-import type { RunningProcess } from '../../scripts/processes.ts';
 import { licensesOf, writeDay } from '../support/day-files.ts';
 import { publishFiles } from '../support/publishing.ts';
 
@@ -19,15 +18,10 @@ const created = z.object({ id: z.string(), key: z.string() });
 const published = z.object({ publication: z.string() });
 
 let environment: TestEnvironment;
-let worker: RunningProcess;
 
 beforeAll(async () => {
   environment = await testEnvironment();
-  worker = await startWorker(environment.variables);
-});
-afterAll(async () => {
-  await worker.stop();
-  await environment.cleanUp();
+  await startWorker(environment.variables);
 });
 
 async function run(...parameters: string[]): Promise<string> {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { licenses } from '../../scripts/licenses-processes.ts';
@@ -12,7 +12,6 @@ beforeAll(async () => {
   environment = await testEnvironment();
   await prepareIndices(environment.store);
 });
-afterAll(() => environment.cleanUp());
 
 function run(...parameters: string[]) {
   return licenses(environment.variables, ...parameters);

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { licenses } from '../../scripts/licenses-processes.ts';
 import { freePort } from '../../scripts/ports.ts';
 import { runProgram } from '../../scripts/processes.ts';
@@ -22,10 +22,6 @@ let step: ProxyStep;
 beforeAll(async () => {
   service = await sharedService();
   proxy = await startProxy(`http://127.0.0.1:${service.environment.config.PORT}`, (request) => step(request));
-});
-afterAll(async () => {
-  await proxy.close();
-  await service.stop();
 });
 
 interface Settings {

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { licenses } from '../../scripts/licenses-processes.ts';
 import { freePort } from '../../scripts/ports.ts';
@@ -18,7 +18,6 @@ beforeAll(async () => {
   await mkdir(join(environment.folder, 'folder'));
   await writeFile(join(environment.folder, 'file'), '');
 });
-afterAll(() => environment.cleanUp());
 
 interface Mistake {
   readonly settings?: Record<string, string>;

@@ -97,7 +97,6 @@ describe('licenses rollback and prune', () => {
     first = await publishSample(environment, '2026-11-20');
     second = await publishSample(environment, '2026-11-21');
   });
-  afterAll(() => environment.cleanUp());
 
   const run = (...parameters: string[]) => licenses(environment.variables, ...parameters);
 

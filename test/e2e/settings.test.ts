@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { licenses, startScript } from '../../scripts/licenses-processes.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
@@ -10,7 +10,6 @@ let environment: TestEnvironment;
 beforeAll(async () => {
   environment = await testEnvironment();
 });
-afterAll(() => environment.cleanUp());
 
 test('an invalid setting makes a command fail with one line that names it', async () => {
   const bad = await licenses({ ...environment.variables, PORT: 'eighty' }, 'publications');

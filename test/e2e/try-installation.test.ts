@@ -1,25 +1,21 @@
 import { mkdir, symlink } from 'node:fs/promises';
 import { delimiter, dirname, join, resolve } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { startApi, startWorker } from '../../scripts/licenses-processes.ts';
-import { type CommandResult, type RunningProcess, runProgram } from '../../scripts/processes.ts';
+import { type CommandResult, runProgram } from '../../scripts/processes.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
 let environment: TestEnvironment;
-let running: RunningProcess[];
 
 beforeAll(async () => {
   environment = await testEnvironment();
-  running = [await startApi(environment.variables), await startWorker(environment.variables)];
+  await startApi(environment.variables);
+  await startWorker(environment.variables);
   // As the image has it.
   await mkdir(join(environment.folder, 'bin'));
   await symlink(join(ROOT, 'src/cli/main.ts'), join(environment.folder, 'bin/licenses'));
-});
-afterAll(async () => {
-  await Promise.all(running.map((each) => each.stop()));
-  await environment.cleanUp();
 });
 
 /** Runs the script as the workflow does; the worker is on this machine. */

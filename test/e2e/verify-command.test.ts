@@ -1,6 +1,6 @@
 import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
 import { freePort } from '../../scripts/ports.ts';
 import { type CommandResult, runProgram } from '../../scripts/processes.ts';
@@ -34,10 +34,6 @@ function proxyOnPort(port: number): Promise<WebServer> {
   return startProxy(`http://127.0.0.1:${service.environment.config.PORT}`, step, port);
 }
 
-afterAll(async () => {
-  await proxy.close();
-  await service.stop();
-});
 beforeEach(async () => {
   folder = await mkdtemp(join(service.environment.folder, 'verify-'));
   requests = 0;

@@ -1,6 +1,6 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { type CommandResult, runProgram } from '../../scripts/processes.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
@@ -26,10 +26,6 @@ beforeAll(async () => {
     requests += 1;
     return fate(requests, sentBody.parse(JSON.parse(request.body)).items.length)(request);
   });
-});
-afterAll(async () => {
-  await proxy.close();
-  await service.stop();
 });
 beforeEach(async () => {
   folder = await mkdtemp(join(service.environment.folder, 'watch-'));

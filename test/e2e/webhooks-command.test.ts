@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { licenses } from '../../scripts/licenses-processes.ts';
 import { accountId } from '../../src/access/accounts.ts';
@@ -12,7 +12,6 @@ beforeAll(async () => {
   environment = await testEnvironment();
   await prepareIndices(environment.store);
 });
-afterAll(() => environment.cleanUp());
 
 const SINCE = '2026-11-21T09:00:00.000Z';
 const SECRET_PATH = 'https://hooks.example.com/services/T0/secret-path?token=x';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { licenses, startApi, startWorker } from '../../scripts/licenses-processes.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
@@ -114,10 +114,6 @@ beforeAll(async () => {
   const nurse = { board: 'Nursing Board', license_number: 'RN.900001', reference: 'A-1' };
   expect((await rest.verify(nurse, '/api/v1/subscriptions')).status).toBe(201);
   await WEBHOOKS.replace(store, webhook.account, undefined, webhook);
-});
-afterAll(async () => {
-  await api.stop();
-  await environment.cleanUp();
 });
 
 describe('beside documents with every wrong type in every field', () => {

@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { publicationDetails, publishResult } from '../../src/publications/history.ts';
 import { newId } from '../../src/publications/metadata.ts';
@@ -19,9 +19,6 @@ beforeAll(async () => {
   environment = await testEnvironment();
   environments.push(environment);
   await prepareIndices(environment.store);
-});
-afterAll(async () => {
-  for (const each of environments) await each.cleanUp();
 });
 
 interface Published {

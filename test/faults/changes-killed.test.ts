@@ -1,5 +1,5 @@
 /** @long @room changes */
-import { afterAll, beforeAll, beforeEach } from '@jest/globals';
+import { beforeAll, beforeEach } from '@jest/globals';
 import { faultTest, inForm } from '../support/fault-form.ts';
 import { type FollowedPublisher, followedPublisher } from '../support/followed-publisher.ts';
 import { lapseLocks } from '../support/publisher.ts';
@@ -17,7 +17,6 @@ beforeEach(async () => {
   await publications.makeReady();
   await publications.startWorker({ OPENSEARCH_URL: proxy.url });
 }, 300_000);
-afterAll(() => followed.stop());
 
 for (const random of randomRequests(KILLS, 'changes')) {
   faultTest(

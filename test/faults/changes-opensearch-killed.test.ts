@@ -1,6 +1,6 @@
 /** @long @room changes */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach } from '@jest/globals';
+import { beforeAll, beforeEach } from '@jest/globals';
 import { faultTest, inForm } from '../support/fault-form.ts';
 import { type FollowedPublisher, followedPublisher } from '../support/followed-publisher.ts';
 import { type OwnServer, ownOpenSearch } from '../support/own-servers.ts';
@@ -20,10 +20,6 @@ beforeEach(async () => {
   const { publications, proxy } = followed;
   await publications.makeReady();
   await publications.startWorker({ OPENSEARCH_URL: proxy.url });
-}, 300_000);
-afterAll(async () => {
-  await followed.stop();
-  await openSearch.stop();
 }, 300_000);
 
 for (const random of randomRequests(KILLS, 'changes and OpenSearch')) {

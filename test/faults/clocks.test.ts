@@ -1,7 +1,7 @@
 /** @room publishing */
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect } from '@jest/globals';
+import { beforeAll, expect } from '@jest/globals';
 import { z } from 'zod';
 import { childrenOf } from '../../bench/usage.ts';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
@@ -52,7 +52,6 @@ let environment: TestEnvironment;
 beforeAll(async () => {
   environment = await testEnvironment();
 }, 300_000);
-afterAll(() => environment.cleanUp(), 300_000);
 
 function clock(hours: number): Record<string, string> {
   return {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { deleteIndex } from '../../src/publications/fence.ts';
@@ -16,7 +16,6 @@ let environment: TestEnvironment;
 beforeAll(async () => {
   environment = await testEnvironment({ KEEP_PUBLICATIONS: '100' });
 });
-afterAll(() => environment.cleanUp());
 
 async function live(): Promise<string[]> {
   return indicesUnderAlias(environment.store);

@@ -1,7 +1,7 @@
 /** @long @room clients */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect } from '@jest/globals';
+import { beforeAll, expect } from '@jest/globals';
 import { z } from 'zod';
 import { describeUnless } from '../support/describe-unless.ts';
 import { faultTest, inForm } from '../support/fault-form.ts';
@@ -87,7 +87,6 @@ describeUnless(pythonIsMissing(), 'the REST API', () => {
       },
     });
   });
-  afterAll(() => service.stop());
 
   faultTest(
     FAULT,

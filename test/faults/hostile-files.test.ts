@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { type PublishResult, publicationDetails } from '../../src/publications/history.ts';
 import { readMetadata } from '../../src/publications/metadata.ts';
@@ -18,7 +18,6 @@ let files = 0;
 beforeAll(async () => {
   environment = await testEnvironment();
 });
-afterAll(() => environment.cleanUp());
 
 /** Publishes an individual file of this content, forced, beside a business file without a fault. */
 async function published(content: string | Buffer): Promise<PublishResult> {

@@ -1,6 +1,6 @@
 /** @long @room publishing */
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { licenses, startApi, startWorker } from '../../scripts/licenses-processes.ts';
@@ -50,10 +50,6 @@ beforeAll(async () => {
     MCP_REQUESTS_PER_MINUTE: '1000000',
   });
   other = await testEnvironment();
-});
-afterAll(async () => {
-  await environment.cleanUp();
-  await other.cleanUp();
 });
 
 const record = z.looseObject({ license_number: z.string() });

@@ -1,5 +1,5 @@
 /** @room publishing */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { appendEvent } from '../../src/publications/ledger.ts';
@@ -36,7 +36,6 @@ beforeAll(async () => {
     });
   [files, fewer] = [await day(20), await day(2)];
 });
-afterAll(() => environment.cleanUp());
 
 /** Leaves three publications, the last of which is live. */
 async function threePublications(): Promise<void> {

@@ -1,5 +1,5 @@
 /** @room publishing */
-import { afterAll, beforeAll, beforeEach } from '@jest/globals';
+import { beforeAll, beforeEach } from '@jest/globals';
 import { killChildrenOf } from '../support/children.ts';
 import { faultTest, inForm } from '../support/fault-form.ts';
 import {
@@ -69,10 +69,6 @@ beforeEach(async () => {
   await publications.makeReady();
   await publications.startWorker({ OPENSEARCH_URL: proxy.url });
 }, 300_000);
-afterAll(async () => {
-  await publications.stop();
-  await proxy.close();
-});
 
 /** Kills the worker and the publication's own process. */
 async function killAll(): Promise<void> {

@@ -1,5 +1,5 @@
 /** @room publishing */
-import { afterAll, beforeAll, beforeEach, expect } from '@jest/globals';
+import { beforeAll, beforeEach, expect } from '@jest/globals';
 import { isBulk } from '../support/bulk-faults.ts';
 import { killChildrenOf } from '../support/children.ts';
 import { faultTest, inForm } from '../support/fault-form.ts';
@@ -40,10 +40,6 @@ beforeEach(async () => {
   await publications.makeReady();
   await publications.startWorker({ OPENSEARCH_URL: proxy.url });
 }, 300_000);
-afterAll(async () => {
-  await publications.stop();
-  await proxy.close();
-});
 
 /** The request at this random place of a publication without a fault. */
 function requestAt({ isBulk: isBulkDrawn, share, isDone }: RandomRequest): FatalRequest {

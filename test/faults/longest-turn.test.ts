@@ -1,7 +1,7 @@
 /** @long @room lookups */
 import { resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { ApiAnswer } from '../support/api.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { ROSTER_PATH } from '../support/rosters.ts';
@@ -40,7 +40,6 @@ beforeAll(async () => {
     for (let times = 0; times < 5; times += 1) await rosterPage(formParts('roster', text), PARTS_TYPE);
   }
 });
-afterAll(() => service.stop());
 
 /** The longest turn since it was asked for last, in milliseconds. */
 async function longestTurn(): Promise<number> {

@@ -1,7 +1,7 @@
 /** @long @room clients */
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Ajv } from 'ajv';
 import { z } from 'zod';
@@ -276,7 +276,6 @@ describeInLongForm('it installs 200 MB', 'third-party MCP clients', () => {
     packages = await installedPackages(PROGRAMS);
     bySdk = await askingBySdk(MODERN)(CALLS);
   }, INSTALLED_WITHIN_MS);
-  afterAll(() => service.stop());
 
   describe.each([MODERN, BEFORE])('the TypeScript SDK with protocol %s', (protocol) => {
     verifiesAnswers(askingBySdk(protocol), protocol);

@@ -1,7 +1,7 @@
 /** @long @room clients */
 import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { runProgram } from '../../scripts/processes.ts';
 import scenariosJson from '../mcp-conformance/scenarios.json' with { type: 'json' };
@@ -56,7 +56,6 @@ beforeAll(async () => {
   service = await startService();
   installed = await installedPackages(PACKAGES);
 }, INSTALLED_WITHIN_MS);
-afterAll(() => service.stop());
 
 function conformanceProgram(run: Run, ...parameters: string[]) {
   const program = join(installed, 'node_modules', run.package, 'dist/index.js');

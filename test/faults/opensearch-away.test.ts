@@ -1,6 +1,6 @@
 /** @long @room publishing */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, expect } from '@jest/globals';
+import { beforeAll, beforeEach, expect } from '@jest/globals';
 import { isBulk } from '../support/bulk-faults.ts';
 import { faultTest } from '../support/fault-form.ts';
 import { type KillingProxy, killingProxy } from '../support/kill-at-request.ts';
@@ -25,11 +25,6 @@ beforeAll(async () => {
 beforeEach(async () => {
   await publications.makeReady();
   await publications.startWorker({ OPENSEARCH_URL: proxy.url });
-}, 300_000);
-afterAll(async () => {
-  await publications.stop();
-  await proxy.close();
-  await openSearch.stop();
 }, 300_000);
 
 for (const { name, share, isDone } of randomRequests(OUTAGES, 'OpenSearch')) {

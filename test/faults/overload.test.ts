@@ -1,6 +1,6 @@
 /** @room publishing */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, expect } from '@jest/globals';
+import { beforeAll, beforeEach, expect } from '@jest/globals';
 import { publicationHistory } from '../../src/publications/history.ts';
 import { licensesIndices } from '../../src/publications/metadata.ts';
 import { isIndexNotFound } from '../../src/storage/errors.ts';
@@ -34,7 +34,6 @@ beforeAll(async () => {
   publications = await publisher({ rows: ROWS });
 }, 300_000);
 beforeEach(() => publications.makeReady(), 300_000);
-afterAll(() => publications.stop(), 300_000);
 
 /**
  * Publishes the second day through a proxy with these faults while `meanwhile` runs.

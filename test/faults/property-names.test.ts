@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect } from '@jest/globals';
+import { beforeAll, expect } from '@jest/globals';
 import { startWorker } from '../../scripts/licenses-processes.ts';
 import { freePort } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
@@ -51,10 +51,6 @@ beforeAll(async () => {
   const { config, variables } = service.environment;
   ports = { public: config.PORT, admin: config.ADMIN_PORT, worker: await freePort() };
   worker = await startWorker({ ...variables, WORKER_ADMIN_PORT: String(ports.worker) });
-});
-afterAll(async () => {
-  await worker.stop();
-  await service.stop();
 });
 
 /** An own property of any name, which an object literal cannot have for `__proto__`. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { startApi, startWorker } from '../../scripts/licenses-processes.ts';
@@ -47,11 +47,6 @@ beforeAll(async () => {
 beforeEach(() => {
   change = (text) => text;
   asked = [];
-});
-afterAll(async () => {
-  await Promise.all(running.map((each) => each.stop()));
-  await proxy.close();
-  await environment.cleanUp();
 });
 
 function get(port: number, path: string) {

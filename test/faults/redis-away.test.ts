@@ -1,6 +1,6 @@
 /** @room publishing */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, expect } from '@jest/globals';
+import { beforeAll, beforeEach, expect } from '@jest/globals';
 import { z } from 'zod';
 import { publishQueue } from '../../src/publications/job.ts';
 import { readEvents } from '../../src/publications/ledger.ts';
@@ -42,11 +42,6 @@ beforeEach(async () => {
     DATASET_BUSINESS: business,
     PUBLISH_SCHEDULE: SCHEDULE,
   });
-}, 300_000);
-afterAll(async () => {
-  await publications.stop();
-  await proxy.close();
-  await redis.stop();
 }, 300_000);
 
 /** Expects that the queue runs one publication at a time and has its schedule. @returns this in words */

@@ -1,10 +1,9 @@
 /** @alone It measures what OpenSearch's delays do to product deadlines of a few seconds. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
-import type { RunningProcess } from '../../scripts/processes.ts';
 import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
 import { licensesOf, writeDay } from '../support/day-files.ts';
 import { eventually } from '../support/eventually.ts';
@@ -24,7 +23,6 @@ const idsOf = z.object({ ids: z.array(z.string()) });
 
 let environment: TestEnvironment;
 let proxy: WebServer;
-let api: RunningProcess;
 let rest: ApiClient;
 /** The indices of two days. The first is live before each test. */
 let firstDay: string;
@@ -46,7 +44,7 @@ beforeAll(async () => {
     idCounts.push(idsOf.parse(JSON.parse(request.body)).ids.length);
     return (await before(requests)) ? request.forward() : undefined;
   });
-  api = await startApi({ ...environment.variables, OPENSEARCH_URL: proxy.url });
+  await startApi({ ...environment.variables, OPENSEARCH_URL: proxy.url });
   rest = await apiClient(environment);
 });
 beforeEach(async () => {
@@ -56,11 +54,6 @@ beforeEach(async () => {
   await untilAnswering(firstDay);
   requests = 0;
   idCounts = [];
-});
-afterAll(async () => {
-  await api.stop();
-  await proxy.close();
-  await environment.cleanUp();
 });
 
 /** @returns the index of the day, which is live now */

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { apiClient } from '../support/api.ts';
 import { times } from '../support/fixtures.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -23,7 +23,6 @@ let service: TestService;
 beforeAll(async () => {
   service = await startService();
 });
-afterAll(() => service.stop());
 
 interface Ended {
   readonly by: 'server' | 'test';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { childrenOf } from '../../bench/usage.ts';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
@@ -32,7 +32,6 @@ beforeAll(async () => {
 afterEach(async () => {
   await Promise.all(running.splice(0).map((each) => each.stop()));
 });
-afterAll(() => environment.cleanUp());
 
 async function faultyApi(): Promise<RunningProcess> {
   const api = await startApi({ ...environment.variables, ...FAULTS });

@@ -1,5 +1,5 @@
 /** @long @room website */
-import { afterAll, beforeAll, expect } from '@jest/globals';
+import { beforeAll, expect } from '@jest/globals';
 import { evaluationDays } from '../../sample-data/evaluation/days.ts';
 import { createRandom } from '../../sample-data/generator/random.ts';
 import { faultTest, inForm, SEED } from '../support/fault-form.ts';
@@ -132,7 +132,6 @@ let service: TestService;
 beforeAll(async () => {
   service = await startService({ files: evaluationDays });
 });
-afterAll(() => service.stop());
 
 faultTest(
   FAULT,

@@ -1,10 +1,9 @@
 /** @long @room publishing */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
-import type { RunningProcess } from '../../scripts/processes.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
 import { type DayRow, writeDay } from '../support/day-files.ts';
@@ -22,7 +21,6 @@ const NURSING = 'Nursing Board';
 const SEEN_WITHIN_MS = 60_000;
 
 let environment: TestEnvironment;
-let api: RunningProcess;
 let client: ApiClient;
 
 beforeAll(async () => {
@@ -30,12 +28,8 @@ beforeAll(async () => {
     REST_REQUESTS_PER_MINUTE: '1000000',
     MCP_REQUESTS_PER_MINUTE: '1000000',
   });
-  api = await startApi(environment.variables);
+  await startApi(environment.variables);
   client = await apiClient(environment);
-});
-afterAll(async () => {
-  await api.stop();
-  await environment.cleanUp();
 });
 
 /** Files of this date, in which every holder's city is the date. */

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { MISTYPED_BOARDS } from '../fixtures/mistyped-boards.ts';
 import { recordIn, safeDetailIn } from '../support/answers.ts';
 import type { ApiClient } from '../support/api.ts';
@@ -17,7 +17,6 @@ beforeAll(async () => {
   service = await sharedService();
   rest = service.rest;
 });
-afterAll(() => service.stop());
 
 describe('400', () => {
   verifies(['LOOKUP-01', 'INPUT-02'], 'for a missing or blank board', async () => {

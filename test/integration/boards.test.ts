@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { BOARDS } from '../../src/licenses/boards.ts';
 import { MISTYPED_BOARDS } from '../fixtures/mistyped-boards.ts';
@@ -35,7 +35,6 @@ beforeAll(async () => {
   });
   rest = service.rest;
 });
-afterAll(() => service.stop());
 
 verifies(
   ['BOARDS-04', 'BOARDS-01', 'BOARDS-03', 'SERVICE-04', 'ERRORS-01'],

@@ -2,11 +2,10 @@
 import { readFile, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
-import type { RunningProcess } from '../../scripts/processes.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
 import { changesPage } from '../support/changes.ts';
@@ -18,17 +17,12 @@ const ROWS = inForm({ short: 1500, long: 40_000 });
 const PAGE = 7;
 
 let environment: TestEnvironment;
-let api: RunningProcess;
 let rest: ApiClient;
 
 beforeAll(async () => {
   environment = await testEnvironment({ REST_REQUESTS_PER_MINUTE: '1000000', KEEP_PUBLICATIONS: '4' });
-  api = await startApi(environment.variables);
+  await startApi(environment.variables);
   rest = await apiClient(environment);
-});
-afterAll(async () => {
-  await api.stop();
-  await environment.cleanUp();
 });
 
 /** A day's files: a little more differs from the first day each day. */

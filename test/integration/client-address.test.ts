@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import {
@@ -35,10 +35,6 @@ beforeAll(async () => {
   ({ key } = await apiClient(environment));
   behindProxy = await api({ TRUSTED_PROXIES: '1' });
   direct = await api({ TRUSTED_PROXIES: '0' });
-});
-afterAll(async () => {
-  await Promise.all(running.map((each) => each.stop()));
-  await environment.cleanUp();
 });
 
 describe('the address of a client', () => {

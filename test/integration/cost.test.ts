@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
@@ -59,11 +59,6 @@ beforeAll(async () => {
   rest = await apiClient(environment);
   // From here on the API process has verified the key and knows the live publication.
   await byNumber('RN.910001');
-});
-afterAll(async () => {
-  await api.stop();
-  await proxy.close();
-  await environment.cleanUp();
 });
 
 const fetched = z.object({ docs: z.array(z.looseObject({ _id: z.string() })) });

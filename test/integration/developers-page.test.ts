@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { isInstalled } from '../../scripts/program-path.ts';
 import { describeUnless } from '../support/describe-unless.ts';
 import { type ReadService, sharedService } from '../support/shared-service.ts';
@@ -19,7 +19,6 @@ describeUnless(NO_CURL, 'the examples of the page for developers', () => {
   beforeAll(async () => {
     service = await sharedService('evaluation');
   });
-  afterAll(() => service.stop());
 
   /** The commands of the page, with a real key. */
   async function examples(): Promise<string[]> {

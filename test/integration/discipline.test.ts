@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { publicationDetails } from '../../src/publications/history.ts';
 import { readMetadata, writeMetadata } from '../../src/publications/metadata.ts';
@@ -38,7 +38,6 @@ beforeAll(async () => {
   base = result;
 });
 beforeEach(() => rollBackToBase(environment, base));
-afterAll(() => environment.cleanUp());
 
 /** The next day's files, with each of these rows changed. */
 async function withRows(change: (row: DayRow, at: number) => Partial<DayRow>): Promise<DatasetFiles> {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import { runProgram } from '../../scripts/processes.ts';
@@ -31,7 +31,6 @@ beforeAll(async () => {
   service = await startSampleService();
   document = openApiIn(await service.rest.get('/openapi.json'));
 });
-afterAll(() => service.stop());
 
 /** Runs a documented command against this service, with its key in $KEY and $LICENSES_KEY. */
 async function answerTo(command: string): Promise<unknown> {

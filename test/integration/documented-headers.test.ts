@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import type { ApiAnswer } from '../support/api.ts';
 import { documentedTables } from '../support/documented.ts';
 import { type SampleService, startSampleService } from '../support/sample-service.ts';
@@ -11,7 +11,6 @@ let service: SampleService;
 beforeAll(async () => {
   service = await startSampleService();
 });
-afterAll(() => service.stop());
 
 function firstColumn(header: string): string[] {
   return (documentedTables(FILE, header)[0]?.rows ?? []).map(([first = '']) => first.replaceAll('`', ''));

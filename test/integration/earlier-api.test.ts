@@ -1,6 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
@@ -221,7 +221,6 @@ beforeAll(async () => {
   await savedRecords(environment.store, RECORD_LIMITS).save(shownNurse());
   live = (await liveIndex(environment.store)) ?? '';
 });
-afterAll(() => environment.cleanUp());
 
 describe.each(VERSIONS)('the API of version %s', (version) => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { freePorts } from '../../scripts/ports.ts';
@@ -21,7 +21,6 @@ beforeAll(async () => {
   service = await startService();
   rest = service.rest;
 });
-afterAll(() => service.stop());
 
 describe('404', () => {
   verifies(
@@ -134,7 +133,6 @@ describe('503', () => {
   beforeAll(async () => {
     bare = await testEnvironment();
   });
-  afterAll(() => bare.cleanUp());
 
   verifies(['ERRORS-11', 'ERRORS-07'], 'with Retry-After while nothing is published', async () => {
     const api = await startApi(bare.variables);

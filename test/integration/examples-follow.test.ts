@@ -1,6 +1,6 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { evaluationDays } from '../../sample-data/evaluation/days.ts';
 import { runProgram } from '../../scripts/processes.ts';
@@ -54,7 +54,6 @@ beforeAll(async () => {
   address = `http://127.0.0.1:${service.environment.config.PORT}`;
   await installTypescriptExample(typescript());
 });
-afterAll(() => service.stop());
 
 const copyOf = z.object({
   cursor: z.string(),

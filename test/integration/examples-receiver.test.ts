@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { licenses, startWorker } from '../../scripts/licenses-processes.ts';
 import { freePort } from '../../scripts/ports.ts';
@@ -32,7 +32,6 @@ const PROGRAMS: readonly (readonly [name: string, program: RosterProgram])[] = [
 ];
 
 let service: FeedService;
-let worker: RunningProcess;
 /** Stands between a receiver and the service. */
 let proxy: WebServer;
 /** What the receivers have asked. */
@@ -43,7 +42,7 @@ let running: RunningProcess[] = [];
 
 beforeAll(async () => {
   service = await startFeedService({ ...SETTINGS, REST_REQUESTS_PER_MINUTE: '100000' });
-  worker = await startWorker(service.environment.variables);
+  await startWorker(service.environment.variables);
   proxy = await startProxy(`http://127.0.0.1:${service.environment.config.PORT}`, (request) => {
     asked.push(request.path);
     return fate(request);
@@ -55,11 +54,6 @@ afterEach(async () => {
   fate = pass;
   for (const receiver of running) await receiver.stop();
   running = [];
-});
-afterAll(async () => {
-  await proxy.close();
-  await worker.stop();
-  await service.stop();
 });
 
 /** The worker publishes these nurses on the next day. */

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { freePorts } from '../../scripts/ports.ts';
 import { runProgram } from '../../scripts/processes.ts';
@@ -23,7 +23,6 @@ let service: SampleService;
 beforeAll(async () => {
   service = await startSampleService();
 });
-afterAll(() => service.stop());
 
 const ONE_LINE = rosterOf('Nursing Board,RN.987654321,Example');
 const RECORD = {

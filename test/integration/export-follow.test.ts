@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { rollBack } from '../../src/publications/rollback.ts';
 import type { DayRow } from '../support/day-files.ts';
 import { licensesOf } from '../support/day-files.ts';
@@ -15,7 +15,6 @@ let service: FeedService;
 beforeAll(async () => {
   service = await startFeedService({ EXPORTS_PER_DAY: '100', INDEX_SHARDS: '3', KEEP_PUBLICATIONS: '5' });
 });
-afterAll(() => service.stop());
 
 /** The nurses with those from one place to another changed, or left out. */
 function withChanged(

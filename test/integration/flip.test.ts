@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { currentEpoch, FlipRefusedError, flip, releaseEpoch } from '../../src/publications/fence.ts';
 import { appendEvent } from '../../src/publications/ledger.ts';
@@ -19,9 +19,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   expect((await under()).length).toBeLessThanOrEqual(1);
-});
-afterAll(async () => {
-  for (const each of environments) await each.cleanUp();
 });
 
 async function newIndex(): Promise<string> {

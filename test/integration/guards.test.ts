@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { publicationDetails, publicationHistory } from '../../src/publications/history.ts';
@@ -37,7 +37,6 @@ beforeAll(async () => {
   base = await publishBase(environment);
 });
 beforeEach(() => rollBackToBase(environment, base));
-afterAll(() => environment.cleanUp());
 
 /** A day's files with the individual file's text changed. */
 async function withText(name: string, change: (text: string) => string): Promise<DatasetFiles> {

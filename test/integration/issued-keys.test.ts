@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { licenses, startApi } from '../../scripts/licenses-processes.ts';
 import { freePorts } from '../../scripts/ports.ts';
@@ -17,7 +17,6 @@ let service: ReadService;
 beforeAll(async () => {
   service = await sharedService();
 });
-afterAll(() => service.stop());
 
 describe('a key', () => {
   verifies(

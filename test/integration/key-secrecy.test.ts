@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect } from '@jest/globals';
+import { beforeAll, expect } from '@jest/globals';
 import { z } from 'zod';
 import { licenses } from '../../scripts/licenses-processes.ts';
 import { apiKeyHash } from '../../src/access/api-keys.ts';
@@ -20,7 +20,6 @@ let service: TestService;
 beforeAll(async () => {
   service = await startService({ settings: { LOG_LEVEL: 'trace' } });
 });
-afterAll(() => service.stop());
 
 /** What `licenses` printed. */
 async function printed(...parameters: string[]): Promise<string> {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { apiKeyHash, KEY_CACHED_MS, newApiKey, revokeKey } from '../../src/access/api-keys.ts';
 import { readConfig } from '../../src/config.ts';
 import { numbersIn, recordIn } from '../support/answers.ts';
@@ -24,7 +24,6 @@ beforeAll(async () => {
   // A twentieth of the limit, here 50,000, may be requests with a bad key.
   service = await startService();
 });
-afterAll(() => service.stop());
 
 function expectRefused(answer: ApiAnswer): void {
   expect([answer.status, answer.text]).toEqual([401, REFUSED]);

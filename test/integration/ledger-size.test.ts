@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
 import { appendEvent, readEvents } from '../../src/publications/ledger.ts';
@@ -13,7 +13,6 @@ beforeAll(async () => {
   environment = await testEnvironment();
   await prepareIndices(environment.store);
 });
-afterAll(() => environment.cleanUp());
 
 /** So many labels, as of a file whose STATUS column has free text. */
 function labels(count: number): Record<string, number> {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Client } from '@opensearch-project/opensearch';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { newId } from '../../src/publications/metadata.ts';
@@ -16,7 +16,6 @@ beforeAll(async () => {
   environment = await testEnvironment();
   await prepareIndices(environment.store);
 });
-afterAll(() => environment.cleanUp());
 
 function operation(number: string, line: number, body?: object): BulkOperation {
   const sourceRow = `individual:${line}:0`;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect } from '@jest/globals';
+import { beforeAll, expect } from '@jest/globals';
 import pLimit from 'p-limit';
 import { z } from 'zod';
 import { BUSINESSES, HOLDERS, TYPED_FORMS, type TypedForm } from '../fixtures/typed-forms.ts';
@@ -22,7 +22,6 @@ beforeAll(async () => {
     files: (folder) => fixturesAnd(folder, { individual: HOLDERS, business: BUSINESSES }),
   });
 });
-afterAll(() => service.stop());
 
 function formsBy(by: TypedForm['by']): TypedForm[] {
   return TYPED_FORMS.filter((form) => form.by === by);

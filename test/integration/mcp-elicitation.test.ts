@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Client, type ElicitResult, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { fixturesAnd, nurseRow, pharmacyRow, times } from '../support/fixtures.ts';
@@ -67,7 +67,6 @@ beforeAll(async () => {
       }),
   });
 });
-afterAll(() => service.stop());
 
 /** A client whose user gives this answer to each question, and the questions. */
 async function clientOf(answer: ElicitResult, [, versionNegotiation]: (typeof ERAS)[number] = ERAS[0]) {

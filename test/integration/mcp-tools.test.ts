@@ -62,7 +62,6 @@ let service: TestService;
 beforeAll(async () => {
   service = await startMcpService();
 });
-afterAll(() => service.stop());
 
 describe.each(ERAS)('over the protocol of the %s era', (era, versionNegotiation) => {
   let client: Client;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { daysBetween, onOneDay } from '../support/days.ts';
 import { FIXTURES_DATE, times } from '../support/fixtures.ts';
 import { rawRequest } from '../support/raw-http.ts';
@@ -14,7 +14,6 @@ let service: TestService;
 beforeAll(async () => {
   service = await startService({ settings: { MCP_REQUESTS_PER_MINUTE: '2' } });
 });
-afterAll(() => service.stop());
 
 /** The series of the admin port's /metrics, by name and labels. */
 async function series(): Promise<ReadonlyMap<string, number>> {

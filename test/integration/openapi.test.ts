@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { testEnvironment } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { type ApiAnswer, apiClient } from '../support/api.ts';
@@ -44,7 +44,6 @@ beforeAll(async () => {
   document = openApiIn(await service.rest.get('/openapi.json'));
   check = answerChecker(document);
 });
-afterAll(() => service.stop());
 
 test(`${ERRORS_PAGE} has the errors of the OpenAPI document`, async () => {
   if (process.env.RECORD === '1') await writeFile(ERRORS_PAGE, errorsPage(document));

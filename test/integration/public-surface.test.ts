@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
@@ -48,11 +48,6 @@ beforeAll(async () => {
   api = await startApi(environment.variables);
   rest = await apiClient(environment);
 }, 300_000);
-afterAll(async () => {
-  await api.stop();
-  await environment.cleanUp();
-  await redis.stop();
-});
 
 function newAddress(): string {
   lastAddress += 1;

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { zipSync } from 'fflate';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { numberQuery } from '../../src/lookup/number-queries.ts';
@@ -38,7 +38,6 @@ beforeAll(async () => {
   base = await publishBase(environment);
 });
 beforeEach(() => rollBackToBase(environment, base));
-afterAll(() => environment.cleanUp());
 
 describe('even with force, nothing goes live from', () => {
   afterEach(async () => {

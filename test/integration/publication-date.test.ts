@@ -1,11 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect } from '@jest/globals';
+import { beforeAll, expect } from '@jest/globals';
 import { z } from 'zod';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
-import type { RunningProcess } from '../../scripts/processes.ts';
 import { BOARDS } from '../../src/licenses/boards.ts';
 import { readMetadata } from '../../src/publications/metadata.ts';
 import { noMatchIn, recordIn } from '../support/answers.ts';
@@ -20,7 +19,6 @@ const BOTH = ['individual', 'business'] as const;
 
 let environment: TestEnvironment;
 let proxy: WebServer;
-let api: RunningProcess;
 let rest: ApiClient;
 /** Lookup requests that reached OpenSearch. */
 let searches = 0;
@@ -36,13 +34,8 @@ beforeAll(async () => {
     if (isLookup && !request.body.includes('aggs')) searches += 1;
     return request.forward();
   });
-  api = await startApi({ ...environment.variables, OPENSEARCH_URL: proxy.url });
+  await startApi({ ...environment.variables, OPENSEARCH_URL: proxy.url });
   rest = await apiClient(environment);
-});
-afterAll(async () => {
-  await api.stop();
-  await proxy.close();
-  await environment.cleanUp();
 });
 
 let lastDay = 0;

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { numberQuery } from '../../src/lookup/number-queries.ts';
 import { bodyOf, searchAlone } from '../../src/lookup/search.ts';
@@ -18,7 +18,6 @@ function inOwnEnvironment(): void {
   beforeAll(async () => {
     environment = await testEnvironment();
   });
-  afterAll(() => environment.cleanUp());
 }
 
 /** The fixtures with one file's text changed. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { beforeAll, describe, expect } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { freePorts } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
@@ -47,10 +47,6 @@ beforeAll(async () => {
   await publishFiles(environment, FIXTURES);
   ({ key } = await apiClient(environment));
   behindProxy = await api({ TRUSTED_PROXIES: '1' });
-});
-afterAll(async () => {
-  await Promise.all(running.map((each) => each.stop()));
-  await environment.cleanUp();
 });
 
 describe('the limit of an address', () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { savedRecords } from '../../src/records/saved-records.ts';
 import { type ApiAnswer, apiClient } from '../support/api.ts';
@@ -15,7 +15,6 @@ let service: TestService;
 beforeAll(async () => {
   service = await startService({ settings: { PUBLIC_URL } });
 });
-afterAll(() => service.stop());
 
 const saved = z.object({
   code: z.string(),
@@ -93,7 +92,6 @@ describe('of what a day allows', () => {
   beforeAll(async () => {
     limited = await startService({ settings: { SAVED_RECORDS_PER_DAY: String(SAVES) } });
   });
-  afterAll(() => limited.stop());
 
   test('an account saves a tenth, what is not found costs nothing, and all together save no more', async () => {
     const missed = { license_number: 'RN.999999' };

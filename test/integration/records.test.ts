@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { freePorts } from '../../scripts/ports.ts';
@@ -96,7 +96,6 @@ beforeAll(async () => {
   });
   rest = service.rest;
 });
-afterAll(() => service.stop());
 
 async function record(board: string, license_number: string) {
   return recordIn(await rest.verify({ board, license_number }));

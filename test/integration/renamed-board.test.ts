@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { BOARDS } from '../../src/licenses/boards.ts';
 import { liveIndex } from '../../src/publications/metadata.ts';
@@ -44,7 +44,6 @@ beforeAll(async () => {
   await renameStored(live);
   await service.restartApi();
 });
-afterAll(() => service.stop());
 
 const records = z.object({ board: z.string(), license_number: z.string() });
 

@@ -1,7 +1,7 @@
 /** @room lookups */
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import pLimit from 'p-limit';
 import { z } from 'zod';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
@@ -57,7 +57,6 @@ beforeAll(async () => {
   questions = [...SIMILAR_TO_MANY, ...questionsAbout(many, odd, QUESTIONS, SEED)].slice(0, QUESTIONS);
   answers = await verifiedBy(service);
 });
-afterAll(() => service.stop());
 
 function verifiedBy({ rest }: TestService): Promise<ApiAnswer[]> {
   const inTurn = pLimit(TOGETHER);

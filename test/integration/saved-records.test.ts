@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { ZodError } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { prune } from '../../src/publications/prune.ts';
@@ -44,7 +44,6 @@ beforeEach(() =>
     body: { query: { match_all: {} } },
   }),
 );
-afterAll(() => environment.cleanUp());
 
 function count(): Promise<number> {
   return countDocuments(store.client, store.names.savedRecords);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { fixturesAnd, nurseRow, pharmacyRow, times } from '../support/fixtures.ts';
 import { startService, type TestService } from '../support/service.ts';
 
@@ -47,7 +47,6 @@ describe('a search', () => {
     });
     origin = `http://127.0.0.1:${service.environment.config.PORT}`;
   });
-  afterAll(() => service.stop());
 
   const get = (path: string) => fetch(origin + path, { headers: HTML, redirect: 'manual' });
   const shown = async (path: string) => (await get(path)).text();

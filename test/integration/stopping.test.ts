@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
@@ -16,7 +16,6 @@ let environment: TestEnvironment;
 beforeAll(async () => {
   environment = await testEnvironment();
 });
-afterAll(() => environment.cleanUp());
 
 async function sendRequests(count: number): Promise<void> {
   for (let at = 0; at < count; at += AT_ONCE) {

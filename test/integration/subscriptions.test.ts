@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { accountId } from '../../src/access/accounts.ts';
 import { numberKey } from '../../src/licenses/fold.ts';
@@ -37,7 +37,6 @@ beforeAll(async () => {
   await publishSeen(NURSES);
   check = answerChecker(openApiIn(await service.rest.get('/openapi.json')));
 });
-afterAll(() => service.stop());
 beforeEach(async () => {
   accounts += 1;
   account = `Hospital ${accounts}`;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { detailIn, matchesIn, noMatchIn, numberMissIn, numbersIn, recordIn } from '../support/answers.ts';
 import type { ApiClient } from '../support/api.ts';
 import { fixturesAnd, nurseRow, pharmacyRow, times } from '../support/fixtures.ts';
@@ -48,7 +48,6 @@ beforeAll(async () => {
   });
   rest = service.rest;
 });
-afterAll(() => service.stop());
 
 function byNumber(board: string, license_number: string) {
   return rest.verify({ board, license_number });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { accountId } from '../../src/access/accounts.ts';
 import { CHANGES_LOOKED_THROUGH } from '../../src/changes/watched.ts';
 import { numberKey } from '../../src/licenses/fold.ts';
@@ -18,7 +18,6 @@ beforeAll(async () => {
   service = await startFeedService();
   ({ rest } = service);
 });
-afterAll(() => service.stop());
 
 const WATCHED = { watched: 'true' };
 

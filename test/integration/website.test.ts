@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { evaluationDays } from '../../sample-data/evaluation/days.ts';
 import { testEnvironment } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
@@ -48,7 +48,6 @@ describe('the website over HTTP', () => {
     service = await startService({ files: evaluationDays });
     origin = originOf(service);
   });
-  afterAll(() => service.stop());
 
   const get = (path: string, headers: Record<string, string> = HTML) => fetch(origin + path, { headers });
 
@@ -312,7 +311,6 @@ describe('results', () => {
         }),
     });
   });
-  afterAll(() => service.stop());
 
   test('a license of a board that the catalog does not have is listed without a link that leads nowhere', async () => {
     const response = await fetch(`${originOf(service)}/?by=number&number=WZ.1`, { headers: HTML });
@@ -359,7 +357,6 @@ describe('a record and the days after it', () => {
   beforeAll(async () => {
     service = await startService({ files: async (folder) => (await evaluationDays(folder)).slice(0, 1) });
   });
-  afterAll(() => service.stop());
 
   test('a saved record stays as it was; beside it is what has changed since', async () => {
     const origin = originOf(service);
@@ -386,7 +383,6 @@ describe('a saved list and the days after it', () => {
   beforeAll(async () => {
     service = await startService({ files: async (folder) => (await evaluationDays(folder)).slice(0, 1) });
   });
-  afterAll(() => service.stop());
 
   test('a saved list stays as it was; run again, it says what has changed since, and is saved as a new record', async () => {
     const origin = originOf(service);

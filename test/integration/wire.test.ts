@@ -1,5 +1,5 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { startService, type TestService } from '../support/service.ts';
 import { Connection } from '../support/transcripts/connection.ts';
@@ -45,7 +45,6 @@ beforeAll(async () => {
     },
   });
 });
-afterAll(() => service.stop());
 
 /** A request: its first line, with HTTP/1.1 unless it says a version, its headers and its body. */
 function requestOf(line: string, headers: readonly string[], body: string | Buffer = ''): Buffer {

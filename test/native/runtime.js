@@ -93,6 +93,7 @@ export default class NativeRuntime {
 
 /** Where processes that a test file starts leave what they print. `scripts/processes.ts` reads it. */
 const LOGS = Symbol.for('test-logs');
+const CLEAN_UPS = Symbol.for('test-clean-ups');
 
 function hasErrors({ type, errors = [], children = [] }) {
   return (type === 'test' && errors.length > 0) || children.some(hasErrors);
@@ -112,11 +113,16 @@ export class NativeEnvironment {
   }
   async setup() {
     globalThis[LOGS] = this.logs;
+    globalThis[CLEAN_UPS] = [];
   }
   handleTestEvent({ name }, { unhandledErrors, rootDescribeBlock }) {
     if (name === 'run_finish') this.hasPassed = unhandledErrors.length === 0 && !hasErrors(rootDescribeBlock);
   }
   async teardown() {
+    // Also what was made by a hook that failed later. `scripts/clean-up.ts` says what.
+    const cleanUps = globalThis[CLEAN_UPS];
+    globalThis[CLEAN_UPS] = undefined;
+    for (const cleanUp of cleanUps.reverse()) await cleanUp();
     this.fakeTimersModern.dispose();
     this.moduleMocker.restoreAllMocks();
     globalThis.console = this.before.console;

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
+import { atEndOfTestFile, once } from '../../scripts/clean-up.ts';
 import { shortLivedFolder, startLocalOpenSearch } from '../../scripts/local-opensearch.ts';
 import { redisFolder, startLocalRedis } from '../../scripts/local-redis.ts';
 import { freePort, freePorts } from '../../scripts/ports.ts';
@@ -86,6 +87,11 @@ export async function ownRedis(): Promise<OwnServer> {
 
 async function running({ url, folder, data, start }: ServerKind): Promise<OwnServer> {
   let server = await start();
+  const stop = once(async () => {
+    await server.stop(STOP_MS);
+    await rm(folder, { recursive: true, force: true });
+  });
+  atEndOfTestFile(stop);
   return {
     url,
     kill: () => server.kill(),
@@ -96,10 +102,7 @@ async function running({ url, folder, data, start }: ServerKind): Promise<OwnSer
       server = await start();
     },
     loseData: () => rm(data, { recursive: true, force: true }),
-    stop: async () => {
-      await server.stop(STOP_MS);
-      await rm(folder, { recursive: true, force: true });
-    },
+    stop,
   };
 }
 

@@ -1,5 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import { atEndOfTestFile, once } from '../../scripts/clean-up.ts';
 import type { TestEnvironment } from '../../scripts/environment.ts';
 import { openStore } from '../../src/storage/store.ts';
 
@@ -16,13 +17,15 @@ export async function webServer(listener: RequestListener, port = 0): Promise<We
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   const address = server.address();
+  const close = once(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  atEndOfTestFile(close);
   return {
     url: `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`,
     cut: () => server.closeAllConnections(),
-    close: () => {
-      server.closeAllConnections();
-      return new Promise((resolve) => server.close(() => resolve()));
-    },
+    close,
   };
 }
 

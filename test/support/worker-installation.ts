@@ -1,4 +1,5 @@
 import type { Queue } from 'bullmq';
+import { atEndOfTestFile } from '../../scripts/clean-up.ts';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { licenses, startWorker } from '../../scripts/licenses-processes.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
@@ -25,6 +26,7 @@ export interface Installation {
 export async function installation(): Promise<Installation> {
   const environment = await testEnvironment();
   const queue = publishQueue(environment.config);
+  atEndOfTestFile(() => queue.close());
   let workers: RunningProcess[] = [];
   let awaited: { request: RegExp; work: (path: string) => Promise<void> } | undefined;
   const proxy: WebServer = await startProxy(environment.config.OPENSEARCH_URL, async (request) => {
