@@ -1,3 +1,4 @@
+/** @room lookups */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +14,7 @@ import { licensesOf, writeDay } from '../support/day-files.ts';
 import { describeUnless } from '../support/describe-unless.ts';
 import { eventually } from '../support/eventually.ts';
 import { EXPORT, exported } from '../support/exports.ts';
-import { faultTest } from '../support/fault-form.ts';
+import { faultTest, inForm } from '../support/fault-form.ts';
 import { PHARMACIES } from '../support/feed-service.ts';
 import { type HeldScroll, heldScroll } from '../support/held-scroll.ts';
 import { type OwnServer, ownOpenSearch } from '../support/own-servers.ts';
@@ -27,7 +28,8 @@ const NURSES = licensesOf('Nursing Board', 'RN.', 700).map((nurse) => ({
   name: `HOLDER, ${randomBytes(450).toString('base64url')}`,
 }));
 
-let openSearch: OwnServer;
+/** In the long form alone, which kills it. */
+let openSearch: OwnServer | undefined;
 let scroll: HeldScroll;
 let environment: TestEnvironment;
 let api: RunningProcess;
@@ -36,8 +38,11 @@ let days = 0;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'licenses-export-'));
-  openSearch = await ownOpenSearch();
-  scroll = await heldScroll(openSearch.url);
+  openSearch = await inForm<() => Promise<OwnServer | undefined>>({
+    short: async () => undefined,
+    long: ownOpenSearch,
+  })();
+  scroll = await heldScroll(openSearch?.url);
   environment = await testEnvironment({
     ...{ OPENSEARCH_URL: scroll.url, EXPORTS_PER_DAY: '1000', DRAIN_SECONDS: '0' },
     KEEP_PUBLICATIONS: '3',
@@ -51,12 +56,7 @@ afterEach(async () => {
   scroll.release();
   await api.stop();
 });
-afterAll(async () => {
-  await environment.cleanUp();
-  await scroll.close();
-  await openSearch.stop();
-  await rm(folder, { recursive: true, force: true });
-}, 300_000);
+afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** Publishes the next day. */
 async function publishDay(): Promise<void> {
@@ -135,11 +135,23 @@ const partial: ProxyStep = async ({ forward }) => {
 
 const nothing = async () => undefined;
 
-const BROKEN: readonly [
+type Broken = readonly [
   what: string,
   act: () => Promise<ProxyStep | undefined>,
   repair: () => Promise<unknown>,
-][] = [
+];
+
+const OPENSEARCH_KILLED: Broken = [
+  'OpenSearch is killed',
+  async () => {
+    await openSearch?.kill();
+    return undefined;
+  },
+  async () => openSearch?.start(),
+];
+
+const BROKEN: readonly Broken[] = [
+  ...inForm({ short: [], long: [OPENSEARCH_KILLED] }),
   ['a page lacks a record', async () => shorter, nothing],
   ['a page is not of all shards', async () => partial, nothing],
   [
@@ -149,14 +161,6 @@ const BROKEN: readonly [
       return undefined;
     },
     publishDay,
-  ],
-  [
-    'OpenSearch is killed',
-    async () => {
-      await openSearch.kill();
-      return undefined;
-    },
-    () => openSearch.start(),
   ],
   [
     'the API process is killed',

@@ -1,14 +1,16 @@
+/** @room lookups */
 import { beforeAll, expect } from '@jest/globals';
 import { startWorker } from '../../scripts/licenses-processes.ts';
 import { freePort } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
-import { faultTest } from '../support/fault-form.ts';
+import { faultTest, inForm } from '../support/fault-form.ts';
 import { PROPERTY_NAMES } from '../support/hostile-rows.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const FAULT = 'names of object properties in everything that selects something';
 const WITHIN_MS = 600_000;
+const NAMES = inForm({ short: ['__proto__', 'constructor'], long: PROPERTY_NAMES });
 const IN_FLIGHT = 4;
 
 /** Headers by which the service or a library of it chooses something. */
@@ -234,7 +236,7 @@ faultTest(
   async () => {
     const wrong: string[] = [];
     const statuses = new Map<number, number>();
-    const requests = PROPERTY_NAMES.flatMap(requestsWith);
+    const requests = NAMES.flatMap(requestsWith);
     async function sendNext(): Promise<void> {
       for (let next = requests.shift(); next !== undefined; next = requests.shift()) {
         // Node refuses to send a few of these headers; a body of unknown framing gets no answer.

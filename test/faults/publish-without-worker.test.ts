@@ -84,10 +84,13 @@ describe('licenses publish, without a worker,', () => {
 
   test('ends on Ctrl-C without stopping a publication that a worker has started', async () => {
     const running = await worker();
-    const command = publishing(await filesOf('2026-11-20', 20_000));
+    const command = publishing(await filesOf('2026-11-20'));
     await running.printed('"msg":"publishing"');
+    const children = await startedChildrenOf(running.child.pid ?? 0);
+    for (const child of children) process.kill(child, 'SIGSTOP');
     command.child.kill('SIGINT');
     expect(await codeOf(command)).toBe(130);
+    for (const child of children) process.kill(child, 'SIGCONT');
     expect(command.output()).toMatch(/Publication \w+ goes on\. See how it ends: licenses publications\./);
     await running.printed('"msg":"publication ended"');
     expect(await states()).toEqual(['live']);
@@ -95,7 +98,7 @@ describe('licenses publish, without a worker,', () => {
 
   test('can publish other files once the lock of a killed worker has expired', async () => {
     const killed = await worker();
-    const left = publishing(await filesOf('2026-11-20', 20_000));
+    const left = publishing(await filesOf('2026-11-20'));
     await killed.printed('"msg":"publishing"');
     const children = await startedChildrenOf(killed.child.pid ?? 0);
     await killed.kill();

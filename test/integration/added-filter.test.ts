@@ -1,3 +1,4 @@
+/** @long @room lookups */
 import { execFile } from 'node:child_process';
 import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
