@@ -60,7 +60,7 @@ export function failedFiles(files: readonly TestedFile[]): string[] {
   return files.filter(({ status }) => status === 'failed').map(({ name }) => name);
 }
 
-/** Each failed test with its place, the first line of its error, its logs and the command that repeats it. */
+/** Each failed test with its place, the beginning of its error, its logs and the command that repeats it. */
 export function failures(
   files: readonly TestedFile[],
   { command, logsOf }: { readonly command: string; readonly logsOf: (file: string) => string | undefined },
@@ -70,21 +70,25 @@ export function failures(
     .flatMap(({ name, message, assertionResults }) => {
       const failed = assertionResults
         .filter(({ status }) => status === 'failed')
-        .flatMap(({ fullName, location, failureMessages }) => [
-          `FAILED ${name}:${location?.line ?? 1} ${fullName}`,
-          `  ${firstLine(failureMessages?.[0] ?? '')}`,
-        ]);
-      const lines = failed.length > 0 ? failed : [`FAILED ${name}:1`, `  ${firstLine(message)}`];
+        .flatMap(({ fullName, location, failureMessages }) => {
+          const error = failureMessages?.[0] ?? '';
+          const line = error.split(`${name}:`)[1]?.match(/^\d+/)?.[0] ?? location?.line ?? 1;
+          return [`FAILED ${name}:${line} ${fullName}`, `  ${firstLines(error)}`];
+        });
+      const lines = failed.length > 0 ? failed : [`FAILED ${name}:1`, `  ${firstLines(message)}`];
       const logs = logsOf(name);
       return [...lines, ...(logs === undefined ? [] : [`  logs: ${logs}`]), `  repeat: ${command} ${name}`];
     });
 }
 
+const LINES_SHOWN = 4;
 const COLORS = new RegExp(`${String.fromCharCode(27)}\\[[\\d;]*m`, 'g');
 
-function firstLine(message: string): string {
+/** What an error says, without its stack. */
+function firstLines(message: string): string {
   const lines = message.replaceAll(COLORS, '').split('\n');
-  return lines.map((line) => line.trim()).find((line) => line !== '' && !line.startsWith('●')) ?? '';
+  const said = lines.map((line) => line.trim()).filter((line) => line !== '' && !/^(●|at )/.test(line));
+  return said.slice(0, LINES_SHOWN).join(' | ');
 }
 
 /** The files that took the most seconds, as lines. */

@@ -21,7 +21,8 @@ import { eventually } from '../support/eventually.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { filesOf, type Installation, installation, publish } from '../support/worker-installation.ts';
 
-const MANY_ROWS = 2000;
+/** Some bulk requests, so that a load has not ended when the first one is answered. */
+const MANY_ROWS = 8000;
 const ATTEMPTS = PUBLISH_JOB_OPTIONS.attempts;
 
 const liveResult = z.object({
@@ -88,9 +89,13 @@ describe('a worker', () => {
     await loading.promise;
     const children = await childrenOf(worker.child.pid ?? 0);
     expect(children).not.toEqual([]);
-    await worker.stop();
+    worker.child.kill('SIGTERM');
+    await worker.printed('worker stopping');
+    // It tells its process, which stops when OpenSearch has answered.
+    await sleep(200);
     stopped.resolve();
     await held;
+    await worker.ended;
     expect(worker.child.exitCode).toBe(0);
     expectGone(children);
     expect({ live: await live(installed), indices: await indices(installed) }).toEqual(before);

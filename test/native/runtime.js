@@ -37,8 +37,6 @@ registerHooks({
     if (source === undefined) {
       source = readFileSync(path, 'utf8');
       if (path.endsWith('.ts')) source = stripTypeScriptTypes(source, { mode: 'strip' });
-      // Errors name the path.
-      source += `\n//# sourceURL=${path}`;
       sources.set(path, source);
     }
     return { format: 'module', source, shortCircuit: true };
@@ -115,7 +113,10 @@ export class NativeEnvironment {
     globalThis[LOGS] = this.logs;
     globalThis[CLEAN_UPS] = [];
   }
-  handleTestEvent({ name }, { unhandledErrors, rootDescribeBlock }) {
+  handleTestEvent({ name, error }, { unhandledErrors, rootDescribeBlock }) {
+    // A stack names the file, not its address in this process.
+    if (error instanceof Error)
+      error.stack = error.stack?.replaceAll(/file:\/\/(\S+?)\?test-file=\d+/g, '$1');
     if (name === 'run_finish') this.hasPassed = unhandledErrors.length === 0 && !hasErrors(rootDescribeBlock);
   }
   async teardown() {

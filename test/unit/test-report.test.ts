@@ -14,7 +14,8 @@ function file(name: string, results: Record<string, string>, values: Partial<Tes
     fullName: `a list ${title}`,
     status,
     location: { line: 7 },
-    failureMessages: status === 'failed' ? ['Error: expected 1\n    at line 8'] : [],
+    failureMessages:
+      status === 'failed' ? ['Error: wrong\n\nExpected: 1\n    at f (/x/test/unit/one.test.ts:9:3)'] : [],
   }));
   const status = Object.values(results).includes('failed') ? 'failed' : 'passed';
   return { name, status, message: '', startTime: 0, endTime: 1500, assertionResults, ...values };
@@ -43,8 +44,8 @@ test('each failure has its place, its error, its logs and the command that repea
   const command = 'SEED=1 npm test --';
   const logsOf = (name: string) => (name.includes('one') ? '.local/test-logs/one' : undefined);
   expect(failures(FILES, { command, logsOf })).toEqual([
-    'FAILED test/unit/one.test.ts:7 a list fails [SERVICE-04]',
-    '  Error: expected 1',
+    'FAILED test/unit/one.test.ts:9 a list fails [SERVICE-04]',
+    '  Error: wrong | Expected: 1',
     '  logs: .local/test-logs/one',
     '  repeat: SEED=1 npm test -- test/unit/one.test.ts',
     'FAILED test/unit/two.test.ts:1',
