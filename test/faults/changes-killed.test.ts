@@ -1,11 +1,11 @@
-/** @long @room changes */
+/** @room changes */
 import { beforeAll, beforeEach } from '@jest/globals';
 import { faultTest, inForm } from '../support/fault-form.ts';
 import { type FollowedPublisher, followedPublisher } from '../support/followed-publisher.ts';
 import { lapseLocks } from '../support/publisher.ts';
 import { randomRequests } from '../support/random-moments.ts';
 
-const KILLS = inForm({ short: 2, long: 20 });
+const KILLS = inForm({ short: 1, long: 20 });
 
 let followed: FollowedPublisher;
 
