@@ -1,12 +1,12 @@
 /** @long @room changes */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, beforeEach } from '@jest/globals';
-import { faultTest, inForm } from '../support/fault-form.ts';
+import { faultTest } from '../support/fault-form.ts';
 import { type FollowedPublisher, followedPublisher } from '../support/followed-publisher.ts';
 import { type OwnServer, ownOpenSearch } from '../support/own-servers.ts';
 import { randomRequests } from '../support/random-moments.ts';
 
-const KILLS = inForm({ short: 1, long: 4 });
+const KILLS = 4;
 const AWAY_MS = 2000;
 
 let openSearch: OwnServer;

@@ -1,7 +1,7 @@
 /** @long @room publishing */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { z } from 'zod';
 import { writeSampleData } from '../../sample-data/write-sample-data.ts';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
@@ -11,7 +11,7 @@ import type { CommandResult, RunningProcess } from '../../scripts/processes.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
 import { indicesUnderAlias } from '../../src/publications/metadata.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
-import { describeInLongForm, faultTest } from '../support/fault-form.ts';
+import { faultTest } from '../support/fault-form.ts';
 import { type OwnCluster, ownCluster } from '../support/own-servers.ts';
 import { counted, describeProgress, endOf, expectUnderWay } from '../support/publication-run.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
@@ -167,7 +167,7 @@ function verifyAt(port: number, key: string): ApiClient['verify'] {
 }
 
 // Starting and stopping the servers alone takes two minutes of two cores.
-describeInLongForm('it takes minutes', 'a cluster', () => {
+describe('a cluster', () => {
   beforeAll(async () => {
     cluster = await ownCluster(NODES);
     alone = await testEnvironment(NO_LIMITS);

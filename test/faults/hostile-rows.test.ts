@@ -6,11 +6,10 @@ import { type TestEnvironment, testEnvironment } from '../../scripts/environment
 import { licenses, startApi, startWorker } from '../../scripts/licenses-processes.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
 import { allChanges } from '../support/changes.ts';
-import { inForm } from '../support/fault-form.ts';
 import { type HostileRow, hostileRows, isChecked, writeHostileDay } from '../support/hostile-rows.ts';
 import { publishFiles } from '../support/publishing.ts';
 
-const ROWS = hostileRows(inForm({ short: false, long: true }));
+const ROWS = hostileRows();
 const VALID = ROWS.filter(({ column }) => !isChecked(column));
 /** Clients can name only the boards of the catalog. */
 const FINDABLE = VALID.filter(({ column }) => column !== 'BOARD');

@@ -8,7 +8,6 @@ import { z } from 'zod';
 import { type CommandResult, runProgram } from '../../scripts/processes.ts';
 import serverJson from '../../server.json' with { type: 'json' };
 import { describeUnless } from '../support/describe-unless.ts';
-import { describeInLongForm } from '../support/fault-form.ts';
 import { FIXTURES_DATE } from '../support/fixtures.ts';
 import { installedPackages } from '../support/npm-packages.ts';
 import { installedRequirements, pythonIsMissing, runPythonFile } from '../support/python.ts';
@@ -270,7 +269,7 @@ function askingByInspector(era: string): AskingClient {
   };
 }
 
-describeInLongForm('it installs 200 MB', 'third-party MCP clients', () => {
+describe('third-party MCP clients', () => {
   beforeAll(async () => {
     service = await startService();
     packages = await installedPackages(PROGRAMS);

@@ -5,13 +5,13 @@ import { z } from 'zod';
 import { PUBLISH_QUEUE, queueOptions } from '../../src/publications/job.ts';
 import { readEvents } from '../../src/publications/ledger.ts';
 import { type BulkProxy, bulkProxy } from '../support/bulk-faults.ts';
-import { faultTest, inForm } from '../support/fault-form.ts';
+import { faultTest } from '../support/fault-form.ts';
 import { counted, endOf } from '../support/publication-run.ts';
 import { type Publisher, publisher } from '../support/publisher.ts';
 
 const CLIENTS = 10;
-const ROWS = inForm({ short: 5000, long: 40_000 });
-const ROUNDS = inForm({ short: 1, long: 3 });
+const ROWS = 40_000;
+const ROUNDS = 3;
 const JOINED_WITHIN_MS = 150_000;
 
 let publications: Publisher;

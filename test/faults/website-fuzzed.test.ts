@@ -2,12 +2,12 @@
 import { beforeAll, expect } from '@jest/globals';
 import { evaluationDays } from '../../sample-data/evaluation/days.ts';
 import { createRandom } from '../../sample-data/generator/random.ts';
-import { faultTest, inForm, SEED } from '../support/fault-form.ts';
+import { faultTest, SEED } from '../support/fault-form.ts';
 import { PROPERTY_NAMES } from '../support/hostile-rows.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const FAULT = 'random requests to the website';
-const FORM = inForm({ short: { requests: 800 }, long: { requests: 20_000 } });
+const FORM = { requests: 20_000 };
 const IN_FLIGHT = 8;
 const WITHIN_MS = 600_000;
 

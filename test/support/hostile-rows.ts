@@ -51,26 +51,14 @@ export const isChecked = (column: string) =>
   /^(ISSUE|EXPIRATION)_DATE$/.test(column) ||
   /^ENDORSEMENT_NUMBER_\d$/.test(column);
 
-/** Columns whose labels are counted, and so may be names of properties: each of them gets every value. */
-const COUNTED = new Set([
-  'BOARD',
-  'STATUS',
-  'SUB_STATUS',
-  'TYPE',
-  'LICENSEE_NAME',
-  'BUSINESS_NAME',
-  'PARCEL_CITY',
-]);
-
-/** @param isLong whether every column gets every value; else each column gets some, alternately */
-export function hostileRows(isLong: boolean): HostileRow[] {
+/** Each column with every value. */
+export function hostileRows(): HostileRow[] {
   const values = [...OBJECT_PROPERTIES, ...ODD_VALUES];
   let serial = 0;
   return (['individual', 'business'] as const).flatMap((file) =>
-    [...COLUMNS[file], ...OBJECT_PROPERTIES].flatMap((column, at) => {
+    [...COLUMNS[file], ...OBJECT_PROPERTIES].flatMap((column) => {
       if (column === 'LICENSE_NUMBER' || column === 'QUERY_RUN_DATE') return [];
-      const some = isLong || COUNTED.has(column) ? values : [values[at % values.length] ?? ''];
-      return some.map((value) => {
+      return values.map((value) => {
         serial += 1;
         return hostileRow(file, column, value, String(100_000 + serial));
       });
