@@ -47,7 +47,11 @@ export async function testEnvironment(
   const environment = await environmentAt(variables, { requestMs });
 
   const cleanUp = once(async () => {
-    await deleteIndices(environment.client, prefix);
+    // A server or proxy of the test's own may have ended before.
+    const isOwn = settings.OPENSEARCH_URL !== undefined;
+    await deleteIndices(environment.client, prefix).catch((error) => {
+      if (!isOwn) throw error;
+    });
     await environment.cleanUp();
     await deleteRedisKeys(shared.REDIS_URL, prefix);
   });

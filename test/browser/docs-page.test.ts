@@ -30,9 +30,7 @@ describeUnless(NO_BROWSER, 'the page at /docs, in a browser', () => {
     origin = `http://127.0.0.1:${service.environment.config.PORT}`;
     browser = await launchedBrowser();
   });
-  afterAll(async () => {
-    await browser.close();
-  });
+  afterAll(() => browser.close());
 
   async function openDocs(): Promise<DocsPage> {
     const page = await browser.newPage();

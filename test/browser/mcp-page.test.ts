@@ -18,7 +18,6 @@ describeUnless(NO_BROWSER, 'a web page that calls MCP tools in a browser', () =>
   afterAll(async () => {
     await browser.close();
     await site.close();
-    await service.stop();
   });
 
   /** The result of a call by a script of a page at this host: the text, or the browser's error. */

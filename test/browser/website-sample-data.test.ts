@@ -20,9 +20,7 @@ describeUnless(NO_BROWSER, 'the website with sample data, in a browser', () => {
     });
     browser = await launchedBrowser();
   });
-  afterAll(async () => {
-    await browser.close();
-  });
+  afterAll(() => browser.close());
 
   test('every page and every print says that the data is not real', async () => {
     const { page, open, expectGood, close } = await siteTab(

@@ -22,9 +22,7 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
   afterEach(async () => {
     for (const tab of tabs.splice(0)) await tab.close();
   });
-  afterAll(async () => {
-    await browser.close();
-  });
+  afterAll(() => browser.close());
 
   async function tabOf(options: Parameters<typeof siteTab>[2] = {}): Promise<SiteTab> {
     const tab = await siteTab(browser, origin, options);

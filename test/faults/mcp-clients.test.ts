@@ -304,6 +304,7 @@ describe('third-party MCP clients', () => {
   describeUnless(pythonIsMissing(), 'the Python SDK', () => {
     let requirements: string;
 
+    // biome-ignore lint/suspicious/noDuplicateTestHooks: it belongs to the inner describe.
     beforeAll(async () => {
       requirements = await installedRequirements(join(PROGRAMS, 'requirements.txt'));
     }, INSTALLED_WITHIN_MS);

@@ -1,3 +1,4 @@
+/** @long @room publishing */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';

@@ -78,9 +78,7 @@ beforeAll(async () => {
 afterAll(async () => {
   isOver = true;
   await Promise.all(checks);
-  await balancer.close();
   await Promise.all(processes.map((each) => each.stop()));
-  await service.stop();
 });
 
 const licenseNumber = z.object({ license_number: z.string() });

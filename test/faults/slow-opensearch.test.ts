@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect } from '@jest/globals';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
-import type { RunningProcess } from '../../scripts/processes.ts';
 import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
 import { faultTest } from '../support/fault-form.ts';
 import { FIXTURES } from '../support/fixtures.ts';
@@ -38,7 +37,6 @@ let broken: number;
 let held: { keys: number; others: number };
 let proxy: WebServer;
 let environment: TestEnvironment;
-let api: RunningProcess;
 let rest: ApiClient;
 
 beforeAll(async () => {
@@ -60,7 +58,7 @@ beforeAll(async () => {
     while (isHeld()) await sleep(50);
     return forward();
   });
-  api = await startApi({ ...environment.variables, OPENSEARCH_URL: proxy.url });
+  await startApi({ ...environment.variables, OPENSEARCH_URL: proxy.url });
   rest = await apiClient(environment);
 }, 300_000);
 beforeEach(async () => {
@@ -71,9 +69,6 @@ beforeEach(async () => {
 }, 300_000);
 afterAll(async () => {
   mode = 'answers';
-  await api.stop();
-  await proxy.close();
-  await environment.cleanUp();
 });
 
 interface Timed {

@@ -49,7 +49,6 @@ beforeAll(async () => {
   api = await startApi(installed.environment.variables);
 });
 afterAll(async () => {
-  await api.stop();
   await installed.cleanUp();
   await files.close();
 });

@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { resolve } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { z } from 'zod';
@@ -12,12 +10,11 @@ import type { RunningProcess } from '../../scripts/processes.ts';
 import { matchesIn, numberMissIn, recordIn } from '../support/answers.ts';
 import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
 import { fixturesAnd, nurseRow, times } from '../support/fixtures.ts';
-import { type FunctionCalls, functionCalls } from '../support/function-calls.ts';
 import { type ProxyAnswer, startProxy, type WebServer } from '../support/proxy.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { sentTogether } from '../support/sent-together.ts';
 
-/** Counts that are the same in every run. `npm run bench lookups` measures times. */
+/** Counts that are the same in every run. `npm run bench lookups` measures times, `npm run bench guard` CPU. */
 
 const NURSING = 'Nursing Board';
 const AT_ONCE = 64;
@@ -37,8 +34,6 @@ beforeAll(async () => {
   environment = await testEnvironment({
     REST_REQUESTS_PER_MINUTE: '1000000',
     MCP_REQUESTS_PER_MINUTE: '1000000',
-    // For what counts function calls.
-    NODE_OPTIONS: '--inspect=127.0.0.1:0',
   });
   const files = await fixturesAnd(environment.folder, {
     individual: [
@@ -227,68 +222,6 @@ describe('simultaneous lookups', () => {
     }
   });
 });
-
-/** The calls of each kind of lookup, as recorded with `RECORD=1 npm test -- test/integration/cost.test.ts`. */
-const RECORDED_CALLS = resolve(import.meta.dirname, 'cost.json');
-/** Ten runs differed by 0.3 % at most. To check the response of OpenSearch twice takes 7 % more calls. */
-const MAX_DEARER = 1.05;
-const WARM_UP = 20;
-const COUNTED = 21;
-
-describe('function calls of a lookup', () => {
-  /** The calls of one lookup: the median, for what a timer does meanwhile is counted, too. */
-  async function callsOf(calls: FunctionCalls, ask: () => Promise<ApiAnswer>): Promise<number> {
-    for (const _ of times(WARM_UP, Number)) expect((await ask()).status).toBe(200);
-    const counts: number[] = [];
-    for (const _ of times(COUNTED, Number)) counts.push(await calls.during(ask));
-    return counts.toSorted((one, other) => one - other)[Math.floor(COUNTED / 2)] ?? 0;
-  }
-
-  test('are at most 5 % more than recorded', async () => {
-    const calls = await functionCalls(api);
-    try {
-      const numbers = times(AT_ONCE, (number) => `RN.${910_000 + number}`);
-      await byNumbers(numbers);
-      const counted = {
-        'by number': await callsOf(calls, () => byNumber('RN.910002')),
-        'by number, beside 63 others': Math.round((await calls.during(() => byNumbers(numbers))) / AT_ONCE),
-        'by name': await callsOf(calls, () => byName('Cost', 'C64')),
-        'by number, from an assistant': await callsOf(calls, () => byAssistant('RN.910002')),
-      };
-      if (process.env.RECORD === '1')
-        await writeFile(RECORDED_CALLS, `${JSON.stringify(counted, undefined, 2)}\n`);
-      const recorded = new Map(
-        Object.entries(recordedCalls.parse(JSON.parse(await readFile(RECORDED_CALLS, 'utf8')))),
-      );
-      const dearer = Object.entries(counted)
-        .map(([kind, count]) => ({ kind, count, recorded: recorded.get(kind) ?? 0 }))
-        .filter((each) => each.count > each.recorded * MAX_DEARER);
-      expect(dearer).toEqual([]);
-    } finally {
-      calls.close();
-    }
-  });
-});
-
-/** Whoever follows a lookup opens this many files. Fewer would be files of 300 lines and more. */
-const MAX_FILES = 25;
-
-test('a lookup by number runs code of at most 25 files', async () => {
-  const calls = await functionCalls(api);
-  try {
-    let files = await calls.filesDuring(() => byNumber('RN.910002'));
-    // A timer may run code of another file beside a lookup, but not beside each of ten.
-    for (const _ of times(9, Number)) {
-      const called = new Set(await calls.filesDuring(() => byNumber('RN.910002')));
-      files = files.filter((file) => called.has(file));
-    }
-    expect({ files, tooMany: files.slice(MAX_FILES) }).toEqual({ files, tooMany: [] });
-  } finally {
-    calls.close();
-  }
-});
-
-const recordedCalls = z.record(z.string(), z.int());
 
 function isOne({ body }: ApiAnswer): boolean {
   return typeof body === 'object' && body !== null && 'license_number' in body;

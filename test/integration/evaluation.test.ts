@@ -24,10 +24,7 @@ beforeAll(async () => {
     new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${service.environment.config.PORT}/mcp`)),
   );
 });
-afterAll(async () => {
-  await client.close();
-  await service.stop();
-});
+afterAll(() => client.close());
 
 function letters(text: string): string {
   return text.toLowerCase().replace(/[^a-z0-9]/g, '');

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { liveIndex } from '../../src/publications/metadata.ts';
 import { MAX_EXPORTS } from '../../src/rest/export.ts';
 import { apiClient } from '../support/api.ts';
@@ -20,10 +20,6 @@ beforeAll(async () => {
   service = await startService({ settings });
 });
 afterEach(() => scroll.release());
-afterAll(async () => {
-  await service.stop();
-  await scroll.close();
-});
 
 const clientOf = (account: string) => apiClient(service.environment, account);
 

@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { freePorts } from '../../scripts/ports.ts';
-import type { RunningProcess } from '../../scripts/processes.ts';
 import type { ApiAnswer } from '../support/api.ts';
 import { times } from '../support/fixtures.ts';
 import { rawRequest } from '../support/raw-http.ts';
@@ -14,18 +13,13 @@ const NUMBER = 'RN.700001';
 
 let service: TestService;
 /** A second API process on the same data. */
-let second: RunningProcess;
 let ports: readonly [number, number];
 
 beforeAll(async () => {
   service = await startService();
   const own = await otherPorts();
-  second = await startApi({ ...service.environment.variables, ...own });
+  await startApi({ ...service.environment.variables, ...own });
   ports = [service.environment.config.PORT, Number(own.PORT)];
-});
-afterAll(async () => {
-  await second.stop();
-  await service.stop();
 });
 
 async function otherPorts() {

@@ -3,26 +3,20 @@ import type { Queue } from 'bullmq';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
-import type { RunningProcess } from '../../scripts/processes.ts';
 import { publishQueue } from '../../src/publications/job.ts';
 
 /** Far longer than a response takes, so that a request without a response fails. */
 const ANSWERED_WITHIN_MS = 30_000;
 
 let environment: TestEnvironment;
-let api: RunningProcess;
 let queue: Queue;
 
 beforeAll(async () => {
   environment = await testEnvironment();
-  api = await startApi(environment.variables);
+  await startApi(environment.variables);
   queue = publishQueue(environment.config);
 });
-afterAll(async () => {
-  await queue.close();
-  await api.stop();
-  await environment.cleanUp();
-});
+afterAll(() => queue.close());
 
 /** The admin server's response at this path. */
 async function asked(port: number, path: string, method = 'GET') {

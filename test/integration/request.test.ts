@@ -21,10 +21,7 @@ beforeAll(async () => {
   queue = publishQueue(environment.config);
 });
 beforeEach(() => queue.obliterate({ force: true }));
-afterAll(async () => {
-  await queue.close();
-  await environment.cleanUp();
-});
+afterAll(() => queue.close());
 
 async function requested(): Promise<Job> {
   const request = await requestPublication(queue, FIXTURES);

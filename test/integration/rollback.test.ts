@@ -5,6 +5,15 @@ import { rollBack } from '../../src/publications/rollback.ts';
 import { newEnvironment, published } from '../support/publication-days.ts';
 
 describe('a rollback', () => {
+  test('without an earlier publication says which there are', async () => {
+    const environment = await newEnvironment();
+    const { store } = environment;
+    await expect(rollBack(store)).rejects.toThrow(/^There is no earlier publication to roll back to\.$/);
+    const only = await published(environment, '2026-11-20');
+    await expect(rollBack(store)).rejects.toThrow('There is no earlier publication to roll back to.');
+    expect(await indicesUnderAlias(store)).toEqual([only.index]);
+  });
+
   test('skips publications that were rolled back', async () => {
     const environment = await newEnvironment();
     const { store } = environment;

@@ -45,7 +45,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await receiver?.close();
-  await service?.stop();
 });
 
 beforeEach(async () => {

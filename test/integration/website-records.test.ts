@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { generate } from 'lean-qr';
 import { toSvgPath } from 'lean-qr/extras/svg';
 import { evaluationDays } from '../../sample-data/evaluation/days.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { freePort } from '../../scripts/ports.ts';
-import type { RunningProcess } from '../../scripts/processes.ts';
 import { newRecordCode, writtenRecordCode } from '../../src/records/saved-records.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { shownNurse } from '../support/saved-records.ts';
@@ -14,23 +13,18 @@ const NURSE = '/licenses/NUR/RN.900418822';
 const SITE = 'licenses.example.gov';
 
 let service: TestService;
-let ownName: RunningProcess;
 let ownPort: number;
 let lastAddress = 0;
 
 beforeAll(async () => {
   service = await startService({ files: evaluationDays, settings: { TRUSTED_PROXIES: '1' } });
   ownPort = await freePort();
-  ownName = await startApi({
+  await startApi({
     ...service.environment.variables,
     PORT: String(ownPort),
     ADMIN_PORT: String(await freePort()),
     PUBLIC_URL: 'https://verify.example.org',
   });
-});
-afterAll(async () => {
-  await ownName.stop();
-  await service.stop();
 });
 
 /** As a proxy passes on what a browser asks; each visitor has another address, so that no limit is met. */

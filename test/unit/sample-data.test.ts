@@ -30,9 +30,7 @@ beforeAll(async () => {
   businesses = await readRows(day1.business);
 });
 
-afterAll(async () => {
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** Every row of a file. Most fields are empty: those come from the prototype, since 154 own ones a row are slow. */
 async function readRows(path: string): Promise<Row[]> {

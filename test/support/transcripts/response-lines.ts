@@ -41,7 +41,7 @@ export function responseLines(response: RawResponse, common: CommonHeaders): str
  * @param headers `name: value`
  * @returns the kind, `- name` for each common header that is missing, and the headers that are not common
  */
-export function withoutCommonHeaders(headers: readonly string[], common: CommonHeaders): string[] {
+function withoutCommonHeaders(headers: readonly string[], common: CommonHeaders): string[] {
   if (headers.length === 0) return [];
   const names = new Set(headers.map(nameOf));
   const [nearest = []] = [...common]
