@@ -152,7 +152,14 @@ async function runJest(
   if (files.length === 0) return [];
   const reportFile = join(STATE_DIR, 'jest.json');
   rmSync(reportFile, { force: true });
-  const options = ['--json', `--outputFile=${reportFile}`, '--testLocationInResults', `--seed=${SEED}`];
+  // A failed file may leave connections open, which must not keep the run from ending.
+  const options = [
+    '--json',
+    `--outputFile=${reportFile}`,
+    '--testLocationInResults',
+    '--forceExit',
+    `--seed=${SEED}`,
+  ];
   const paths = files.map(({ path }) => path);
   const jest = startProcess(
     'jest',
