@@ -44,7 +44,7 @@ async function longestTurn(): Promise<number> {
 }
 
 describe('a workbook that is the worst for its reader is answered, and keeps nobody waiting:', () => {
-  const pieces = inForm({ short: PIECES.slice(0, 1), full: PIECES });
+  const pieces = inForm({ short: PIECES.slice(0, 1), long: PIECES });
   test.each([...worstWorkbooks(pieces)])('%s', async (_name, file) => {
     await longestTurn();
     const { status, text } = await upload(file);
