@@ -61,7 +61,7 @@ function options({ separator, quotes }: CellFormat): Options {
 const EMPTY_LINES: ReadonlySet<string | undefined> = new Set(['', '\u001a']);
 
 /** Quotation marks are not closed, or not doubled inside a cell. */
-export class BrokenQuotesError extends BadRequestError {}
+class BrokenQuotesError extends BadRequestError {}
 
 function brokenQuotes(row: number): BrokenQuotesError {
   return new BrokenQuotesError(
@@ -277,7 +277,7 @@ export function firstCsvRow(file: Buffer, separator: Separator): { cells: readon
 }
 
 /** The first rows in these bytes, which may end anywhere; fewer where quotation marks are broken. Empty ones are left out. */
-export function firstCsvRows(start: Buffer, separator: Separator, most: number): string[][] {
+function firstCsvRows(start: Buffer, separator: Separator, most: number): string[][] {
   const rows: string[][] = [];
   try {
     const onRecord = (record: string[]) => {

@@ -56,7 +56,7 @@ export interface paths {
         put?: never;
         /**
          * Verify a roster
-         * @description Up to 1,000 lookups, each answered as /lookup/verify answers it, and all of them from one day’s dataset. 10 items count as one request. CSV: a header row with the names of the fields; any other column is kept. Commas or semicolons, UTF-8. The response repeats the rows and columns and adds result_outcome, result_license_number, result_full_name, result_license_type, result_status, result_raw_status, result_expiry_date, result_days_until_expiry, result_board_action, result_cautions, result_name_match, result_found_by, result_reason, result_matches, result_detail, result_last_scraped. A cell that a spreadsheet would run as a formula begins with an apostrophe.
+         * @description Up to 1,000 lookups, each answered as /lookup/verify answers it, and all of them from one day’s dataset. 10 items count as one request. CSV: a header row with the names of the fields, or such as people write them (Lic #, Employee name); any other column is kept. UTF-8. The response repeats the rows and columns and adds result_outcome, result_license_number, result_full_name, result_license_type, result_status, result_raw_status, result_expiry_date, result_days_until_expiry, result_board_action, result_cautions, result_name_match, result_found_by, result_reason, result_matches, result_detail, result_last_scraped. A cell that a spreadsheet would run as a formula begins with an apostrophe.
          */
         post: operations["verifyRoster"];
         delete?: never;
@@ -495,14 +495,14 @@ export interface components {
         BoardName: "Nursing Board" | "Cosmetology and Barber Board" | "Medical Board" | "Board of Pharmacy" | "Counselor, Social Worker and Marriage and Family Therapist Board" | "Engineers and Surveyors Board" | "Dental Board" | "Occupational Therapy, Physical Therapy, and Athletic Trainers Board" | "Accountancy Board" | "Department of Behavioral Health" | "Speech and Hearing Professionals Board" | "Veterinary Medical Licensing Board" | "Architects Board" | "Vision Professionals Board" | "Athletic Commission" | "Embalmers and Funeral Directors Board" | "Psychology Board" | "Department of Agriculture" | "Chiropractic Board" | "Board of Executives of Long-Term Services and Supports" | "Environmental Health Specialists" | "Div. of Industrial Compliance: Elevator" | "Department of Commerce - Manufactured Homes Program" | "Motor Vehicle Repair Board";
         RosterRequest: {
             /** @description The board of every item that names none */
-            board?: components["schemas"]["BoardName"] | null;
+            board?: string | null;
             /** @description The most matches of a name to list */
             max_matches?: number | null;
             items: components["schemas"]["RosterItem"][];
         };
         /** @description The fields of /lookup/verify, and a reference */
         RosterItem: {
-            /** @description Exactly the name of a board, as GET /lookup/boards lists it; always required */
+            /** @description A board by its name, code or short name; without one, a number is looked up at all boards */
             board?: string | null;
             /** @description Looks up by number, whatever its case, blanks and separators */
             license_number?: string | null;
@@ -1624,8 +1624,8 @@ export interface operations {
     verifyRoster: {
         parameters: {
             query?: {
-                /** @description The board of every item that names none. A board in a JSON body overrides it */
-                board?: components["schemas"]["BoardName"];
+                /** @description The board of every item that names none: its name, code or short name. A board in a JSON body overrides it */
+                board?: string;
                 /** @description The most matches of a name to list. A max_matches in a JSON body overrides it */
                 max_matches?: number;
             };

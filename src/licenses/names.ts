@@ -121,7 +121,7 @@ const MAYBE_SAINT = /ST[^A-Z]|STE[^A-Z]|SAINT/i;
 
 /** The keys of a surname, as written first, then with the other ways of writing `Saint` before a word. */
 function saintForms(surname: string, asWritten = fold(surname)): string[] {
-  if (!MAYBE_SAINT.test(surname) || surname.search(SAINT) < 0) return [asWritten];
+  if (!MAYBE_SAINT.test(surname)) return [asWritten];
   return distinctKeys([asWritten, ...Array.from(NAMES.saints, (word) => fold(surname.replace(SAINT, word)))]);
 }
 

@@ -98,7 +98,7 @@ export async function suggestedPersons(
   const surnameExists = found.length > 0;
   const suggested = surnameExists
     ? await similarPersons(request, surnames, publication)
-    : [...namesOf(request, withHalf(request, others)), ...namesOf(request, others), ...surnames];
+    : [...namesOf(request, others), ...surnames];
   return { surnameExists, names: [...new Set(suggested)].slice(0, MAX_SUGGESTED_NAMES) };
 }
 
@@ -120,12 +120,6 @@ function namesWithOtherSurname(request: PersonRequest): LikelyName[] {
   if (surname === '') return [];
   const names = [{ surname: halfKey(surname), given }, { surname: given, given: surname }, ...misread];
   return names.filter((name) => name.surname !== '' && name.surname !== surname);
-}
-
-/** Those whose double surname has the typed one as half. */
-function withHalf(request: PersonRequest, licenses: Found): Found {
-  const { surname } = keysOf(request);
-  return licenses.filter(({ full_name: name }) => foldPersonName(name).halves.includes(surname));
 }
 
 /** Other forms of the given name. */
@@ -154,6 +148,7 @@ async function similarPersons(
     searchOptional(nearGivenNameQuery(board, { surname, given }, filters), publication),
     searchOptional(likelyPersonsQuery(board, otherSurname, filters, 'first_50'), publication),
   ]);
+  const isOfHalf = ({ full_name: name }: StoredLicense) => foldPersonName(name).halves.includes(surname);
   const isVariant = ({ full_name: name }: StoredLicense) =>
     otherGiven.some((each) => each.given === fold(firstGivenName(nameParts(name).given)));
   const similarGiven = namesOf(
@@ -161,7 +156,7 @@ async function similarPersons(
     ofSimilarGiven.filter((license) => hasSimilarGivenName(license, given)),
   );
   return [
-    ...namesOf(request, withHalf(request, ofOtherSurname)),
+    ...namesOf(request, ofOtherSurname.filter(isOfHalf)),
     ...namesOf(request, ofOtherGiven.filter(isVariant)),
     ...nearestSpellings(`${surname}${given}`, similarGiven, MAX_SUGGESTED_NAMES),
     ...namesOf(request, ofOtherSurname),

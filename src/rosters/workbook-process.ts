@@ -8,18 +8,16 @@ import { SaxesParser } from 'saxes';
 import { fromBufferPromise as openZip } from 'yauzl';
 import type { Sheet, WorkbookAnswer } from './workbook.ts';
 
-const MEGABYTE = 1024 * 1024;
-
 /** So many bytes are unpacked of all parts that are read. A list of 1,000 rows and 40 columns has 2 MB. */
-const MAX_UNPACKED_BYTES = 8 * MEGABYTE;
+const MAX_UNPACKED_BYTES = 8_000_000;
 
 /** More parts than any workbook of a list has. */
 const MAX_PARTS = 500;
 
 /** So many visible sheets are read, and so much text of each and of all. What a list has beyond is refused later. */
 const MAX_SHEETS = 20;
-const MAX_SHEET_CHARACTERS = MEGABYTE;
-const MAX_CHARACTERS = 3 * MEGABYTE;
+const MAX_SHEET_CHARACTERS = 1_000_000;
+const MAX_CHARACTERS = 3_000_000;
 
 /** What is wrong with the file, in words for its sender. */
 class WorkbookError extends Error {}
@@ -116,9 +114,10 @@ async function sheetsOf(file: Buffer): Promise<Sheet[]> {
   const options = { dense: true, nodim: true, cellFormula: false, dateNF: 'yyyy-mm-dd' } as const;
   const workbook = read(await bytesToRead(file), options);
   const visible = workbook.SheetNames.filter((_, at) => !workbook.Workbook?.Sheets?.[at]?.Hidden);
+  const sheets = new Map(Object.entries(workbook.Sheets));
   let left = MAX_CHARACTERS;
   return visible.slice(0, MAX_SHEETS).flatMap((name) => {
-    const sheet = workbook.Sheets[name];
+    const sheet = sheets.get(name);
     if (sheet === undefined) throw new WorkbookError(UNREADABLE);
     const text = left > 0 ? sheetText(sheet) : '';
     left -= text.length;

@@ -8,7 +8,7 @@ import { DEFAULT_LISTED_MATCHES, type Roster, type RosterResult, readItems } fro
 import type { RosterOrigin } from '../rosters/service.ts';
 import { boardByCode } from './addresses.ts';
 import type { PageServices } from './page.ts';
-import { listRow } from './roster-results.ts';
+import { listRow, type SentRow } from './roster-results.ts';
 
 /** A visitor sends a list again for the file, and to save it: so an item costs less than one over REST. */
 export const ITEMS_FOR_ONE_OVER_REST = 4;
@@ -32,13 +32,6 @@ export interface CheckedList {
   /** The code of the board of the rows that name none; empty for none. */
   readonly board: string;
   readonly origin: RosterOrigin;
-}
-
-/** A row of a list, by what its columns mean. */
-export interface SentRow {
-  /** As a spreadsheet numbers it. */
-  readonly number: number;
-  readonly fields: RowFields;
 }
 
 /** The rows of a list as lookups. What is wrong with a row makes only that row invalid. */

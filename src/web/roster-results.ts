@@ -11,7 +11,6 @@ import { type ListRow, ROW_NEEDS, type SavedRecordOf } from '../records/saved-re
 import type { RosterResult } from '../rosters/roster.ts';
 import { licenseLink, recordAddress, searchAddress } from './addresses.ts';
 import { NOT_STATED, statusTags } from './license-facts.ts';
-import type { SentRow } from './list-check.ts';
 import { dataTable, type Html, html, NOTHING } from './page.ts';
 import { counted, longDate, properCase, shortDate } from './words.ts';
 
@@ -33,6 +32,13 @@ function rowLicense(license: LicenseRecord): RowLicense {
     ...{ board, license_number, full_name, license_type, status, raw_status, expiry_date },
     extra_data: Object.fromEntries(standing),
   };
+}
+
+/** A row of a list, by what its columns mean. */
+export interface SentRow {
+  /** As a spreadsheet numbers it. */
+  readonly number: number;
+  readonly fields: RowFields;
 }
 
 /**

@@ -134,7 +134,7 @@ function verifiesRosters(program: RosterProgram): void {
 
   test('reads a spreadsheet’s CSV from standard input, and exits 1 when a line could not be looked up', async () => {
     const roster = rosterOf(
-      'Nursing,RN.987654321,Example',
+      'Wizards,RN.987654321,Example',
       'Nursing Board,,Smith',
       'Nursing Board,RN.987654321,Jones',
     );
@@ -143,7 +143,7 @@ function verifiesRosters(program: RosterProgram): void {
       isPiped: true,
     });
     expect(lines).toEqual([
-      { board: 'Nursing', license_number: 'RN.987654321', error: expect.stringContaining('"Nursing Board"') },
+      { board: 'Wizards', license_number: 'RN.987654321', error: expect.stringContaining('No board') },
       { board: NURSING, license_number: '', error: 'The roster has no number here.' },
       expect.objectContaining({ found: true, raw_status: 'Active', name_match: false }),
     ]);
