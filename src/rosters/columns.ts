@@ -1,7 +1,6 @@
 import HEADERS from '../../data/column-headers.json' with { type: 'json' };
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { boardByText } from '../licenses/boards.ts';
-import { MAX_CHARACTERS } from '../licenses/lookup.ts';
 import {
   hasNumber,
   isLikeNumber,
@@ -118,9 +117,12 @@ interface HeaderRow {
  */
 export function headerRowOf(rows: Rows): HeaderRow | undefined {
   let best: HeaderRow | undefined;
-  for (const [at, row] of rows.slice(0, MAX_ROWS_ABOVE + 1).entries()) {
+  for (const [at, cells] of rows.slice(0, MAX_ROWS_ABOVE + 1).entries()) {
+    const row = cells.slice(0, MAX_COLUMNS);
     if (row.some(isLikeNumber)) continue;
-    for (const header of [row, joinedHeader(rows[at - 1] ?? [], row)]) {
+    const upper = rows[at - 1] ?? [];
+    const isGrouped = upper.includes('') || upper.length < row.length;
+    for (const header of isGrouped ? [row, joinedHeader(upper, row)] : [row]) {
       const meanings = new Set(header.map(meaningOfHeader).filter((meaning) => meaning !== undefined));
       if (!hasCriterion([...meanings]) || meanings.size <= (best?.named ?? 0)) continue;
       best = { at, header, named: meanings.size };
@@ -195,8 +197,7 @@ function believed(header: ListColumns['header'], names: Meanings, cells: Cells):
     const isNumbers = isMostly(filled, (cell) => numbersIn(cell).every(isSurelyNumber));
     const likely = claim ?? wasNamed ?? (isNumbers ? 'license_number' : undefined);
     const other = claims.findIndex((each, place) => each === likely && place !== at);
-    const isSingle = SINGLE.some((each) => each === likely);
-    if (isSingle && other >= 0 && (claim === undefined || other < at)) {
+    if (SINGLE.some((each) => each === likely) && other >= 0 && (claim === undefined || other < at)) {
       doubts.push(`“${header[other]}” and “${name}” may mean the same.`);
     } else if (claim === undefined && likely === 'license_number') {
       doubts.push(`“${name}” looks like license numbers: ${examples.join(', ')}.`);
@@ -215,11 +216,13 @@ function onceEach(meanings: Meanings): Meanings {
 const MOST = 0.6;
 /** What a column is called counts where it fits as many. */
 const HALF = 0.5;
-const MAX_CELLS_LOOKED_AT = 100;
+/** A list of 200 columns has many cells, and no other request gets its turn meanwhile. */
+const ROWS_LOOKED_AT = 20;
+const CHARACTERS_LOOKED_AT = 80;
 
 function filledCells(rows: Rows, at: number): string[] {
-  const cells = rows.map((row) => (row[at] ?? '').slice(0, MAX_CHARACTERS).trim());
-  return cells.filter((cell) => cell !== '').slice(0, MAX_CELLS_LOOKED_AT);
+  const cells = rows.slice(0, ROWS_LOOKED_AT).map((row) => row[at]?.slice(0, CHARACTERS_LOOKED_AT));
+  return cells.flatMap((cell) => cell?.trim() || []);
 }
 
 function isMostly(cells: readonly string[], test: (cell: string) => boolean, share = MOST): boolean {
@@ -262,9 +265,7 @@ export const MAX_COLUMNS = 200;
 export function rosterColumns(rows: Rows): Pick<ListColumns, 'meanings'> & { columns: readonly string[] } {
   const [columns = []] = rows;
   if (columns.length > MAX_COLUMNS) {
-    throw new BadRequestError(
-      `The header row has ${columns.length} columns; at most ${MAX_COLUMNS} are taken.`,
-    );
+    throw new BadRequestError(`The header has ${columns.length} columns; at most ${MAX_COLUMNS} are taken.`);
   }
   const fields = columns.map((name) => BY_FIELD_NAME.get(name.trim().toLowerCase().replace(/[\s-]/g, '_')));
   const isExact = hasCriterion(columns.map((name) => BY_FIELD_NAME.get(name.trim())));
