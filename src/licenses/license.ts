@@ -242,7 +242,7 @@ function personKeys(record: LicenseRecord): LicenseKeys {
     number: numberKey(record.license_number),
     digits: numberDigits(record.license_number),
     name: `${board}/${name.surname}/${name.given}`,
-    holder: holderKeys(name).map((key) => `${board}/${key}`),
+    holder: holderKeys(board, name),
     surname: name.surnameForms.map((form) => `${board}/${form}`),
     ...mapFilters(({ keysOf }) => keysOf(record)),
   };

@@ -150,11 +150,16 @@ export function halfKey(surname: string): string {
   return surname + HALF;
 }
 
-/** The keys of a holder, `SURNAME/GIVEN`: what is typed begins with one of them. */
-export function holderKeys({ surname, surnameForms, halves, numeral, given }: PersonName): string[] {
-  const keys = surnameForms.map((form) => `${form}/${given}`);
-  if (numeral !== '') keys.push(`${surname}/${given}${numeral}`, `${surname}${numeral}/${given}`);
-  for (const half of halves) keys.push(`${halfKey(half)}/${given}`);
+/** The keys of a holder, `BOARD/SURNAME/GIVEN`: what is typed begins with one of them. */
+export function holderKeys(
+  board: string,
+  { surname, surnameForms, halves, numeral, given }: PersonName,
+): string[] {
+  const keys = surnameForms.map((form) => `${board}/${form}/${given}`);
+  if (numeral !== '') {
+    keys.push(`${board}/${surname}/${given}${numeral}`, `${board}/${surname}${numeral}/${given}`);
+  }
+  for (const half of halves) keys.push(`${board}/${halfKey(half)}/${given}`);
   return keys;
 }
 

@@ -8,6 +8,7 @@ import {
   withFormulas,
 } from '../csv.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
+import { visibleText } from '../licenses/fold.ts';
 import { MAX_CHARACTERS } from '../licenses/lookup.ts';
 import { isLikeNumber, numbersIn, partsOfText } from '../licenses/number-forms.ts';
 import type { RowFields } from '../licenses/row-lookup.ts';
@@ -186,6 +187,6 @@ export function rowFields(
 
 /** The text of a cell. `="0123"` keeps a spreadsheet from dropping zeros. */
 function textOf(cell: string): string {
-  const text = withFormulas(cell).trim().replace(/\r\n?/g, '\n');
+  const text = visibleText(withFormulas(cell)).trim().replace(/\r\n?/g, '\n');
   return text.startsWith('="') && text.endsWith('"') ? text.slice(2, -1).replaceAll('""', '"') : text;
 }
