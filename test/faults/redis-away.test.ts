@@ -1,22 +1,27 @@
 /** @room publishing */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, beforeEach, expect } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect } from '@jest/globals';
 import { z } from 'zod';
 import { publishQueue } from '../../src/publications/job.ts';
 import { readEvents } from '../../src/publications/ledger.ts';
-import { isBulk } from '../support/bulk-faults.ts';
 import { faultTest, inForm } from '../support/fault-form.ts';
-import { type KillingProxy, killingProxy } from '../support/kill-at-request.ts';
 import { type OwnServer, ownRedis } from '../support/own-servers.ts';
-import { counted, describeProgress, type LoadProgress, loadProgress } from '../support/publication-run.ts';
+import {
+  attemptsAt,
+  counted,
+  describeProgress,
+  endOf,
+  type LoadProgress,
+  loadProgress,
+} from '../support/publication-run.ts';
 import { type PublicationUnderWay, type Publisher, publisher } from '../support/publisher.ts';
-import { type RandomMoment, randomMoments, randomRequests, untilLoaded } from '../support/random-moments.ts';
+import { type RandomMoment, randomMoments, untilLoaded } from '../support/random-moments.ts';
 
-/** In the long form, enough that a load lasts while Redis is away. */
-const ROWS = inForm({ short: 2000, long: 100_000 });
+const ROWS = inForm({ short: 30_000, long: 100_000 });
 const OUTAGES = inForm({ short: 1, long: 3 });
 const AWAY_MS = 2000;
 const GOES_ON_WITHIN_MS = 60_000;
+const MID_LOAD = [0.1, 0.5] as const;
 /** A worker stops within 20 seconds. */
 const STOPS_WITHIN_SECONDS = 60;
 
@@ -26,22 +31,23 @@ const SCHEDULE = '0 6 29 2 *';
 
 let redis: OwnServer;
 let publications: Publisher;
-let proxy: KillingProxy;
 
 beforeAll(async () => {
   redis = await ownRedis();
   publications = await publisher({ rows: ROWS, settings: { REDIS_URL: redis.url } });
-  proxy = await killingProxy(publications);
 }, 300_000);
 beforeEach(async () => {
   await publications.makeReady();
   const { individual, business } = publications.files.first;
   await publications.startWorker({
-    OPENSEARCH_URL: proxy.url,
     DATASET_INDIVIDUAL: individual,
     DATASET_BUSINESS: business,
     PUBLISH_SCHEDULE: SCHEDULE,
   });
+}, 300_000);
+afterAll(async () => {
+  await publications.stop();
+  await redis.stop();
 }, 300_000);
 
 /** Expects that the queue runs one publication at a time and has its schedule. @returns this in words */
@@ -80,13 +86,14 @@ async function loadedBeyond(indexed: number, publication: string): Promise<LoadP
 async function killAndStart(
   moment: RandomMoment,
   publication: PublicationUnderWay,
+  isEmptied: boolean,
 ): Promise<LoadedMeanwhile> {
   const { environment } = publications;
   const before = await untilLoaded(moment, publication, publications);
   const killedAt = Date.now();
   await redis.kill();
   const { indexed } = await loadProgress(environment, publication.publication, publications.documents);
-  await redis.loseData();
+  if (isEmptied) await redis.loseData();
   await sleep(AWAY_MS);
   const after = await loadedBeyond(indexed, publication.publication);
   expect(await redis.isListening()).toBe(false);
@@ -101,33 +108,26 @@ const COMES_BACK = [
 ] as const;
 
 for (const { how, isEmptied } of COMES_BACK) {
-  for (const { name, share, isDone } of randomRequests(OUTAGES, `Redis ${how}`)) {
-    faultTest(`Redis killed (SIGKILL) and started again ${how}`, name, async () => {
-      const { environment, documents } = publications;
-      const [bulk = 0] = await proxy.requestsWithoutFault(isBulk);
-      await publications.makeReady();
-      let [before, after] = [0, 0];
-      const { outcome, ...seen } = await proxy.killAt(
-        { is: isBulk, after: Math.floor(share * bulk), isDone },
-        {
-          kill: async () => {
-            await redis.kill();
-            if (isEmptied) await redis.loseData();
-          },
-          recover: async (publication) => {
-            ({ indexed: before } = await loadProgress(environment, publication, documents));
-            ({ indexed: after } = await loadedBeyond(isDone ? 0 : before, publication));
-            expect(await redis.isListening()).toBe(false);
-            await redis.start();
-          },
-          mayContinue: true,
-        },
-      );
-      if (isEmptied) expect(outcome).toMatch(/^the queue has lost the job/);
-      else expect(outcome).toMatch(/^[1-9]/);
-      const loaded = counted(after - before, 'document');
-      return { ...seen, outcome: `${loaded} loaded while it was away; ${outcome}; ${await queueSetUp()}` };
-    });
+  for (const moment of randomMoments(OUTAGES, `Redis ${how}`, MID_LOAD)) {
+    faultTest(
+      `Redis killed (SIGKILL) and started again ${how}`,
+      moment.name,
+      async () => {
+        const publication = await publications.begin('second');
+        const { hit, killedAt, documents } = await killAndStart(moment, publication, isEmptied);
+        await publications.expectPublished(publication);
+        const seconds = (Date.now() - killedAt) / 1000;
+        const { environment } = publications;
+        const attempts = await attemptsAt(environment, publication.publication);
+        if (isEmptied) expect(attempts).toBeUndefined();
+        else expect(attempts).toBeGreaterThan(0);
+        const end = await endOf(environment, publication.publication);
+        await publications.expectRecovered('second');
+        const outcome = `${counted(documents, 'document')} loaded while it was away; ${end}; ${await queueSetUp()}`;
+        return { hit, seconds, outcome };
+      },
+      300_000,
+    );
   }
 }
 
@@ -152,7 +152,7 @@ for (const moment of randomMoments(inForm({ short: 0, long: 2 }), 'Redis, other 
     moment.name,
     async () => {
       const publication = await publications.begin('second');
-      const { hit, killedAt } = await killAndStart(moment, publication);
+      const { hit, killedAt } = await killAndStart(moment, publication, true);
       const other = await publications.publish('first');
       expect(other.code).toBe(0);
       await publications.expectPublished(publication);
@@ -164,25 +164,31 @@ for (const moment of randomMoments(inForm({ short: 0, long: 2 }), 'Redis, other 
       await publications.expectRecovered('first');
       return { hit, seconds, outcome: turns };
     },
+    300_000,
   );
 }
 
 for (const name of inForm({ short: [], long: ['with nothing to do'] })) {
-  faultTest('worker stopped (SIGTERM) while Redis is away', name, async () => {
-    await redis.kill();
-    const askedAt = Date.now();
-    await publications.worker().stop();
-    const seconds = (Date.now() - askedAt) / 1000;
-    expect(seconds).toBeLessThan(STOPS_WITHIN_SECONDS);
-    const { child } = publications.worker();
-    expect(await redis.isListening()).toBe(false);
-    await redis.start();
-    await publications.startWorker();
-    await publications.expectRecovered('first');
-    return {
-      hit: `a worker ${name}`,
-      seconds,
-      outcome: `it ended with exit code ${child.exitCode}`,
-    };
-  });
+  faultTest(
+    'worker stopped (SIGTERM) while Redis is away',
+    name,
+    async () => {
+      await redis.kill();
+      const askedAt = Date.now();
+      await publications.worker().stop();
+      const seconds = (Date.now() - askedAt) / 1000;
+      expect(seconds).toBeLessThan(STOPS_WITHIN_SECONDS);
+      const { child } = publications.worker();
+      expect(await redis.isListening()).toBe(false);
+      await redis.start();
+      await publications.startWorker();
+      await publications.expectRecovered('first');
+      return {
+        hit: `a worker ${name}`,
+        seconds,
+        outcome: `it ended with exit code ${child.exitCode}`,
+      };
+    },
+    300_000,
+  );
 }
