@@ -3,7 +3,7 @@
  * file makes the libraries do, only this process pays for it, and `workbook.ts` ends it.
  */
 import { buffer } from 'node:stream/consumers';
-import { CFB, read, type WorkSheet } from '@e965/xlsx';
+import { CFB, read, utils, type WorkSheet, write } from '@e965/xlsx';
 import { SaxesParser } from 'saxes';
 import { fromBufferPromise as openZip } from 'yauzl';
 import type { Sheet, WorkbookAnswer } from './workbook.ts';
@@ -109,10 +109,11 @@ function sheetText({ '!data': rows = [] }: WorkSheet): string {
   return text;
 }
 
+const OPTIONS = { dense: true, nodim: true, cellFormula: false, dateNF: 'yyyy-mm-dd' } as const;
+
 /** @throws {WorkbookError} for a file that is no workbook, or that is too large */
 async function sheetsOf(file: Buffer): Promise<Sheet[]> {
-  const options = { dense: true, nodim: true, cellFormula: false, dateNF: 'yyyy-mm-dd' } as const;
-  const workbook = read(await bytesToRead(file), options);
+  const workbook = read(await bytesToRead(file), OPTIONS);
   const visible = workbook.SheetNames.filter((_, at) => !workbook.Workbook?.Sheets?.[at]?.Hidden);
   const sheets = new Map(Object.entries(workbook.Sheets));
   let left = MAX_CHARACTERS;
@@ -133,6 +134,8 @@ function problemOf(error: unknown): string {
   return UNREADABLE;
 }
 
+// The library is slow the first time, so it reads something before the file comes.
+read(write(utils.book_new(utils.aoa_to_sheet([['a', 1]])), { type: 'buffer' }), OPTIONS);
 const file = await buffer(process.stdin);
 // Standard input ends without a file where the API has ended.
 if (file.length > 0) {
