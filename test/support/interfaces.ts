@@ -6,7 +6,7 @@ import pLimit from 'p-limit';
 import { z } from 'zod';
 import { licenses } from '../../scripts/licenses-processes.ts';
 import { plainCsv } from '../../src/csv.ts';
-import { boardByName } from '../../src/licenses/boards.ts';
+import { boardByName, boardByText } from '../../src/licenses/boards.ts';
 import { MAX_LISTED_MATCHES } from '../../src/licenses/lookup.ts';
 import {
   type AnsweredPage,
@@ -47,11 +47,17 @@ export function interfacesOf(service: TestService): Interface[] {
 
 const batch = z.object({ results: z.array(batchResult) });
 
+/** Whether a board counts alike in a roster and in a single lookup, which takes neither codes nor short names. */
+export function hasSameBoard({ board }: Question): boolean {
+  if (typeof board !== 'string' || board.trim() === '') return false;
+  return boardByName(board) !== undefined || boardByText(board) === undefined;
+}
+
 function roster({ rest }: TestService): Interface {
   return {
     name: 'POST /lookup/batch, JSON',
-    takes: () => true,
-    searchesAllBoards: false,
+    takes: (question) => hasSameBoard(question) || (question.board === undefined && hasNumber(question)),
+    searchesAllBoards: true,
     expected: (answer) => listing(answer, MAX_LISTED_MATCHES),
     isSingle: false,
     ask: inParts(1000, async (items) => {
@@ -65,7 +71,7 @@ const table = (text: string) => z.array(resultRow).parse(parse(text, { columns: 
 
 /** A cell is always text, and the numbers of several matches come without their cautions. */
 const OF_TABLES = {
-  takes: isAllText,
+  takes: (question: Question) => isAllText(question) && saysItsKind(question) && hasSameBoard(question),
   searchesAllBoards: false,
   expected: (answer: CommonAnswer) =>
     answer.outcome === 'several' ? withoutCautions(listing(answer, MAX_LISTED_MATCHES)) : answer,
@@ -223,8 +229,9 @@ function rosterPage(service: TestService): Interface {
       expect(response.status).toBe(200);
       const rows = ofRosterPage(await response.text());
       return questions.map((_, at) => {
-        const answer = rows.get(String(at + 1));
-        if (answer === undefined) throw new Error(`The page has no row ${at + 1}.`);
+        // The first row has the names of the columns.
+        const answer = rows.get(String(at + 2));
+        if (answer === undefined) throw new Error(`The page has no row ${at + 2}.`);
         return answer;
       });
     }),

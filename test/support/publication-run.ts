@@ -69,7 +69,10 @@ export function percent(share: number): string {
 }
 
 /** How often a worker has taken up a publication; `undefined` where the queue does not know it. */
-export async function attemptsAt({ config }: TestEnvironment, publication: string): Promise<number | undefined> {
+export async function attemptsAt(
+  { config }: TestEnvironment,
+  publication: string,
+): Promise<number | undefined> {
   const queue = publishQueue(config);
   try {
     const job = await queue.getJob(publication);
