@@ -95,11 +95,11 @@ export function liveRosters(lookups: Pick<Lookups, 'lookUpMany'> & Singles): Liv
   const underWayWithoutKey = pLimit(1);
   let itemsInFlight = 0;
 
-  const withKey: Queue = (work) => {
+  const withKey: Queue = async (work) => {
     if (underWay.pendingCount >= MAX_ROSTERS_WAITING) throw new TooBusyError('Too many rosters wait.');
     return underWay(work);
   };
-  const withoutKey: Queue = (work) => {
+  const withoutKey: Queue = async (work) => {
     const { pendingCount } = underWayWithoutKey;
     if (pendingCount >= MAX_ROSTERS_WAITING_WITHOUT_KEY) throw new TooBusyError('Too many rosters wait.');
     return underWayWithoutKey(() => underWay(work));

@@ -75,7 +75,7 @@ function whileWaiting(reader: Reader, change: 'ref' | 'unref'): void {
  * @throws {WorkbookEndedError} when its process had to be ended
  * @throws {TooBusyError} when too many workbooks wait
  */
-export function readWorkbook(file: Buffer): Promise<readonly Sheet[]> {
+export async function readWorkbook(file: Buffer): Promise<readonly Sheet[]> {
   if (reading.pendingCount >= MAX_WAITING) throw new TooBusyError('Too many workbooks wait.');
   return reading(async () => {
     prepareForWorkbook();
