@@ -87,7 +87,7 @@ export function prefixesOfType(type: string, board?: Board): string[] {
   return [...new Set(ofBoard.map((each) => each.type.prefix))].filter((prefix) => /[.-]$/.test(prefix));
 }
 
-/** The number that digits alone mean with this license type: `880004` of an RN is `RN.880004`. */
+/** The number that digits alone mean with this license type: `987654321` of an RN is `RN.987654321`. */
 export function numberWithType(number: string, type: string | undefined, board: Board | undefined): string {
   if (type === undefined || !/^\d+$/.test(number)) return number;
   const [prefix, another] = prefixesOfType(type, board);
