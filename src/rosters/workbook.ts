@@ -94,7 +94,8 @@ export async function readWorkbook(file: Buffer): Promise<readonly Sheet[]> {
     } finally {
       clearTimeout(timer);
       reader.kill('SIGKILL');
-      prepareForWorkbook();
+      // The rows of this one are looked up first.
+      setTimeout(prepareForWorkbook, 300).unref();
     }
   });
 }
