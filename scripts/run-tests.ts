@@ -38,7 +38,7 @@ const SEED = process.env.SEED ?? '1';
 const JEST_WORKERS = 3;
 
 /** After more failures than this, what failed is not run again: something that all need is broken. */
-const MOST_RERUNS = 10;
+const MAX_RERUNS = 10;
 const SLOWEST_SHOWN = 20;
 
 const JEST = 'node_modules/jest/bin/jest.js';
@@ -84,7 +84,7 @@ async function test(signal: AbortSignal): Promise<Counts> {
     print(`\nThe slowest files:\n${slowest(tested, SLOWEST_SHOWN).join('\n')}\n`);
 
     const failed = new Set(failedFiles(tested));
-    const isRerun = failed.size > 0 && failed.size <= MOST_RERUNS;
+    const isRerun = failed.size > 0 && failed.size <= MAX_RERUNS;
     if (isRerun) print(`Running again, alone: ${[...failed].join(' ')}\n`);
     const rerun = isRerun
       ? await jest(
