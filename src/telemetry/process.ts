@@ -28,7 +28,7 @@ export function bufferedLog(name: string, level: string) {
   }
   return {
     // For a fatal error, pino would call `flushSync`, which blocks the process while nobody reads its log.
-    log: pino({ level, name }, { write: (line) => void lines.write(line) }),
+    log: pino({ level, name }, { write: lines.write.bind(lines) }),
     /** Writes the remaining lines, for at most a second, and ends. */
     end: async () => {
       // What is left in the buffer when the process exits would be written again and again until somebody reads it.
