@@ -30,18 +30,27 @@ const rules = z.object({
   ),
 });
 
+const nothing = {
+  current: () => undefined,
+  problem: () => undefined,
+  refresh: async () => undefined,
+  stop: () => undefined,
+};
+const zero = () => 0;
+stateGauges(nothing, { inFlight: zero }, zero, () => true, { usedRatio: zero, storedRatio: zero });
+
+/** All metrics of the API. */
+export const apiMetrics = metrics;
+
 /** The page as Markdown: the metrics that each process registers, and the alerts of the rules for Prometheus. */
 export function metricsPage(): string {
-  const nothing = { current: () => undefined, refresh: async () => undefined, stop: () => undefined };
-  const zero = () => 0;
-  stateGauges(nothing, { inFlight: zero }, zero, () => true, { usedRatio: zero, storedRatio: zero });
   return `# Metrics and alerts
 
 \`npm run generated-pages\` writes this page from the metrics that the processes register and from \`deploy/prometheus/rules.yml\`. Both processes also have Node's own metrics. [Monitoring](../operations.md#monitoring) says where to read them.
 
 ## API
 
-${metricsTable(metrics)}
+${metricsTable(apiMetrics)}
 
 ## Worker
 

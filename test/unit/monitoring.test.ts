@@ -1,13 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { apiMetrics } from '../../scripts/metrics-page.ts';
 import { runProgram } from '../../scripts/processes.ts';
 import { isInstalled } from '../../scripts/program-path.ts';
 import { OUTCOMES } from '../../src/access/usage.ts';
-import { stateGauges } from '../../src/http/admin.ts';
 import '../../src/mcp/tools.ts';
 import { PUBLICATION_STATES } from '../../src/publications/ledger.ts';
-import { metrics } from '../../src/telemetry/metrics.ts';
 import { workerMetrics } from '../../workers/admin.ts';
 import { DELIVERY_OUTCOMES } from '../../workers/webhooks/delivery.ts';
 import { describeUnless } from '../support/describe-unless.ts';
@@ -56,12 +55,9 @@ describeUnless(NO_PROMTOOL, 'promtool', () => {
 
 /** What `/metrics` of the API and of the worker show. */
 async function shownMetrics(): Promise<string> {
-  const nothing = { current: () => undefined, refresh: async () => undefined, stop: () => undefined };
-  const zero = () => 0;
-  stateGauges(nothing, { inFlight: zero }, zero, () => true, { usedRatio: zero, storedRatio: zero });
   const worker = workerMetrics();
   const times = { lastEvents: new Map([['live', 0]]), live: { date: '2026-11-22', differences: 0 } };
-  return [await metrics.metrics(), await worker.text(times, { waiting: 0 }, { paused: 0, since: 0 })].join(
+  return [await apiMetrics.metrics(), await worker.text(times, { waiting: 0 }, { paused: 0, since: 0 })].join(
     '\n',
   );
 }
