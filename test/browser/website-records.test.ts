@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { launchedBrowser, NO_BROWSER } from '../../scripts/browser.ts';
 import { describeUnless } from '../support/describe-unless.ts';
 import { type ReadService, sharedService } from '../support/shared-service.ts';
-import { type SiteTab, siteTab, WIDTHS } from '../support/website.ts';
+import { siteTabs, WIDTHS } from '../support/website.ts';
 
 const NURSE = '/licenses/NUR/RN.900418822';
 
@@ -11,7 +11,8 @@ describeUnless(NO_BROWSER, 'saved records, in a browser', () => {
   let service: ReadService;
   let origin: string;
   let browser: Browser;
-  const tabs: SiteTab[] = [];
+  let tabs: ReturnType<typeof siteTabs>;
+  const tabOf: typeof tabs.tabOf = (options) => tabs.tabOf(options);
   /** The path of a record. */
   let record: string;
 
@@ -19,6 +20,7 @@ describeUnless(NO_BROWSER, 'saved records, in a browser', () => {
     service = await sharedService('evaluation');
     origin = `http://127.0.0.1:${service.environment.config.PORT}`;
     browser = await launchedBrowser();
+    tabs = siteTabs(browser, origin);
     const { page, open } = await tabOf({ javaScriptEnabled: false });
     await open('/?q=Beatrice+Holloway');
     await page.getByRole('link', { name: /HOLLOWAY, BEATRICE/i }).click();
@@ -29,16 +31,8 @@ describeUnless(NO_BROWSER, 'saved records, in a browser', () => {
     await page.waitForURL(/\/records\/[0-9A-Z]{4}(-[0-9A-Z]{4}){3}$/);
     record = new URL(page.url()).pathname;
   });
-  afterAll(async () => {
-    for (const tab of tabs) await tab.close();
-    await browser.close();
-  });
-
-  async function tabOf(options: Parameters<typeof siteTab>[2] = {}): Promise<SiteTab> {
-    const tab = await siteTab(browser, origin, options);
-    tabs.push(tab);
-    return tab;
-  }
+  afterEach(() => tabs.release());
+  afterAll(() => browser.close());
 
   /** Presses Tab until the element of a selector has the focus. */
   async function tabTo(page: Page, selector: string): Promise<void> {

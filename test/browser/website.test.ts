@@ -4,7 +4,7 @@ import type { Browser } from 'playwright-core';
 import { launchedBrowser, NO_BROWSER } from '../../scripts/browser.ts';
 import { describeUnless } from '../support/describe-unless.ts';
 import { type ReadService, sharedService } from '../support/shared-service.ts';
-import { type SiteTab, siteTab, WIDTHS } from '../support/website.ts';
+import { siteTabs, WIDTHS } from '../support/website.ts';
 
 const NURSE = '/licenses/NUR/RN.900418822';
 
@@ -12,23 +12,17 @@ describeUnless(NO_BROWSER, 'the website, in a browser', () => {
   let service: ReadService;
   let origin: string;
   let browser: Browser;
-  const tabs: SiteTab[] = [];
+  let tabs: ReturnType<typeof siteTabs>;
+  const tabOf: typeof tabs.tabOf = (options) => tabs.tabOf(options);
 
   beforeAll(async () => {
     service = await sharedService('evaluation');
     origin = `http://127.0.0.1:${service.environment.config.PORT}`;
     browser = await launchedBrowser();
+    tabs = siteTabs(browser, origin);
   });
-  afterEach(async () => {
-    for (const tab of tabs.splice(0)) await tab.close();
-  });
+  afterEach(() => tabs.release());
   afterAll(() => browser.close());
-
-  async function tabOf(options: Parameters<typeof siteTab>[2] = {}): Promise<SiteTab> {
-    const tab = await siteTab(browser, origin, options);
-    tabs.push(tab);
-    return tab;
-  }
 
   const PAGES: readonly (readonly [path: string, status: number, heading: string])[] = [
     ['/', 200, 'Look up a license'],
