@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Client } from '@opensearch-project/opensearch';
@@ -27,22 +28,14 @@ export async function indexTemplate(family: string): Promise<z.output<typeof tem
  * @throws {Error} when an index has the name of the alias of the live publication
  */
 export async function prepareIndices(store: Store): Promise<void> {
-  const { client, prefix } = store;
-  const families = (await readdir(FOLDER)).map((file) => basename(file, '.json'));
-  await Promise.all(
-    families.map(async (family) => {
-      const body = await indexTemplate(family);
-      const index_patterns = body.index_patterns.map((pattern) => `${prefix}${pattern}`);
-      await client.indices.putIndexTemplate({
-        name: `${prefix}${family}`,
-        body: { ...body, index_patterns },
-      });
-    }),
-  );
+  const { client } = store;
+  await installTemplates(store);
   const lasting = lastingIndices(store);
-  // OpenSearch starts four new shards at a time, and lets the others wait for seconds.
-  const inTurn = pLimit(4);
-  await Promise.all(lasting.map((index) => inTurn(() => createIfMissing(client, index))));
+  if (!(await client.indices.exists({ index: lasting })).body) {
+    // OpenSearch starts four new shards at a time, and lets the others wait for seconds.
+    const inTurn = pLimit(4);
+    await Promise.all(lasting.map((index) => inTurn(() => createIfMissing(client, index))));
+  }
   await untilSearchable(client, lasting);
   const { alias } = store.names;
   const { indices } = client;
@@ -51,6 +44,35 @@ export async function prepareIndices(store: Store): Promise<void> {
       `An index is named "${alias}", where the alias of the live publication belongs. Remove it.`,
     );
   }
+}
+
+const installedTemplates = z.object({
+  index_templates: z.array(
+    z.object({
+      name: z.string(),
+      index_template: z.object({ _meta: z.object({ sha1: z.string().optional() }).optional() }),
+    }),
+  ),
+});
+
+/** Installs each template that OpenSearch does not have as it is here: it takes a change of the cluster's state. */
+async function installTemplates({ client, prefix }: Store): Promise<void> {
+  const response = await client.indices.getIndexTemplate({ name: `${prefix}*` }, { ignore: [404] });
+  const found = installedTemplates.parse(response.body);
+  const installed = new Map(
+    found.index_templates.map(({ name, index_template: { _meta } }) => [name, _meta?.sha1]),
+  );
+  const families = (await readdir(FOLDER)).map((file) => basename(file, '.json'));
+  await Promise.all(
+    families.map(async (family) => {
+      const name = `${prefix}${family}`;
+      const body = await indexTemplate(family);
+      const _meta = { sha1: hash('sha1', JSON.stringify(body)) };
+      if (installed.get(name) === _meta.sha1) return;
+      const index_patterns = body.index_patterns.map((pattern) => `${prefix}${pattern}`);
+      await client.indices.putIndexTemplate({ name, body: { ...body, index_patterns, _meta } });
+    }),
+  );
 }
 
 function lastingIndices({ names }: Store): string[] {
