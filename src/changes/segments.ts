@@ -24,6 +24,8 @@ const segment = z.object({
   /** When they were found, ISO 8601. */
   at: z.string(),
   counts: changeCounts.optional(),
+  /** Whether earlier changes no longer have the places that these withdrew. */
+  erased: z.boolean().optional(),
 });
 
 type Segment = Readonly<z.output<typeof segment>>;

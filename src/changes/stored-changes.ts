@@ -161,29 +161,53 @@ export async function recordsOf(
 
 /**
  * Erases the earlier values of places that the State no longer publishes, from every visible change of the license.
- * It is done once the change that withdraws a place is visible; when interrupted, the next call does the rest.
+ * It is done once the change that withdraws a place is visible. A segment that is done says so; when interrupted, the
+ * next call does the rest.
+ *
+ * @param onProgress gets how many changes have been looked at
  */
-export async function eraseWithdrawnPlaces(store: Store, state: FeedState): Promise<void> {
-  const isVisible = visible(feedsOf(state));
-  for await (const withdrawing of changePages(store, [isVisible, { exists: { field: 'erases' } }])) {
-    const byLicense = Map.groupBy(withdrawing, ({ license }) => license);
-    const ofLicenses = { terms: { license: [...byLicense.keys()] } };
-    for await (const changes of changePages(store, [isVisible, ofLicenses])) {
-      await update(
-        store,
-        changes.flatMap(({ license, position, fields }) => {
-          const later = (byLicense.get(license) ?? []).filter((each) => each.position > position);
-          const erased = Object.entries(fields)
-            .filter(([name, field]) => field.erased !== true && later.some((each) => erases(each, name)))
-            .map(([name]) => [name, { before: null, after: null, erased: true }]);
-          return erased.length === 0 ? [] : [{ position, doc: { fields: Object.fromEntries(erased) } }];
-        }),
-      );
+export async function eraseWithdrawnPlaces(
+  store: Store,
+  state: FeedState,
+  onProgress: (changes: number) => void = () => undefined,
+): Promise<void> {
+  const feeds = feedsOf(state);
+  let changes = 0;
+  for (const feed of feeds) {
+    for (const segment of await readSegments(store, feed)) {
+      if (segment.erased === true) continue;
+      const { epoch } = segment;
+      const ofSegment = [{ term: { feed: feed.feed } }, { term: { epoch } }, { exists: { field: 'erases' } }];
+      for await (const withdrawing of changePages(store, ofSegment)) {
+        await eraseEarlier(store, [visible(feeds), { range: { epoch: { lt: epoch } } }], withdrawing);
+        changes += withdrawing.length;
+        onProgress(changes);
+      }
+      await SEGMENTS.put(store, segmentId(epoch), { ...segment, erased: true });
     }
-    // Last, so that a call that is interrupted before this is repeated.
+  }
+}
+
+/** @param earlier what holds for earlier changes. @param withdrawing at most one of each license */
+async function eraseEarlier(
+  store: Store,
+  earlier: readonly object[],
+  withdrawing: readonly StoredChange[],
+): Promise<void> {
+  const byLicense = new Map(withdrawing.map((change) => [change.license, change]));
+  for await (const changes of changePages(store, [
+    ...earlier,
+    { terms: { license: [...byLicense.keys()] } },
+  ])) {
     await update(
       store,
-      withdrawing.map(({ position }) => ({ position, doc: { erases: [] } })),
+      changes.flatMap(({ license, position, fields }) => {
+        const later = byLicense.get(license);
+        const erased = Object.entries(fields)
+          .filter(([name, field]) => field.erased !== true && later !== undefined && erases(later, name))
+          .map(([name]) => [name, { before: null, after: null, erased: true }]);
+        return erased.length === 0 ? [] : [{ position, doc: { fields: Object.fromEntries(erased) } }];
+      }),
     );
   }
 }
