@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { STATUS_CODES } from 'node:http';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Agent, type Dispatcher, interceptors, request } from 'undici';
 import { z } from 'zod';
 import { inspectFile } from './source-file.ts';
@@ -20,8 +21,9 @@ const TIMEOUTS: DownloadTimeouts = { stallMs: 60_000, firstWaitMs: 1000, maxWait
 
 const MAX_RETRIES = 8;
 const MAX_REDIRECTS = 5;
+/** A refused connection is left to the next attempt of the publication: the operator sees it within a minute. */
 const RETRIED_ERRORS = [
-  ...['ECONNREFUSED', 'ECONNRESET', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EPIPE'],
+  ...['ECONNRESET', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EPIPE'],
   ...[
     'ETIMEDOUT',
     'UND_ERR_BODY_TIMEOUT',
@@ -212,6 +214,15 @@ function storedPath(directory: string, url: URL): string {
   const hash = createHash('sha256').update(url.href).digest('hex').slice(0, 32);
   const name = (url.pathname.split('/').at(-1) ?? '').replace(/[^\w.-]+/g, '_').slice(-80);
   return join(directory, name === '' ? hash : `${hash}-${name}`);
+}
+
+/** Deletes what was downloaded from other addresses than these files. */
+export async function deleteOtherDownloads(directory: string, kept: readonly string[]): Promise<void> {
+  if (!existsSync(directory)) return;
+  const names = kept.map((path) => basename(path));
+  for (const name of await readdir(directory)) {
+    if (!names.some((each) => name.startsWith(each))) await rm(join(directory, name), { force: true });
+  }
 }
 
 function metadataPath(path: string): string {

@@ -5,11 +5,11 @@ import { numbersInRow, rejectedRows } from '../../src/publications/rejected-rows
 import { isDiskFull } from '../../src/storage/errors.ts';
 import { indexTemplate } from '../../src/storage/templates.ts';
 import { type Digests, emptyDigests } from './digests.ts';
-import { guardLicenses } from './guards.ts';
+import { guardLicenses, tooManyDuplicates } from './guards.ts';
 import { loadDocuments } from './load.ts';
 import { type BulkOperation, parseFile } from './parse.ts';
 import type { Prepared } from './prepare.ts';
-import type { Baseline, PublishRun } from './run.ts';
+import { type Baseline, type PublishRun, RefusedError, refusal } from './run.ts';
 import type { SourceFile, Sources } from './sources.ts';
 import { newTally, noteRefused, noteRows, noteSent, type Tally, tallySummary } from './tally.ts';
 
@@ -85,6 +85,12 @@ async function createIndex({ store, config }: PublishRun, index: string, metadat
   }
 }
 
+/** Of fewer, the files are read to their end, so that the other guards speak, too. */
+const MANY_DUPLICATES = 10_000;
+/** Each of them is looked up again for the comparison. */
+const MAX_REFUSED = 200_000;
+const TOO_MANY_REFUSED = `More than ${MAX_REFUSED} licenses were refused, most as duplicates; not even a forced publication takes so many.`;
+
 const GREEN_WITHIN = '600s';
 
 /**
@@ -120,7 +126,7 @@ async function loadFiles(
   index: string,
   digests: Digests,
 ): Promise<Tally> {
-  const { store, job, signal, progress, onProgress, giveUpAfterMs } = run;
+  const { store, config, job, signal, progress, onProgress, giveUpAfterMs } = run;
   const files = [sources.individual, sources.business];
   const tally = newTally(
     files.flatMap(({ file, header }) => header.missing.map((column) => `${file}.${column}`)),
@@ -170,6 +176,11 @@ async function loadFiles(
       const { file, row, id } = refused.document;
       digests.refused.add(id);
       rejected.add(file, row, `${id}: ${refused.reason}`);
+      if (digests.refused.size > MAX_REFUSED)
+        throw new RefusedError([refusal('duplicates', TOO_MANY_REFUSED)]);
+      const reasons =
+        job.force === undefined && tally.duplicates > MANY_DUPLICATES ? tooManyDuplicates(tally, config) : [];
+      if (reasons.length > 0) throw new RefusedError(reasons, tallySummary(tally));
     },
   });
   await rejected.flush();

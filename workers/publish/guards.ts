@@ -73,8 +73,8 @@ export function guardFiles(
 
 /** Why what was loaded should not go live, each reason as in `guardFiles`. */
 export function guardLicenses(loaded: CandidateLicenses, baseline: Baseline, config: Config): string[] {
-  const { counts, duplicates, unknownRows, cutOff } = loaded;
-  const { GUARD_MAX_REJECTED_PERCENT, GUARD_MAX_DUPLICATES, GUARD_MAX_UNKNOWN_PERCENT } = config;
+  const { counts, unknownRows, cutOff } = loaded;
+  const { GUARD_MAX_REJECTED_PERCENT, GUARD_MAX_UNKNOWN_PERCENT } = config;
   return [
     ...[...cutOff].map((file) =>
       refusal('truncated', `The ${file} file ends inside a row; it was cut off on its way.`),
@@ -86,12 +86,7 @@ export function guardLicenses(loaded: CandidateLicenses, baseline: Baseline, con
       `${counts.rejected} of ${counts.rows} rows were rejected, more than ` +
         `${GUARD_MAX_REJECTED_PERCENT} % (GUARD_MAX_REJECTED_PERCENT).`,
     ),
-    ...refusalIf(
-      duplicates > GUARD_MAX_DUPLICATES,
-      'duplicates',
-      `${duplicates} numbers are duplicated within a board, more than ` +
-        `${GUARD_MAX_DUPLICATES} (GUARD_MAX_DUPLICATES).`,
-    ),
+    ...tooManyDuplicates(loaded, config),
     ...refusalIf(
       unknownRows > share(GUARD_MAX_UNKNOWN_PERCENT, counts.rows),
       'unknown_labels',
@@ -103,6 +98,18 @@ export function guardLicenses(loaded: CandidateLicenses, baseline: Baseline, con
       ? []
       : lessDiscipline(loaded.discipline, baseline.discipline, config)),
   ];
+}
+
+/** Also asked while the files are loaded: a file that has everything twice must not be read to its end. */
+export function tooManyDuplicates(
+  { duplicates }: Pick<CandidateLicenses, 'duplicates'>,
+  { GUARD_MAX_DUPLICATES: most }: Config,
+): string[] {
+  return refusalIf(
+    duplicates > most,
+    'duplicates',
+    `${duplicates} numbers are duplicated within a board, more than ${most} (GUARD_MAX_DUPLICATES).`,
+  );
 }
 
 /** Fewer licenses than the live publication has, in all and at one board. */

@@ -11,7 +11,8 @@ const COUNTED = 'Ask the board. Force it if the State confirms the number.';
 /** Why a publication is refused. docs/generated/refusals.md shows them to the operator. */
 export const REFUSALS = {
   columns: {
-    meaning: "A required column is missing, or the header can't be read or has more than 1,000 columns",
+    meaning:
+      "A required column is missing, the header can't be read or has more than 1,000 columns, no row has as many cells as the header, or the two files are swapped or the same",
     remedy: 'Ask the State for a correct file.',
     isFinal: true,
   },

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import type { DatasetFile } from '../../src/dataset/columns.ts';
 import { type CsvRow, NoCsvError, readCsv } from '../../src/dataset/csv.ts';
-import { downloadSource } from '../../src/dataset/download.ts';
-import { type Header, mapHeader } from '../../src/dataset/header.ts';
+import { deleteOtherDownloads, downloadSource } from '../../src/dataset/download.ts';
+import { type Header, HeaderError, mapHeader } from '../../src/dataset/header.ts';
 import {
   type FileTextListener,
   fileText,
@@ -43,11 +43,16 @@ export async function openSources(run: PublishRun): Promise<Sources> {
   if ([job.individual.location, job.business.location].some(isUrl)) run.enter('downloading');
   const individual = await fetchSource('individual', run);
   const business = await fetchSource('business', run);
+  await deleteOtherDownloads(downloadsOf(run.config), [individual.path, business.path]);
   run.enter('reading');
   const sources = {
     individual: await openSource('individual', individual),
     business: await openSource('business', business),
   };
+  if (sources.individual.sha256 === sources.business.sha256) {
+    const same = `The individual file ${sources.individual.name} and the business file ${sources.business.name} are the same.`;
+    throw new RefusedError([refusal('columns', same)]);
+  }
   const changed = (['individual', 'business'] as const).filter(
     (file) => job[file].sha256 !== undefined && job[file].sha256 !== sources[file].sha256,
   );
@@ -70,7 +75,7 @@ async function fetchSource(
   const { location } = job[file];
   if (!isUrl(location)) return { path: location };
   const { path, url } = await downloadSource(withItsSecrets(file, location, config), {
-    directory: resolve(config.STATE_DIR, 'downloads'),
+    directory: downloadsOf(config),
     signal,
     onBytes: (bytes, total) => {
       progress.bytes = bytes;
@@ -79,6 +84,10 @@ async function fetchSource(
     },
   });
   return { path, name: url };
+}
+
+function downloadsOf({ STATE_DIR }: PublishRun['config']): string {
+  return resolve(STATE_DIR, 'downloads');
 }
 
 /** The setting that holds the address of a file, with its secrets. */
@@ -104,18 +113,45 @@ export async function openSource(file: DatasetFile, { path, name }: FetchedFile)
   const found = await inspectFile(path);
   const inspected = { ...found, name: name ?? found.name };
   let header: Header | undefined;
+  let problem: string | undefined;
   for await (const rows of rowsOf(inspected)) {
     for (const row of rows) {
       if (header === undefined) {
         if (row.problem !== undefined)
           throw new RefusedError([refusal('columns', `The ${file} file's header ${row.problem}.`)]);
-        header = mapHeader(file, row.fields);
+        header = headerOf(file, row.fields);
       } else if (row.problem === undefined) {
         return { ...inspected, file, header, runDate: runDateOf(row, header) };
-      }
+      } else problem ??= row.problem;
     }
   }
+  if (problem !== undefined) {
+    const sentence = `No row of the ${file} file (${inspected.name}) can be read: the first ${problem}.`;
+    throw new RefusedError([refusal('columns', sentence)]);
+  }
   throw new RefusedError([refusal('no_rows', `The ${file} file (${inspected.name}) has no rows.`)]);
+}
+
+/** @throws {HeaderError} when a required column is missing, as in the other of the two files */
+function headerOf(file: DatasetFile, names: readonly string[]): Header {
+  try {
+    return mapHeader(file, names);
+  } catch (error) {
+    const other = file === 'individual' ? 'business' : 'individual';
+    if (!(error instanceof HeaderError) || !canMap(other, names)) throw error;
+    throw new HeaderError(
+      `${error.message} It has the columns of the ${other} file: are the two files swapped?`,
+    );
+  }
+}
+
+function canMap(file: DatasetFile, names: readonly string[]): boolean {
+  try {
+    mapHeader(file, names);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function runDateOf(row: CsvRow, header: Header): string | undefined {
