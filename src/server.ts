@@ -175,7 +175,8 @@ function operatorApp(api: Api): Koa<RequestState> {
     const index = (await lookups.isAnswering()) ? tracker.current()?.index : undefined;
     // A process that has been asked to stop is not ready, while it still answers.
     const ready = index !== undefined && !isStopping();
-    return { ready, index: index ?? null, stopping: isStopping() };
+    const problem = tracker.problem();
+    return { ready, index: index ?? null, stopping: isStopping(), ...(problem !== undefined && { problem }) };
   };
   const app = adminApp({ config, log, isStopping, readiness, metrics });
   app.use(queueBoard(api.queue, config.QUEUE_BOARD_PASSWORD));

@@ -65,6 +65,8 @@ type JobCounts = Readonly<Record<string, number>>;
 async function queueJobs(queue: Queue): Promise<JobCounts> {
   const client = await queue.getBackend().connection.client;
   if (client.status !== 'ready') throw new Error('Redis is away.');
+  // A Redis that has become a replica can still be read.
+  await client.set(`${queue.opts.prefix}:takes-writes`, '1', { EX: 60 });
   return queue.getJobCounts('waiting', 'active', 'delayed', 'failed');
 }
 

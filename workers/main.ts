@@ -12,6 +12,8 @@ import {
   setUpQueue,
 } from '../src/publications/job.ts';
 import { appendEvent } from '../src/publications/ledger.ts';
+import { addMissingLicenseTypes } from '../src/publications/license-types.ts';
+import { SeveralLiveError } from '../src/publications/metadata.ts';
 import { trouble } from '../src/storage/errors.ts';
 import { openStore, type Store } from '../src/storage/store.ts';
 import { BAD_DOCUMENT } from '../src/storage/stored.ts';
@@ -101,7 +103,9 @@ async function prepare(store: Store, config: Config, log: Logger): Promise<void>
   try {
     await prepareIndices(store);
     await reconcileLedger(store);
+    await addMissingLicenseTypes(store);
   } catch (error) {
+    if (error instanceof SeveralLiveError) return log.error(error.message);
     const words = trouble(error, config);
     if (words === undefined) throw error;
     log.fatal(words);

@@ -22,6 +22,8 @@ export type StoredAccount = z.output<typeof storedAccount>;
  * deactivated: were it left out, its keys could be used.
  */
 export const ACCOUNTS = collection('accounts', storedAccount, {
+  // Without it, nobody knows which accounts are deactivated.
+  needsIndex: true,
   salvage: (validParts) => ({
     account: 'unknown',
     contact: null,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { todayInOhio } from '../licenses/dates.ts';
+import { daysBefore, todayInOhio } from '../licenses/dates.ts';
 import type { LookupOutcome } from '../licenses/lookup.ts';
 import { collection } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
@@ -113,6 +113,17 @@ export async function lastUsed(store: Store): Promise<ReadonlyMap<string, string
     collapse: { field: 'key' },
   });
   return new Map(documents.map(({ key, day }) => [key, day]));
+}
+
+const KEPT_DAYS = 400;
+
+/** Deletes the counts of days that are no longer kept. */
+export async function deleteOldUsage({ client, names }: Store): Promise<void> {
+  await client.deleteByQuery({
+    index: names.apiKeyUsage,
+    conflicts: 'proceed',
+    body: { query: { range: { day: { lt: daysBefore(todayInOhio(), KEPT_DAYS) } } } },
+  });
 }
 
 const PAGE_SIZE = 10_000;

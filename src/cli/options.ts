@@ -15,6 +15,12 @@ export function day(text: string): string {
   return text;
 }
 
+/** Reads an option. @throws {InvalidArgumentError} for a blank text, as of a variable that is not set */
+export function reason(text: string): string {
+  if (text.trim() === '') throw new InvalidArgumentError('A reason is needed.');
+  return text;
+}
+
 /**
  * Reads an option that takes a board by its code, its name in any case, or words that only its name has.
  *

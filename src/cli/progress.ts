@@ -47,7 +47,7 @@ export function progressDisplay(publication: string) {
   let measuredFrom = { bytes: 0, at: 0 };
   let last = 0;
   return {
-    show({ step, bytes, total_bytes: total }: PublishProgress): void {
+    show({ step, bytes, total_bytes: total, documents }: PublishProgress): void {
       // Of two files that are downloaded, the second begins at 0 again.
       if (step !== shown || bytes < last) measuredFrom = { bytes, at: Date.now() };
       if (step !== shown) display.end();
@@ -57,7 +57,9 @@ export function progressDisplay(publication: string) {
       const seconds = (Date.now() - measuredFrom.at) / 1000;
       const pace = isMeasured
         ? inWords(bytes, total, seconds < 1 ? 0 : (bytes - measuredFrom.bytes) / seconds)
-        : '';
+        : step === 'cleaning up' && documents > 0
+          ? `, ${grouped(documents)} changes`
+          : '';
       display.show(`${publication}: ${step}${pace}`, isMeasured && total > 0 ? bytes / total : 0);
     },
     end: display.end,

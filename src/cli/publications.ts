@@ -11,7 +11,7 @@ import { writeRejects } from '../publications/rejected-rows.ts';
 import { rollBack } from '../publications/rollback.ts';
 import { recordAudit } from '../storage/audit-log.ts';
 import type { Store } from '../storage/store.ts';
-import { day } from './options.ts';
+import { day, reason } from './options.ts';
 import { grouped, print, printJson, sumOf, table, totalTime } from './output.ts';
 import type { PublishOptions } from './publish.ts';
 import { JSON_OPTION, type JsonOption, report, withOpenSearch } from './store-command.ts';
@@ -27,8 +27,9 @@ export function publishCommand(): Command {
     )
     .option('--business <file>', 'the business file, a path or an https URL (default: DATASET_BUSINESS)')
     .option('--date <date>', 'the run date, YYYY-MM-DD, where the files have none', day)
-    .option('--force <reason>', 'go past the guards; the reason is kept in the ledger')
+    .option('--force <reason>', 'go past the guards; the reason is kept in the ledger', reason)
     .option(...JSON_OPTION)
+    .addHelpText('after', '\nExit codes: 0 live or skipped, 1 failed, 2 refused, 130 interrupted.')
     .action(async (options: PublishOptions) => {
       // The queue's packages take longer to load than most other commands to run.
       const { publishAndWait } = await import('./publish.ts');
@@ -53,17 +54,19 @@ export function publicationsCommand(): Command {
       report(options, publicationHistory, ({ publications }) =>
         table(
           ['PUBLICATION', 'STATE', 'DATE', 'ROWS', 'REJECTED', 'CHANGES', 'TOOK', 'LAST EVENT', 'REASONS'],
-          publications.map(({ publication, state, date, counts, changes, seconds, at, reasons = [] }) => [
-            publication,
-            state,
-            date ?? '',
-            counts === undefined ? '' : grouped(counts.rows),
-            counts === undefined ? '' : grouped(counts.rejected),
-            changes === undefined ? '' : grouped(sumOf(changes.kinds)),
-            seconds === undefined ? '' : totalTime(seconds),
-            ohioTime(at),
-            firstReason(reasons),
-          ]),
+          publications.map(
+            ({ publication, state, date, counts, changes, seconds, at, forced, reasons = [] }) => [
+              publication,
+              forced === undefined ? state : `${state} (forced)`,
+              date ?? '',
+              counts === undefined ? '' : grouped(counts.rows),
+              counts === undefined ? '' : grouped(counts.rejected),
+              changes === undefined ? '' : grouped(sumOf(changes.kinds)),
+              seconds === undefined ? '' : totalTime(seconds),
+              ohioTime(at),
+              firstReason(reasons),
+            ],
+          ),
         ),
       ),
     )
@@ -185,7 +188,7 @@ function printCounts(
 export function rollbackCommand(): Command {
   return new Command('rollback')
     .description('make the previous publication live again, in one call')
-    .option('--to <publication>', 'the publication to go back to')
+    .option('--to <publication>', 'the publication to go back to, by its id or index')
     .option(...JSON_OPTION)
     .action((options: JsonOption & { to?: string }) =>
       report(

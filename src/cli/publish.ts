@@ -12,7 +12,7 @@ import {
   requestPublication,
 } from '../publications/job.ts';
 import { appendEvent, readEvents } from '../publications/ledger.ts';
-import { recordAudit } from '../storage/audit-log.ts';
+import { whoRuns } from '../storage/audit-log.ts';
 import { grouped, print, printError, printJson } from './output.ts';
 import { progressDisplay } from './progress.ts';
 import { type JsonOption, withOpenSearch } from './store-command.ts';
@@ -63,7 +63,7 @@ export async function publishAndWait(options: PublishOptions): Promise<void> {
   const interrupted = once(process, 'SIGINT', { signal: finished.signal }).catch(() => undefined);
   try {
     const askedAt = new Date().toISOString();
-    const requested = await requestPublication(queue, { individual, business, date, force });
+    const requested = await requestPublication(queue, { individual, business, date, force, by: whoRuns() });
     if (requested.abandoned !== undefined) {
       await recordFailed(requested.abandoned, 'Its worker was lost, and then other files were asked for.');
     }
@@ -72,7 +72,7 @@ export async function publishAndWait(options: PublishOptions): Promise<void> {
       return printResult({ state: 'refused', publication: null, reasons: [reason] }, asJson);
     }
     const { job, data, state } = requested;
-    if (state === 'queued') await recordQueued(data.publication, askedAt, force);
+    if (state === 'queued') await recordQueued(data.publication, askedAt);
     const display = asJson ? undefined : progressDisplay(data.publication);
     const showProgress = (reported: unknown) => {
       const progress = publishProgress.safeParse(reported);
@@ -126,11 +126,8 @@ function redisTrouble(host: string, problem: string): string {
   return `Redis does not answer at ${host}. Is it running (npm start), and is REDIS_URL right?`;
 }
 
-function recordQueued(publication: string, at: string, forced: string | undefined): Promise<void> {
-  return withOpenSearch(async (store) => {
-    await recordAudit(store, 'publish', { publication, force: forced });
-    await appendEvent(store, { publication, at, event: 'queued', ...(forced !== undefined && { forced }) });
-  });
+function recordQueued(publication: string, at: string): Promise<void> {
+  return withOpenSearch((store) => appendEvent(store, { publication, at, event: 'queued' }));
 }
 
 function recordFailed(publication: string, reason: string): Promise<void> {
@@ -151,11 +148,18 @@ async function endOf(
   const startedAt = Date.now();
   let isWorkerMissing = false;
   let lastSeenAt = startedAt;
+  let toldAttempts = 0;
   for (;;) {
     const job = await Job.fromId(queue, jobId);
     if (job !== undefined && job.finishedOn === undefined) {
       lastSeenAt = Date.now();
       showProgress(job.progress);
+      if (job.attemptsMade > toldAttempts && job.failedReason) {
+        toldAttempts = job.attemptsMade;
+        printError(
+          `Attempt ${job.attemptsMade} failed: ${job.failedReason} The next one begins within seconds.`,
+        );
+      }
     } else {
       const events = await eventsOf(publication);
       const result = events && publicationResult(events);
@@ -215,6 +219,7 @@ function printResult(result: Report, asJson: boolean): void {
       `${grouped(result.licenses)} licenses and ${grouped(result.endorsements)} endorsements, ` +
       `${grouped(result.rejected)} rows rejected, in ${result.seconds} s (${grouped(result.rows_per_second)} rows/s).`,
   );
+  for (const overridden of result.overridden) print(`Forced past: ${overridden}`);
   for (const note of result.notes) print(note);
   for (const difference of result.canary_differences) {
     printError(`A lookup's answer differs from the files: ${difference}.`);

@@ -5,7 +5,7 @@ import Koa from 'koa';
 import type { Logger } from 'pino';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { responseStatus } from '../storage/errors.ts';
-import { stackOf, uncaughtErrors } from '../telemetry/process.ts';
+import { onceAMinute, stackOf, uncaughtErrors } from '../telemetry/process.ts';
 import { errorResponse, httpsRequired } from './errors.ts';
 import { heldResponses } from './limits.ts';
 import type { Context, Middleware, RequestState } from './route.ts';
@@ -62,6 +62,7 @@ export function httpApp({
 }: HttpAppOptions): Koa<RequestState> {
   const app = new Koa<RequestState>({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
   const hold = heldResponses(log);
+  const noteRefusal = refusalLog(log);
   app.on('error', (error: unknown) => log.warn({ error: String(error) }, 'response failed'));
   // Nothing may run before this: Koa answers what is thrown elsewhere with a plain text.
   app.use(async (ctx, next) => {
@@ -75,7 +76,7 @@ export function httpApp({
       if (ctx.status === 404 && ctx.body === undefined) throw createError(404);
       hold(ctx);
     } catch (error) {
-      answerError(ctx, error, log);
+      answerError(ctx, error, log, noteRefusal);
     }
     if (isStopping()) ctx.set('connection', 'close');
   });
@@ -135,10 +136,34 @@ function readPath(ctx: Context): string {
   }
 }
 
-/** Turns whatever is thrown into `{"detail": string}`; only errors of the service are logged with their stack. */
-function answerError(ctx: Context, error: unknown, log: Logger): void {
+/** Counts requests that were refused for a known reason, such as OpenSearch being away: a log line a minute for each. */
+function refusalLog(log: Logger): (error: unknown) => void {
+  const kinds = new Map<string, { readonly count: () => void; example: string }>();
+  return (error) => {
+    const name = error instanceof Error ? error.constructor.name : typeof error;
+    const kind = kinds.get(name) ?? {
+      count: onceAMinute((requests) => {
+        const example = kinds.get(name)?.example;
+        log.error(
+          { requests, error: name, openSearchStatus: responseStatus(error), example },
+          'requests refused with 503',
+        );
+      }),
+      example: '',
+    };
+    kinds.set(name, kind);
+    kind.example = String(error).slice(0, MAX_EXAMPLE_CHARACTERS);
+    kind.count();
+  };
+}
+
+const MAX_EXAMPLE_CHARACTERS = 300;
+
+/** Turns whatever is thrown into `{"detail": string}`; only errors that nobody expected are logged with their stack. */
+function answerError(ctx: Context, error: unknown, log: Logger, noteRefusal: (error: unknown) => void): void {
   const { status, detail, retryAfter } = errorResponse(error);
-  if (status >= 500) logFailure(ctx, error, log);
+  if (status === 503) noteRefusal(error);
+  else if (status >= 500) logFailure(ctx, error, log);
   if (retryAfter !== undefined) ctx.set('retry-after', String(retryAfter));
   // Of what would have been sent.
   for (const name of ['content-disposition', 'content-encoding']) ctx.remove(name);

@@ -3,6 +3,7 @@ import { TooManyRequestsError } from '../access/rate-limit.ts';
 import { CursorExpiredError } from '../changes/service.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { NothingPublishedError } from '../publications/live.ts';
+import { SeveralLiveError } from '../publications/metadata.ts';
 import { isDenied, isTransient, SearchUnavailableError, TooBusyError } from '../storage/errors.ts';
 
 /** A request that is refused. The message says to its client what to send instead. */
@@ -52,6 +53,7 @@ export function errorResponse(error: unknown): ErrorResponse {
   if (error instanceof NothingPublishedError) {
     return { status: 503, detail: 'No dataset has been published yet; try again later.', retryAfter: 60 };
   }
+  if (error instanceof SeveralLiveError) return { status: 503, detail: error.message, retryAfter: 60 };
   if (error instanceof SearchUnavailableError || isTransient(error) || isDenied(error)) {
     return { status: 503, detail: 'Lookups are not available right now; try again shortly.', retryAfter: 5 };
   }

@@ -87,28 +87,47 @@ async function changeWhileLive(store: Store, live: string, actions: readonly Ali
   await store.client.indices.updateAliases({ body: { actions: [...isLive, ...actions] } });
 }
 
+/** A switch of the alias. */
+interface Flip {
+  /** The index that becomes the only live one. */
+  readonly to: string;
+  /** Taken when the publication or rollback began. */
+  readonly epoch: number;
+  /** Whether what was live is marked as rolled back. */
+  readonly isRollback?: boolean;
+}
+
 /**
- * Makes an index live in one `_aliases` call. It is refused when a later epoch has been taken, or when another index
- * has gone live meanwhile; two indices are never live.
+ * Makes an index live in one `_aliases` call, which also marks the index as one that was live. It is refused when a
+ * later epoch has been taken, or when another index has gone live meanwhile; two indices are never live.
  *
- * @param epoch taken when the publication or rollback began
  * @returns the index that was live before
  * @throws {FlipRefusedError} when it was fenced; the alias then stays as the later publication or rollback left it
  */
-export async function flip(store: Store, to: string, epoch: number): Promise<string | undefined> {
-  const alias = store.names.alias;
-  const [from] = (await indicesUnderAlias(store)).filter((index) => index !== to);
+export async function flip(store: Store, wanted: Flip): Promise<string | undefined> {
+  const { to, epoch, isRollback = false } = wanted;
+  const { alias, wasLive, rolledBack } = store.names;
+  const others = (await indicesUnderAlias(store)).filter((index) => index !== to);
   const latest = await currentEpoch(store);
   if (latest !== epoch) throw new FlipRefusedError(fencedBy(latest));
-  const add = { add: { index: to, alias } };
-  const actions = from === undefined ? [add] : [{ remove: { index: from, alias, must_exist: true } }, add];
+  const actions = [
+    ...others.flatMap((index) => [
+      { remove: { index, alias, must_exist: true } },
+      { add: { index, alias: wasLive } },
+      ...(isRollback ? [{ add: { index, alias: rolledBack } }] : []),
+    ]),
+    { add: { index: to, alias } },
+    { add: { index: to, alias: wasLive } },
+    { remove: { index: to, alias: rolledBack, must_exist: false } },
+  ];
   try {
     await store.client.indices.updateAliases({ body: { actions } });
   } catch (error) {
     if (responseStatus(error) !== 404) throw error;
     throw new FlipRefusedError(`Another publication went live while ${to} was about to, or it was deleted.`);
   }
-  await resolveRaces(store, { from, to, epoch });
+  const [from] = others;
+  await resolveRaces(store, from, wanted);
   return from;
 }
 
@@ -118,9 +137,10 @@ export async function flip(store: Store, to: string, epoch: number): Promise<str
  */
 async function resolveRaces(
   store: Store,
-  { from, to, epoch }: { from: string | undefined; to: string; epoch: number },
+  from: string | undefined,
+  { to, epoch, isRollback = false }: Flip,
 ): Promise<void> {
-  const alias = store.names.alias;
+  const { alias, wasLive, rolledBack } = store.names;
   const under = await indicesUnderAlias(store);
   const others = under.filter((index) => index !== to);
   const latest = await readEpoch(store);
@@ -134,7 +154,17 @@ async function resolveRaces(
   const [other] = others;
   const back = other ?? from;
   if (under.includes(to) && back !== undefined) {
-    const takenBack = [{ add: { index: back, alias } }, { remove: { index: to, alias } }];
+    const takenBack = [
+      { add: { index: back, alias } },
+      { remove: { index: to, alias } },
+      {
+        remove: {
+          index: isRollback ? back : to,
+          alias: isRollback ? rolledBack : wasLive,
+          must_exist: false,
+        },
+      },
+    ];
     await unlessSwitched(changeWhileLive(store, other ?? to, takenBack));
   }
   throw new FlipRefusedError(

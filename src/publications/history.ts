@@ -7,8 +7,15 @@ import {
   type NewLedgerEvent,
   type PublicationState,
   readEvents,
+  readLiveEvents,
 } from './ledger.ts';
-import { type LicensesIndex, publicationCounts, readableLiveIndex } from './metadata.ts';
+import {
+  type LicensesIndex,
+  licensesIndices,
+  markedIndices,
+  publicationCounts,
+  readableLiveIndex,
+} from './metadata.ts';
 
 /** A publication: what its events say, the latest of each, and its state. */
 export type PublicationSummary = Readonly<Omit<LedgerEvent, 'event'>> & { readonly state: PublicationState };
@@ -44,7 +51,10 @@ export type PublicationHistory = Readonly<Awaited<ReturnType<typeof publicationH
 /** Every publication that the ledger knows, the latest first, without counts by status and unknown labels. */
 export async function publicationHistory(store: Store) {
   const live = (await readableLiveIndex(store))?.metadata.publication;
-  const publications = summarize(await readEvents(store), live).reverse();
+  const latest = await readEvents(store);
+  const isListed = live === undefined || latest.some(({ publication }) => publication === live);
+  const events = isListed ? latest : [...(await readEvents(store, live)), ...latest];
+  const publications = summarize(events, live).reverse();
   return { live: publications.find(({ publication }) => publication === live) ?? null, publications };
 }
 
@@ -64,18 +74,27 @@ export async function publicationDetails(store: Store, publication: string) {
 
 /** The publication that was live last, by the ledger; `undefined` before the first. */
 export async function lastLivePublication(store: Store): Promise<PublicationSummary | undefined> {
-  const events = await readEvents(store);
+  const events = await readLiveEvents(store);
   const last = events.findLast(({ event }) => event === 'live');
   return last && foldEvents(events).get(last.publication);
 }
 
-export const ONCE_LIVE: ReadonlySet<string> = new Set(['live', 'superseded', 'rolled_back']);
-
-/** The physical indices that have been live at some time. */
-export function indicesOnceLive(events: readonly LedgerEvent[]): Set<string> {
-  return new Set(
-    events.flatMap(({ event, index }) => (ONCE_LIVE.has(event) && index !== undefined ? [index] : [])),
+/** Marks the indices that went live under version 0.3.0, which wrote that into the ledger alone. */
+export async function markFromLedger(store: Store): Promise<void> {
+  const { live, wasLive } = await markedIndices(store);
+  if ([...live].every((index) => wasLive.has(index))) return;
+  const existing = new Map(
+    (await licensesIndices(store)).map(({ index, metadata }) => [metadata.publication, index]),
   );
+  const actions = summarize(await readLiveEvents(store), undefined).flatMap(({ publication, state }) => {
+    const index = existing.get(publication);
+    if (index === undefined) return [];
+    const isRolledBack = state === 'rolled_back' && !live.has(index);
+    const aliases = [store.names.wasLive, ...(isRolledBack ? [store.names.rolledBack] : [])];
+    return aliases.map((alias) => ({ add: { index, alias } }));
+  });
+  for (const index of live) actions.push({ add: { index, alias: store.names.wasLive } });
+  await store.client.indices.updateAliases({ body: { actions } });
 }
 
 export const publishResult = z.discriminatedUnion('state', [
@@ -91,6 +110,8 @@ export const publishResult = z.discriminatedUnion('state', [
     unknown_labels: countsByName,
     /** What is unusual about the files, a sentence each. */
     notes: z.array(z.string()),
+    /** What the guards said of a forced one. */
+    overridden: z.array(z.string()),
     /** Lookups whose answers differed from the files, right after the publication went live. */
     canary_differences: z.array(z.string()),
   }),
@@ -127,6 +148,7 @@ export function publicationResult(events: readonly LedgerEvent[]): PublishResult
       rows_per_second: took === 0 ? 0 : Math.round(counts.rows / took),
       unknown_labels,
       notes,
+      overridden: reasons,
       canary_differences: differences,
     };
   }
@@ -140,9 +162,10 @@ export function publicationResult(events: readonly LedgerEvent[]): PublishResult
  */
 export async function reconcileLedger(store: Store): Promise<void> {
   // In this order: otherwise a switch in between would be recorded twice, the second time too late.
-  const events = await readEvents(store);
+  const events = await readLiveEvents(store);
   const live = await readableLiveIndex(store);
   for (const event of missingEvents(events, live)) await appendEvent(store, event);
+  await markFromLedger(store);
 }
 
 /**

@@ -23,7 +23,9 @@ const publishJob = z.object({
   /** The publication's date where the files have none, `YYYY-MM-DD`. */
   date: z.string().optional(),
   /** The operator's reason for going past the guards. */
-  force: z.string().optional(),
+  force: z.string().regex(/\S/, 'a reason is needed').optional(),
+  /** Who asked for it, as the audit log names them. */
+  by: z.string().optional(),
 });
 
 export type PublishJob = z.output<typeof publishJob>;
@@ -68,9 +70,16 @@ export function queuePrefix(indexPrefix: string): string {
   return `${indexPrefix}bull`;
 }
 
-/** Where the queue is. BullMQ opens and closes its connections itself, and commands wait for Redis to come back. */
+/**
+ * Where the queue is. BullMQ opens and closes its connections itself, and commands wait for Redis to come back. A Redis
+ * that has become a replica takes no writes: its address leads to the new one after connecting again.
+ */
 export function queueOptions({ REDIS_URL: url, INDEX_PREFIX }: Config) {
-  return { connection: { url, maxRetriesPerRequest: null }, prefix: queuePrefix(INDEX_PREFIX) };
+  const reconnectOnError = ({ message }: Error) => (message.startsWith('READONLY') ? 2 : false);
+  return {
+    connection: { url, maxRetriesPerRequest: null, reconnectOnError },
+    prefix: queuePrefix(INDEX_PREFIX),
+  };
 }
 
 /** For errors of a queue: BullMQ prints those that nobody listens to, with the password where Redis refuses it. */
@@ -84,7 +93,8 @@ export function publishQueue(config: Config): Queue {
 }
 
 /** What an operator asks to be published: two paths as the worker sees them, or https URLs. */
-type PublicationRequest = Record<'individual' | 'business', string> & Pick<PublishJob, 'date' | 'force'>;
+type PublicationRequest = Record<'individual' | 'business', string> &
+  Pick<PublishJob, 'date' | 'force' | 'by'>;
 
 const MAX_TRIES = 5;
 

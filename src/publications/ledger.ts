@@ -14,6 +14,7 @@ export const PUBLISH_STEPS = [
   'comparing',
   'making durable',
   'going live',
+  'cleaning up',
 ] as const;
 
 export type PublishStep = (typeof PUBLISH_STEPS)[number];
@@ -116,11 +117,22 @@ const LARGE_PARTS = ['statuses', 'unknown_labels'];
  * and unknown labels.
  */
 export async function readEvents(store: Store, publication?: string): Promise<LedgerEvent[]> {
-  const ofOne = publication === undefined ? [] : [{ term: { publication } }];
+  return eventsThat(store, publication === undefined ? [] : [{ term: { publication } }], publication);
+}
+
+/** What is written of a publication that goes live. */
+const ONCE_LIVE: ReadonlySet<string> = new Set(['live', 'superseded', 'rolled_back']);
+
+/** As `readEvents`, of publications that went live: however many were skipped or refused, none is left out. */
+export function readLiveEvents(store: Store): Promise<LedgerEvent[]> {
+  return eventsThat(store, [{ terms: { event: [...ONCE_LIVE] } }]);
+}
+
+async function eventsThat(store: Store, filter: readonly object[], publication?: string) {
   const events: LedgerEvent[] = [];
   const pages = LEDGER_EVENTS.pages(store, {
     size: EVENTS_A_REQUEST,
-    query: { bool: { filter: [{ exists: { field: 'event' } }, ...ofOne] } },
+    query: { bool: { filter: [{ exists: { field: 'event' } }, ...filter] } },
     sort: [{ _seq_no: 'desc' }],
     ...(publication === undefined && { _source: { excludes: LARGE_PARTS } }),
   });
@@ -129,6 +141,18 @@ export async function readEvents(store: Store, publication?: string): Promise<Le
     if (events.length >= MAX_EVENTS) break;
   }
   return events.reverse();
+}
+
+/** The latest publications that were refused or have failed, at the most so many. @param since ISO 8601 */
+export async function lastUnpublished(store: Store, since: string, most: number): Promise<string[]> {
+  const { documents } = await LEDGER_EVENTS.search(store, {
+    size: most,
+    query: {
+      bool: { filter: [{ terms: { event: ['refused', 'failed'] } }, { range: { at: { gte: since } } }] },
+    },
+    sort: [{ _seq_no: 'desc' }],
+  });
+  return documents.map(({ publication }) => publication);
 }
 
 async function latestEvent(

@@ -20,7 +20,7 @@ const MAX_REFRESHES = 2;
  * @throws {NothingPublishedError} when nothing is live
  */
 export async function liveFeed(store: Store, tracker?: LivePublicationTracker): Promise<LiveFeed> {
-  const live = await liveLicensesIndex(store);
+  const live = await liveLicensesIndex(store, tracker?.current()?.index);
   if (live === undefined) throw new NothingPublishedError('Nothing has been published yet.');
   const { index, metadata } = live;
   const state = await feedOf(store, metadata);

@@ -1,10 +1,10 @@
-import { z } from 'zod';
 import { BOARDS, currentBoardName } from '../licenses/boards.ts';
 import { addTo } from '../licenses/counts.ts';
-import { search } from '../storage/checked-search.ts';
 import { responseStatus, SearchUnavailableError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
-import { liveIndex, type PublicationMetadata, readMetadata } from './metadata.ts';
+import { lastLivePublication } from './history.ts';
+import { anyLicense, type LicenseTypes, readLicenseTypes } from './license-types.ts';
+import { liveIndex, type PublicationMetadata, readMetadata, SeveralLiveError } from './metadata.ts';
 
 /** The live publication, as this process knows it. */
 export interface LivePublication {
@@ -15,7 +15,9 @@ export interface LivePublication {
   /** Licenses by board name. */
   readonly licenses: ReadonlyMap<string, number>;
   /** One of its licenses, to see whether lookups find what is there. */
-  readonly sample: Sample | undefined;
+  readonly sample: LicenseTypes['sample'];
+  /** Whether its licenses have been counted: those of version 0.3.0 are, once its worker has started. */
+  readonly isCounted: boolean;
 }
 
 /** Nothing has been published, so nothing can be answered. */
@@ -25,14 +27,37 @@ export type LivePublicationTracker = ReturnType<typeof trackLivePublication>;
 
 const REFRESH_MS = 1000;
 
+/** The worker counts the licenses of a publication of version 0.3.0 once. */
+const RECOUNTED_EVERY_MS = 60_000;
+
 /** Reads the alias once a second. After a failed refresh the last known publication stays; only the first failure is reported. */
 export function trackLivePublication(store: Store, onError: (error: unknown) => void) {
   let known: LivePublication | undefined;
+  let readAt = 0;
+  let problem: string | undefined;
   let underWay: Promise<LivePublication | undefined> | undefined;
 
+  /** Of several, the one that answers from now; in a process that starts, the one that went live last by the ledger. */
+  async function theLiveIndex(): Promise<string | undefined> {
+    try {
+      const only = await liveIndex(store);
+      problem = undefined;
+      return only;
+    } catch (error) {
+      if (!(error instanceof SeveralLiveError)) throw error;
+      problem = error.message;
+      const last = known?.index ?? (await lastLivePublication(store))?.index;
+      if (last === undefined || !error.indices.includes(last)) throw error;
+      return last;
+    }
+  }
+
   async function ask(): Promise<LivePublication | undefined> {
-    const index = await liveIndex(store);
-    if (index !== known?.index) known = index === undefined ? undefined : await readPublication(store, index);
+    const index = await theLiveIndex();
+    const isCounted = known?.isCounted === true || performance.now() - readAt < RECOUNTED_EVERY_MS;
+    if (index === known?.index && isCounted) return known;
+    known = index === undefined ? undefined : await readPublication(store, index);
+    readAt = performance.now();
     return known;
   }
 
@@ -59,7 +84,13 @@ export function trackLivePublication(store: Store, onError: (error: unknown) => 
   timer.unref();
   /** As last seen; `undefined` before anything was published or seen. */
   const current = () => known;
-  return { current, refresh, stop: () => clearInterval(timer) };
+  return {
+    current,
+    /** What an operator must do about the alias, if anything. */
+    problem: () => problem,
+    refresh,
+    stop: () => clearInterval(timer),
+  };
 }
 
 /**
@@ -95,57 +126,24 @@ async function refreshed(tracker: LivePublicationTracker): Promise<LivePublicati
   return publication;
 }
 
-const MAX_TYPES = 5000;
-
-const sample = z.object({ board: z.string(), license_number: z.string() });
-
-type Sample = Readonly<z.output<typeof sample>>;
-
-const typesResponse = z.object({
-  hits: z.object({ hits: z.array(z.object({ _source: sample })) }),
-  aggregations: z.object({
-    types: z.object({
-      buckets: z.array(
-        z.object({
-          key: z.object({ board: z.string(), license_type: z.string().nullable() }),
-          doc_count: z.int(),
-        }),
-      ),
-    }),
-  }),
-});
-
+/** The publication of an index. Its types are the catalog's until they have been counted. */
 async function readPublication(store: Store, index: string): Promise<LivePublication> {
-  const [metadata, response] = await Promise.all([
-    readMetadata(store, index),
-    search(store.client, typesResponse, {
-      index,
-      body: {
-        size: 1,
-        _source: Object.keys(sample.shape),
-        aggs: {
-          types: {
-            composite: {
-              size: MAX_TYPES,
-              sources: [
-                { board: { terms: { field: 'board' } } },
-                { license_type: { terms: { field: 'license_type', missing_bucket: true } } },
-              ],
-            },
-          },
-        },
-      },
-    }),
-  ]);
-  const { buckets } = response.aggregations.types;
+  const [metadata, counted] = await Promise.all([readMetadata(store, index), readLicenseTypes(store, index)]);
   const licenses = new Map<string, number>();
-  for (const { key, doc_count: count } of buckets) addTo(licenses, currentBoardName(key.board), count);
+  for (const [label, count] of Object.entries(counted?.boards ?? metadata.boards ?? {}))
+    addTo(licenses, currentBoardName(label), count);
+  const published = Map.groupBy(counted?.types ?? [], ({ board }) => currentBoardName(board));
   const licenseTypes = BOARDS.map(({ name, license_types: catalog }) => {
-    const published = buckets.flatMap(({ key }) =>
-      currentBoardName(key.board) === name ? (key.license_type ?? []) : [],
-    );
-    return [name, licenses.has(name) ? published : catalog.map((type) => type.name)] as const;
+    const types = published.get(name)?.map(({ license_type }) => license_type);
+    return [name, types ?? catalog.map((type) => type.name)] as const;
   });
-  const [first] = response.hits.hits;
-  return { index, metadata, licenseTypes: new Map(licenseTypes), licenses, sample: first?._source };
+  const sample = counted?.sample ?? (await anyLicense(store, index));
+  return {
+    index,
+    metadata,
+    licenseTypes: new Map(licenseTypes),
+    licenses,
+    sample,
+    isCounted: counted !== undefined,
+  };
 }

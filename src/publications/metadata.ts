@@ -163,14 +163,35 @@ export async function indicesUnderAlias({ client, names }: Store): Promise<strin
   }
 }
 
+/** @throws {SeveralLiveError} */
 export async function liveIndex(store: Store): Promise<string | undefined> {
-  return onlyOne(await indicesUnderAlias(store));
+  return theOnly(await indicesUnderAlias(store), (index) => index);
 }
 
-/** The live index and its metadata, if anything is live: one request, so both are of the same moment. */
-export async function liveLicensesIndex(store: Store): Promise<LicensesIndex | undefined> {
+/** Which indices of licenses are live, have been live, and were left by a rollback: their aliases say so. */
+export async function markedIndices({ client, names }: Store) {
+  const { body } = await client.indices.getAlias({ index: names.licensesPattern });
+  const marked = (alias: string): ReadonlySet<string> =>
+    new Set(
+      Object.entries(body).flatMap(([index, { aliases }]) => (Object.hasOwn(aliases, alias) ? [index] : [])),
+    );
+  return { live: marked(names.alias), wasLive: marked(names.wasLive), rolledBack: marked(names.rolledBack) };
+}
+
+export type Marks = Awaited<ReturnType<typeof markedIndices>>;
+
+/**
+ * The live index and its metadata, if anything is live: one request, so both are of the same moment.
+ *
+ * @param preferred which one it is where the alias has several
+ * @throws {SeveralLiveError}
+ */
+export async function liveLicensesIndex(
+  store: Store,
+  preferred?: string,
+): Promise<LicensesIndex | undefined> {
   try {
-    return onlyOne(await readAllMetadata(store, store.names.alias));
+    return theOnly(await readAllMetadata(store, store.names.alias), ({ index }) => index, preferred);
   } catch (error) {
     if (isIndexNotFound(error)) return undefined;
     throw error;
@@ -190,7 +211,26 @@ export async function readableLiveIndex(store: Store): Promise<LicensesIndex | u
   }
 }
 
-function onlyOne<Index>(underAlias: readonly Index[]): Index | undefined {
-  if (underAlias.length > 1) throw new Error('The alias has more than one index.');
-  return underAlias[0];
+/** The alias has several indices, as a restored snapshot leaves it. The message says how to choose one. */
+export class SeveralLiveError extends Error {
+  readonly indices: readonly string[];
+
+  constructor(indices: readonly string[]) {
+    const sorted = indices.toSorted();
+    super(
+      `Several indices are live: ${sorted.join(', ')}. Make one the only one: licenses rollback --to ${sorted.at(-1)}`,
+    );
+    this.indices = sorted;
+  }
+}
+
+function theOnly<Index>(
+  underAlias: readonly Index[],
+  nameOf: (index: Index) => string,
+  preferred?: string,
+): Index | undefined {
+  if (underAlias.length <= 1) return underAlias[0];
+  const chosen = underAlias.find((index) => nameOf(index) === preferred);
+  if (chosen === undefined) throw new SeveralLiveError(underAlias.map(nameOf));
+  return chosen;
 }

@@ -2,66 +2,103 @@ import { deleteInvisibleChanges, eraseWithdrawnPlaces } from '../changes/stored-
 import { deleteExpiredRecords } from '../records/saved-records.ts';
 import { digestIndexName, type Store } from '../storage/store.ts';
 import { deleteIndex, deleteObsolete, type ReadEpoch, readEpoch } from './fence.ts';
-import { indicesOnceLive, summarize } from './history.ts';
-import { type LedgerEvent, readEvents } from './ledger.ts';
+import { markFromLedger } from './history.ts';
 import { copyFeed, feedOf } from './live-feed.ts';
-import { checkedIndices, type LicensesIndex, licensesIndices, liveIndex } from './metadata.ts';
+import {
+  checkedIndices,
+  type LicensesIndex,
+  licensesIndices,
+  liveIndex,
+  type Marks,
+  markedIndices,
+  readableLiveIndex,
+} from './metadata.ts';
 import { deleteRejectedRows } from './rejected-rows.ts';
 
 /**
- * Deletes obsolete indices: all but the live one, the latest that were live before, and the one being built. Indices of
- * crashed runs are deleted too: they have an earlier epoch, so they can never go live. Digests, rejected rows and
- * changes go with them. While nothing is live, no index is deleted: any of them may be what goes live. Saved records
- * that are no longer kept are deleted, too.
+ * Deletes obsolete indices and what goes with them: digests, rejected rows and changes. Saved records that are no
+ * longer kept are deleted, too.
  *
  * @param keep how many publications stay, the live one included
+ * @param onProgress gets how many changes were looked at for withdrawn places
  * @returns the indices deleted
  */
-export async function prune(store: Store, keep: number): Promise<readonly string[]> {
+export async function prune(
+  store: Store,
+  keep: number,
+  onProgress?: (changes: number) => void,
+): Promise<readonly string[]> {
+  const epoch = await readEpoch(store);
+  const deleted = await deleteIndices(store, keep);
+  const live = await readableLiveIndex(store);
+  if (live !== undefined) await pruneChanges(store, live, epoch, onProgress);
+  await deleteRejectedRows(store);
+  await deleteExpiredRecords(store);
+  return deleted;
+}
+
+/**
+ * Deletes all indices of licenses but the live one, the latest that were live before, and the one being built. Indices
+ * of crashed runs are deleted too: they have an earlier epoch, so they can never go live. While nothing is live, no
+ * index is deleted: any of them may be what goes live.
+ *
+ * @param keep how many publications stay, the live one included
+ */
+export async function deleteIndices(store: Store, keep: number): Promise<readonly string[]> {
+  await markFromLedger(store);
   for (;;) {
     const epoch = await readEpoch(store);
     // Before the indices of licenses: a digest is younger than its index, so none that is being built is an orphan.
     const digests = await checkedIndices(store, store.names.digestsPattern);
-    const [live, indices, events] = await Promise.all([
+    const [live, indices, marks] = await Promise.all([
       liveIndex(store),
       licensesIndices(store),
-      readEvents(store),
+      markedIndices(store),
     ]);
-    const obsolete = live === undefined ? [] : obsoleteIndices(live, indices, events, epoch, keep);
+    const obsolete = live === undefined ? [] : obsoleteIndices(live, indices, marks, epoch, keep);
     const deleted = await deleteObsolete(store, epoch, obsolete);
     if (deleted === undefined) continue;
 
     const left = indices.filter(({ index }) => !deleted.includes(index));
     const used = new Set(left.map(({ index }) => digestIndexName(store.prefix, index)));
     for (const { index } of digests) if (!used.has(index)) await deleteIndex(store, index);
-    const current = indices.find(({ index }) => index === live);
-    if (current !== undefined) await pruneChanges(store, current, epoch);
-    await deleteRejectedRows(store, summarize(events, undefined), left);
-    await deleteExpiredRecords(store);
     return deleted;
   }
 }
 
-/** @param indices the earliest build first */
+/**
+ * A publication that was rolled back counts for nothing, and stays until one after it is live. So the latest good one
+ * before the live one stays, however many were rolled back since.
+ *
+ * @param indices the earliest build first
+ */
 function obsoleteIndices(
   live: string,
   indices: readonly LicensesIndex[],
-  events: readonly LedgerEvent[],
-  { epoch, uses }: ReadEpoch,
+  { wasLive, rolledBack }: Pick<Marks, 'wasLive' | 'rolledBack'>,
+  { epoch, uses }: Pick<ReadEpoch, 'epoch' | 'uses'>,
   keep: number,
 ): string[] {
-  const onceLive = indicesOnceLive(events);
-  const before = indices.map(({ index }) => index).filter((index) => index !== live && onceLive.has(index));
-  const kept = new Set([live, ...uses, ...before.slice(Math.max(0, before.length - (keep - 1)))]);
+  const liveEpoch = indices.find(({ index }) => index === live)?.metadata.epoch ?? 0;
+  const good = indices.filter(({ index }) => index !== live && wasLive.has(index) && !rolledBack.has(index));
+  const before = good.filter(({ metadata }) => metadata.epoch < liveEpoch);
+  const kept = keep === 1 ? [] : [...good.slice(1 - keep), ...before.slice(-1)];
+  const undone = indices.filter(({ index, metadata }) => rolledBack.has(index) && metadata.epoch > liveEpoch);
+  const stays = new Set([live, ...uses, ...[...kept, ...undone].map(({ index }) => index)]);
   return indices
-    .filter(({ index, metadata }) => !kept.has(index) && metadata.epoch < epoch)
+    .filter(({ index, metadata }) => !stays.has(index) && metadata.epoch < epoch)
     .map(({ index }) => index);
 }
 
 /** @param epoch read before the live index */
-async function pruneChanges(store: Store, { metadata }: LicensesIndex, { epoch }: ReadEpoch): Promise<void> {
+async function pruneChanges(
+  store: Store,
+  { metadata }: LicensesIndex,
+  { epoch }: ReadEpoch,
+  onProgress?: (changes: number) => void,
+): Promise<void> {
   const feed = await feedOf(store, metadata);
-  await eraseWithdrawnPlaces(store, feed);
+  await eraseWithdrawnPlaces(store, feed, onProgress);
   // Before anything is deleted: what a backup has of the feed names no change that is gone.
   await copyFeed(store, metadata);
   await deleteInvisibleChanges(store, feed, epoch);

@@ -3,11 +3,12 @@ import { z } from 'zod';
 import { writeSpreadsheet } from '../csv.ts';
 import type { CsvRow } from '../dataset/csv.ts';
 import { numberKey } from '../licenses/fold.ts';
+import { search } from '../storage/checked-search.ts';
 import { collection } from '../storage/collection.ts';
 import { isTransient, SearchUnavailableError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
-import { ONCE_LIVE, type PublicationSummary } from './history.ts';
-import type { LicensesIndex, PublicationMetadata } from './metadata.ts';
+import { lastUnpublished } from './ledger.ts';
+import { licensesIndices, type PublicationMetadata } from './metadata.ts';
 
 const rejectedRow = z.object({
   publication: z.string(),
@@ -142,28 +143,47 @@ const KEPT_DAYS = 30;
 const KEPT_PUBLICATIONS = 10;
 const MS_A_DAY = 86_400_000;
 
+const publicationsResponse = z.object({
+  aggregations: z.object({
+    publications: z.object({
+      buckets: z.array(z.object({ key: z.object({ publication: z.string() }) })),
+    }),
+  }),
+});
+const MAX_PUBLICATIONS = 1000;
+
 /**
  * Deletes the rejected rows of publications whose index is gone. An operator looks at the rows of one that was refused
  * or failed for some days: those of the latest ten are kept for 30 days.
- *
- * @param publications all, the earliest first
- * @param indices those that are kept
  */
-export async function deleteRejectedRows(
-  { client, names }: Store,
-  publications: readonly PublicationSummary[],
-  indices: readonly LicensesIndex[],
-): Promise<void> {
-  const withIndex = new Set(indices.map(({ metadata }) => metadata.publication));
-  const earliest = new Date(Date.now() - KEPT_DAYS * MS_A_DAY).toISOString();
-  const withoutIndex = publications.filter(({ publication }) => !withIndex.has(publication));
-  const kept = withoutIndex
-    .filter(({ state, at }) => !ONCE_LIVE.has(state) && at >= earliest)
-    .slice(-KEPT_PUBLICATIONS);
-  const gone = withoutIndex.filter((each) => !kept.includes(each)).map(({ publication }) => publication);
+export async function deleteRejectedRows(store: Store): Promise<void> {
+  const { client, names } = store;
+  const index = names.rejectedRows;
+  await client.indices.refresh({ index });
+  // Before the indices: a publication has its index before it rejects a row.
+  const { aggregations } = await search(client, publicationsResponse, {
+    index,
+    body: {
+      size: 0,
+      aggs: {
+        publications: {
+          composite: {
+            size: MAX_PUBLICATIONS,
+            sources: [{ publication: { terms: { field: 'publication' } } }],
+          },
+        },
+      },
+    },
+  });
+  const withIndex = (await licensesIndices(store)).map(({ metadata }) => metadata.publication);
+  const since = new Date(Date.now() - KEPT_DAYS * MS_A_DAY).toISOString();
+  const kept = new Set([...withIndex, ...(await lastUnpublished(store, since, KEPT_PUBLICATIONS))]);
+  const gone = aggregations.publications.buckets
+    .map(({ key }) => key.publication)
+    .filter((publication) => !kept.has(publication));
   if (gone.length === 0) return;
   await client.deleteByQuery({
-    index: names.rejectedRows,
+    index,
     conflicts: 'proceed',
     refresh: true,
     body: { query: { terms: { publication: gone } } },

@@ -18,10 +18,18 @@ import {
   releaseEpoch,
   takeEpochAfter,
 } from './fence.ts';
-import { indicesOnceLive, summarize } from './history.ts';
-import { appendEvent, readEvents } from './ledger.ts';
+import { lastLivePublication, markFromLedger } from './history.ts';
+import { appendEvent } from './ledger.ts';
 import { copyFeed, feedAfterGap, feedOf, feedWithoutLive } from './live-feed.ts';
-import { type LicensesIndex, licensesIndices, liveIndex, newId, writeMetadata } from './metadata.ts';
+import {
+  indicesUnderAlias,
+  type LicensesIndex,
+  licensesIndices,
+  markedIndices,
+  newId,
+  SeveralLiveError,
+  writeMetadata,
+} from './metadata.ts';
 
 /** There is no such publication to roll back to. The message says which there are. */
 class RollbackError extends Error {}
@@ -41,13 +49,13 @@ interface Rollback {
  * @throws {FlipRefusedError} when another publication or rollback came in between
  */
 export async function rollBack(store: Store, toPublication?: string): Promise<Rollback> {
+  await markFromLedger(store);
   for (;;) {
     const read = await readEpoch(store);
-    const live = await liveIndex(store);
+    const live = await indicesUnderAlias(store);
     const { from, to } = await choose(store, live, read, toPublication);
-    const uses = live === undefined ? [to.index] : [live, to.index];
-    const epoch = await takeEpochAfter(store, read, `rollback ${newId()}`, uses);
-    if (epoch === undefined || (await liveIndex(store)) !== live) continue;
+    const epoch = await takeEpochAfter(store, read, `rollback ${newId()}`, [...live, to.index]);
+    if (epoch === undefined || (await indicesUnderAlias(store)).join() !== live.join()) continue;
 
     const made = await makeLive(store, { from, to }, epoch);
     await record(store, { from, to }, epoch, made);
@@ -58,30 +66,32 @@ export async function rollBack(store: Store, toPublication?: string): Promise<Ro
   }
 }
 
-/** What is live, and where to go. @throws {RollbackError} when there is no such publication */
+/**
+ * What is live, and where to go. Of several live ones, it goes from the one that went live last by the ledger.
+ *
+ * @throws {SeveralLiveError} when several are live, and none is named
+ * @throws {RollbackError} when there is no such publication
+ */
 async function choose(
   store: Store,
-  live: string | undefined,
+  live: readonly string[],
   { deletes }: ReadEpoch,
   toPublication: string | undefined,
 ): Promise<Rollback> {
-  const [indices, events] = await Promise.all([licensesIndices(store), readEvents(store)]);
-  const from = indices.find(({ index }) => index === live);
-  const onceLive = indicesOnceLive(events);
+  const [indices, marks] = await Promise.all([licensesIndices(store), markedIndices(store)]);
+  const last = live.length > 1 ? (await lastLivePublication(store))?.index : live[0];
+  if (live.length > 1 && toPublication === undefined) throw new SeveralLiveError(live);
+  const from = indices.find(({ index }) => index === last);
   const candidates = indices.filter(
-    ({ index }) => index !== live && onceLive.has(index) && !deletes.includes(index),
+    ({ index }) =>
+      (live.length > 1 || index !== last) && marks.wasLive.has(index) && !deletes.includes(index),
   );
-  const rolledBack = new Set(
-    summarize(events, from?.metadata.publication)
-      .filter(({ state }) => state === 'rolled_back')
-      .map(({ publication }) => publication),
-  );
-  const isBefore = ({ metadata: { epoch, publication } }: LicensesIndex) =>
-    (from === undefined || epoch < from.metadata.epoch) && !rolledBack.has(publication);
+  const isBefore = ({ index, metadata: { epoch } }: LicensesIndex) =>
+    (from === undefined || epoch < from.metadata.epoch) && !marks.rolledBack.has(index);
   const to =
     toPublication === undefined
       ? candidates.findLast(isBefore)
-      : candidates.find(({ metadata }) => metadata.publication === toPublication);
+      : candidates.find(({ index, metadata }) => [index, metadata.publication].includes(toPublication));
   if (to === undefined) throw new RollbackError(noTarget(toPublication, candidates));
   return { from, to };
 }
@@ -97,7 +107,8 @@ async function makeLive(store: Store, { from, to }: Rollback, epoch: number): Pr
   try {
     const made = await storeChanges(store, { from, to }, epoch);
     await writeMetadata(store.client, to.index, { ...to.metadata, ...made });
-    await flip(store, to.index, epoch);
+    const isRollback = from !== undefined && to.metadata.epoch < from.metadata.epoch;
+    await flip(store, { to: to.index, epoch, isRollback });
     return made;
   } catch (error) {
     const latest = await currentEpoch(store);
@@ -161,6 +172,7 @@ async function record(
   epoch: number,
   { changes }: FeedChanges,
 ): Promise<void> {
+  if (from?.index === to.index) return;
   if (from !== undefined) {
     // Undoing a rollback goes to a later publication, and rolls none back.
     const event = to.metadata.epoch < from.metadata.epoch ? 'rolled_back' : 'superseded';

@@ -28,19 +28,29 @@ type AuditEntry = z.output<typeof auditEntry>;
 
 export const AUDIT_ENTRIES = collection('audit', auditEntry);
 
-/** Appends an entry of now, by whoever runs this process; nothing in the audit log is ever changed. */
+/**
+ * Appends an entry of now; nothing in the audit log is ever changed.
+ *
+ * @param by whoever runs this process unless given
+ */
 export async function recordAudit(
   store: Store,
   action: AuditEntry['action'],
   details: Readonly<Record<string, string | undefined>>,
+  by = whoRuns(),
 ): Promise<void> {
   const given = Object.entries(details).filter((entry): entry is [string, string] => entry[1] !== undefined);
   await AUDIT_ENTRIES.append(store, {
     at: new Date().toISOString(),
-    by: `${operator()}@${hostname()}`,
+    by,
     action,
     details: Object.fromEntries(given),
   });
+}
+
+/** Who runs this process: `ada@ops-1`. */
+export function whoRuns(): string {
+  return `${operator()}@${hostname()}`;
 }
 
 /** The system user, behind `sudo` too; a container may run as a user without a name. */

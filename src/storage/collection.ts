@@ -1,7 +1,7 @@
 import type { API } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { search } from './checked-search.ts';
-import { responseStatus, SearchUnavailableError } from './errors.ts';
+import { isIndexNotFound, responseStatus, SearchUnavailableError } from './errors.ts';
 import type { IndexNames, Store } from './store.ts';
 import { BadDocumentError, type Checked, checked, type Salvage } from './stored.ts';
 
@@ -61,6 +61,8 @@ interface Options<Stored> {
   readonly isStoredUnder?: (id: string, document: Stored) => boolean;
   /** What stands in for a document that is not valid; it is left out unless given. */
   readonly salvage?: Salvage;
+  /** Whether a missing index is an error. Otherwise it has no documents, as before the first start. */
+  readonly needsIndex?: boolean;
 }
 
 /**
@@ -70,7 +72,7 @@ interface Options<Stored> {
 export function collection<Schema extends z.ZodType<Readonly<Record<string, unknown>>>>(
   index: StoredIndex,
   schema: Schema,
-  { isStoredUnder = () => true, salvage }: Options<z.output<Schema>> = {},
+  { isStoredUnder = () => true, salvage, needsIndex = false }: Options<z.output<Schema>> = {},
 ) {
   type Stored = z.output<Schema>;
 
@@ -109,6 +111,8 @@ export function collection<Schema extends z.ZodType<Readonly<Record<string, unkn
       if (document === undefined) throw new BadDocumentError({ index: store.names[index], id, problem });
       return { document, version: { if_seq_no: _seq_no, if_primary_term: _primary_term } };
     } catch (error) {
+      if (needsIndex && isIndexNotFound(error))
+        throw new SearchUnavailableError(`The index ${store.names[index]} is missing.`);
       if (responseStatus(error) === 404) return undefined;
       throw error;
     }

@@ -99,6 +99,10 @@ export function indexNames(prefix: string) {
   return {
     /** The alias whose one index is the live publication. */
     alias: `${prefix}${FAMILY}`,
+    /** On every index that has been live. */
+    wasLive: `${prefix}was-live`,
+    /** On the index that a rollback left, until it goes live again. */
+    rolledBack: `${prefix}rolled-back`,
     licensesPattern: `${prefix}${FAMILY}-*`,
     digestsPattern: `${prefix}${DIGESTS}-*`,
     changes: `${prefix}changes`,

@@ -41,6 +41,11 @@ test.each<[string, readonly string[], Mistake]>([
     [...PUBLISH, FIXTURES.individual, '--date', '11/20/2026'],
     { says: /must be a day, YYYY-MM-DD/ },
   ],
+  [
+    'a blank reason to force, as of a variable that is not set',
+    [...PUBLISH, FIXTURES.individual, '--force', ''],
+    { says: /A reason is needed/ },
+  ],
   ['an http address to publish', [...PUBLISH, 'http://data.example/a.csv'], { says: /is not https/ }],
   ['a missing backup', ['restore', 'FOLDER/no.backup'], { says: /^There is no file "\S+no\.backup"\.$/ }],
   [

@@ -50,7 +50,7 @@ describe('licenses publications', () => {
     );
     expect(first).toMatch(
       new RegExp(
-        `^${live} +live +2026-11-20 +28 +6 +\\d+ +\\d+\\.\\d s +2\\d{3}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d E[SD]T`,
+        `^${live} +live \\(forced\\) +2026-11-20 +28 +6 +\\d+ +\\d+\\.\\d s +2\\d{3}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d E[SD]T`,
       ),
     );
   });

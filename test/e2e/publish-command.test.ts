@@ -179,10 +179,15 @@ describe('licenses publish, with live or forced files,', () => {
     const lines = forced.stdout.trim().split('\n');
     expect(lines.at(-1)).toBe('Not in the catalog: board: Board of Wizardry (1 rows).');
     expect(lines.at(-2)).toBe('The column business.BOARD_ACTION is missing.');
+    expect(lines.slice(-5, -2)).toEqual([
+      expect.stringMatching(/^Forced past: rejected: 6 of 28 rows/),
+      expect.stringMatching(/^Forced past: duplicates: 1 numbers/),
+      expect.stringMatching(/^Forced past: unknown_labels: /),
+    ]);
     const [, publication = ''] =
-      /^Live: publication (\w+), dataset of 2026-11-20: 28 rows/.exec(lines.at(-3) ?? '') ?? [];
+      /^Live: publication (\w+), dataset of 2026-11-20: 28 rows/.exec(lines.at(-6) ?? '') ?? [];
     expect(publication).not.toBe('');
-    const steps = lines.slice(0, -3);
+    const steps = lines.slice(0, -6);
     for (const step of steps)
       expect(step).toMatch(new RegExp(`^${publication}: [a-z ]+(, \\d+ % of .* MB(, .* MB/s, .* left)?)?$`));
 

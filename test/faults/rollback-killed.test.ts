@@ -22,7 +22,7 @@ describe('a rollback', () => {
     const files = await filesOf(environment, '2026-11-21');
     const bad = await publishFiles(environment, files);
     const epoch = await takeEpoch(store, 'a rollback that is killed');
-    await flip(store, first.index, epoch);
+    await flip(store, { to: first.index, epoch, isRollback: true });
 
     expect(await publishFiles(environment, files, { isGuarded: true })).toMatchObject({
       state: 'refused',

@@ -32,7 +32,7 @@ function epoch(holder: string): Promise<number> {
 }
 
 function flipTo(index: string, under: number): Promise<string | undefined> {
-  return flip(environment.store, index, under);
+  return flip(environment.store, { to: index, epoch: under });
 }
 
 function under(): Promise<string[]> {
@@ -66,7 +66,7 @@ describe('a flip', () => {
         if (request.path.startsWith('/_aliases')) switches += 1;
         return request.forward();
       },
-      (through) => flip(through.store, early, earlyEpoch),
+      (through) => flip(through.store, { to: early, epoch: earlyEpoch }),
     );
     await expect(flipping).rejects.toThrow(FlipRefusedError);
     // It was not live for a moment either.

@@ -21,6 +21,7 @@ function operation(number: string, line: number, body?: object): BulkOperation {
   const sourceRow = `individual:${line}:0`;
   const license = {
     board: 'Nursing Board',
+    license_type: null,
     status: 'ACTIVE',
     raw_status: 'Active',
     extra_data: {},
@@ -33,6 +34,7 @@ function operation(number: string, line: number, body?: object): BulkOperation {
       id: number,
       status: 'ACTIVE',
       board: 'Nursing Board',
+      type: null,
       discipline: undefined,
       sourceRow,
       file: 'individual',

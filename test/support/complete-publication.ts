@@ -5,6 +5,7 @@ import type { TestEnvironment } from '../../scripts/environment.ts';
 import { type PublicationHistory, publicationHistory } from '../../src/publications/history.ts';
 import { publishQueue } from '../../src/publications/job.ts';
 import { indicesUnderAlias, type PublicationCounts, readMetadata } from '../../src/publications/metadata.ts';
+import { STORED_INDICES } from '../../src/storage/collection.ts';
 import { digestIndexName } from '../../src/storage/store.ts';
 import { processesWith } from './children.ts';
 
@@ -47,7 +48,7 @@ export async function expectOneCompletePublication(
 
   const kept = keptIndices(history, config.KEEP_PUBLICATIONS);
   const expectedIndices = [
-    ...Object.values(store.names).filter((name) => !name.includes('*') && name !== store.names.alias),
+    ...STORED_INDICES.map((index) => store.names[index]),
     ...kept,
     ...kept.map((licenses) => digestIndexName(store.prefix, licenses)),
   ].sort();

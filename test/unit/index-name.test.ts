@@ -46,6 +46,8 @@ describe('the name of a licenses index', () => {
 test('every index and the alias have the prefix', () => {
   expect(indexNames('p-')).toEqual({
     alias: 'p-licenses',
+    wasLive: 'p-was-live',
+    rolledBack: 'p-rolled-back',
     licensesPattern: 'p-licenses-*',
     digestsPattern: 'p-license-digests-*',
     changes: 'p-changes',

@@ -30,6 +30,7 @@ function operation(
   return {
     document: {
       id,
+      type: null,
       board,
       status,
       discipline,

@@ -18,6 +18,7 @@ import {
 import { addTo } from '../../src/licenses/counts.ts';
 import { numberKey } from '../../src/licenses/fold.ts';
 import { recordText } from '../../src/licenses/license.ts';
+import { writeLicenseTypes } from '../../src/publications/license-types.ts';
 import { feedAfterGap, feedOf, feedWithoutLive } from '../../src/publications/live-feed.ts';
 import type { LicensesIndex } from '../../src/publications/metadata.ts';
 import { rejectedNumbers } from '../../src/publications/rejected-rows.ts';
@@ -26,6 +27,7 @@ import type { Built } from './build.ts';
 import type { Digests } from './digests.ts';
 import { type ChangedLicenses, guardChanges } from './guards.ts';
 import { type PublishRun, refusal } from './run.ts';
+import { licenseTypes } from './tally.ts';
 
 const LICENSES_A_REQUEST = 250;
 
@@ -41,6 +43,7 @@ export async function compare(run: PublishRun, built: Built): Promise<FeedChange
   run.enter('comparing');
   await correctRefused(run, index, digests);
   await writeDigest(store, index, digests.digest);
+  await writeLicenseTypes(store, index, licenseTypes(built.tally));
   if (live === undefined) return withoutChanges(await feedWithoutLive(store, metadata));
   if (live.metadata.sample && !metadata.sample) return withoutChanges(newFeed(metadata));
 

@@ -13,6 +13,8 @@ export interface PublicationDocument {
   /** `BOARD/number`: two boards may use the same number, one board may not use it twice. */
   readonly id: string;
   readonly board: string;
+  /** The license type; null without one. */
+  readonly type: string | null;
   /** The primary status; empty without one. */
   readonly status: string;
   readonly discipline: Discipline | undefined;
@@ -102,11 +104,14 @@ function bulkOperation(
 /** What is kept of a license until OpenSearch has taken it. */
 export function publicationDocument(
   id: string,
-  license: Pick<LicenseDocument, 'board' | 'status' | 'raw_status' | 'extra_data' | 'source_row'>,
+  license: Pick<
+    LicenseDocument,
+    'board' | 'license_type' | 'status' | 'raw_status' | 'extra_data' | 'source_row'
+  >,
   file: DatasetFile,
   { line, raw }: Pick<CsvRow, 'line' | 'raw'>,
 ): PublicationDocument {
-  const { board, status, source_row: sourceRow } = license;
+  const { board, license_type: type, status, source_row: sourceRow } = license;
   const discipline = disciplineOf(license);
-  return { id, board, status: status ?? '', discipline, sourceRow, file, row: { line, raw } };
+  return { id, board, type, status: status ?? '', discipline, sourceRow, file, row: { line, raw } };
 }

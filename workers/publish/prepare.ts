@@ -2,9 +2,9 @@ import { SERVICE_VERSION } from '../../src/config.ts';
 import { isSampleFile } from '../../src/dataset/source-file.ts';
 import { todayInOhio } from '../../src/licenses/dates.ts';
 import { type PublishResult, summarize } from '../../src/publications/history.ts';
-import { readEvents } from '../../src/publications/ledger.ts';
+import { readEvents, readLiveEvents } from '../../src/publications/ledger.ts';
 import type { LicensesIndex } from '../../src/publications/metadata.ts';
-import { prune } from '../../src/publications/prune.ts';
+import { recordAudit } from '../../src/storage/audit-log.ts';
 import { guardFiles } from './guards.ts';
 import { type PublishRun, RefusedError, refusal } from './run.ts';
 import { openSources, type Sources } from './sources.ts';
@@ -27,18 +27,26 @@ type Skipped = Extract<PublishResult, { state: 'skipped' }>;
  */
 export async function prepare(run: PublishRun): Promise<Prepared | Skipped> {
   const { store, config, job, live } = run;
+  await recordAsked(run);
   await run.record({ event: 'reading', service_version: SERVICE_VERSION, forced: job.force });
-  await prune(store, config.KEEP_PUBLICATIONS);
   const sources = await openSources(run);
   if (live !== undefined && job.force === undefined && hasSameFiles(live, sources)) return skip(run, live);
 
   const date = publicationDate(sources, job.date);
   const { individual, business } = sources;
-  const known = summarize(await readEvents(store), live?.metadata.publication);
+  const known = summarize(await readLiveEvents(store), live?.metadata.publication);
   const rolledBack = known.filter(({ state }) => state === 'rolled_back');
   run.enforce(guardFiles({ sources, date, today: todayInOhio() }, run.baseline, rolledBack, config));
   const isSampleData = (await isSampleFile(individual)) || (await isSampleFile(business));
   return { sources, date, isSampleData };
+}
+
+/** Records who asked for the publication, before its first attempt does anything else. */
+async function recordAsked({ store, job: { publication, by, force } }: PublishRun): Promise<void> {
+  if (by === undefined) return;
+  const events = await readEvents(store, publication);
+  if (events.some(({ event }) => event === 'reading')) return;
+  await recordAudit(store, 'publish', { publication, force }, by);
 }
 
 /** Another version may have read the same files in another way: its keys may not find what this one looks for. */

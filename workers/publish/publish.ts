@@ -1,3 +1,4 @@
+import { deleteOldUsage } from '../../src/access/usage.ts';
 import { HeaderError } from '../../src/dataset/header.ts';
 import { BrokenSourceError } from '../../src/dataset/source-file.ts';
 import {
@@ -26,7 +27,7 @@ import {
   readableLiveIndex,
   writeMetadata,
 } from '../../src/publications/metadata.ts';
-import { prune } from '../../src/publications/prune.ts';
+import { deleteIndices, prune } from '../../src/publications/prune.ts';
 import { isTransient } from '../../src/storage/errors.ts';
 import { licensesIndexName } from '../../src/storage/store.ts';
 import { prepareIndices } from '../../src/storage/templates.ts';
@@ -75,7 +76,7 @@ export async function publish(job: PublishJob, context: PublishContext): Promise
  *
  * @throws {FlipRefusedError} when another publication or rollback has begun, or has gone live, since the run began
  */
-async function takeEpochOf({ store, config, job, began, replaces }: PublishRun): Promise<number> {
+async function takeEpochOf({ store, job, began, replaces }: PublishRun): Promise<number> {
   for (;;) {
     const read = await readEpoch(store);
     if (read.epoch !== began) throw new FlipRefusedError(fencedBy(read.epoch));
@@ -85,8 +86,8 @@ async function takeEpochOf({ store, config, job, began, replaces }: PublishRun):
     if ((await liveIndex(store)) !== replaces) {
       throw new FlipRefusedError('Another publication went live since this one began.');
     }
-    // What an earlier attempt left has an earlier epoch only now.
-    await prune(store, config.KEEP_PUBLICATIONS);
+    // What an earlier attempt left has an earlier epoch only now. What was live stays until this one is.
+    await deleteIndices(store, Number.POSITIVE_INFINITY);
     return epoch;
   }
 }
@@ -106,7 +107,7 @@ async function buildAndGoLive(run: PublishRun, prepared: Prepared, epoch: number
     const built = await verify(run, await build(run, prepared, { index, epoch }));
     run.signal.throwIfAborted();
     run.enter('going live');
-    return { ...built, replaced: await flip(run.store, index, epoch) };
+    return { ...built, replaced: await flip(run.store, { to: index, epoch }) };
   } catch (error) {
     // The alias has it after a switch whose response was lost.
     await deleteUnlessLive(run.store, index).catch((failure: unknown) => {
@@ -201,12 +202,13 @@ async function afterGoingLive(
 }
 
 /**
- * Does what is left once the alias has switched and the ledger says so: asks the canary and prunes.
+ * Does what is left once the alias has switched and the ledger says so: asks the canary, erases what was withdrawn, and
+ * prunes.
  *
  * @param licenses some that lookups must find
  */
 async function finishGoingLive(
-  { store, config }: PublishContext,
+  { store, config, onProgress }: PublishContext,
   { metadata }: LicensesIndex,
   licenses: readonly KnownLicense[],
 ): Promise<PublishResult> {
@@ -215,7 +217,10 @@ async function finishGoingLive(
   if (differences.length > 0)
     await appendEvent(store, { publication, epoch, event: 'canary_failed', differences });
   await releaseEpoch(store, epoch);
-  await prune(store, config.KEEP_PUBLICATIONS);
+  const progress = { step: 'cleaning up', bytes: 0, total_bytes: 0, rows: 0 } as const;
+  onProgress({ ...progress, documents: 0 });
+  await prune(store, config.KEEP_PUBLICATIONS, (documents) => onProgress({ ...progress, documents }));
+  await deleteOldUsage(store);
   const result = publicationResult(await readEvents(store, publication));
   if (result === undefined) throw new Error(`The ledger does not say how publication ${publication} ended.`);
   return result;

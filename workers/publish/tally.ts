@@ -1,6 +1,8 @@
+import { z } from 'zod';
 import type { DatasetFile } from '../../src/dataset/columns.ts';
 import type { UnknownLabel } from '../../src/dataset/row-to-licenses.ts';
 import { addTo } from '../../src/licenses/counts.ts';
+import { type LicenseTypes, MAX_TYPES } from '../../src/publications/license-types.ts';
 import type { RefusedDocument } from './load.ts';
 import type { BulkOperation, ParsedRows, PublicationDocument } from './parse.ts';
 import { RefusedError, refusal } from './run.ts';
@@ -42,6 +44,8 @@ export function newTally(missingColumns: readonly string[] = []) {
     rowsOf: { individual: 0, business: 0 },
     /** Licenses sent and taken, endorsements with them, by the label in the BOARD column. */
     boards: new Map<string, number>(),
+    /** The same by board and license type. */
+    types: new Map<string, Map<string, number>>(),
     /** The same by primary status. */
     statuses: new Map<string, number>(),
     /** A uniform sample of each board's documents. */
@@ -119,9 +123,17 @@ export function noteRefused(tally: Tally, { document, isDuplicate }: RefusedDocu
 }
 
 /** Adds a document to the counts by label, or takes it out. */
-function count({ boards, statuses, discipline }: Tally, document: PublicationDocument, by: 1 | -1): void {
-  const { board, discipline: found } = document;
+function count(tally: Tally, document: PublicationDocument, by: 1 | -1): void {
+  const { boards, types, statuses, discipline } = tally;
+  const { board, type, discipline: found } = document;
   addTo(boards, board, by);
+  if (type !== null) {
+    const ofBoard = types.get(board) ?? new Map<string, number>();
+    types.set(board, ofBoard);
+    if (ofBoard.has(type) || (ofBoard.size < MAX_TYPES && type.length <= MAX_LABEL_LENGTH)) {
+      addTo(ofBoard, type, by);
+    }
+  }
   const status = listed(document.status);
   addTo(statuses, statuses.has(status) || statuses.size < MAX_STATUSES ? status : OTHER_STATUSES, by);
   if (found === undefined) return;
@@ -142,6 +154,29 @@ export function noteUnknown(tally: Tally, labels: readonly UnknownLabel[]): void
   for (const text of new Set(labels.map(({ kind, label }) => `${kind}: ${listed(label)}`))) {
     if (unknownLabels.has(text) || unknownLabels.size < MAX_UNKNOWN_LABELS) addTo(unknownLabels, text);
   }
+}
+
+/** The types that licenses were loaded of, by board. */
+export function licenseTypes({ boards, types, samples }: Tally): LicenseTypes {
+  const listed = [...types].flatMap(([board, counts]) =>
+    [...counts].filter(([, count]) => count > 0).map(([license_type]) => ({ board, license_type })),
+  );
+  const [first] = [...samples.values()].flat();
+  const sample = first && sentLicense(first);
+  return {
+    boards: Object.fromEntries(boards),
+    types: listed
+      .toSorted((one, other) => (one.license_type < other.license_type ? -1 : 1))
+      .slice(0, MAX_TYPES),
+    ...(sample && { sample: { board: sample.board, license_number: sample.license_number } }),
+  };
+}
+
+const license = z.looseObject({ board: z.string(), license_number: z.string() });
+
+/** A license as it was sent. */
+export function sentLicense({ body }: Pick<SampledDocument, 'body'>): z.output<typeof license> {
+  return license.parse(JSON.parse(body.split('\n')[1] ?? ''));
 }
 
 /** What metadata and ledger record of the loaded licenses, live or refused. */

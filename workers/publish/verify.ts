@@ -3,7 +3,7 @@ import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { numberKey } from '../../src/licenses/fold.ts';
 import { countDocuments } from '../../src/storage/checked-search.ts';
-import type { SampledDocument, Tally } from './tally.ts';
+import { type SampledDocument, sentLicense, type Tally } from './tally.ts';
 
 /**
  * The loaded index is not what was sent. It must never go live, even if the operator forces it; another load may
@@ -39,12 +39,6 @@ export async function verifyIndex(client: Client, index: string, sent: VerifiedT
     const [first] = sample;
     if (first !== undefined) await findByNumber(client, index, first);
   }
-}
-
-const license = z.looseObject({ license_number: z.string() });
-
-function sentLicense({ body }: Pick<SampledDocument, 'body'>): z.output<typeof license> {
-  return license.parse(JSON.parse(body.split('\n')[1] ?? ''));
 }
 
 const mgetResponse = z.object({ docs: z.array(z.object({ _source: z.unknown() })) });

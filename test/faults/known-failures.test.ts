@@ -1,0 +1,32 @@
+import { expect, test } from '@jest/globals';
+import { startApi } from '../../scripts/licenses-processes.ts';
+import { apiClient } from '../support/api.ts';
+import { GOOD_LOOKUP } from '../support/keys.ts';
+import { newEnvironment, published } from '../support/publication-days.ts';
+
+const REQUESTS = 300;
+
+test('while nothing is published, refused requests do not fill the log', async () => {
+  const environment = await newEnvironment();
+  const api = await startApi({ ...environment.variables, REST_REQUESTS_PER_MINUTE: '100000' });
+  const rest = await apiClient(environment);
+  const answers = await Promise.all(Array.from({ length: REQUESTS }, () => rest.verify(GOOD_LOOKUP)));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
+  await api.stop();
+  const errors = api
+    .output()
+    .split('\n')
+    .filter((line) => line.includes('"level":50'));
+  expect(errors).toEqual([expect.stringContaining('"requests":1,"error":"NothingPublishedError"')]);
+  expect(api.output()).not.toContain('"stack"');
+});
+
+test('a key is refused while the index that says which accounts are deactivated is missing', async () => {
+  const environment = await newEnvironment();
+  await published(environment, '2026-11-20');
+  const rest = await apiClient(environment);
+  await environment.client.indices.delete({ index: environment.store.names.accounts });
+  const api = await startApi(environment.variables);
+  expect(await rest.get('/api/v1/lookup/boards')).toMatchObject({ status: 503 });
+  await api.stop();
+});

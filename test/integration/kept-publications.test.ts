@@ -1,0 +1,144 @@
+import { describe, expect, test } from '@jest/globals';
+import type { TestEnvironment } from '../../scripts/environment.ts';
+import { startApi } from '../../scripts/licenses-processes.ts';
+import { publicationHistory } from '../../src/publications/history.ts';
+import { indicesUnderAlias, licensesIndices } from '../../src/publications/metadata.ts';
+import { prune } from '../../src/publications/prune.ts';
+import { rollBack } from '../../src/publications/rollback.ts';
+import { apiClient } from '../support/api.ts';
+import { licensesOf } from '../support/day-files.ts';
+import { eventually } from '../support/eventually.ts';
+import { startProxy } from '../support/proxy.ts';
+import { filesOf, newEnvironment, published } from '../support/publication-days.ts';
+import { publishFiles } from '../support/publishing.ts';
+
+async function publicationsKept({ store }: TestEnvironment): Promise<string[]> {
+  return (await licensesIndices(store)).map(({ metadata }) => metadata.publication);
+}
+
+/** Events of publications that were asked for while nothing new was there: so many that no window has others. */
+async function askInVain({ client, store }: TestEnvironment, events: number): Promise<void> {
+  const body = Array.from({ length: events }, (_, at) => [
+    { index: {} },
+    {
+      publication: `idle${at >> 1}`,
+      at: new Date().toISOString(),
+      event: at % 2 === 0 ? 'reading' : 'skipped',
+    },
+  ]).flat();
+  const { body: response } = await client.bulk({ index: store.names.ledger, body, refresh: true });
+  expect(response.errors).toBe(false);
+}
+
+describe('the last good publication', () => {
+  test('is live again after five bad ones, each rolled back', async () => {
+    const environment = await newEnvironment();
+    const { store } = environment;
+    const good = await published(environment, '2026-11-01');
+    for (let day = 2; day <= 6; day += 1) {
+      const bad = await published(environment, `2026-11-0${day}`);
+      expect((await rollBack(store)).to.index).toBe(good.index);
+      await prune(store, 3);
+      // What was rolled back stays until the next one is live, so that a wrong rollback can be undone.
+      expect(await publicationsKept(environment)).toEqual([good.publication, bad.publication]);
+    }
+    expect(await indicesUnderAlias(store)).toEqual([good.index]);
+    const next = await published(environment, '2026-11-07');
+    expect(await publicationsKept(environment)).toEqual([good.publication, next.publication]);
+  });
+
+  test('stays, however many publications were skipped since, and the live one is listed', async () => {
+    const environment = await newEnvironment();
+    const { store } = environment;
+    const days = [];
+    for (const day of [1, 2, 3]) days.push((await published(environment, `2026-11-0${day}`)).publication);
+    await askInVain(environment, 10_200);
+    await prune(store, 3);
+    expect(await publicationsKept(environment)).toEqual(days);
+    expect((await publicationHistory(store)).live).toMatchObject({ publication: days[2], state: 'live' });
+    expect((await rollBack(store)).to.metadata.publication).toBe(days[1]);
+    expect(await publishFiles(environment, await filesOf(environment, '2026-11-04'))).toMatchObject({
+      state: 'live',
+    });
+    const { body } = await environment.client.count({
+      index: store.names.ledger,
+      body: {
+        query: { bool: { filter: [{ term: { publication: days[1] } }, { term: { event: 'live' } }] } },
+      },
+    });
+    // Once when it was published, and once when it was gone back to.
+    expect(body.count).toBe(2);
+  });
+
+  test('of version 0.3.0 is kept by what the ledger says', async () => {
+    const environment = await newEnvironment();
+    const { client, store } = environment;
+    const good = await published(environment, '2026-11-01');
+    const bad = await published(environment, '2026-11-02');
+    await rollBack(store);
+    for (const name of [store.names.wasLive, store.names.rolledBack])
+      await client.indices.deleteAlias({ index: store.names.licensesPattern, name });
+    await prune(store, 2);
+    expect(await publicationsKept(environment)).toEqual([good.publication, bad.publication]);
+    const next = await published(environment, '2026-11-03');
+    expect(await publicationsKept(environment)).toEqual([good.publication, next.publication]);
+    expect((await rollBack(store)).to.index).toBe(good.index);
+  });
+});
+
+test('two indices under the alias: the processes keep to one, and say how to choose', async () => {
+  const environment = await newEnvironment();
+  const { client, config, store, variables } = environment;
+  const first = await published(environment, '2026-11-01');
+  const second = await published(environment, '2026-11-02');
+  const running = await startApi(variables);
+  await client.indices.putAlias({ index: first.index, name: store.names.alias });
+
+  const both = new RegExp(`Several indices are live: ${first.index}, ${second.index}.*rollback --to`);
+  const rest = await apiClient(environment);
+  const isLive = async (publication: string) => {
+    const { body } = await rest.get('/status');
+    return JSON.stringify(body).includes(`"id":"${publication}"`);
+  };
+  const readyz = async () => (await fetch(`http://127.0.0.1:${config.ADMIN_PORT}/readyz`)).json();
+  await eventually('/readyz names both', async () => both.test(JSON.stringify(await readyz())));
+  expect(await readyz()).toMatchObject({ ready: true, index: second.index });
+  expect(await isLive(second.publication)).toBe(true);
+  expect(await rest.get('/api/v1/changes')).toMatchObject({ status: 200 });
+  await running.stop();
+
+  // One that starts takes the one that the ledger has as the last.
+  const started = await startApi(variables);
+  await eventually('it answers', () => isLive(second.publication));
+  await started.stop();
+
+  for (const command of [() => rollBack(store), () => prune(store, 3), () => publicationHistory(store)])
+    await expect(command()).rejects.toThrow(both);
+  await expect(published(environment, '2026-11-03')).rejects.toThrow(both);
+
+  await rollBack(store, second.index);
+  expect(await indicesUnderAlias(store)).toEqual([second.index]);
+  expect((await rollBack(store)).to.index).toBe(first.index);
+});
+
+test('an API that starts asks for the alias, the mapping and one document', async () => {
+  const environment = await newEnvironment();
+  await publishFiles(
+    environment,
+    await filesOf(environment, '2026-11-01', { individual: licensesOf('Nursing Board', 'RN.', 5) }),
+  );
+  const asked: string[] = [];
+  const proxy = await startProxy(environment.config.OPENSEARCH_URL, (request) => {
+    asked.push(`${request.method} ${request.path.replaceAll(environment.config.INDEX_PREFIX, '')}`);
+    return request.forward();
+  });
+  const api = await startApi({ ...environment.variables, OPENSEARCH_URL: proxy.url, DRAIN_SECONDS: '0' });
+  const beforeRefresh = asked.slice(0, 3).map((each) => each.replaceAll(/\d{4}-\d\d-\d\d-[a-z0-9]+/g, '*'));
+  expect(beforeRefresh.toSorted()).toEqual([
+    'GET /_alias/licenses',
+    'GET /license-digests-*/_doc/types',
+    'GET /licenses-*/_mapping',
+  ]);
+  expect(asked.slice(3).filter((each) => each !== 'GET /_alias/licenses')).toEqual([]);
+  await api.stop();
+});
