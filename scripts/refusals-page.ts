@@ -1,9 +1,9 @@
-import { REFUSALS } from '../workers/publish/refusal-reasons.ts';
+import refusals from '../data/refusals.json' with { type: 'json' };
 import { markdownTable } from './markdown-table.ts';
 
 /** The page as Markdown: each reason for which a publication is refused, and what the operator does about it. */
 export function refusalsPage(): string {
-  const rows = Object.entries(REFUSALS).map(([reason, refusal]) => [
+  const rows = Object.entries(refusals).map(([reason, refusal]) => [
     `\`${reason}\``,
     'isFinal' in refusal ? 'no' : 'yes',
     refusal.meaning,
@@ -11,7 +11,7 @@ export function refusalsPage(): string {
   ]);
   return `# Why a publication is refused
 
-\`npm run generated-pages\` writes this page from \`workers/publish/refusal-reasons.ts\`. The guards compare the files with the live publication; if nothing is live, as after a restore, with the one that was live last. They never compare with sample data. [Settings](settings.md#guards) have the thresholds. [A publication was refused](../operations.md#a-publication-was-refused) has the commands. A failed verification can't be forced.
+\`npm run generated-pages\` writes this page from \`data/refusals.json\`. The guards compare the files with the live publication; if nothing is live, as after a restore, with the one that was live last. They never compare with sample data. [Settings](settings.md#guards) have the thresholds. [A publication was refused](../operations.md#a-publication-was-refused) has the commands. A failed verification can't be forced.
 
 ${markdownTable(['reason', 'can be forced', 'meaning', 'what to do'], rows)}
 `;

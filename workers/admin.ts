@@ -10,6 +10,7 @@ import type { RequestState } from '../src/http/route.ts';
 import { daysBetween, todayInOhio } from '../src/licenses/dates.ts';
 import { currentEpoch } from '../src/publications/fence.ts';
 import { type PublicationTimes, publicationTimes } from '../src/publications/ledger.ts';
+import { liveIndex, SeveralLiveError } from '../src/publications/metadata.ts';
 import type { Store } from '../src/storage/store.ts';
 import { BadDocumentError } from '../src/storage/stored.ts';
 import { badDocuments, uncaughtErrors } from '../src/telemetry/process.ts';
@@ -34,7 +35,9 @@ export function workerAdminApp(
   { config, store, queue, log, webhooks }: Worked,
   metrics: WorkerMetrics,
 ): Koa<RequestState> {
-  const connected = shared(() => Promise.all([isThere(currentEpoch(store)), isThere(queueJobs(queue))]));
+  const connected = shared(() =>
+    Promise.all([isThere(currentEpoch(store)), isThere(queueJobs(queue)), problemOf(store)]),
+  );
   const readings = shared(() =>
     Promise.all([unlessAway(publicationTimes(store)), unlessAway(queueJobs(queue))]),
   );
@@ -42,8 +45,8 @@ export function workerAdminApp(
     config,
     log,
     readiness: async () => {
-      const [opensearch, redis] = await connected();
-      return { ready: opensearch && redis, opensearch, redis };
+      const [opensearch, redis, problem] = await connected();
+      return { ready: opensearch && redis, opensearch, redis, ...(problem !== undefined && { problem }) };
     },
     metrics: {
       metrics: async () => metrics.text(...(await readings()), webhooks?.backlog()),
@@ -83,6 +86,14 @@ function isThere(reading: Promise<unknown>): Promise<boolean> {
     (error: unknown) => error instanceof BadDocumentError,
   );
   return unlessAway(isRead).then((answer) => answer === true);
+}
+
+/** What an operator must do about the alias before anything can be published, if anything. */
+function problemOf(store: Store): Promise<string | undefined> {
+  return liveIndex(store).then(
+    () => undefined,
+    (error: unknown) => (error instanceof SeveralLiveError ? error.message : undefined),
+  );
 }
 
 export type WorkerMetrics = ReturnType<typeof workerMetrics>;

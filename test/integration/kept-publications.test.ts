@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { TestEnvironment } from '../../scripts/environment.ts';
-import { startApi } from '../../scripts/licenses-processes.ts';
+import { startApi, startWorker } from '../../scripts/licenses-processes.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
 import { indicesUnderAlias, licensesIndices } from '../../src/publications/metadata.ts';
 import { prune } from '../../src/publications/prune.ts';
@@ -106,6 +106,14 @@ test('two indices under the alias: the processes keep to one, and say how to cho
   expect(await isLive(second.publication)).toBe(true);
   expect(await rest.get('/api/v1/changes')).toMatchObject({ status: 200 });
   await running.stop();
+
+  const worker = await startWorker(variables);
+  const adminPort = Number(/"port":(\d+)/.exec(worker.output())?.[1]);
+  expect(await (await fetch(`http://127.0.0.1:${adminPort}/readyz`)).json()).toMatchObject({
+    ready: true,
+    problem: expect.stringMatching(both),
+  });
+  await worker.stop();
 
   // One that starts takes the one that the ledger has as the last.
   const started = await startApi(variables);

@@ -2,6 +2,8 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { beforeAll, expect, test } from '@jest/globals';
 import type { TestEnvironment } from '../../scripts/environment.ts';
 import { deleteOtherDownloads } from '../../src/dataset/download.ts';
+import { licensesIndices } from '../../src/publications/metadata.ts';
+import { type ProxyStep, throughProxy } from '../support/proxy.ts';
 import { filesOf, newEnvironment } from '../support/publication-days.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -56,6 +58,19 @@ test('a file that has everything twice is refused before it is read to its end',
   expect(result.reasons).toEqual([expect.stringMatching(/^duplicates: \d+ numbers are duplicated/)]);
   const [, duplicates] = /(\d+) numbers/.exec(result.reasons[0] ?? '') ?? [];
   expect(Number(duplicates)).toBeLessThan(40_000);
+});
+
+test('a publication for which OpenSearch has too little disk fails before it is loaded, and says so', async () => {
+  const files = await filesOf(environment, '2026-11-20');
+  const small: ProxyStep = async (request) => {
+    if (!request.path.startsWith('/_nodes')) return request.forward();
+    const total = { total_in_bytes: 100_000_000_000, available_in_bytes: 10_000_001_000 };
+    return { status: 200, body: JSON.stringify({ nodes: { one: { fs: { total } } } }) };
+  };
+  await expect(throughProxy(environment, small, (through) => publishFiles(through, files))).rejects.toThrow(
+    /^OpenSearch has 0 MB of disk left for a publication, which takes about 0 MB\./,
+  );
+  expect(await licensesIndices(environment.store)).toEqual([]);
 });
 
 const folder = temporaryFolder();

@@ -1,8 +1,9 @@
 import type { Client } from '@opensearch-project/opensearch';
+import { z } from 'zod';
 import { SERVICE_VERSION } from '../../src/config.ts';
 import { type PublicationMetadata, publicationMetadata } from '../../src/publications/metadata.ts';
 import { numbersInRow, rejectedRows } from '../../src/publications/rejected-rows.ts';
-import { isDiskFull } from '../../src/storage/errors.ts';
+import { isDenied, isDiskFull } from '../../src/storage/errors.ts';
 import { indexTemplate } from '../../src/storage/templates.ts';
 import { type Digests, emptyDigests } from './digests.ts';
 import { guardLicenses, tooManyDuplicates } from './guards.ts';
@@ -44,6 +45,7 @@ export async function build(
     started_at: run.startedAt.toISOString(),
     service_version: SERVICE_VERSION,
   };
+  await requireDisk(run, sources);
   await createIndex(run, index, begun);
   await run.record({ event: 'loading', epoch, index, date, sample });
   run.enter('loading');
@@ -72,6 +74,50 @@ export const LOADING_SETTINGS = {
 
 const DISK_IS_FULL =
   'OpenSearch refuses to create an index, as it does when less than 10 % of its disk is free.';
+
+const nodesResponse = z.object({
+  nodes: z.record(
+    z.string(),
+    z.object({ fs: z.object({ total: z.object({ total_in_bytes: z.int(), available_in_bytes: z.int() }) }) }),
+  ),
+});
+const storeResponse = z.object({
+  _all: z.object({ primaries: z.object({ store: z.object({ size_in_bytes: z.int() }) }) }),
+});
+
+/** Of its disk, OpenSearch keeps so much free. */
+const KEPT_FREE = 0.1;
+/** While segments are merged, an index takes twice its size. */
+const WHILE_MERGED = 2;
+
+/**
+ * Compares the free disk with what the live publication takes, or, where nothing is live, with the files. Where
+ * OpenSearch does not tell this user, nothing is compared.
+ *
+ * @throws {Error} when it is too small
+ */
+async function requireDisk({ store, live }: PublishRun, { individual, business }: Sources): Promise<void> {
+  const stats = await store.client.nodes.stats({ metric: ['fs'] }).catch((error: unknown) => {
+    if (isDenied(error)) return undefined;
+    throw error;
+  });
+  if (stats === undefined) return;
+  const free = Object.values(nodesResponse.parse(stats.body).nodes).reduce((sum, { fs: { total } }) => {
+    return sum + Math.max(0, total.available_in_bytes - KEPT_FREE * total.total_in_bytes);
+  }, 0);
+  const size =
+    live === undefined ? individual.bytes + business.bytes : await sizeOf(store.client, live.index);
+  if (free >= WHILE_MERGED * size) return;
+  const megabytes = (bytes: number) => `${Math.round(bytes / 1e6)} MB`;
+  throw new Error(
+    `OpenSearch has ${megabytes(free)} of disk left for a publication, which takes about ${megabytes(WHILE_MERGED * size)}. Free space there, or delete old publications: licenses prune.`,
+  );
+}
+
+async function sizeOf(client: Client, index: string): Promise<number> {
+  const { body } = await client.indices.stats({ index, metric: ['store'] });
+  return storeResponse.parse(body)._all.primaries.store.size_in_bytes;
+}
 
 async function createIndex({ store, config }: PublishRun, index: string, metadata: PublicationMetadata) {
   const settings = { ...LOADING_SETTINGS, 'index.number_of_shards': config.INDEX_SHARDS };

@@ -4,7 +4,6 @@ import type { PublishJob, PublishProgress } from '../../src/publications/job.ts'
 import { appendEvent, type NewLedgerEvent, type PublishStep } from '../../src/publications/ledger.ts';
 import type { LicensesIndex, PublicationMetadata } from '../../src/publications/metadata.ts';
 import type { Store } from '../../src/storage/store.ts';
-import type { RefusalReason } from './refusal-reasons.ts';
 
 /** What a publication needs from the process that runs it. */
 export interface PublishContext {
@@ -93,6 +92,9 @@ export function publishRun(job: PublishJob, context: PublishContext, begun: Begu
     },
   };
 }
+
+/** docs/generated/refusals.md shows them to the operator. */
+type RefusalReason = keyof typeof import('../../data/refusals.json');
 
 /** A reason as the ledger and the operator get it: its name, a colon, and a sentence. */
 export function refusal(reason: RefusalReason, sentence: string): string {
