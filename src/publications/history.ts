@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { countsByName } from '../licenses/counts.ts';
+import { isIndexNotFound } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
 import {
   appendEvent,
@@ -81,20 +82,30 @@ export async function lastLivePublication(store: Store): Promise<PublicationSumm
 
 /** Marks the indices that went live under version 0.3.0, which wrote that into the ledger alone. */
 export async function markFromLedger(store: Store): Promise<void> {
-  const { live, wasLive } = await markedIndices(store);
-  if ([...live].every((index) => wasLive.has(index))) return;
-  const existing = new Map(
-    (await licensesIndices(store)).map(({ index, metadata }) => [metadata.publication, index]),
-  );
-  const actions = summarize(await readLiveEvents(store), undefined).flatMap(({ publication, state }) => {
-    const index = existing.get(publication);
-    if (index === undefined) return [];
-    const isRolledBack = state === 'rolled_back' && !live.has(index);
-    const aliases = [store.names.wasLive, ...(isRolledBack ? [store.names.rolledBack] : [])];
-    return aliases.map((alias) => ({ add: { index, alias } }));
+  for (;;) {
+    const { live, wasLive } = await markedIndices(store);
+    if ([...live].every((index) => wasLive.has(index))) return;
+    const actions = await missingMarks(store, live);
+    try {
+      await store.client.indices.updateAliases({ body: { actions } });
+      return;
+    } catch (error) {
+      // One of the indices has been deleted meanwhile.
+      if (!isIndexNotFound(error)) throw error;
+    }
+  }
+}
+
+async function missingMarks(store: Store, live: ReadonlySet<string>) {
+  const { wasLive, rolledBack } = store.names;
+  const known = summarize(await readLiveEvents(store), undefined);
+  const stateOf = new Map(known.map(({ publication, state }) => [publication, state]));
+  const others = (await licensesIndices(store)).flatMap(({ index, metadata: { publication } }) => {
+    const state = stateOf.get(publication);
+    if (state === undefined || live.has(index)) return [];
+    return (state === 'rolled_back' ? [wasLive, rolledBack] : [wasLive]).map((alias) => ({ index, alias }));
   });
-  for (const index of live) actions.push({ add: { index, alias: store.names.wasLive } });
-  await store.client.indices.updateAliases({ body: { actions } });
+  return [...[...live].map((index) => ({ index, alias: wasLive })), ...others].map((add) => ({ add }));
 }
 
 export const publishResult = z.discriminatedUnion('state', [

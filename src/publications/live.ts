@@ -130,7 +130,8 @@ async function refreshed(tracker: LivePublicationTracker): Promise<LivePublicati
 async function readPublication(store: Store, index: string): Promise<LivePublication> {
   const [metadata, counted] = await Promise.all([readMetadata(store, index), readLicenseTypes(store, index)]);
   const licenses = new Map<string, number>();
-  for (const [label, count] of Object.entries(counted?.boards ?? metadata.boards ?? {}))
+  const byLabel = Object.entries(counted?.boards ?? metadata.boards ?? {});
+  for (const [label, count] of byLabel.toSorted(([one], [other]) => (one < other ? -1 : 1)))
     addTo(licenses, currentBoardName(label), count);
   const published = Map.groupBy(counted?.types ?? [], ({ board }) => currentBoardName(board));
   const licenseTypes = BOARDS.map(({ name, license_types: catalog }) => {

@@ -126,7 +126,7 @@ describeUnless(NO_OPENSSL, 'a portal that asks for a password and redirects to a
       const { code, stderr } = await licenses(settings, 'publish');
       expect(code).toBe(1);
       expect(stderr).toMatch(
-        /^Failed: https:\/\/127\.0\.0\.1:\d+\/individual\.csv\?… could not be downloaded: the server sent a web page/,
+        /^Failed: https:\/\/127\.0\.0\.1:\d+\/individual\.csv\?… could not be downloaded: the server sent a web page/m,
       );
       expect(stderr + worker.output()).not.toContain('secret');
     } finally {

@@ -119,7 +119,8 @@ interface Expected {
 function afterPublishing(expected: Expected, publication: string): void {
   expected.published.push(publication);
   expected.live = publication;
-  expected.kept = [...expected.kept.slice(1 - environment.config.KEEP_PUBLICATIONS), publication];
+  const good = expected.kept.filter((each) => !expected.rolledBack.has(each));
+  expected.kept = [...good.slice(1 - environment.config.KEEP_PUBLICATIONS), publication];
 }
 
 /** The latest publication before the live one that was not rolled back. */

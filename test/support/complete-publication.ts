@@ -111,9 +111,17 @@ async function expectWhole(
 
 /** The live index, and the latest others that have been live. */
 function keptIndices({ publications }: PublicationHistory, keep: number): string[] {
-  const lived = publications.filter(({ state }) => ['superseded', 'rolled_back'].includes(state));
-  const live = publications.filter(({ state }) => state === 'live');
-  return [...live, ...lived.slice(0, keep - 1)].flatMap(({ index }) => index ?? []);
+  const inState = (wanted: string, of = publications) => of.filter(({ state }) => state === wanted);
+  const live = inState('live');
+  // The latest come first.
+  const afterLive = publications.slice(
+    0,
+    publications.findIndex(({ state }) => state === 'live'),
+  );
+  // Those rolled back before went when the one after them went live.
+  const rolledBack = inState('rolled_back', afterLive).slice(0, 1);
+  const kept = [...live, ...inState('superseded').slice(0, keep - 1), ...rolledBack];
+  return kept.flatMap(({ index }) => index ?? []);
 }
 
 async function indicesOf({ store: { client, prefix } }: TestEnvironment): Promise<string[]> {
