@@ -174,16 +174,18 @@ export async function eraseWithdrawnPlaces(
   const feeds = feedsOf(state);
   let changes = 0;
   for (const feed of feeds) {
-    for (const segment of await readSegments(store, feed)) {
-      if (segment.erased === true) continue;
-      const { epoch } = segment;
+    const stored = new Map((await readSegments(store, feed)).map((segment) => [segment.epoch, segment]));
+    for (const [epoch] of feed.segments) {
+      const segment = stored.get(epoch);
+      if (segment?.erased === true) continue;
       const ofSegment = [{ term: { feed: feed.feed } }, { term: { epoch } }, { exists: { field: 'erases' } }];
       for await (const withdrawing of changePages(store, ofSegment)) {
         await eraseEarlier(store, [visible(feeds), { range: { epoch: { lt: epoch } } }], withdrawing);
         changes += withdrawing.length;
         onProgress(changes);
       }
-      await SEGMENTS.put(store, segmentId(epoch), { ...segment, erased: true });
+      // Where a segment's document is missing, its withdrawn places are looked for each time.
+      if (segment !== undefined) await SEGMENTS.put(store, segmentId(epoch), { ...segment, erased: true });
     }
   }
 }

@@ -138,21 +138,18 @@ function readPath(ctx: Context): string {
 
 /** Counts requests that were refused for a known reason, such as OpenSearch being away: a log line a minute for each. */
 function refusalLog(log: Logger): (error: unknown) => void {
-  const kinds = new Map<string, { readonly count: () => void; example: string }>();
+  const kinds = new Map<string, { readonly count: () => void; last: object }>();
   return (error) => {
     const name = error instanceof Error ? error.constructor.name : typeof error;
     const kind = kinds.get(name) ?? {
-      count: onceAMinute((requests) => {
-        const example = kinds.get(name)?.example;
-        log.error(
-          { requests, error: name, openSearchStatus: responseStatus(error), example },
-          'requests refused with 503',
-        );
-      }),
-      example: '',
+      count: onceAMinute((requests) =>
+        log.error({ requests, error: name, ...kinds.get(name)?.last }, 'requests refused with 503'),
+      ),
+      last: {},
     };
     kinds.set(name, kind);
-    kind.example = String(error).slice(0, MAX_EXAMPLE_CHARACTERS);
+    const example = String(error).slice(0, MAX_EXAMPLE_CHARACTERS);
+    kind.last = { openSearchStatus: responseStatus(error), example };
     kind.count();
   };
 }

@@ -46,8 +46,10 @@ export function trackLivePublication(store: Store, onError: (error: unknown) => 
     } catch (error) {
       if (!(error instanceof SeveralLiveError)) throw error;
       problem = error.message;
-      const last = known?.index ?? (await lastLivePublication(store))?.index;
-      if (last === undefined || !error.indices.includes(last)) throw error;
+      const { indices } = error;
+      if (known !== undefined && indices.includes(known.index)) return known.index;
+      const last = (await lastLivePublication(store))?.index;
+      if (last === undefined || !indices.includes(last)) throw error;
       return last;
     }
   }
