@@ -1,3 +1,5 @@
+/** @room publishing @long */
+
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { licenses } from '../../scripts/licenses-processes.ts';
 import { publicationTimes } from '../../src/publications/ledger.ts';

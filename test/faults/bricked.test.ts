@@ -1,3 +1,5 @@
+/** @room publishing @long */
+
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-/** @room changes */
+/** @room changes @long */
 import { beforeAll, beforeEach } from '@jest/globals';
 import { faultTest, inForm } from '../support/fault-form.ts';
 import { type FollowedPublisher, followedPublisher } from '../support/followed-publisher.ts';

@@ -1,4 +1,4 @@
-/** @room publishing */
+/** @room publishing @long */
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect } from '@jest/globals';

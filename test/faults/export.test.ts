@@ -1,4 +1,4 @@
-/** @room lookups */
+/** @room lookups @long */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

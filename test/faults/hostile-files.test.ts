@@ -1,3 +1,5 @@
+/** @room publishing @long */
+
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';

@@ -1,4 +1,4 @@
-/** @room publishing */
+/** @room publishing @long */
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';

@@ -1,4 +1,4 @@
-/** @room publishing */
+/** @room publishing @long */
 import { beforeAll, beforeEach, expect } from '@jest/globals';
 import { isBulk } from '../support/bulk-faults.ts';
 import { killChildrenOf } from '../support/children.ts';

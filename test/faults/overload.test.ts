@@ -1,4 +1,4 @@
-/** @room publishing */
+/** @room publishing @long */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, beforeEach, expect } from '@jest/globals';
 import { publicationHistory } from '../../src/publications/history.ts';

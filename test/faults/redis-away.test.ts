@@ -1,4 +1,4 @@
-/** @room publishing */
+/** @room publishing @long */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect } from '@jest/globals';
 import { z } from 'zod';

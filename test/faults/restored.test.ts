@@ -1,3 +1,5 @@
+/** @room changes @long */
+
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { z } from 'zod';

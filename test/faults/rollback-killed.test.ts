@@ -1,3 +1,5 @@
+/** @room publishing @long */
+
 import { describe, expect, test } from '@jest/globals';
 import { flip } from '../../src/publications/fence.ts';
 import { publicationDetails, publicationHistory, reconcileLedger } from '../../src/publications/history.ts';

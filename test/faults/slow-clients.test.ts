@@ -1,3 +1,5 @@
+/** @room lookups @long */
+
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { beforeAll, describe, expect, test } from '@jest/globals';

@@ -1,3 +1,5 @@
+/** @room publishing */
+
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
@@ -6,6 +8,7 @@ import { freePort } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
 import { eventually } from '../support/eventually.ts';
+import { inLongFormOnly } from '../support/fault-form.ts';
 import { type WebServer, webServer } from '../support/proxy.ts';
 import { rawRequest } from '../support/raw-http.ts';
 import { filesOf, type Installation, installation } from '../support/worker-installation.ts';
@@ -152,40 +155,47 @@ test('licenses publish takes no address with a secret from the command line, and
   await expectNoSecretAnywhere();
 });
 
-test.each([
-  ['a refused password', { status: 401 }, /the server answered 401/],
-  [
-    'a redirect to a host that does not exist',
-    { status: 302, location: 'https://usersecret:passwordsecret@data.invalid/a?token=individualtoken' },
-    /there is no such host/,
-  ],
-])('a download that fails by %s shows no secret', async (_what, answer, reason) => {
-  refusal = answer;
-  try {
-    const { variables } = installed.environment;
-    const ended = await licenses({ ...variables, ...settings }, 'publish', '--force', 'a test');
-    expect(ended).toMatchObject({ code: 1, stderr: expect.stringMatching(reason) });
-    for (const secret of SECRETS) expect(ended.output).not.toContain(secret);
-    await expectNoSecretAnywhere();
-  } finally {
-    refusal = undefined;
-  }
+inLongFormOnly(() => {
+  test.each([
+    ['a refused password', { status: 401 }, /the server answered 401/],
+    [
+      'a redirect to a host that does not exist',
+      { status: 302, location: 'https://usersecret:passwordsecret@data.invalid/a?token=individualtoken' },
+      /there is no such host/,
+    ],
+  ])('a download that fails by %s shows no secret', async (_what, answer, reason) => {
+    refusal = answer;
+    try {
+      const { variables } = installed.environment;
+      const ended = await licenses({ ...variables, ...settings }, 'publish', '--force', 'a test');
+      expect(ended).toMatchObject({ code: 1, stderr: expect.stringMatching(reason) });
+      for (const secret of SECRETS) expect(ended.output).not.toContain(secret);
+      await expectNoSecretAnywhere();
+    } finally {
+      refusal = undefined;
+    }
+  });
 });
 
-test.each([
-  'sftp://usersecret:passwordsecret@data.example/a',
-  'https:/usersecret:passwordsecret%@data.example/a',
-])('an address that can not be downloaded ends worker and command, and is not shown: %s', async (address) => {
-  const wrong = { ...installed.environment.variables, ...settings, DATASET_INDIVIDUAL: address };
-  for (const command of ['work', 'publish']) {
-    const { code, output } = await licenses(wrong, command);
-    expect([code, output]).toEqual([
-      1,
-      expect.stringContaining('DATASET_INDIVIDUAL is something else (not shown)'),
-    ]);
-    expect(output).not.toContain('secret');
-  }
-  await expectNoSecretAnywhere();
+inLongFormOnly(() => {
+  test.each([
+    'sftp://usersecret:passwordsecret@data.example/a',
+    'https:/usersecret:passwordsecret%@data.example/a',
+  ])(
+    'an address that can not be downloaded ends worker and command, and is not shown: %s',
+    async (address) => {
+      const wrong = { ...installed.environment.variables, ...settings, DATASET_INDIVIDUAL: address };
+      for (const command of ['work', 'publish']) {
+        const { code, output } = await licenses(wrong, command);
+        expect([code, output]).toEqual([
+          1,
+          expect.stringContaining('DATASET_INDIVIDUAL is something else (not shown)'),
+        ]);
+        expect(output).not.toContain('secret');
+      }
+      await expectNoSecretAnywhere();
+    },
+  );
 });
 
 test('a worker with other settings says so in place of asking without the secrets', async () => {

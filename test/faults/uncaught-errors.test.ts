@@ -1,3 +1,5 @@
+/** @room lookups */
+
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { resolve } from 'node:path';
@@ -10,6 +12,7 @@ import { startApi, startWorker } from '../../scripts/licenses-processes.ts';
 import { freePort } from '../../scripts/ports.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
 import { type ApiClient, apiClient } from '../support/api.ts';
+import { inLongFormOnly } from '../support/fault-form.ts';
 import { FIXTURES } from '../support/fixtures.ts';
 import { publishFiles } from '../support/publishing.ts';
 import { rawRequest } from '../support/raw-http.ts';
@@ -114,30 +117,32 @@ describe('an API process', () => {
     expect(logged(api, 'uncaught error; the process ends')).toHaveLength(1);
   });
 
-  test('ends with exit code 1 when nothing reads its log and the pipe is full', async () => {
-    const api = await faultyApi();
-    api.child.stdout?.pause();
-    // Each writes a stack. Together they exceed the buffers of the pipe and of this process.
-    await Promise.all(
-      Array.from({ length: 800 }, () =>
-        rawRequest({
-          port: environment.config.PORT,
-          method: 'GET',
-          path: '/',
-          headers: { host: 'localhost' },
-        }),
-      ),
-    );
-    const exited = once(api.child, 'exit');
-    api.child.kill('SIGUSR2');
-    const tooLate = setTimeout(() => api.child.kill('SIGKILL'), ENDS_WITHIN_MS);
-    await exited;
-    clearTimeout(tooLate);
-    expect(api.child.exitCode).toBe(1);
-    api.child.stdout?.resume();
-    await api.ended;
-    expect(logged(api, 'request failed')).not.toEqual([]);
-    expect(logged(api, 'uncaught error; the process ends')).toEqual([]);
+  inLongFormOnly(() => {
+    test('ends with exit code 1 when nothing reads its log and the pipe is full', async () => {
+      const api = await faultyApi();
+      api.child.stdout?.pause();
+      // Each writes a stack. Together they exceed the buffers of the pipe and of this process.
+      await Promise.all(
+        Array.from({ length: 800 }, () =>
+          rawRequest({
+            port: environment.config.PORT,
+            method: 'GET',
+            path: '/',
+            headers: { host: 'localhost' },
+          }),
+        ),
+      );
+      const exited = once(api.child, 'exit');
+      api.child.kill('SIGUSR2');
+      const tooLate = setTimeout(() => api.child.kill('SIGKILL'), ENDS_WITHIN_MS);
+      await exited;
+      clearTimeout(tooLate);
+      expect(api.child.exitCode).toBe(1);
+      api.child.stdout?.resume();
+      await api.ended;
+      expect(logged(api, 'request failed')).not.toEqual([]);
+      expect(logged(api, 'uncaught error; the process ends')).toEqual([]);
+    });
   });
 
   test('ends with exit code 1 and says so when it can not stop in order', async () => {
@@ -165,37 +170,39 @@ describe('a worker', () => {
     running.push(await startWorker(environment.variables));
   });
 
-  test.each([
-    ['its own', (worker: RunningProcess) => Promise.resolve([worker.child.pid ?? 0])],
-    ['its child’s', (worker: RunningProcess) => childrenOf(worker.child.pid ?? 0)],
-  ] as const)(
-    'hands a publication back after an error in %s process, and it goes live',
-    async (whose, processes) => {
-      const installed = await installation();
-      try {
-        const files = await filesOf(installed, '2026-11-20', 3000);
-        const workerPort = await freePort();
-        const worker = await installed.startWorker({ ...FAULTS, WORKER_ADMIN_PORT: String(workerPort) });
-        const loading = installed.at(/_bulk/, async () => {
-          for (const id of await processes(worker)) process.kill(id, 'SIGUSR2');
-          await worker.printed('injected by a test, in a timer');
-        });
-        const publishing = publish(installed, files);
-        await loading;
-        if (whose === 'its own') {
-          await worker.ended;
-          expect(worker.child.exitCode).toBe(1);
-          await installed.startWorker();
+  inLongFormOnly(() => {
+    test.each([
+      ['its own', (worker: RunningProcess) => Promise.resolve([worker.child.pid ?? 0])],
+      ['its child’s', (worker: RunningProcess) => childrenOf(worker.child.pid ?? 0)],
+    ] as const)(
+      'hands a publication back after an error in %s process, and it goes live',
+      async (whose, processes) => {
+        const installed = await installation();
+        try {
+          const files = await filesOf(installed, '2026-11-20', 3000);
+          const workerPort = await freePort();
+          const worker = await installed.startWorker({ ...FAULTS, WORKER_ADMIN_PORT: String(workerPort) });
+          const loading = installed.at(/_bulk/, async () => {
+            for (const id of await processes(worker)) process.kill(id, 'SIGUSR2');
+            await worker.printed('injected by a test, in a timer');
+          });
+          const publishing = publish(installed, files);
+          await loading;
+          if (whose === 'its own') {
+            await worker.ended;
+            expect(worker.child.exitCode).toBe(1);
+            await installed.startWorker();
+          }
+          expect((await publishing).stdout).toContain('"state":"live"');
+          if (whose !== 'its own') {
+            expect(await metrics(workerPort)).toMatch(/^licenses_uncaught_errors_total 1$/m);
+            expect(logged(worker, 'uncaught error; the publication starts again')).toHaveLength(1);
+            expect(worker.child.exitCode).toBeNull();
+          }
+        } finally {
+          await installed.cleanUp();
         }
-        expect((await publishing).stdout).toContain('"state":"live"');
-        if (whose !== 'its own') {
-          expect(await metrics(workerPort)).toMatch(/^licenses_uncaught_errors_total 1$/m);
-          expect(logged(worker, 'uncaught error; the publication starts again')).toHaveLength(1);
-          expect(worker.child.exitCode).toBeNull();
-        }
-      } finally {
-        await installed.cleanUp();
-      }
-    },
-  );
+      },
+    );
+  });
 });

@@ -1,3 +1,5 @@
+/** @room changes @long */
+
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { DOCUMENT_CHECKS } from '../../src/cli/stored-documents.ts';
 import { restoreBackup, writeBackup } from '../../src/storage/backup.ts';

@@ -1,3 +1,5 @@
+/** @room changes */
+
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
@@ -10,6 +12,7 @@ import { prune } from '../../src/publications/prune.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
 import { apiClient } from '../support/api.ts';
 import { allChanges } from '../support/changes.ts';
+import { inForm, inLongFormOnly } from '../support/fault-form.ts';
 import { times } from '../support/fixtures.ts';
 import { cut, loseResponse, throughProxy } from '../support/proxy.ts';
 import { newEnvironment } from '../support/publication-days.ts';
@@ -113,11 +116,14 @@ async function said(environment: TestEnvironment): Promise<string> {
 }
 
 describe('a place that the State withholds', () => {
-  test.each<[string, readonly Places[]]>([
-    ['in the row', [AT_HOME, MOVED, HIDDEN]],
+  const MORE: readonly [string, readonly Places[]][] = [
     ['while the license was missing', [AT_HOME, MOVED, MISSING, HIDDEN]],
     ['after a row that could not be read', [AT_HOME, BROKEN, HIDDEN]],
+  ];
+  test.each<[string, readonly Places[]]>([
+    ['in the row', [AT_HOME, MOVED, HIDDEN]],
     ['twice', [AT_HOME, HIDDEN, MOVED, MISSING, AT_HOME, MISSING, HIDDEN]],
+    ...inForm({ short: [], long: MORE }),
   ])('%s is in no index', async (_how, days) => {
     const environment = await newEnvironment({ KEEP_PUBLICATIONS: '1' });
     for (const places of days) await publishWith(environment, places);
@@ -150,37 +156,39 @@ describe('a place that the State withholds', () => {
     expect(await documentsWithMark(environment)).toEqual([]);
   });
 
-  test('is erased although the erasure was killed at any of its requests', async () => {
-    const environment = await newEnvironment({ KEEP_PUBLICATIONS: '1' });
-    // One nurse for each request at which the erasure is killed.
-    const nurses = times(MOST_REQUESTS, (number) => String.fromCharCode(64 + number));
-    const placesOf = (marked: Places) =>
-      nurses.map((name) => marked?.map((cell) => cell.replaceAll(MARK, `${MARK}${name}`)));
-    for (const marked of [AT_HOME, MOVED, MISSING]) await publishWith(environment, ...placesOf(marked));
-    for (let killedAt = 1; killedAt <= MOST_REQUESTS; killedAt += 1) {
-      let made = 0;
-      let isPruning = false;
-      const files = await filesWith(environment, ...times(killedAt, () => HIDDEN));
-      const publishing = throughProxy(
-        environment,
-        (request) => {
-          if (request.body.includes('"event":"live"')) isPruning = true;
-          if (isPruning && request.path.includes('changes/')) made += 1;
-          if (made < killedAt) return request.forward();
-          return made === killedAt && killedAt % 2 === 0 ? loseResponse(request) : cut(request);
-        },
-        (through) => publishFiles(through, files),
-      );
-      const [ended] = await Promise.allSettled([publishing]);
-      await prune(environment.store, 1);
-      const left = await documentsWithMark(environment, `${MARK}${nurses[killedAt - 1]}`);
-      expect({ killedAt, left }).toEqual({ killedAt, left: [] });
-      if (ended.status === 'fulfilled') {
-        expect(made).toBeGreaterThan(3);
-        return;
+  inLongFormOnly(() => {
+    test('is erased although the erasure was killed at any of its requests', async () => {
+      const environment = await newEnvironment({ KEEP_PUBLICATIONS: '1' });
+      // One nurse for each request at which the erasure is killed.
+      const nurses = times(MOST_REQUESTS, (number) => String.fromCharCode(64 + number));
+      const placesOf = (marked: Places) =>
+        nurses.map((name) => marked?.map((cell) => cell.replaceAll(MARK, `${MARK}${name}`)));
+      for (const marked of [AT_HOME, MOVED, MISSING]) await publishWith(environment, ...placesOf(marked));
+      for (let killedAt = 1; killedAt <= MOST_REQUESTS; killedAt += 1) {
+        let made = 0;
+        let isPruning = false;
+        const files = await filesWith(environment, ...times(killedAt, () => HIDDEN));
+        const publishing = throughProxy(
+          environment,
+          (request) => {
+            if (request.body.includes('"event":"live"')) isPruning = true;
+            if (isPruning && request.path.includes('changes/')) made += 1;
+            if (made < killedAt) return request.forward();
+            return made === killedAt && killedAt % 2 === 0 ? loseResponse(request) : cut(request);
+          },
+          (through) => publishFiles(through, files),
+        );
+        const [ended] = await Promise.allSettled([publishing]);
+        await prune(environment.store, 1);
+        const left = await documentsWithMark(environment, `${MARK}${nurses[killedAt - 1]}`);
+        expect({ killedAt, left }).toEqual({ killedAt, left: [] });
+        if (ended.status === 'fulfilled') {
+          expect(made).toBeGreaterThan(3);
+          return;
+        }
       }
-    }
-    throw new Error(`The erasure makes more than ${MOST_REQUESTS} requests.`);
+      throw new Error(`The erasure makes more than ${MOST_REQUESTS} requests.`);
+    });
   });
 });
 

@@ -8,7 +8,7 @@ import { rollBack } from '../../src/publications/rollback.ts';
 import { type ApiAnswer, type ApiClient, apiClient } from '../support/api.ts';
 import { type DayRow, writeDay } from '../support/day-files.ts';
 import { eventually } from '../support/eventually.ts';
-import { describeInLongForm, inForm } from '../support/fault-form.ts';
+import { inForm, inLongFormOnly } from '../support/fault-form.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 
 const HOLDERS = 50;
@@ -162,7 +162,7 @@ function startReading() {
   };
 }
 
-describeInLongForm('it takes minutes', 'under load', () => {
+inLongFormOnly(() => {
   test('while publications go live and are rolled back, no request fails and none mixes two publications', async () => {
     const days = Array.from({ length: FLIPS + 1 }, (_, at) => `2026-10-${String(at + 1).padStart(2, '0')}`);
     const [first = '', ...rest] = days;

@@ -1,3 +1,5 @@
+/** @room clients @long */
+
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';

@@ -1,3 +1,5 @@
+/** @room clients @long */
+
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';

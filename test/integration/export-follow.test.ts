@@ -1,3 +1,5 @@
+/** @room clients @long */
+
 import { beforeAll, expect, test } from '@jest/globals';
 import { rollBack } from '../../src/publications/rollback.ts';
 import type { DayRow } from '../support/day-files.ts';

@@ -1,3 +1,5 @@
+/** @room lookups @long */
+
 import { readFile } from 'node:fs/promises';
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';

@@ -1,5 +1,5 @@
 import { appendFile } from 'node:fs/promises';
-import { describe, test } from '@jest/globals';
+import { test } from '@jest/globals';
 import { type RecordedFault, TABLE_VARIABLE } from './fault-table.ts';
 
 const isLong = process.env.LONG === '1';
@@ -9,10 +9,9 @@ export function inForm<Value>({ short, long }: { readonly short: Value; readonly
   return isLong ? long : short;
 }
 
-/** Tests of the long form alone. Otherwise they are skipped, and their names say why. */
-export function describeInLongForm(why: string, name: string, tests: () => void): void {
-  if (isLong) describe(name, tests);
-  else describe.skip(`${name} (skipped: ${why}; npm run test:long runs it)`, tests);
+/** Declares tests that only the long form runs. */
+export function inLongFormOnly(declareTests: () => void): void {
+  if (isLong) declareTests();
 }
 
 /** What every random choice of a test is drawn from: the same in each run, unless SEED says another. */
