@@ -1,0 +1,162 @@
+/** @room publishing @long */
+
+import { join, resolve } from 'node:path';
+import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import type { TestEnvironment } from '../../scripts/environment.ts';
+import { SCRIPTS, startApi, startWorker } from '../../scripts/licenses-processes.ts';
+import { type RunningProcess, runProgram, startProcess } from '../../scripts/processes.ts';
+import { type ApiClient, apiClient, waitForLive } from '../support/api.ts';
+import { allChanges, changesPage } from '../support/changes.ts';
+import { type DayRow, licensesOf, writeDay } from '../support/day-files.ts';
+import { installedFolder } from '../support/installed-folder.ts';
+import { installedPackages } from '../support/npm-packages.ts';
+import { newEnvironment } from '../support/publication-days.ts';
+
+/** Version 0.3.0 as its users ran it last. */
+const EARLIER_COMMIT = 'b18e83f';
+const ROOT = resolve(import.meta.dirname, '../..');
+const NURSING = 'Nursing Board';
+const NURSES = licensesOf(NURSING, 'RN.', 20);
+
+/** The folder of each version's checkout. */
+const versions = { this: ROOT, earlier: '' };
+type Version = keyof typeof versions;
+
+let environment: TestEnvironment;
+let rest: ApiClient;
+let running: RunningProcess[];
+
+beforeAll(async () => {
+  const run = async (program: readonly [string, ...string[]], folder: string) => {
+    const { code, output } = await runProgram(program, { cwd: folder, variables: { ...process.env } });
+    if (code !== 0) throw new Error(`${program.join(' ')}: ${output}`);
+  };
+  const archive = await installedFolder('version', [EARLIER_COMMIT], async (folder) => {
+    await run(['git', 'archive', '--output', join(folder, 'version.tar'), EARLIER_COMMIT], ROOT);
+    await run(['tar', '-xf', 'version.tar'], folder);
+  });
+  const packages = await installedPackages(archive);
+  versions.earlier = archive;
+  await run(['ln', '-sfn', join(packages, 'node_modules'), 'node_modules'], archive);
+}, 600_000);
+
+beforeEach(async () => {
+  environment = await newEnvironment();
+  rest = await apiClient(environment);
+  running = [];
+});
+afterEach(async () => {
+  for (const each of running) await each.stop();
+});
+
+/** Starts the API or the worker of a version, and waits until it is ready. */
+async function start(version: Version, program: 'API' | 'worker'): Promise<RunningProcess> {
+  const started = await startedProgram(version, program);
+  running.push(started);
+  return started;
+}
+
+async function startedProgram(version: Version, program: 'API' | 'worker'): Promise<RunningProcess> {
+  const { variables } = environment;
+  if (version === 'this') return program === 'API' ? startApi(variables) : startWorker(variables);
+  const script = join(versions[version], SCRIPTS[program]);
+  const started = startProcess(`${version} ${program}`, process.execPath, [script], {
+    cwd: versions[version],
+    env: { PATH: process.env.PATH, ...variables },
+  });
+  await started.printed(program === 'API' ? 'API ready' : 'worker ready');
+  return started;
+}
+
+/** Runs a command of a version, which must succeed. @returns what it printed */
+async function licenses(version: Version, ...parameters: string[]): Promise<string> {
+  const script = join(versions[version], SCRIPTS.licenses);
+  const { code, output } = await runProgram([process.execPath, script, ...parameters], {
+    cwd: versions[version],
+    variables: { PATH: process.env.PATH ?? '', ...environment.variables },
+  });
+  if (code !== 0) throw new Error(`licenses ${parameters.join(' ')} of ${version}: ${output}`);
+  return output;
+}
+
+/** Publishes a day by the command of a version: each day, one more nurse is inactive. */
+async function publishDay(version: Version, day: number): Promise<void> {
+  const individual: DayRow[] = NURSES.map((row, at) => ({
+    ...row,
+    status: at < day ? 'Inactive' : 'Active',
+  }));
+  const files = await writeDay(environment.folder, String(day), {
+    date: `2026-11-${10 + day}`,
+    individual,
+    business: licensesOf('Board of Pharmacy', '02', 3),
+  });
+  const printed = await licenses(
+    version,
+    ...['publish', '--individual', files.individual, '--business', files.business, '--json'],
+  );
+  expect(printed).toContain('"state":"live"');
+}
+
+/** Expects that the API answers from this day, and that the feed leads from a cursor to it without a gap. */
+async function expectDay(day: number, { since, of }: { since: string; of: number }): Promise<void> {
+  await waitForLive(environment);
+  const { body } = await rest.verify({ board: NURSING, license_number: `RN.${900_000 + day}` });
+  expect(body).toMatchObject({ status: 'INACTIVE', last_scraped: `2026-11-${10 + day}T00:00:00` });
+  const next = await rest.verify({ board: NURSING, license_number: `RN.${900_001 + day}` });
+  expect(next.body).toMatchObject({ status: 'ACTIVE' });
+
+  const latest = new Map<string, string | null>();
+  for (const change of await allChanges(rest, since)) latest.set(change.license_number, change.kind);
+  const changed = NURSES.slice(of, day).map(({ number }) => number);
+  expect([...latest.keys()].filter((number) => changed.includes(number)).toSorted()).toEqual(changed);
+}
+
+async function cursor(): Promise<string> {
+  await waitForLive(environment);
+  return (await changesPage(rest)).next;
+}
+
+test('the API and the commands of this version, beside a worker of 0.3.0, and then with a worker of this version', async () => {
+  const earlierWorker = await start('earlier', 'worker');
+  await start('this', 'API');
+  await publishDay('this', 1);
+  await expectDay(1, { since: await cursor(), of: 1 });
+  const since = await cursor();
+  await publishDay('earlier', 2);
+  await expectDay(2, { since, of: 1 });
+  await licenses('this', 'rollback');
+  await expectDay(1, { since, of: 1 });
+  await publishDay('this', 3);
+  await expectDay(3, { since, of: 1 });
+  await earlierWorker.stop();
+
+  await start('this', 'worker');
+  await publishDay('this', 4);
+  await expectDay(4, { since, of: 1 });
+  await licenses('this', 'rollback');
+  await expectDay(3, { since, of: 1 });
+  expect(await licenses('this', 'publications')).toMatch(/live.*2026-11-13|2026-11-13.*live/);
+});
+
+test('the API and the commands of 0.3.0 beside a worker of this version, and the way back', async () => {
+  const worker = await start('this', 'worker');
+  await start('earlier', 'API');
+  await publishDay('earlier', 1);
+  const since = await cursor();
+  await publishDay('this', 2);
+  await expectDay(2, { since, of: 1 });
+  await licenses('this', 'rollback');
+  await expectDay(1, { since, of: 1 });
+  await publishDay('this', 3);
+  await expectDay(3, { since, of: 1 });
+  await licenses('earlier', 'rollback');
+  await expectDay(1, { since, of: 1 });
+  await publishDay('earlier', 4);
+  await expectDay(4, { since, of: 1 });
+
+  await worker.stop();
+  await start('earlier', 'worker');
+  await publishDay('earlier', 5);
+  await expectDay(5, { since, of: 1 });
+  expect(await licenses('earlier', 'publications')).toMatch(/live.*2026-11-15|2026-11-15.*live/);
+});
