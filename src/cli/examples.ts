@@ -12,8 +12,6 @@ const EXAMPLES: readonly string[] = [
   'licenses publications',
   'licenses publications show mwwrwvb2c0448190',
   'licenses publications show mwwrwvb2c0448190 --rejects rejects.csv --changes changes.csv',
-  'licenses publications repair',
-  'licenses publications repair --delete',
   'licenses rollback',
   'licenses rollback --to mwwrwvb2c0448190',
   'licenses prune',

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { licenses } from '../../scripts/licenses-processes.ts';
 import { positionOf } from '../../src/changes/feed.ts';
 import { readableLiveIndex } from '../../src/publications/metadata.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
@@ -66,28 +65,6 @@ test('a change that is not valid or missing ends the feed for cursors before it,
 
   await client.index({ ...document, body: whole._source });
   expect(await allChanges(rest, beginning)).toEqual(before);
-});
-
-test('a repair makes the feed begin after the changes that are missing', async () => {
-  const { rest, environment } = service;
-  const { client, store, variables } = environment;
-  const before = await allChanges(rest);
-  const document = { index: store.names.changes, id: String(positions[4]), refresh: true } as const;
-  const { body: whole } = await client.get({ index: document.index, id: document.id });
-  await client.index({ ...document, body: { ...whole._source, fields: 'lost' } });
-  const { code, stdout } = await licenses(variables, 'publications', 'repair', '--delete');
-  expect(code).toBe(0);
-  expect(stdout).toMatch(/segment-\d+ +19 of 20 changes +repaired/);
-  expect((await licenses(variables, 'publications', 'repair')).stdout).toBe(
-    'Every stored document is valid.\n',
-  );
-  expect(await allChanges(rest)).toEqual(before.slice(20));
-  expect((await askChanges(rest, { since: before[6]?.cursor ?? '' })).status).toBe(410);
-  expect(await allChanges(rest, before[19]?.cursor)).toEqual(before.slice(20));
-  expect(await historyOf(before[4]?.license_number ?? '')).toMatchObject({
-    coverage_start: '2026-11-02',
-    changes: [{}],
-  });
 });
 
 test('a new feed starts after a rollback over a change that is not valid', async () => {
