@@ -7,7 +7,7 @@ const EXAMPLES: readonly string[] = [
   'licenses work',
   'licenses publish',
   'licenses publish --individual individual.csv --business business.csv',
-  'licenses publish --individual https://data.example/individual.csv.gz --business business.zip --json',
+  'licenses publish --individual https://data.example/individual.csv.gz --business business.csv.gz --json',
   'licenses publish --force "board X closed 300 licenses, confirmed by phone"',
   'licenses publications',
   'licenses publications show mwwrwvb2c0448190',
