@@ -88,3 +88,26 @@ test('a digest that is not valid does not stop the next publication; a new feed 
   await service.publishDay(inCity('CANTON'));
   expect((await askChanges(rest, { since: next })).status).toBe(410);
 });
+
+test('since when the data of a board has not changed leaves out what a rollback undid, and what is not known', async () => {
+  const { rest, environment, publishDay } = service;
+  const answer = z.object({
+    board_activity: z.record(z.string(), z.object({ last_changed: z.string().nullable() })),
+  });
+  const lastChanged = async () => {
+    const { board_activity: boards } = answer.parse((await rest.get('/api/v1/lookup/boards')).body);
+    return [boards[NURSING]?.last_changed, boards['Dental Board']?.last_changed];
+  };
+  expect(await lastChanged()).toEqual(['2026-11-03', null]);
+  await publishDay(inCity('TOLEDO'));
+  expect(await lastChanged()).toEqual(['2026-11-03', null]);
+  await rollBack(environment.store);
+  await rollBack(environment.store);
+  await changesPage(rest, { since: 'latest' });
+  expect(await lastChanged()).toEqual(['2026-11-02', null]);
+  const { client, store } = environment;
+  const [[epoch] = []] = (await readableLiveIndex(store))?.metadata.feed?.segments ?? [];
+  await client.delete({ index: store.names.changes, id: `segment-${epoch}`, refresh: true });
+  await service.restartApi();
+  expect(await lastChanged()).toEqual([null, null]);
+});
