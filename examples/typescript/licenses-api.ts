@@ -268,7 +268,7 @@ export interface paths {
         };
         /**
          * Every license
-         * @description Every record of one publication, a line of JSON each, compressed with gzip: the beginning of a copy that is kept current by /changes from X-Feed-Cursor on. A line has the fields that changes speak of. A response that ends before its last chunk, or has fewer lines than X-Record-Count, is broken: ask for another. An account has one in progress at a time, and so many a day; one that breaks off counts.
+         * @description Every record of one publication, a line of JSON each, compressed with gzip: the beginning of a copy that is kept current by /changes from X-Feed-Cursor on. A line has the fields that changes speak of. The last line has no record, but the number of records and the SHA-256 of the lines before it: {"records": 2600000, "sha256": "…"}. A response without it is broken: ask for another. An account has one in progress at a time, and so many a day; one that breaks off does not count.
          */
         get: operations["export"];
         put?: never;
@@ -767,6 +767,15 @@ export interface components {
                     license_types: string[];
                 };
             };
+            /** @description By the name of the board */
+            board_activity: {
+                [key: string]: {
+                    /** @description The run date, YYYY-MM-DD, with which a license of the board changed last; null if none is known */
+                    last_changed: string | null;
+                    /** @description How many of its licenses change with a publication: the mean of the last 90 days, without the tenth of the publications with the most changes; null until seven publications are known */
+                    usual_changes_per_day: number | null;
+                };
+            };
         };
         BoardTypes: {
             board: string;
@@ -1067,6 +1076,13 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** @description The last line of an export */
+        ExportEnd: {
+            /** @description How many lines are above */
+            records: number;
+            /** @description The SHA-256 of the bytes above, uncompressed, their last line break included */
+            sha256: string;
+        };
         SavedRecord: {
             /** @description Under which the website shows the record: /records/CODE */
             code: string;
@@ -1117,6 +1133,15 @@ export interface components {
             } | null;
             licenses_by_board: {
                 [key: string]: number;
+            };
+            /** @description By the name of the board */
+            board_activity: {
+                [key: string]: {
+                    /** @description The run date, YYYY-MM-DD, with which a license of the board changed last; null if none is known */
+                    last_changed: string | null;
+                    /** @description How many of its licenses change with a publication: the mean of the last 90 days, without the tenth of the publications with the most changes; null until seven publications are known */
+                    usual_changes_per_day: number | null;
+                };
             };
             /** @description The last publications asked for, the latest first; null where they were never known */
             last_runs: {
@@ -2008,6 +2033,12 @@ export interface operations {
                      *           "license_types": [
                      *             "Registered Nurse (RN)"
                      *           ]
+                     *         }
+                     *       },
+                     *       "board_activity": {
+                     *         "Nursing Board": {
+                     *           "last_changed": "2026-11-20",
+                     *           "usual_changes_per_day": 812.35
                      *         }
                      *       }
                      *     }
@@ -4859,12 +4890,14 @@ export interface operations {
                     "Content-Encoding": string;
                     /** @description A name for the file, with the date of the dataset */
                     "Content-Disposition": string;
-                    /** @description How many lines the whole export has */
+                    /** @description How many records the whole export has; one more line ends it */
                     "X-Record-Count": number;
                     /** @description The first since with which to ask for the changes after it */
                     "X-Feed-Cursor": string;
                     /** @description The publication that all lines are from */
                     "X-Publication": string;
+                    /** @description The same while the export would be the same. A request with it as If-None-Match gets 304 then, and does not count. */
+                    ETag: string;
                     /** @description The run date of its dataset, YYYY-MM-DDT00:00:00 */
                     "X-Last-Scraped": string;
                     [name: string]: unknown;
@@ -4894,7 +4927,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/x-ndjson": components["schemas"]["ExportedRecord"];
+                    "application/x-ndjson": components["schemas"]["ExportedRecord"] | components["schemas"]["ExportEnd"];
                 };
             };
             /** @description No active key came with the request */

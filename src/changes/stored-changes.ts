@@ -44,11 +44,6 @@ export function countChanges({ client, names }: Store, filter: readonly object[]
   return countDocuments(client, names.changes, { bool: { filter: [...filter] } });
 }
 
-/** How many changes of an epoch are stored, valid or not. */
-export function countChangesOfEpoch(store: Store, { feed }: Feed, epoch: number): Promise<number> {
-  return countChanges(store, [{ term: { feed } }, { term: { epoch } }, { range: { position: { gt: 0 } } }]);
-}
-
 /**
  * The clause that a change of these feeds matches. Changes of a publication that did not go live have an epoch that no
  * feed has.

@@ -15,7 +15,6 @@ import { day, reason } from './options.ts';
 import { grouped, print, printJson, sumOf, table, totalTime } from './output.ts';
 import type { PublishOptions } from './publish.ts';
 import { JSON_OPTION, type JsonOption, report, withOpenSearch } from './store-command.ts';
-import { repairCommand } from './stored-documents.ts';
 
 /** `licenses publish`: queues a publication and waits. Exit 0 live, 2 refused, 1 failed. */
 export function publishCommand(): Command {
@@ -70,8 +69,7 @@ export function publicationsCommand(): Command {
         ),
       ),
     )
-    .addCommand(showCommand())
-    .addCommand(repairCommand());
+    .addCommand(showCommand());
 }
 
 /** `licenses publications show ID`: one publication, and the rows that it rejected. */

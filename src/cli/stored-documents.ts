@@ -8,7 +8,6 @@ import { EPOCH_ID, LEDGER_EPOCH } from '../publications/fence.ts';
 import { LEDGER_EVENTS } from '../publications/ledger.ts';
 import { FEED_COPIES, FEED_COPY_ID } from '../publications/live-feed.ts';
 import { REJECTED_ROWS } from '../publications/rejected-rows.ts';
-import { type Repaired, repairEpoch, repairStored } from '../publications/repair.ts';
 import { SAVED_RECORDS } from '../records/saved-records.ts';
 import { AUDIT_ENTRIES, recordAudit } from '../storage/audit-log.ts';
 import { type BackupResult, inWords, restoreBackup, writeBackup } from '../storage/backup.ts';
@@ -16,8 +15,8 @@ import type { DocumentChecks } from '../storage/collection.ts';
 import type { Store } from '../storage/store.ts';
 import { SUBSCRIPTIONS } from '../subscriptions/subscription.ts';
 import { WEBHOOKS } from '../subscriptions/webhook.ts';
-import { print, printError, printJson, table } from './output.ts';
-import { JSON_OPTION, type JsonOption, report, withOpenSearch } from './store-command.ts';
+import { print, printError, printJson } from './output.ts';
+import { JSON_OPTION, type JsonOption, withOpenSearch } from './store-command.ts';
 
 /** What the documents of each index must be. */
 export const DOCUMENT_CHECKS: DocumentChecks = {
@@ -56,7 +55,6 @@ export function backupCommand(): Command {
 export function restoreCommand(): Command {
   const restore = async (store: Store, file: string, options: JsonOption) => {
     const restored = await restoreBackup(store, file, DOCUMENT_CHECKS);
-    if (restored.leftOut.some(({ id }) => id === EPOCH_ID)) await repairEpoch(store);
     await recordAudit(store, 'restore', { file });
     const words = inWords(restored.documents);
     printCopied(options, file, restored, `Restored ${words} from ${file}. Now publish the latest files.`);
@@ -86,38 +84,4 @@ function printCopied(
   print(line);
   for (const { index, id, problem } of leftOut)
     printError(`Not valid, and left out, or the part that is not valid: ${id} of ${index} (${problem}).`);
-}
-
-/** `licenses publications repair`: stored documents that are not valid. */
-export function repairCommand(): Command {
-  return new Command('repair')
-    .description('list the stored documents that are not valid; all readers leave them out')
-    .option('--delete', 'delete them, or the parts of them that are not valid')
-    .action(({ delete: isDeleting = false }: { delete?: boolean }, command: Command) =>
-      report(
-        command.optsWithGlobals<JsonOption>(),
-        (store) => repairAll(store, isDeleting),
-        (found) => {
-          if (found.length === 0) return 'Every stored document is valid.';
-          const rows = found.map(({ index, id, problem, action }) => [index, id, problem, action]);
-          const lines = table(['INDEX', 'DOCUMENT', 'NOT VALID', 'DONE'], rows);
-          if (isDeleting) return lines;
-          return [...lines, 'Nothing was changed. --delete deletes them, or the parts that are not valid.'];
-        },
-      ),
-    );
-}
-
-async function repairAll(store: Store, isDeleting: boolean): Promise<Repaired[]> {
-  const found = await repairStored(store, DOCUMENT_CHECKS, isDeleting);
-  if (isDeleting && found.length > 0) await recordAudit(store, 'repair', { documents: named(found) });
-  return found;
-}
-
-const MAX_NAMED = 100;
-
-function named(found: readonly Repaired[]): string {
-  const first = found.slice(0, MAX_NAMED).map(({ index, id, action }) => `${index}/${id} ${action}`);
-  const more = found.length > MAX_NAMED ? ` and ${found.length - MAX_NAMED} more` : '';
-  return `${first.join(', ')}${more}`;
 }

@@ -5,8 +5,7 @@ import { open, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream';
 import { TextDecoder } from 'node:util';
-import { crc32, createGunzip } from 'node:zlib';
-import { type Entry, openPromise as openZip, type ZipFile } from 'yauzl';
+import { createGunzip } from 'node:zlib';
 import { z } from 'zod';
 
 /** A file as it is on disk. */
@@ -56,8 +55,8 @@ export interface FileTextListener {
 }
 
 /**
- * The file's text, unpacked and without a byte order mark, in chunks of about 64 KB. A gzip file, or a zip file with
- * one CSV file in it, is recognized by its first bytes, not by its name.
+ * The file's text, unpacked and without a byte order mark, in chunks of about 64 KB. A gzip file is recognized by its
+ * first bytes, not by its name.
  *
  * The text is UTF-8. A field that is not is Latin-1, and is read as Windows-1252, its superset: one such field must
  * not change how the names in other rows are read.
@@ -134,7 +133,7 @@ function decodedField(latin1: string): string {
   return (isOther(latin1) ? WINDOWS_1252 : UTF8).decode(Buffer.from(latin1, 'latin1'));
 }
 
-/** A gzip or zip file that can't be unpacked, or a zip file without exactly one CSV file. */
+/** A gzip file that can't be unpacked, or a file that is packed in another way. */
 export class BrokenSourceError extends Error {}
 
 /** A file's bytes in chunks. A chunk is valid until the next one is requested. */
@@ -146,17 +145,18 @@ type OnBytes = ((bytes: number) => void) | undefined;
 /** So small that the rows of a chunk have been processed before the garbage collector runs (measured). */
 const CHUNK_BYTES = 1 << 16;
 
-/** The first bytes of gzip files, and of zip files with entries, without entries, and in several parts. */
-const GZIP = ['\x1f\x8b'];
-const ZIP = ['PK\x03\x04', 'PK\x05\x06', 'PK\x07\x08'];
+const GZIP = '\x1f\x8b';
+const ZIP = 'PK\x03\x04';
 
 /** A file's content, unpacked. */
 async function* unpackedChunks(path: string, onBytes?: OnBytes): Chunks {
   const start = await firstBytes(path);
-  const isPackedAs = (magic: readonly string[]) => magic.some((bytes) => start.startsWith(bytes));
-  if (isPackedAs(GZIP)) yield* unpacked(path, 'gzip', gzipChunks(path, onBytes));
-  else if (isPackedAs(ZIP)) yield* unpacked(path, 'zip', zipChunks(path, onBytes));
-  else yield* rawChunks(path, CHUNK_BYTES, onBytes);
+  if (start.startsWith(GZIP)) yield* unpacked(path, gzipChunks(path, onBytes));
+  else if (start.startsWith(ZIP)) {
+    throw new BrokenSourceError(
+      `${basename(path)} is a zip file, which is not read; unpack it, or pack the CSV file with gzip.`,
+    );
+  } else yield* rawChunks(path, CHUNK_BYTES, onBytes);
 }
 
 async function firstBytes(path: string): Promise<string> {
@@ -180,18 +180,18 @@ async function* rawChunks(path: string, chunkBytes: number, onBytes?: OnBytes): 
   }
 }
 
-/** The errors of zlib and of the zip library have a message; those of the file system also have a `syscall`. */
+/** The errors of zlib have a message; those of the file system also have a `syscall`. */
 const unpackingError = z.object({ message: z.string(), syscall: z.undefined().optional() });
 
-async function* unpacked(path: string, format: 'gzip' | 'zip', chunks: Chunks): Chunks {
+async function* unpacked(path: string, chunks: Chunks): Chunks {
   try {
     yield* chunks;
   } catch (error) {
     const parsed = unpackingError.safeParse(error);
-    if (error instanceof BrokenSourceError || !parsed.success) throw error;
+    if (!parsed.success) throw error;
     const [reason] = parsed.data.message.split('. ');
     throw new BrokenSourceError(
-      `${basename(path)} can't be read as a ${format} file (${reason}); fetch or pack it again.`,
+      `${basename(path)} can't be read as a gzip file (${reason}); fetch or pack it again.`,
       { cause: error },
     );
   }
@@ -212,40 +212,4 @@ async function* gzipChunks(path: string, onBytes: OnBytes): Chunks {
   }
   // After the end of the compressed data and a zero byte, zlib ignores further data, which may be missing rows.
   if (gunzip.bytesWritten < disk.bytesRead) throw new Error('there is more data after its end');
-}
-
-/** The one CSV file in a zip file. yauzl checks its size, but not its checksum. */
-async function* zipChunks(path: string, onBytes: OnBytes): Chunks {
-  const zip = await openZip(path, { autoClose: false });
-  try {
-    const csv = await csvEntry(basename(path), zip);
-    const bytesOnDisk = csv.compressedSize / csv.uncompressedSize;
-    const chunks: AsyncIterable<Buffer> = await zip.openReadStreamPromise(csv);
-    let checksum = 0;
-    for await (const chunk of chunks) {
-      checksum = crc32(chunk, checksum);
-      yield chunk;
-      onBytes?.(chunk.length * bytesOnDisk);
-    }
-    if (checksum !== csv.crc32) throw new Error(`the checksum of ${csv.fileName} is wrong`);
-  } finally {
-    zip.close();
-  }
-}
-
-async function csvEntry(zipName: string, zip: ZipFile): Promise<Entry> {
-  let found: Entry | undefined;
-  for await (const entry of zip.eachEntry()) {
-    // Macs add a `__MACOSX/._a.csv` with metadata for each file `a.csv`.
-    if (!/^(?!__MACOSX\/).*\.csv$/is.test(entry.fileName)) continue;
-    if (found !== undefined) {
-      const both = `${found.fileName} and ${entry.fileName}`;
-      throw new BrokenSourceError(`${zipName} holds more than one .csv file (${both}); pack each alone.`);
-    }
-    found = entry;
-  }
-  if (found === undefined) {
-    throw new BrokenSourceError(`${zipName} holds no .csv file; pack the one to read.`);
-  }
-  return found;
 }

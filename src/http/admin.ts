@@ -1,11 +1,12 @@
 import { isIP } from 'node:net';
 import type Koa from 'koa';
 import type { Logger } from 'pino';
+import type { BoardActivity } from '../changes/board-activity.ts';
 import type { Config } from '../config.ts';
 import { daysBetween, todayInOhio } from '../licenses/dates.ts';
 import type { Lookups } from '../lookup/service.ts';
 import type { LivePublicationTracker } from '../publications/live.ts';
-import { gauge } from '../telemetry/metrics.ts';
+import { gauge, gaugeByBoard } from '../telemetry/metrics.ts';
 import { httpApp } from './app.ts';
 import { type Middleware, type RequestState, type Route, routerOf } from './route.ts';
 
@@ -96,6 +97,20 @@ export function stateGauges(
       const live = tracker.current();
       return live && daysBetween(live.metadata.date, todayInOhio());
     },
+  );
+  const ofBoards = (read: (activity: BoardActivity, date: string) => number | null) => () => {
+    const { activity = [], metadata } = tracker.current() ?? {};
+    return [...activity].map(([board, each]) => [board, read(each, metadata?.date ?? '')] as const);
+  };
+  gaugeByBoard(
+    'licenses_board_unchanged_days',
+    'Calendar days from the last change of any license of a board to the run date of the live publication, by the name of the board',
+    ofBoards(({ last_changed: last }, date) => (last === null ? null : daysBetween(last, date))),
+  );
+  gaugeByBoard(
+    'licenses_board_usual_changes',
+    'How many licenses of a board usually change with a publication, by the name of the board; absent until seven are known',
+    ofBoards(({ usual_changes_per_day: usual }) => usual),
   );
   gauge(
     'licenses_publication_licenses',

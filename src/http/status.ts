@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
+import { boardActivity } from '../changes/board-activity.ts';
 import { changeCounts } from '../changes/segments.ts';
 import { SERVICE_VERSION } from '../config.ts';
 import { daysBetween, todayInOhio } from '../licenses/dates.ts';
@@ -46,6 +47,7 @@ const statusAnswer = z.object({
     .nullable()
     .describe('What answers now; null while nothing is known to be published'),
   licenses_by_board: z.record(z.string(), z.int()),
+  board_activity: z.record(z.string(), boardActivity).describe('By the name of the board'),
   last_runs: z
     .array(run)
     .nullable()
@@ -99,6 +101,7 @@ export function statusRoute(tracker: LivePublicationTracker, publications: Known
         service_version: SERVICE_VERSION,
         publication: live === undefined ? null : publicationStatus(live),
         licenses_by_board: Object.fromEntries(live?.licenses ?? []),
+        board_activity: Object.fromEntries(live?.activity ?? []),
         last_runs: runs?.map(runStatus) ?? null,
       } satisfies z.output<typeof statusAnswer>;
     },

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Client } from '@opensearch-project/opensearch';
 import { z } from 'zod';
 import { cursorText, lastPosition } from '../changes/feed.ts';
@@ -21,7 +22,8 @@ export interface ExportOrigin {
 /** Every record of one publication. */
 export interface LicensesExport extends ExportOrigin {
   /**
-   * The records as lines of JSON, many lines at a time. Each page is read when it is asked for.
+   * The records as lines of JSON, many lines at a time, and the line that ends them (`exportEnd`). Each page is read when
+   * it is asked for.
    *
    * @throws {SearchUnavailableError} when not every record could be read
    */
@@ -30,13 +32,21 @@ export interface LicensesExport extends ExportOrigin {
 
 export type LicenseExports = ReturnType<typeof licenseExports>;
 
-/** Single lookups wait while a page is read, checked and written. */
-const RECORDS_A_PAGE = 64;
+/** The last line of an export. */
+export const exportEnd = z.object({
+  records: z.int().describe('How many lines are above'),
+  sha256: z.string().describe('The SHA-256 of the bytes above, uncompressed, their last line break included'),
+});
 
-/** So long OpenSearch keeps a scroll between two pages. A client that reads so slowly has been cut off before. */
+const RECORDS_A_PAGE = 256;
+
+/** Single lookups wait while so many records are checked and written. Where none has begun lately, a page is done at once. */
+const RECORDS_BESIDE_LOOKUPS = 64;
+
+/** OpenSearch keeps a scroll this long between two pages. A client that reads so slowly has been cut off before. */
 const SCROLL_KEPT = '1m';
 
-/** So long a page waits for single lookups. */
+/** The most that the next records wait for single lookups. */
 const MAX_GIVE_WAY_MS = 50;
 
 const MAX_TRIES = 3;
@@ -49,7 +59,7 @@ const MAX_TRIES = 3;
 export function licenseExports(
   client: Client,
   live: () => Promise<LiveFeed>,
-  singles: Pick<Lookups, 'idle'>,
+  singles: Pick<Lookups, 'idle' | 'hadSingle'>,
 ) {
   async function originOf({ index, publication, date, state }: LiveFeed): Promise<ExportOrigin> {
     const records = await countDocuments(client, index);
@@ -84,8 +94,7 @@ export function licenseExports(
           if ((await live()).index !== source.index) continue;
           if ('error' in began) throw began.error;
           const [origin, first] = began;
-          const giveWay = () => singles.idle(MAX_GIVE_WAY_MS);
-          return await work({ ...origin, pages: linesOf(scroll, first, origin.records, giveWay, signal) });
+          return await work({ ...origin, pages: linesOf(scroll, first, origin.records, singles, signal) });
         } finally {
           await scroll.clear();
         }
@@ -97,11 +106,9 @@ export function licenseExports(
 
 const scrollId = z.object({ _scroll_id: z.string() });
 
-const page = completeness.extend({
-  hits: z.object({
-    hits: z.array(z.object({ _source: storedLicense.omit({ source_row: true, keys: true }) })),
-  }),
-});
+const page = completeness.extend({ hits: z.object({ hits: z.array(z.object({ _source: z.unknown() })) }) });
+
+const exportedLicense = storedLicense.omit({ source_row: true, keys: true });
 
 /** A page that is asked for twice would be skipped. */
 const ONCE = { maxRetries: 0 };
@@ -155,18 +162,39 @@ async function* linesOf(
   scroll: Scroll,
   first: Awaited<ReturnType<Scroll['next']>>,
   expected: number,
-  giveWay: () => Promise<void>,
+  singles: Pick<Lookups, 'idle' | 'hadSingle'>,
   signal: AbortSignal,
 ): AsyncGenerator<string, void, undefined> {
+  const hash = createHash('sha256');
   let read = 0;
   for (let records = first; records.length > 0; records = await scroll.next()) {
+    for (let at = 0; at < records.length; ) {
+      const some = records.slice(at, singles.hadSingle() ? at + RECORDS_BESIDE_LOOKUPS : undefined);
+      at += some.length;
+      const lines = withoutLineBreaks(some.map(lineOf).join(''));
+      hash.update(lines);
+      yield lines;
+      await singles.idle(MAX_GIVE_WAY_MS);
+      signal.throwIfAborted();
+    }
     read += records.length;
-    yield records.map((record) => `${recordText(record)}}\n`).join('');
-    await giveWay();
-    signal.throwIfAborted();
   }
   await scroll.clear();
   if (read !== expected) {
     throw new SearchUnavailableError(`The publication has ${expected} records; ${read} were read.`);
   }
+  yield `${JSON.stringify({ records: read, sha256: hash.digest('hex') } satisfies z.output<typeof exportEnd>)}\n`;
+}
+
+/** @throws {ZodError} for a document that is no license */
+function lineOf(source: unknown): string {
+  return `${recordText(exportedLicense.parse(source))}}\n`;
+}
+
+/** Some programs also end a line at these characters, which JSON does not have to escape. */
+function withoutLineBreaks(json: string): string {
+  return json.replace(
+    /[\u0085\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }

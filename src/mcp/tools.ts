@@ -9,6 +9,7 @@ import {
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { lookupOutcome, type Outcome, statusOutcome } from '../access/usage.ts';
+import { boardActivity } from '../changes/board-activity.ts';
 import type { Changes } from '../changes/service.ts';
 import { SERVICE_VERSION } from '../config.ts';
 import { errorResponse } from '../http/errors.ts';
@@ -49,6 +50,9 @@ const READ_ONLY = {
 const boardsResult = z.object({
   data_as_of: z.string().describe('Run date of the dataset that answered, YYYY-MM-DD'),
   boards: z.array(z.object({ name: z.string(), code: z.string(), license_types: z.array(z.string()) })),
+  board_activity: z
+    .record(z.string(), boardActivity)
+    .describe('By the name of the board: since when its data has not changed'),
 });
 
 /** What the tools answer from. */
@@ -248,12 +252,13 @@ function lookupTool({ parameters, searchType, ...described }: LookupTool): Tool 
 }
 
 async function listBoards({ lookups }: ToolServices): Promise<ToolResult> {
-  const { metadata, licenseTypes } = await lookups.livePublication();
+  const { metadata, licenseTypes, activity } = await lookups.livePublication();
   return {
     outcome: 'answered',
     content: {
       data_as_of: metadata.date,
       boards: BOARDS.map(({ name, code }) => ({ name, code, license_types: licenseTypes.get(name) ?? [] })),
+      board_activity: Object.fromEntries(activity),
     },
   };
 }

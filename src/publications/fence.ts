@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { collection, type Version } from '../storage/collection.ts';
 import { isDiskFull, responseStatus } from '../storage/errors.ts';
 import { digestIndexName, type Store } from '../storage/store.ts';
-import { indicesUnderAlias } from './metadata.ts';
+import { readEvents } from './ledger.ts';
+import { indicesUnderAlias, licensesIndices } from './metadata.ts';
 
 export const EPOCH_ID = 'epoch';
 
@@ -26,11 +27,19 @@ export interface ReadEpoch extends Epoch {
   readonly version: Version;
 }
 
-/** Reads the epoch: 0 before the first. @throws {BadDocumentError} when it is not valid */
+/**
+ * Reads the epoch. Where its document is missing, as before the first publication or after an operator deleted one that
+ * was not valid, it is the greatest that the ledger and the indices know, or 0.
+ *
+ * @throws {BadDocumentError} when it is not valid
+ */
 export async function readEpoch(store: Store): Promise<ReadEpoch> {
   const read = await LEDGER_EPOCH.read(store, EPOCH_ID);
-  if (read === undefined) return { epoch: 0, holder: '', uses: [], deletes: [], version: undefined };
-  return { ...read.document, version: read.version };
+  if (read !== undefined) return { ...read.document, version: read.version };
+  const [events, indices] = await Promise.all([readEvents(store), licensesIndices(store)]);
+  const known = [...events.map(({ epoch }) => epoch ?? 0), ...indices.map(({ metadata }) => metadata.epoch)];
+  const epoch = known.reduce((one, other) => Math.max(one, other), 0);
+  return { epoch, holder: '', uses: [], deletes: [], version: undefined };
 }
 
 export async function currentEpoch(store: Store): Promise<number> {

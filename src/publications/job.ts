@@ -44,8 +44,7 @@ export function publicationOf(job: { id?: string | undefined; data: unknown }): 
 /** How far a publication is. Of a download, the bytes of one file; 0 in total where its length is not known. */
 export const publishProgress = z.object({
   step: z.enum(PUBLISH_STEPS),
-  /** Of a zip file, not whole. */
-  bytes: z.number(),
+  bytes: z.int(),
   total_bytes: z.int(),
   rows: z.int(),
   documents: z.int(),

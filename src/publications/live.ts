@@ -1,3 +1,4 @@
+import { activityOf, type BoardActivity, readPublishedChanges } from '../changes/board-activity.ts';
 import { BOARDS, currentBoardName } from '../licenses/boards.ts';
 import { addTo } from '../licenses/counts.ts';
 import { responseStatus, SearchUnavailableError } from '../storage/errors.ts';
@@ -14,10 +15,15 @@ export interface LivePublication {
   readonly licenseTypes: ReadonlyMap<string, readonly string[]>;
   /** Licenses by board name. */
   readonly licenses: ReadonlyMap<string, number>;
+  /** How active each board is, by its name; nothing is known of it where the changes could not be read. */
+  readonly activity: ReadonlyMap<string, BoardActivity>;
   /** One of its licenses, to see whether lookups find what is there. */
   readonly sample: LicenseTypes['sample'];
-  /** Whether its licenses have been counted: those of version 0.3.0 are, once its worker has started. */
-  readonly isCounted: boolean;
+  /**
+   * Whether its licenses have been counted, as those of version 0.3.0 are once its worker has started, and the changes
+   * were read.
+   */
+  readonly isWhole: boolean;
 }
 
 /** Nothing has been published, so nothing can be answered. */
@@ -27,8 +33,8 @@ export type LivePublicationTracker = ReturnType<typeof trackLivePublication>;
 
 const REFRESH_MS = 1000;
 
-/** The worker counts the licenses of a publication of version 0.3.0 once. */
-const RECOUNTED_EVERY_MS = 60_000;
+/** What was missing is looked for again after this long. */
+const REREAD_EVERY_MS = 60_000;
 
 /** Reads the alias once a second. After a failed refresh the last known publication stays; only the first failure is reported. */
 export function trackLivePublication(store: Store, onError: (error: unknown) => void) {
@@ -56,8 +62,8 @@ export function trackLivePublication(store: Store, onError: (error: unknown) => 
 
   async function ask(): Promise<LivePublication | undefined> {
     const index = await theLiveIndex();
-    const isCounted = known?.isCounted === true || performance.now() - readAt < RECOUNTED_EVERY_MS;
-    if (index === known?.index && isCounted) return known;
+    const isRecent = known?.isWhole === true || performance.now() - readAt < REREAD_EVERY_MS;
+    if (index === known?.index && isRecent) return known;
     known = index === undefined ? undefined : await readPublication(store, index);
     readAt = performance.now();
     return known;
@@ -141,12 +147,19 @@ async function readPublication(store: Store, index: string): Promise<LivePublica
     return [name, types ?? catalog.map((type) => type.name)] as const;
   });
   const sample = counted?.sample ?? (await anyLicense(store, index));
+  // Lookups do not wait for changes that cannot be read.
+  const changes =
+    metadata.feed === undefined
+      ? []
+      : await readPublishedChanges(store, metadata.feed).catch(() => undefined);
+  const boards = BOARDS.map(({ name }) => name);
   return {
     index,
     metadata,
     licenseTypes: new Map(licenseTypes),
     licenses,
+    activity: activityOf(changes ?? [], boards),
     sample,
-    isCounted: counted !== undefined,
+    isWhole: counted !== undefined && changes !== undefined,
   };
 }

@@ -86,7 +86,7 @@ export function newId(now: number = Date.now()): string {
 }
 
 /** What the id of a document is to documents, `_meta` is to an index. */
-export const META_ID = '_meta';
+const META_ID = '_meta';
 
 const mappingsResponse = z.record(
   z.string(),

@@ -1,5 +1,6 @@
 import createError from 'http-errors';
 import { z } from 'zod';
+import { boardActivity } from '../changes/board-activity.ts';
 import type { Route } from '../http/route.ts';
 import { checked } from '../licenses/bad-request.ts';
 import { BOARDS, type Board } from '../licenses/boards.ts';
@@ -22,6 +23,7 @@ const boardDetails = z.object({
 const boardsBody = z.object({
   boards: z.array(z.string()).describe('The names of the 24 boards'),
   board_details: z.record(z.string(), boardDetails).describe('By the name of the board'),
+  board_activity: z.record(z.string(), boardActivity).describe('By the name of the board'),
 });
 
 const boardTypesBody = z.object({ board: z.string(), ...boardDetails.shape });
@@ -45,7 +47,13 @@ export function boardsRoute(lookups: Lookups): Route {
       summary: 'The 24 boards and their license types',
       responses: {
         '200': responseEntry('The boards', boardsBody.meta({ id: 'Boards' }), {
-          example: { boards: ['Nursing Board'], board_details: { 'Nursing Board': EXAMPLE } },
+          example: {
+            boards: ['Nursing Board'],
+            board_details: { 'Nursing Board': EXAMPLE },
+            board_activity: {
+              'Nursing Board': { last_changed: '2026-11-20', usual_changes_per_day: 812.35 },
+            },
+          },
         }),
         ...COMMON_ERRORS,
       },
@@ -55,6 +63,7 @@ export function boardsRoute(lookups: Lookups): Route {
       ctx.body = {
         boards: BOARDS.map(({ name }) => name),
         board_details: Object.fromEntries(BOARDS.map((board) => [board.name, detailsOf(board, live)])),
+        board_activity: Object.fromEntries(live.activity),
       } satisfies z.output<typeof boardsBody>;
     },
   };

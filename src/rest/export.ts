@@ -1,11 +1,12 @@
-import type { RouterContext } from '@koa/router';
+import { z } from 'zod';
 import type { RateLimit } from '../access/rate-limit.ts';
+import { SERVICE_VERSION } from '../config.ts';
 import { sendCompressed } from '../http/compressed-stream.ts';
 import { slots } from '../http/limits.ts';
 import { responseHeader } from '../http/openapi.ts';
-import { clientGone, type Route } from '../http/route.ts';
+import { type Context, clientGone, type Route } from '../http/route.ts';
 import { lastScraped, licenseRecord } from '../licenses/license.ts';
-import type { ExportOrigin, LicenseExports } from '../lookup/export.ts';
+import { type ExportOrigin, exportEnd, type LicenseExports } from '../lookup/export.ts';
 import { accountOf, COMMON_ERRORS, REST_PATH, responseEntry } from './operation.ts';
 import { EXAMPLE } from './verify-response.ts';
 
@@ -18,22 +19,36 @@ export const MAX_EXPORTS_OF_ACCOUNT = 1;
 const HEADERS = {
   'Content-Encoding': responseHeader('string', 'Always gzip, whatever the request accepts'),
   'Content-Disposition': responseHeader('string', 'A name for the file, with the date of the dataset'),
-  'X-Record-Count': responseHeader('integer', 'How many lines the whole export has'),
+  'X-Record-Count': responseHeader('integer', 'How many records the whole export has; one more line ends it'),
   'X-Feed-Cursor': responseHeader('string', 'The first since with which to ask for the changes after it'),
   'X-Publication': responseHeader('string', 'The publication that all lines are from'),
+  ETag: responseHeader(
+    'string',
+    'The same while the export would be the same. A request with it as If-None-Match gets 304 then, and does not count.',
+  ),
   'X-Last-Scraped': responseHeader('string', 'The run date of its dataset, YYYY-MM-DDT00:00:00'),
 };
 
-function setHeaders(ctx: RouterContext, { records, cursor, publication, date }: ExportOrigin): void {
+function setHeaders(ctx: Context, { records, cursor, publication, date }: ExportOrigin): void {
   ctx.type = NDJSON;
   ctx.set({
     'content-encoding': 'gzip',
     'content-disposition': `attachment; filename="ohio-licenses-${date}.ndjson.gz"`,
+    etag: `W/"${publication}-${SERVICE_VERSION}"`,
     'x-record-count': String(records),
     'x-feed-cursor': cursor,
     'x-publication': publication,
     'x-last-scraped': lastScraped(date),
   });
+}
+
+/** Whether the client has what it would be sent. `ctx.fresh` denies it to clients that ask as `fetch` does: with `no-cache`. */
+function hasSame(ctx: Context): boolean {
+  const etag = ctx.response.get('etag');
+  return ctx
+    .get('if-none-match')
+    .split(',')
+    .some((each) => each.trim() === etag);
 }
 
 /** How often an account may export, and what ends the exports of a process that stops. */
@@ -54,14 +69,19 @@ export function exportRoute(exports: LicenseExports, { perDay, stopping }: Expor
       summary: 'Every license',
       description:
         'Every record of one publication, a line of JSON each, compressed with gzip: the beginning of a copy that is ' +
-        'kept current by /changes from X-Feed-Cursor on. A line has the fields that changes speak of. A response that ' +
-        'ends before its last chunk, or has fewer lines than X-Record-Count, is broken: ask for another. An account has one in progress at a time, and so many a day; one that breaks off counts.',
+        'kept current by /changes from X-Feed-Cursor on. A line has the fields that changes speak of. The last ' +
+        'line has no record, but the number of records and the SHA-256 of the lines before it: {"records": 2600000, ' +
+        '"sha256": "…"}. A response without it is broken: ask for another. An account has one in progress at a time, ' +
+        'and so many a day; one that breaks off does not count.',
       responses: {
         '200': {
           ...responseEntry('A record in each line', licenseRecord, { headers: HEADERS }),
           content: {
             [NDJSON]: {
-              schema: licenseRecord.meta({ id: 'ExportedRecord', description: 'A line of an export' }),
+              schema: z.union([
+                licenseRecord.meta({ id: 'ExportedRecord', description: 'A line of an export' }),
+                exportEnd.meta({ id: 'ExportEnd', description: 'The last line of an export' }),
+              ]),
               example: EXAMPLE,
             },
           },
@@ -70,24 +90,27 @@ export function exportRoute(exports: LicenseExports, { perDay, stopping }: Expor
       },
     },
     handle: async (ctx) => {
-      if (ctx.method === 'HEAD') {
+      const isConditional = ctx.get('if-none-match') !== '';
+      if (ctx.method === 'HEAD' || isConditional) {
         setHeaders(ctx, await exports.origin());
         ctx.status = 200;
-        return;
+        const isSame = hasSame(ctx);
+        if (isSame) ctx.status = 304;
+        if (isSame || ctx.method === 'HEAD') return;
       }
       const account = accountOf(ctx);
       await sending({ ip: account }, 1, async () => {
         await perDay.spend(account);
-        let hasBegun = false;
+        let isSent = false;
         const signal = AbortSignal.any([clientGone(ctx), stopping]);
         try {
           await exports.whole(async ({ pages, ...origin }) => {
             setHeaders(ctx, origin);
-            hasBegun = true;
             await sendCompressed(ctx, pages, signal);
+            isSent = ctx.res.writableFinished;
           }, signal);
         } finally {
-          if (!hasBegun) await perDay.giveBack(account);
+          if (!isSent) await perDay.giveBack(account);
         }
       });
     },

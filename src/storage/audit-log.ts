@@ -13,6 +13,7 @@ const auditEntry = z.object({
     'rollback',
     'prune',
     'restore',
+    // A command of version 0.3.0.
     'repair',
     'keys create',
     'keys rotate',

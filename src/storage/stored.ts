@@ -73,7 +73,7 @@ export function badDocumentReport(tell: (bad: BadDocument) => void): (bad: BadDo
 
 /** What operators read of a bad document. */
 export const BAD_DOCUMENT =
-  'a stored document is not valid, so it is left out, or the part that is not valid; see licenses publications repair';
+  'a stored document is not valid, so it is left out, or the part that is not valid';
 
 /** Tells of a bad document on standard error, as commands do. */
 export function printBadDocument(bad: BadDocument): void {

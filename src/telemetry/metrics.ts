@@ -86,3 +86,21 @@ export function gauge(name: string, help: string, read: () => number | undefined
     },
   });
 }
+
+/** The same for each board that has a value. */
+export function gaugeByBoard(
+  name: string,
+  help: string,
+  read: () => readonly (readonly [board: string, value: number | null])[],
+): void {
+  new Gauge({
+    name,
+    help,
+    labelNames: ['board'],
+    registers: [metrics],
+    collect() {
+      this.reset();
+      for (const [board, value] of read()) if (value !== null) this.set({ board }, value);
+    },
+  });
+}

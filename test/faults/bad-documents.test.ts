@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { licenses, startApi, startWorker } from '../../scripts/licenses-processes.ts';
 import type { RunningProcess } from '../../scripts/processes.ts';
@@ -80,6 +81,8 @@ async function readAll() {
     history: (await rest.get('/api/v1/history?board=Nursing+Board&license_number=RN.900001')).body,
   };
 }
+
+const backedUp = z.object({ left_out: z.array(z.object({ index: z.string(), id: z.string() })) });
 
 /** What must be the same beside bad documents; an event is known even where one of its counts is not. */
 function comparable({
@@ -168,9 +171,13 @@ describe('beside documents with every wrong type in every field', () => {
     expect(new Set(told.map((line) => JSON.parse(line).id)).size).toBe(told.length);
     expect(told.length).toBeGreaterThan(0);
 
-    const repair = await licenses(environment.variables, 'publications', 'repair', '--delete', '--json');
-    expect(repair.code).toBe(0);
-    const again = await licenses(environment.variables, 'publications', 'repair');
-    expect(again).toMatchObject({ code: 0, stdout: 'Every stored document is valid.\n', stderr: '' });
+    const { left_out: named } = backedUp.parse(JSON.parse(backup.stdout));
+    expect(named.length).toBeGreaterThan(10);
+    await environment.client.bulk({
+      body: named.map(({ index: _index, id: _id }) => ({ delete: { _index, _id } })),
+      refresh: true,
+    });
+    const again = await licenses(environment.variables, 'backup', file, '--json');
+    expect(backedUp.parse(JSON.parse(again.stdout)).left_out).toEqual([]);
   });
 });

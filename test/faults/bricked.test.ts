@@ -39,7 +39,6 @@ async function publishDay(date: string, city: string) {
 }
 
 const listed = z.object({ publications: z.array(z.object({ state: z.string() })) });
-const repaired = z.array(z.object({ index: z.string(), id: z.string(), action: z.string() }));
 
 async function states(): Promise<string[]> {
   const { stdout } = await run('publications', '--json');
@@ -84,24 +83,6 @@ describe('an installation that version 0.2.0 bricked', () => {
     }
   });
 
-  test('says what is not valid, and repairs it when it is told to', async () => {
-    const found = repaired.parse(JSON.parse((await run('publications', 'repair', '--json')).stdout));
-    expect(
-      found.map(({ index, id, action }) => [index.replace(environment.store.prefix, ''), id, action]),
-    ).toEqual([
-      [expect.stringMatching(/^licenses-2026-11-02-/), '_meta', 'none'],
-      ['publications', expect.any(String), 'none'],
-      ['changes', 'segment-2', 'none'],
-    ]);
-    const { stdout } = await run('publications', 'repair', '--delete');
-    expect(stdout.match(/ repaired$/gm)).toHaveLength(3);
-    expect(stdout).not.toContain('native code');
-    expect((await run('publications', 'repair')).stdout).toBe('Every stored document is valid.\n');
-    expect((await run('audit')).stdout).toContain('segment-2 repaired');
-    expect(await run('backup', join(environment.folder, 'clean.backup'))).toMatchObject({ stderr: '' });
-    expect(await states()).toEqual(['live', 'superseded']);
-  });
-
   test('is backed up without what is not valid, which is named', async () => {
     const { stderr } = await run('backup', join(environment.folder, 'new.backup'));
     expect(stderr.match(/^Not valid, and left out/gm)).toHaveLength(2);
@@ -119,7 +100,7 @@ test('the backup of a bricked installation is restored without what is not valid
   const { stdout, stderr } = await run('restore', join(BRICKED, 'licenses.backup'));
   expect(stdout).toMatch(/1 accounts, 1 API keys, \d+ changes, 11 entries of the ledger/);
   expect(stderr.split('\n').filter((line) => /changes|publications/.test(line))).toHaveLength(2);
-  expect((await run('publications', 'repair')).stdout).toBe('Every stored document is valid.\n');
+  expect(await run('backup', join(environment.folder, 'clean.backup'))).toMatchObject({ stderr: '' });
   expect(await publishDay('2026-11-02', 'DAYTON')).toMatchObject({ state: 'live' });
   expect(await states()).toEqual(['live', 'superseded', 'superseded']);
 });

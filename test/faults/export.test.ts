@@ -219,6 +219,20 @@ test('an export is of the publication that is live when it begins, though the on
   ]);
 });
 
+test('characters at which some programs end a line are escaped', async () => {
+  const rest = await apiClient(environment, 'Line breaks');
+  scroll.hold();
+  const reading = rest.get(EXPORT);
+  await scroll.reached(1);
+  scroll.release(async ({ forward }) => {
+    const { status, body } = await forward();
+    return { status, body: body.replace('HOLDER, ', 'HOLDER, \u2028\u2029\u0085') };
+  });
+  const { text } = await reading;
+  expect(text).not.toMatch(/[\u2028\u2029\u0085]/);
+  expect(text).toContain('"HOLDER, \\u2028\\u2029\\u0085');
+});
+
 test('an export that can not begin is 503 and does not count', async () => {
   await api.stop();
   api = await startApi({ ...environment.variables, EXPORTS_PER_DAY: '1' });

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { z } from 'zod';
-import { licenses } from '../../scripts/licenses-processes.ts';
 import { positionOf } from '../../src/changes/feed.ts';
 import { readableLiveIndex } from '../../src/publications/metadata.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
@@ -68,28 +67,6 @@ test('a change that is not valid or missing ends the feed for cursors before it,
   expect(await allChanges(rest, beginning)).toEqual(before);
 });
 
-test('a repair makes the feed begin after the changes that are missing', async () => {
-  const { rest, environment } = service;
-  const { client, store, variables } = environment;
-  const before = await allChanges(rest);
-  const document = { index: store.names.changes, id: String(positions[4]), refresh: true } as const;
-  const { body: whole } = await client.get({ index: document.index, id: document.id });
-  await client.index({ ...document, body: { ...whole._source, fields: 'lost' } });
-  const { code, stdout } = await licenses(variables, 'publications', 'repair', '--delete');
-  expect(code).toBe(0);
-  expect(stdout).toMatch(/segment-\d+ +19 of 20 changes +repaired/);
-  expect((await licenses(variables, 'publications', 'repair')).stdout).toBe(
-    'Every stored document is valid.\n',
-  );
-  expect(await allChanges(rest)).toEqual(before.slice(20));
-  expect((await askChanges(rest, { since: before[6]?.cursor ?? '' })).status).toBe(410);
-  expect(await allChanges(rest, before[19]?.cursor)).toEqual(before.slice(20));
-  expect(await historyOf(before[4]?.license_number ?? '')).toMatchObject({
-    coverage_start: '2026-11-02',
-    changes: [{}],
-  });
-});
-
 test('a new feed starts after a rollback over a change that is not valid', async () => {
   const { rest, environment } = service;
   const { client, store } = environment;
@@ -110,4 +87,27 @@ test('a digest that is not valid does not stop the next publication; a new feed 
   await client.index({ index: digest, id: '7', body: { entries: 'not base64!' } });
   await service.publishDay(inCity('CANTON'));
   expect((await askChanges(rest, { since: next })).status).toBe(410);
+});
+
+test('since when the data of a board has not changed leaves out what a rollback undid, and what is not known', async () => {
+  const { rest, environment, publishDay } = service;
+  const answer = z.object({
+    board_activity: z.record(z.string(), z.object({ last_changed: z.string().nullable() })),
+  });
+  const lastChanged = async () => {
+    const { board_activity: boards } = answer.parse((await rest.get('/api/v1/lookup/boards')).body);
+    return [boards[NURSING]?.last_changed, boards['Dental Board']?.last_changed];
+  };
+  expect(await lastChanged()).toEqual(['2026-11-03', null]);
+  await publishDay(inCity('TOLEDO'));
+  expect(await lastChanged()).toEqual(['2026-11-03', null]);
+  await rollBack(environment.store);
+  await rollBack(environment.store);
+  await changesPage(rest, { since: 'latest' });
+  expect(await lastChanged()).toEqual(['2026-11-02', null]);
+  const { client, store } = environment;
+  const [[epoch] = []] = (await readableLiveIndex(store))?.metadata.feed?.segments ?? [];
+  await client.delete({ index: store.names.changes, id: `segment-${epoch}`, refresh: true });
+  await service.restartApi();
+  expect(await lastChanged()).toEqual([null, null]);
 });

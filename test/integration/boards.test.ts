@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { z } from 'zod';
+import { boardActivity } from '../../src/changes/board-activity.ts';
 import { BOARDS } from '../../src/licenses/boards.ts';
 import { MISTYPED_BOARDS } from '../fixtures/mistyped-boards.ts';
 import { detailIn } from '../support/answers.ts';
@@ -17,6 +18,7 @@ const boardsAnswer = z.strictObject({
     z.string(),
     z.strictObject({ code: z.string(), license_types: z.array(z.string().min(1)) }),
   ),
+  board_activity: z.record(z.string(), z.strictObject(boardActivity.shape)),
 });
 
 const typesAnswer = z.strictObject({
@@ -42,12 +44,13 @@ verifies(
   async () => {
     const answer = await rest.get(PATH);
     expect(answer.status).toBe(200);
-    const { boards, board_details } = boardsAnswer.parse(answer.body);
+    const { boards, board_details, board_activity } = boardsAnswer.parse(answer.body);
     expect(boards).toHaveLength(24);
     expect(new Set(boards).size).toBe(24);
     expect(boards).toEqual(expect.arrayContaining(['Nursing Board', 'Board of Pharmacy', 'Medical Board']));
     expect(boards).toEqual(expect.arrayContaining(['Accountancy Board', 'Architects Board']));
     expect(Object.keys(board_details)).toEqual(boards);
+    expect(Object.keys(board_activity)).toEqual(boards);
     for (const { name, code } of BOARDS) expect(board_details[name]?.code).toBe(code);
   },
 );

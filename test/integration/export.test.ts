@@ -3,6 +3,7 @@ import { liveIndex } from '../../src/publications/metadata.ts';
 import { MAX_EXPORTS } from '../../src/rest/export.ts';
 import { apiClient } from '../support/api.ts';
 import { changesPage } from '../support/changes.ts';
+import { eventually } from '../support/eventually.ts';
 import { EXPORT, exported } from '../support/exports.ts';
 import { licensesInIndex } from '../support/feed-copy.ts';
 import { times } from '../support/fixtures.ts';
@@ -56,6 +57,18 @@ describe('an export', () => {
     await exported(client);
     expect(scroll.open).toBe(0);
   });
+
+  test('has an ETag; a client that has it gets 304, which does not count', async () => {
+    const client = await clientOf('Conditional');
+    const etag = (await client.request('HEAD', EXPORT)).headers.get('etag') ?? '';
+    expect(etag).toMatch(/^W\/"\w+-\d+\.\d+\.\d+"$/);
+    const asked = (condition: string) =>
+      client.request('GET', EXPORT, { headers: { 'if-none-match': condition } });
+    for (const { status, text, headers } of await Promise.all(times(EXPORTS + 1, () => asked(etag))))
+      expect([status, text, headers.get('etag')]).toEqual([304, '', etag]);
+    const { status, headers, text } = await asked('W/"another"');
+    expect([status, headers.get('etag'), text.length > 1000]).toEqual([200, etag, true]);
+  });
 });
 
 describe('an account exports', () => {
@@ -84,6 +97,22 @@ describe('an account exports', () => {
     await underWay;
     // What was refused has not counted.
     for (let at = 2; at <= EXPORTS; at += 1) await exported(client);
+    expect((await client.get(EXPORT)).status).toBe(429);
+  });
+
+  test('as often as if one that broke off had not been', async () => {
+    const client = await clientOf('Broken off');
+    for (let at = 1; at <= EXPORTS + 1; at += 1) {
+      scroll.hold();
+      const leaving = new AbortController();
+      const underWay = client.request('GET', EXPORT, { signal: leaving.signal }).catch(() => 'broken off');
+      await scroll.reached(1);
+      leaving.abort();
+      expect(await underWay).toBe('broken off');
+      scroll.release();
+      await eventually('the export has ended', async () => scroll.open === 0);
+    }
+    for (let at = 1; at <= EXPORTS; at += 1) await exported(client);
     expect((await client.get(EXPORT)).status).toBe(429);
   });
 

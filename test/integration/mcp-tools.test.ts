@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Client } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import serverJson from '../../server.json' with { type: 'json' };
+import { boardActivity } from '../../src/changes/board-activity.ts';
 import { BOARDS } from '../../src/licenses/boards.ts';
 import { recordAnswer, recordIn } from '../support/answers.ts';
 import { times } from '../support/fixtures.ts';
@@ -29,6 +30,7 @@ const boardsResult = z.strictObject({
   boards: z.array(
     z.strictObject({ name: z.string(), code: z.string(), license_types: z.array(z.string()).min(1) }),
   ),
+  board_activity: z.record(z.string(), z.strictObject(boardActivity.shape)),
 });
 
 const rosterResult = z.strictObject({
@@ -166,7 +168,8 @@ describe('the tools', () => {
     ['MCP-07', 'MCP-08', 'SERVICE-04'],
     'list_ohio_boards returns the 24 boards with their license types',
     async () => {
-      const { boards } = boardsResult.parse(await answered('list_ohio_boards'));
+      const { boards, board_activity } = boardsResult.parse(await answered('list_ohio_boards'));
+      expect(Object.keys(board_activity)).toEqual(BOARDS.map(({ name }) => name));
       expect(boards.map(({ name }) => name)).toEqual(BOARDS.map(({ name }) => name));
       const nursing = boards.find(({ name }) => name === NURSING);
       expect(nursing?.license_types).toContain('Registered Nurse (RN)');

@@ -4,12 +4,11 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { zipSync } from 'fflate';
 import { type TestEnvironment, testEnvironment } from '../../scripts/environment.ts';
 import { numberQuery } from '../../src/lookup/number-queries.ts';
 import { bodyOf, searchAlone } from '../../src/lookup/search.ts';
 import { publicationDetails } from '../../src/publications/history.ts';
-import { indicesUnderAlias, newId, readMetadata } from '../../src/publications/metadata.ts';
+import { indicesUnderAlias, newId } from '../../src/publications/metadata.ts';
 import { VerificationError } from '../../workers/publish/verify.ts';
 import { textOf, writeDay } from '../support/day-files.ts';
 import { fileServer, served } from '../support/file-server.ts';
@@ -159,24 +158,6 @@ describe('the guards do not refuse', () => {
     const result = await publishFiles(environment, files, { isGuarded: true });
     expect(result).toMatchObject({ state: 'live', licenses: 321, rejected: 0 });
     expect(await atNumber('RN.900001')).toEqual([`${MEDICAL}: RN.900001`, `${NURSING}: RN.900001`]);
-  });
-
-  test.each<[string, (text: Buffer, name: string) => Buffer]>([
-    ['gzip', (text) => gzipSync(text)],
-    ['zip', (text, name) => Buffer.from(zipSync({ [`${name}.csv`]: text }))],
-  ])('files compressed with %s', async (packing, pack) => {
-    const day = nextDay({ individual: [...BASE.individual, { board: NURSING, number: `RN.${packing}` }] });
-    const plain = await writeDay(environment.folder, packing, day);
-    const individual = join(environment.folder, `individual.csv.${packing}`);
-    const business = join(environment.folder, `business.csv.${packing}`);
-    await writeFile(individual, pack(await readFile(plain.individual), 'individual'));
-    await writeFile(business, pack(await readFile(plain.business), 'business'));
-    const result = await publishFiles(environment, { individual, business }, { isGuarded: true });
-    expect(result).toMatchObject({ state: 'live', licenses: 321 });
-    expect(await atNumber(`RN.${packing}`)).toEqual([`${NURSING}: RN.${packing}`]);
-    const [index = ''] = await indicesUnderAlias(environment.store);
-    const { sources } = await readMetadata(environment.store, index);
-    expect(sources?.individual).toMatchObject({ name: `individual.csv.${packing}`, rows: 261 });
   });
 
   test('files from URLs: downloaded, listed without credentials, and skipped while unchanged', async () => {

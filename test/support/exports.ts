@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { licenseRecord } from '../../src/licenses/license.ts';
+import { exportEnd } from '../../src/lookup/export.ts';
 import type { ApiAnswer, ApiClient } from './api.ts';
 import { copyOf, type LicenseCopy } from './feed-copy.ts';
 
@@ -30,10 +32,14 @@ function readExport(answer: ApiAnswer): Exported {
   const said = headers.parse(Object.fromEntries(answer.headers));
   // Strict: a line has no other fields.
   const line = z.strictObject(licenseRecord.shape);
-  const records = answer.text
-    .split('\n')
-    .slice(0, -1)
-    .map((text) => line.parse(JSON.parse(text)));
+  const lines = answer.text.split('\n').slice(0, -1);
+  const end = z.strictObject(exportEnd.shape).parse(JSON.parse(lines.pop() ?? ''));
+  const sha256 = createHash('sha256')
+    .update(lines.map((text) => `${text}\n`).join(''))
+    .digest('hex');
+  if (end.records !== lines.length || end.sha256 !== sha256)
+    throw new Error(`${lines.length} lines, SHA-256 ${sha256}; its end says ${JSON.stringify(end)}`);
+  const records = lines.map((text) => line.parse(JSON.parse(text)));
   const licenses = copyOf(records);
   const isWhole = records.length === said['x-record-count'] && licenses.size === records.length;
   if (!isWhole)

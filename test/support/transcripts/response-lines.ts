@@ -12,7 +12,7 @@ export function readCommonHeaders(text: string): CommonHeaders {
 }
 
 /** Of a longer body, only the beginning is shown. */
-const MAX_BODY_BYTES = 4500;
+const MAX_BODY_BYTES = 7000;
 const BEGINNING_BYTES = 60;
 
 const LINE_WIDTH = 100;

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { daysBefore } from '../licenses/dates.ts';
+import type { Store } from '../storage/store.ts';
+import { type FeedState, feedsOf, isWithdrawn } from './feed.ts';
+import { type ChangeCounts, readSegments } from './segments.ts';
+
+/** Since when the data of a board has not changed, and how many of its licenses usually change. */
+export const boardActivity = z.object({
+  last_changed: z
+    .string()
+    .nullable()
+    .describe(
+      'The run date, YYYY-MM-DD, with which a license of the board changed last; null if none is known',
+    ),
+  usual_changes_per_day: z
+    .number()
+    .nullable()
+    .describe(
+      'How many of its licenses change with a publication: the mean of the last 90 days, without the tenth of the ' +
+        'publications with the most changes; null until seven publications are known',
+    ),
+});
+
+export type BoardActivity = Readonly<z.output<typeof boardActivity>>;
+
+const WINDOW_DAYS = 90;
+const FEWEST_PUBLICATIONS = 7;
+const BUSIEST_SHARE = 0.1;
+
+/** The changes of a publication: its run date, and how many licenses of each board changed. */
+export interface PublishedChanges {
+  readonly date: string;
+  readonly boards: Readonly<Record<string, number>>;
+}
+
+/**
+ * The activity of boards.
+ *
+ * @param published what is known, the earliest first
+ * @param boards the names of the boards
+ */
+export function activityOf(
+  published: readonly PublishedChanges[],
+  boards: readonly string[],
+): ReadonlyMap<string, BoardActivity> {
+  const last = published.at(-1)?.date ?? '';
+  const window = published.filter(({ date }) => date > daysBefore(last, WINDOW_DAYS));
+  const usual = (board: string) => {
+    const counts = window.map(({ boards }) => boards[board] ?? 0).toSorted((one, other) => one - other);
+    const kept = counts.slice(0, counts.length - Math.ceil(counts.length * BUSIEST_SHARE));
+    return Math.round((100 * kept.reduce((sum, count) => sum + count, 0)) / kept.length) / 100;
+  };
+  return new Map(
+    boards.map((board) => [
+      board,
+      {
+        last_changed: published.findLast(({ boards }) => (boards[board] ?? 0) > 0)?.date ?? null,
+        usual_changes_per_day: window.length < FEWEST_PUBLICATIONS ? null : usual(board),
+      },
+    ]),
+  );
+}
+
+/** Changes that the State made, not an upgrade of this service or a rollback. */
+function isByState({ causes }: ChangeCounts): boolean {
+  return (causes.release ?? 0) === 0 && (causes.rollback ?? 0) === 0;
+}
+
+/** Reads the changes of all publications that the feed knows, which come from the State and were not undone. */
+export async function readPublishedChanges(store: Store, state: FeedState): Promise<PublishedChanges[]> {
+  const published: PublishedChanges[] = [];
+  for (const feed of feedsOf(state)) {
+    for (const segment of await readSegments(store, feed)) {
+      const { date, counts } = segment;
+      if (counts === undefined || !isByState(counts) || isWithdrawn(state, segment)) continue;
+      published.push({ date, boards: counts.boards });
+    }
+  }
+  return published;
+}
