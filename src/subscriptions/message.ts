@@ -28,13 +28,13 @@ export const changesPublished = z.object({
   type: z.literal('changes.published'),
   timestamp: timestamp.describe('When the message was made, ISO 8601'),
   data: z.object({
-    cursor: z.string().describe('The message tells what changed up to this place of the feed'),
-    publication: z.string().describe('The publication that is live'),
+    cursor: z.string().describe('The message lists what changed up to this place of the feed'),
+    publication: z.string().describe('The publication that made these changes'),
     date: z.string().describe('The run date of its dataset, YYYY-MM-DD'),
     counts: z
       .object({ added: number, changed: number, removed: number })
       .nullable()
-      .describe('All changes of what you watch since the last message; null where verify_all is true'),
+      .describe('All changes of what you watch in this publication; null where verify_all is true'),
     changes: z
       .array(listedChange)
       .max(MAX_LISTED)
@@ -57,8 +57,8 @@ export const webhookTest = z.object({
 
 type Published = z.output<typeof changesPublished>['data'];
 
-/** What a message tells. `counts` is null where the changes since the last message can not be listed. */
-export interface Told extends Pick<Published, 'cursor' | 'publication' | 'date' | 'counts'> {
+/** What a message says. `counts` is null where the changes since the last message can not be listed. */
+export interface Announcement extends Pick<Published, 'cursor' | 'publication' | 'date' | 'counts'> {
   /** The first changes, in the order of the feed. */
   readonly changes: readonly (Pick<StoredChange, 'board' | 'license_number' | 'kind'> & {
     readonly reference: string | null;
@@ -66,7 +66,10 @@ export interface Told extends Pick<Published, 'cursor' | 'publication' | 'date' 
 }
 
 /** The body of the message of what changed, with as many of the changes as fit. */
-export function changesMessage({ cursor, publication, date, counts, changes }: Told, now: Date): string {
+export function changesMessage(
+  { cursor, publication, date, counts, changes }: Announcement,
+  now: Date,
+): string {
   const listed: Published['changes'] = [];
   const body = (): string =>
     JSON.stringify({

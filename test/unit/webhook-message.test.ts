@@ -2,11 +2,11 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import {
+  type Announcement,
   changesMessage,
   changesPublished,
   messageId,
   signedHeaders,
-  type Told,
   testMessage,
   testMessageId,
   webhookSecret,
@@ -25,7 +25,7 @@ const CHANGE = {
   kind: 'changed',
 } as const;
 
-const TOLD: Told = {
+const TOLD: Announcement = {
   cursor: '0f3a9c2be871.3k.1f0c2d3e',
   publication: 'p-20',
   date: '2026-11-20',
@@ -33,7 +33,7 @@ const TOLD: Told = {
   changes: [CHANGE],
 };
 
-function messageOf(told: Partial<Told>) {
+function messageOf(told: Partial<Announcement>) {
   const body = changesMessage({ ...TOLD, ...told }, NOW);
   return { body, bytes: Buffer.byteLength(body), ...changesPublished.parse(JSON.parse(body)) };
 }
