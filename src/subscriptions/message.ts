@@ -115,9 +115,19 @@ function signingKey(secretKey: string, { id, generation }: Pick<Webhook, 'id' | 
   return Buffer.from(hkdfSync('sha256', secretKey, '', `webhook ${id} ${generation}`, SECRET_BYTES));
 }
 
+/** When the secret was changed within the last day, the earliest first. */
+export function recentRotations(
+  {
+    rotated_at,
+    rotations = rotated_at === null ? [] : [rotated_at],
+  }: Pick<Webhook, 'rotated_at' | 'rotations'>,
+  now: Date,
+): readonly string[] {
+  return rotations.filter((at) => now.getTime() - Date.parse(at) < DAY_MS);
+}
+
 /**
- * The headers that say who sent a message, as Standard Webhooks has them. For a day after the secret was changed, it is
- * signed with the one before, too.
+ * The headers that say who sent a message, as Standard Webhooks has them. Every secret of the last day signs it.
  *
  * @param secretKey WEBHOOK_SECRET_KEY
  * @param body exactly as it is sent
@@ -125,15 +135,15 @@ function signingKey(secretKey: string, { id, generation }: Pick<Webhook, 'id' | 
  */
 export function signedHeaders(
   secretKey: string,
-  { id, generation, rotated_at }: Pick<Webhook, 'id' | 'generation' | 'rotated_at'>,
+  webhook: Pick<Webhook, 'id' | 'generation' | 'rotated_at' | 'rotations'>,
   messageId: string,
   body: string,
   now: Date,
 ) {
   const seconds = String(Math.floor(now.getTime() / 1000));
-  const isRotated = rotated_at !== null && now.getTime() - Date.parse(rotated_at) < DAY_MS;
-  const signatures = (isRotated ? [generation, generation - 1] : [generation]).map((each) => {
-    const key = signingKey(secretKey, { id, generation: each });
+  const { id, generation } = webhook;
+  const signatures = [0, ...recentRotations(webhook, now).map((_, at) => at + 1)].map((earlier) => {
+    const key = signingKey(secretKey, { id, generation: generation - earlier });
     return `v1,${createHmac('sha256', key).update(`${messageId}.${seconds}.${body}`).digest('base64')}`;
   });
   return {

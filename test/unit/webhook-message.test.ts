@@ -183,4 +183,19 @@ describe('the package standardwebhooks of npm', () => {
       expect(verified).toEqual(expected);
     },
   );
+
+  test('verifies with every secret of the last day, as after a response to a rotation was lost', () => {
+    const at = (hours: number) => new Date(NOW.getTime() - hours * HOUR_MS).toISOString();
+    const rotated = { id: 'wh_1', generation: 4, rotated_at: at(1), rotations: [at(30), at(2), at(1)] };
+    const headers = signedHeaders(KEY, rotated, id, body, NOW);
+    const isAccepted = (generation: number) => {
+      const secret = webhookSecret(KEY, { id: 'wh_1', generation });
+      try {
+        return verify(secret, headers) !== undefined;
+      } catch {
+        return false;
+      }
+    };
+    expect([1, 2, 3, 4, 5].map(isAccepted)).toEqual([false, true, true, true, false]);
+  });
 });
