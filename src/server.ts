@@ -3,7 +3,13 @@ import { setFlagsFromString } from 'node:v8';
 import type Koa from 'koa';
 import type { Logger } from 'pino';
 import { keyCheck } from './access/api-keys.ts';
-import { DAY_SECONDS, limitsConnection, rateLimit, sharedCounting } from './access/rate-limit.ts';
+import {
+  DAY_SECONDS,
+  limitsConnection,
+  rateLimit,
+  sharedCounting,
+  withinGroup,
+} from './access/rate-limit.ts';
 import { keyUsage } from './access/usage.ts';
 import { changesService } from './changes/service.ts';
 import { type Config, type RateLimitRange, readConfig } from './config.ts';
@@ -119,6 +125,10 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
   const mcpLimit = limitOf('mcp', config.MCP_REQUESTS_PER_MINUTE, [...mcpRanges, ...ranges]);
   const badKeyLimit = limitOf('bad-keys', badKeysPerMinute(config));
   const savesPerDay = Math.max(1, Math.floor(config.SAVED_RECORDS_PER_DAY / 10));
+  // Visitors need no key: what all of them save must leave room for accounts.
+  const allSaves = limitOf('saves-a-day', Math.ceil(config.SAVED_RECORDS_PER_DAY / 2), [], DAY_SECONDS);
+  const savesOf = (group: string) =>
+    withinGroup(limitOf(`${group}-saves-a-day`, savesPerDay, [], DAY_SECONDS), allSaves, group);
   const keys = keyCheck(store, config.API_KEY_PREFIX);
 
   const cost = { limit: restLimit, itemsPerRequest: config.ROSTER_ITEMS_PER_REQUEST };
@@ -129,7 +139,7 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
       perDay: limitOf('exports-a-day', config.EXPORTS_PER_DAY, [], DAY_SECONDS),
       stopping: api.stopping,
     },
-    savesPerDay: limitOf('rest-saves-a-day', savesPerDay, [], DAY_SECONDS),
+    savesPerDay: savesOf('rest'),
     webhooks: {
       webhooks: api.webhooks,
       testLimit: limitOf('webhook-tests', WEBHOOK_TESTS_PER_MINUTE),
@@ -158,7 +168,7 @@ async function publicApp(api: Api): Promise<Koa<RequestState>> {
       limit: limitOf('web', config.WEB_REQUESTS_PER_MINUTE, ranges),
       saveLimits: {
         aMinute: limitOf('web-saves', SAVES_PER_MINUTE),
-        aDay: limitOf('web-saves-a-day', savesPerDay, [], DAY_SECONDS),
+        aDay: savesOf('web'),
       },
       endedWorkbooks: limitOf('ended-workbooks', 1),
       counted: counted('web', usage),

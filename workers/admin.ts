@@ -39,7 +39,11 @@ export function workerAdminApp(
     Promise.all([isThere(currentEpoch(store)), isThere(queueJobs(queue)), problemOf(store)]),
   );
   const readings = shared(() =>
-    Promise.all([unlessAway(publicationTimes(store)), unlessAway(queueJobs(queue))]),
+    Promise.all([
+      unlessAway(publicationTimes(store)),
+      unlessAway(queueJobs(queue)),
+      webhooks && unlessAway(webhooks.backlog()),
+    ]),
   );
   return adminApp({
     config,
@@ -49,7 +53,7 @@ export function workerAdminApp(
       return { ready: opensearch && redis, opensearch, redis, ...(problem !== undefined && { problem }) };
     },
     metrics: {
-      metrics: async () => metrics.text(...(await readings()), webhooks?.backlog()),
+      metrics: async () => metrics.text(...(await readings())),
       contentType: metrics.contentType,
     },
   });

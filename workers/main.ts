@@ -67,7 +67,7 @@ export async function work(): Promise<void> {
   setUpAfterOutages(queue, config, log);
 
   const worker = publishWorker(config, store, log, metrics);
-  worker.on('completed', () => webhooks?.compare());
+  worker.on('completed', () => webhooks?.reconcile());
   log.info({ queue: PUBLISH_QUEUE, admin: admin.address() }, 'worker ready');
 
   let exitCode = 0;

@@ -153,9 +153,33 @@ export function rateLimit(
       const spent = await limiterFor(address).get(addressKey(address));
       return spent === null || spent.remainingPoints > 0;
     },
-    /** Undoes one count. */
-    giveBack: async (address: string): Promise<void> => {
-      await limiterFor(address).reward(addressKey(address));
+    /** Undoes a count. */
+    giveBack: async (address: string, points = 1): Promise<void> => {
+      await limiterFor(address).reward(addressKey(address), points);
+    },
+  };
+}
+
+/**
+ * A limit of each address that also counts what all of a group make together.
+ *
+ * @param all counts the group under its name
+ */
+export function withinGroup(each: RateLimit, all: RateLimit, group: string): RateLimit {
+  return {
+    ...each,
+    spend: async (address, points = 1) => {
+      const spent = await each.spend(address, points);
+      try {
+        await all.spend(group, points);
+        return spent;
+      } catch (error) {
+        await each.giveBack(address, points);
+        throw error;
+      }
+    },
+    giveBack: async (address, points) => {
+      await Promise.all([each.giveBack(address, points), all.giveBack(group, points)]);
     },
   };
 }

@@ -198,6 +198,30 @@ export function readCursor(cursor: string): FeedPosition | undefined {
     : { feed, position: Number.parseInt(position, 36) };
 }
 
+/** One publication or rollback of a feed: its epoch, and how many changes it made. */
+export interface FeedSegment {
+  readonly feed: string;
+  readonly epoch: number;
+  readonly changes: number;
+}
+
+/** The publications and rollbacks after a cursor, the earliest first; `undefined` where it is no place of the feed any more. */
+export function segmentsAfter(state: FeedState, cursor: string): readonly FeedSegment[] | undefined {
+  const place = readCursor(cursor);
+  const feeds = unbrokenFeeds(state);
+  const from = feeds.findIndex((each) => each.feed === place?.feed && hasPosition(each, place.position));
+  if (place === undefined || from < 0) return undefined;
+  return feeds
+    .slice(from)
+    .flatMap(({ feed, segments }) => segments.map(([epoch, changes]) => ({ feed, epoch, changes })))
+    .filter(({ epoch, changes }) => changes > 0 && positionOf(epoch, changes) > place.position);
+}
+
+/** The cursor after all changes of a publication or rollback. */
+export function endOf({ feed, epoch, changes }: FeedSegment): string {
+  return cursorText({ feed, position: positionOf(epoch, changes) });
+}
+
 const CURSOR = /^(([0-9a-z]{1,40})\.([0-9a-z]{1,11}))\.([0-9a-f]{8})$/;
 
 /** Against typing errors and invented cursors. Cursors are no secret. */

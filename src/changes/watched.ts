@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { search } from '../storage/checked-search.ts';
 import type { Store } from '../storage/store.ts';
+import { CHANGE_KINDS } from './change.ts';
 import { type FeedState, lastPosition, positionsBetween, unbrokenFeeds } from './feed.ts';
 import { CHANGES, visible } from './stored-changes.ts';
 
@@ -25,12 +26,37 @@ const places = z.object({
           sort: z.tuple([z.int()]),
           // Missing where the change is not valid.
           fields: z.object({ license: z.tuple([z.string()]) }).optional(),
+          _source: z.object({ kind: z.enum(CHANGE_KINDS).optional().catch(undefined) }).default({}),
         }),
       ),
     })
     // OpenSearch leaves out what a filtered path does not find.
     .default({ hits: [] }),
 });
+
+/**
+ * The next changes that match, in the order of their places, with no more than the license and the kind of each; these
+ * are missing where a change is not valid.
+ */
+export async function changedLicenses(store: Store, filter: readonly object[], size: number) {
+  const { hits } = await search(store.client, places, {
+    index: store.names.changes,
+    filter_path: ['timed_out', '_shards', 'hits.hits.sort', 'hits.hits.fields', 'hits.hits._source'],
+    body: {
+      query: { bool: { filter: [...filter] } },
+      sort: [{ position: 'asc' }],
+      size,
+      track_total_hits: false,
+      _source: ['kind'],
+      docvalue_fields: ['license'],
+    },
+  });
+  return hits.hits.map(({ sort: [position], fields, _source: { kind } }) => ({
+    position,
+    license: fields?.license[0],
+    kind,
+  }));
+}
 
 /**
  * The visible changes of watched licenses among the next changes after a place in the feed, and whether these could all
@@ -49,22 +75,12 @@ export async function watchedChangesAfter(
 ) {
   const end = lastPosition(state);
   const feeds = unbrokenFeeds(state);
-  const { hits } = await search(store.client, places, {
-    index: store.names.changes,
-    filter_path: ['timed_out', '_shards', 'hits.hits.sort', 'hits.hits.fields'],
-    body: {
-      query: { bool: { filter: [visible(feeds), { range: { position: { gt: after, lte: end } } }] } },
-      sort: [{ position: 'asc' }],
-      size: CHANGES_LOOKED_THROUGH,
-      track_total_hits: false,
-      _source: false,
-      docvalue_fields: ['license'],
-    },
-  });
-  const found = hits.hits.flatMap(({ sort: [position], fields }) =>
-    fields === undefined ? [] : [{ position, license: fields.license[0] }],
+  const ahead = [visible(feeds), { range: { position: { gt: after, lte: end } } }];
+  const hits = await changedLicenses(store, ahead, CHANGES_LOOKED_THROUGH);
+  const found = hits.flatMap(({ position, license }) =>
+    license === undefined ? [] : [{ position, license }],
   );
-  const last = hits.hits.length < CHANGES_LOOKED_THROUGH ? end : (hits.hits.at(-1)?.sort[0] ?? end);
+  const last = hits.length < CHANGES_LOOKED_THROUGH ? end : (hits.at(-1)?.position ?? end);
   const watched = await watchedAmong([...new Set(found.map(({ license }) => license))]);
   const positions = [
     ...new Set(found.flatMap(({ position, license }) => (watched.has(license) ? [position] : []))),

@@ -4,7 +4,13 @@ import { CursorExpiredError } from '../changes/service.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { NothingPublishedError } from '../publications/live.ts';
 import { SeveralLiveError } from '../publications/metadata.ts';
-import { isDenied, isTransient, SearchUnavailableError, TooBusyError } from '../storage/errors.ts';
+import {
+  isDenied,
+  isIndexNotFound,
+  isTransient,
+  SearchUnavailableError,
+  TooBusyError,
+} from '../storage/errors.ts';
 
 /** A request that is refused. The message says to its client what to send instead. */
 export class ClientError extends Error {
@@ -54,7 +60,13 @@ export function errorResponse(error: unknown): ErrorResponse {
     return { status: 503, detail: 'No dataset has been published yet; try again later.', retryAfter: 60 };
   }
   if (error instanceof SeveralLiveError) return { status: 503, detail: error.message, retryAfter: 60 };
-  if (error instanceof SearchUnavailableError || isTransient(error) || isDenied(error)) {
+  // An index is missing after an upgrade, until a worker has prepared it.
+  if (
+    error instanceof SearchUnavailableError ||
+    isTransient(error) ||
+    isDenied(error) ||
+    isIndexNotFound(error)
+  ) {
     return { status: 503, detail: 'Lookups are not available right now; try again shortly.', retryAfter: 5 };
   }
   if (error instanceof TooBusyError) {

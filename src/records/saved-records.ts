@@ -5,7 +5,6 @@ import { type HistoryGap, historyGap } from '../changes/feed.ts';
 import { type LicenseRecord, licenseRecord } from '../licenses/license.ts';
 import { countDocuments } from '../storage/checked-search.ts';
 import { collection } from '../storage/collection.ts';
-import { isIndexNotFound, SearchUnavailableError } from '../storage/errors.ts';
 import type { Store } from '../storage/store.ts';
 
 /** How long a saved record is kept, in days: somewhat more than a year, from one yearly check to the next. */
@@ -151,7 +150,7 @@ export function savesOf(record: NewRecord): number {
   return Math.ceil(Buffer.byteLength(JSON.stringify(record)) / BYTES_A_SAVE);
 }
 
-export const SAVED_RECORDS = collection('savedRecords', savedRecord);
+export const SAVED_RECORDS = collection('savedRecords', savedRecord, { needsIndex: true });
 
 /** A record was not saved. */
 export class RecordRefusedError extends Error {
@@ -243,27 +242,16 @@ export function savedRecords(store: Store, limits: RecordLimits) {
 
 async function create(store: Store, record: SavedRecord): Promise<string> {
   const code = newRecordCode();
-  try {
-    // What is already there is this record: the client has repeated the request at another node.
-    await SAVED_RECORDS.update(store, code, (stored) => (stored === undefined ? record : undefined));
-    return code;
-  } catch (error) {
-    if (!isIndexNotFound(error)) throw error;
-    // The API was upgraded before a worker or a command has created the index.
-    throw new SearchUnavailableError('There is no index of saved records yet');
-  }
+  // What is already there is this record: the client has repeated the request at another node.
+  await SAVED_RECORDS.update(store, code, (stored) => (stored === undefined ? record : undefined));
+  return code;
 }
 
 const DAY_MS = 86_400_000;
 
 async function recordsOfLastDay({ client, names }: Store): Promise<number> {
   const since = new Date(Date.now() - DAY_MS).toISOString();
-  try {
-    return await countDocuments(client, names.savedRecords, { range: { saved_at: { gte: since } } });
-  } catch (error) {
-    if (isIndexNotFound(error)) return 0;
-    throw error;
-  }
+  return countDocuments(client, names.savedRecords, { range: { saved_at: { gte: since } } });
 }
 
 const indexStats = z.object({
@@ -277,14 +265,9 @@ const indexStats = z.object({
 
 /** How many records there are, and what they take on the disk, without copies; the latter up to ten seconds ago. */
 async function storedRecords({ client, names }: Store): Promise<{ records: number; bytes: number }> {
-  try {
-    const { body } = await client.indices.stats({ index: names.savedRecords, metric: ['docs', 'store'] });
-    const { docs, store } = indexStats.parse(body)._all.primaries;
-    return { records: docs.count, bytes: store.size_in_bytes };
-  } catch (error) {
-    if (isIndexNotFound(error)) return { records: 0, bytes: 0 };
-    throw error;
-  }
+  const { body } = await client.indices.stats({ index: names.savedRecords, metric: ['docs', 'store'] });
+  const { docs, store } = indexStats.parse(body)._all.primaries;
+  return { records: docs.count, bytes: store.size_in_bytes };
 }
 
 /** Records saved before this moment are no longer kept. */

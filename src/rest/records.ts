@@ -155,7 +155,8 @@ export function recordsRoute(services: SavingServices, perDay: RateLimit): Route
         return;
       }
       const shown = recordOfLicense({ ...view, record }, from.today, said);
-      await perDay.spend(accountOf(ctx), savesOf(shown));
+      const [account, saves] = [accountOf(ctx), savesOf(shown)];
+      await perDay.spend(account, saves);
       try {
         const code = writtenRecordCode(await services.records.save(shown, now));
         const { checked_by, reference } = shown;
@@ -168,6 +169,7 @@ export function recordsRoute(services: SavingServices, perDay: RateLimit): Route
           ...{ checked_by, reference, record: toResponseRecord(record, from) },
         } satisfies z.output<typeof savedBody>;
       } catch (error) {
+        await perDay.giveBack(account, saves);
         if (!(error instanceof RecordRefusedError)) throw error;
         const { status, detail } = REFUSED[error.reason];
         // Lookups are answered; only this is not.

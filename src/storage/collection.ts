@@ -111,9 +111,8 @@ export function collection<Schema extends z.ZodType<Readonly<Record<string, unkn
       if (document === undefined) throw new BadDocumentError({ index: store.names[index], id, problem });
       return { document, version: { if_seq_no: _seq_no, if_primary_term: _primary_term } };
     } catch (error) {
-      if (needsIndex && isIndexNotFound(error))
-        throw new SearchUnavailableError(`The index ${store.names[index]} is missing.`);
-      if (responseStatus(error) === 404) return undefined;
+      // A write would create the index without its template.
+      if (responseStatus(error) === 404 && !(needsIndex && isIndexNotFound(error))) return undefined;
       throw error;
     }
   }

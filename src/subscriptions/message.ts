@@ -28,13 +28,13 @@ export const changesPublished = z.object({
   type: z.literal('changes.published'),
   timestamp: timestamp.describe('When the message was made, ISO 8601'),
   data: z.object({
-    cursor: z.string().describe('The message tells what changed up to this place of the feed'),
-    publication: z.string().describe('The publication that is live'),
+    cursor: z.string().describe('The message lists what changed up to this place of the feed'),
+    publication: z.string().describe('The publication that made these changes'),
     date: z.string().describe('The run date of its dataset, YYYY-MM-DD'),
     counts: z
       .object({ added: number, changed: number, removed: number })
       .nullable()
-      .describe('All changes of what you watch since the last message; null where verify_all is true'),
+      .describe('All changes of what you watch in this publication; null where verify_all is true'),
     changes: z
       .array(listedChange)
       .max(MAX_LISTED)
@@ -57,8 +57,8 @@ export const webhookTest = z.object({
 
 type Published = z.output<typeof changesPublished>['data'];
 
-/** What a message tells. `counts` is null where the changes since the last message can not be listed. */
-export interface Told extends Pick<Published, 'cursor' | 'publication' | 'date' | 'counts'> {
+/** What a message says. `counts` is null where the changes since the last message can not be listed. */
+export interface Announcement extends Pick<Published, 'cursor' | 'publication' | 'date' | 'counts'> {
   /** The first changes, in the order of the feed. */
   readonly changes: readonly (Pick<StoredChange, 'board' | 'license_number' | 'kind'> & {
     readonly reference: string | null;
@@ -66,7 +66,10 @@ export interface Told extends Pick<Published, 'cursor' | 'publication' | 'date' 
 }
 
 /** The body of the message of what changed, with as many of the changes as fit. */
-export function changesMessage({ cursor, publication, date, counts, changes }: Told, now: Date): string {
+export function changesMessage(
+  { cursor, publication, date, counts, changes }: Announcement,
+  now: Date,
+): string {
   const listed: Published['changes'] = [];
   const body = (): string =>
     JSON.stringify({
@@ -112,9 +115,19 @@ function signingKey(secretKey: string, { id, generation }: Pick<Webhook, 'id' | 
   return Buffer.from(hkdfSync('sha256', secretKey, '', `webhook ${id} ${generation}`, SECRET_BYTES));
 }
 
+/** When the secret was changed within the last day, the earliest first. */
+export function recentRotations(
+  {
+    rotated_at,
+    rotations = rotated_at === null ? [] : [rotated_at],
+  }: Pick<Webhook, 'rotated_at' | 'rotations'>,
+  now: Date,
+): readonly string[] {
+  return rotations.filter((at) => now.getTime() - Date.parse(at) < DAY_MS);
+}
+
 /**
- * The headers that say who sent a message, as Standard Webhooks has them. For a day after the secret was changed, it is
- * signed with the one before, too.
+ * The headers that say who sent a message, as Standard Webhooks has them. Every secret of the last day signs it.
  *
  * @param secretKey WEBHOOK_SECRET_KEY
  * @param body exactly as it is sent
@@ -122,15 +135,15 @@ function signingKey(secretKey: string, { id, generation }: Pick<Webhook, 'id' | 
  */
 export function signedHeaders(
   secretKey: string,
-  { id, generation, rotated_at }: Pick<Webhook, 'id' | 'generation' | 'rotated_at'>,
+  webhook: Pick<Webhook, 'id' | 'generation' | 'rotated_at' | 'rotations'>,
   messageId: string,
   body: string,
   now: Date,
 ) {
   const seconds = String(Math.floor(now.getTime() / 1000));
-  const isRotated = rotated_at !== null && now.getTime() - Date.parse(rotated_at) < DAY_MS;
-  const signatures = (isRotated ? [generation, generation - 1] : [generation]).map((each) => {
-    const key = signingKey(secretKey, { id, generation: each });
+  const { id, generation } = webhook;
+  const signatures = [0, ...recentRotations(webhook, now).map((_, at) => at + 1)].map((earlier) => {
+    const key = signingKey(secretKey, { id, generation: generation - earlier });
     return `v1,${createHmac('sha256', key).update(`${messageId}.${seconds}.${body}`).digest('base64')}`;
   });
   return {

@@ -1,9 +1,8 @@
 import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
-import { request as httpRequest } from 'node:http';
-import { request as httpsRequest, type RequestOptions } from 'node:https';
-import { BlockList, isIP, type TcpNetConnectOpts } from 'node:net';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { Agent, errors, request } from 'undici';
 import { SERVICE_VERSION } from '../config.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 
@@ -16,6 +15,7 @@ const MAX_BODY_BYTES = 4096;
 const MAX_RETRY_AFTER_MS = 86_400_000;
 /** Then the host's next address is tried, too. */
 const NEXT_ADDRESS_AFTER_MS = 1000;
+const USER_AGENT = `Ohio-License-Verification/${SERVICE_VERSION}`;
 
 /** Why a receiver did not answer. */
 export const FAILURES = [
@@ -80,52 +80,34 @@ export async function post(
     if (isRefused) throw new NoAnswerError('address not allowed');
     return [...addresses];
   }
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-  let [answer, failure]: [Answer | undefined, NoAnswerError | undefined] = [undefined, undefined];
-  const options: RequestOptions &
-    Pick<TcpNetConnectOpts, 'autoSelectFamily' | 'autoSelectFamilyAttemptTimeout'> = {
-    method: 'POST',
-    agent: false,
-    maxHeaderSize: MAX_HEADER_BYTES,
+  const lookUp: LookupFunction = (host, _options, callback) => {
+    checkedAddresses(host).then(
+      (addresses) => callback(null, addresses),
+      (error: Error) => callback(error, []),
+    );
+  };
+  const connect = {
+    lookup: lookUp,
+    timeout: withinMs,
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_AFTER_MS,
     ...(ca === undefined ? {} : { ca }),
-    headers: {
-      ...headers,
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(body),
-      'user-agent': `Ohio-License-Verification/${SERVICE_VERSION}`,
-    },
-    lookup: (host, _options, callback) => {
-      checkedAddresses(host).then(
-        (addresses) => callback(null, addresses),
-        (error: Error) => callback(error, []),
-      );
-    },
   };
-  const request = (target.protocol === 'https:' ? httpsRequest : httpRequest)(target, options);
-  const timer = setTimeout(() => request.destroy(new NoAnswerError('timeout')), withinMs);
-  request.on('error', (error) => {
-    failure ??= error instanceof NoAnswerError ? error : new NoAnswerError(reasonOf(error));
-  });
-  request.on('response', (response) => {
-    const retryAfterMs = readRetryAfter(response.headers['retry-after']);
-    answer = { status: response.statusCode ?? 0, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
-    let bytes = 0;
-    response.on('data', ({ length }: Buffer) => {
-      bytes += length;
-      if (bytes > MAX_BODY_BYTES) request.destroy();
-    });
-    // It has answered; how the rest ends is all the same.
-    response.on('error', () => undefined);
-  });
-  request.on('close', () => {
+  const dispatcher = new Agent({ connect, allowH2: false, maxHeaderSize: MAX_HEADER_BYTES });
+  const timer = setTimeout(() => dispatcher.destroy(new NoAnswerError('timeout')), withinMs);
+  try {
+    const sent = { ...headers, 'content-type': 'application/json', 'user-agent': USER_AGENT };
+    const answer = await request(target, { dispatcher, method: 'POST', headers: sent, body, reset: true });
+    // It has answered, however the rest ends.
+    await answer.body.dump({ limit: MAX_BODY_BYTES }).catch(() => undefined);
+    const retryAfterMs = readRetryAfter(String(answer.headers['retry-after'] ?? ''));
+    return { status: answer.statusCode, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  } catch (error) {
+    throw error instanceof NoAnswerError ? error : new NoAnswerError(reasonOf(error));
+  } finally {
     clearTimeout(timer);
-    if (answer === undefined) reject(failure ?? new NoAnswerError('connection closed'));
-    else resolve(answer);
-  });
-  request.end(body);
-  return promise;
+    await dispatcher.destroy();
+  }
 }
 
 function allowedUrl(url: string, allowedRanges: readonly string[]): URL {
@@ -200,19 +182,20 @@ const REASONS: readonly (readonly [RegExp, (typeof FAILURES)[number]])[] = [
   [/^(ENOTFOUND|EAI_\w+|ENODATA)$/, 'host not found'],
   [/^ECONNREFUSED$/, 'connection refused'],
   [/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/, 'host unreachable'],
-  [/^ETIMEDOUT$/, 'timeout'],
-  [/^(ECONNRESET|EPIPE|ECONNABORTED)$/, 'connection closed'],
-  [/^HPE_/, 'not an HTTP response'],
+  [/^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/, 'timeout'],
+  [/^(ECONNRESET|EPIPE|ECONNABORTED|UND_ERR_SOCKET)$/, 'connection closed'],
+  [/^UND_ERR_HEADERS_OVERFLOW$/, 'not an HTTP response'],
   [/CERT|SIGNATURE|ERR_TLS|ERR_SSL|EPROTO|HOSTNAME_MISMATCH/, 'TLS failed'],
 ];
 
-function reasonOf(error: Error): (typeof FAILURES)[number] {
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+function reasonOf(error: unknown): (typeof FAILURES)[number] {
+  if (error instanceof errors.HTTPParserError) return 'not an HTTP response';
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return REASONS.find(([pattern]) => pattern.test(code))?.[1] ?? 'request failed';
 }
 
 /** Seconds, or a date, as RFC 9110 has them; `undefined` for anything else. */
-function readRetryAfter(text = ''): number | undefined {
+function readRetryAfter(text: string): number | undefined {
   const isDate = text.endsWith(' GMT');
   const ms = isDate ? Date.parse(text) - Date.now() : /^\d+$/.test(text) ? Number(text) * 1000 : Number.NaN;
   return Number.isNaN(ms) ? undefined : Math.min(Math.max(0, ms), MAX_RETRY_AFTER_MS);

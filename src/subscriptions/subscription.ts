@@ -32,6 +32,7 @@ export type Subscription = Readonly<z.output<typeof storedSubscription>>;
 
 export const SUBSCRIPTIONS = collection('subscriptions', storedSubscription, {
   isStoredUnder: (id, { account, license }) => id === subscriptionId(account, license),
+  needsIndex: true,
 });
 
 /**

@@ -1,9 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import { TooManyRequestsError } from '../access/rate-limit.ts';
 import type { Config } from '../config.ts';
 import type { Store } from '../storage/store.ts';
-import { signedHeaders, testMessage, testMessageId, webhookSecret } from './message.ts';
+import { recentRotations, signedHeaders, testMessage, testMessageId, webhookSecret } from './message.ts';
 import { type FAILURES, NoAnswerError, post, readWebhookUrl } from './outgoing.ts';
 import { WEBHOOKS, type Webhook } from './webhook.ts';
+
+/** Each secret of the last day adds a signature to every message. */
+const MAX_ROTATIONS = 20;
+const SECONDS_AN_HOUR = 3600;
 
 /** What came of a test message: a status where the receiver answered, else why it did not. */
 export interface Tested {
@@ -70,14 +75,20 @@ export function webhookService(
     /** @returns whether there was one */
     remove: (account: string): Promise<boolean> => WEBHOOKS.remove(store, account),
 
-    /** Gives a webhook a new secret. For a day, the one before signs, too. */
+    /**
+     * Gives a webhook a new secret. For a day, those before sign, too: a client whose response was lost asks again.
+     *
+     * @throws {TooManyRequestsError} after `MAX_ROTATIONS` within a day
+     */
     async rotate(account: string): Promise<{ webhook: Webhook; secret: string } | undefined> {
-      const webhook = await WEBHOOKS.update(
-        store,
-        account,
-        (current) =>
-          current && { ...current, generation: current.generation + 1, rotated_at: new Date().toISOString() },
-      );
+      const webhook = await WEBHOOKS.update(store, account, (current) => {
+        if (current === undefined) return undefined;
+        const now = new Date();
+        const rotations = recentRotations(current, now);
+        if (rotations.length >= MAX_ROTATIONS) throw new TooManyRequestsError(SECONDS_AN_HOUR);
+        const [generation, rotated_at] = [current.generation + 1, now.toISOString()];
+        return { ...current, generation, rotated_at, rotations: [...rotations, rotated_at] };
+      });
       return webhook && { webhook, secret: webhookSecret(secretKey, webhook) };
     },
 

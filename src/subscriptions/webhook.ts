@@ -10,8 +10,10 @@ const storedWebhook = z.object({
   url: z.string(),
   /** The generation of its secret, from 1. */
   generation: z.int(),
-  /** When its secret was changed, ISO 8601; null before. For a day, messages are signed with the one before, too. */
+  /** When its secret was changed last, ISO 8601; null before. */
   rotated_at: z.string().nullable(),
+  /** When its secret was changed within the last day, the earliest first. Webhooks of version 0.3.0 have none. */
+  rotations: z.array(z.string()).optional(),
   /** Up to this place of the feed, all that the account watches was delivered. */
   delivered_cursor: z.string(),
   /** When a message was delivered last, ISO 8601; null before the first. */
@@ -38,6 +40,7 @@ export function webhookState({ paused, failing_since }: Webhook): (typeof WEBHOO
 /** The webhooks, under the ids of their accounts. */
 export const WEBHOOKS = collection('webhooks', storedWebhook, {
   isStoredUnder: (id, { account }) => id === account,
+  needsIndex: true,
 });
 
 /**

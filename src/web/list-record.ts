@@ -112,7 +112,6 @@ export async function saveList(
 ): Promise<void> {
   const { page, saveLimits } = services;
   await spend(ctx, saveLimits.aMinute);
-  await spend(ctx, saveLimits.aDay);
   if (shownListHash(checked) === shown) {
     const said = Object.fromEntries(Object.entries(notes).filter(([, text]) => text !== ''));
     return saveRecord(ctx, services, { ...listRecord(checked), ...said }, instead);

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { raw } from 'hono/html';
 import { changedFields } from '../changes/change.ts';
 import { formBody, requireSameOrigin } from '../http/body.ts';
+import { errorResponse } from '../http/errors.ts';
 import { spend } from '../http/limits.ts';
 import type { Context, Route } from '../http/route.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
@@ -159,7 +160,6 @@ export function saveRecordPage(services: PageServices): Route {
     handle: async (ctx) => {
       requireSameOrigin(ctx);
       await spend(ctx, saveLimits.aMinute);
-      await spend(ctx, saveLimits.aDay);
       const form = readForm(await formBody(ctx, FORM_LIMIT));
       const board = boardByCode(form.board);
       if (board === undefined || form.number === '') throw new BadRequestError(FORM_BROKEN);
@@ -215,8 +215,7 @@ export function notesOf(data: FormData): RecordNotes {
 }
 
 /**
- * Saves a record and leads to its address, or says why it is not saved. What it costs more than one save is counted
- * against the address's day.
+ * Saves a record and leads to its address, or says why it is not saved. Only what is saved counts in the address's day.
  *
  * @param instead how to keep the check without a record
  */
@@ -227,12 +226,13 @@ export async function saveRecord(
   instead: Html,
 ): Promise<void> {
   const saves = savesOf(record);
-  if (saves > 1) await spend(ctx, saveLimits.aDay, saves - 1);
+  await spend(ctx, saveLimits.aDay, saves);
   try {
     const code = await records.save(record);
     ctx.status = 303;
     ctx.redirect(recordAddress(writtenRecordCode(code)));
   } catch (error) {
+    await saveLimits.aDay.giveBack(ctx.ip, saves);
     if (!(error instanceof RecordRefusedError)) throw error;
     const { status, title, why } = REFUSED[error.reason];
     ctx.status = status;
@@ -406,7 +406,7 @@ async function licenseCheck(
   const comparison =
     board === undefined
       ? html`<div class="no-print">${alert('warning', html`The ${record.board} is no longer among the boards of this service, so the license is not compared with today’s.`)}</div>`
-      : sinceThen(saved, await licenseHistory(services, { board, number: record.license_number }));
+      : sinceThen(saved, await historyNow(services, { board, number: record.license_number }));
   return html`<p>As it stood on <strong>${longDate(today)}</strong> in the State’s dataset of <strong>${longDate(date)}</strong>.</p>
 ${comparison}
 <h2>${properCase(record.full_name)}</h2>
@@ -420,8 +420,25 @@ ${historyTimeline(changes, since, gaps)}</section>
 ${board === undefined ? NOTHING : boardContact(board)}`;
 }
 
+/** The license as it is now; `undefined` while nothing is live or it can not be looked up: what was saved is shown anyway. */
+async function historyNow(
+  services: PageServices,
+  license: Parameters<typeof licenseHistory>[1],
+): Promise<LicenseHistory | undefined> {
+  try {
+    return await licenseHistory(services, license);
+  } catch (error) {
+    if (errorResponse(error).status === 503) return undefined;
+    throw error;
+  }
+}
+
 /** Whether anything has changed since the record was saved. It is not printed: it is of another day. */
-function sinceThen({ record }: SavedRecordOf<'license'>, { record: now, date }: LicenseHistory): Html {
+function sinceThen({ record }: SavedRecordOf<'license'>, history: LicenseHistory | undefined): Html {
+  if (history === undefined) {
+    return html`<div class="no-print">${alert('warning', html`Not compared with today’s dataset, which can not be read right now.`)}</div>`;
+  }
+  const { record: now, date } = history;
   if (now === undefined) {
     return html`<div class="no-print">${alert('warning', html`The license is not in the dataset of ${longDate(date)}.`)}</div>`;
   }

@@ -68,7 +68,7 @@ describe('Redis', () => {
         if (isEmptied) await redis.loseData();
         await redis.start();
         await installed.untilDelivered(ACCOUNT);
-        await installed.untilCompared();
+        await installed.untilReconciled();
         expect(receiver.received).toHaveLength(2);
         expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1);
         expect(await installed.webhookOf(ACCOUNT)).toMatchObject({ failing_since: null });
@@ -90,7 +90,7 @@ describe('Redis', () => {
         await installed.untilDelivered(ACCOUNT);
         if (isEmptied) await redis.loseData();
         await redis.start();
-        await installed.untilCompared();
+        await installed.untilReconciled();
         expect(receiver.received).toHaveLength(1);
         // The worker goes on.
         await installed.publishNext();
@@ -152,7 +152,7 @@ describe('a restored installation', () => {
     const installed = await restored();
     await installed.publishFiles(atBackup);
     await installed.untilDelivered(ACCOUNT);
-    await installed.untilCompared();
+    await installed.untilReconciled();
     expect(receiver.received).toHaveLength(2);
   });
 
@@ -160,7 +160,7 @@ describe('a restored installation', () => {
     const installed = await restored();
     await installed.publishFiles(await lost.nextFiles());
     await installed.untilDelivered(ACCOUNT);
-    await installed.untilCompared();
+    await installed.untilReconciled();
     expect(receiver.received).toHaveLength(3);
     expect(receiver.received[2]?.message.data).toMatchObject({
       cursor: await installed.latest(),

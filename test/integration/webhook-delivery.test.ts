@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { accountId } from '../../src/access/accounts.ts';
-import { type Changes, changesService } from '../../src/changes/service.ts';
+import { readCursor } from '../../src/changes/feed.ts';
 import { liveFeed } from '../../src/publications/live-feed.ts';
-import { watchedAmong } from '../../src/subscriptions/subscription.ts';
 import { WEBHOOKS } from '../../src/subscriptions/webhook.ts';
-import { deliver } from '../../workers/webhooks/delivery.ts';
+import { deliver, waitAfter } from '../../workers/webhooks/delivery.ts';
+import { type FanOut, fanOut } from '../../workers/webhooks/fan-out.ts';
 import {
+  NOT_WATCHED,
   type Receiver,
   SECRET_KEY,
   startReceiver,
@@ -29,17 +30,25 @@ afterAll(async () => {
   await installed.stop();
 });
 
-/** Delivers to an account at this time, in milliseconds. */
-function deliverAt(name: string, at: number, changes?: Changes) {
+/** Delivers to an account at this time, in milliseconds. @param id of another webhook than it has */
+async function deliverAt(
+  name: string,
+  at: number,
+  id?: string,
+  news: FanOut = fanOut(installed.environment.store),
+) {
   const { store } = installed.environment;
-  return deliver(accountId(name), {
+  const webhookId = id ?? (await installed.webhookOf(name))?.id ?? '';
+  return deliver(webhookId, accountId(name), await liveFeed(store), {
     store,
-    changes: changes ?? changesService(store, () => liveFeed(store), watchedAmong),
+    fanOut: news,
     secretKey: SECRET_KEY,
     allowedRanges: ['127.0.0.0/8'],
     now: () => new Date(at),
   });
 }
+
+const countsOf = (first: number) => receiver.received.slice(first).map(({ message }) => message.data.counts);
 
 test('a receiver that fails is asked at the times of Standard Webhooks, then daily, and paused after five days', async () => {
   await installed.subscribe('Down', receiver.url());
@@ -48,12 +57,12 @@ test('a receiver that fails is asked at the times of Standard Webhooks, then dai
   const before = receiver.received.length;
   const waits: number[] = [];
   let at = START;
-  for (;;) {
-    const { outcome, answered, retry } = await deliverAt('Down', at);
+  for (let attempt = 1; ; attempt += 1) {
+    const { outcome, answered, retryAfterMs } = await deliverAt('Down', at);
     expect([outcome, answered]).toEqual(['failed', 500]);
-    if (retry === undefined) break;
-    waits.push((retry.at - at) / 1000);
-    at = retry.at;
+    if (retryAfterMs === undefined) break;
+    waits.push(waitAfter(attempt) / 1000);
+    at += waitAfter(attempt);
   }
   expect(waits).toEqual([
     ...[5, 300, 0.5 * HOUR, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR],
@@ -76,13 +85,11 @@ test('a receiver that names a longer time is asked then, at most a day later', a
   await installed.publishNext();
   const asked = async (retryAfter: string) => {
     receiver.respond(() => ({ status: 429, headers: { 'retry-after': retryAfter } }));
-    const { retry } = await deliverAt('Busy', START);
-    return [((retry?.at ?? 0) - START) / 1000, retry?.isAsked];
+    return ((await deliverAt('Busy', START)).retryAfterMs ?? -1) / 1000;
   };
-  expect(await asked('3')).toEqual([5, false]);
-  expect(await asked('3600')).toEqual([HOUR, true]);
-  expect(await asked('864000')).toEqual([24 * HOUR, true]);
-  expect(await asked('soon')).toEqual([5, false]);
+  expect(await asked('3600')).toBe(HOUR);
+  expect(await asked('864000')).toBe(24 * HOUR);
+  expect(await asked('soon')).toBe(0);
 });
 
 test('a receiver that can not be reached fails, and the log has no more of its address than the host', async () => {
@@ -102,21 +109,78 @@ test('a stored cursor that is none of the feed does not stop a webhook: the acco
   expect(await deliverAt('Broken', START)).toEqual({ outcome: 'nothing' });
 });
 
-test('a publication that goes live while changes are read is told with them, in the next delivery', async () => {
-  await installed.subscribe('Busy day', receiver.url());
+test('a receiver that missed publications gets a message for each, with the changes of that one', async () => {
+  await installed.subscribe('Was down', receiver.url());
+  receiver.respond(() => ({ status: 500 }));
+  await installed.publishNext();
+  await installed.publishNext(NOT_WATCHED);
+  await installed.publishNext();
+  expect(await deliverAt('Was down', START)).toMatchObject({ outcome: 'failed' });
+  receiver.respond(well);
+  const first = receiver.received.length;
+  expect(await deliverAt('Was down', START)).toMatchObject({ outcome: 'delivered' });
+  const messages = receiver.received.slice(first).map(({ message }) => message.data);
+  const changed = { added: 0, changed: 1, removed: 0 };
+  expect(messages.map(({ counts }) => counts)).toEqual([changed, changed]);
+  expect(new Set(messages.map(({ publication }) => publication)).size).toBe(2);
+  expect(messages[1]?.date).toBe((await liveFeed(installed.environment.store)).date);
+  expect(messages[1]?.cursor).toBe(await installed.latest());
+  expect(await deliverAt('Was down', START)).toEqual({ outcome: 'nothing' });
+});
+
+test('a receiver that fails at the second of its messages gets that one again, and not the first', async () => {
+  await installed.subscribe('Half', receiver.url());
+  await installed.publishNext();
+  await installed.publishNext();
+  const first = receiver.received.length;
+  receiver.respond(() => ({ status: receiver.received.length > first + 1 ? 500 : 204 }));
+  expect(await deliverAt('Half', START)).toMatchObject({ outcome: 'failed' });
+  receiver.respond(well);
+  await deliverAt('Half', START);
+  const ids = receiver.received.slice(first).map(({ id }) => id);
+  expect([ids.length, new Set(ids).size, ids[2] === ids[1]]).toEqual([3, 2, true]);
+});
+
+test('changes that can not all be read are not counted: the account is told to verify everything', async () => {
+  const { client, store } = installed.environment;
+  await installed.subscribe('Hole', receiver.url());
   receiver.respond(well);
   await installed.publishNext();
+  const last = String(readCursor(await installed.latest())?.position);
+  await client.delete({ index: store.names.changes, id: last, refresh: true });
+  const first = receiver.received.length;
+  expect(await deliverAt('Hole', START)).toMatchObject({ outcome: 'delivered' });
+  expect(countsOf(first)).toEqual([null]);
+});
+
+test('a delivery for a webhook that was replaced sends nothing to the new one', async () => {
+  const replaced = await installed.subscribe('Replaced', receiver.url());
+  await installed.subscribe('Replaced', receiver.url('new'));
+  await installed.publishNext();
+  const first = receiver.received.length;
+  expect(await deliverAt('Replaced', START, replaced.id)).toEqual({ outcome: 'nothing' });
+  expect(receiver.received).toHaveLength(first);
+  expect(await deliverAt('Replaced', START)).toMatchObject({ outcome: 'delivered' });
+});
+
+test('the changes of a publication are read once, however many accounts watch them', async () => {
   const { store } = installed.environment;
-  const changes = changesService(store, () => liveFeed(store), watchedAmong);
-  const page: typeof changes.page = async (request) => {
-    const read = await changes.page(request);
-    await installed.publishNext();
-    return read;
-  };
-  const before = receiver.received.length;
-  expect(await deliverAt('Busy day', START, { ...changes, page })).toEqual({ outcome: 'nothing' });
-  expect(await deliverAt('Busy day', START)).toMatchObject({ outcome: 'delivered' });
-  expect(receiver.received.slice(before).map(({ message }) => message.data.counts)).toEqual([
-    { added: 0, changed: 2, removed: 0 },
-  ]);
+  const names = Array.from({ length: 20 }, (_, at) => `Account ${at}`);
+  await installed.subscribeMany(names.length, receiver.url());
+  await installed.publishNext();
+  receiver.respond(well);
+  let read = 0;
+  const counted = new Proxy(store.client, {
+    get: (client, name) => {
+      if (name !== 'search') return Reflect.get(client, name);
+      return (...given: Parameters<typeof client.search>) => {
+        if (given[0]?.index === store.names.changes) read += 1;
+        return client.search(...given);
+      };
+    },
+  });
+  const news = fanOut({ ...store, client: counted });
+  for (const name of names)
+    expect(await deliverAt(name, START, undefined, news)).toMatchObject({ outcome: 'delivered' });
+  expect(read).toBe(1);
 });

@@ -150,12 +150,12 @@ test('a message is sent as one request, with its length, on a connection of its 
   const [head = '', body] = sent.join('').split('\r\n\r\n');
   expect(head.split('\r\n')).toEqual([
     'POST /hook HTTP/1.1',
+    expect.stringMatching(/^host: 127\.0\.0\.1:\d+$/),
+    'connection: close',
     'webhook-id: msg_1',
     'content-type: application/json',
-    'content-length: 10',
     expect.stringMatching(/^user-agent: Ohio-License-Verification\/\d/),
-    expect.stringMatching(/^Host: 127\.0\.0\.1:\d+$/),
-    'Connection: close',
+    'content-length: 10',
   ]);
   expect(body).toMatch(/^\{"a":"ü"\}/);
 });

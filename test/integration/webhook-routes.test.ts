@@ -198,7 +198,8 @@ describe('rotate', () => {
     const { secret: second } = withSecret.parse(rotated.body);
     await ask('POST', `${PATH}/test`);
     expect([isSignedWith(first), isSignedWith(second)]).toEqual([true, true]);
-    await change({ rotated_at: new Date(Date.now() - 25 * 3_600_000).toISOString() });
+    const yesterday = new Date(Date.now() - 25 * 3_600_000).toISOString();
+    await change({ rotated_at: yesterday, rotations: [yesterday] });
     await ask('POST', `${PATH}/test`);
     expect([isSignedWith(first), isSignedWith(second)]).toEqual([false, true]);
   });

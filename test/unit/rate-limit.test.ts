@@ -6,6 +6,7 @@ import {
   plainAddress,
   rateLimit,
   sharedCounting,
+  withinGroup,
 } from '../../src/access/rate-limit.ts';
 
 describe('the plain form of an address', () => {
@@ -98,4 +99,21 @@ describe('rate limits', () => {
     const counting = sharedCounting({ status: 'reconnecting' }, pino({ level: 'silent' }));
     expect(counting.isShared()).toBe(false);
   });
+});
+
+test('a group never takes what is left for another, and what is over its share costs an address nothing', async () => {
+  const redis = limitsConnection('redis://127.0.0.1:1');
+  redis.on('error', () => undefined);
+  const each = rateLimit(redis, 'each', 3, []);
+  const all = rateLimit(redis, 'all', 4, []);
+  const [visitors, accounts] = ['visitors', 'accounts'].map((group) => withinGroup(each, all, group));
+  for (const address of ['a', 'b', 'c', 'd']) await visitors?.spend(address);
+  for (const _ of [1, 2, 3, 4]) await expect(visitors?.spend('e')).rejects.toThrow('Too many requests');
+  await accounts?.spend('f', 3);
+  await expect(accounts?.spend('f')).rejects.toThrow('Too many requests');
+  await visitors?.giveBack('a');
+  for (const _ of [1, 2]) await accounts?.giveBack('f');
+  expect((await visitors?.spend('e'))?.remaining).toBe(2);
+  expect((await accounts?.spend('f'))?.remaining).toBe(1);
+  redis.disconnect();
 });

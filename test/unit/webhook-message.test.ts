@@ -2,11 +2,11 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import {
+  type Announcement,
   changesMessage,
   changesPublished,
   messageId,
   signedHeaders,
-  type Told,
   testMessage,
   testMessageId,
   webhookSecret,
@@ -25,7 +25,7 @@ const CHANGE = {
   kind: 'changed',
 } as const;
 
-const TOLD: Told = {
+const TOLD: Announcement = {
   cursor: '0f3a9c2be871.3k.1f0c2d3e',
   publication: 'p-20',
   date: '2026-11-20',
@@ -33,7 +33,7 @@ const TOLD: Told = {
   changes: [CHANGE],
 };
 
-function messageOf(told: Partial<Told>) {
+function messageOf(told: Partial<Announcement>) {
   const body = changesMessage({ ...TOLD, ...told }, NOW);
   return { body, bytes: Buffer.byteLength(body), ...changesPublished.parse(JSON.parse(body)) };
 }
@@ -183,4 +183,19 @@ describe('the package standardwebhooks of npm', () => {
       expect(verified).toEqual(expected);
     },
   );
+
+  test('verifies with every secret of the last day, as after a response to a rotation was lost', () => {
+    const at = (hours: number) => new Date(NOW.getTime() - hours * HOUR_MS).toISOString();
+    const rotated = { id: 'wh_1', generation: 4, rotated_at: at(1), rotations: [at(30), at(2), at(1)] };
+    const headers = signedHeaders(KEY, rotated, id, body, NOW);
+    const isAccepted = (generation: number) => {
+      const secret = webhookSecret(KEY, { id: 'wh_1', generation });
+      try {
+        return verify(secret, headers) !== undefined;
+      } catch {
+        return false;
+      }
+    };
+    expect([1, 2, 3, 4, 5].map(isAccepted)).toEqual([false, true, true, true, false]);
+  });
 });

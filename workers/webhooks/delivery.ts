@@ -1,17 +1,22 @@
 import { ACCOUNTS } from '../../src/access/accounts.ts';
-import type { ChangeKind } from '../../src/changes/change.ts';
-import { latestCursor } from '../../src/changes/feed.ts';
-import { type Changes, CursorExpiredError } from '../../src/changes/service.ts';
-import { BadRequestError } from '../../src/licenses/bad-request.ts';
-import { liveFeed } from '../../src/publications/live-feed.ts';
+import { endOf, latestCursor, segmentsAfter } from '../../src/changes/feed.ts';
+import type { LiveFeed } from '../../src/changes/service.ts';
+import { CHANGES } from '../../src/changes/stored-changes.ts';
 import type { Store } from '../../src/storage/store.ts';
-import { changesMessage, messageId, signedHeaders, type Told } from '../../src/subscriptions/message.ts';
+import {
+  type Announcement,
+  changesMessage,
+  messageId,
+  signedHeaders,
+} from '../../src/subscriptions/message.ts';
 import { type Answer, NoAnswerError, post } from '../../src/subscriptions/outgoing.ts';
+import { watchedAmong } from '../../src/subscriptions/subscription.ts';
 import { recordDelivery, WEBHOOKS, type Webhook } from '../../src/subscriptions/webhook.ts';
+import type { FanOut, News } from './fan-out.ts';
 
 const SECOND_MS = 1000;
 const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
+const PAUSED_AFTER_MS = 5 * 24 * HOUR_MS;
 
 /** How long each wait after a failure is, as Standard Webhooks recommends; the last is repeated. */
 const WAITS_MS = [
@@ -19,16 +24,18 @@ const WAITS_MS = [
   300 * SECOND_MS,
   ...[0.5, 2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR_MS),
 ];
-const PAUSED_AFTER_MS = 5 * DAY_MS;
 
-const PAGE = 1000;
-const MAX_LISTED = 100;
+/** @param attempts how many have failed, from 1 */
+export function waitAfter(attempts: number): number {
+  return WAITS_MS[attempts - 1] ?? 24 * HOUR_MS;
+}
+
 const GONE = 410;
 
 /** What a delivery needs. */
 export interface Deliverer {
   readonly store: Store;
-  readonly changes: Changes;
+  readonly fanOut: FanOut;
   /** WEBHOOK_SECRET_KEY */
   readonly secretKey: string;
   readonly allowedRanges: readonly string[];
@@ -38,131 +45,128 @@ export interface Deliverer {
 export const DELIVERY_OUTCOMES = ['delivered', 'nothing', 'failed', 'gone'] as const;
 
 /** What became of a delivery. */
-export interface Ended {
+export interface DeliveryOutcome {
   /** `nothing`: there was nothing to send. `gone`: the receiver wants no more, and nothing is sent from now on. */
   readonly outcome: (typeof DELIVERY_OUTCOMES)[number];
   /** The receiver's host: the rest of the address may have secrets. */
   readonly host?: string;
   /** The status that the receiver answered, or why there is none. */
   readonly answered?: number | string;
-  /** When to try again, if nothing changes. */
-  readonly retry?: Retry;
+  /** Present where it must be tried again: how long the receiver asked to wait, or 0. */
+  readonly retryAfterMs?: number;
 }
 
-export interface Retry {
-  /** What was tried (`triedState`). Once it is another, there is no reason to wait. */
-  readonly tried: string;
-  /** Unix time in milliseconds. */
-  readonly at: number;
-  /** Whether the receiver itself named the time. */
-  readonly isAsked: boolean;
+const NOTHING: DeliveryOutcome = { outcome: 'nothing' };
+
+/**
+ * Tells an account what changed of what it watches since it was told last: a message for each publication that changed
+ * something of it, the earliest first, until one fails. Where the changes can not be listed any more, one message says
+ * so.
+ *
+ * @param webhookId nothing is sent where the account has another webhook by now
+ * @throws {SearchUnavailableError} when OpenSearch does not answer
+ */
+export async function deliver(
+  webhookId: string,
+  account: string,
+  live: LiveFeed,
+  deliverer: Deliverer,
+): Promise<DeliveryOutcome> {
+  const { store } = deliverer;
+  let webhook = (await WEBHOOKS.read(store, account))?.document;
+  if (webhook?.id !== webhookId || webhook.paused !== null) return NOTHING;
+  const holder = (await ACCOUNTS.read(store, account))?.document;
+  if (holder !== undefined && holder.deactivated_at !== null) return NOTHING;
+  const latest = latestCursor(live.state);
+  const announcements = await announcementsFor(webhook, live, deliverer);
+  let outcome = NOTHING;
+  for (const announcement of announcements) {
+    const sent = await send(webhook, announcement, deliverer);
+    outcome = sent.outcome;
+    // It failed, or the account has another webhook or another delivery has been faster.
+    if (sent.webhook === undefined) return outcome;
+    webhook = sent.webhook;
+  }
+  if (webhook.delivered_cursor !== latest) {
+    const isFailing = announcements.length === 0 ? { failing_since: null } : {};
+    await recordDelivery(store, webhook, () => ({ delivered_cursor: latest, ...isFailing }));
+  }
+  return outcome;
+}
+
+/** What an account has not been told, the earliest first. */
+async function announcementsFor(
+  { account, delivered_cursor }: Webhook,
+  { state, publication, date }: LiveFeed,
+  { store, fanOut }: Deliverer,
+): Promise<Announcement[]> {
+  const verifyAll = { cursor: latestCursor(state), publication, date, counts: null, changes: [] };
+  const segments = segmentsAfter(state, delivered_cursor);
+  if (segments === undefined) return [verifyAll];
+  const announcements: Announcement[] = [];
+  for (const segment of segments) {
+    const byAccount = await fanOut.newsOf(segment);
+    if (byAccount === undefined) return [verifyAll];
+    const news = byAccount.get(account);
+    if (news === undefined) continue;
+    const announcement = await announcementOf(store, account, news, endOf(segment));
+    if (announcement === undefined) return [verifyAll];
+    announcements.push(announcement);
+  }
+  return announcements;
+}
+
+/** @returns `undefined` where its changes can not be read */
+async function announcementOf(
+  store: Store,
+  account: string,
+  { counts, positions }: News,
+  cursor: string,
+): Promise<Announcement | undefined> {
+  const listed = await CHANGES.readAll(store, positions.map(String));
+  const [first] = listed;
+  if (first === undefined || listed.length < positions.length) return undefined;
+  const licenses = listed.map(({ license }) => license);
+  const references = await watchedAmong(store, account, licenses);
+  const changes = listed.map(({ license, board, license_number, kind }) => {
+    return { board, license_number, kind, reference: references.get(license) ?? null };
+  });
+  return { cursor, publication: first.publication, date: first.date, counts, changes };
 }
 
 /**
- * Tells an account what changed of what it watches since it was told last, in at most one message.
+ * Sends a message and writes what became of it.
  *
- * @throws {NothingPublishedError} when nothing is live
- * @throws {SearchUnavailableError} when OpenSearch does not answer
+ * @returns `webhook` as it is now, where it was delivered
  */
-export async function deliver(account: string, deliverer: Deliverer): Promise<Ended> {
-  const { store, changes } = deliverer;
-  const webhook = (await WEBHOOKS.read(store, account))?.document;
-  if (webhook === undefined || webhook.paused !== null) return { outcome: 'nothing' };
-  const holder = (await ACCOUNTS.read(store, account))?.document;
-  if (holder !== undefined && holder.deactivated_at !== null) return { outcome: 'nothing' };
-  const news = await newsSince(changes, webhook);
-  const { publication, date, state } = await liveFeed(store);
-  const cursor = latestCursor(state);
-  // Another publication went live meanwhile, whose changes belong into the same message.
-  if (news?.cursor !== undefined && news.cursor !== cursor) return { outcome: 'nothing' };
-  if (news?.changes.length === 0) {
-    await recordDelivery(store, webhook, () => ({ delivered_cursor: cursor, failing_since: null }));
-    return { outcome: 'nothing' };
-  }
-  const { counts, changes: listed } = news ?? { counts: null, changes: [] };
-  return send(webhook, { cursor, publication, date, counts, changes: listed }, deliverer);
-}
-
-/** What changed of what the account watches, and up to where; `undefined` where it can't be listed any more. */
-async function newsSince(changes: Changes, { account, delivered_cursor }: Webhook) {
-  const counts: Record<ChangeKind, number> = { added: 0, changed: 0, removed: 0 };
-  const first: Told['changes'][number][] = [];
-  let cursor = delivered_cursor;
-  try {
-    for (let more = true; more; ) {
-      const page = await changes.page({ since: cursor, limit: PAGE, filters: {}, watchedBy: account });
-      for (const { board, license_number, kind, reference = null } of page.changes) {
-        counts[kind] += 1;
-        if (first.length < MAX_LISTED) first.push({ board, license_number, kind, reference });
-      }
-      cursor = page.next;
-      more = page.more;
-    }
-  } catch (error) {
-    if (error instanceof CursorExpiredError || error instanceof BadRequestError) return undefined;
-    throw error;
-  }
-  return { cursor, counts, changes: first };
-}
-
-/** Sends a message and writes what became of it. */
-async function send(webhook: Webhook, told: Told, deliverer: Deliverer): Promise<Ended> {
-  const { store, secretKey, allowedRanges, now = () => new Date() } = deliverer;
+async function send(
+  webhook: Webhook,
+  announcement: Announcement,
+  { store, secretKey, allowedRanges, now = () => new Date() }: Deliverer,
+): Promise<{ readonly outcome: DeliveryOutcome; readonly webhook?: Webhook | undefined }> {
   const { host } = new URL(webhook.url);
-  const body = changesMessage(told, now());
-  const headers = signedHeaders(secretKey, webhook, messageId(webhook, told.cursor), body, now());
-  const answer: Sent = await post(webhook.url, headers, body, allowedRanges).catch(withoutAnswer);
-  const ended = { host, answered: answer.status ?? answer.reason ?? '' };
-  if (isSuccess(answer)) {
-    const delivered = { delivered_cursor: told.cursor, delivered_at: now().toISOString() };
-    await recordDelivery(store, webhook, () => ({ ...delivered, failing_since: null }));
-    return { ...ended, outcome: 'delivered' };
+  const body = changesMessage(announcement, now());
+  const headers = signedHeaders(secretKey, webhook, messageId(webhook, announcement.cursor), body, now());
+  const answer = await post(webhook.url, headers, body, allowedRanges).catch(withoutAnswer);
+  const ended = { host, answered: 'status' in answer ? answer.status : answer.reason };
+  const status = 'status' in answer ? answer.status : 0;
+  if (status >= 200 && status < 300) {
+    const delivered = { delivered_cursor: announcement.cursor, delivered_at: now().toISOString() };
+    const told = await recordDelivery(store, webhook, () => ({ ...delivered, failing_since: null }));
+    return { outcome: { ...ended, outcome: 'delivered' }, webhook: told };
   }
   const failed = await recordDelivery(store, webhook, ({ failing_since }) => {
     const since = failing_since ?? now().toISOString();
     const isFailingLong = now().getTime() - Date.parse(since) >= PAUSED_AFTER_MS;
-    return {
-      failing_since: since,
-      paused: answer.status === GONE ? 'gone' : isFailingLong ? 'failing' : null,
-    };
+    return { failing_since: since, paused: status === GONE ? 'gone' : isFailingLong ? 'failing' : null };
   });
-  if (answer.status === GONE) return { ...ended, outcome: 'gone' };
-  if (failed === undefined || failed.failing_since === null || failed.paused !== null)
-    return { ...ended, outcome: 'failed' };
-  const wait = waitAfter(now().getTime() - Date.parse(failed.failing_since));
-  const { retryAfterMs = 0 } = answer;
-  const at = now().getTime() + Math.max(wait, retryAfterMs);
-  const retry = { tried: triedState(failed, told.cursor), at, isAsked: retryAfterMs > wait };
-  return { ...ended, outcome: 'failed', retry };
+  if (status === GONE) return { outcome: { ...ended, outcome: 'gone' } };
+  const isRetried = failed !== undefined && failed.paused === null;
+  const retryAfterMs = 'status' in answer ? (answer.retryAfterMs ?? 0) : 0;
+  return { outcome: { ...ended, outcome: 'failed', ...(isRetried && { retryAfterMs }) } };
 }
 
-type Sent = { readonly [Key in keyof Answer]?: Answer[Key] } & { readonly reason?: string };
-
-function withoutAnswer(error: unknown): Sent {
+function withoutAnswer(error: unknown): Pick<NoAnswerError, 'reason'> | Answer {
   if (error instanceof NoAnswerError) return { reason: error.reason };
   throw error;
-}
-
-function isSuccess({ status = 0 }: Sent): boolean {
-  return status >= 200 && status < 300;
-}
-
-/**
- * How long to wait after a failure. It depends on nothing but the stored state, so an empty Redis does not restart the
- * waits.
- *
- * @param failingMs how long each message has failed
- */
-function waitAfter(failingMs: number): number {
-  let due = 0;
-  for (const wait of WAITS_MS) {
-    due += wait;
-    if (due > failingMs) return Math.max(due - failingMs, 5 * SECOND_MS);
-  }
-  return DAY_MS;
-}
-
-/** What is tried: the same text as long as another attempt is the same attempt. @param cursor the latest of the feed */
-export function triedState({ url, failing_since }: Webhook, cursor: string): string {
-  return `${cursor} ${failing_since} ${url}`;
 }

@@ -2,20 +2,24 @@ import { DelayedError, type Job, Queue, Worker } from 'bullmq';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { ACCOUNTS, accountId } from '../../src/access/accounts.ts';
-import { latestCursor } from '../../src/changes/feed.ts';
-import { changesService } from '../../src/changes/service.ts';
+import { type FeedState, latestCursor, segmentsAfter } from '../../src/changes/feed.ts';
+import { readSegments } from '../../src/changes/segments.ts';
 import type { Config } from '../../src/config.ts';
 import { queueOptions } from '../../src/publications/job.ts';
 import { NothingPublishedError } from '../../src/publications/live.ts';
 import { liveFeed } from '../../src/publications/live-feed.ts';
 import type { Store } from '../../src/storage/store.ts';
-import { watchedAmong } from '../../src/subscriptions/subscription.ts';
 import { WEBHOOKS, type Webhook } from '../../src/subscriptions/webhook.ts';
-import { type Deliverer, deliver, type Ended, triedState } from './delivery.ts';
+import { type DeliveryOutcome, deliver, waitAfter } from './delivery.ts';
+import { fanOut } from './fan-out.ts';
 
 export const WEBHOOKS_QUEUE = 'webhooks';
 
-const COMPARE_EVERY_MS = 2000;
+/** A rollback, a publication by another worker and a Redis that came back empty are noticed after a minute. */
+const RECONCILED_EVERY_MS = 60_000;
+
+/** After a switch, every API process answers from the new publication by then: each follows the alias once a second. */
+const SETTLED_AFTER_MS = 3000;
 
 /** Receivers may take 15 seconds to answer. */
 const CONCURRENCY = 10;
@@ -23,13 +27,16 @@ const CONCURRENCY = 10;
 /** How many webhooks are read and queued at once. */
 const PAGE = 500;
 
+/** More than there are in the five days after which a webhook that fails is paused. */
+const MAX_ATTEMPTS = 50;
+
 const jobData = z.object({
   account: z.string(),
-  /** Of a delivery that failed and waits for its next attempt. */
-  retry: z.object({ tried: z.string(), at: z.number(), isAsked: z.boolean() }).optional(),
+  /** The latest place of the feed when it was queued: what came later settles first. */
+  cursor: z.string(),
 });
 
-type JobData = z.output<typeof jobData>;
+export type DeliveryJob = z.output<typeof jobData>;
 
 /** The webhooks that have not been told of the latest changes. */
 export interface Backlog {
@@ -40,9 +47,19 @@ export interface Backlog {
 
 export type Webhooks = ReturnType<typeof startWebhooks>;
 
+/** A receiver did not take a message. */
+class UndeliveredError extends Error {
+  readonly retryAfterMs: number;
+
+  constructor(retryAfterMs: number) {
+    super('The message was not delivered.');
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
 /**
- * Delivers to webhooks. What was delivered is in OpenSearch. Every few seconds each worker compares it with what is live
- * and queues what is missing; so an empty queue, a rollback and a publication by another worker need nothing else.
+ * Delivers to webhooks, by one job for each webhook that has not been told of everything. What was delivered is in
+ * OpenSearch; Redis may be empty.
  *
  * @param onEnded is told of each delivery
  */
@@ -51,81 +68,68 @@ export function startWebhooks(
   secretKey: string,
   store: Store,
   log: Logger,
-  onEnded: (outcome: Ended['outcome']) => void,
+  onEnded: (outcome: DeliveryOutcome['outcome']) => void,
 ) {
-  const deliverer: Deliverer = {
-    store,
-    secretKey,
-    changes: changesService(store, () => liveFeed(store), watchedAmong),
-    allowedRanges: config.WEBHOOK_ALLOWED_RANGES,
-  };
-  const queue = new Queue<JobData>(WEBHOOKS_QUEUE, queueOptions(config));
+  const allowedRanges = config.WEBHOOK_ALLOWED_RANGES;
+  const deliverer = { store, secretKey, fanOut: fanOut(store), allowedRanges };
+  const queue = new Queue<DeliveryJob>(WEBHOOKS_QUEUE, queueOptions(config));
   queue.on('error', (error) => log.error({ error: error.message }, 'webhook queue error'));
 
-  async function process(job: Job<JobData>, token: string | undefined): Promise<void> {
-    const { account } = jobData.parse(job.data);
-    const { outcome, retry, ...answer } = await deliver(account, deliverer);
-    onEnded(outcome);
-    if (outcome !== 'nothing') log.info({ webhook: job.id, outcome, ...answer }, 'webhook delivery');
-    if (retry === undefined) return;
-    await job.updateData({ account, retry });
-    await job.moveToDelayed(retry.at, token);
+  async function process(job: Job<DeliveryJob>, token: string | undefined): Promise<void> {
+    const { account, cursor } = jobData.parse(job.data);
+    const live = await liveFeed(store);
+    if (latestCursor(live.state) === cursor) {
+      const { retryAfterMs, ...ended } = await deliver(job.id ?? '', account, live, deliverer);
+      onEnded(ended.outcome);
+      if (ended.outcome !== 'nothing') log.info({ webhook: job.id, ...ended }, 'webhook delivery');
+      if (retryAfterMs !== undefined) throw new UndeliveredError(retryAfterMs);
+    }
+    const latest = latestCursor((await liveFeed(store)).state);
+    if (latest === cursor) return;
+    await job.updateData({ account, cursor: latest });
+    await job.moveToDelayed(Date.now() + SETTLED_AFTER_MS, token);
     throw new DelayedError();
   }
-  const worker = new Worker(WEBHOOKS_QUEUE, process, { ...queueOptions(config), concurrency: CONCURRENCY });
-  worker.on('failed', (job, error) =>
-    log.error({ webhook: job?.id, error: error.message }, 'webhook delivery broke off; it is queued again'),
-  );
+  const worker = new Worker(WEBHOOKS_QUEUE, process, {
+    ...queueOptions(config),
+    concurrency: CONCURRENCY,
+    // An idle worker asks Redis seldom; a job that comes wakes it at once.
+    drainDelay: 60,
+    settings: {
+      // A job that broke off is removed; the reconciliation queues it again.
+      backoffStrategy: (attempts, _type, error) =>
+        error instanceof UndeliveredError ? Math.max(waitAfter(attempts), error.retryAfterMs) : -1,
+    },
+  });
+  worker.on('failed', (job, error) => {
+    if (error instanceof UndeliveredError) return;
+    log.error({ webhook: job?.id, error: error.message }, 'webhook delivery broke off; it is queued again');
+  });
   worker.on('error', (error) => log.error({ error: error.message }, 'webhook worker error'));
 
-  let backlog: Backlog | undefined;
-  /** When each webhook that is behind was first seen so, by its id and how far it has been told. */
-  let behindSince = new Map<string, number>();
-  let isComparing = false;
+  let isReconciling = false;
   let isAway = false;
-
-  async function compareNow(): Promise<Backlog> {
-    const cursor = latestCursor((await liveFeed(store)).state);
-    const seen = new Map<string, number>();
-    let paused = 0;
-    let since = Number.POSITIVE_INFINITY;
-    for await (const page of behind(store, cursor)) {
-      const due = page.filter((webhook) => webhook.paused === null);
-      paused += page.length - due.length;
-      for (const { id, delivered_cursor, failing_since } of due) {
-        const state = `${id} ${delivered_cursor}`;
-        const seenAt = behindSince.get(state) ?? Date.now();
-        seen.set(state, seenAt);
-        since = Math.min(since, seenAt, failing_since === null ? seenAt : Date.parse(failing_since));
-      }
-      await enqueue(queue, due, cursor);
-    }
-    behindSince = seen;
-    return { paused, since: Number.isFinite(since) ? since : undefined };
-  }
-
-  /** Queues what is to be delivered. Where it can't, the next comparison does. */
-  async function compare(): Promise<void> {
-    if (isComparing) return;
-    isComparing = true;
+  /** Queues what is to be delivered. Where it can't, the next reconciliation does. */
+  async function reconcile(): Promise<void> {
+    if (isReconciling) return;
+    isReconciling = true;
     try {
-      backlog = await compareNow();
+      await queueUndelivered(store, queue);
       isAway = false;
     } catch (error) {
-      backlog = undefined;
       if (!isAway && !(error instanceof NothingPublishedError))
         log.error({ error: String(error) }, 'webhooks not compared with what is live');
       isAway = true;
     } finally {
-      isComparing = false;
+      isReconciling = false;
     }
   }
-  const timer = setInterval(compare, COMPARE_EVERY_MS);
+  const timer = setInterval(reconcile, RECONCILED_EVERY_MS);
+  void reconcile();
 
   return {
-    compare,
-    /** As last seen; `undefined` while it is not known. */
-    backlog: () => backlog,
+    reconcile,
+    backlog: () => backlogOf(store),
     /** Waits until what is being sent has ended. What waits is left to the next worker. */
     close: async () => {
       clearInterval(timer);
@@ -135,15 +139,57 @@ export function startWebhooks(
   };
 }
 
+/**
+ * Queues a delivery for each webhook that has not been told of everything, under the webhook's id: where there is one
+ * already, nothing is added.
+ *
+ * @throws {NothingPublishedError} when nothing is live
+ */
+export async function queueUndelivered(store: Store, queue: Queue<DeliveryJob>): Promise<void> {
+  const cursor = latestCursor((await liveFeed(store)).state);
+  for await (const webhooks of undelivered(store, cursor)) {
+    const due = webhooks.filter(({ paused }) => paused === null);
+    for (const webhook of due) await promote(queue, webhook, cursor);
+    await queue.addBulk(
+      due.map(({ id, account }) => ({
+        name: 'deliver',
+        data: { account, cursor },
+        opts: {
+          jobId: id,
+          delay: SETTLED_AFTER_MS,
+          attempts: MAX_ATTEMPTS,
+          backoff: { type: 'custom' },
+          removeOnComplete: true,
+          removeOnFail: true,
+        },
+      })),
+    );
+  }
+}
+
+/**
+ * A delivery that waits after a failure begins at once where the account has resumed its webhook, and where there is
+ * news, unless the receiver itself named a longer wait.
+ */
+async function promote(queue: Queue<DeliveryJob>, { id, failing_since }: Webhook, cursor: string) {
+  const job = await queue.getJob(id);
+  if (job === undefined || job.attemptsMade === 0) return;
+  const isNews = job.data.cursor !== cursor && job.delay <= waitAfter(job.attemptsMade);
+  // One that has begun meanwhile can not be promoted, and reads what is new itself.
+  if (failing_since === null || isNews) await job.promote().catch(() => undefined);
+}
+
 /** The webhooks of active accounts that have not been told of everything up to the latest cursor, in pages. */
-async function* behind(store: Store, cursor: string): AsyncGenerator<readonly Webhook[], void, undefined> {
+async function* undelivered(
+  store: Store,
+  cursor: string,
+): AsyncGenerator<readonly Webhook[], void, undefined> {
   const pages = WEBHOOKS.pages(store, {
     query: { bool: { must_not: [{ term: { delivered_cursor: cursor } }] } },
     sort: [{ account: 'asc' }],
     size: PAGE,
   });
   for await (const page of pages) {
-    if (page.length === 0) continue;
     const accounts = await ACCOUNTS.readAll(
       store,
       page.map(({ account }) => account),
@@ -155,27 +201,31 @@ async function* behind(store: Store, cursor: string): AsyncGenerator<readonly We
   }
 }
 
-/**
- * Queues a delivery for each webhook, under the webhook's id: where there is one already, nothing is added. One that
- * waits after a failure begins at once where there is news, or where the account has resumed or changed its webhook.
- */
-async function enqueue(queue: Queue<JobData>, due: readonly Webhook[], cursor: string): Promise<void> {
-  if (due.length === 0) return;
-  const waiting = new Map((await queue.getDelayed()).map((job) => [job.id, job]));
-  for (const webhook of due) {
-    const job = waiting.get(webhook.id);
-    const retry = job === undefined ? undefined : jobData.parse(job.data).retry;
-    if (retry === undefined || retry.tried === triedState(webhook, cursor)) continue;
-    // One that has begun meanwhile reads the news itself.
-    if (!retry.isAsked || webhook.failing_since === null) await job?.promote().catch(() => undefined);
+/** @throws {NothingPublishedError} when nothing is live */
+async function backlogOf(store: Store): Promise<Backlog> {
+  const { state } = await liveFeed(store);
+  let paused = 0;
+  let since = Number.POSITIVE_INFINITY;
+  for await (const page of undelivered(store, latestCursor(state))) {
+    for (const webhook of page) {
+      if (webhook.paused === null) since = Math.min(since, await waitsSince(store, state, webhook));
+      else paused += 1;
+    }
   }
-  await queue.addBulk(
-    due
-      .filter(({ id }) => !waiting.has(id))
-      .map(({ id, account }) => ({
-        name: 'deliver',
-        data: { account },
-        opts: { jobId: id, removeOnComplete: true, removeOnFail: true },
-      })),
-  );
+  return { paused, since: Number.isFinite(since) ? since : undefined };
+}
+
+/** Since when a webhook fails or waits for the first publication that it was not told of, in Unix milliseconds. */
+async function waitsSince(
+  store: Store,
+  state: FeedState,
+  { failing_since, delivered_cursor }: Webhook,
+): Promise<number> {
+  const [first] = segmentsAfter(state, delivered_cursor) ?? [];
+  const [segment] =
+    first === undefined
+      ? []
+      : await readSegments(store, { feed: first.feed, segments: [[first.epoch, first.changes]] });
+  const at = segment === undefined ? Date.now() : Date.parse(segment.at);
+  return failing_since === null ? at : Math.min(at, Date.parse(failing_since));
 }
