@@ -10,7 +10,6 @@ const MEASUREMENTS = [
   'matching',
   'mcp',
   'publish',
-  'rivals',
   'rosters',
   'watched',
   'website',

@@ -1,4 +1,5 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startScript } from '../scripts/licenses-processes.ts';
@@ -13,15 +14,11 @@ import {
   numberAsked,
   rest,
   rosterContenders,
-  rosters,
-  single,
 } from './load/contenders.ts';
 import { inRounds, measure, named } from './load/measure.ts';
 import { ALL_ROWS, number, optionsOf, text } from './options.ts';
 import { type Latency, ROSTERS, type RostersReport, rostersText } from './reports/rosters.ts';
 import { writeResult } from './result.ts';
-import { type Postgres, startPostgres } from './rivals/postgres.ts';
-import { withRows } from './rivals/rows.ts';
 import type { Rounds } from './rounds.ts';
 import { type Service, withService } from './service.ts';
 import { residentMebibytes, sampledWhile } from './usage.ts';
@@ -29,7 +26,7 @@ import { residentMebibytes, sampledWhile } from './usage.ts';
 const { rows, rounds, only } = optionsOf({
   rows: number(ALL_ROWS),
   rounds: number(5),
-  /** Measures only the contenders with this in their name, without PostgreSQL, and writes no report. */
+  /** Measures only the contenders with this in their name and writes no report. */
   only: text,
 });
 
@@ -57,18 +54,6 @@ function ownContenders(service: Service): Contender[] {
     lookups,
     rest(service, ROSTERS.name, 10_000, nameAsked),
     ...rosterContenders(service),
-  ];
-}
-
-/** The thin API over PostgreSQL: single requests, and batches. */
-function postgresContenders({ load, servers }: Postgres): Contender[] {
-  const each = { load: load('/'), servers };
-  const batch = load('/batch');
-  return [
-    { ...each, name: ROSTERS.numberPostgres, itemsPerRound: 20_000, ...single(numberAsked) },
-    rosters(batch, servers, ROSTERS.numbersPostgres, numberAsked),
-    { ...each, name: ROSTERS.namePostgres, itemsPerRound: 10_000, ...single(nameAsked) },
-    rosters(batch, servers, ROSTERS.namesPostgres, nameAsked),
   ];
 }
 
@@ -155,7 +140,7 @@ async function memoryOfManyMatches(
 }
 
 await withService(rows, async (service) => {
-  const { client, index, config, apiPid, admin } = service;
+  const { client, index, apiPid, admin } = service;
   const persons = await drawLicenses(client, index, { kind: 'person', count: DRAWN });
   const own = ownContenders(service);
   const inTurn = (contenders: readonly Contender[]): Promise<Rounds> =>
@@ -164,14 +149,14 @@ await withService(rows, async (service) => {
     await inTurn(own.filter(({ name }) => name.includes(only)));
     return;
   }
-  await withRows(rows, async (made) => {
-    const postgres = await startPostgres(made, config.REDIS_URL);
-    const results = await inTurn([...own, ...postgresContenders(postgres)]).finally(postgres.stop);
-    const beside = await besideRosters(own, persons, `${admin}/metrics`);
-    const verifyCommand = await verifyByCommand(persons.slice(0, COMMAND_ROWS), service, made.folder);
-    const memory = await memoryOfManyMatches(named(own, ROSTERS.names), persons, apiPid);
-    const report: RostersReport = { rows, results, beside, verifyCommand, memory };
-    await writeResult('rosters', report, client);
-    print(rostersText(report));
-  });
+  const results = await inTurn(own);
+  const beside = await besideRosters(own, persons, `${admin}/metrics`);
+  const folder = await mkdtemp(join(tmpdir(), 'bench-rosters-'));
+  const verifyCommand = await verifyByCommand(persons.slice(0, COMMAND_ROWS), service, folder).finally(() =>
+    rm(folder, { recursive: true, force: true }),
+  );
+  const memory = await memoryOfManyMatches(named(own, ROSTERS.names), persons, apiPid);
+  const report: RostersReport = { rows, results, beside, verifyCommand, memory };
+  await writeResult('rosters', report, client);
+  print(rostersText(report));
 });

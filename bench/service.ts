@@ -109,7 +109,7 @@ export async function withApi<Result>(
 }
 
 /** The process id of a Redis. */
-export async function redisPids(url: string): Promise<number[]> {
+async function redisPids(url: string): Promise<number[]> {
   const redis = new Redis(url);
   try {
     return [Number(/process_id:(\d+)/.exec(await redis.info('server'))?.[1])];

@@ -22,14 +22,6 @@ export function residentMebibytes(pids: readonly number[]): Promise<number> {
   return sumOf(pids, async (pid) => kibibytesIn(`/proc/${pid}/status`, 'VmRSS').then((size) => size / 1024));
 }
 
-/** Anonymous and shared memory of processes in MiB, without cached file pages; what they share is counted once (Linux). */
-export function unbackedMebibytes(pids: readonly number[]): Promise<number> {
-  return sumOf(pids, async (pid) => {
-    const rollup = `/proc/${pid}/smaps_rollup`;
-    return ((await kibibytesIn(rollup, 'Pss_Anon')) + (await kibibytesIn(rollup, 'Pss_Shmem'))) / 1024;
-  });
-}
-
 async function kibibytesIn(file: string, name: string): Promise<number> {
   const text = await readFile(file, 'utf8').catch(() => '');
   return Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? 0);

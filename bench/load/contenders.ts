@@ -33,7 +33,7 @@ export function single(ask: (asked: Asked) => object | string): Asking {
 }
 
 /** How a server is asked for licenses with 64 requests at a time. */
-export function postLoad(origin: string, path: string, headers: Load['headers'] = {}): Contender['load'] {
+function postLoad(origin: string, path: string, headers: Load['headers'] = {}): Contender['load'] {
   return {
     method: 'POST',
     origin,
@@ -88,7 +88,7 @@ export function restMissed(service: Service, name: string, itemsPerRound: number
 }
 
 /** An API that takes many items in a request, with rosters of 1,000 by two clients. */
-export function rosters(
+function rosters(
   load: Contender['load'],
   servers: Contender['servers'],
   name: string,

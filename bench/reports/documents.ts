@@ -6,7 +6,6 @@ import { capacityText, lookupsChart, lookupsReport, lookupsText, mcpReport, mcpT
 import { matchingCostText, matchingHabitsText, matchingMistakesText, matchingReport } from './matching.ts';
 import { changesReport, changesText, publishReport, publishText } from './publish.ts';
 import { withFigures } from './readme.ts';
-import { rivalsReport, rivalsText } from './rivals.ts';
 import { rostersReport, rostersText } from './rosters.ts';
 import { watchedReport, watchedText } from './watched.ts';
 import { websiteReport, websiteText } from './website.ts';
@@ -42,7 +41,6 @@ const PAGES: readonly Page[] = [
       { title: 'Lookups', result: 'lookups', text: of(lookupsReport, lookupsText) },
       { title: 'Capacity', result: 'lookups', text: of(lookupsReport, capacityText) },
       { title: 'Rosters', result: 'rosters', text: of(rostersReport, rostersText) },
-      { title: 'Other databases', result: 'rivals', text: of(rivalsReport, rivalsText) },
       { title: 'MCP tools', result: 'mcp', text: of(mcpReport, mcpText) },
       { title: 'Website', result: 'website', text: of(websiteReport, websiteText) },
       { title: 'Publishing', result: 'publish', text: of(publishReport, publishText) },

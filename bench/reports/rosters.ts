@@ -22,10 +22,6 @@ export const ROSTERS = {
   name: 'names, REST, 64 connections',
   names: 'names, rosters of 1,000, two clients',
   mixed: 'mixed rosters of 1,000, two clients',
-  numberPostgres: 'numbers, PostgreSQL, thin API, 64 connections',
-  numbersPostgres: 'numbers, PostgreSQL, thin API, batches of 1,000, two clients',
-  namePostgres: 'names, PostgreSQL, thin API, 64 connections',
-  namesPostgres: 'names, PostgreSQL, thin API, batches of 1,000, two clients',
 } as const;
 
 const latency = z.strictObject({
@@ -69,8 +65,6 @@ function comparisons({ results, beside, verifyCommand, memory }: RostersReport):
     ['numbers: rosters against a bare `_mget` of 250', rate(N.numbers, N.numberMget), '≥ 0.4'],
     ['names: rosters against the tuned bare query', rate(N.names, N.nameBare), '≥ 1.6'],
     ['their server CPU against it', cpu(N.names, N.nameBare), '≤ 0.6'],
-    ['numbers: rosters against single requests of PostgreSQL', rate(N.numbers, N.numberPostgres), '≥ 2'],
-    ['names: rosters against single requests of PostgreSQL', rate(N.names, N.namePostgres), '≥ 2'],
     [
       'p99 of single numbers at 100 a second beside rosters, against idle',
       `${(busy.p99 / idle.p99).toFixed(1)} × (${busy.p99.toFixed(1)} ms, ${idle.p99.toFixed(1)} ms)`,
