@@ -71,14 +71,16 @@ export function withoutChanges(feed: FeedState): FeedChanges {
  *
  * @param state the feed before
  * @param beginning the publication that goes live, and the epoch of its publishing or of the rollback to it
+ * @param dateBefore the run date of the publication before
  * @param newFields as `makeChange` has them
  */
 export function changeMaker(
   state: FeedState,
   { publication, epoch, date }: FeedBeginning,
-  newFields?: ReadonlySet<string>,
+  { dateBefore, newFields }: { readonly dateBefore: string; readonly newFields?: ReadonlySet<string> },
 ) {
-  const origin = { feed: state.feed, epoch, at: new Date().toISOString(), publication, date };
+  const segment = { feed: state.feed, epoch, at: new Date().toISOString(), publication, date };
+  const origin = { ...segment, before: dateBefore };
   let total = 0;
   const counts = {
     kinds: new Map<string, number>(),
@@ -109,7 +111,7 @@ export function changeMaker(
         causes: Object.fromEntries(counts.causes),
         boards: Object.fromEntries(counts.boards),
       };
-      await SEGMENTS.put(store, segmentId(epoch), { ...origin, counts: changes });
+      await SEGMENTS.put(store, segmentId(epoch), { ...segment, counts: changes });
       await store.client.indices.refresh({ index: store.names.changes });
       return { feed: extendedFeed(state, epoch, total), changes };
     },
@@ -119,17 +121,17 @@ export function changeMaker(
 /**
  * Stores the changes of a rollback.
  *
- * @param indices the physical indices to compare
+ * @param indices the physical indices to compare, and the run date of the one before
  * @param state as `changeMaker` has it
  * @param beginning as `changeMaker` has it
  */
 export function changeWriter(
   store: Store,
-  indices: { readonly before: string; readonly after: string },
+  indices: { readonly before: string; readonly after: string; readonly dateBefore: string },
   state: FeedState,
   beginning: FeedBeginning,
 ) {
-  const maker = changeMaker(state, beginning);
+  const maker = changeMaker(state, beginning, indices);
   return {
     /**
      * Compares some licenses in the two indices, at most a few hundred, each once, and stores those that differ.

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { RateLimit } from '../access/rate-limit.ts';
+import { lastScraped } from '../answers/origin.ts';
 import { SERVICE_VERSION } from '../config.ts';
 import { sendCompressed } from '../http/compressed-stream.ts';
 import { slots } from '../http/limits.ts';
 import { responseHeader } from '../http/openapi.ts';
 import { type Context, clientGone, type Route } from '../http/route.ts';
-import { lastScraped, licenseRecord } from '../licenses/license.ts';
+import { licenseRecord } from '../licenses/license.ts';
 import { type ExportOrigin, exportEnd, type LicenseExports } from '../lookup/export.ts';
 import { accountOf, COMMON_ERRORS, REST_PATH, responseEntry } from './operation.ts';
 import { EXAMPLE } from './verify-response.ts';

@@ -1,6 +1,6 @@
+import { freshness } from '../answers/origin.ts';
 import { CHANGE_KINDS } from '../changes/change.ts';
 import type { Route } from '../http/route.ts';
-import { freshness } from '../http/status.ts';
 import { daysBetween } from '../licenses/dates.ts';
 import type { PublicationSummary } from '../publications/history.ts';
 import type { LivePublication } from '../publications/live.ts';

@@ -1,7 +1,7 @@
+import { summaryInWords } from '../answers/words.ts';
 import { formBody, requireSameOrigin } from '../http/body.ts';
 import { spend, spendForItems } from '../http/limits.ts';
 import type { Context, Route } from '../http/route.ts';
-import { summaryInWords } from '../licenses/counts.ts';
 import { type ListRow, readRecordCode } from '../records/saved-records.ts';
 import { recordAddress } from './addresses.ts';
 import {

@@ -2,10 +2,11 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { html, raw } from 'hono/html';
 import type { RateLimit } from '../access/rate-limit.ts';
+import { freshness, type Origin } from '../answers/origin.ts';
 import type { Changes } from '../changes/service.ts';
 import type { Config } from '../config.ts';
 import type { Context, Middleware, Route } from '../http/route.ts';
-import { freshness, type KnownPublications } from '../http/status.ts';
+import type { KnownPublications } from '../http/status.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { daysBetween } from '../licenses/dates.ts';
 import type { Lookups } from '../lookup/service.ts';
@@ -28,11 +29,7 @@ const POLICY =
   "base-uri 'none'; frame-ancestors 'none'";
 
 /** The publication that a page answers from. */
-export interface Origin {
-  /** Its run date, `YYYY-MM-DD`. */
-  readonly date: string;
-  readonly isSampleData: boolean;
-}
+export type PageOrigin = Pick<Origin, 'date' | 'isSampleData'>;
 
 /** What is wrong with a field of a form. */
 export interface FieldProblem {
@@ -53,7 +50,7 @@ export interface PageContent {
   /** What a search engine shows below the title. */
   readonly description?: string;
   /** What answers; `undefined` where nothing is published or the page does not depend on it. */
-  readonly origin: Origin | undefined;
+  readonly origin: PageOrigin | undefined;
   readonly body: Html;
   /** Whether search engines must not list it. */
   readonly isPrivate?: boolean;
@@ -112,7 +109,7 @@ export interface WebServices {
 export interface PageServices extends WebServices {
   readonly page: PageWriter;
   /** The publication that answers now, as last known. */
-  readonly origin: () => Origin | undefined;
+  readonly origin: () => PageOrigin | undefined;
   /** The date in Ohio. */
   readonly today: () => string;
 }
@@ -215,7 +212,7 @@ const DESCRIPTION =
 const SAMPLE_DATA = html`<div class="site-notice sample-data"><p class="grid-container"><strong>Sample data.</strong> Generated, of no real person or business. Do not rely on it.</p></div>`;
 
 /** Says so where the data is older than two days, or has a date that has not come yet. */
-function ageWarning({ date }: Origin, today: string): Html {
+function ageWarning({ date }: PageOrigin, today: string): Html {
   const age = daysBetween(date, today);
   const band = freshness(age);
   if (band === 'fresh') return NOTHING;

@@ -32,7 +32,7 @@ export async function askCanary(
 ): Promise<readonly string[]> {
   const publication = await readPublication(store, index);
   const tracker = { current: () => publication, refresh: async () => publication };
-  const lookups = liveLookups(store.client, tracker);
+  const lookups = liveLookups(store, tracker);
   const wrong: string[] = [];
   for (const sample of samples.values()) {
     const licenses = sample.map(({ body }) => knownLicense.parse(sentIn(body)));
@@ -57,7 +57,7 @@ export async function isFoundThroughAlias(store: Store): Promise<boolean> {
   const tracker = trackLivePublication(store, () => undefined);
   try {
     await tracker.refresh();
-    return await liveLookups(store.client, tracker).isAnswering();
+    return await liveLookups(store, tracker).isAnswering();
   } finally {
     tracker.stop();
   }
@@ -127,6 +127,6 @@ function personLookup(board: Board, { full_name: name }: LicenseRecord): LookupR
 function isAnswered(outcome: LookupOutcome, expected: LicenseRecord): boolean {
   const isExpected = (record: LicenseRecord) => isDeepStrictEqual(licenseRecord.parse(record), expected);
   if (outcome.outcome === 'found') return isExpected(outcome.record);
-  if (outcome.outcome === 'ambiguous_number') return true;
+  if (outcome.outcome === 'none' && outcome.reason === 'ambiguous') return true;
   return outcome.outcome === 'several' && (outcome.truncated || outcome.records.some(isExpected));
 }

@@ -69,7 +69,10 @@ async function withChanges(
     await askGuards(run, live, built, async () => undefined);
     return withoutChanges(feed);
   }
-  const maker = changeMaker(feed, built.metadata, built.digests.newFields);
+  const maker = changeMaker(feed, built.metadata, {
+    dateBefore: live.metadata.date,
+    newFields: built.digests.newFields,
+  });
   const file = await changeFile(run.config.STATE_DIR);
   try {
     await askGuards(run, live, built, async (license, cause) => {
