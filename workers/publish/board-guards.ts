@@ -79,7 +79,10 @@ export function guardedComparison(loaded: Profiles, options: CompareOptions, con
     },
     add(license: DifferingLicense, cause: ChangeCause): void {
       const { before: old, after } = license;
-      if (cause === 'release') return noteRelease(release, license);
+      if (cause === 'release') {
+        noteRelease(release, license);
+        return;
+      }
       if (old !== undefined) addLicense(profileOf(before, nameOf(boardOf(old))), old, 1);
       if (after !== undefined) addLicense(profileOf(before, nameOf(boardOf(after))), after, -1);
       if (cause !== 'data') return;
