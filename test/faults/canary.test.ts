@@ -10,12 +10,15 @@ import { type ProxyStep, throughProxy } from '../support/proxy.ts';
 import { type DatasetFiles, publishFiles } from '../support/publishing.ts';
 
 let environment: TestEnvironment;
+/** Where nothing is live. */
+let empty: TestEnvironment;
 /** Files without faults. */
 let clean: DatasetFiles;
 
 beforeAll(async () => {
   environment = await testEnvironment();
-  await prepareIndices(environment.store);
+  empty = await testEnvironment();
+  for (const { store } of [environment, empty]) await prepareIndices(store);
   clean = await writeDay(environment.folder, 'clean', {
     date: '2026-11-20',
     individual: licensesOf('Nursing Board', 'RN.', 5),
@@ -24,6 +27,7 @@ beforeAll(async () => {
 });
 
 interface Published {
+  readonly at?: TestEnvironment;
   readonly files?: DatasetFiles;
   readonly publication?: string;
   readonly isGuarded?: boolean;
@@ -37,6 +41,7 @@ interface Published {
 
 /** Publishes the fixtures; these steps handle the requests of lookups. */
 function publishedWith({
+  at = environment,
   files = FIXTURES,
   publication = newId(),
   isGuarded = true,
@@ -46,7 +51,7 @@ function publishedWith({
 }: Published) {
   let step: 'loading' | 'asking' | 'live' = isLive ? 'live' : 'loading';
   return throughProxy(
-    environment,
+    at,
     async (request) => {
       if (step === 'live') return after(request);
       if (step === 'asking' && isLookup(request.path)) return before(request);
@@ -72,7 +77,7 @@ const withOtherCities: ProxyStep = async (request) => {
 
 test('a wrong answer of a lookup in the new index refuses it before it is live', async () => {
   const publication = newId();
-  const result = await publishedWith({ files: clean, publication, before: withOtherCities });
+  const result = await publishedWith({ at: empty, files: clean, publication, before: withOtherCities });
   const differs = /^canary: .*Nursing Board \S+, by number: the answer differs from the files/;
   expect(result).toMatchObject({ state: 'refused', reasons: [expect.stringMatching(differs)] });
   expect(result).toMatchObject({ reasons: [expect.stringMatching(/Nursing Board \S+, by person: /)] });
@@ -81,21 +86,24 @@ test('a wrong answer of a lookup in the new index refuses it before it is live',
       { check: 'canary', board: null, column: null, measured: expect.any(Number), limit: 0, passed: false },
     ]),
   });
-  expect(await indicesUnderAlias(environment.store)).toEqual([]);
-  expect((await publicationDetails(environment.store, publication)).summary.state).toBe('refused');
+  expect(await indicesUnderAlias(empty.store)).toEqual([]);
+  expect((await publicationDetails(empty.store, publication)).summary.state).toBe('refused');
 });
 
 test('an attempt whose lookups in the new index get no answer fails, and can be made again', async () => {
   const publication = newId();
   const broken = { status: 500, body: '{"error":"broken","status":500}' };
-  await expect(publishedWith({ files: clean, publication, before: async () => broken })).rejects.toThrow();
-  expect(await indicesUnderAlias(environment.store)).toEqual([]);
-  expect((await publicationDetails(environment.store, publication)).summary.state).toBe('verifying');
+  const unanswered = publishedWith({ at: empty, files: clean, publication, before: async () => broken });
+  await expect(unanswered).rejects.toThrow();
+  expect(await indicesUnderAlias(empty.store)).toEqual([]);
+  expect((await publicationDetails(empty.store, publication)).summary.state).toBe('verifying');
 
   let lookups = 0;
+  const own = await testEnvironment();
+  await prepareIndices(own.store);
   const result = await publishedWith({
+    at: own,
     files: clean,
-    publication,
     before: async (request) => {
       lookups += 1;
       return lookups <= 2 ? undefined : request.forward();

@@ -9,6 +9,9 @@ import { allChanges } from '../support/changes.ts';
 import { type HostileRow, hostileRows, isChecked, writeHostileDay } from '../support/hostile-rows.ts';
 import { publishFiles } from '../support/publishing.ts';
 
+/** They are forced, and lookups must find their licenses all the same. */
+const WITHOUT_CANARY = expect.not.arrayContaining([expect.stringMatching(/^canary: /)]);
+
 const ROWS = hostileRows();
 const VALID = ROWS.filter(({ column }) => !isChecked(column));
 /** Clients can name only the boards of the catalog. */
@@ -30,7 +33,7 @@ async function run({ variables }: TestEnvironment, ...parameters: string[]): Pro
 
 async function publish(date: string, rows: readonly HostileRow[]): Promise<void> {
   const result = await publishFiles(environment, await writeHostileDay(environment.folder, date, rows));
-  expect(result).toMatchObject({ state: 'live', rows: rows.length, canary_differences: [] });
+  expect(result).toMatchObject({ state: 'live', rows: rows.length, overridden: WITHOUT_CANARY });
   publications.push(result.publication);
 }
 
@@ -145,7 +148,7 @@ describe('rows with names of properties and other hostile values in every column
         other,
         await writeHostileDay(other.folder, '2026-11-03', secondDay()),
       );
-      expect(result).toMatchObject({ state: 'live', canary_differences: [] });
+      expect(result).toMatchObject({ state: 'live', overridden: WITHOUT_CANARY });
       await run(environment, 'rollback');
     } finally {
       await api.stop();

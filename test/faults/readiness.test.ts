@@ -168,7 +168,7 @@ describe('the worker', () => {
     expect(texts[0]).toMatch(/^licenses_publication_age_days \d+$/m);
     expect(largestSize()).toBeLessThanOrEqual(20);
     expect(read).toBeLessThanOrEqual(4);
-    expect(again).toMatch(/^licenses_canary_differences 0$/m);
+    expect(again).toMatch(/^licenses_withheld_columns 0$/m);
     expect(readAgain).toBe(read);
   });
 
@@ -179,13 +179,13 @@ describe('the worker', () => {
     const inTheFuture = Date.now() + 60_000;
     const bad = [
       { publication, event: 'refused', at: inTheFuture },
-      { publication, event: 'canary_failed', at: new Date().toISOString(), differences: 'all' },
+      { publication, event: 'verifying', at: new Date().toISOString(), checks: 'all' },
     ];
     for (const [at, body] of bad.entries())
       await client.index({ index, id: `bad-${at}`, body, refresh: true });
     try {
       const { live, lastEvents } = await publicationTimes(store);
-      expect(live).toEqual({ date: FIXTURES_DATE, differences: 0 });
+      expect(live).toEqual({ date: FIXTURES_DATE, withheld: 0 });
       expect([...lastEvents.keys()]).toEqual(expect.arrayContaining(['live', 'verifying']));
     } finally {
       for (const at of bad.keys()) await client.delete({ index, id: `bad-${at}`, refresh: true });

@@ -122,7 +122,7 @@ describe('a worker', () => {
     expect(body.count).toBeGreaterThanOrEqual(result.licenses);
     expect(await eventsOf(installed, publication)).toEqual([
       ...['reading', 'loading'],
-      ...['reading', 'loading', 'verifying', 'live'],
+      ...['reading', 'loading', 'verifying', 'verifying', 'live'],
     ]);
   });
 
@@ -335,8 +335,8 @@ describe('a worker', () => {
     const events = await readEvents(store);
     const turns = events.filter(({ publication }) => publications.includes(publication));
     expect(turns.map(({ publication, event }) => [publications.indexOf(publication), event])).toEqual([
-      ...['reading', 'loading', 'verifying', 'live'].map((event) => [0, event]),
-      ...['reading', 'loading', 'verifying', 'live'].map((event) => [1, event]),
+      ...['reading', 'loading', 'verifying', 'verifying', 'live'].map((event) => [0, event]),
+      ...['reading', 'loading', 'verifying', 'verifying', 'live'].map((event) => [1, event]),
       [0, 'superseded'],
     ]);
     const taken = workers.map((worker) => worker.output().split('"msg":"publishing"').length - 1);

@@ -96,13 +96,16 @@ async function readByAnotherVersion(differing: string): Promise<void> {
   });
 }
 
-test('what this version reads differently is a change by cause release, which no guard counts', async () => {
+test('what this version reads differently is a change by cause release, which a guard of its own counts', async () => {
   const [first] = NURSES;
   if (first === undefined) throw new Error('There are no nurses.');
   await publishDay(NURSES);
   const { next } = await changesPage(rest);
   await readByAnotherVersion(first.number);
-  await publishDay(NURSES, { isGuarded: true });
+  await expect(publishDay(NURSES, { isGuarded: true })).rejects.toThrow(
+    'release_changes: 1 of 25 licenses whose row is the same',
+  );
+  await publishDay(NURSES, { isGuarded: true, accept: ['release_changes'] });
   expect(await allChanges(rest, next)).toMatchObject([
     {
       kind: 'changed',

@@ -143,7 +143,7 @@ describe('the feed', () => {
         { isGuarded: true },
       ),
     ).rejects.toThrow(
-      /many_changes: 20 of 25 licenses changed or were removed, more than 20 % \(GUARD_MAX_CHANGED_PERCENT\)\. Boards: NUR 20\. Fields of those compared: city 20\./,
+      /many_changes: 20 of 25 licenses changed or were removed, more than 20 % \(GUARD_MAX_CHANGED_PERCENT\)\. Boards: Nursing Board 20\. Columns: PARCEL_CITY 20\./,
     );
   });
 

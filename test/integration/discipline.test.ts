@@ -166,7 +166,10 @@ test('the counts are in the ledger and in the index, live or refused', async () 
 });
 
 test('the first files say which column they do not have, and the next ones may lack it', async () => {
-  const own = await testEnvironment({ GUARD_MAX_CHANGED_PERCENT: '100' });
+  const own = await testEnvironment({
+    GUARD_MAX_CHANGED_PERCENT: '100',
+    GUARD_MAX_COLUMN_CHANGED_PERCENT: '100',
+  });
   try {
     const missing = ['The column individual.BOARD_ACTION is missing.'];
     const rename = (text: string) => text.replace('BOARD_ACTION', 'MOOD');
@@ -184,7 +187,12 @@ test('the first files say which column they do not have, and the next ones may l
 test('a publication of version 0.2.0, which has no counts of discipline, is not compared, and the result says so', async () => {
   const { discipline: _none, ...metadata } = await readMetadata(environment.store, base.index);
   await writeMetadata(environment.client, base.index, metadata);
-  const files = await withRows(() => ({ boardAction: 'No' }));
+  const withoutActions = await withRows(() => ({ boardAction: 'No' }));
+  expect(await publishFiles(environment, withoutActions, { isGuarded: true })).toMatchObject({
+    state: 'refused',
+    reasons: [expect.stringMatching(/^status_improved: 20 of 20 licenses .* with a Board Action of Yes/)],
+  });
+  const files = await withRows((_row, at) => (at === 0 ? { city: 'AKRON' } : {}));
   expect(await publishFiles(environment, files, { isGuarded: true })).toMatchObject({
     state: 'live',
     notes: [expect.stringContaining('does not say how many licenses tell of discipline')],

@@ -2,9 +2,15 @@ import { describe, expect, test } from '@jest/globals';
 import type { TestEnvironment } from '../../scripts/environment.ts';
 import { startApi, startWorker } from '../../scripts/licenses-processes.ts';
 import { publicationHistory } from '../../src/publications/history.ts';
-import { indicesUnderAlias, licensesIndices } from '../../src/publications/metadata.ts';
+import {
+  checkBuild,
+  indicesUnderAlias,
+  licensesIndices,
+  readMetadata,
+} from '../../src/publications/metadata.ts';
 import { prune } from '../../src/publications/prune.ts';
 import { rollBack } from '../../src/publications/rollback.ts';
+import { licensesIndexName } from '../../src/storage/store.ts';
 import { apiClient } from '../support/api.ts';
 import { licensesOf } from '../support/day-files.ts';
 import { eventually } from '../support/eventually.ts';
@@ -84,6 +90,25 @@ describe('the last good publication', () => {
     expect(await publicationsKept(environment)).toEqual([good.publication, next.publication]);
     expect((await rollBack(store)).to.index).toBe(good.index);
   });
+});
+
+test('an index that a killed check left is deleted after two hours', async () => {
+  const environment = await newEnvironment();
+  const { store, client } = environment;
+  const { index: live } = await published(environment, '2026-11-01');
+  const { epoch, ...metadata } = await readMetadata(store, live);
+  const left = licensesIndexName(store.prefix, '2026-11-02', checkBuild());
+  const hours = (count: number) => new Date(Date.now() - count * 3_600_000).toISOString();
+  const leftSince = async (started_at: string) => {
+    const body = { mappings: { _meta: { ...metadata, epoch, publication: 'check', started_at } } };
+    await client.indices.create({ index: left, body });
+    await prune(store, 3);
+    return (await client.indices.exists({ index: left })).body;
+  };
+  expect(await leftSince(hours(1))).toBe(true);
+  await client.indices.delete({ index: left });
+  expect(await leftSince(hours(3))).toBe(false);
+  expect(await indicesUnderAlias(store)).toEqual([live]);
 });
 
 test('two indices under the alias: the processes keep to one, and say how to choose', async () => {

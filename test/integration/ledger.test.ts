@@ -111,7 +111,13 @@ describe('the ledger of a publication', () => {
 
   test('has each step in order', async () => {
     const { events } = await publicationDetails(environment.store, result.publication);
-    expect(events.map(({ event }) => event)).toEqual(['reading', 'loading', 'verifying', 'live']);
+    expect(events.map(({ event }) => event)).toEqual([
+      'reading',
+      'loading',
+      'verifying',
+      'verifying',
+      'live',
+    ]);
   });
 
   test('has its counts by board and by status, and its files', async () => {
@@ -243,7 +249,13 @@ describe('a publication killed between its flip and its last ledger event', () =
     });
     expect(await indicesUnderAlias(environment.store)).toEqual(under);
     const { events } = await publicationDetails(environment.store, publication);
-    expect(events.map(({ event }) => event)).toEqual(['reading', 'loading', 'verifying', 'live']);
+    expect(events.map(({ event }) => event)).toEqual([
+      'reading',
+      'loading',
+      'verifying',
+      'verifying',
+      'live',
+    ]);
     const indices = await licensesIndices(environment.store);
     expect(indices.map(({ index }) => index)).toEqual(under);
   });

@@ -18,7 +18,10 @@ export interface FeedService {
    * @returns the publication's id
    * @throws {Error} when it does not go live
    */
-  publishDay(nurses: readonly DayRow[], options?: { readonly isGuarded?: boolean }): Promise<string>;
+  publishDay(
+    nurses: readonly DayRow[],
+    options?: { readonly isGuarded?: boolean; readonly accept?: string[] },
+  ): Promise<string>;
   /** Starts the API process again, as after a release. */
   restartApi(): Promise<void>;
   stop(): Promise<void>;
@@ -31,7 +34,7 @@ export async function startFeedService(settings: Record<string, string> = {}): P
   return {
     environment,
     rest: await apiClient(environment),
-    publishDay: async (individual, { isGuarded = false } = {}) => {
+    publishDay: async (individual, { isGuarded = false, accept = [] } = {}) => {
       day += 1;
       const date = `2026-11-${String(day).padStart(2, '0')}`;
       const files = await writeDay(environment.folder, `day-${day}`, {
@@ -39,7 +42,7 @@ export async function startFeedService(settings: Record<string, string> = {}): P
         individual,
         business: PHARMACIES,
       });
-      const result = await publishFiles(environment, files, { isGuarded });
+      const result = await publishFiles(environment, files, { isGuarded, accept });
       if (result.state !== 'live') throw new Error(JSON.stringify(result));
       return result.publication;
     },

@@ -19,6 +19,8 @@ interface PublishingOptions {
   readonly isGuarded?: boolean;
   /** Why it is forced. */
   readonly force?: string;
+  /** The guards that may fail, as `--accept` takes them. */
+  readonly accept?: string[];
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: PublishProgress) => void;
   readonly giveUpAfterMs?: number;
@@ -36,6 +38,7 @@ export async function publishFiles(
     date,
     isGuarded = false,
     force = 'a test of something else',
+    accept,
     signal,
     onProgress,
     giveUpAfterMs,
@@ -47,6 +50,7 @@ export async function publishFiles(
     business: await sourceAt(files.business),
     ...(date === undefined ? {} : { date }),
     ...(isGuarded ? {} : { force }),
+    ...(accept === undefined ? {} : { accept }),
   };
   const result = await publish(job, {
     store: environment.store,

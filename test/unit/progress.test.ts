@@ -65,6 +65,19 @@ describe('progress without a terminal', () => {
     ]);
   });
 
+  test('counts what a step does, and says how long the whole takes by an earlier publication', () => {
+    const display = progressDisplay('mwq1', { loading: 60, comparing: 20, 'making durable': 15 });
+    display.show(progress());
+    display.show(progress({ step: 'comparing' }));
+    jest.setSystemTime(10_000);
+    display.show(progress({ step: 'comparing', done: 500_000, total: 2_600_000 }));
+    expect(written).toEqual([
+      'mwq1: loading, about 95 s to the end\n',
+      'mwq1: comparing, about 35 s to the end\n',
+      'mwq1: comparing, 500,000 of 2,600,000, about 57 s to the end\n',
+    ]);
+  });
+
   test('says minutes where much is left', () => {
     const display = progressDisplay('mwq1');
     display.show(progress({ step: 'downloading' }));

@@ -1,4 +1,4 @@
-import type { ChangeCause } from '../../src/changes/change.ts';
+import { type ChangeCause, changedFields } from '../../src/changes/change.ts';
 import {
   BoardDifferences,
   type ColumnChange,
@@ -79,7 +79,10 @@ export function guardedComparison(loaded: Profiles, options: CompareOptions, con
     },
     add(license: DifferingLicense, cause: ChangeCause): void {
       const { before: old, after } = license;
-      if (cause === 'release') return void (after && release.add(after.license_number));
+      if (cause === 'release') {
+        noteRelease(release, license);
+        return;
+      }
       if (old !== undefined) addLicense(profileOf(before, nameOf(boardOf(old))), old, 1);
       if (after !== undefined) addLicense(profileOf(before, nameOf(boardOf(after))), after, -1);
       if (cause !== 'data') return;
@@ -94,6 +97,12 @@ export function guardedComparison(loaded: Profiles, options: CompareOptions, con
       for (const { column } of columns) addTo(changed.columns, column);
     },
   };
+}
+
+/** The hashes of another version may differ where the records are the same. */
+function noteRelease(release: CountedLicenses, { before, after }: DifferingLicense): void {
+  if (after !== undefined && Object.keys(changedFields(before, after)).length > 0)
+    release.add(after.license_number);
 }
 
 const RENEWAL = 'ACTIVE IN RENEWAL';

@@ -1,0 +1,389 @@
+import { describe, expect, test } from '@jest/globals';
+import type { ComparedLicense } from '../../src/changes/compare.ts';
+import { readConfig } from '../../src/config.ts';
+import { guardComparison, guardedComparison } from '../../workers/publish/board-guards.ts';
+import { addLicense, boardOf, emptyProfiles, profileOf } from '../../workers/publish/profile.ts';
+
+/** A license of one day, and the place of its row. */
+type License = ComparedLicense;
+type Day = ReadonlyMap<string, License>;
+
+const BOARDS = { 'Nursing Board': 2000, 'Medical Board': 400, 'Motor Vehicle Repair Board': 60 } as const;
+type BoardName = keyof typeof BOARDS;
+const NAMES: readonly BoardName[] = ['Nursing Board', 'Medical Board', 'Motor Vehicle Repair Board'];
+
+/** Mulberry32: the same days in each run. */
+function random(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Statuses, and the share of licenses with it or one before it. */
+const SHARES = [
+  ['Active', null, 0.36],
+  ['Inactive', 'Expired', 0.62],
+  ['Inactive', 'Lapsed', 0.8],
+  ['Closed', null, 0.9],
+  ['Inactive', 'Suspended', 0.95],
+  ['Active', 'Probation', 1],
+] as const;
+
+function licensesOf(board: string, count: number, next: () => number): License[] {
+  return Array.from({ length: count }, (_, at) => {
+    const chance = next();
+    const [status, sub] = SHARES.find(([, , upTo]) => chance < upTo) ?? SHARES[0];
+    const isActed = next() < 0.1;
+    const day = String(1 + Math.floor(next() * 28)).padStart(2, '0');
+    return withStatus(
+      {
+        license_number: `N.${board.length}${100_000 + at}`,
+        full_name: `HOLDER ${Math.floor(next() * 1e6)}, ANN`,
+        board,
+        license_type: `Type ${Math.floor(next() * 4)}`,
+        status: null,
+        raw_status: null,
+        expiry_date: `20${20 + Math.floor(next() * 9)}-03-${day}`,
+        city: `CITY ${Math.floor(next() * 300)}`,
+        state: next() < 0.85 ? 'OH' : 'KY',
+        county: `COUNTY ${Math.floor(next() * 88)}`,
+        issue_date: `20${10 + Math.floor(next() * 9)}-05-${day}`,
+        extra_data: {
+          'Board Action': isActed ? 'Yes' : 'No',
+          ZIP: String(43_000 + Math.floor(next() * 900)),
+          'Sub Category': `Category ${Math.floor(next() * 6)}`,
+        },
+        source_row: `individual:${at}:0`,
+      },
+      status,
+      sub,
+    );
+  });
+}
+
+function withStatus(license: License, status: string | null, sub: string | null): License {
+  const raw = [status, sub].filter((part) => part !== null).join(' - ');
+  return { ...license, status: status?.toUpperCase() ?? null, raw_status: raw === '' ? null : raw };
+}
+
+/** The columns of a license, as its row has them. */
+const COLUMNS: Readonly<
+  Record<string, { get: (l: License) => string | null; set: (l: License, v: string | null) => License }>
+> = {
+  LICENSEE_NAME: { get: (l) => l.full_name, set: (l, v) => ({ ...l, full_name: v ?? '' }) },
+  LICENSE_NUMBER: { get: (l) => l.license_number, set: (l, v) => ({ ...l, license_number: v ?? '' }) },
+  TYPE: { get: (l) => l.license_type, set: (l, v) => ({ ...l, license_type: v }) },
+  STATUS: { get: (l) => primary(l), set: (l, v) => withStatus(l, v, sub(l)) },
+  SUB_STATUS: { get: sub, set: (l, v) => withStatus(l, primary(l), v) },
+  EXPIRATION_DATE: { get: (l) => l.expiry_date, set: (l, v) => ({ ...l, expiry_date: v }) },
+  ISSUE_DATE: { get: (l) => l.issue_date, set: (l, v) => ({ ...l, issue_date: v }) },
+  PARCEL_CITY: { get: (l) => l.city, set: (l, v) => ({ ...l, city: v }) },
+  PARCEL_STATE: { get: (l) => l.state, set: (l, v) => ({ ...l, state: v }) },
+  PARCEL_COUNTY: { get: (l) => l.county, set: (l, v) => ({ ...l, county: v }) },
+  PARCEL_ZIP_CODE: extra('ZIP'),
+  BOARD_ACTION: extra('Board Action'),
+  SUB_CATEGORY: extra('Sub Category'),
+};
+
+function extra(label: string) {
+  return {
+    get: ({ extra_data: data }: License) => data[label] ?? null,
+    set: (license: License, value: string | null): License => {
+      const { [label]: _old, ...others } = license.extra_data;
+      return { ...license, extra_data: value === null ? others : { ...others, [label]: value } };
+    },
+  };
+}
+
+function primary({ raw_status: raw }: License): string | null {
+  return raw?.split(' - ')[0] ?? null;
+}
+
+function sub({ raw_status: raw }: License): string | null {
+  return raw?.split(' - ')[1] ?? null;
+}
+
+function dayOf(licenses: readonly License[]): Day {
+  return new Map(licenses.map((each) => [`${each.board}/${each.license_number}`, each]));
+}
+
+const next = random(7);
+const BEFORE = NAMES.flatMap((board) => licensesOf(board, BOARDS[board], next));
+
+interface Judged {
+  readonly newColumns?: readonly string[];
+  readonly goneColumns?: readonly string[];
+  readonly acceptedColumns?: readonly string[];
+  /** Whether the rows of both days are the same. */
+  readonly isSameRow?: boolean;
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+/** What the guards say of one day after the other. */
+function judged(now: readonly License[], given: Judged = {}, before: readonly License[] = BEFORE) {
+  const [old, later] = [dayOf(before), dayOf(now)];
+  const profiles = emptyProfiles();
+  for (const license of later.values()) addLicense(profileOf(profiles, boardOf(license)), license, 1);
+  const counts = Map.groupBy(old.values(), ({ board }) => board);
+  const config = readConfig({
+    ...{ OPENSEARCH_URL: 'http://127.0.0.1:1', REDIS_URL: 'redis://127.0.0.1:1' },
+    ...given.settings,
+  });
+  const compared = guardedComparison(
+    profiles,
+    {
+      boards: Object.fromEntries([...counts].map(([board, { length }]) => [board, length])),
+      newColumns: new Set(given.newColumns),
+      goneColumns: new Set(given.goneColumns),
+      acceptedColumns: new Set(given.acceptedColumns),
+    },
+    config,
+  );
+  const { isSameRow = false } = given;
+  for (const license of new Set([...old.keys(), ...later.keys()])) {
+    const pair = { license, before: old.get(license), after: later.get(license) };
+    if (JSON.stringify(pair.before) === JSON.stringify(pair.after)) continue;
+    const kind = pair.before === undefined ? 'added' : pair.after === undefined ? 'removed' : 'changed';
+    compared.add({ ...pair, kind, isSameRow }, isSameRow ? 'release' : 'data');
+  }
+  const { judgements, notes } = guardComparison(compared, config);
+  const refusing = judgements.filter(({ passed }) => !passed);
+  return {
+    judgements,
+    notes,
+    refusing: refusing.map(({ check, column }) => (column === null ? check : `${check}:${column}`)),
+    boards: [...new Set(refusing.flatMap(({ board }) => (board === null ? [] : [board])))],
+  };
+}
+
+/** The day with the licenses of one board changed. */
+function atBoard(board: string, change: (license: License, at: number, all: readonly License[]) => License) {
+  const licenses = BEFORE.filter((each) => each.board === board);
+  return [...BEFORE.filter((each) => each.board !== board), ...licenses.map(change)];
+}
+
+const KINDS = {
+  blank: (column: string, board: string) =>
+    atBoard(board, (license) => COLUMNS[column]?.set(license, null) ?? license),
+  constant: (column: string, board: string) =>
+    atBoard(
+      board,
+      (license) =>
+        COLUMNS[column]?.set(license, column.endsWith('_DATE') ? '2031-01-01' : 'Active') ?? license,
+    ),
+  shifted: (column: string, board: string) =>
+    atBoard(board, (license, at, all) => {
+      const other = all[(at + 1) % all.length] ?? license;
+      return COLUMNS[column]?.set(license, COLUMNS[column].get(other)) ?? license;
+    }),
+  renumbered: (column: string, board: string) =>
+    atBoard(board, (license) => COLUMNS[column]?.set(license, `X${COLUMNS[column].get(license)}`) ?? license),
+};
+
+/** A State code is the same for most licenses, so a shift changes few; the guards allow that. */
+const TOO_ALIKE: ReadonlySet<string> = new Set(['shifted PARCEL_STATE']);
+/** A license needs these: the State's row without them is rejected. */
+const NEEDED: ReadonlySet<string> = new Set(['LICENSEE_NAME', 'LICENSE_NUMBER']);
+
+describe.each(NAMES)('at %s, a column that is', (board) => {
+  const cases = Object.keys(KINDS).flatMap((kind) => Object.keys(COLUMNS).map((column) => [kind, column]));
+  test.each(cases.filter(([kind = '', column = '']) => !(kind === 'blank' && NEEDED.has(column))))(
+    '%s: %s',
+    (kind = '', column = '') => {
+      const days: Readonly<Record<string, (column: string, board: string) => readonly License[]>> = KINDS;
+      // A number is moved with the license it belongs to, so a shift of numbers is one of all other columns.
+      const { refusing, boards, notes } = judged(days[kind]?.(column, board) ?? []);
+      if (TOO_ALIKE.has(`${kind} ${column}`)) return expect(refusing).toEqual([]);
+      if (kind === 'blank' && column.startsWith('PARCEL_')) {
+        expect(refusing).toEqual([]);
+        return expect(notes).toEqual([expect.stringMatching(new RegExp(`^${board} has ${column} blank`))]);
+      }
+      expect(refusing).not.toEqual([]);
+      expect(boards.every((each) => each === board)).toBe(true);
+    },
+  );
+});
+
+test('a refusal says the board, the column, the counts and three licenses', () => {
+  const { judgements } = judged(KINDS.constant('TYPE', 'Medical Board'));
+  expect(judgements.filter(({ passed }) => !passed)).toEqual([
+    {
+      check: 'column_changed',
+      board: 'Medical Board',
+      column: 'TYPE',
+      measured: 100,
+      limit: 50,
+      passed: false,
+      before: 400,
+      now: 0,
+      examples: [0, 1, 2].map(() => ({
+        license_number: expect.stringMatching(/^N\./),
+        before: expect.stringMatching(/^Type /),
+        now: 'Active',
+      })),
+      sentence:
+        '400 of 400 licenses of Medical Board have another TYPE, more than 50 % (GUARD_MAX_COLUMN_CHANGED_PERCENT).',
+    },
+  ]);
+});
+
+test('examples of names and places are numbers alone', () => {
+  for (const column of ['LICENSEE_NAME', 'PARCEL_CITY']) {
+    const { judgements } = judged(KINDS.constant(column, 'Medical Board'));
+    const [refusing] = judgements.filter(({ passed }) => !passed);
+    for (const example of refusing?.examples ?? []) expect(Object.keys(example)).toEqual(['license_number']);
+    expect(refusing?.examples).toHaveLength(3);
+  }
+});
+
+describe('licenses that look better', () => {
+  test.each<[string, number, string[]]>([
+    ['a tenth of those that were not Active become Active', 0.1, []],
+    ['more than a tenth of those that were not Active become Active', 0.12, ['status_improved:STATUS']],
+  ])('%s', (_what, share, refusing) => {
+    const inactive = BEFORE.filter((each) => each.board === 'Nursing Board' && each.status !== 'ACTIVE');
+    const count = Math.floor(share * inactive.length);
+    const improved = new Set(inactive.slice(0, count));
+    const now = BEFORE.map((each) => (improved.has(each) ? withStatus(each, 'Active', sub(each)) : each));
+    expect(judged(now).refusing).toEqual(refusing);
+  });
+
+  test.each<[string, string, number, string[]]>([
+    ['one loses its Board Action of Yes, of two', 'BOARD_ACTION', 2, ['status_improved:BOARD_ACTION']],
+    ['one loses its Board Action of Yes, of six', 'BOARD_ACTION', 6, []],
+    ['one loses its suspension, of two', 'SUB_STATUS', 2, []],
+  ])('%s', (_what, column, of, refusing) => {
+    const value = column === 'BOARD_ACTION' ? 'Yes' : 'Suspended';
+    const plain = licensesOf('Medical Board', 200, next).map((each) =>
+      withStatus(extra('Board Action').set(each, 'No'), 'Closed', null),
+    );
+    const before = plain.map((each, at) => (at < of ? (COLUMNS[column]?.set(each, value) ?? each) : each));
+    const now = before.map((each, at) => (at === 0 ? (plain[0] ?? each) : each));
+    expect(judged(now, {}, before).refusing).toEqual(refusing);
+  });
+});
+
+describe('boards', () => {
+  test.each<[string, number, string[]]>([
+    ['half of the licenses are removed', 0.5, []],
+    ['more than half of the licenses are removed', 0.55, ['board_changed']],
+  ])('%s', (_what, share, refusing) => {
+    const gone = new Set(
+      BEFORE.filter((each) => each.board === 'Medical Board').slice(0, Math.floor(share * 400)),
+    );
+    const now = BEFORE.filter((each) => !gone.has(each));
+    expect(judged(now).refusing).toEqual(refusing);
+  });
+
+  test('of fewer than 20 licenses are judged together', () => {
+    const small = ['Dental Board', 'Board of Pharmacy'].flatMap((each) => licensesOf(each, 12, next));
+    const before = [...BEFORE, ...small];
+    const [pharmacy] = ['Board of Pharmacy'];
+    const changed = (board?: string) =>
+      before.map((each) =>
+        small.includes(each) && (board === undefined || each.board === board)
+          ? { ...each, license_type: 'Other' }
+          : each,
+      );
+    expect(judged(changed(pharmacy), {}, before).refusing).toEqual([]);
+    const { refusing, boards } = judged(changed(), {}, before);
+    expect(refusing).toEqual(['column_changed:TYPE']);
+    expect(boards).toEqual(['Boards under 20 licenses']);
+    expect(judged(changed(pharmacy), { settings: { GUARD_SMALL_BOARD: '0' } }, before).refusing).toEqual([
+      'column_changed:TYPE',
+    ]);
+  });
+});
+
+test('a version that reads more than 1 % of the same rows otherwise is refused, and by that guard alone', () => {
+  const now = BEFORE.map((each, at) => (at % 50 === 0 ? { ...each, county: null } : each));
+  expect(judged(now, { isSameRow: true }).refusing).toEqual(['release_changes']);
+  const few = BEFORE.map((each, at) => (at % 200 === 0 ? { ...each, county: null } : each));
+  expect(judged(few, { isSameRow: true }).refusing).toEqual([]);
+});
+
+test('what is accepted or gone in a column counts in no other guard', () => {
+  const now = KINDS.constant('TYPE', 'Nursing Board');
+  expect(judged(now).refusing).toEqual(['many_changes', 'column_changed:TYPE']);
+  expect(judged(now, { acceptedColumns: ['TYPE'] }).refusing).toEqual(['column_changed:TYPE']);
+  const gone = BEFORE.map((each) => withStatus(each, primary(each), null));
+  expect(judged(gone, { goneColumns: ['SUB_STATUS'] }).refusing).toEqual([]);
+  expect(judged(gone).refusing).toContain('column_blank:SUB_STATUS');
+});
+
+describe('forty ordinary days', () => {
+  /** Some changes as every day has them. */
+  function everyday(licenses: readonly License[], rest: () => number): License[] {
+    return licenses.flatMap((each) => {
+      const chance = rest();
+      if (chance < 0.001) return [];
+      if (chance < 0.002) return [{ ...each, city: 'AKRON' }];
+      if (chance < 0.003) return [withStatus(each, 'Inactive', 'Expired')];
+      if (chance < 0.004) return [each, { ...each, license_number: `${each.license_number}9` }];
+      return [each];
+    });
+  }
+
+  const inBoard = (board: string, change: (license: License) => License) => (days: readonly License[]) =>
+    days.map((each) => (each.board === board ? change(each) : each));
+  const isActive = ({ raw_status: raw }: License) => raw === 'Active';
+  const EVENTS: readonly [string, (day: readonly License[], rest: () => number) => License[], Judged?][] = [
+    ['nothing else', (day) => [...day]],
+    [
+      'a renewal opens',
+      (day) =>
+        inBoard('Nursing Board', (each) =>
+          isActive(each) ? withStatus(each, 'Active', 'Active In Renewal') : each,
+        )(day),
+    ],
+    [
+      'a renewal closes',
+      (day) =>
+        inBoard('Nursing Board', (each) =>
+          isActive(each) ? { ...each, expiry_date: later(each.expiry_date, 2) } : each,
+        )(day),
+    ],
+    [
+      'three years are added to every expiry date',
+      (day) =>
+        inBoard('Medical Board', (each) => ({ ...each, expiry_date: later(each.expiry_date, 3) }))(day),
+    ],
+    [
+      'a board lapses 30 %',
+      (day, rest) =>
+        inBoard('Medical Board', (each) =>
+          isActive(each) && rest() < 0.8 ? withStatus(each, 'Inactive', 'Lapsed') : each,
+        )(day),
+    ],
+    [
+      'a new column',
+      (day) => day.map((each) => ({ ...each, extra_data: { ...each.extra_data, Telephone: '1' } })),
+      { newColumns: ['TELEPHONE'] },
+    ],
+    [
+      'a new license type',
+      (day, rest) => day.map((each) => (rest() < 0.01 ? { ...each, license_type: 'New' } : each)),
+    ],
+    ['a new board', (day, rest) => [...day, ...licensesOf('Dental Board', 50, rest)]],
+    ['a place is withheld', (day) => day.map((each) => ({ ...each, county: null }))],
+    [
+      'the places of a board are withheld',
+      (day) => inBoard('Nursing Board', (each) => ({ ...each, city: null }))(day),
+    ],
+  ];
+
+  const days = Array.from({ length: 40 }, (_, at) => [at, EVENTS[at % EVENTS.length]?.[0]] as const);
+  test.each(days)('day %d is not refused: %s', (at) => {
+    const [, change, given] = EVENTS[at % EVENTS.length] ?? ['', (day: readonly License[]) => [...day]];
+    const rest = random(100 + at);
+    expect(judged(change(everyday(BEFORE, rest), rest), given).refusing).toEqual([]);
+  });
+
+  function later(date: string | null, years: number): string {
+    return `${Number(date?.slice(0, 4)) + years}${date?.slice(4)}`;
+  }
+});
