@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { z } from 'zod';
 import { testEnvironment } from '../../scripts/environment.ts';
 import { startApi } from '../../scripts/licenses-processes.ts';
 import { type ApiAnswer, apiClient } from '../support/api.ts';
