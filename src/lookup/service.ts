@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Client } from '@opensearch-project/opensearch';
 import { LRUCache } from 'lru-cache';
 import { changesOfOne } from '../changes/change.ts';
+import { latestCursor } from '../changes/feed.ts';
 import type { Changes, NumberChanges } from '../changes/service.ts';
 import { BadRequestError } from '../licenses/bad-request.ts';
 import { type Board, boardByName } from '../licenses/boards.ts';
@@ -49,6 +50,8 @@ export interface DatedListing extends LookupOrigin {
 
 /** Many lookups in one publication. */
 export interface ManyLookups extends LookupOrigin {
+  /** The cursor of the feed of changes as the publication left it; null for a publication of version 0.2. */
+  readonly feedCursor: string | null;
   /** @param suggest whether to look for what may have been meant when nothing is found, which costs more */
   lookUp(request: LookupRequest, suggest: boolean): Promise<LookupOutcome | InvalidLookup>;
 }
@@ -76,6 +79,12 @@ export interface Lookups {
   /** Resolves when no single lookup that began in the last 50 ms is in flight, and after `maxMs` milliseconds in any case. */
   idle(maxMs: number): Promise<void>;
   livePublication(): Promise<LivePublication>;
+  /**
+   * Asks OpenSearch whether a publication is live still. Lookups that begin later answer from what is live.
+   *
+   * @throws as `lookUp`
+   */
+  isLive(publication: string): Promise<boolean>;
   /** Whether lookups are answered, as of a second ago at most: it looks up a license that the publication has. */
   isAnswering(): Promise<boolean>;
 }
@@ -180,8 +189,10 @@ export function liveLookups(client: Client, tracker: LivePublicationTracker, pub
     lookUpMany: (work) =>
       withLivePublication(tracker, (live) => {
         const search = searchMany(live.index);
+        const { feed } = live.metadata;
         return work({
           ...originOf(live),
+          feedCursor: feed === undefined ? null : latestCursor(feed),
           lookUp: async (request, suggest) => {
             const detail = problemOf(request, live.licenseTypes);
             return detail === undefined ? lookUp(request, search, suggest) : { outcome: 'invalid', detail };
@@ -192,6 +203,11 @@ export function liveLookups(client: Client, tracker: LivePublicationTracker, pub
       const publication = tracker.current() ?? (await tracker.refresh());
       if (publication === undefined) throw new NothingPublishedError('Nothing has been published yet.');
       return publication;
+    },
+    isLive: async (publication) => {
+      // A refresh that is under way may have asked too early; the one after it has not.
+      await tracker.refresh();
+      return (await tracker.refresh())?.metadata.publication === publication;
     },
     isAnswering: async () => (await probe.fetch('answer')) === true,
   };

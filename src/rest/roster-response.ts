@@ -7,6 +7,14 @@ import { FOUND_BY, MAX_ITEMS, type RosterResult } from '../rosters/roster.ts';
 import { type AnswerFormat, MAX_ITEMS_WITH_SUGGESTIONS } from '../rosters/service.ts';
 import { licenseBody, notFoundReason } from './verify-response.ts';
 
+export const feedCursor = z
+  .string()
+  .nullable()
+  .describe(
+    'The place in /changes of the dataset that answered: send it as since to get what changes later. null while a ' +
+      'publication of version 0.2 is live',
+  );
+
 export const resultBase = {
   index: z.int().describe('The place of the item in the roster, from 0'),
   reference: z.string().nullable().describe('As in the item'),
@@ -67,6 +75,7 @@ export const rosterAnswerBody = z
       })
       .describe('How many items ended in each way; clear is part of found'),
     ...responseRecord.pick({ source: true, last_scraped: true }).shape,
+    feed_cursor: feedCursor,
     results: z
       .array(z.discriminatedUnion('outcome', [foundResult, ambiguousResult, notFoundResult, invalidResult]))
       .describe('In the order of the items'),
@@ -113,8 +122,9 @@ export function missBody(
 export const JSON_ANSWER: AnswerFormat<Buffer> = {
   shape: (results, origin) =>
     Buffer.from(results.map((result) => JSON.stringify(resultBody(result, origin))).join(',')),
-  parts: ({ date, summary, shaped }) => {
-    const head = { count: itemsOf(summary), summary, source: 'dataset', last_scraped: lastScraped(date) };
+  parts: ({ date, feedCursor, summary, shaped }) => {
+    const from = { source: 'dataset', last_scraped: lastScraped(date), feed_cursor: feedCursor };
+    const head = { count: itemsOf(summary), summary, ...from };
     const comma = Buffer.from(',');
     return [
       Buffer.from(`${JSON.stringify(head).slice(0, -1)},"results":[`),

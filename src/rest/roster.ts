@@ -40,7 +40,7 @@ import {
 } from './operation.ts';
 import { JSON_ANSWER, rosterAnswerBody } from './roster-response.ts';
 import { REST_WORDS } from './verify.ts';
-import { EXAMPLE, EXAMPLE_ORIGIN, MISSED_NUMBER, OTHER_EXAMPLE } from './verify-response.ts';
+import { EXAMPLE, EXAMPLE_CURSOR, EXAMPLE_ORIGIN, MISSED_NUMBER, OTHER_EXAMPLE } from './verify-response.ts';
 
 export const ROSTER_LIMIT = listLimit('a roster takes at most 1 MB');
 
@@ -214,7 +214,7 @@ function exampleAnswer({ shape, parts }: AnswerFormat<Buffer>): string {
     const reference = REQUEST_EXAMPLE.items[index]?.reference ?? null;
     return { index, reference, outcome, foundBy: 'number', suggestionsOmitted: false };
   });
-  const origin = { publication: '', isSampleData: true, ...EXAMPLE_ORIGIN };
+  const origin = { publication: '', isSampleData: true, feedCursor: EXAMPLE_CURSOR, ...EXAMPLE_ORIGIN };
   const summary = { found: 1, clear: 1, ambiguous: 1, not_found: 1, invalid: 1 };
   return Buffer.concat(parts({ ...origin, summary, shaped: [shape(results, origin)] })).toString();
 }

@@ -9,10 +9,18 @@ import {
 } from '../licenses/license.ts';
 import { isMiss, type LookupOutcome } from '../licenses/lookup.ts';
 import { MAX_ITEMS, type RosterResult } from '../rosters/roster.ts';
+import type { RosterAnswer } from '../rosters/service.ts';
 import type { WatchResult } from '../subscriptions/service.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
-import { invalidResult, missBody, notFoundResult, resultBase } from './roster-response.ts';
-import { EXAMPLE, EXAMPLE_DATE, EXAMPLE_ORIGIN, licenseBody, MISSED_NUMBER } from './verify-response.ts';
+import { feedCursor, invalidResult, missBody, notFoundResult, resultBase } from './roster-response.ts';
+import {
+  EXAMPLE,
+  EXAMPLE_CURSOR,
+  EXAMPLE_DATE,
+  EXAMPLE_ORIGIN,
+  licenseBody,
+  MISSED_NUMBER,
+} from './verify-response.ts';
 
 const subscriptionId = z.string().describe('The id of the subscription');
 
@@ -122,6 +130,7 @@ const listedBody = subscriptionBody.extend({
 export const listAnswerBody = z
   .object({
     ...responseRecord.pick({ source: true, last_scraped: true }).shape,
+    feed_cursor: feedCursor,
     next: z.string().nullable().describe('What to send as after in the next request; null at the end'),
     subscriptions: z.array(listedBody),
   })
@@ -151,8 +160,12 @@ function recordOf(
   return licenseId(board, license_number) === license ? outcome.record : undefined;
 }
 
-export function listHead(publicationDate: string, next: string | undefined) {
-  return { source: 'dataset', last_scraped: lastScraped(publicationDate), next: next ?? null } as const;
+export function listHead(
+  { date, feedCursor }: Pick<RosterAnswer<never>, 'date' | 'feedCursor'>,
+  next: string | undefined,
+) {
+  const from = { source: 'dataset', last_scraped: lastScraped(date), feed_cursor: feedCursor } as const;
+  return { ...from, next: next ?? null };
 }
 
 const SUBSCRIPTION: Subscription = {
@@ -203,6 +216,6 @@ export function batchAnswerExample(invalid: string) {
 }
 
 export const LIST_EXAMPLE = {
-  ...listHead(EXAMPLE_DATE, undefined),
+  ...listHead({ date: EXAMPLE_DATE, feedCursor: EXAMPLE_CURSOR }, undefined),
   subscriptions: [listed(SUBSCRIPTION, found, EXAMPLE_ORIGIN)],
 };

@@ -16,7 +16,7 @@ export interface RosterOrigin extends LookupOrigin {
 }
 
 /** A whole roster's answer. */
-export interface RosterAnswer<Shaped> extends RosterOrigin {
+export interface RosterAnswer<Shaped> extends RosterOrigin, Pick<ManyLookups, 'feedCursor'> {
   readonly summary: RosterSummary;
   /** The shaped results, in the order of the items. */
   readonly shaped: readonly Shaped[];
@@ -198,7 +198,7 @@ async function answerFrom<Shaped>(
   signal.throwIfAborted();
   const { clear: _, ...ended } = summary;
   for (const [outcome, count] of Object.entries(ended)) rosterItems.inc({ outcome }, count);
-  return { ...origin, summary, shaped };
+  return { ...origin, feedCursor: many.feedCursor, summary, shaped };
 }
 
 async function lookUpItem(

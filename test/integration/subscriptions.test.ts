@@ -474,3 +474,34 @@ test('an account watches at most 100,000 licenses', async () => {
   );
   expect(await watch('RN.900003')).toEqual([true]);
 });
+
+test('what is subscribed or listed while a publication goes live is missed by nobody', async () => {
+  const [first, second] = NURSES;
+  await publishSeen(NURSES);
+  const moved = NURSES.map((row) => ({ ...row, city: `MOVED ${row.number}` }));
+  const cityOf = z.object({ record: z.object({ city: z.string() }) });
+  await rest.verify({ board: NURSING, license_number: second?.number }, PATH);
+  const alias = async () =>
+    Object.keys(
+      (await service.environment.client.indices.getAlias({ name: service.environment.store.names.alias }))
+        .body,
+    ).join();
+  const before = await alias();
+  const publishing = service.publishDay(moved);
+  while ((await alias()) === before);
+  // The API process follows the alias once a second.
+  const listed = (await rest.get(PATH)).body;
+  const made = await rest.verify({ board: NURSING, license_number: first?.number }, PATH);
+  expect(cityOf.parse(made.body).record.city).toBe(`MOVED ${first?.number}`);
+  await publishing;
+
+  const { feed_cursor, subscriptions } = z
+    .object({
+      feed_cursor: z.string(),
+      subscriptions: z.array(cityOf.extend({ license_number: z.string() })),
+    })
+    .parse(listed);
+  const isNew = subscriptions[0]?.record.city === `MOVED ${second?.number}`;
+  const later = (await changesPage(rest, { since: feed_cursor, watched: 'true' })).changes;
+  expect(later.map(({ license_number }) => license_number).includes(second?.number ?? '')).toBe(!isNew);
+});
